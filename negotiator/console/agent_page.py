@@ -53,6 +53,7 @@ class AgentPage:
             agent=found.view.agent,
             rights=found.view,
             code=found.code,
+            last_seen=max([found.view.agent.seen_at or 0, *(one.at for one in found.calls[:1])]),
             calls=agent_view.calls_in_words(found.calls, self._titles(), found.view.may),
             negotiations=negotiations,
             titles={one["id"]: one["title"] for one in negotiations},

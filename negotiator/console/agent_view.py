@@ -9,33 +9,33 @@ from negotiator.console.scope_words import PURPOSES, ScopeInWords, describe_scop
 from negotiator.scopes import ordered
 
 DEEDS: Final[Mapping[str, str]] = {
-    "list_negotiations": "Looked through your negotiations",
-    "open_negotiation": "Opened a negotiation",
+    "list_negotiations": "Look through your negotiations",
+    "open_negotiation": "Open a negotiation",
     "get_negotiation": "Read a negotiation",
-    "edit_negotiation": "Changed a negotiation",
-    "delete_negotiation": "Deleted a negotiation",
-    "move_negotiation": "Moved a negotiation on",
+    "edit_negotiation": "Change a negotiation",
+    "delete_negotiation": "Delete a negotiation",
+    "move_negotiation": "Move a negotiation on",
     "list_negotiation_events": "Read the history",
     "list_offers": "Read the offers",
-    "record_offer": "Recorded an offer",
-    "get_leverage": "Worked out who needs the deal more",
-    "next_move": "Asked for the next move",
-    "make_battle_plan": "Made a plan",
-    "list_battle_plans": "Looked for plans",
+    "record_offer": "Record an offer",
+    "get_leverage": "Work out who needs the deal more",
+    "next_move": "Ask for the next move",
+    "make_battle_plan": "Make a plan",
+    "list_battle_plans": "Look for plans",
     "get_battle_plan": "Read a plan",
-    "suggest_tactics": "Asked for tactics",
-    "list_tactics": "Looked through the tactics",
-    "search_memories": "Searched what you know",
-    "list_memories": "Looked through what you know",
-    "remember": "Remembered something",
-    "edit_memory": "Changed a memory",
-    "forget_memory": "Erased a memory",
-    "list_wins": "Looked through your wins",
-    "record_win": "Recorded a win",
-    "get_benchmarks": "Compared with other deals",
-    "open_teleprompter_session": "Began to listen to a call",
-    "hear_utterance": "Heard what was said on a call",
-    "get_userinfo": "Asked who you are",
+    "suggest_tactics": "Ask for tactics",
+    "list_tactics": "Look through the tactics",
+    "search_memories": "Search what you know",
+    "list_memories": "Look through what you know",
+    "remember": "Remember something",
+    "edit_memory": "Change a memory",
+    "forget_memory": "Erase a memory",
+    "list_wins": "Look through your wins",
+    "record_win": "Record a win",
+    "get_benchmarks": "Compare with other deals",
+    "open_teleprompter_session": "Begin to listen to a call",
+    "hear_utterance": "Hear what is said on a call",
+    "get_userinfo": "Ask who you are",
 }
 _GOES_ON: Final = "Nothing: it reads again and goes on by itself."
 _MENDS: Final = "Nothing, unless it repeats this. Then show it the sentence above."
@@ -69,7 +69,7 @@ SHOWN: Final = 25
 
 @dataclass(frozen=True, slots=True)
 class CallInWords:
-    """What an agent did, when last and how often. A refusal says why and what to do about it.
+    """What an agent did or wanted to do, when last and how often. A refusal says why and what to do about it.
 
     `lacks` are the rights that were missing, and `purpose` the smallest one that would have them.
     """
@@ -94,14 +94,14 @@ def calls_in_words(
 
 
 def _call(call: AgentCall, titles: Mapping[str, str], held: set[str]) -> CallInWords:
-    deed = DEEDS.get(call.operation) or titles.get(call.operation) or "Called something"
+    deed = DEEDS.get(call.operation) or titles.get(call.operation) or "Something else"
     lacks = tuple(name for name in ordered(call.needs.split()) if name not in held)
     needed = held | set(lacks)
     purpose = next((one.key for one in PURPOSES if needed <= set(one.scopes)), "")
     if call.error == "insufficient_scope":
         why, advice = "It may not do that.", "If you want it to, connect it again with a new code."
     else:
-        why = call.description
+        why = _without_pointer(call.description)
         advice = ADVICE.get(call.error, _MENDS) if call.error else ""
     return CallInWords(
         call.at,
@@ -114,6 +114,15 @@ def _call(call: AgentCall, titles: Mapping[str, str], held: set[str]) -> CallInW
         describe_scopes(lacks),
         purpose if lacks else "",
     )
+
+
+def _without_pointer(description: str) -> str:
+    """The sentence of a refusal with a field's name where programs read its path."""
+    path, _, said = description.partition(": ")
+    if not path.startswith("/") or not said:
+        return description
+    field = path.rpartition("/")[2].replace("_", " ")
+    return f"{field[:1].upper()}{field[1:]}: {said[:1].lower()}{said[1:]}"
 
 
 def subjects(calls: Sequence[AgentCall], prefix: str, most: int) -> list[str]:

@@ -38,17 +38,17 @@ async def test_the_page_shows_what_was_refused_and_what_to_do_about_it(
     browser = browsers()
     await browser.sign_in()
     page, bearer = await bound(browser, client, register, "advise")
-    assert "Nothing yet. Ask it" in (await browser.open(page)).text
+    assert "None yet. Ask it" in (await browser.open(page)).text
     for _ in range(3):
         refused = await client.post("/api/memories", json={"text": "x"}, headers=bearer)
         assert refused.status_code == 403
     assert (await client.get("/api/negotiations", headers=bearer)).status_code == 200
     shown = unescape((await browser.open(page)).text)
-    assert "Remembered something" in shown
+    assert "Remember something" in shown
     assert "3 times in all" in shown
     assert f"It lacks: {WORDS['memories:write'].lower()}." in shown
     assert 'href="/agents?purpose=negotiate#new"' in shown
-    assert "Looked through your negotiations" in shown
+    assert "Look through your negotiations" in shown
     chosen = (await browser.open("/agents?purpose=everything")).text
     assert 'value="everything" checked' in chosen
 
@@ -124,6 +124,6 @@ async def test_an_ended_agent_keeps_its_page_and_nothing_else(
     await browser.send(f"{page}/revoke", on=page)
     shown = (await browser.open(page)).text
     assert "Ended " in shown
-    assert "Looked through your negotiations" in shown
+    assert "Look through your negotiations" in shown
     assert "/revoke" not in shown
     assert "/renew" not in shown
