@@ -3,6 +3,7 @@
 from starlette.routing import Route
 
 from negotiator.compose.services import Services
+from negotiator.console.admin_submissions import AdminSubmissions
 from negotiator.console.collections_page import CollectionPages
 from negotiator.console.open_pages import OpenPages
 from negotiator.console.page_calls import PageCalls
@@ -26,4 +27,5 @@ def build_directory_pages(
         *SubmissionPages(pages).routes(),
         *ToolPage(pages).routes(),
         *CollectionPages(pages).routes(),
+        *AdminSubmissions(services.page_router, services.settings.base_url).routes(),
     )

@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from negotiator.console import submission_form, tool_words
 from negotiator.console.negotiation_words import time_text
 
 Record = Mapping[str, Any]
+NOTHING: Final = "not known"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,22 +83,23 @@ def proposed_facts(view: Record, current: Record | None) -> list[ProposedFact]:
             value_text(name, value),
         )
         for name, value in view["proposed"].items()
+        if current or value_text(name, value) != NOTHING
     ]
 
 
 def value_text(member: str, value: Any) -> str:
-    """A member of a record as text; `not known` for nothing."""
+    """A member of a record as text; `NOTHING` for an empty one."""
     if value in (None, "", [], (), {}):
-        return "not known"
+        return NOTHING
     match member:
         case "kind":
             return tool_words.KINDS.get(value, value)
         case "category":
             return tool_words.CATEGORIES.get(value, value)
         case "auth":
-            return tool_words.SIGN_IN.get(value["type"], "not known")
+            return tool_words.SIGN_IN.get(value["type"], NOTHING)
         case "pricing":
-            return tool_words.PRICES.get(value["model"], "not known")
+            return tool_words.PRICES.get(value["model"], NOTHING)
         case "open_source":
             return "Yes" if value else "No"
         case "interfaces":
@@ -113,7 +115,7 @@ def value_text(member: str, value: Any) -> str:
         case "repository":
             return str(value["url"])
         case "external_ids":
-            return ", ".join(str(one) for one in value.values() if one)
+            return ", ".join(str(one) for one in value.values() if one) or NOTHING
         case _:
             return str(value)
 

@@ -6,6 +6,7 @@
   // Of a filter with one value, choosing another drops the first.
   document.addEventListener("change", (event) => {
     const box = event.target;
+    if (box.matches?.("#query, #show-filters")) event.stopPropagation(); // they ask for nothing new
     if (!box.matches?.("[data-single]") || !box.checked) return;
     document.querySelectorAll(`[data-single][name="${box.name}"]`).forEach((other) => { other.checked = other === box; });
   }, true);
@@ -23,5 +24,11 @@
   document.addEventListener("htmx:responseError", (event) => {
     const count = find("#count");
     if (count && event.detail.xhr.status === 429) count.textContent = "A moment, please: too many searches at once.";
+  });
+
+  // A key without a modifier follows the link of that key, unless something is typed.
+  document.addEventListener("keydown", (event) => {
+    if (event.metaKey || event.ctrlKey || event.altKey || event.target.closest("input, textarea, select, dialog")) return;
+    document.querySelector(`a[data-key="${CSS.escape(event.key)}"]`)?.click();
   });
 })();

@@ -1,0 +1,186 @@
+"""The directory in a real browser: a search by keyboard, and a tool from its submission to the search."""
+
+import re
+from collections.abc import Generator
+from typing import Any, Final
+
+import httpx2
+import pytest
+from playwright.sync_api import Browser, Page, ViewportSize, expect
+
+from tests.helpers.chromium import PASSWORD, Tab, tab
+from tests.helpers.chromium import chromium as chromium
+from tests.helpers.live_server import Server
+
+WIDE: Final[ViewportSize] = {"width": 1280, "height": 800}
+SMALL: Final[ViewportSize] = {"width": 390, "height": 844}
+NARROW: Final = 320
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory, chromium: Browser) -> Generator[Server]:
+    """A service whose first user, an administrator, is Ada."""
+    started = Server(tmp_path_factory.mktemp("directory-pages"), workers=1)
+    started.start()
+    link = f"{re.escape(started.base)}/first-user/[0-9a-f-]+"
+    found = re.search(link, (started.folder / "log").read_text())
+    assert found
+    with chromium.new_context() as context:
+        one = tab(context, started.base)
+        one.open(found[0])
+        one.fill("E-mail", "ada@example.com")
+        one.fill("Name", "Ada")
+        one.fill("Password", PASSWORD)
+        one.press("Make the account")
+        one.page.wait_for_load_state()
+    yield started
+    started.stop()
+
+
+def signed_in(one: Tab) -> None:
+    one.open("/sign-in?again")
+    one.fill("E-mail", "ada@example.com")
+    one.fill("Password", PASSWORD)
+    one.page.keyboard.press("Enter")
+    one.page.wait_for_url(re.compile(f"^{re.escape(one.base)}/(?!sign-in)"))
+
+
+def api(one: Tab, path: str) -> dict[str, Any]:
+    answer = httpx2.get(f"{one.base}/api/v1{path}")
+    assert answer.status_code == 200, answer.text
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+def names(page: Page) -> list[str]:
+    return page.locator(".entry h2").all_inner_texts()
+
+
+def tab_to(page: Page, field: str, most: int = 60) -> None:
+    for _ in range(most):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.id") == field:
+            return
+    raise AssertionError(f"{field} is not reached by Tab")
+
+
+@pytest.mark.parametrize("size", [WIDE, SMALL], ids=["wide", "small"])
+def test_a_person_searches_with_a_filter_by_keyboard(
+    chromium: Browser, server: Server, size: ViewportSize
+) -> None:
+    with chromium.new_context(viewport=size) as context:
+        one = tab(context, server.base)
+        one.open("/tools")
+        page = one.page
+        opened: list[str] = []
+        page.on("load", lambda loaded: opened.append(loaded.url))
+        tab_to(page, "query")
+        page.keyboard.type("crm")
+        page.wait_for_url("**/tools?query=crm")
+        told = api(one, "/tools?query=crm&facets=kind&limit=24")
+        expect(page.locator("#count")).to_contain_text(f"{told['total']} tools for")
+        assert names(page) == [tool["name"] for tool in told["items"]]
+        if size == SMALL:
+            tab_to(page, "show-filters")
+            page.keyboard.press("Space")
+        tab_to(page, "kind-app")
+        page.keyboard.press("Space")
+        page.wait_for_url("**/tools?query=crm&kind=app")
+        told = api(one, "/tools?query=crm&kind=app&limit=24")
+        expect(page.locator("#count")).to_contain_text(f"{told['total']} tools for")
+        assert names(page) == [tool["name"] for tool in told["items"]]
+        assert page.evaluate("document.activeElement.id") == "kind-app"
+        page.go_back()
+        page.wait_for_url("**/tools?query=crm")
+        page.set_viewport_size({"width": NARROW, "height": 700})
+        assert page.evaluate("document.documentElement.scrollWidth") <= NARROW
+        assert opened == []
+        assert one.said == []
+        assert one.outside == []
+
+
+def test_without_script_the_search_is_a_form(chromium: Browser, server: Server) -> None:
+    with chromium.new_context(java_script_enabled=False) as context:
+        one = tab(context, server.base)
+        one.open("/tools")
+        one.page.locator("#query").fill("vector database")
+        one.page.locator("#kind-library").check()
+        one.press("Search")
+        assert "kind=library" in one.page.url
+        told = api(one, "/tools?query=vector+database&kind=library&limit=24")
+        assert names(one.page) == [tool["name"] for tool in told["items"]]
+
+
+def test_a_tool_is_submitted_approved_in_the_queue_and_found(
+    chromium: Browser, server: Server
+) -> None:
+    with chromium.new_context(viewport=WIDE) as context:
+        one = tab(context, server.base)
+        signed_in(one)
+        page = one.page
+        for name in ("Heliotrope Notes", "Second Heliotrope"):
+            one.open("/tools/submit")
+            page.get_by_label("Address").fill(f"https://{name.split()[0].lower()}.invalid")
+            one.press("Read it")
+            page.get_by_role("heading", name="Nothing could be read").wait_for()
+            page.locator("[name=homepage_url]").fill(
+                f"https://{name.lower().replace(' ', '-')}.org"
+            )
+            page.locator("[name=name]").fill(name)
+            page.locator("[name=summary]").fill("Finds what you wrote down")
+            page.locator("[name=kind]").select_option("app")
+            page.locator("[name=category]").select_option("knowledge-memory")
+            one.press("Send it")
+            page.get_by_text("A person looks at it").wait_for()
+        followed = page.url
+        one.open("/admin/submissions")
+        page.get_by_role("link", name="Heliotrope Notes").click()
+        page.get_by_text("1 of 2").wait_for()
+        page.wait_for_load_state()
+        first = page.url
+        page.keyboard.press("j")
+        page.get_by_text("2 of 2").wait_for()
+        page.wait_for_load_state()
+        page.keyboard.press("k")
+        page.wait_for_url(first)
+        page.get_by_text("1 of 2").wait_for()
+        one.press("List it")
+        page.get_by_text("The one before: listed.").wait_for()
+        page.get_by_label("Reason").select_option("insufficient_detail")
+        page.get_by_label("What is to be changed").fill("What does it find?")
+        one.press("Do not list it")
+        page.get_by_text("Nothing waits for a decision.").wait_for()
+        one.open(followed)
+        assert one.sees("Too little is said about it.")
+        assert one.sees("What does it find?")
+        found = api(one, "/tools?query=heliotrope")["items"]
+        assert [tool["name"] for tool in found] == ["Heliotrope Notes"]
+        one.open("/tools?query=heliotrope")
+        page.get_by_role("link", name="Heliotrope Notes").click()
+        page.get_by_role("heading", name="Heliotrope Notes").wait_for()
+        assert one.said == []
+        assert one.outside == []
+
+
+def test_a_tool_is_kept_shared_and_read_without_a_sign_in(
+    chromium: Browser, server: Server
+) -> None:
+    with chromium.new_context(viewport=SMALL) as context, chromium.new_context() as other:
+        one, stranger = tab(context, server.base), tab(other, server.base)
+        signed_in(one)
+        one.open("/tools/twenty")
+        one.page.get_by_label("Name of a collection").fill("CRM for spring")
+        one.page.get_by_label("Your note").fill("We host it")
+        one.press("Save to the collection")
+        one.page.get_by_role("link", name="CRM for spring").click()
+        one.press("Make a link")
+        link = one.page.locator("#share-link").input_value()
+        stranger.open(link)
+        assert stranger.sees("We host it")
+        assert stranger.sees("Twenty")
+        token = link.rpartition("/")[2]
+        assert [item["note"] for item in api(one, f"/shared/{token}")["items"]] == ["We host it"]
+        one.press("Stop sharing")
+        one.page.get_by_role("button", name="Make a link").wait_for()
+        assert httpx2.get(link).status_code == 404
+        assert one.said == []
