@@ -125,15 +125,21 @@ class PageRouter:
         act: OpenFormHandler,
         *,
         anonymous_needs_token: bool = True,
+        user_needs_token: bool = True,
         size: FormSize = _USUAL_SIZE,
     ) -> Route:
-        """A form that needs no sign-in. Without `anonymous_needs_token` an anonymous form must authenticate itself."""
+        """A form that needs no sign-in. Without `anonymous_needs_token` an anonymous form must authenticate itself.
+
+        Without `user_needs_token` the handler asks `has_token` before it changes anything. A foreign site's form is
+        refused in any case.
+        """
 
         async def receive(request: Request, session: AnySession) -> Response:
             length = request.headers.get("content-length")
             body = await read_body(request.receive, size.bytes, length)
             form = parse_form(body, most=size.fields)
-            token = anonymous_needs_token or isinstance(session, SignedInSession)
+            signed_in = isinstance(session, SignedInSession)
+            token = user_needs_token if signed_in else anonymous_needs_token
             self.browser_sessions.check(request, session, form, token=token)
             return await act(request, session, form)
 
@@ -141,6 +147,10 @@ class PageRouter:
             return await self._answer(request, lambda session: receive(request, session))
 
         return Route(path, answer, methods=["POST"])
+
+    def has_token(self, session: AnySession, form: FormFields) -> bool:
+        """Whether the form carries the token of this very session."""
+        return values.equal_in_constant_time(form.get("csrf", ""), session.csrf)
 
     def render(
         self, template: str, session: AnySession | None, status: int = 200, **context: Any

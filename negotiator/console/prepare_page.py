@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from negotiator.console.browser_sessions import SignedInSession
+from negotiator.console.browser_sessions import AnySession, SignedInSession
 from negotiator.console.page_calls import PageCalls
 from negotiator.console.page_router import FormFields, FormSize, PageRouter
 from negotiator.console.preparation_body import CHANCES, THEIR_WEIGHTS, PreparedBody, prepared_body
@@ -78,8 +78,25 @@ class PreparePage:
     def routes(self) -> list[Route]:
         return [
             self.router.page(PREPARE_PATH, self.show),
-            self.router.form(PREPARE_PATH, self.act, size=_SIZE),
+            self.router.open_form(
+                PREPARE_PATH,
+                self.receive,
+                anonymous_needs_token=False,
+                user_needs_token=False,
+                size=_SIZE,
+            ),
         ]
+
+    async def receive(self, request: Request, session: AnySession, fields: FormFields) -> Response:
+        """The form. Where the session has ended meanwhile, what was typed is shown again and nothing is saved."""
+        if isinstance(session, SignedInSession):
+            if self.router.has_token(session, fields):
+                return await self.act(request, session, fields)
+            return await self._page(session, read_preparation(fields), is_kept=True)
+        if "hx-request" in request.headers:
+            return self.router.ask_to_sign_in(PREPARE_PATH)
+        typed = {name: value for name, value in fields.items() if name not in {"csrf", "do"}}
+        return self.router.render("form_kept.html", session, action=PREPARE_PATH, fields=typed)
 
     async def show(self, request: Request, session: SignedInSession) -> Response:
         """An empty form, or one that begins with the `kind` of the query."""
@@ -131,6 +148,7 @@ class PreparePage:
         refused: Mapping[str, str] | None = None,
         focus: str = "",
         in_place: bool = False,
+        is_kept: bool = False,
     ) -> Response:
         """The page; `focus` is the id of the field to go on with, which a script finds in a page that is replaced."""
         prepared = prepared_body(form)
@@ -156,6 +174,7 @@ class PreparePage:
             relationships=_RELATIONSHIPS,
             decides=_DECIDES,
             is_full=len(form.rows) >= MAX_ROWS,
+            is_kept=is_kept,
             is_refused=status != 200,
             focus=focus,
             focus_by="data-focus" if in_place else "autofocus",

@@ -68,6 +68,8 @@ PAGES: Final = (
     ConsolePage("workspace-salary", "/negotiations/{salary}"),
     ConsolePage("workspace-freelance", "/negotiations/{freelance_rate}"),
     ConsolePage("workspace-car", "/negotiations/{used_car}"),
+    ConsolePage("negotiations", "/negotiations"),
+    ConsolePage("plan-versions", "/negotiations/{software_renewal}/plan"),
     ConsolePage("agents", "/agents"),
     ConsolePage("agents-code", "/agents", act=_press("Make the code")),
     ConsolePage("memories", "/memories"),

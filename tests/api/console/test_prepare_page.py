@@ -308,5 +308,28 @@ async def test_odd_forms_are_refused_as_forms(preparer: Preparer) -> None:
     refused = await preparer.sent(page, do="save", **odd)
     assert refused.status_code == 422
     assert "currency" in faults_of(refused.text)
-    without = {name: value for name, value in fields_of(page).items() if name != "csrf"}
-    assert (await preparer.browser.client.post(NEW, data=without)).status_code == 403
+
+
+@pytest.mark.asyncio
+async def test_a_form_whose_session_has_ended_keeps_what_was_typed_and_saves_nothing(
+    preparer: Preparer,
+) -> None:
+    page = (await preparer.browser.open(NEW)).text
+    typed = {**fields_of(page), "do": "save", "title": "Used <b> Golf", "i0.target": "12,500"}
+    preparer.browser.client.cookies.clear()
+    kept = await preparer.browser.client.post(NEW, data=typed)
+    assert kept.status_code == 200
+    assert "You are signed out" in kept.text
+    assert fields_of(kept.text)["title"] == "Used <b> Golf"
+    await preparer.browser.sign_in()
+    again = await preparer.browser.client.post(NEW, data=fields_of(kept.text) | {"do": "save"})
+    assert again.status_code == 200
+    assert "nothing was saved yet" in again.text
+    assert (await preparer.all()) == []
+    saved = await preparer.sent(again.text, do="save")
+    assert redirect_path(saved).endswith("#plan")
+    [view] = await preparer.all()
+    assert view["title"] == "Used <b> Golf"
+    foreign = {"origin": "https://evil.example"}
+    refused = await preparer.browser.client.post(NEW, data=typed, headers=foreign)
+    assert refused.status_code == 403

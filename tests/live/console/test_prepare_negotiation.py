@@ -266,6 +266,34 @@ def test_an_ended_session_takes_nothing_from_the_page(chromium: Browser, server:
         assert page.locator("#save").is_visible()
 
 
+def test_saving_after_the_session_has_ended_loses_nothing(
+    chromium: Browser, server: Server
+) -> None:
+    with chromium.new_context(viewport=SMALL) as context:
+        one = tab(context, server.base)
+        signed_in(one)
+        one.open(f"{NEW}?kind=purchase")
+        page = one.page
+        page.fill("#title", "A car for Leith")
+        page.fill("#i0-target", "12,500")
+        page.get_by_text("12,500", exact=False).first.wait_for()
+        context.clear_cookies()
+        one.press("Save and see the plan")
+        page.get_by_role("heading", name="You are signed out").wait_for()
+        with context.expect_page() as opened:
+            page.get_by_role("link", name="Sign in again in another tab").click()
+        other = Tab(opened.value, server.base)
+        other.fill("E-mail", "ada@example.com")
+        other.fill("Password", PASSWORD)
+        with opened.value.expect_navigation():
+            opened.value.keyboard.press("Enter")
+        one.press("I am signed in: go on")
+        page.get_by_text("You signed in again.").wait_for()
+        assert page.get_by_label("Name", exact=True).input_value() == "A car for Leith"
+        one.press("Save and see the plan")
+        page.wait_for_url(re.compile(r"/negotiations/neg_\w+#plan$"))
+
+
 def test_the_page_works_without_script(chromium: Browser, server: Server) -> None:
     with chromium.new_context(viewport=WIDE, java_script_enabled=False) as context:
         one = tab(context, server.base)
