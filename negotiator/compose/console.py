@@ -19,6 +19,7 @@ from negotiator.console.page_calls import PageCalls
 from negotiator.console.prepare_page import PreparePage
 from negotiator.console.tactics_page import TacticsPage
 from negotiator.console.wins_page import WinsPage
+from negotiator.console.workspace_limits_forms import WorkspaceLimitsForms
 from negotiator.console.workspace_offer_forms import WorkspaceOfferForms
 from negotiator.console.workspace_page import WorkspacePage
 from negotiator.console.workspace_power_forms import WorkspacePowerForms
@@ -59,6 +60,7 @@ def build_console(
         *PreparePage(router, calls).routes(),
         *workspace.routes(),
         *WorkspaceOfferForms(workspace).routes(),
+        *WorkspaceLimitsForms(workspace).routes(),
         *WorkspacePowerForms(workspace).routes(),
         *WorkspaceStateForms(workspace).routes(),
         *LivePage(router, calls).routes(),

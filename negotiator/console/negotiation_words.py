@@ -1,5 +1,6 @@
 """The words that pages use for a negotiation: values, packages, totals, states, dates and days left."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
@@ -30,6 +31,11 @@ _MONTHS: Final = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
     "December",
 )  # fmt: skip
+
+
+def object_member(view: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """An object of the API's answer, empty where it is null or absent."""
+    return view.get(name) or {}
 
 
 def day_text(moment: str) -> str:

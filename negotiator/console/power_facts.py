@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any, Final, Literal
 
 from negotiator.console.entered_numbers import read_entered
-from negotiator.console.negotiation_words import NegotiationWords
+from negotiator.console.negotiation_words import NegotiationWords, object_member
 
 FactKind = Literal["choice", "count", "date", "alternative"]
 
@@ -64,17 +64,17 @@ MAX_RIVALS: Final = 1000
 
 def fact_value(factor: str, side: str, view: Mapping[str, Any]) -> tuple[str, str]:
     """What is known of the fact, as its field holds it, and the description of an alternative."""
-    estimate = _member(view, "their_estimate")
+    estimate = object_member(view, "their_estimate")
     if factor == "alternatives" and side == "me":
-        batna = _member(view, "batna")
-        return _price(view, _member(batna, "value")), batna.get("description") or ""
+        batna = object_member(view, "batna")
+        return _price(view, object_member(batna, "value")), batna.get("description") or ""
     if factor == "alternatives":
-        worth = _member(estimate, "batna").get("utility")
+        worth = object_member(estimate, "batna").get("utility")
         return "" if worth is None else _nearest(worth, _FALL_BACK), ""
     if factor == "time":
         moment = view["deadline"] if side == "me" else estimate.get("deadline")
         return (moment or "")[:10], ""
-    value = _member(_member(view, "facts"), side).get(_MEMBERS.get(factor, factor))
+    value = object_member(object_member(view, "facts"), side).get(_MEMBERS.get(factor, factor))
     if value is None:
         return "", ""
     found = FACT_INPUTS[factor, side]
@@ -126,7 +126,7 @@ def _alternative(
     patch: dict[str, Any] = {"description": text or None}
     if value and price is not None:
         amount = read_entered(value, "money", currency=words.terms.currency or "")
-        rest = _member(_member(view, "walk_away"), "package")
+        rest = object_member(object_member(view, "walk_away"), "package")
         patch["value"] = {"package": {**rest, price.name: str(amount)}}
     return patch
 
@@ -142,14 +142,9 @@ def _count(value: str) -> int | None:
 
 def _price(view: Mapping[str, Any], worth: Mapping[str, Any]) -> str:
     price = next((issue["name"] for issue in view["issues"] if issue["type"] == "money"), "")
-    amount = _member(worth, "package").get(price)
+    amount = object_member(worth, "package").get(price)
     return "" if amount is None else f"{Decimal(str(amount)).normalize():f}"
 
 
 def _nearest(value: float, choices: Sequence[tuple[str, str]]) -> str:
     return min(choices, key=lambda one: abs(float(one[0]) - value))[0]
-
-
-def _member(view: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """An object of the view, empty where it is null or absent."""
-    return view.get(name) or {}

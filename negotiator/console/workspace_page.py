@@ -16,6 +16,7 @@ from negotiator.console.page_router import PageRouter
 from negotiator.console.workspace_charts import offer_charts
 from negotiator.console.workspace_end import end_part
 from negotiator.console.workspace_history import TalkSoFar, history_part
+from negotiator.console.workspace_limits import limits_form
 from negotiator.console.workspace_now import advice, live_offer
 from negotiator.console.workspace_offer_form import offer_form
 from negotiator.console.workspace_offers import ledger
@@ -109,6 +110,8 @@ class WorkspacePage:
             session,
             refused.status if refused else 200,
             typed=form.typed,
+            news=[],
+            moved_on=False,
             refusal=other.description if other else "",
             faults=[fault.description for fault in other.errors]
             if isinstance(other, ValidationFailed)
@@ -136,6 +139,7 @@ class WorkspacePage:
         live = {by: one["id"] for by in ("me", "them") if (one := live_offer(offers, by))}
         put_away = self.asked_later.read(request, view["id"])
         entered = form if form.part == "offer" else _NOTHING
+        limits = form if form.part == "limits" else _NOTHING
         return {
             "negotiation": view,
             "offers": offers,
@@ -153,6 +157,9 @@ class WorkspacePage:
                 typed=entered.typed,
                 faults=entered.faults,
                 refusal=entered.refusal,
+            ),
+            "limits": limits_form(
+                view, words, typed=limits.typed, faults=limits.faults, refusal=limits.refusal
             ),
             **self.power_part(view, words, standing, form if form.part == "fact" else _NOTHING),
         }

@@ -296,3 +296,68 @@ async def test_an_answer_about_power_moves_the_bar(
     refused = await browser.send(f"{page}/facts", on=page, **wrong)
     assert refused.status_code == 422
     assert 'id="fact-competition-me-fault">' in refused.text
+
+
+@pytest.mark.asyncio
+async def test_limits_are_changed_on_the_revision_that_the_page_showed(
+    browsers: Browsers, account: Account, register: Register, client: httpx2.AsyncClient
+) -> None:
+    await account()
+    browser = browsers()
+    await browser.sign_in()
+    negotiation, headers = await opened(browser, register, client)
+    page = f"/negotiations/{negotiation}"
+    typed = {
+        "target:price": "12.3k",
+        "limit:price": "13,800",
+        "weight:price": "10",
+        "deadline": "2099-06-30",
+        "alternative": "The Golf in Ulm",
+        "alternative_price": "13900",
+        "revision": "1",
+    }
+    assert (await browser.send(f"{page}/limits", on=page, **typed)).status_code == 303
+    view = (await client.get(f"/api{page}", headers=headers)).json()
+    assert view["target"] == {"package": {"price": "12300.00"}}
+    assert view["walk_away"]["package"] == {"price": "13800.00"}
+    assert (view["deadline"][:10], view["batna"]["description"]) == (
+        "2099-06-30",
+        "The Golf in Ulm",
+    )
+    assert view["issues"][0]["limit"] == "13800.00"
+    await client.patch(f"/api{page}", json={"title": "Golf, 2019"}, headers=headers)
+    late = {**typed, "limit:price": "13700", "revision": str(view["revision"])}
+    refused = await browser.send(f"{page}/limits", on=page, **late)
+    assert refused.status_code == 412
+    assert "was changed while you typed" in refused.text
+    assert 'value="13700"' in refused.text
+    unread = await browser.send(f"{page}/limits", on=page, **{**late, "limit:price": "a lot"})
+    assert unread.status_code == 422
+    assert 'id="limit-price-fault">Write one number' in unread.text
+    after = (await client.get(f"/api{page}", headers=headers)).json()
+    assert after["walk_away"]["package"] == {"price": "13800.00"}
+
+
+@pytest.mark.asyncio
+async def test_an_open_page_learns_what_an_agent_changed(
+    browsers: Browsers, account: Account, register: Register, client: httpx2.AsyncClient
+) -> None:
+    await account()
+    browser = browsers()
+    await browser.sign_in()
+    negotiation, headers = await opened(browser, register, client)
+    page = f"/negotiations/{negotiation}"
+    view = (await client.get(f"/api{page}", headers=headers)).json()
+    watch = f"{page}/changes?revision={view['revision']}&state={view['state']}"
+    assert watch.replace("&", "&amp;") in (await browser.open(page)).text
+    unchanged = await browser.open(watch)
+    assert (unchanged.status_code, unchanged.text) == (204, "")
+    body = {"by": "them", "package": {"price": 14900}}
+    await client.post(f"/api{page}/offers", json=body, headers=headers)
+    news = await browser.open(watch)
+    assert news.status_code == 200
+    assert "€14,900" in news.text
+    assert "It is now: talking." in news.text
+    assert "offered €14,900" in news.text
+    assert 'id="answer"' not in news.text, "the form in which somebody types is left alone"
+    assert (await browsers().open(watch)).status_code == 303
