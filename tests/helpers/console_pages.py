@@ -72,6 +72,7 @@ PAGES: Final = (
     ConsolePage("plan-versions", "/negotiations/{software_renewal}/plan"),
     ConsolePage("agents", "/agents"),
     ConsolePage("agents-code", "/agents", act=_press("Make the code")),
+    ConsolePage("agent", "/agents/{agent}"),
     ConsolePage("memories", "/memories"),
     ConsolePage("account", "/account"),
     ConsolePage("go", "/go?q=renewal"),
