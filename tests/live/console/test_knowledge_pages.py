@@ -1,0 +1,199 @@
+"""What a person knows and what it brought, in a real browser: search, edit, undo, a result in chart and CSV."""
+
+import csv
+import re
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Any, Final
+
+import httpx2
+import pytest
+from playwright.sync_api import Browser, ViewportSize, expect
+
+from tests.helpers.chromium import PASSWORD, Tab, tab
+from tests.helpers.chromium import chromium as chromium
+from tests.helpers.live_server import Server
+
+SMALL: Final[ViewportSize] = {"width": 390, "height": 844}
+
+
+@dataclass(frozen=True)
+class Api:
+    """The API as an agent calls it."""
+
+    base: str
+    headers: dict[str, str]
+
+    def get(self, path: str, **options: Any) -> httpx2.Response:
+        return httpx2.get(f"{self.base}{path}", headers=self.headers, **options)
+
+    def post(self, path: str, **options: Any) -> httpx2.Response:
+        return httpx2.post(f"{self.base}{path}", headers=self.headers, **options)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory, chromium: Browser) -> Generator[Server]:
+    """A service whose first user is Ada."""
+    started = Server(tmp_path_factory.mktemp("knowledge"), workers=1)
+    started.start()
+    link = f"{re.escape(started.base)}/first-user/[0-9a-f-]+"
+    found = re.search(link, (started.folder / "log").read_text())
+    assert found
+    with chromium.new_context() as context:
+        one = tab(context, started.base)
+        one.open(found[0])
+        one.fill("E-mail", "ada@example.com")
+        one.fill("Name", "Ada")
+        one.fill("Password", PASSWORD)
+        one.press("Make the account")
+        one.page.wait_for_url(re.compile("/$|/agents"))
+    yield started
+    started.stop()
+
+
+def signed_in(one: Tab) -> None:
+    one.open("/sign-in?again")
+    one.page.locator("#email, [name=email]").first.fill("ada@example.com")
+    one.page.locator("[name=password]").first.fill(PASSWORD)
+    one.page.keyboard.press("Enter")
+    one.page.wait_for_url(re.compile("/$|/agents"))
+
+
+def agent_of(one: Tab) -> Api:
+    """An agent that works for the signed-in user, and remembers for them."""
+    one.open("/agents")
+    one.page.get_by_label("Negotiate and remember").check()
+    one.press("Make the code")
+    code = one.page.locator(".code").first.inner_text().strip()
+    body = {"agent_name": "scout", "identity_type": "anonymous"}
+    agent = httpx2.post(f"{one.base}/api/agent/register", json=body).json()
+    bearer = {"Authorization": f"Bearer {agent['access_token']}"}
+    claim = {"claim_token": code}
+    bound = httpx2.post(f"{one.base}/api/agent/claim", json=claim, headers=bearer)
+    headers = {"Authorization": f"Bearer {bound.json()['access_token']}"}
+    return Api(f"{one.base}/api", headers)
+
+
+def remembered(agent: Api) -> dict[str, dict[str, Any]]:
+    """The memories of the API, by their texts."""
+    found = agent.get("/memories", params={"limit": 100}).json()["items"]
+    return {one["text"]: one for one in found}
+
+
+def test_memories_are_searched_edited_and_erased_with_undo(
+    chromium: Browser, server: Server
+) -> None:
+    with chromium.new_context(locale="en-US") as context:
+        one = tab(context, server.base)
+        signed_in(one)
+        agent = agent_of(one)
+        page = one.page
+        for text in ("Acme gives discounts in March.", "Globex pays early.", "Initech pays late."):
+            assert agent.post("/memories", json={"text": text}).status_code == 201
+
+        one.open("/memories")
+        page.get_by_label("Search what you know").press_sequentially("disc mar")
+        found = page.locator("#found")
+        expect(found.get_by_role("link").first).to_have_text("Acme gives discounts in March.")
+        expect(found).to_contain_text("1 with these words")
+        expect(page).to_have_url(re.compile("query=disc"))
+        assert page.get_by_label("Search what you know").evaluate(
+            "e => e === document.activeElement"
+        )
+
+        found.get_by_role("link").first.click()
+        page.get_by_role("link", name="Edit").click()
+        page.get_by_label("One thing worth knowing").fill("Acme gives discounts in June.")
+        one.press("Save")
+        expect(page.locator("main")).to_contain_text("Before: “Acme gives discounts in March.”")
+        assert remembered(agent)["Acme gives discounts in June."]["trust"] == 3
+        one.press("Pin")
+        expect(page.locator(".pill.on")).to_have_text("Pinned")
+
+        one.open("/memories")
+        gone = page.get_by_role("link", name="Globex pays early.")
+        one.press("Erase: Globex pays early.")
+        expect(gone).to_be_hidden()
+        one.press("Undo")
+        expect(gone).to_be_visible()
+        assert "Globex pays early." in remembered(agent)
+
+        one.press("Erase: Globex pays early.")
+        one.press("Erase: Initech pays late.")
+        expect(page.get_by_text("It is erased in 10 seconds.")).to_have_count(1)
+        one.open("/tactics")
+        one.open("/memories")
+        expect(page.get_by_label("Search what you know")).to_be_visible()
+        assert not {"Globex pays early.", "Initech pays late."} & set(remembered(agent))
+        assert one.said == []
+        assert one.outside == []
+
+
+def test_what_waits_is_reviewed_in_one_go(chromium: Browser, server: Server) -> None:
+    with chromium.new_context(viewport=SMALL) as context:
+        one = tab(context, server.base)
+        signed_in(one)
+        agent = agent_of(one)
+        lines = "One that is right.\nAnother that is right.\nA wrong one."
+        one.open("/memories")
+        one.page.locator("summary", has_text="Bring in").click()
+        one.page.locator("#lines").fill(lines)
+        one.press("Bring in")
+        expect(one.page.get_by_role("heading", name="Waiting for you: 3")).to_be_visible()
+        one.press("Drop: A wrong one.")
+        one.press("Tick all")
+        one.press("Keep the ticked ones")
+        expect(one.page.get_by_role("status").first).to_contain_text("Kept.")
+        found = remembered(agent)
+        assert [
+            found[text]["trust"] for text in ("One that is right.", "Another that is right.")
+        ] == [3, 3]
+        assert "A wrong one." not in found
+
+
+def test_a_result_recorded_by_hand_is_in_chart_and_csv(chromium: Browser, server: Server) -> None:
+    with chromium.new_context(viewport=SMALL, locale="en-US") as context:
+        one = tab(context, server.base)
+        signed_in(one)
+        agent = agent_of(one)
+        page = one.page
+        one.open("/wins")
+        one.page.get_by_role("main").get_by_role("link", name="Record a result").first.click()
+        page.get_by_label("With whom").fill("Relatio")
+        page.get_by_label("About what").fill("software")
+        page.get_by_label("Measured against").fill("54 €")
+        page.get_by_label("Agreed price").fill("45")
+        page.get_by_label("How many units").fill("960")
+        page.get_by_label("Agreed on").fill("2026-03-05")
+        one.press("Record it")
+        expect(page.locator("main")).to_contain_text("€45 instead of €54, × 960 = €43,200 in all")
+        [win] = agent.get("/wins").json()["items"]
+        assert (win["savings_total"], win["source"]["type"]) == ("8640.00", "user")
+        one.open("/wins")
+        chart = page.get_by_role("img", name="Savings over time in EUR").locator("visible=true")
+        expect(chart.locator("rect.column")).to_have_count(1)
+        expect(chart).to_contain_text("8.6k")
+        expect(page.locator(".sums")).to_contain_text("€8,640")
+        width = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+        assert width <= 0
+        with page.expect_download() as started:
+            page.get_by_role("link", name="CSV of all results").click()
+        rows = list(csv.DictReader(started.value.path().read_text().splitlines()))
+        assert [(row["counterparty"], row["savings_total"]) for row in rows] == [
+            ("Relatio", "8640.00")
+        ]
+        assert one.said == []
+
+
+def test_their_words_are_answered_while_typing(chromium: Browser, server: Server) -> None:
+    with chromium.new_context() as context:
+        one = tab(context, server.base)
+        signed_in(one)
+        one.open("/tactics")
+        said = "This price is only good until Friday, take it or leave it."
+        one.page.get_by_label("What did they just say?").press_sequentially(said)
+        expect(one.page.get_by_role("heading", name="What to answer")).to_be_visible()
+        one.page.get_by_label("Search the tactics").press_sequentially("silence")
+        expect(one.page.locator("#found .title").first).to_have_text("Silence")
+        expect(one.page.locator("#heard")).to_contain_text("What to answer")
+        assert one.said == []
