@@ -42,7 +42,7 @@ def _offer_beyond_limit(page: Page) -> None:
     """Say that the user offered more than they would pay."""
     with page.expect_navigation():
         page.evaluate(
-            "() => { const form = [...document.querySelectorAll('form')].find((one) => one.action.endsWith('/offers'));"
+            "() => { const form = document.querySelector('#answer form');"
             " form.querySelectorAll('[name^=\"issue:\"]').forEach((field) => { field.value = '99999999'; });"
             " form.noValidate = true; form.submit(); }"
         )

@@ -1,0 +1,137 @@
+"""A talk is followed in a real browser by keyboard alone: say, answer, find out; an agent changes it meanwhile."""
+
+import re
+from collections.abc import Generator
+from typing import Any, Final
+
+import httpx2
+import pytest
+from playwright.sync_api import Browser, Page, ViewportSize, expect
+
+from tests.helpers.chromium import PASSWORD, Tab, tab
+from tests.helpers.chromium import chromium as chromium
+from tests.helpers.live_server import Server
+
+WIDE: Final[ViewportSize] = {"width": 1280, "height": 800}
+SMALL: Final[ViewportSize] = {"width": 390, "height": 844}
+MOST_TABS: Final = 150
+CAR: Final[dict[str, Any]] = {
+    "title": "Used VW Golf",
+    "role": "buyer",
+    "currency": "EUR",
+    "counterparty": "Jens",
+    "issues": [
+        {"name": "price", "label": "Price", "type": "money", "range": {"min": 11000, "max": 15000}}
+    ],
+    "target": {"package": {"price": 12500}},
+    "walk_away": {"package": {"price": 14000}},
+}
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[Server]:
+    started = Server(tmp_path_factory.mktemp("follow"), workers=1)
+    started.start()
+    yield started
+    started.stop()
+
+
+@pytest.fixture(scope="module")
+def cookies(server: Server, chromium: Browser) -> Any:
+    """Of Ada, the first user."""
+    link = f"{re.escape(server.base)}/first-user/[0-9a-f-]+"
+    found = re.search(link, (server.folder / "log").read_text())
+    assert found
+    with chromium.new_context() as context:
+        one = tab(context, server.base)
+        one.open(found[0])
+        one.fill("E-mail", "ada@example.com")
+        one.fill("Name", "Ada")
+        one.fill("Password", PASSWORD)
+        one.press("Make the account")
+        one.page.wait_for_load_state()
+        return context.storage_state()
+
+
+def agent_of(one: Tab) -> dict[str, str]:
+    """The header of an agent that works for the signed-in user."""
+    one.open("/agents")
+    one.press("Make the code")
+    code = one.page.locator(".code").inner_text().strip()
+    body = {"agent_name": "scout", "identity_type": "anonymous"}
+    agent = httpx2.post(f"{one.base}/api/agent/register", json=body).json()
+    bearer = {"Authorization": f"Bearer {agent['access_token']}"}
+    bound = httpx2.post(f"{one.base}/api/agent/claim", json={"claim_token": code}, headers=bearer)
+    return {"Authorization": f"Bearer {bound.json()['access_token']}"}
+
+
+def tab_to(page: Page, field: str) -> None:
+    """Press Tab until the field has the focus, which is always to be seen."""
+    for _ in range(MOST_TABS):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.id") == field:
+            outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+            assert outline != "none", field
+            return
+    raise AssertionError(f"{field} is not reached by Tab")
+
+
+@pytest.mark.parametrize("size", [WIDE, SMALL], ids=["wide", "small"])
+def test_a_talk_is_followed_by_keyboard_alone(
+    chromium: Browser, server: Server, cookies: Any, size: ViewportSize
+) -> None:
+    with chromium.new_context(viewport=size, storage_state=cookies, locale="en-US") as context:
+        one = tab(context, server.base)
+        bearer = agent_of(one)
+        with httpx2.Client(base_url=f"{server.base}/api", headers=bearer) as agent:
+            opened = agent.post("/negotiations", json=CAR).json()
+            path = f"/negotiations/{opened['id']}"
+            one.open(path)
+            page, keys = one.page, one.page.keyboard
+
+            tab_to(page, "i-said")
+            keys.press("Enter")
+            expect(page.locator("#advice .big")).to_contain_text("Wait for their answer")
+            tab_to(page, "they-answered")
+            keys.press("Enter")
+            expect(page.locator("#answer-0")).to_be_focused()
+            keys.type("14.9k")
+            tab_to(page, "record")
+            keys.press("Enter")
+            expect(page.locator("#advice .big")).to_contain_text("Propose")
+            expect(page.locator("#record-of-offers")).to_contain_text("Jens offered €14,900")
+
+            before = page.locator("#split strong").inner_text()
+            width = page.locator("#bar-split").get_attribute("width")
+            tab_to(page, "fact-alternatives-me-text")
+            keys.type("The Golf in Ulm")
+            tab_to(page, "fact-alternatives-me")
+            keys.type("14200")
+            keys.press("Enter")
+            expect(page.locator("#power .notice")).to_contain_text("Your share of the power was")
+            after = page.locator("#split strong").inner_text()
+            assert after != before
+            assert page.locator("#bar-split").get_attribute("width") != width
+            assert page.evaluate("document.activeElement.id").startswith("fact-")
+
+            rows = agent.get(f"{path}/offers").json()["items"]
+            assert [row["by"] for row in rows] == ["them", "me"]
+            assert rows[0]["package"] == {"price": "14900.00"}
+            view = agent.get(path).json()
+            assert view["batna"]["description"] == "The Golf in Ulm"
+            share = round(agent.post(f"{path}/leverage", json={}).json()["power"]["alpha"] * 100)
+            assert after == f"{share} : {100 - share}"
+            events = agent.get(f"{path}/events").json()["items"]
+            assert {event["actor"]["kind"] for event in events[:-1]} == {"user"}
+
+            page.locator("#answer-0").focus()
+            keys.type("14,3")
+            agent.post(f"{path}/offers", json={"by": "them", "package": {"price": 14500}})
+            expect(page.locator("#changes")).to_contain_text("scout", timeout=20_000)
+            expect(page.locator("#record-of-offers")).to_contain_text("€14,500")
+            assert page.locator("#answer-0").input_value() == "14,3"
+            expect(page.locator("#answer-0")).to_be_focused()
+            overflow = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+            assert overflow <= 0
+        assert one.said == []
+        assert one.outside == []
