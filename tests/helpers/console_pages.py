@@ -48,6 +48,34 @@ def _offer_beyond_limit(page: Page) -> None:
         )
 
 
+def _call(page: Page) -> None:
+    """Begin a call by typing, after the end of one that goes on, and let a card and a figure come up."""
+    begin = page.url
+    while page.get_by_role("link", name="Go on", exact=True).count():
+        page.get_by_role("link", name="Go on", exact=True).first.click()
+        page.locator("#state", has_text="Typing").wait_for()
+        _end_call(page)
+        page.goto(begin)
+    page.get_by_label("Typing").check()
+    page.get_by_label("I read it to them").check()
+    _press("Begin")(page)
+    page.locator("#state", has_text="Typing").wait_for()
+    for text in ("Hello Ada, thanks for coming.", "I want 9,900 for it, take it or leave it."):
+        page.fill("#line", text)
+        page.keyboard.press("Enter")
+    page.locator("#first .cue").wait_for()
+
+
+def _end_call(page: Page) -> None:
+    page.get_by_role("button", name="End the call", exact=True).click()
+    page.get_by_role("heading", name="After the call").wait_for()
+
+
+def _whole_call(page: Page) -> None:
+    _call(page)
+    _end_call(page)
+
+
 @dataclass(frozen=True, slots=True)
 class ConsolePage:
     """A page: the name of its pictures, its path, who opens it, what they do there first, and the status of it then."""
@@ -70,6 +98,10 @@ PAGES: Final = (
     ConsolePage("workspace-car", "/negotiations/{used_car}"),
     ConsolePage("negotiations", "/negotiations"),
     ConsolePage("plan-versions", "/negotiations/{software_renewal}/plan"),
+    ConsolePage("live", "/live"),
+    ConsolePage("live-refused", "/live", act=_press("Begin"), status=422),
+    ConsolePage("live-call", "/live?negotiation={used_car}", act=_call),
+    ConsolePage("live-summary", "/live?negotiation={used_car}", act=_whole_call),
     ConsolePage("agents", "/agents"),
     ConsolePage("agents-code", "/agents", act=_press("Make the code")),
     ConsolePage("agent", "/agents/{agent}"),

@@ -53,9 +53,10 @@
   const unheard = new Map();
   const sentAt = new Map();
 
+  const NO_NETWORK = "There is no connection at the moment. This page goes on as soon as it is back.";
   const post = async (path, members = {}) => {
     const body = new URLSearchParams({ csrf: call.dataset.csrf, ...members });
-    const answer = await fetch(`${place}/${path}`, { method: "POST", body });
+    const answer = await fetch(`${place}/${path}`, { method: "POST", body }).catch(() => { throw new Error(NO_NETWORK); });
     if (answer.redirected && answer.url.includes("/sign-in")) throw new Error("You are signed out. Sign in again in another tab; this page goes on by itself.");
     if (!answer.ok) throw new Error(`The server refused this (${answer.status}).`);
     return answer;
@@ -218,7 +219,7 @@
         drop(event.code === 1000);
       };
     } catch (problem) {
-      if (navigator.onLine) complain(problem instanceof TypeError ? "" : problem.message, true);
+      if (problem.message !== NO_NETWORK) complain(problem.message, true);
       opening = false;
       drop(false);
     }
@@ -429,7 +430,7 @@
     find("strong", ui.swap).textContent = speaker === "me" ? "you" : them;
   };
   const switchTo = async (to) => {
-    if (to === "end") stopHearing();
+    if (to === "end") { stopHearing(); ui.state.textContent = "Ending…"; }
     if (send({ type: to === "end" ? "stop" : to })) return;
     try { await post("state", { to }); location.reload(); } catch (problem) { complain(problem.message); }
   };
@@ -454,8 +455,8 @@
   ui.share.addEventListener("click", async () => {
     try { await audio.share(); ui.share.hidden = ui.swap.hidden = true; } catch (problem) { complain(problem.message); }
   });
-  ui.keys.checked = localStorage.getItem("call-keys") !== "off";
-  ui.keys.addEventListener("change", () => localStorage.setItem("call-keys", ui.keys.checked ? "on" : "off"));
+  try { ui.keys.checked = localStorage.getItem("call-keys") !== "off"; } catch { /* nothing is remembered then */ }
+  ui.keys.addEventListener("change", () => { try { localStorage.setItem("call-keys", ui.keys.checked ? "on" : "off"); } catch { /* the same */ } });
   const verdict = (action) => () => { const card = find(".cue", ui.first); if (card) judge(card.dataset.cue, action); };
   const KEYS = {
     d: verdict("dismissed"), u: verdict("used"), w: verdict("wrong"), t: () => ui.line.focus(),

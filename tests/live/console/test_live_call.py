@@ -408,3 +408,25 @@ def test_the_browser_s_own_recogniser_hears_where_it_works_on_the_device(
         assert ada.lines() == ["That is way over our budget"]
         ada.page.get_by_role("button", name="Pause").click()
         ada.state("Paused")
+
+
+def test_what_the_microphone_hears_without_a_network_is_heard_afterwards(
+    browser: Browser, server: Server
+) -> None:
+    with browser.new_context(viewport=WIDE, locale="en-US") as context:
+        ada = caller(context, server)
+        session = ada.begin("Microphone")
+        ada.one.press("Start listening")
+        ada.state("Listening")
+        context.set_offline(True)
+        ada.state("Reconnecting…")
+        ada.page.wait_for_timeout(3000)
+        context.set_offline(False)
+        ada.state("Listening")
+        ada.page.locator("#first .cue").wait_for(timeout=SPEECH_MS)
+        ada.page.locator("#figure-list li", has_text="15,000").wait_for(timeout=SPEECH_MS)
+        transcript = ada.send("GET", f"{session}/transcript")["lines"]
+        spoken = " ".join(line["text"] for line in transcript if line["speaker"] == "them")
+        assert spoken.lower().count("budget") == 1
+        lines = ada.page.locator("#lines .line:not(.gap) [data-text]").all_inner_texts()
+        assert [line["text"] for line in transcript if line["speaker"]] == lines
