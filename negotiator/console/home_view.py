@@ -211,7 +211,7 @@ def yearly_result(
         year,
         amount_text(main["savings"], currency),
         counted_text(main["deals"], "deal"),
-        [drawing.column_chart(title, bars, width=width, height=150) for width in (560, 340)],
+        [drawing.column_chart(title, bars, width=width, height=150) for width in (400, 340)],
         rows,
         [
             f"{amount_text(one['savings'], one['currency'])} in {counted_text(one['deals'], 'deal')}"

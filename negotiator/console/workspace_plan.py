@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from negotiator.console.browser_sessions import SignedInSession
@@ -22,13 +22,12 @@ _SHOWN_CHANGES: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class PlanView:
-    """The newest plan: as HTML and as markdown, which versions there are, and what happened since it was made."""
+    """The newest plan as HTML, which versions there are, and what happened since it was made."""
 
     version: int
     made: str
     stale: bool
     html: str
-    markdown: str
     versions: Sequence[tuple[int, str]]
     since: Sequence[str]
     more_since: int
@@ -58,7 +57,6 @@ async def plan_part(
         time_text(newest["created_at"]),
         newest["stale"],
         plan_html(text),
-        text,
         [(head["version"], time_text(head["created_at"])) for head in heads],
         since[-_SHOWN_CHANGES:],
         max(0, len(since) - _SHOWN_CHANGES),
@@ -92,15 +90,29 @@ class PlanVersionsPage:
     path: str
 
     def routes(self) -> list[Route]:
-        return [self.router.page(self.path, self.show)]
+        return [
+            self.router.page(self.path, self.show),
+            self.router.page(f"{self.path}.md", self.markdown),
+        ]
+
+    async def markdown(self, request: Request, session: SignedInSession) -> Response:
+        """The newest plan as markdown."""
+        negotiation: str = request.path_params["id"]
+        newest, *_ = await self._heads(session, negotiation)
+        text = await plan_markdown_of(self.calls, session, negotiation, newest["id"])
+        return PlainTextResponse(text, headers={"cache-control": "no-store"})
+
+    async def _heads(self, session: SignedInSession, negotiation: str) -> list[dict[str, Any]]:
+        heads = await plan_heads(self.calls, session, negotiation)
+        if not heads:
+            raise NotFound("This negotiation has no plan yet.")
+        return heads
 
     async def show(self, request: Request, session: SignedInSession) -> Response:
         """The versions `from` and `to` of the query; the last two without them."""
         negotiation: str = request.path_params["id"]
         view = await self.calls.run(session, "get_negotiation", {"id": negotiation})
-        heads = await plan_heads(self.calls, session, negotiation)
-        if not heads:
-            raise NotFound("This negotiation has no plan yet.")
+        heads = await self._heads(session, negotiation)
         by_version = {head["version"]: head for head in heads}
         newest = heads[0]["version"]
         to = _version(request.query_params.get("to", ""), by_version, newest)

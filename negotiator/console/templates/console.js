@@ -5,10 +5,11 @@
   const find = (selector, within = document) => within.querySelector(selector);
 
   document.addEventListener("click", async (event) => {
-    const button = event.target.closest("[data-copy]");
+    const button = event.target.closest("[data-copy], [data-copy-from]");
     if (!button) return;
     const source = document.getElementById(button.dataset.copy);
-    await navigator.clipboard.writeText((source.value ?? source.textContent).trim());
+    const text = source ? source.value ?? source.textContent : await (await fetch(button.dataset.copyFrom)).text();
+    await navigator.clipboard.writeText(text.trim());
     const label = button.textContent;
     button.textContent = "Copied";
     setTimeout(() => { button.textContent = label; }, 1600);

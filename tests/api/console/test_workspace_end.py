@@ -194,6 +194,11 @@ async def test_a_stale_plan_says_what_happened_since_and_its_versions_are_compar
     assert "style=" not in shown.text
     assert re.search(r'<t[hd] class="floor">', shown.text)
     await browser.send(f"{page}/plan", on=page)
+    printed = await browser.open(f"{page}/plan.md")
+    newest = (await read(client, f"{page}/battle-plans", headers))["items"][0]["id"]
+    asked_for = {**headers, "accept": "text/markdown"}
+    answered = await client.get(f"/api{page}/battle-plans/{newest}", headers=asked_for)
+    assert printed.text == answered.text
     compared = await browser.open(f"{page}/plan")
     assert re.search(r"<del>[^<]*12,500", compared.text)
     assert re.search(r"<ins>[^<]*12,200", compared.text)
@@ -203,4 +208,5 @@ async def test_a_stale_plan_says_what_happened_since_and_its_versions_are_compar
     other = browsers()
     await other.sign_in("eve@example.com")
     assert (await other.open(f"{page}/plan")).status_code == 404
+    assert (await other.open(f"{page}/plan.md")).status_code == 404
     assert (await other.send(f"{page}/win", on="/agents", do="look")).status_code == 404
