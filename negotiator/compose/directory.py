@@ -22,6 +22,7 @@ from negotiator.directory.name_index import ToolNameIndex
 from negotiator.directory.reports_routes import Reports
 from negotiator.directory.sitemaps import PAGES_SITEMAP, TOOLS_SITEMAP, Sitemaps
 from negotiator.directory.submissions_routes import Submissions
+from negotiator.directory.tool_claims import ToolClaims
 from negotiator.directory.tool_vectors import ToolVectors
 from negotiator.discovery.crawlers import SITEMAP_PATH as SITEMAP
 from negotiator.discovery.site import SiteDescription
@@ -47,15 +48,15 @@ def build_directory(services: Services) -> Component:
     embedder = choose_embedder("", key="", model="", models=models)
     if not embedder.lesser:
         catalogue_index.vectors = ToolVectors(embedder, models)
+    names = ToolNameIndex(store)
     slices: list[OperationSlice] = [
         CatalogueListing(base, store, cursors, catalogue_index),
         CatalogueExchange(base, store, cursors, catalogue_index),
         _accounts(services, keys),
         Collections(base, store, cursors),
-        Submissions(
-            base, store, cursors, ToolNameIndex(store), AddressReader(services.client_urls)
-        ),
+        Submissions(base, store, cursors, names, AddressReader(services.client_urls)),
         Reports(store),
+        ToolClaims(store, services.secret, services.client_urls, names),
     ]
 
     def public_pages(site: SiteDescription) -> list[Route]:

@@ -4,6 +4,7 @@ from starlette.routing import Route
 
 from negotiator.compose.services import Services
 from negotiator.console.admin_submissions import AdminSubmissions
+from negotiator.console.claim_tool_page import ClaimToolPage
 from negotiator.console.collections_page import CollectionPages
 from negotiator.console.open_pages import OpenPages
 from negotiator.console.page_calls import PageCalls
@@ -25,6 +26,7 @@ def build_directory_pages(
         *ToolsPage(pages).routes(),
         *SubmitToolPages(pages).routes(),
         *SubmissionPages(pages).routes(),
+        *ClaimToolPage(pages).routes(),
         *ToolPage(pages).routes(),
         *CollectionPages(pages).routes(),
         *AdminSubmissions(services.page_router, services.settings.base_url).routes(),

@@ -78,8 +78,8 @@ class AdminSubmissions:
             here="admin",
             queue=await self.router.store.scan(unit),
             chosen=status,
-            states={each: submission_form.STATES[each] for each in STATES},
-            decided=submission_form.STATES.get(request.query_params.get("decided", ""), ""),
+            states={each: submission_form.DECISIONS[each] for each in STATES},
+            decided=submission_form.DECISIONS.get(request.query_params.get("decided", ""), ""),
         )
 
     async def show(self, request: Request, session: SignedInSession) -> Response:
@@ -179,7 +179,7 @@ class AdminSubmissions:
             return {
                 "view": view,
                 "shown": submission_words.shown_submission(
-                    view, current["name"] if current else ""
+                    view, current["name"] if current else "", submission_form.DECISIONS
                 ),
                 "facts": submission_words.proposed_facts(view, current),
                 "checks": submission_words.shown_checks(view),
@@ -195,15 +195,17 @@ class AdminSubmissions:
             reasons=submission_form.REASONS,
             typed=form or {},
             said=said,
-            decided=submission_form.STATES.get(request.query_params.get("decided", ""), ""),
+            decided=submission_form.DECISIONS.get(request.query_params.get("decided", ""), ""),
             **await self.router.store.scan(unit),
         )
 
     def _queued(self, tx: Transaction, row: Submission) -> QueuedSubmission:
         view = submission_view(tx, row, self.base)
         checks = submission_words.shown_checks(view)
+        tool = catalogue_queries.find(tx, row.tool) if row.tool else None
+        name: str = orjson.loads(tool.document)["name"] if tool else ""
         return QueuedSubmission(
-            submission_words.shown_submission(view),
+            submission_words.shown_submission(view, name, submission_form.DECISIONS),
             [check.question for check in checks if check.found],
             _sender(tx, row),
         )

@@ -134,6 +134,13 @@ STATES: Final[Mapping[str, str]] = {
     "withdrawn": "Withdrawn",
     "expired": "Closed after 90 days",
 }
+DECISIONS: Final[Mapping[str, str]] = {
+    **STATES,
+    "pending": "To decide",
+    "changes_requested": "Waits for its sender",
+    "withdrawn": "Taken back",
+}
+"""The states as a moderator reads them."""
 WHAT_NEXT: Final[Mapping[str, str]] = {
     "pending": "Nothing is to be done. You can still change it or take it back.",
     "approved": "It is in the directory and is found in the search.",

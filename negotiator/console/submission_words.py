@@ -1,6 +1,7 @@
 """A submission in words: its state, its checks, and the differences that it proposes."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -9,6 +10,7 @@ from negotiator.console.negotiation_words import time_text
 
 Record = Mapping[str, Any]
 NOTHING: Final = "not known"
+_TOOL_ID: Final = re.compile(r"tool_[a-z0-9]{26}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,15 +46,17 @@ class ShownSubmission:
     changed: str
 
 
-def shown_submission(view: Record, name: str = "") -> ShownSubmission:
-    """The words of a submission; `name` is that of the tool that it changes."""
+def shown_submission(
+    view: Record, name: str = "", states: Mapping[str, str] = submission_form.STATES
+) -> ShownSubmission:
+    """The words of a submission; `name` is that of the tool that it changes, `states` the words for its reader."""
     listed: str = view["tool"]["slug"] if view["tool"] else "A tool"
     title: str = view["proposed"].get("name") or name or listed
     return ShownSubmission(
         view["id"],
         title,
         "New tool" if view["type"] == "create" else "Correction",
-        submission_form.STATES[view["status"]],
+        states[view["status"]],
         view["status"] in ("pending", "changes_requested"),
         view["status"] in ("rejected", "changes_requested"),
         time_text(view["created_at"]),
@@ -67,7 +71,7 @@ def shown_checks(view: Record) -> list[ShownCheck]:
             submission_form.CHECKS.get(check["name"], check["name"]),
             submission_form.OUTCOMES[check["outcome"]],
             check["outcome"] == "passed",
-            [_finding(each) for each in check["fields"]],
+            [_finding(each, view["similar_to"]) for each in check["fields"]],
         )
         for check in view["checks"]
     ]
@@ -124,7 +128,10 @@ def _joined(kind: str, url: str | None) -> str:
     return f"{kind} at {url}" if url else kind
 
 
-def _finding(found: Record) -> str:
+def _finding(found: Record, similar: Sequence[Record]) -> str:
+    """What a check found; a tool is called by its address on the pages, never by its id."""
     member = str(found["pointer"]).removeprefix("/").partition("/")[0]
-    name = tool_words.FACT_NAMES.get(member, member)
-    return f"{name}: {found['description']}"
+    said = str(found["description"])
+    for tool in similar:
+        said = said.replace(tool["id"], str(tool["slug"]).replace("-", " "))
+    return f"{tool_words.FACT_NAMES.get(member, member)}: {_TOOL_ID.sub('another tool', said)}"

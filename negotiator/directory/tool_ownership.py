@@ -77,6 +77,11 @@ def find_whole_ownership(
     return ownership if mine else None
 
 
+def home_host(draft: ToolDraft) -> str | None:
+    """The host of the homepage, else of the repository's account; None when neither is named."""
+    return _home(draft) or _repository(draft)
+
+
 def _match(proofs: Sequence[OwnershipProof], place: str) -> ToolOwnership | None:
     for proof in proofs:
         domain = proof.domain
