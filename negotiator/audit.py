@@ -3,10 +3,11 @@
 `record` runs in the same unit as the change that it records. Triggers in the database refuse to change or delete a row.
 """
 
+from dataclasses import dataclass
 from typing import Any, Final
 
 import orjson
-from sqlalchemy import BigInteger, bindparam
+from sqlalchemy import BigInteger, String, bindparam, or_
 from sqlmodel import Field, col, select
 
 from negotiator import values
@@ -43,6 +44,8 @@ EVENTS: Final = (
     "user.sign_in_refused",
     "user.password_changed",
     "user.reset_requested",
+    "user.invited",
+    "user.admin_changed",
     "passkey.added",
     "passkey.removed",
     "issuer.added",
@@ -71,6 +74,7 @@ EVENTS: Final = (
     "client.added",
     "client.registered",
     "client.removed",
+    "client.secret_changed",
 )
 
 
@@ -99,6 +103,24 @@ _LATEST = Query(
 )
 
 
+_SEARCH = Query(
+    select(AuditEvent)
+    .where(
+        col(AuditEvent.id) < bindparam("before"),
+        col(AuditEvent.id) >= bindparam("since"),
+        or_(bindparam("kind", type_=String) == "", col(AuditEvent.event) == bindparam("kind")),
+        or_(
+            bindparam("party", type_=String) == "",
+            col(AuditEvent.subject) == bindparam("party"),
+            col(AuditEvent.actor) == bindparam("party"),
+        ),
+    )
+    .order_by(col(AuditEvent.id).desc())
+    .limit(bindparam("limit")),
+    entity(AuditEvent),
+)
+
+
 def record(tx: Transaction, event: str, subject: str, *, actor: str = "", **detail: Any) -> None:
     """Append one event. `subject` is the id that it is about, `actor` the id or address that caused it."""
     tx.run(
@@ -109,6 +131,32 @@ def record(tx: Transaction, event: str, subject: str, *, actor: str = "", **deta
         subject=subject,
         actor=actor,
         detail=orjson.dumps(detail).decode(),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class AuditFilter:
+    """Which events to read: about or by `party` (an id or an address), of one kind, from `since` until before `until`.
+
+    Times in milliseconds; an empty text and None leave a condition out.
+    """
+
+    party: str = ""
+    event: str = ""
+    since: int | None = None
+    until: int | None = None
+
+
+def search(tx: Transaction, wanted: AuditFilter, *, before: str, limit: int) -> list[AuditEvent]:
+    """Up to `limit` events that the filter lets through, newest first, older than the event `before` (empty: all)."""
+    last = _LAST if wanted.until is None else values.first_id("evt", wanted.until)
+    return tx.all(
+        _SEARCH,
+        before=min(before or _LAST, last),
+        since=values.first_id("evt", wanted.since or 0),
+        kind=wanted.event,
+        party=wanted.party,
+        limit=limit,
     )
 
 

@@ -65,6 +65,11 @@ def new_id(kind: str) -> str:
     return f"{kind}_{new_ulid()}"
 
 
+def first_id(kind: str, at: int) -> str:
+    """The lowest id of this kind that could be made at the moment `at` (milliseconds), for ranges over ids."""
+    return f"{kind}_{bytes_to_ulid((max(0, at) << 80).to_bytes(16)).lower()}"
+
+
 def is_id(text: str, kind: str) -> bool:
     """Whether `text` has the form of an id of this kind; the id need not exist."""
     return text.startswith(f"{kind}_") and _ID.fullmatch(text) is not None

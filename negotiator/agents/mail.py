@@ -106,6 +106,18 @@ class Mailer:
         except (SMTPException, OSError, ValueError) as failure:
             self._keep(message, failure=str(failure) or f"no answer within {_DEADLINE:.0f} s")
 
+    async def try_send(self, to: str, subject: str, text: str) -> str:
+        """Send one mail within ten seconds and keep no copy; returns why it could not be sent, empty when it was."""
+        try:
+            message = self._compose(to, subject, text)
+            if not self._url.hostname:
+                return "no mail server is configured"
+            async with asyncio.timeout(_DEADLINE), self._slots:
+                await self._deliver(message, to)
+        except (SMTPException, OSError, ValueError) as failure:
+            return str(failure) or f"no answer within {_DEADLINE:.0f} s"
+        return ""
+
     async def _deliver(self, message: EmailMessage, to: str) -> None:
         client = self._client()
         try:

@@ -44,6 +44,13 @@ _OF_USER = Query(
     .limit(bindparam("limit")),
     entity(Agent),
 )
+_NEWEST = Query(
+    select(Agent)
+    .where(col(Agent.id) < bindparam("before"))
+    .order_by(col(Agent.id).desc())
+    .limit(bindparam("limit")),
+    entity(Agent),
+)
 _SEEN = Statement(
     update(Agent)
     .where(
@@ -177,6 +184,21 @@ def find(tx: Transaction, agent_id: str, *, service: AgentService = "assistant")
 def of_user(tx: Transaction, user_id: str, *, before: str, limit: int) -> list[Agent]:
     """Return up to `limit` agents that are bound to the user and whose ids precede `before`, newest first."""
     return tx.all(_OF_USER, user=user_id, before=before, limit=limit)
+
+
+def newest(tx: Transaction, *, before: str, limit: int) -> list[Agent]:
+    """Return up to `limit` agents of both services whose ids precede `before`, newest first."""
+    return tx.all(_NEWEST, before=before, limit=limit)
+
+
+def end_any(tx: Transaction, agent_id: str, *, actor: str) -> bool:
+    """Revoke an agent of either service, whoever it works for; False when no active agent has this id."""
+    for service in ("assistant", "directory"):
+        agent = find(tx, agent_id, service=service)
+        if agent is not None:
+            owner = agent.user_id or ""
+            return end(tx, agent_id, service=service, actor=actor, user_id=owner)
+    return False
 
 
 def mark_seen(tx: Transaction, when: Mapping[str, int]) -> None:

@@ -164,6 +164,16 @@ async def list_clients(as_json: JsonOption = False) -> None:
     )
 
 
+@clients_app.command("secret")
+@async_command
+async def change_client_secret(
+    client_id: Annotated[str, typer.Argument(metavar="ID")], as_json: JsonOption = False
+) -> None:
+    """Give a client a new secret, printed once; the old one stops at once."""
+    secret = await run_unit(lambda tx: oauth_clients.change_secret(tx, client_id))
+    print_result({"client_id": client_id, "client_secret": secret}, secret, as_json=as_json)
+
+
 @clients_app.command("remove")
 @async_command
 async def remove_client(

@@ -100,6 +100,27 @@ async def list_users(as_json: JsonOption = False) -> None:
     )
 
 
+@users_app.command("admin")
+@async_command
+async def set_admin(
+    email: EmailArgument,
+    remove: Annotated[bool, typer.Option("--remove", help="Take the role away.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Make a user an administrator, who may open the admin pages."""
+    normal = user_queries.normalise_email(email)
+
+    def unit(tx: Transaction) -> None:
+        user = user_queries.by_email(tx, normal)
+        if user is None:
+            raise NotFound(f"There is no user {normal}.")
+        user_queries.set_admin(tx, user.id, not remove, actor="operator")
+
+    await run_unit(unit)
+    told = f"{normal} is {'no administrator any more' if remove else 'an administrator'}."
+    print_result({"email": normal, "is_admin": not remove}, told, as_json=as_json)
+
+
 @users_app.command("disable")
 @async_command
 async def disable_user(email: EmailArgument, as_json: JsonOption = False) -> None:

@@ -8,6 +8,7 @@ from starlette.routing import Route
 from negotiator import __version__, scopes
 from negotiator.agents.delegation import Delegations
 from negotiator.agents.schemas import ID_JAG, VERIFIED_EMAIL
+from negotiator.compose.admin import build_admin_pages
 from negotiator.compose.assistant import build_assistant
 from negotiator.compose.component import Component, offered_operations
 from negotiator.compose.console import build_console
@@ -99,6 +100,7 @@ def build_application(settings: Settings) -> Application:
     access = build_agent_access(services)
     builders = {"assistant": build_assistant, "directory": build_directory}
     enabled = [build(services) for name, build in builders.items() if name in settings.services]
+    tried = tuple(each for component in enabled for each in component.tried_services)
     checks = {name: check for component in enabled for name, check in component.checks.items()}
     endpoint = HealthEndpoint(services.store, __version__, tuple(settings.services), checks)
     health = Component(operations=offered_operations([endpoint]))
@@ -106,6 +108,7 @@ def build_application(settings: Settings) -> Application:
         *enabled,
         access.component,
         build_user_pages(services, access.delegations),
+        build_admin_pages(services, tried),
         health,
     )
     service = ServiceDescription(

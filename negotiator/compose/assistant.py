@@ -8,6 +8,7 @@ from typing import Final
 from starlette.types import ASGIApp
 
 from negotiator.agents.agent_names import AgentNames
+from negotiator.compose.admin import try_advisor, try_embedder
 from negotiator.compose.component import Component, OperationSlice, offered_operations
 from negotiator.compose.services import Services
 from negotiator.directory.tool_alternatives import ToolAlternatives
@@ -235,5 +236,6 @@ def build_assistant(services: Services) -> Component:
             "speech": teleprompter.check,
         },
         periodic_tasks=(memory.warm,),
+        tried_services=(try_advisor(settings, advisor), try_embedder(memory.embedder.embedder)),
         closes=(*teleprompter.closes, recogniser.close, advisor.close, memory.close),
     )

@@ -7,6 +7,7 @@ from typing import Protocol
 from starlette.routing import BaseRoute
 from starlette.types import ASGIApp
 
+from negotiator.console.admin_services import TriedService
 from negotiator.discovery.health_routes import HealthCheck
 from negotiator.discovery.site import SiteDescription
 from negotiator.http.operation import Operation
@@ -28,7 +29,8 @@ class Component:
 
     `sockets` are the WebSocket endpoints, by the path of the operation they belong to. `public_pages` makes the public
     pages once the whole site is known; `page_paths` are their paths, which any origin may read. `periodic_tasks` run
-    every minute. `page_operations` have no address: only pages call them, for the signed-in user.
+    every minute. `page_operations` have no address: only pages call them, for the signed-in user. `tried_services` are
+    those that an administrator may try.
     """
 
     operations: tuple[Operation, ...] = ()
@@ -40,6 +42,7 @@ class Component:
     sockets: Mapping[str, ASGIApp] = field(default_factory=dict[str, ASGIApp])
     periodic_tasks: tuple[Callable[[], Awaitable[None]], ...] = ()
     closes: tuple[Callable[[], Awaitable[None]], ...] = ()
+    tried_services: tuple[TriedService, ...] = ()
 
 
 def offered_operations(slices: Iterable[OperationSlice]) -> tuple[Operation, ...]:

@@ -10,6 +10,7 @@ from negotiator.agents.call_record import AgentCallRecord
 from negotiator.agents.mail import Mailer
 from negotiator.caller import CallerRate, anonymous_caller
 from negotiator.compose.rate_budgets import build_limits
+from negotiator.console.admin_router import ADMIN_ENTRY
 from negotiator.console.browser_sessions import BrowserSessions
 from negotiator.console.cookies import BrowserCookies
 from negotiator.console.live_page import LIVE_PATH
@@ -192,6 +193,7 @@ def _page_router(
         *((NavigationEntry("wins", "/wins", "What it brought"),) if assistant else ()),
         *((NavigationEntry("tools", "/tools", "Tools"),) if directory else ()),
         *((NavigationEntry("agents", "/agents", "Agents"),) if assistant else ()),
+        ADMIN_ENTRY,
     ]
     home = "/agents" if assistant else "/account"
     sessions = BrowserSessions(BrowserCookies(settings.base_url, secret), store, guard)

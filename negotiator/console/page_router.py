@@ -67,11 +67,12 @@ OpenFormHandler = Callable[[Request, AnySession, FormFields], Awaitable[Response
 
 @dataclass(frozen=True, slots=True)
 class NavigationEntry:
-    """A link at the top of every page; `key` is the page's `here`."""
+    """A link at the top of every page; `key` is the page's `here`. Only administrators see one that is for them."""
 
     key: str
     path: str
     title: str
+    admins_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,8 +163,12 @@ class PageRouter:
             "session": signed_in,
             "csrf": csrf,
             "home": self.home,
-            "navigation": self.navigation,
             "explained_in": guide_of_page(_path.get()),
+            "navigation": [
+                entry
+                for entry in self.navigation
+                if not entry.admins_only or (signed_in and signed_in.is_admin)
+            ],
         }
         return self.pages.render(template, status, **common, **context)
 

@@ -48,6 +48,15 @@ _DELETE_UNUSED = Statement(
         col(Client.created_at) < bindparam("at", type_=BigInteger),
     )
 )
+_CHANGE_SECRET = Statement(
+    update(Client)
+    .where(
+        col(Client.id) == bindparam("client"),
+        col(Client.removed_at).is_(None),
+        col(Client.secret_digest) != "",
+    )
+    .values(secret_digest=bindparam("fresh"))
+)
 _REMOVE = Statement(
     update(Client)
     .where(col(Client.id) == bindparam("client"), col(Client.removed_at).is_(None))
@@ -178,7 +187,16 @@ def list_clients(tx: Transaction) -> list[Client]:
     return tx.all(_LIST)
 
 
-def remove(tx: Transaction, client_id: str) -> None:
+def change_secret(tx: Transaction, client_id: str, *, actor: str = "operator") -> str:
+    """Give a client a new secret and return it; the old one stops at once. 404 without such a client."""
+    secret = values.new_secret()
+    if not tx.run(_CHANGE_SECRET, client=client_id, fresh=values.digest(secret)):
+        raise NotFound(f"There is no client {client_id} with a secret.")
+    audit.record(tx, "client.secret_changed", client_id, actor=actor)
+    return secret
+
+
+def remove(tx: Transaction, client_id: str, *, actor: str = "operator") -> None:
     """Remove a client and end its tokens; 404 when there is no such client.
 
     A client whose id is the URL of its metadata document has no row; its id stays blocked.
@@ -187,7 +205,7 @@ def remove(tx: Transaction, client_id: str) -> None:
     if not by_document and not tx.run(_REMOVE, client=client_id, at=values.now()):
         raise NotFound(f"There is no client {client_id}.")
     revocations.revoke(tx, client_id)
-    audit.record(tx, "client.removed", client_id, actor="operator")
+    audit.record(tx, "client.removed", client_id, actor=actor)
 
 
 def mark_used(tx: Transaction, client_id: str) -> None:

@@ -97,7 +97,13 @@ class Issuers:
 
 
 def add(
-    tx: Transaction, issuer: Issuer, *, own: str, allow_loopback: bool, discovered: str = ""
+    tx: Transaction,
+    issuer: Issuer,
+    *,
+    own: str,
+    allow_loopback: bool,
+    discovered: str = "",
+    actor: str = "operator",
 ) -> None:
     """Add a trusted issuer or replace its configuration; 422 as `check_issuer`.
 
@@ -119,7 +125,7 @@ def add(
         tx,
         "issuer.added",
         issuer.issuer,
-        actor="operator",
+        actor=actor,
         algorithms=list(issuer.algorithms),
         **({"jwks_uri": discovered} if discovered else {}),
     )
@@ -143,15 +149,17 @@ def list_issuers(tx: Transaction) -> list[Issuer]:
     return tx.all(_LIST)
 
 
-def remove(tx: Transaction, issuer: str) -> None:
+def remove(tx: Transaction, issuer: str, *, actor: str = "operator") -> None:
     """Stop trusting an issuer: its assertions and all tokens issued for them become invalid; 404 when unknown."""
     if not tx.run(_REMOVE, name=issuer, at=values.now()):
         raise NotFound(f"{issuer} is not a trusted issuer.")
     revocations.revoke(tx, issuer)
-    audit.record(tx, "issuer.removed", issuer, actor="operator")
+    audit.record(tx, "issuer.removed", issuer, actor=actor)
 
 
-def revoke_subject(tx: Transaction, issuer: str, subject: str, *, tenant: str = "") -> None:
+def revoke_subject(
+    tx: Transaction, issuer: str, subject: str, *, tenant: str = "", actor: str = "operator"
+) -> None:
     """Invalidate every token and every assertion issued for one identity up to now; 404 for an unknown issuer."""
     if tx.one(_FIND, issuer=issuer) is None:
         raise NotFound(f"{issuer} is not a trusted issuer.")
@@ -160,7 +168,7 @@ def revoke_subject(tx: Transaction, issuer: str, subject: str, *, tenant: str = 
         tx,
         "issuer.subject_revoked",
         issuer,
-        actor="operator",
+        actor=actor,
         identity=values.digest(subject)[:16],
     )
 

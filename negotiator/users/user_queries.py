@@ -6,7 +6,7 @@ from typing import Any, Final, NoReturn
 
 from argon2 import PasswordHasher
 from argon2.exceptions import Argon2Error
-from sqlalchemy import BigInteger, bindparam, update
+from sqlalchemy import BigInteger, Integer, bindparam, func, or_, update
 from sqlmodel import col, select
 
 from negotiator import audit, values
@@ -28,11 +28,29 @@ _ADD = Statement(insertion(User).on_conflict_do_nothing())
 _BY_EMAIL = Query(select(User).where(col(User.email) == bindparam("email")), entity(User))
 _BY_ID = Query(select(User).where(col(User.id) == bindparam("user")), entity(User))
 _LIST = Query(select(User).order_by(col(User.id)), entity(User))
+_SEARCH = Query(
+    select(User)
+    .where(
+        col(User.id) < bindparam("before"),
+        or_(
+            func.lower(col(User.name)).like(bindparam("pattern"), escape="\\"),
+            func.coalesce(col(User.email), "").like(bindparam("pattern"), escape="\\"),
+        ),
+    )
+    .order_by(col(User.id).desc())
+    .limit(bindparam("limit")),
+    entity(User),
+)
 _ANY = Query(select(User.id).limit(1), lambda row: str(row[0]))
 _DISABLE = Statement(
     update(User)
     .where(col(User.id) == bindparam("user"), col(User.disabled_at).is_(None))
     .values(disabled_at=bindparam("at", type_=BigInteger))
+)
+_SET_ADMIN = Statement(
+    update(User)
+    .where(col(User.id) == bindparam("user"), col(User.disabled_at).is_(None))
+    .values(is_admin=bindparam("admin", type_=Integer))
 )
 _RENAME = Statement(
     update(User).where(col(User.id) == bindparam("user")).values(name=bindparam("called"))
@@ -159,20 +177,40 @@ def list_users(tx: Transaction) -> list[User]:
     return tx.all(_LIST)
 
 
+def search(tx: Transaction, words: str, *, before: str, limit: int) -> list[User]:
+    """Up to `limit` users with the words in their name or e-mail address, older than the id `before`, newest first."""
+    escaped = words.strip().lower()
+    for mark in "\\%_":
+        escaped = escaped.replace(mark, f"\\{mark}")
+    return tx.all(_SEARCH, pattern=f"%{escaped}%", before=before, limit=limit)
+
+
 def any_exist(tx: Transaction) -> bool:
     """Whether a user account exists."""
     return tx.one(_ANY) is not None
 
 
 def disable(tx: Transaction, email: str) -> None:
-    """Disable an account and end all its tokens and browser sessions at once; 404 when there is no such user."""
+    """Disable the account with this e-mail address, as `end_access`; 404 when there is no such user."""
     user = by_email(tx, email)
     if user is None:
         raise NotFound(f"There is no user {email}.")
-    tx.run(_DISABLE, user=user.id, at=values.now())
-    revocations.revoke(tx, user.id)
-    session_queries.end_all(tx, user.id)
-    audit.record(tx, "user.disabled", user.id, actor="operator")
+    end_access(tx, user.id, actor="operator")
+
+
+def end_access(tx: Transaction, user_id: str, *, actor: str) -> None:
+    """Disable an account and end all its tokens and browser sessions at once."""
+    tx.run(_DISABLE, user=user_id, at=values.now())
+    revocations.revoke(tx, user_id)
+    session_queries.end_all(tx, user_id)
+    audit.record(tx, "user.disabled", user_id, actor=actor)
+
+
+def set_admin(tx: Transaction, user_id: str, is_admin: bool, *, actor: str) -> None:
+    """Make a user an administrator, or one of them no longer; 404 when there is no open account with this id."""
+    if not tx.run(_SET_ADMIN, user=user_id, admin=int(is_admin)):
+        raise NotFound("There is no open account with this id.")
+    audit.record(tx, "user.admin_changed", user_id, actor=actor, is_admin=is_admin)
 
 
 def rename(tx: Transaction, user_id: str, name: str) -> None:

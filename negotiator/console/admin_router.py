@@ -1,0 +1,85 @@
+"""What all admin pages share: only administrators open them, and each links to the others."""
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Any, Final
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from negotiator.console.browser_sessions import SignedInSession
+from negotiator.console.page_router import (
+    FormFields,
+    FormHandler,
+    FormSize,
+    NavigationEntry,
+    PageHandler,
+    PageRouter,
+)
+from negotiator.errors import Forbidden
+
+ADMIN_PATH: Final = "/admin"
+PEOPLE_PATH: Final = f"{ADMIN_PATH}/people"
+ISSUERS_PATH: Final = f"{ADMIN_PATH}/issuers"
+CLIENTS_PATH: Final = f"{ADMIN_PATH}/clients"
+REGISTRATIONS_PATH: Final = f"{ADMIN_PATH}/registrations"
+SERVICES_PATH: Final = f"{ADMIN_PATH}/services"
+AUDIT_PATH: Final = f"{ADMIN_PATH}/audit"
+ADMIN_ENTRY: Final = NavigationEntry("admin", ADMIN_PATH, "Admin", admins_only=True)
+_TABS: Final = (
+    NavigationEntry("people", PEOPLE_PATH, "People"),
+    NavigationEntry("issuers", ISSUERS_PATH, "Issuers"),
+    NavigationEntry("clients", CLIENTS_PATH, "Clients"),
+    NavigationEntry("registrations", REGISTRATIONS_PATH, "Registrations"),
+    NavigationEntry("services", SERVICES_PATH, "Mail and models"),
+    NavigationEntry("audit", AUDIT_PATH, "Audit"),
+)
+PAGE_SIZE: Final = 50
+AFTER_EVERY_ID: Final = "~"
+"""Sorts after every id."""
+_LARGE_FORM: Final = FormSize(bytes=96 * 1024)
+"""A form may carry a set of public keys."""
+
+
+@dataclass(frozen=True, slots=True)
+class AdminRouter:
+    """Makes routes that answer 403 to everybody who is no administrator at that moment."""
+
+    router: PageRouter
+
+    def page(self, path: str, show: PageHandler) -> Route:
+        async def answer(request: Request, session: SignedInSession) -> Response:
+            _require_admin(session)
+            return await show(request, session)
+
+        return self.router.page(path, answer)
+
+    def form(self, path: str, act: FormHandler, *, back: str) -> Route:
+        async def answer(request: Request, session: SignedInSession, form: FormFields) -> Response:
+            _require_admin(session)
+            return await act(request, session, form)
+
+        return self.router.form(path, answer, back=back, size=_LARGE_FORM)
+
+    def render(
+        self, template: str, session: SignedInSession, tab: str, status: int = 200, **context: Any
+    ) -> Response:
+        """An admin page; `tab` is the key of the one among them."""
+        return self.router.render(
+            template, session, status, here="admin", tabs=_TABS, tab=tab, **context
+        )
+
+    def see(self, path: str, notice: str) -> Response:
+        """Redirect to a page that tells the notice of this key."""
+        return self.router.pages.see(f"{path}?told={notice}")
+
+
+def with_blanks(form: FormFields | None) -> FormFields:
+    """The fields of a form for a template, where one that was not sent is empty."""
+    return defaultdict(str, form or {})
+
+
+def _require_admin(session: SignedInSession) -> None:
+    if not session.is_admin:
+        raise Forbidden("This page is for administrators of this service.")
