@@ -1,7 +1,7 @@
 # Everything there is to do here. `make` alone lists it. Needs Python 3.11 to 3.13, make, gcc and node 20 (for pyright).
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo screenshots test browser voice check bench bench-http bench-directory bench-strategy bench-people bench-memory bench-speech bench-teleprompter conformance files-entered fuzz hosts docs fix clean
+.PHONY: help setup run demo screenshots test browser voice check bench bench-http bench-console lighthouse bench-directory bench-strategy bench-people bench-memory bench-speech bench-teleprompter conformance files-entered fuzz hosts docs fix clean
 
 # Python may keep what it compiled: the tests start hundreds of processes of five hundred modules.
 export PYTHONDONTWRITEBYTECODE :=
@@ -50,12 +50,19 @@ bench-http: $(READY) ## Measure HTTP and MCP beside a ceiling and a peer
 	$(BIN)/python -m tests.bench.http --shared $(SHARED)/http --modules tests/bench/node
 	$(BIN)/python -m tests.bench.mcp
 
+bench-console: $(READY) ## Measure each page beside the API operations that it runs
+	$(BIN)/python -m tests.bench.console
+
 bench-directory: $(READY) ## Measure reading and searching the catalogue beside a bare endpoint
 	$(BIN)/python -m tests.bench.directory
 
 conformance: $(READY) ## Run MCP's official suite, its Inspector and mcp-remote against a server
 	npm ci --silent --prefix tests/live/conformance
 	$(BIN)/python -m tests.live.conformance.run
+
+lighthouse: $(READY) browser ## Audit ten pages with Lighthouse
+	npm ci --silent --prefix tests/live/lighthouse
+	$(BIN)/python -m tests.live.lighthouse.run
 
 hosts: $(READY) .hosts/mcp-1/ready .hosts/mcp-2/ready ## Run five agent frameworks as MCP hosts against a server
 	$(BIN)/python -m tests.live.hosts.run

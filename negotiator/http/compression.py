@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 _TYPES: Final = frozenset({"text/html", "text/css", "text/javascript", "image/svg+xml"})
 _SMALLEST: Final = 800
 """Bytes below which a body fits one packet either way."""
-_LEVEL: Final = 6
+_LEVEL: Final = 4
 _MOST_PADDING: Final = 100
 _DIGITS: Final = "0123456789abcdef"
 

@@ -1,7 +1,8 @@
 """Every page of the console, once: the screenshots, the checks of accessibility, words, size and speed read this list.
 
 To add a page, add a line to `PAGES`. A path may name what the example database has: the negotiations by case
-(`{software_renewal}`, `{salary}`, `{freelance_rate}`, `{used_car}`), `{agent}`, `{submission}`, `{tool}`.
+(`{software_renewal}`, `{salary}`, `{freelance_rate}`, `{used_car}`), `{agent}`, `{call}`, `{memory}`, `{tool}`,
+`{win}`.
 """
 
 from collections.abc import Callable
@@ -91,6 +92,7 @@ class ConsolePage:
 
 PAGES: Final = (
     ConsolePage("home", "/"),
+    ConsolePage("negotiations", "/negotiations"),
     ConsolePage("prepare", "/negotiations/new"),
     ConsolePage("workspace-software", "/negotiations/{software_renewal}"),
     ConsolePage("workspace-salary", "/negotiations/{salary}"),
@@ -105,7 +107,16 @@ PAGES: Final = (
     ConsolePage("agents", "/agents"),
     ConsolePage("agents-code", "/agents", act=_press("Make the code")),
     ConsolePage("agent", "/agents/{agent}"),
+    ConsolePage("live", "/live"),
+    ConsolePage("live-call", "/live/{call}"),
     ConsolePage("memories", "/memories"),
+    ConsolePage("memories-found", "/memories?query=discount"),
+    ConsolePage("memory", "/memories/{memory}"),
+    ConsolePage("memory-edit", "/memories/{memory}/edit"),
+    ConsolePage("memory-new", "/memories/new"),
+    ConsolePage("wins", "/wins"),
+    ConsolePage("win", "/wins/{win}"),
+    ConsolePage("win-new", "/wins/new"),
     ConsolePage("account", "/account"),
     ConsolePage("go", "/go?q=renewal"),
     ConsolePage("guides", "/docs/guides", "nobody"),
@@ -114,6 +125,10 @@ PAGES: Final = (
     ConsolePage("guide-code", "/docs/guides/agents", "nobody"),
     ConsolePage("tools", "/tools", quotes=True),
     ConsolePage("tool", "/tools/{tool}", quotes=True),
+    ConsolePage("tools-found", "/tools?query=contract", quotes=True),
+    ConsolePage("submit", "/tools/submit"),
+    ConsolePage("submissions", "/tools/submissions"),
+    ConsolePage("collections", "/collections"),
     ConsolePage("public-home", "/", "nobody"),
     ConsolePage("sign-in", "/sign-in", "nobody"),
     ConsolePage("sign-in-refused", "/sign-in", "nobody", _wrong_password, 403),

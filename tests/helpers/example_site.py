@@ -87,11 +87,17 @@ def example_site(folder: Path) -> Generator[ExampleSite]:
         )
         with httpx2.Client(base_url=server.base) as http:
             tools = http.get("/api/v1/tools", params={"query": "contract", "limit": 1}).json()
+            bearer = {"Authorization": f"Bearer {stored.token}"}
+            memories = http.get("/api/memories", headers=bearer).json()
+            wins = http.get("/api/wins", headers=bearer).json()
         names = {
             **stored.negotiations,
             "agent": stored.agent,
+            "call": stored.call,
+            "memory": memories["items"][-1]["id"],
             "submission": stored.submission,
             "tool": tools["items"][0]["slug"],
+            "win": wins["items"][0]["id"],
         }
         yield ExampleSite(server, stored, names)
     finally:

@@ -18,6 +18,7 @@ from negotiator.directory.listing_routes import TOOLS_PATH
 from negotiator.discovery.authorization_metadata import SERVER_PATH
 from negotiator.memory.transfer_routes import MEMORY_IMPORT_PATH
 from negotiator.scopes import TOOLS_READ, TOOLS_WRITE
+from negotiator.teleprompter.session_routes import SESSIONS_PATH
 
 EMAIL: Final = "ada@example.com"
 NAME: Final = "Ada"
@@ -38,17 +39,24 @@ _NOTE: Final = {
     "counterparty": "Relatio",
 }
 """Imported, so that the user has something to look over."""
+_SAID: Final = (
+    ("me", "Thank you for taking the time. We would like to renew, at a price that fits."),
+    ("them", "Honestly, that is way over what I can give away myself."),
+    ("me", "What would your manager need to see?"),
+    ("them", "If you sign this week we could do forty nine euros per seat."),
+)
 
 
 @dataclass(frozen=True, slots=True)
 class ExampleDatabase:
-    """What was stored: the user's sign-in, their agent with its token, the negotiations by case, the submission."""
+    """What was stored: a user's sign-in, their agent with its token, negotiations by case, a call, a submission."""
 
     email: str
     password: str
     agent: str
     token: str
     negotiations: dict[str, str]
+    call: str
     submission: str
 
 
@@ -71,9 +79,16 @@ def fill_database(site: DemoServer) -> ExampleDatabase:
         http.headers["Authorization"] = f"Bearer {bound['access_token']}"
         negotiations = load_cases(http)
         _sent(http, "POST", MEMORY_IMPORT_PATH, {"lines": [_NOTE]})
+        call = _begin_call(http, negotiations["software_renewal"])
         submission = _submit_tool(http)
     return ExampleDatabase(
-        EMAIL, PASSWORD, agent["client_id"], bound["access_token"], negotiations, submission
+        email=EMAIL,
+        password=PASSWORD,
+        agent=agent["client_id"],
+        token=bound["access_token"],
+        negotiations=negotiations,
+        call=call,
+        submission=submission,
     )
 
 
@@ -103,6 +118,16 @@ The data is in {site.folder}; delete the folder to begin anew. Ctrl-C ends the s
 
     {again}
 """
+
+
+def _begin_call(http: httpx2.Client, negotiation: str) -> str:
+    """A call about the negotiation that goes on, with its first sentences; its id."""
+    consent = {"basis": "all_parties", "confirmed_by": NAME}
+    call = _sent(http, "POST", SESSIONS_PATH, {"negotiation_id": negotiation, "consent": consent})
+    for number, (speaker, text) in enumerate(_SAID):
+        body = {"utterance_id": f"u{number}", "speaker": speaker, "text": text}
+        _sent(http, "POST", f"{SESSIONS_PATH}/{call['id']}/utterances", body)
+    return call["id"]
 
 
 def _submit_tool(http: httpx2.Client) -> str:

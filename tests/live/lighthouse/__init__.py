@@ -1,0 +1,1 @@
+"""Lighthouse, Google's audit of pages, against the console: `make lighthouse`."""
