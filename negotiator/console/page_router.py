@@ -42,6 +42,9 @@ HEADINGS: Final = {
     503: "Not available right now",
 }
 _path: ContextVar[str] = ContextVar("path of the page", default="")
+_typed: ContextVar[tuple[str, ...]] = ContextVar("texts of the form", default=())
+_SHORTEST_TEXT: Final = 15
+_UNREPEATED: Final = ("csrf", "password", "code", "secret")
 OTHER_HEADING: Final = "This did not work"
 
 
@@ -142,6 +145,7 @@ class PageRouter:
             signed_in = isinstance(session, SignedInSession)
             token = user_needs_token if signed_in else anonymous_needs_token
             self.browser_sessions.check(request, session, form, token=token)
+            _typed.set(_texts(form))
             return await act(request, session, form)
 
         async def answer(request: Request) -> Response:
@@ -195,6 +199,7 @@ class PageRouter:
     ) -> Response:
         session: AnySession | None = None
         _path.set(request.url.path)
+        _typed.set(())
         try:
             session = await self._session(request)
             response = await make(session)
@@ -236,8 +241,20 @@ class PageRouter:
             heading=HEADINGS.get(refusal.status, OTHER_HEADING),
             reason=refusal.description,
             faults=[fault.description for fault in faults],
+            typed=_typed.get(),
             request="",
         )
+
+
+def _texts(form: FormFields) -> tuple[str, ...]:
+    """What a person wrote into a form in more than a word or two, which a refusal shows again."""
+    return tuple(
+        text
+        for name, value in form.items()
+        if len(text := value.strip()) >= _SHORTEST_TEXT
+        and " " in text
+        and not any(word in name for word in _UNREPEATED)
+    )
 
 
 def field_error(refusal: ValidationFailed) -> RefusedField:
