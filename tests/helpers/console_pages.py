@@ -1,8 +1,8 @@
 """Every page of the console, once: the screenshots, the checks of accessibility, words, size and speed read this list.
 
 To add a page, add a line to `PAGES`. A path may name what the example database has: the negotiations by case
-(`{software_renewal}`, `{salary}`, `{freelance_rate}`, `{used_car}`), `{agent}`, `{call}`, `{memory}`, `{tool}`,
-`{win}`.
+(`{software_renewal}`, `{salary}`, `{freelance_rate}`, `{used_car}`), `{agent}`, `{call}`, `{memory}`,
+`{submission}`, `{tool}`, `{win}`.
 """
 
 from collections.abc import Callable
@@ -98,7 +98,6 @@ PAGES: Final = (
     ConsolePage("workspace-salary", "/negotiations/{salary}"),
     ConsolePage("workspace-freelance", "/negotiations/{freelance_rate}"),
     ConsolePage("workspace-car", "/negotiations/{used_car}"),
-    ConsolePage("negotiations", "/negotiations"),
     ConsolePage("plan-versions", "/negotiations/{software_renewal}/plan"),
     ConsolePage("live", "/live"),
     ConsolePage("live-refused", "/live", act=_press("Begin"), status=422),
@@ -107,8 +106,7 @@ PAGES: Final = (
     ConsolePage("agents", "/agents"),
     ConsolePage("agents-code", "/agents", act=_press("Make the code")),
     ConsolePage("agent", "/agents/{agent}"),
-    ConsolePage("live", "/live"),
-    ConsolePage("live-call", "/live/{call}"),
+    ConsolePage("live-begun", "/live/{call}"),
     ConsolePage("memories", "/memories"),
     ConsolePage("memories-found", "/memories?query=discount"),
     ConsolePage("memory", "/memories/{memory}"),
@@ -118,6 +116,10 @@ PAGES: Final = (
     ConsolePage("win", "/wins/{win}"),
     ConsolePage("win-new", "/wins/new"),
     ConsolePage("account", "/account"),
+    ConsolePage("tactics", "/tactics"),
+    ConsolePage("admin-submissions", "/admin/submissions"),
+    ConsolePage("admin-submission", "/admin/submissions/{submission}"),
+    ConsolePage("forgotten", "/sign-in/forgotten", "nobody"),
     ConsolePage("go", "/go?q=renewal"),
     ConsolePage("guides", "/docs/guides", "nobody"),
     ConsolePage("guides-found", "/docs/guides?q=limit"),
