@@ -40,17 +40,12 @@ class TypedCode:
 
     @classmethod
     def of(cls, form: FormFields) -> "TypedCode":
-        ticked = tuple(scope for scope in ASSISTANT if form.get(f"scope:{scope}") == "on")
-        return cls(form.get("purpose", ""), ticked, form.get("label", ""), form.get("life", ""))
+        ticked, purpose = scope_words.ticked_scopes(form), form.get("purpose", "")
+        return cls(purpose, ticked, form.get("label", ""), form.get("life", ""))
 
     @classmethod
     def for_purpose(cls, purpose: str) -> "TypedCode":
         return cls(purpose, scope_words.purpose_scopes(purpose))
-
-    @property
-    def granted(self) -> tuple[str, ...]:
-        own = self.purpose == scope_words.OWN_CHOICE
-        return self.scopes if own else scope_words.purpose_scopes(self.purpose)
 
     @property
     def seconds(self) -> int:
@@ -91,17 +86,19 @@ class AgentsPage:
 
     async def make(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
         """Create a delegation code and show it once."""
-        typed = TypedCode.of(form)
+        typed, granted = TypedCode.of(form), scope_words.chosen_scopes(form)
         try:
             label = read_line(form, "label", "A note")
             minted = await self.router.store.write(
                 lambda tx: self.delegations.mint(
-                    tx, session.user_id, typed.granted, label=label, ttl=typed.seconds
+                    tx, session.user_id, granted, label=label, ttl=typed.seconds
                 )
             )
             code = await self._find_code(session, minted.id, text=minted.code)
         except ValidationFailed as refusal:
             faults = {fault.pointer[1:]: fault.description for fault in refusal.errors}
+            if "scopes" in faults:
+                faults["scopes"] = scope_words.NOTHING_CHOSEN
             return await self._page(request, session, typed=typed, faults=faults)
         return self.router.render("delegation_code.html", session, code=code, here="agents")
 

@@ -1,5 +1,6 @@
 """The pages on which the owner of an account grants a request: behind a mailed link, or listed on their home page."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,11 +10,11 @@ from starlette.routing import Route
 
 from negotiator import audit
 from negotiator.agents.delegation import Delegations
+from negotiator.console import scope_words
 from negotiator.console.browser_sessions import AnySession, SignedInSession
 from negotiator.console.page_router import FormFields, PageRouter
 from negotiator.console.password_check import PasswordChecker
-from negotiator.console.scope_words import describe_scopes
-from negotiator.errors import Gone
+from negotiator.errors import Gone, ValidationFailed
 from negotiator.scopes import ASSISTANT
 from negotiator.store.statement import Transaction
 from negotiator.users import approval_queries, identity_matching
@@ -43,22 +44,19 @@ class ApprovalPage:
         ]
 
     async def show_listed(self, request: Request, session: SignedInSession) -> Response:
-        email, key = session.email or "", request.path_params["id"]
-        found = await self.router.store.read(
-            lambda tx: approval_queries.open_request(tx, email, key)
-        )
-        return self._ask(session, _require_open(found), here=request.url.path)
+        return self._ask(session, await self._find_listed(request, session), here=request.url.path)
 
     async def decide_listed(
         self, request: Request, session: SignedInSession, form: FormFields
     ) -> Response:
         email, key = session.email or "", request.path_params["id"]
+        listed = await self._find_listed(request, session)
 
         def unit(tx: Transaction) -> dict[str, Any]:
             approval = _require_open(approval_queries.consume_listed(tx, email, key))
-            return self._grant(tx, approval, session.user_id, _granted(form))
+            return self._grant(tx, approval, session.user_id, scope_words.chosen_scopes(form))
 
-        return self.router.render("approved.html", session, **await self.router.store.write(unit))
+        return await self._answer(request, session, unit, form=form, approval=listed)
 
     async def show(self, request: Request, session: AnySession) -> Response:
         """The request. Reading it grants nothing, because mail scanners open links."""
@@ -73,15 +71,38 @@ class ApprovalPage:
         else:
             approval, user_id = await self._try_password(request, secret, form)
         if user_id is None:
-            return self._ask(session, approval, here=request.url.path, error=True)
+            return self._ask(session, approval, here=request.url.path, error=True, form=form)
         owner = user_id
 
         def unit(tx: Transaction) -> dict[str, Any]:
             approval = _require_open(approval_queries.consume(tx, secret))
-            return self._grant(tx, approval, owner, _granted(form))
+            return self._grant(tx, approval, owner, scope_words.chosen_scopes(form))
 
-        outcome = await self.router.store.write(unit)
+        return await self._answer(request, session, unit, form=form, approval=approval)
+
+    async def _answer(
+        self,
+        request: Request,
+        session: AnySession,
+        unit: Callable[[Transaction], dict[str, Any]],
+        *,
+        form: FormFields,
+        approval: Approval,
+    ) -> Response:
+        """Grant it by this unit; a choice that cannot be granted is asked for again."""
+        try:
+            outcome = await self.router.store.write(unit)
+        except ValidationFailed:
+            fault = scope_words.NOTHING_CHOSEN
+            return self._ask(session, approval, here=request.url.path, form=form, fault=fault)
         return self.router.render("approved.html", session, **outcome)
+
+    async def _find_listed(self, request: Request, session: SignedInSession) -> Approval:
+        email, key = session.email or "", request.path_params["id"]
+        found = await self.router.store.read(
+            lambda tx: approval_queries.open_request(tx, email, key)
+        )
+        return _require_open(found)
 
     async def _find(self, request: Request) -> Approval:
         secret: str = request.path_params["secret"]
@@ -99,7 +120,7 @@ class ApprovalPage:
         return approval, user.id if user else None
 
     def _grant(
-        self, tx: Transaction, approval: Approval, user_id: str, scopes: list[str]
+        self, tx: Transaction, approval: Approval, user_id: str, scopes: Sequence[str]
     ) -> dict[str, Any]:
         audit.record(tx, "approval.granted", approval.id, actor=user_id, kind=approval.kind)
         if approval.kind == "link":
@@ -117,25 +138,34 @@ class ApprovalPage:
         return {"approval": approval, "code": minted.code}
 
     def _ask(
-        self, session: AnySession, approval: Approval, *, here: str, error: bool = False
+        self,
+        session: AnySession,
+        approval: Approval,
+        *,
+        here: str,
+        error: bool = False,
+        form: FormFields | None = None,
+        fault: str = "",
     ) -> Response:
+        """Show the request, again with what was chosen if something is wrong with it."""
         signed_in = isinstance(session, SignedInSession)
+        purpose = form.get("purpose", "") if form else scope_words.USUAL_PURPOSE
         return self.router.render(
             "approve.html",
             session,
-            403 if error else 200,
+            403 if error else 422 if fault else 200,
             approval=approval,
-            scopes=describe_scopes(ASSISTANT),
+            purposes=scope_words.PURPOSES,
+            scopes=scope_words.describe_scopes(ASSISTANT),
+            purpose=purpose,
+            ticked=scope_words.ticked_scopes(form) if form else scope_words.purpose_scopes(purpose),
+            fault=fault,
             anonymous=not signed_in,
             other=isinstance(session, SignedInSession) and session.email != approval.email,
             error=error and not signed_in,
             provider=self.provider,
             here=here,
         )
-
-
-def _granted(form: FormFields) -> list[str]:
-    return [name for name in ASSISTANT if form.get(f"scope:{name}") == "on"]
 
 
 def _require_open(approval: Approval | None) -> Approval:

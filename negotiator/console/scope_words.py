@@ -26,6 +26,7 @@ WORDS: Final[Mapping[str, str]] = {
     scopes.BOOKMARKS_WRITE: "Save tools for you",
 }
 OWN_CHOICE: Final = "own"
+NOTHING_CHOSEN: Final = "Choose at least one thing that it may do."
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,17 @@ def describe_scopes(granted: Iterable[str]) -> tuple[ScopeInWords, ...]:
 def purpose_scopes(key: str) -> tuple[str, ...]:
     """The scopes of a purpose; none for any other key."""
     return next((one.scopes for one in PURPOSES if one.key == key), ())
+
+
+def chosen_scopes(form: Mapping[str, str]) -> tuple[str, ...]:
+    """The scopes of the purpose that a form chose; those that are ticked count only for the user's own choice."""
+    purpose = form.get("purpose", "")
+    return ticked_scopes(form) if purpose == OWN_CHOICE else purpose_scopes(purpose)
+
+
+def ticked_scopes(form: Mapping[str, str]) -> tuple[str, ...]:
+    """The scopes of the assistant that are ticked in a form."""
+    return tuple(scope for scope in ASSISTANT if form.get(f"scope:{scope}") == "on")
 
 
 def purpose_title(granted: Iterable[str]) -> str:

@@ -24,8 +24,11 @@ from tests.helpers.fake_issuer import registration as registering
         ({"life": "²"}, "60 to 3600 seconds"),
         ({"label": "x" * 101}, "at most 100 characters"),
         ({"label": "a\u202eb"}, "cannot be seen"),
-        ({"scope__negotiations:read": "off"}, "at least one scope"),
-        ({"scope__negotiations:read": "off", "scope__tools:read": "on"}, "at least one scope"),
+        ({"scope__negotiations:read": "off"}, "Choose at least one thing"),
+        (
+            {"scope__negotiations:read": "off", "scope__tools:read": "on"},
+            "Choose at least one thing",
+        ),
     ],
 )
 async def test_a_code_that_cannot_be_is_refused_on_the_page(

@@ -6,6 +6,7 @@ from typing import Any
 import httpx2
 import pytest
 
+from negotiator.console.scope_words import purpose_scopes
 from negotiator.settings import Settings
 from tests.conftest import Account, Browsers, bearer
 from tests.helpers.email_registration import REGISTER, by_email, outbox
@@ -29,7 +30,7 @@ async def test_a_signed_in_owner_approves_without_their_password(
     await browser.sign_in()
     page = (await browser.open(link)).text
     assert 'type="password"' not in page
-    granted = await browser.send(link, on=link, **{"scope__memories:read": "on"})
+    granted = await browser.send(link, on=link, **{"purpose": "own", "scope__memories:read": "on"})
     code = re.search("([BCDFGHJKLMNPQRSTVWXZ]{4}-){2}[BCDFGHJKLMNPQRSTVWXZ]{4}", granted.text)
     assert code, granted.text
     claim = {"claim_token": code[0]}
@@ -51,7 +52,7 @@ async def test_another_account_approves_nothing_however_signed_in(
     page = await browser.open(link)
     assert "signed in as" in page.text
     assert "Make a delegation code" not in page.text
-    refused = await browser.send(link, on=link, **{"scope__memories:read": "on"})
+    refused = await browser.send(link, on=link, **{"purpose": "own", "scope__memories:read": "on"})
     assert refused.status_code == 403
     assert (await client.get(link)).status_code == 200, "it is still there for its owner"
 
@@ -83,7 +84,12 @@ async def test_another_site_s_form_approves_nothing_whatever_it_knows(
     _, link = await mailed(client, settings)
     browser = browsers()
     await browser.sign_in()
-    grant = {"scope:memories:read": "on", "password": PASSWORD, "csrf": await browser.token(link)}
+    grant = {
+        "purpose": "own",
+        "scope:memories:read": "on",
+        "password": PASSWORD,
+        "csrf": await browser.token(link),
+    }
     foreign = {"sec-fetch-site": "cross-site", "origin": "https://evil.example"}
     for sender in (browser.client, client):
         answer = await sender.post(link, data=grant, headers=foreign)
@@ -91,3 +97,23 @@ async def test_another_site_s_form_approves_nothing_whatever_it_knows(
         assert (await client.get(link)).status_code == 200
     assert (await browser.client.post(link, data={**grant, "csrf": "x"})).status_code == 403
     assert (await browser.client.post(link, data=grant)).status_code == 200
+
+
+@pytest.mark.asyncio
+async def test_an_approval_is_chosen_by_purpose_and_an_empty_choice_is_asked_again(
+    client: httpx2.AsyncClient, settings: Settings, browsers: Browsers, account: Account
+) -> None:
+    await account()
+    agent, link = await mailed(client, settings)
+    browser = browsers()
+    await browser.sign_in()
+    assert 'value="negotiate" checked' in (await browser.open(link)).text
+    again = await browser.send(link, on=link, purpose="own")
+    assert again.status_code == 422
+    assert "Choose at least one thing" in again.text
+    granted = await browser.send(link, on=link, purpose="advise")
+    code = re.search("([BCDFGHJKLMNPQRSTVWXZ]{4}-){2}[BCDFGHJKLMNPQRSTVWXZ]{4}", granted.text)
+    assert code, granted.text
+    claim = {"claim_token": code[0]}
+    answer = await client.post("/api/agent/claim", json=claim, headers=bearer(agent))
+    assert set(answer.json()["scopes"]) == set(purpose_scopes("advise"))

@@ -129,7 +129,9 @@ async def test_home_counts_memories_and_shows_agents_that_ask(
     link = re.search(r'href="(/approvals/[^"]+)"', page.text)
     assert link
     assert "scout" in text_of(await browser.open(link[1]))
-    granted = await browser.send(link[1], on=link[1], **{"scope__negotiations:read": "on"})
+    granted = await browser.send(
+        link[1], on=link[1], **{"purpose": "own", "scope__negotiations:read": "on"}
+    )
     assert granted.status_code == 200
     assert (await browser.open(link[1])).status_code == 410
     assert "asks to work for you" not in text_of(await browser.open("/"))

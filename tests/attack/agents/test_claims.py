@@ -287,7 +287,7 @@ async def test_looking_at_an_approval_grants_nothing_and_the_page_cannot_be_fram
     assert "frame-ancestors 'none'" in page.headers["content-security-policy"]
     assert page.headers["referrer-policy"] == "no-referrer"
     assert page.headers["cache-control"] == "no-store"
-    grant = {"scope:negotiations:read": "on", "scope:root": "on"}
+    grant = {"purpose": "own", "scope:negotiations:read": "on", "scope:root": "on"}
     wrong = await forger.client.post(link, data={**grant, "password": "guess"})
     assert wrong.status_code == 403
     assert forger.counts() == before
@@ -313,7 +313,7 @@ async def test_five_wrong_passwords_end_an_approval(
             403,
             410,
         }
-    grant = {"scope:negotiations:read": "on", "password": PASSWORD}
+    grant = {"purpose": "own", "scope:negotiations:read": "on", "password": PASSWORD}
     assert (await forger.client.post(link, data=grant)).status_code == 410
 
 

@@ -19,7 +19,7 @@ from tests.helpers.form_browser import BASE, FormBrowser
 IDENTITY = "/api/agent/identity"
 LIST = "/api/negotiations"
 CODE = re.compile("([BCDFGHJKLMNPQRSTVWXZ]{4}-){2}[BCDFGHJKLMNPQRSTVWXZ]{4}")
-SCOPES = {"scope__negotiations:read": "on", "scope__memories:write": "on"}
+SCOPES = {"purpose": "own", "scope__negotiations:read": "on", "scope__memories:write": "on"}
 
 
 async def exchange(

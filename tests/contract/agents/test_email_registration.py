@@ -112,7 +112,12 @@ async def test_the_owner_s_password_turns_the_link_into_a_code_for_that_agent(
     assert (await client.get(link)).status_code == 200, "looking grants nothing"
     wrong = await client.post(link, data={"password": "not the password"})
     assert wrong.status_code == 403
-    form = {"password": PASSWORD, "scope:negotiations:read": "on", "scope:openid": "on"}
+    form = {
+        "purpose": "own",
+        "password": PASSWORD,
+        "scope:negotiations:read": "on",
+        "scope:openid": "on",
+    }
     granted = await client.post(link, data=form)
     assert granted.status_code == 200, granted.text
     code = re.search("([BCDFGHJKLMNPQRSTVWXZ]{4}-){2}[BCDFGHJKLMNPQRSTVWXZ]{4}", granted.text)
