@@ -159,7 +159,7 @@
         showLine(event.utterance_id, event.speaker, event.text ?? "(not kept)", "").dataset.seq = event.seq;
         unheard.delete(event.utterance_id);
         const sent = sentAt.get(event.utterance_id), heard = audio.position(event.speaker);
-        showLatency("recognition behind by", "");
+        showLatency("Recognition behind by", "");
         if (sent) showLatency("Words after", seconds(performance.now() - sent));
         else if (heard && event.end_ms !== null) showLatency("Words after", seconds(Math.max(0, heard - event.end_ms)));
         break;
@@ -167,7 +167,7 @@
       case "cue": case "cue.update": {
         showCard(event.cue);
         const sent = sentAt.get(event.cue.evidence.utterance_id);
-        if (sent) showLatency("card after", seconds(performance.now() - sent));
+        if (sent) showLatency("Card after", seconds(performance.now() - sent));
         break;
       }
       case "cue.retract": case "cue.feedback": dropCard(event.id); break;
@@ -244,7 +244,7 @@
         if (message.text) showLine(message.utterance_id, message.speaker, message.text, "partial");
         else if (!lineOf(message.utterance_id)?.dataset.seq) lineOf(message.utterance_id)?.remove();
         break;
-      case "lag": showLatency("recognition behind by", message.behind_ms > 500 ? seconds(message.behind_ms) : ""); break;
+      case "lag": showLatency("Recognition behind by", message.behind_ms > 500 ? seconds(message.behind_ms) : ""); break;
       case "error": refused(message); break;
     }
   };
