@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, cast
 
 from negotiator.console.entered_numbers import read_entered
 from negotiator.console.negotiation_words import NegotiationWords, object_member
@@ -81,46 +81,71 @@ def fact_value(factor: str, side: str, view: Mapping[str, Any]) -> tuple[str, st
     return (str(value) if found.kind == "count" else _nearest(value, found.choices)), ""
 
 
-def fact_patch(
+def fact_patches(
     form: Mapping[str, str], view: Mapping[str, Any], words: NegotiationWords
-) -> dict[str, Any]:
-    """The merge patch of an answer; an empty one makes the fact unknown. ValueError with a sentence for the user."""
-    factor, side, value = (
-        form.get("factor", ""),
-        form.get("side", ""),
-        form.get("value", "").strip(),
-    )
-    found = FACT_INPUTS.get((factor, side))
-    if found is None:
-        raise ValueError("There is no such question.")
-    match found.kind:
-        case "alternative":
-            return {"batna": _alternative(form, view, words)}
-        case "date":
-            moment = f"{value}T23:59:59Z" if value else None
-            return (
-                {"deadline": moment} if side == "me" else {"their_estimate": {"deadline": moment}}
-            )
-        case "count":
-            return {"facts": {side: {_MEMBERS[factor]: _count(value)}}}
-        case _:
-            chosen = float(value) if value in dict(found.choices) else None
-            if factor == "alternatives":
-                return {
-                    "their_estimate": {"batna": None if chosen is None else {"utility": chosen}}
-                }
-            return {"facts": {side: {factor: chosen}}}
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """The merge patch of all answers that are new, and a sentence for each field that cannot be read.
+
+    A field that is emptied makes its fact unknown.
+    """
+    patch: dict[str, Any] = {}
+    faults: dict[str, str] = {}
+    for (factor, side), found in FACT_INPUTS.items():
+        name = fact_name(factor, side)
+        value, text = form.get(name, "").strip(), form.get(f"{name}.text", "").strip()
+        if name not in form or (value, text) == fact_value(factor, side, view):
+            continue
+        try:
+            if found.kind == "alternative":
+                patch["batna"] = _alternative(value, text, view, words)
+            else:
+                _merge(patch, _fact_patch(factor, side, value))
+        except ValueError as fault:
+            faults[name] = str(fault)
+    return patch, faults
+
+
+def fact_name(factor: str, side: str) -> str:
+    """The name of a fact's field in the form."""
+    return f"{factor}.{side}"
+
+
+def faulty_fact(pointer: str) -> str:
+    """The field that a refused member of a patch belongs to."""
+    first, *rest = pointer.lstrip("/").split("/")
+    if first == "deadline":
+        return fact_name("time", "me")
+    if first == "their_estimate":
+        return fact_name("time" if rest[:1] == ["deadline"] else "alternatives", "them")
+    return fact_name("alternatives", "me")
+
+
+def _fact_patch(factor: str, side: str, value: str) -> dict[str, Any]:
+    found = FACT_INPUTS[factor, side]
+    if found.kind == "date":
+        moment = f"{value}T23:59:59Z" if value else None
+        return {"deadline": moment} if side == "me" else {"their_estimate": {"deadline": moment}}
+    if found.kind == "count":
+        return {"facts": {side: {_MEMBERS[factor]: _count(value)}}}
+    chosen = float(value) if value in dict(found.choices) else None
+    if factor == "alternatives":
+        return {"their_estimate": {"batna": None if chosen is None else {"utility": chosen}}}
+    return {"facts": {side: {factor: chosen}}}
+
+
+def _merge(patch: dict[str, Any], more: Mapping[str, Any]) -> None:
+    for name, value in more.items():
+        if isinstance(value, dict) and isinstance(patch.get(name), dict):
+            _merge(patch[name], cast("dict[str, Any]", value))
+        else:
+            patch[name] = value
 
 
 def _alternative(
-    form: Mapping[str, str], view: Mapping[str, Any], words: NegotiationWords
+    value: str, text: str, view: Mapping[str, Any], words: NegotiationWords
 ) -> dict[str, Any] | None:
     """The alternative with its price; other points count as in the limit."""
-    text, value, price = (
-        form.get("text", "").strip(),
-        form.get("value", "").strip(),
-        words.terms.price,
-    )
+    price = words.terms.price
     if not text and not value:
         return None
     patch: dict[str, Any] = {"description": text or None}

@@ -161,7 +161,13 @@ class WorkspacePage:
             "limits": limits_form(
                 view, words, typed=limits.typed, faults=limits.faults, refusal=limits.refusal
             ),
-            **self.power_part(view, words, standing, form if form.part == "fact" else _NOTHING),
+            **self.power_part(
+                view,
+                words,
+                standing,
+                form if form.part == "fact" else _NOTHING,
+                asks_all=request.query_params.get("questions") == "all",
+            ),
         }
 
     def power_part(
@@ -173,13 +179,15 @@ class WorkspacePage:
         *,
         moved: str = "",
         focus: str = "",
+        asks_all: bool = False,
     ) -> dict[str, Any]:
         """What the template of Who needs it more reads; `moved` says what an answer changed."""
-        fault = form.faults.get("value", "")
         return {
             "negotiation": view,
             "words": words,
-            "power": power(standing, view, words, typed=form.typed, fault=fault)
+            "power": power(
+                standing, view, words, typed=form.typed, faults=form.faults, asks_all=asks_all
+            )
             if standing
             else None,
             "moved": moved,

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from negotiator.console import charts as drawing
 from negotiator.console.negotiation_words import NegotiationWords
-from negotiator.console.power_facts import FACT_INPUTS, FactInput, fact_value
+from negotiator.console.power_facts import FACT_INPUTS, FactInput, fact_name, fact_value
 from negotiator.negotiations.leverage.factor_words import FACTOR_WORDS, NEARLY_EVEN
 
 FACTORS: Final[dict[str, str]] = {
@@ -21,7 +21,7 @@ FACTORS: Final[dict[str, str]] = {
     "relationship": "Who needs the relationship more",
 }
 FIRST_QUESTIONS: Final = 3
-"""How many questions stand open; the others are folded away."""
+"""How many questions are asked at first; the others on request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,7 @@ class FactQuestion:
     """A question about one fact, with its field. `value` and `text` are what is known or was typed."""
 
     id: str
+    name: str
     factor: str
     side: str
     question: str
@@ -65,7 +66,7 @@ class PowerOverview:
     rows: Sequence[FactorRow]
     shift_alone: str
     questions: Sequence[FactQuestion]
-    more: Sequence[FactQuestion]
+    more: int
 
 
 def power(
@@ -74,16 +75,18 @@ def power(
     words: NegotiationWords,
     *,
     typed: Mapping[str, str] | None = None,
-    fault: str = "",
+    faults: Mapping[str, str] | None = None,
+    asks_all: bool = False,
 ) -> PowerOverview:
     """The split of power as the page shows it: the factor that an action moves most first, then the strongest.
 
-    `typed` is the form of a refused answer, `fault` what is wrong with it.
+    `typed` is a refused form, `faults` what is wrong with it, by field.
+    Without `asks_all` only the first questions are asked, and those with a fault.
     """
     told, split = standing["summary"], standing["power"]
     open_facts = {(fact["factor"], fact["side"]): fact for fact in split["unknown"]}
     questions = [
-        _question(factor, side, view, words, fact, typed=typed, fault=fault)
+        _question(factor, side, view, words, fact, typed=typed or {}, faults=faults or {})
         for (factor, side), fact in open_facts.items()
     ]
     movable = split["most_movable"]["name"] if split["most_movable"]["alpha_gain"] > 0 else ""
@@ -102,7 +105,9 @@ def power(
             drawing.balance_bar(f"bar-{one['name']}", one["value"], _number(one["value"], words)),
             told["would_shift_most"] if one["name"] == movable else "",
             [
-                _question(one["name"], side, view, words, None, typed=typed, fault=fault)
+                _question(
+                    one["name"], side, view, words, None, typed=typed or {}, faults=faults or {}
+                )
                 for side in ("me", "them")
                 if (one["name"], side) not in open_facts
             ],
@@ -113,6 +118,9 @@ def power(
     low, high = round(split["low"] * 100), round(split["high"] * 100)
     first = [one for one in questions if (one.factor, one.side) == (movable, "me")]
     ordered = [*first, *(one for one in questions if one not in first)]
+    asked = [
+        one for place, one in enumerate(ordered) if asks_all or place < FIRST_QUESTIONS or one.fault
+    ]
     return PowerOverview(
         told["who_needs_it_more"],
         f"{mine} : {100 - mine}",
@@ -128,8 +136,8 @@ def power(
         told["room"],
         rows,
         told["would_shift_most"] if not any(row.movable for row in rows) else "",
-        ordered[:FIRST_QUESTIONS],
-        ordered[FIRST_QUESTIONS:],
+        asked,
+        len(ordered) - len(asked),
     )
 
 
@@ -147,20 +155,19 @@ def _question(
     words: NegotiationWords,
     fact: Mapping[str, Any] | None,
     *,
-    typed: Mapping[str, str] | None,
-    fault: str,
+    typed: Mapping[str, str],
+    faults: Mapping[str, str],
 ) -> FactQuestion:
     asked = FACTOR_WORDS[factor].mine if side == "me" else FACTOR_WORDS[factor].others
-    is_typed = typed is not None and (typed.get("factor"), typed.get("side")) == (factor, side)
+    name = fact_name(factor, side)
     value, text = fact_value(factor, side, view)
-    if typed is not None and is_typed:
-        value, text = typed.get("value", ""), typed.get("text", "")
     effect = ""
     if fact is not None:
         low, high = round(fact["low"] * 100), round(fact["high"] * 100)
         effect = f"Your share would be between {low} and {high} of 100."
     return FactQuestion(
         f"fact-{factor}-{side}",
+        name,
         factor,
         side,
         asked.question
@@ -169,7 +176,7 @@ def _question(
         asked.why,
         effect,
         FACT_INPUTS[factor, side],
-        value,
-        text,
-        fault if is_typed else "",
+        typed.get(name, value),
+        typed.get(f"{name}.text", text),
+        faults.get(name, ""),
     )

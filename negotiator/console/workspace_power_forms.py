@@ -1,4 +1,4 @@
-"""The form of a negotiation's page that answers a question about who needs the deal more."""
+"""The form of a negotiation's page that answers questions about who needs the deal more."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +10,7 @@ from starlette.routing import Route
 from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.negotiation_words import NegotiationWords
 from negotiator.console.page_router import FormFields
-from negotiator.console.power_facts import fact_patch
+from negotiator.console.power_facts import fact_patches, faulty_fact
 from negotiator.console.workspace_page import WORKSPACE_PATH, RefusedForm, WorkspacePage
 from negotiator.errors import Refusal, ValidationFailed
 
@@ -27,39 +27,36 @@ class WorkspacePowerForms:
     async def answer(
         self, request: Request, session: SignedInSession, form: FormFields
     ) -> Response:
-        """Answer one question. A script gets the part anew, with the focus on the next question."""
+        """Take every answer that is new. A script gets the part anew, with the focus on the next question."""
         page, named = self.workspace, {"id": request.path_params["id"]}
         run = page.calls.run
         view = await run(session, "get_negotiation", named)
-        words = NegotiationWords.of(view)
-        fault = ""
         before = await self._share(session, named)
+        patch, faults = fact_patches(form, view, NegotiationWords.of(view))
         try:
-            patch = fact_patch(form, view, words)
-            view = await run(session, "edit_negotiation", {**named, **patch})
-        except ValueError as wrong:
-            fault = str(wrong)
+            if patch and not faults:
+                view = await run(session, "edit_negotiation", {**named, **patch})
         except ValidationFailed as refusal:
-            fault = " ".join(error.description for error in refusal.errors)
+            faults = {faulty_fact(error.pointer): error.description for error in refusal.errors}
         except Refusal as refusal:
-            fault = refusal.description
-        refused = RefusedForm("fact", form, {"value": fault})
+            faults = {faulty_fact(""): refusal.description}
+        refused = RefusedForm("fact", form if faults else {}, faults)
         if "hx-request" not in request.headers:
-            if fault:
+            if faults:
                 return await page.page(request, session, refused=refused)
             return page.router.pages.see(f"/negotiations/{named['id']}#power")
         standing = await run(session, "get_leverage", named)
         after = round(standing["power"]["alpha"] * 100)
-        context = page.power_part(
-            view,
-            NegotiationWords.of(view),
-            standing,
-            refused,
-            moved="" if fault else _moved(before, after),
-            focus=f"fact-{form.get('factor', '')}-{form.get('side', '')}" if fault else "",
+        words, moved = NegotiationWords.of(view), "" if faults else _moved(before, after)
+        context = page.power_part(view, words, standing, refused, moved=moved)
+        asked = context["power"].questions
+        context["focus"] = (
+            f"fact-{next(iter(faults)).replace('.', '-')}"
+            if faults
+            else asked[0].id
+            if asked
+            else ""
         )
-        if not fault and context["power"].questions:
-            context["focus"] = context["power"].questions[0].id
         return page.router.render("workspace_power.html", session, **context)
 
     async def _share(self, session: SignedInSession, named: dict[str, Any]) -> int:

@@ -274,9 +274,9 @@ async def test_an_answer_about_power_moves_the_bar(
         ("time", "them", "2099-01-31"),
         ("alternatives", "them", "0.35"),
     ):
-        sent = {"factor": factor, "side": side, "value": value}
+        sent = {f"{factor}.{side}": value}
         assert (await browser.send(f"{page}/facts", on=page, **sent)).status_code == 303
-    priced = {"factor": "alternatives", "side": "me", "value": "14,200", "text": "The Golf in Ulm"}
+    priced = {"alternatives.me": "14,200", "alternatives.me.text": "The Golf in Ulm"}
     assert (await browser.send(f"{page}/facts", on=page, **priced)).status_code == 303
     view = (await client.get(f"/api{page}", headers=headers)).json()
     assert view["facts"] == {"me": {"rivals": 3}, "them": {"authority": 0.1}}
@@ -292,10 +292,14 @@ async def test_an_answer_about_power_moves_the_bar(
         for factor in standing["power"]["factors"]
         if factor["contribution"]
     )
-    wrong = {"factor": "competition", "side": "me", "value": "a few"}
+    wrong = {"competition.me": "a few", "dependency.them": "0.9"}
     refused = await browser.send(f"{page}/facts", on=page, **wrong)
     assert refused.status_code == 422
     assert 'id="fact-competition-me-fault">' in refused.text
+    unknown = [f"fact-{one['factor']}-{one['side']}" for one in standing["power"]["unknown"]]
+    assert sum(f'id="{one}"' in shown for one in unknown) == 3
+    everything = (await browser.open(f"{page}?questions=all")).text
+    assert all(f'id="{one}"' in everything for one in unknown)
 
 
 @pytest.mark.asyncio
