@@ -9,7 +9,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from negotiator.console.browser_sessions import SignedInSession
-from negotiator.console.negotiation_words import time_text
+from negotiator.console.negotiation_words import day_text, time_text
 from negotiator.console.page_calls import PageCalls
 from negotiator.console.page_router import PageRouter
 from negotiator.console.plan_text import plan_changes, plan_html
@@ -125,7 +125,7 @@ class PlanVersionsPage:
             "plan_versions.html",
             session,
             negotiation=view,
-            versions=[(one, time_text(head["created_at"])) for one, head in by_version.items()],
+            versions=[(one, day_text(head["created_at"])) for one, head in by_version.items()],
             before=before,
             to=to,
             changes=plan_changes(*texts),

@@ -8,7 +8,7 @@ import pytest
 from negotiator import values
 from negotiator.compose.ownership import sweep
 from tests.conftest import Change, Clock
-from tests.helpers.negotiation_client import NegotiationClient
+from tests.helpers.negotiation_client import NegotiationClient, NewNegotiationClient
 from tests.live.negotiations.conftest import ISSUES, PACKAGE, pages
 
 pytestmark = pytest.mark.asyncio
@@ -65,7 +65,10 @@ async def test_a_merge_patch_wins_once_for_each_revision(user: NegotiationClient
     assert len(kept["baseline_history"]) == 1
 
 
-async def test_both_sides_offer_and_one_accepts(user: NegotiationClient) -> None:
+async def test_both_sides_offer_and_one_accepts(
+    new_negotiation_client: NewNegotiationClient,
+) -> None:
+    user = await new_negotiation_client()
     key = (await user.opened(issues=ISSUES))["id"]
     assert _error(await user.offer(key, "1150")) == (409, "below_walk_away")
     mine = await user.offered(key, "850", valid_until=_in(3600), conditions=["paid in 30 days"])
@@ -91,7 +94,23 @@ async def test_both_sides_offer_and_one_accepts(user: NegotiationClient) -> None
     assert {"opened", "offer", "override", "state"} == {event["kind"] for event in events}
 
 
-async def test_a_held_package_is_approved_by_its_digest_or_refused(user: NegotiationClient) -> None:
+async def test_an_agent_that_passes_its_users_limit_waits_and_cannot_approve(
+    user: NegotiationClient,
+) -> None:
+    key = (await user.opened(issues=ISSUES))["id"]
+    over = await user.offered(key, "1150", override=True, reason="We need them today.")
+    assert over["status"] == "awaiting_approval"
+    held = (await user.get(f"/negotiations/{key}")).json()["pending_approval"]
+    assert held["asked_by"]["kind"] == "agent"
+    own = await user.move(key, "active", approved=True, package_sha256=held["package_sha256"])
+    assert _error(own) == (403, "user_decides")
+    assert (await user.move(key, "active", reason="Taken back.")).json()["state"] == "active"
+
+
+async def test_a_held_package_is_approved_by_its_digest_or_refused(
+    new_negotiation_client: NewNegotiationClient,
+) -> None:
+    user = await new_negotiation_client()
     key = (await user.opened(authority={"limit": "900", "approver": "Ada"}))["id"]
     theirs = await user.offered(key, "1000", "them")
     take = {"by": "me", "kind": "acceptance", "in_reply_to": theirs["id"]}
