@@ -38,7 +38,7 @@ GUIDE_OF_PAGE: Final = {
     "/account": "account",
     "/sign-in": "account",
     "/first-user": "account",
-    "/reset": "account",
+    "/password": "account",
     "/admin": "admin",
     "/go": "keyboard",
 }

@@ -11,8 +11,11 @@ import orjson
 import pytest
 import pytest_asyncio
 
-from negotiator import audit
+from negotiator import audit, values
+from negotiator.agents import registration
+from negotiator.agents.tables import Agent
 from negotiator.settings import Settings
+from negotiator.store.statement import Transaction
 from negotiator.tokens import clients
 from negotiator.trust import issuer_queries
 from negotiator.users import user_queries
@@ -56,6 +59,19 @@ async def events(change: Change) -> list[tuple[str, str]]:
     return [
         (each.event, each.actor) for each in await change(lambda tx: audit.latest_events(tx, 9))
     ]
+
+
+def add_agents(tx: Transaction, count: int) -> None:
+    """So many anonymous agents."""
+    for number in range(count):
+        agent = Agent(
+            id=values.new_id("agt"),
+            service="assistant",
+            name=f"agent {number:02}",
+            identity_type="anonymous",
+            created_at=values.now(),
+        )
+        registration.add(tx, agent, actor="203.0.113.9")
 
 
 async def id_of(change: Change, email: str) -> str:
@@ -294,8 +310,7 @@ async def test_registrations_are_listed_and_ended(
     ada = await id_of(change, "ada@example.com")
     assert ("agent.revoked", ada) in await events(change)
     assert (await admin.send(path, on="/admin/registrations")).status_code == 404
-    for number in range(51):
-        await register(f"agent {number:02}")
+    await change(lambda tx: add_agents(tx, 51))
     page = (await admin.open("/admin/registrations")).text
     older = re.search(r"before=(agt_[0-9a-z]{26})", page)
     assert older
@@ -332,10 +347,9 @@ async def test_the_audit_is_filtered_by_who_what_and_when(
 
 @pytest.mark.asyncio
 async def test_the_audit_has_a_next_page_that_keeps_the_filter(
-    admin: FormBrowser, register: Register
+    admin: FormBrowser, change: Change
 ) -> None:
-    for number in range(60):
-        await register(f"agent {number}")
+    await change(lambda tx: add_agents(tx, 60))
     page = (await admin.open("/admin/audit?what=agent.registered")).text
     assert page.count("<tr><td") == 50
     found = re.search(

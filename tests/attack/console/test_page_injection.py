@@ -2,12 +2,14 @@
 
 import re
 from html.parser import HTMLParser
+from urllib.parse import quote
 
 import httpx2
 import pytest
 
+from negotiator.users import user_queries
 from negotiator.users.invitation import invite
-from tests.conftest import PEPPER, Account, Browsers, Mint, Register, bearer
+from tests.conftest import PEPPER, Account, Browsers, Change, Mint, Register, bearer
 from tests.helpers.form_browser import FormBrowser
 
 POISON = "\"'><script>alert(1)</script><img src=x onerror=alert(1)>{{7*7}}"
@@ -72,11 +74,29 @@ async def test_every_page_is_sound(browsers: Browsers, account: Account) -> None
     await account()
     sound(await browser.sign_in(password="a wrong password"))
     sound(await browser.sign_in(next="/oauth/authorize?x=1"))
-    for path in ("/agents", "/account", "/sign-in?again", "/approve/x"):
+    for path in ("/agents", "/account", "/sign-in?again", "/approve/x", "/admin/people"):
         sound(await browser.open(path))
     sound(await browser.send("/agents/x/revoke", on="/agents"))
     options = {"life": "600", "purpose": "own", "scope__openid": "on"}
     sound(await browser.send("/agents/codes", on="/agents", **options))
+
+
+@pytest.mark.asyncio
+async def test_every_admin_page_is_sound_whatever_people_and_agents_are_called(
+    browsers: Browsers, account: Account, register: Register, change: Change
+) -> None:
+    user_id = await account(name=POISON)
+    await change(lambda tx: user_queries.set_admin(tx, user_id, True, actor=POISON))
+    await register(POISON)
+    browser = browsers()
+    await browser.sign_in()
+    for page in ("people", "issuers", "issuers/one", "clients", "registrations", "services"):
+        sound(await browser.open(f"/admin/{page}"))
+    for page in ("people?q=", "people?before=", "audit?who=", "audit?what=", "audit?from="):
+        sound(await browser.open(f"/admin/{page}{quote(POISON)}"))
+    fields = {"email": POISON, "name": POISON, "issuer": POISON, "redirects": POISON}
+    for form in ("people/invite", "issuers/keep", "issuers/check", "clients/add", "services/x"):
+        sound(await browser.send(f"/admin/{form}", on="/admin/people", **fields))
 
 
 async def poisoned(browser: FormBrowser) -> None:

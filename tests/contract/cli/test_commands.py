@@ -35,6 +35,15 @@ async def test_people_are_added_listed_and_closed(operator: Operator) -> None:
     assert "password" in short.lower()
     given = "a long enough password\n"
     await operator.json("users", "add", "b@example.com", "--password-stdin", given=given)
+    for option, is_admin in (("", True), ("--remove", False)):
+        command = ("users", "admin", "b@example.com", *([option] if option else []))
+        assert (await operator.json(*command)).value["is_admin"] is is_admin
+        listed = (await operator.json("users", "list")).value
+        assert (
+            next(each for each in listed if each["email"] == "b@example.com")["is_admin"]
+            is is_admin
+        )
+    await operator.refused("users", "admin", "nobody@example.com")
     assert (await operator.json("users", "disable", "ada@example.com")).value["disabled"] is True
     await operator.refused("users", "disable", "nobody@example.com")
     listed = (await operator.json("users", "list")).value
@@ -179,6 +188,11 @@ async def test_a_client_is_added_with_a_secret_that_is_shown_once_or_with_its_ke
     signer.client_id = keyed.pop("client_id")
     assert keyed == {}
     assert (await client.post("/oauth/token", data={**form, **signer.form()})).status_code == 200
+    changed = (await operator.json("clients", "secret", pair[0])).value["client_secret"]
+    assert (await client.post("/oauth/token", data=form, auth=pair)).status_code == 401
+    pair = (pair[0], changed)
+    assert (await client.post("/oauth/token", data=form, auth=pair)).status_code == 200
+    await operator.refused("clients", "secret", "cli_unknown")
     await operator.json("clients", "remove", pair[0])
     await operator.refused("clients", "remove", pair[0])
     refused(await client.post("/oauth/token", data=form, auth=pair), 401, "invalid_client")
