@@ -29,6 +29,9 @@ from negotiator.http.operation import IMPORT_BODY_LIMIT, LINES
 
 MEMORIES_PAGE_PATH: Final = "/memories"
 MAX_SHOWN: Final = 50
+MAX_LISTED: Final = 25
+MAX_WAITING: Final = 5
+"""What waits is shown in full on a page of its own, so that the search stays near."""
 MAX_RELATED: Final = 10
 LEAST_SIMILARITY: Final = 0.4
 """The cosine from which a memory is shown as similar to the words that are searched."""
@@ -89,7 +92,8 @@ class MemoriesPage:
         asked = request.query_params
         query, kind = asked.get("query", "").strip()[:200], asked.get("kind", "")
         kind = kind if kind in KINDS else ""
-        filters = {"limit": MAX_SHOWN, **({"kind": kind} if kind else {})}
+        reviews = asked.get("review", "") == "all"
+        filters = {"limit": MAX_LISTED, **({"kind": kind} if kind else {})}
         names = await self._names(session)
         counts = await self.calls.run(session, "count_memories")
         members = {**filters, **({"query": query} if query else {})}
@@ -97,9 +101,8 @@ class MemoriesPage:
             members["cursor"] = asked["cursor"]
         listed = await self.calls.run(session, "list_memories", members)
         related = await self._related(session, query, kind, listed["items"]) if query else ()
-        waiting = await self.calls.run(
-            session, "list_memories", {"limit": MAX_SHOWN, "waiting": True}
-        )
+        most = MAX_SHOWN if reviews else MAX_WAITING
+        waiting = await self.calls.run(session, "list_memories", {"limit": most, "waiting": True})
         return self.router.render(
             "memories.html",
             session,
@@ -113,6 +116,7 @@ class MemoriesPage:
             cursor=listed["next_cursor"] or "",
             is_continued="cursor" in asked,
             waiting=_rows(waiting["items"], names),
+            reviews=reviews,
             notice=notice or _NOTICES.get(asked.get("told", ""), ""),
             refused=refused,
             refusal=refusal.description if refusal else "",
@@ -244,12 +248,13 @@ class MemoriesPage:
         decision, _, alone = form.get("decision", "").partition(":")
         ticked = [name.removeprefix(CHOSEN) for name in form if name.startswith(CHOSEN)]
         chosen = [alone] if alone else ticked
+        back = f"{MEMORIES_PAGE_PATH}?{'review=all&' if 'review' in form else ''}told="
         if not chosen:
-            return self.router.pages.see(f"{MEMORIES_PAGE_PATH}?told=none")
+            return self.router.pages.see(f"{back}none")
         members = {"memories": chosen, "keep": decision == "keep"}
         done = await self.calls.run(session, "review_memories", members)
         told = "known" if done["known"] else "kept" if done["kept"] else "dropped"
-        return self.router.pages.see(f"{MEMORIES_PAGE_PATH}?told={told}")
+        return self.router.pages.see(f"{back}{told}")
 
     async def export(self, request: Request, session: SignedInSession) -> Response:
         del request

@@ -160,7 +160,7 @@ async def test_what_is_typed_is_the_user_s_word_and_keeps_its_history(
     page = unescape((await browser.open(place)).text)
     assert "Before: “Acme pays in 30 days.”" in page
     assert "Kind: Fact → Lesson" in page
-    assert "You wrote it" in page
+    assert "Believed: you wrote it" in page
     history = (await client.get(f"{api}/history", headers=headers)).json()["items"]
     assert [one["before"]["text"] for one in history] == ["Acme pays in 30 days."]
     late = await browser.send(f"{place}/edit", on=f"{place}/edit", **fields)
