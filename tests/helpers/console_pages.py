@@ -117,6 +117,12 @@ PAGES: Final = (
     ConsolePage("win-new", "/wins/new"),
     ConsolePage("account", "/account"),
     ConsolePage("tactics", "/tactics"),
+    ConsolePage(
+        "tactics-said", "/tactics?said=This+price+is+only+good+until+Friday.+Take+it+or+leave+it."
+    ),
+    ConsolePage("tactic", "/tactics/tac_first_anchor"),
+    ConsolePage("tactic-deceptive", "/tactics/tac_exploding_offer"),
+    ConsolePage("tactic-new", "/tactics/new"),
     ConsolePage("admin-submissions", "/admin/submissions"),
     ConsolePage("admin-submission", "/admin/submissions/{submission}"),
     ConsolePage("forgotten", "/sign-in/forgotten", "nobody"),
