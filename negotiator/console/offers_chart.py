@@ -128,6 +128,8 @@ def offers_chart(chart: OffersChart, *, width: int, height: int = 250) -> str:
     for point in points:
         x, y = across.at(point.place), up.at(point.middle)
         places.take(_Box(x - 7, y - 7, x + 7, y + 7))
+        if point.high > point.low:
+            places.take(_Box(x - 2, up.at(point.high), x + 2, up.at(point.low)))
     parts += [_marks(point, across, up, places) for point in points]
     parts += _labels(chart, across, up, places)
     parts += _days(points, across, height, places)
@@ -212,7 +214,7 @@ def _marks(point: Point, across: Scale, up: Scale, places: _Places) -> str:
     count = min(len(point.conditions), _MOST_MARKS)
     if not count:
         return ""
-    x, y = across.at(point.place) - count * 5, up.at(point.middle) - 11
+    x, y = across.at(point.place) - count * 5, min(up.at(point.middle) - 11, up.at(point.high) - 3)
     places.take(_Box(x, y - 8, x + count * 10, y))
     told = f"<title>{escape('; '.join(point.conditions))}</title>"
     drawn = "".join(f"M{x + n * 10 + 1:.1f} {y:.1f}h8l-4-7z" for n in range(count))

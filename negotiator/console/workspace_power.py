@@ -144,7 +144,7 @@ def power(
 def _number(value: float, words: NegotiationWords) -> str:
     size = round(abs(value) * 100)
     if abs(value) <= NEARLY_EVEN:
-        return f"about even ({size} of 100 for {'you' if value >= 0 else words.wording.them})"
+        return f"About even ({size} of 100 for {'you' if value >= 0 else words.wording.them})"
     return f"{size} of 100 for {'you' if value > 0 else words.wording.them}"
 
 

@@ -343,6 +343,47 @@ async def test_limits_are_changed_on_the_revision_that_the_page_showed(
 
 
 @pytest.mark.asyncio
+async def test_a_weight_is_changed_and_nothing_else_with_it(
+    browsers: Browsers, account: Account, register: Register, client: httpx2.AsyncClient
+) -> None:
+    await account()
+    browser = browsers()
+    await browser.sign_in()
+    _, headers = await opened(browser, register, client)
+    choices = [{"value": "24/7", "utility": 1}, {"value": "e-mail", "utility": 0}]
+    body = {
+        "title": "CRM",
+        "role": "buyer",
+        "currency": "EUR",
+        "issues": [
+            {
+                "name": "price",
+                "type": "money",
+                "weight": 6,
+                "range": {"min": 38, "max": 65, "step": "0.50"},
+                "multiples": [{"count": 80, "of": "seats"}],
+            },
+            {"name": "support", "type": "enum", "weight": 2, "options": choices},
+            {"name": "training", "type": "boolean", "weight": 2},
+        ],
+        "target": {"package": {"price": 45, "support": "24/7", "training": True}},
+        "walk_away": {"package": {"price": 54, "support": "e-mail", "training": False}},
+    }
+    before = (await client.post("/api/negotiations", json=body, headers=headers)).json()
+    page = f"/negotiations/{before['id']}"
+    sent = await browser.send(f"{page}/limits", on=page, revision="1", **{"weight:support": "4"})
+    assert sent.status_code == 303, sent.text
+    after = (await client.get(f"/api{page}", headers=headers)).json()
+    assert [issue["weight_given"] for issue in after["issues"]] == [6, 4, 2]
+    plain = [
+        [{**issue, "weight": 0, "weight_given": 0} for issue in view["issues"]]
+        for view in (before, after)
+    ]
+    assert plain[0] == plain[1]
+    assert (after["target"], after["walk_away"]) == (before["target"], before["walk_away"])
+
+
+@pytest.mark.asyncio
 async def test_an_open_page_learns_what_an_agent_changed(
     browsers: Browsers, account: Account, register: Register, client: httpx2.AsyncClient
 ) -> None:
