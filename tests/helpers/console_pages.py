@@ -45,6 +45,7 @@ def _offer_beyond_limit(page: Page) -> None:
         page.evaluate(
             "() => { const form = document.querySelector('#answer form');"
             " form.querySelectorAll('[name^=\"issue:\"]').forEach((field) => { field.value = '99999999'; });"
+            " form.querySelector('[name=by][value=me]').checked = true;"
             " form.noValidate = true; form.submit(); }"
         )
 
@@ -125,7 +126,6 @@ PAGES: Final = (
     ConsolePage("tactic-new", "/tactics/new"),
     ConsolePage("admin-submissions", "/admin/submissions"),
     ConsolePage("admin-submission", "/admin/submissions/{submission}"),
-    ConsolePage("forgotten", "/sign-in/forgotten", "nobody"),
     ConsolePage("go", "/go?q=renewal"),
     ConsolePage("guides", "/docs/guides", "nobody"),
     ConsolePage("guides-found", "/docs/guides?q=limit"),

@@ -47,16 +47,18 @@ class ExampleSite:
                 one.get_by_role("button", name="Sign in").click()
             self.cookies = context.storage_state()
 
-    def context(
-        self, browser: Browser, page: ConsolePage, *, scheme: Any = "light", width: int = 1280
-    ) -> BrowserContext:
+    def context(self, browser: Browser, page: ConsolePage, *, width: int = 1280) -> BrowserContext:
         """A browser of the page's visitor."""
         return browser.new_context(
             viewport={"width": width, "height": _HEIGHTS[width]},
-            color_scheme=scheme,
             reduced_motion="reduce",
             storage_state=self.cookies if page.visitor == "ada" else None,
         )
+
+    def look(self, tab: Page, *, scheme: Any, width: int) -> None:
+        """See what the tab shows in another scheme and width."""
+        tab.emulate_media(color_scheme=scheme)
+        tab.set_viewport_size({"width": width, "height": _HEIGHTS[width]})
 
     def show(self, page: ConsolePage, tab: Page) -> Response:
         """Open the page, do what is to be done there, and give the last answer."""
