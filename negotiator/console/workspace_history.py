@@ -31,6 +31,7 @@ MEMBERS: Final = {
     "baseline": "what the result is compared with",
     "allow": "the trades you allow",
     "facts": "what is known of both sides",
+    "example": "whether it is an example",
 }
 """What an edit changed, in words."""
 _ENTERED: Final = {

@@ -159,7 +159,7 @@ class Negotiations:
                     ),
                     leave_out=(
                         *_UNSHOWN,
-                        *("title", "role", "category", "kind", "counterparty"),
+                        *("title", "role", "category", "kind", "counterparty", "example"),
                         *(
                             "their_estimate.target",
                             "their_estimate.batna",

@@ -139,6 +139,7 @@ class NegotiationId(Strict):
 # A patch is believed once it has been merged; until then a schema only says what is meant.
 _Text = Annotated[Any, WithJsonSchema({"type": ["string", "null"]})]
 _Number = Annotated[Any, WithJsonSchema({"type": ["integer", "null"]})]
+_Flag = Annotated[Any, WithJsonSchema({"type": ["boolean", "null"]})]
 _Entries = Annotated[
     Any,
     WithJsonSchema(
@@ -171,6 +172,7 @@ class EditNegotiation(MergePatch, NegotiationId):
     baseline: _Members = Field(None, description="Members to change of the baseline.")
     allow: _Entries = Field(None, description="The whole new list of allowed trades.")
     facts: _Members = Field(None, description="Members to change of the facts behind power.")
+    example: _Flag = Field(None, description="Whether it is there to be looked at only.")
 
 
 class ListNegotiations(Strict):
