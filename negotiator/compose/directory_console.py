@@ -3,6 +3,7 @@
 from starlette.routing import Route
 
 from negotiator.compose.services import Services
+from negotiator.console.admin_router import AdminRouter
 from negotiator.console.admin_submissions import AdminSubmissions
 from negotiator.console.claim_tool_page import ClaimToolPage
 from negotiator.console.collections_page import CollectionPages
@@ -29,5 +30,5 @@ def build_directory_pages(
         *ClaimToolPage(pages).routes(),
         *ToolPage(pages).routes(),
         *CollectionPages(pages).routes(),
-        *AdminSubmissions(services.page_router, services.settings.base_url).routes(),
+        *AdminSubmissions(AdminRouter(services.page_router), services.settings.base_url).routes(),
     )

@@ -26,6 +26,7 @@ CLIENTS_PATH: Final = f"{ADMIN_PATH}/clients"
 REGISTRATIONS_PATH: Final = f"{ADMIN_PATH}/registrations"
 SERVICES_PATH: Final = f"{ADMIN_PATH}/services"
 AUDIT_PATH: Final = f"{ADMIN_PATH}/audit"
+QUEUE_PATH: Final = f"{ADMIN_PATH}/submissions"
 ADMIN_ENTRY: Final = NavigationEntry("admin", ADMIN_PATH, "Admin", admins_only=True)
 _TABS: Final = (
     NavigationEntry("people", PEOPLE_PATH, "People"),
@@ -35,6 +36,10 @@ _TABS: Final = (
     NavigationEntry("services", SERVICES_PATH, "Mail and models"),
     NavigationEntry("audit", AUDIT_PATH, "Audit"),
 )
+_QUEUE: Final = NavigationEntry("submissions", QUEUE_PATH, "Submissions")
+"""Only where the directory runs."""
+_DIRECTORY: Final = "tools"
+"""The key of the directory among the pages that every page links to."""
 PAGE_SIZE: Final = 50
 AFTER_EVERY_ID: Final = "~"
 """Sorts after every id."""
@@ -66,8 +71,10 @@ class AdminRouter:
         self, template: str, session: SignedInSession, tab: str, status: int = 200, **context: Any
     ) -> Response:
         """An admin page; `tab` is the key of the one among them."""
+        listed = any(entry.key == _DIRECTORY for entry in self.router.navigation)
+        tabs = (*_TABS[:-1], _QUEUE, _TABS[-1]) if listed else _TABS
         return self.router.render(
-            template, session, status, here="admin", tabs=_TABS, tab=tab, **context
+            template, session, status, here="admin", tabs=tabs, tab=tab, **context
         )
 
     def see(self, path: str, notice: str) -> Response:

@@ -13,17 +13,18 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from negotiator.console import submission_form, submission_words
+from negotiator.console.admin_router import QUEUE_PATH, AdminRouter
 from negotiator.console.browser_sessions import SignedInSession
-from negotiator.console.page_router import FormFields, FormHandler, PageHandler, PageRouter
+from negotiator.console.page_router import FormFields
 from negotiator.directory import catalogue_queries, submissions_queries, submissions_transitions
 from negotiator.directory.submissions_routes import submission_view
 from negotiator.directory.tables import Submission
-from negotiator.errors import Forbidden, NotFound, Refusal
+from negotiator.errors import NotFound, Refusal
 from negotiator.store.statement import Transaction
 from negotiator.users import user_queries
 
-QUEUE_PATH: Final = "/admin/submissions"
-DECISION_PATH: Final = "/admin/submissions/{id}"
+DECISION_PATH: Final = f"{QUEUE_PATH}/{{id}}"
+TAB: Final = "submissions"
 STATES: Final = ("pending", "changes_requested", "approved", "rejected")
 _SHOWN: Final = 200
 _NOTE: Final = 2000
@@ -52,16 +53,17 @@ class QueuePlace:
 class AdminSubmissions:
     """The queue and its decisions, for administrators."""
 
-    router: PageRouter
+    admin: AdminRouter
     base: str
 
     def routes(self) -> list[Route]:
+        page, form = self.admin.page, self.admin.form
         return [
-            self._page(QUEUE_PATH, self.show_queue),
-            self._page(DECISION_PATH, self.show),
-            self._form(f"{DECISION_PATH}/approve", self.approve),
-            self._form(f"{DECISION_PATH}/send-back", self.send_back),
-            self._form(f"{DECISION_PATH}/reject", self.reject),
+            page(QUEUE_PATH, self.show_queue),
+            page(DECISION_PATH, self.show),
+            form(f"{DECISION_PATH}/approve", self.approve, back=QUEUE_PATH),
+            form(f"{DECISION_PATH}/send-back", self.send_back, back=QUEUE_PATH),
+            form(f"{DECISION_PATH}/reject", self.reject, back=QUEUE_PATH),
         ]
 
     async def show_queue(self, request: Request, session: SignedInSession) -> Response:
@@ -72,11 +74,11 @@ class AdminSubmissions:
             rows = submissions_queries.queue(tx, status=status, limit=_SHOWN)
             return [self._queued(tx, row) for row in rows]
 
-        return self.router.render(
+        return self.admin.render(
             "admin_submissions.html",
             session,
-            here="admin",
-            queue=await self.router.store.scan(unit),
+            TAB,
+            queue=await self.admin.router.store.scan(unit),
             chosen=status,
             states={each: submission_form.DECISIONS[each] for each in STATES},
             decided=submission_form.DECISIONS.get(request.query_params.get("decided", ""), ""),
@@ -150,14 +152,14 @@ class AdminSubmissions:
             return move(tx, key), place
 
         try:
-            decided, place = await self.router.store.write(unit)
+            decided, place = await self.admin.router.store.write(unit)
         except NotFound:
             raise
         except Refusal as refusal:
             return await self._one(request, session, form=form, said=refusal.description)
         onward = place.following or place.previous if place else ""
         target = f"{QUEUE_PATH}/{onward}" if onward else QUEUE_PATH
-        return self.router.pages.see(f"{target}?decided={decided.status}")
+        return self.admin.router.pages.see(f"{target}?decided={decided.status}")
 
     async def _one(
         self,
@@ -187,16 +189,16 @@ class AdminSubmissions:
                 "place": _place(tx, key),
             }
 
-        return self.router.render(
+        return self.admin.render(
             "admin_submission.html",
             session,
+            TAB,
             409 if said else 200,
-            here="admin",
             reasons=submission_form.REASONS,
             typed=form or {},
             said=said,
             decided=submission_form.DECISIONS.get(request.query_params.get("decided", ""), ""),
-            **await self.router.store.scan(unit),
+            **await self.admin.router.store.scan(unit),
         )
 
     def _queued(self, tx: Transaction, row: Submission) -> QueuedSubmission:
@@ -209,25 +211,6 @@ class AdminSubmissions:
             [check.question for check in checks if check.found],
             _sender(tx, row),
         )
-
-    def _page(self, path: str, show: PageHandler) -> Route:
-        async def answer(request: Request, session: SignedInSession) -> Response:
-            _require_admin(session)
-            return await show(request, session)
-
-        return self.router.page(path, answer)
-
-    def _form(self, path: str, act: FormHandler) -> Route:
-        async def answer(request: Request, session: SignedInSession, form: FormFields) -> Response:
-            _require_admin(session)
-            return await act(request, session, form)
-
-        return self.router.form(path, answer, back=QUEUE_PATH)
-
-
-def _require_admin(session: SignedInSession) -> None:
-    if not session.is_admin:
-        raise Forbidden("This page is for administrators of this service.")
 
 
 def _place(tx: Transaction, key: str) -> QueuePlace | None:

@@ -90,7 +90,7 @@ async def test_line_4_the_home_page_speaks_html_or_markdown(
     answer = await client.get("/", headers={"accept": accept} if accept else {"accept": ""})
     assert answer.status_code == 200
     assert answer.headers["content-type"] == f"{ACCEPTED[accept]}; charset=utf-8"
-    assert answer.headers["vary"] == "Accept"
+    assert "Accept" in answer.headers["vary"].split(", ")
     tokens = answer.headers.get("x-markdown-tokens")
     if ACCEPTED[accept] == "text/markdown":
         assert answer.text.startswith("# ")
