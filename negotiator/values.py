@@ -162,6 +162,28 @@ def format_money(amount: Decimal, currency: str | None) -> str:
     return format(plain, "f")
 
 
+def number_text(value: Decimal, places: int = 0) -> str:
+    """A number with its thousands separated: `12,500`, `43.5`; a fraction has at least `places` digits."""
+    plain = _WIDE.plus(value.normalize(_WIDE)) if value else Decimal(0)
+    exponent = plain.as_tuple().exponent
+    if isinstance(exponent, int) and 0 < -exponent < places:
+        plain = plain.quantize(Decimal(1).scaleb(-places), context=_WIDE)
+    return format(plain, ",f")
+
+
+_SYMBOLS: Final = {"EUR": "€", "USD": "$", "GBP": "£", "JPY": "¥"}
+"""Signs that stand before an amount; any other currency is said by its code."""
+
+
+def money_text(amount: Decimal, currency: str) -> str:
+    """An amount: `€12,500`, `€43.50`, `CHF 12,000`; no decimals if it is whole."""
+    plain = number_text(abs(amount), MINOR_UNITS.get(currency, 2))
+    sign = "-" if amount < 0 else ""
+    return sign + (
+        f"{_SYMBOLS[currency]}{plain}" if currency in _SYMBOLS else f"{currency} {plain}".lstrip()
+    )
+
+
 LARGEST_WHOLE: Final = 2**53
 _LARGEST_POWER: Final = 15
 _SMALLEST_POWER: Final = -12

@@ -10,7 +10,8 @@ from negotiator.negotiations.plain_text import number_text
 from negotiator.negotiations.schemas_negotiations import NegotiationBody
 from negotiator.negotiations.terms import Terms
 from negotiator.negotiations.terms_parsing import parse_terms
-from negotiator.negotiations.wording import Wording, money_text
+from negotiator.negotiations.wording import Wording
+from negotiator.values import money_text
 
 STATES: Final = {
     "draft": "Being prepared",

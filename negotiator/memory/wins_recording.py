@@ -1,7 +1,7 @@
 """Recording, editing and erasing wins, each with a memory that describes it."""
 
 from decimal import Decimal
-from typing import Any
+from typing import Any, Final
 
 from negotiator import values
 from negotiator.errors import Conflict, FieldError, ValidationFailed
@@ -10,11 +10,21 @@ from negotiator.memory import memories_queries as memories
 from negotiator.memory.memories_lifecycle import MemoryWriter, ReferenceChecks, SimilarMemories
 from negotiator.memory.memories_queries import StoredEmbedding
 from negotiator.memory.schemas_memories import NewMemory
-from negotiator.memory.schemas_wins import NewWin
+from negotiator.memory.schemas_wins import BaselineKind, NewWin, WinTactic
 from negotiator.memory.wins_queries import WinDocument
 from negotiator.memory.wins_savings import WinSavings, calculate_savings, gains_when_higher
 from negotiator.store.statement import Transaction
-from negotiator.values import MINOR_UNITS, format_money, milliseconds
+from negotiator.values import MINOR_UNITS, format_money, milliseconds, money_text, number_text
+
+_BASELINES: Final[dict[BaselineKind, str]] = {
+    "previous_price": "previous price",
+    "first_quote": "first quote",
+    "list_price": "list price",
+    "budget": "budget",
+    "market": "market price",
+    "should_cost": "worked-out cost",
+    "other": "figure to compare with",
+}
 
 
 def validated_savings(body: NewWin) -> WinSavings:
@@ -49,27 +59,35 @@ def validated_savings(body: NewWin) -> WinSavings:
 
 
 def describe_win(body: NewWin, saved: WinSavings) -> str:
-    """The win in one sentence, for its memory."""
-    percent = format((saved.rate * 100).quantize(Decimal("0.1")).normalize(), "f")
-    subject = " ".join(word for word in (body.category, body.kind) if word != "other") or "deal"
+    """The win in a few sentences, for its memory."""
+    what = " ".join(
+        word.replace("_", " ") for word in (body.category, body.kind) if word not in {"", "other"}
+    )
     who = f" with {body.counterparty}" if body.counterparty else ""
-    helped = [
-        used.tactic_id.removeprefix("tac_").replace("_", " ")
-        for used in body.tactics_used
-        if used.helped > 0
-    ]
+    subject = f"{what or 'deal'}{who}"
+    won = saved.total >= 0
+    more = gains_when_higher(body.role, body.savings_type) == won
+    percent = number_text(abs(saved.rate * 100).quantize(Decimal("0.1")))
     parts = [
-        f"{subject[:1].upper()}{subject[1:]}{who} as {body.role}: agreed at "
-        f"{format_money(body.achieved.amount, body.currency)} {body.currency} against the "
-        f"{body.baseline.kind.replace('_', ' ')} of {format_money(body.baseline.amount, body.currency)}, "
-        f"{percent} % {'better' if saved.rate >= 0 else 'less'}, "
-        f"{format_money(saved.total, body.currency)} {body.currency} in all."
+        f"{subject[0].upper()}{subject[1:]}, as {body.role}: agreed at "
+        f"{money_text(body.achieved.amount, body.currency)} instead of the {_BASELINES[body.baseline.kind]} of "
+        f"{money_text(body.baseline.amount, body.currency)}, {percent} % {'more' if more else 'less'}; "
+        f"{money_text(abs(saved.total), body.currency)} {'won' if won else 'lost'} in all."
+    ]
+    helped = [
+        name for used in body.tactics_used if used.helped > 0 and (name := _tactic_name(used))
     ]
     if helped:
         parts.append(f"What helped: {', '.join(helped)}.")
     if body.notes:
         parts.append(body.notes)
     return " ".join(parts)[:4000]
+
+
+def _tactic_name(used: WinTactic) -> str:
+    """The words in the id of a tactic of the shelf; empty for a user's own, whose ids have none."""
+    name = used.tactic_id.removeprefix("tac_").replace("_", " ")
+    return "" if any(mark.isdigit() for mark in name) else name
 
 
 def record_win(

@@ -3,8 +3,10 @@
 import re
 import unicodedata
 from collections.abc import Sequence
-from decimal import Context, Decimal
+from decimal import Decimal
 from typing import Final
+
+from negotiator.values import number_text
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -12,7 +14,6 @@ def word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_WIDE: Final = Context(prec=100)
 _BRACKETS: Final = {"(": ")", "[": "]"}
 _LOOSE_END: Final = word_set(
     "a an and as at by for from in into of on or per the their to under until up with within our my your"
@@ -102,15 +103,6 @@ def capitalise(text: str) -> str:
     if first is None or any(mark.isupper() for mark in first.group()):
         return text
     return text[:start] + text[start].upper() + text[start + 1 :]
-
-
-def number_text(value: Decimal, places: int = 0) -> str:
-    """A number with its thousands separated: `12,500`, `43.5`; a fraction has at least `places` digits."""
-    plain = _WIDE.plus(value.normalize(_WIDE)) if value else Decimal(0)
-    exponent = plain.as_tuple().exponent
-    if isinstance(exponent, int) and 0 < -exponent < places:
-        plain = plain.quantize(Decimal(1).scaleb(-places), context=_WIDE)
-    return format(plain, ",f")
 
 
 # Nouns

@@ -16,7 +16,6 @@ from negotiator.negotiations.plain_text import (
     counted,
     cut_at_word,
     join_words,
-    number_text,
     plural,
     sentence,
     singular,
@@ -27,12 +26,10 @@ from negotiator.negotiations.plain_text import (
 from negotiator.negotiations.terms import Terms
 from negotiator.negotiations.unit_price import Total, UnitPrice, read_unit_price, total_of
 from negotiator.negotiations.voice import Voice, voice_of
-from negotiator.values import MINOR_UNITS
+from negotiator.values import money_text, number_text
 
 __all__ = ["Total", "Voice", "Wording", "cut_at_word", "join_words", "sentence"]
 
-SYMBOLS: Final = {"EUR": "€", "USD": "$", "GBP": "£", "JPY": "¥"}
-"""Signs that stand before an amount; any other currency is said by its code."""
 MAX_PACKAGE_CHARACTERS: Final = 300
 MAX_VALUE_CHARACTERS: Final = 60
 MAX_NAME_CHARACTERS: Final = 80
@@ -86,15 +83,6 @@ _PREPOSITION: Final = re.compile(
     r"\s(on|for|in|to|with|after|before|from|under|above|over|at|by|during|within|per|until)\s"
 )
 _WIDTHS: Final = (MAX_VALUE_CHARACTERS, 36, 24, 16)
-
-
-def money_text(amount: Decimal, currency: str) -> str:
-    """An amount: `€12,500`, `€43.50`, `CHF 12,000`; no decimals if it is whole."""
-    plain = number_text(abs(amount), MINOR_UNITS.get(currency, 2))
-    sign = "-" if amount < 0 else ""
-    return sign + (
-        f"{SYMBOLS[currency]}{plain}" if currency in SYMBOLS else f"{currency} {plain}".lstrip()
-    )
 
 
 class Wording:

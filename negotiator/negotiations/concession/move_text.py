@@ -25,9 +25,10 @@ from negotiator.negotiations.issues import (
     same_value,
     worth_of,
 )
-from negotiator.negotiations.plain_text import number_text, split_sentences, tidy
+from negotiator.negotiations.plain_text import split_sentences, tidy
 from negotiator.negotiations.unit_price import read_unit_price
 from negotiator.negotiations.wording import Total, Wording, join_words, sentence
+from negotiator.values import number_text
 
 MAX_SENTENCES: Final = 4
 MAX_QUESTIONS: Final = 5
