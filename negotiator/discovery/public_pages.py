@@ -37,6 +37,7 @@ def home_page(site: SiteDescription) -> tuple[str, str]:
         "registers": site.offers("register_agent"),
         "enrols": site.offers("register_directory_agent"),
         "signs_in": site.has(site.sign_in),
+        "prepares": site.offers("open_negotiation") and site.has(site.sign_in),
         "skills": offered_skills(site),
     }
     return page_frame.render_page(site, "home.html", **known), page_frame.render_page(
