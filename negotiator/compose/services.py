@@ -195,7 +195,7 @@ def _page_router(
         *((NavigationEntry("agents", "/agents", "Agents"),) if assistant else ()),
         ADMIN_ENTRY,
     ]
-    home = "/agents" if assistant else "/account"
+    home = "/" if assistant else "/account"
     sessions = BrowserSessions(BrowserCookies(settings.base_url, secret), store, guard)
     return PageRouter(
         store, limits, sessions, PageRenderer(settings.base_url), home, tuple(entries)

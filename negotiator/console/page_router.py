@@ -89,7 +89,7 @@ class PageRouter:
     limits: RateLimits
     browser_sessions: BrowserSessions
     pages: PageRenderer
-    home: str = "/agents"
+    home: str = "/"
     navigation: tuple[NavigationEntry, ...] = ()
 
     def page(self, path: str, show: PageHandler) -> Route:

@@ -242,7 +242,7 @@ def comparison(found: Mapping[str, Any]) -> Comparison:
     if not hidden and found["p50"] is not None:
         ticks.append(Tick("your middle", found["p50"], percent_text(found["p50"]), own=True))
     return Comparison(
-        _percentiles(ticks, hidden) if ticks else None,
+        _percentiles(ticks, hidden) if len({tick.value for tick in ticks}) > 1 else None,
         f"The middle of your {deals_text(found['n_deals'])} saved {percent_text(found['p50'])}."
         if found["p50"] is not None
         else "You have no deal of this kind in this time.",

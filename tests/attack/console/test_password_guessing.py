@@ -55,7 +55,7 @@ async def test_an_attacker_s_thousand_failures_keep_the_owner_out_of_nothing(
 ) -> None:
     async with connect(limited_application, "203.0.113.1") as home:
         owner = FormBrowser(home)
-        assert redirect_path(await owner.sign_in()) == "/agents"
+        assert redirect_path(await owner.sign_in()) == "/"
         async with connect(limited_application, "198.51.100.66") as client:
             attacker = FormBrowser(client)
             token = await attacker.token("/sign-in")
@@ -64,13 +64,11 @@ async def test_an_attacker_s_thousand_failures_keep_the_owner_out_of_nothing(
             assert statuses.count(403) <= 15, "ten at once, then one a minute"
             assert statuses.count(429) == 1000 - statuses.count(403)
         began = time.monotonic()
-        assert redirect_path(await owner.sign_in()) == "/agents", "a known device"
+        assert redirect_path(await owner.sign_in()) == "/", "a known device"
         known = time.monotonic() - began
         async with connect(limited_application, "203.0.113.2") as elsewhere:
             began = time.monotonic()
-            assert redirect_path(await FormBrowser(elsewhere).sign_in()) == "/agents", (
-                "a new address"
-            )
+            assert redirect_path(await FormBrowser(elsewhere).sign_in()) == "/", "a new address"
             assert time.monotonic() - began < known + 10 * delay
 
 
@@ -92,9 +90,9 @@ async def test_guessers_at_many_addresses_wait_and_hold_up_nobody_else(
         assert not any(each.done() for each in guesses), "all of them wait, and the server serves"
         assert set(await asyncio.gather(*guesses)) == {403}
         assert time.monotonic() - began >= delay
-        assert redirect_path(await owner.sign_in()) == "/agents"
+        assert redirect_path(await owner.sign_in()) == "/"
         async with connect(limited_application, "203.0.113.9") as elsewhere:
-            assert redirect_path(await FormBrowser(elsewhere).sign_in()) == "/agents", (
+            assert redirect_path(await FormBrowser(elsewhere).sign_in()) == "/", (
                 "later, never refused"
             )
 
@@ -120,7 +118,7 @@ async def test_a_bounded_number_waits_and_beyond_it_nobody_is_locked_out(
     waiting = [asyncio.create_task(guess(limited_application, f"192.0.2.{n}")) for n in range(3)]
     await asyncio.sleep(delay)
     async with connect(limited_application, "203.0.113.9") as elsewhere:
-        assert redirect_path(await FormBrowser(elsewhere).sign_in()) == "/agents"
+        assert redirect_path(await FormBrowser(elsewhere).sign_in()) == "/"
     await asyncio.gather(*waiting)
 
 

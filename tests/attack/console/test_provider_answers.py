@@ -133,4 +133,4 @@ async def test_the_way_back_leads_nowhere_else(
 ) -> None:
     browser = browsers()
     back = await there(browser, provider, "/sign-in/provider?next=//evil.example")
-    assert redirect_path(await browser.open(back)) == "/agents"
+    assert redirect_path(await browser.open(back)) == "/"

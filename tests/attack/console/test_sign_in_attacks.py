@@ -50,9 +50,9 @@ async def test_signing_in_leads_nowhere_else(browsers: Browsers, account: Accoun
     await account()
     browser = browsers()
     for target in ELSEWHERE:
-        assert redirect_path(await browser.sign_in(next=target)) == "/agents", target
+        assert redirect_path(await browser.sign_in(next=target)) == "/", target
         page = await browser.client.get("/sign-in", params={"next": target})
-        assert redirect_path(page) == "/agents", target
+        assert redirect_path(page) == "/", target
 
 
 @given(st.text(max_size=30) | st.from_regex(r"/[/\\%0-9a-fA-F@.:\t ]{0,12}", fullmatch=True))
@@ -217,7 +217,7 @@ async def test_pages_too_are_looked_at_within_a_budget(
     limited = make_settings(settings.data_dir, settings.keys_dir, limit_baseline_rpm=6)
     async with running(limited) as application, connect(application) as client:
         browser = FormBrowser(client)
-        assert redirect_path(await browser.sign_in()) == "/agents"
+        assert redirect_path(await browser.sign_in()) == "/"
         found = [(await connected(application)) for _ in range(5)]
         assert found == [200] * 4 + [429], "four were left at this address"
         seen = [(await browser.open("/account")).status_code for _ in range(7)]

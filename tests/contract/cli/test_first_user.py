@@ -29,7 +29,7 @@ async def test_the_link_makes_an_administrator_signs_them_in_and_works_once(
     browser, path = browsers(), link()
     page = await browser.open(path)
     assert page.status_code == 200
-    assert redirect_path(await browser.send(path, on=path, **FORM)) == "/agents"
+    assert redirect_path(await browser.send(path, on=path, **FORM)) == "/"
     assert (await browser.open("/agents")).status_code == 200
     user = await change(lambda tx: user_queries.by_email(tx, "grace@example.com"))
     assert (user.name, user.is_admin) == ("Grace", 1)
