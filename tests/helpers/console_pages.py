@@ -44,6 +44,7 @@ def _offer_beyond_limit(page: Page) -> None:
     with page.expect_navigation():
         page.evaluate(
             "() => { const form = document.querySelector('#answer form');"
+            " form.querySelector('[name=by][value=me]').checked = true;"
             " form.querySelectorAll('[name^=\"issue:\"]').forEach((field) => { field.value = '99999999'; });"
             " form.querySelector('[name=by][value=me]').checked = true;"
             " form.noValidate = true; form.submit(); }"
