@@ -76,6 +76,11 @@ async def timed(
         clock.reset()
         began = time.process_time()
         answer = await client.get(site.path(page), headers={"accept": "text/html"})
+        while answer.status_code == 429:  # faster than any person
+            await asyncio.sleep(1)
+            clock.reset()
+            began = time.process_time()
+            answer = await client.get(site.path(page), headers={"accept": "text/html"})
         assert answer.status_code == 200, f"{page.name}: {answer.status_code}"
         if turn:  # the first one fills caches
             whole.append(time.process_time() - began)
