@@ -53,7 +53,7 @@ def api(one: Tab, path: str) -> dict[str, Any]:
 
 
 def names(page: Page) -> list[str]:
-    return page.locator(".entry h2").all_inner_texts()
+    return page.locator(".finding h2").all_inner_texts()
 
 
 def tab_to(page: Page, field: str, most: int = 60) -> None:
