@@ -121,10 +121,10 @@ class ListMemories(Strict):
     trust: int | None = Field(
         None, ge=0, le=3, description="0 finds memories that nobody trusted wrote."
     )
-    waiting: Truth | None = Field(
+    waiting: bool | None = Field(
         None, description="Only those that wait for the user's review (true), or do not (false)."
     )
-    pinned: Truth | None = Field(None, description="Only pinned ones (true), or others (false).")
+    pinned: bool | None = Field(None, description="Only pinned ones (true), or others (false).")
     query: ShortText | None = Field(
         None,
         description="Words that all begin a word of the text, the counterparty, category or tags.",
