@@ -33,9 +33,9 @@ _BOUND: Final = _shares("Not at all", "A little", "Somewhat", "Quite", "Very muc
 _DECIDES: Final = _shares("Must ask for everything", "Decides within limits", "Decides alone")
 _FALL_BACK: Final = (
     ("0.1", "Nothing"),
-    ("0.35", "Something much worse"),
-    ("0.6", "Something a little worse"),
-    ("0.85", "Something as good"),
+    ("0.35", "Something much worse than this deal"),
+    ("0.6", "Something a little worse than this deal"),
+    ("0.85", "Something as good as this deal"),
 )
 FACT_INPUTS: Final[Mapping[tuple[str, str], FactInput]] = {
     ("alternatives", "me"): FactInput("alternative", "What you do without this deal"),

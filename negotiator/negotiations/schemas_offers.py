@@ -36,7 +36,7 @@ class RecordOffer(NegotiationId):
     claimed_final: Truth = Field(False, description="Whether they called it final.")
     in_reply_to: ShortText | None = Field(
         None,
-        description="Offer id; an acceptance needs a live one; a withdrawal of a detected one dismisses it.",
+        description="Offer id: a live one to accept, a detected one to dismiss.",
     )
     rationale: LongText | None = Field(None, description="The reasons that were given.")
     channel: ShortText | None = Field(None, description="Where it was said, such as email.")

@@ -341,6 +341,12 @@ class WorthBody(Strict):
     package: ValuePackage | None = Field(None, max_length=50, description="Values by issue.")
     utility: Utility | None = Field(None, description="From 0 to 1, in place of a package.")
 
+    @model_validator(mode="after")
+    def _has_one(self) -> Self:
+        if (self.package is None) == (self.utility is None):
+            raise ValueError("Must have either a package or a utility")
+        return self
+
 
 class WalkAway(WorthBody):
     """The least you would agree to. Below your best alternative only with an `override_reason`."""

@@ -57,6 +57,7 @@ DEPENDS: Final = {
     "edit_win": "the merged result is checked",
     "open_teleprompter_session": "the basis of consent decides what may be sent",
     "list_tools": "query, q and search are one parameter, and relevance needs one of them",
+    "read_tool_address": "an address is public and https",
     "submit_tool": "category and subcategories are known ones, and addresses are public",
     "request_update": "the merged result is checked",
     "change_submission": "the merged result is checked",

@@ -548,6 +548,8 @@ def cost(move: PersonMove, words: Wording) -> str:
         distances.append(f"{about}{left} better than your limit")
     if distances:
         said.append(f"It is {', and '.join(distances)}.")
+    if said and about:
+        said.append("Every point counts in these amounts, not the price alone.")
     return " ".join(said)
 
 

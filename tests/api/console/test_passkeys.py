@@ -27,7 +27,7 @@ async def test_a_passkey_signs_its_user_in_wherever_it_is(
     assert "not used yet" in page
     entered = await enter(there, passkey, next="/account")
     assert redirect_path(entered) == "/account"
-    assert "last used 20" in (await there.open("/account")).text
+    assert re.search(r"last used \d", (await there.open("/account")).text)
     (kept,) = await change(lambda tx: passkey_queries.of_user(tx, user_id))
     assert (kept.sign_count, kept.user_id) == (1, user_id)
     assert len(await change(lambda tx: session_queries.of_user(tx, user_id))) == 2
