@@ -71,7 +71,7 @@ class GoPage:
         groups.append(DestinationGroup("What you know", _memories(found)))
         guides = tuple(
             Destination(guide.title, "Guide", f"{GUIDES_PATH}/{guide.name}")
-            for guide in search_guides(query)[:EACH]
+            for guide in search_guides(query, whole=True)[:EACH]
         )
         groups.append(DestinationGroup("Guides", guides))
         found = await self._answer(session, "list_tools", {"query": query, "limit": EACH})

@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from negotiator.console.markdown_html import render_markdown
-from negotiator.search_terms import stemmed_terms
+from negotiator.search_terms import split_words, stemmed_terms
 
 GUIDES: Final = (
     "home", "prepare", "negotiation", "call", "agents", "memories", "tactics", "wins", "tools", "submit", "account",
@@ -43,6 +43,12 @@ GUIDE_OF_PAGE: Final = {
     "/go": "keyboard",
 }
 """The guide of each page, by the path that its own begins with; the longest one counts."""
+_ASKING: Final = frozenset(
+    {"how", "am", "should", "must", "may", "want", "need", "about", "all", "any", "get", "page"}
+)
+"""Words of a question that say nothing of what it is about."""
+_SAME: Final = {"delet": "eras", "remov": "eras", "wipe": "eras", "destroy": "eras"}
+"""Stems that are searched as another one."""
 _TITLE_WEIGHT: Final = 8
 _HEADING_WEIGHT: Final = 3
 _TAG: Final = re.compile(r"<(h2)>(.*?)</h2>")
@@ -89,20 +95,30 @@ def guide_of_page(path: str) -> str:
     return GUIDE_OF_PAGE[max(found, key=len)] if found else ""
 
 
-def search_guides(query: str) -> list[Guide]:
-    """The guides that have the words of the query, best first; all without one. The last word may be a beginning."""
-    terms = stemmed_terms(query)
+def search_guides(query: str, *, whole: bool = False) -> list[Guide]:
+    """The guides that have words of the query, those with most of them first; all without one.
+
+    With `whole` only guides that have every word. The last word may be a beginning.
+    """
+    asked = [word for word in split_words(query) if word not in _ASKING]
+    terms = _terms(" ".join(asked) or query)
     if not terms:
         return list(all_guides())
-    scored = [(_score(guide, terms), guide) for guide in all_guides()]
-    return [guide for score, guide in sorted(scored, key=lambda one: -one[0]) if score]
+    scored = [(_scores(guide, terms), guide) for guide in all_guides()]
+    found = [one for one in scored if (all if whole else any)(one[0])]
+    found.sort(key=lambda one: (-sum(map(bool, one[0])), -sum(one[0])))
+    return [guide for _, guide in found]
 
 
-def _score(guide: Guide, terms: Sequence[str]) -> int:
+def _scores(guide: Guide, terms: Sequence[str]) -> list[int]:
+    """How much the guide has of each term."""
     *whole, last = terms
-    scores = [guide.terms[term] for term in whole]
-    scores.append(sum(count for term, count in guide.terms.items() if term.startswith(last)))
-    return sum(scores) if all(scores) else 0
+    begun = sum(count for term, count in guide.terms.items() if term.startswith(last))
+    return [*(guide.terms[term] for term in whole), begun]
+
+
+def _terms(text: str) -> list[str]:
+    return [_SAME.get(term, term) for term in stemmed_terms(text)]
 
 
 def _read(name: str) -> Guide:
@@ -114,9 +130,9 @@ def _read(name: str) -> Guide:
     headings = tuple(
         GuideHeading(one, _NOT_WORD.sub("-", one.lower()).strip("-")) for one in titles
     )
-    terms = Counter(stemmed_terms(text))
+    terms = Counter(_terms(text))
     for words, weight in ((title, _TITLE_WEIGHT), (" ".join(titles), _HEADING_WEIGHT)):
-        for term in stemmed_terms(words):
+        for term in _terms(words):
             terms[term] += weight
     body = text.split("\n", 1)[1]
     return Guide(name, title, summary, _html(body, headings), headings, terms)
@@ -125,7 +141,10 @@ def _read(name: str) -> Guide:
 def _texts(tokens: Sequence[Token], kind: str) -> list[str]:
     """The text of each element of this kind."""
     return [
-        "".join(part.content for part in tokens[place + 1].children or ())
+        "".join(
+            " " if part.type == "softbreak" else part.content
+            for part in tokens[place + 1].children or ()
+        )
         for place, token in enumerate(tokens)
         if token.type == kind
     ]

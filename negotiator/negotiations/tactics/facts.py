@@ -116,7 +116,7 @@ def _count(one: str, many: str) -> Fact:
 
 
 def _share(text: str) -> Fact:
-    return Fact("number", lambda value: f"{text} {float(str(value)):.0%}")
+    return Fact("number", lambda value: text.format(f"{float(str(value)):.0%}"))
 
 
 def _word(text: str, values: tuple[str, ...] = ()) -> Fact:
@@ -142,12 +142,12 @@ FACTS: Mapping[str, Fact] = {
     ),
     "has_benchmark": _flag("you hold comparison figures", "you hold no comparison figures"),
     "well_informed": _flag("you know their range", "you do not know their range"),
-    "zopa_probability": _share("chance that a deal exists"),
-    "my_power": _share("your share of the power"),
-    "gap": _share("distance still open"),
+    "zopa_probability": _share("the chance that a deal exists is {}"),
+    "my_power": _share("your share of the power is {}"),
+    "gap": _share("{} of the distance between the first offers is left"),
     "has_deadline": _flag("you have a deadline", "you have no deadline"),
-    "deadline_pressure_mine": _share("time pressure on you"),
-    "deadline_pressure_theirs": _share("time pressure on them"),
+    "deadline_pressure_mine": _share("the time pressure on you is {}"),
+    "deadline_pressure_theirs": _share("the time pressure on them is {}"),
     "rounds_left": _count("round is left", "rounds are left"),
     "my_offers": _count("offer is out from you", "offers are out from you"),
     "their_offers": _count("offer has come from them", "offers have come from them"),

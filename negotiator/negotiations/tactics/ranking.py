@@ -208,7 +208,7 @@ def _suggestion(
     if not answers and not fired:
         return None
     reasons = [
-        ScorePart(f"{c.text} ({_phrase(c.condition.fact, facts)})", points)
+        ScorePart(f"{c.text}{_figure(c.condition.fact, facts)}", points)
         for c, points in zip(fired, REASON_POINTS, strict=False)
         if c.condition
     ]
@@ -291,8 +291,10 @@ def _when(tactic: Tactic, situation: TacticSituation, *, answering: bool) -> str
     return f"{moment}{first}." + (f" Not if: {open_doubt}." if open_doubt else "")
 
 
-def _phrase(fact: str, facts: FactValues) -> str:
-    return FACTS[fact].phrase(facts[fact])
+def _figure(fact: str, facts: FactValues) -> str:
+    """The figure behind a reason, in brackets; a yes or no would only say the reason again."""
+    known = FACTS[fact]
+    return "" if known.kind == "flag" else f" ({known.phrase(facts[fact])})"
 
 
 def _say(tactic: Tactic, situation: TacticSituation) -> str:

@@ -239,3 +239,27 @@ def test_four_thousand_hostile_characters_set_no_pattern_on_fire(seed: list[str]
 )
 def test_unusual_characters_are_no_slower(text: str) -> None:
     assert best_of(text, 3) < 0.05
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I have another buyer",
+        "I've got another buyer for it.",
+        "Someone else wants it.",
+        "Someone else is interested",
+        "Two other people are interested",
+        "There is another offer on the table",
+        "There are other buyers.",
+        "Somebody else made me an offer",
+    ],
+)
+def test_a_rival_is_heard_in_the_plainest_words(said: str) -> None:
+    assert heard(said) & {"tac_phantom_bidder", "tac_competitive_bid"}
+
+
+@pytest.mark.parametrize(
+    "said", ["Is there another buyer?", "We don't have another buyer.", "I have another question."]
+)
+def test_asking_for_a_rival_or_denying_one_is_no_move(said: str) -> None:
+    assert not heard(said)

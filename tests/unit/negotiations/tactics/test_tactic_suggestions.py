@@ -36,7 +36,7 @@ def test_an_informed_buyer_before_any_offer_is_told_to_open() -> None:
     )
     first = next(iter(found.values()))
     assert first.tactic.id == "tac_first_anchor"
-    assert "you know their range" in first.why
+    assert "You have a fair idea of what they can live with;" in first.why
     assert "tac_let_them_open" not in found
 
 
