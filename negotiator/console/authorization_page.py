@@ -225,6 +225,7 @@ class AuthorizationPage:
             "consent.html",
             session,
             form_redirect_origins=(redirect_uris.origin(authorization.redirect_uri),),
+            scripted=False,
             action=f"{urlsplit(self.router.pages.base).path}{CONSENT_PATH}?{request.url.query}",
             name=row.name,
             place=_recognisable_host(authorization),

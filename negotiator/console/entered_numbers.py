@@ -12,7 +12,7 @@ from negotiator.values import MINOR_UNITS
 
 LARGEST_ENTERED: Final = Decimal(10) ** 15
 _LARGEST_TEXT: Final = 100
-_MINUS: Final = re.compile(r"[-–−]\s*[$€£¥]?\s*$")
+_MINUS: Final = re.compile(r"[-–−] ?[$€£¥]? ?$")
 _WORD: Final = re.compile(r"[^\W\d_]+|[$€£¥]")
 _PERIODS: Final = frozenset(["hour", "day", "week", "month", "quarter", "year"])
 
@@ -24,7 +24,7 @@ def read_entered(text: str, kind: IssueType, *, unit: str = "", currency: str = 
     1,250. On a number or a percentage, a full stop is a decimal point. What is counted in another unit or another
     currency is refused.
     """
-    plain = normalise_text(text).strip()
+    plain = " ".join(normalise_text(text).split())
     found = numbers_in(plain)
     if len(found) != 1 or len(plain) > _LARGEST_TEXT:
         raise ValueError("Write one number, such as 45, 43,200 or 15k.")

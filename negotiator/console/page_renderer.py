@@ -20,9 +20,10 @@ from negotiator.console.qr_code import qr_code
 from negotiator.values import timestamp
 
 _POLICY: Final = (
-    "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; "
+    "default-src 'none'; style-src 'self'; {scripts}img-src 'self' data:; "
     "media-src 'self' blob:; form-action {forms}; frame-ancestors 'none'; base-uri 'none'"
 )
+_SCRIPTS: Final = "script-src 'self'; connect-src 'self'; "
 _PERMISSIONS: Final = "camera=(), geolocation=(), microphone=()"
 _FILES: Final = {
     "console.css": "text/css; charset=utf-8",
@@ -82,18 +83,22 @@ class PageRenderer:
         *,
         form_redirect_origins: Iterable[str] = (),
         headers: dict[str, str] | None = None,
+        scripted: bool = True,
         **context: Any,
     ) -> Response:
-        """Render a page.
+        """Render a page; one that is not `scripted` loads no script, and the browser runs none in it.
 
         Browsers apply `form-action` to redirects too. A form whose answer redirects to another origin names it in
         `form_redirect_origins` (`https://host:port`, or a scheme with its colon).
         """
         root = urlsplit(self.base).path
         content = _templates.get_template(template).render(
-            **{"here": "", "base": self.base, "root": root, "version": _version(), **context}
+            **{"here": "", "base": self.base, "root": root, "version": _version()}
+            | {"scripted": scripted, **context}
         )
-        policy = _POLICY.format(forms=" ".join(("'self'", *form_redirect_origins)))
+        policy = _POLICY.format(
+            scripts=_SCRIPTS if scripted else "", forms=" ".join(("'self'", *form_redirect_origins))
+        )
         own_headers = {
             "content-security-policy": policy,
             "permissions-policy": _PERMISSIONS,

@@ -64,7 +64,7 @@ PURPOSES: Final = (
     Purpose(
         "everything",
         "Everything",
-        "Also prompts you on calls, and knows your name and e-mail address.",
+        "Also prompts you on calls, and may look up your name.",
         tuple(ASSISTANT),
     ),
 )

@@ -22,7 +22,7 @@ _HOPS: Final = 2
 _CODE_HOSTS: Final = ("github.com", "gitlab.com", "codeberg.org")
 _HEADING: Final = re.compile(r"^#\s+(.+)$", re.MULTILINE)
 _QUOTE: Final = re.compile(r"^>\s*(.+)$", re.MULTILINE)
-_SEPARATOR: Final = re.compile(r"\s+[|·–—-]\s+")
+_SEPARATOR: Final = re.compile(r" [|·–—-] ")
 
 Members = dict[str, Any]
 

@@ -36,7 +36,7 @@ class RecordOffer(NegotiationId):
     claimed_final: Truth = Field(False, description="Whether they called it final.")
     in_reply_to: ShortText | None = Field(
         None,
-        description="Offer id: a live one to accept, a detected one to dismiss.",
+        description="A live offer to accept, a detected one to dismiss.",
     )
     rationale: LongText | None = Field(None, description="The reasons that were given.")
     channel: ShortText | None = Field(None, description="Where it was said, such as email.")
@@ -44,9 +44,7 @@ class RecordOffer(NegotiationId):
     confirms: ShortText | None = Field(
         None, description="The detected offer that this row confirms."
     )
-    override: Truth = Field(
-        False, description="If the user insists: below the walk-away or against a constraint."
-    )
+    override: Truth = Field(False, description="If the user insists on passing a limit.")
     reason: LongText | None = Field(
         None,
         validation_alias=AliasChoices("reason", "override_reason"),

@@ -485,6 +485,12 @@ class LimitBody(WorthBody):
 
     amount: Amount | None = Field(None, description="On the price issue.")
 
+    @model_validator(mode="after")
+    def _has_one(self) -> Self:
+        if [self.amount, self.package, self.utility].count(None) != 2:
+            raise ValueError("Must have an amount, a package or a utility")
+        return self
+
 
 def _as_limit(value: Any) -> Any:
     return {"amount": value} if isinstance(value, str | int | float | Decimal) else value

@@ -11,12 +11,15 @@ from typing_extensions import TypedDict
 
 from negotiator import values
 from negotiator.http.operation import Call, Operation
+from negotiator.memory import memories_queries
 from negotiator.memory.memories_routes import READ_SCOPES as MEMORY_SCOPES
 from negotiator.memory.schemas_memories import MemoryId
 from negotiator.memory.wins_queries import wins_with_tactic
+from negotiator.negotiations import tactic_queries
 from negotiator.negotiations.routes import READ_SCOPES
 from negotiator.negotiations.schemas_tactics import TacticId
 from negotiator.negotiations.tables import BattlePlan, Negotiation
+from negotiator.negotiations.tactics.catalogue import built_in_catalogue
 from negotiator.store.statement import Query, Transaction
 from negotiator.store.store import Store
 
@@ -89,6 +92,7 @@ class UsageRoutes:
                 input=MemoryId,
                 output=MemoryUsesView,
                 scopes=MEMORY_SCOPES | READ_SCOPES,
+                refusals=(404,),
                 tag="memory",
             ),
             Operation(
@@ -100,18 +104,26 @@ class UsageRoutes:
                 input=TacticId,
                 output=TacticUsesView,
                 scopes=MEMORY_SCOPES | READ_SCOPES,
+                refusals=(404,),
                 tag="tactics",
             ),
         ]
 
     async def of_memory(self, call: Call[MemoryId]) -> MemoryUsesView:
         owner, memory = call.caller.principal, call.input.id
-        return {"plans": await self.store.scan(lambda tx: _plans(tx, owner, memory))}
+
+        def unit(tx: Transaction) -> MemoryUsesView:
+            memories_queries.find(tx, owner, memory)
+            return {"plans": _plans(tx, owner, memory)}
+
+        return await self.store.scan(unit)
 
     async def of_tactic(self, call: Call[TacticId]) -> TacticUsesView:
         owner, tactic = call.caller.principal, call.input.id
 
         def unit(tx: Transaction) -> TacticUsesView:
+            if built_in_catalogue().get(tactic) is None:
+                tactic_queries.find(tx, owner, tactic)
             wins = wins_with_tactic(tx, owner, tactic)[:MAX_USES]
             return {
                 "plans": _plans(tx, owner, tactic),

@@ -8,13 +8,23 @@ import pytest
 from tests.contract.requirements import covers
 from tests.helpers.negotiation_client import PRICE, TERM, NegotiationClient, negotiation_body
 
-LEVERAGE = {"summary", "position", "power", "points", "expected", "assumptions", "approximate"}
+LEVERAGE = {
+    "summary",
+    "position",
+    "power",
+    "points",
+    "expected",
+    "levels",
+    "assumptions",
+    "approximate",
+}
 MOVE = {
     "action",
     "offer",
     "my_utility",
     "alternatives",
     "acceptance_probability",
+    "cost",
     "reasons",
     "say",
     "worded_by",

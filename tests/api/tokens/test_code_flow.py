@@ -27,7 +27,13 @@ async def test_a_user_lets_a_client_in_and_its_token_works(
 ) -> None:
     page = await ada.http.get(public_app.asks())
     assert page.status_code == 200
-    for said in ("app.example", "Notes", "Query the user", "It may not", "real-time counter"):
+    for said in (
+        "app.example",
+        "Notes",
+        "Search what you know",
+        "It may not",
+        "prompt you while you talk",
+    ):
         assert said in page.text
     answer = told(await ada.answer(page))
     assert answer["state"] == "a state & more"

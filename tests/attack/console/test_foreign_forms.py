@@ -145,7 +145,7 @@ async def test_what_belongs_to_another_is_not_there(
 @pytest.mark.asyncio
 async def test_a_form_without_a_session_leads_to_the_sign_in(browsers: Browsers) -> None:
     for form in FORMS[:-2]:
-        back = "account" if form.startswith("/account") else "agents"
+        back = "" if form == "/sign-out" else "account" if form.startswith("/account") else "agents"
         answer = await browsers().client.post(form, data={"csrf": "x"})
         assert redirect_path(answer) == f"/sign-in?next=%2F{back}", form
 

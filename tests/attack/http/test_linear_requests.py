@@ -22,6 +22,7 @@ READ: Final = {
     *(
         "accept",
         "accept-encoding",
+        "accept-language",
         "authorization",
         "content-length",
         "content-type",
@@ -56,6 +57,7 @@ PROTOCOLS: Final = {
 ANSWERS: Final = {
     "cache-control",
     "content-encoding",
+    "content-security-policy",
     "content-location",
     "etag",
     "last-modified",

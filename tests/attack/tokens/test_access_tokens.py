@@ -10,7 +10,7 @@ import pytest
 from negotiator.compose.application import build_application
 from negotiator.http.operation import Operation
 from negotiator.keys import Keyring
-from negotiator.scopes import ASSISTANT
+from negotiator.scopes import ASSISTANT, ordered
 from negotiator.settings import Settings
 from tests.conftest import Mint, Register, bearer
 from tests.helpers.forger import IDP, Forger, Forgery, refused
@@ -192,7 +192,7 @@ async def test_a_scope_that_was_not_granted_opens_nothing(
         )
         refused(answer, (403, "insufficient_scope"))
         challenge = answer.headers["www-authenticate"]
-        assert f'scope="{" ".join(sorted(operation.scopes))}"' in challenge
+        assert f'scope="{" ".join(ordered(operation.scopes))}"' in challenge
         assert "resource_metadata=" in challenge
         enough = await _client_token(forger, scope=" ".join(operation.scopes))
         assert (await _call(forger.client, operation, bearer(enough))).status_code not in {401, 403}
