@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import orjson
 
-from negotiator.console.negotiation_words import NegotiationWords
+from negotiator.console.negotiation_words import NegotiationWords, object_member
 
 ACTIONS: Final[dict[str, str]] = {
     "counter": "Propose",
@@ -31,7 +31,10 @@ class SayableOffer:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """The one thing to do now, in words. `answers` is the id of their offer that an acceptance names."""
+    """The one thing to do now, in words. `answers` is the id of their offer that an acceptance names.
+
+    Where `say` holds two offers to choose from, `said` is the one that the headline names and `second` the other one.
+    """
 
     action: str
     headline: str
@@ -46,6 +49,8 @@ class Advice:
     asks: Sequence[Mapping[str, str]]
     put_away: int
     answers: str
+    said: str
+    second: str
 
 
 def advice(
@@ -68,6 +73,7 @@ def advice(
         headline = f"{headline}: {said}"
     asks = [one for one in move["ask"] if one["missing"] not in put_away]
     theirs = live_offer(offers, "them")
+    second = _second(move, offers, words) if action == "counter" else ""
     return Advice(
         action,
         headline,
@@ -87,7 +93,25 @@ def advice(
         asks[:MAX_REASONS],
         len(move["ask"]) - len(asks),
         theirs["id"] if theirs else "",
+        said,
+        second,
     )
+
+
+def _second(
+    move: Mapping[str, Any], offers: Sequence[dict[str, Any]], words: NegotiationWords
+) -> str:
+    """The other offer that the words to say hold: one with a value that is said and that nobody has offered yet."""
+    named = [object_member(move, "offer"), *(object_member(one, "package") for one in offers)]
+    for other in move["alternatives"]:
+        own = [(name, value) for name, value in other.items() if _is_new(name, value, named)]
+        if any(words.value(name, value) in (move["say"] or "") for name, value in own):
+            return words.package(other, with_total=False)
+    return ""
+
+
+def _is_new(name: str, value: object, named: Sequence[Mapping[str, Any]]) -> bool:
+    return all(one.get(name) != value for one in named)
 
 
 def live_offer(offers: Sequence[dict[str, Any]], by: str) -> dict[str, Any] | None:

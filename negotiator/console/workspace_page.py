@@ -22,6 +22,7 @@ from negotiator.console.workspace_offer_form import offer_form
 from negotiator.console.workspace_offers import ledger
 from negotiator.console.workspace_plan import plan_part
 from negotiator.console.workspace_power import power
+from negotiator.console.workspace_worth import last_offer_worth, stricter_limit
 from negotiator.errors import Conflict, Refusal, ValidationFailed
 
 WORKSPACE_PATH: Final = "/negotiations/{id}"
@@ -148,6 +149,8 @@ class WorkspacePage:
             "talks": talks,
             "now": advice(move, offers, words, put_away) if move else None,
             "lacking": lacking,
+            "their_worth": last_offer_worth(offers, standing, view, words) if standing else "",
+            "stricter": stricter_limit(standing, view, words) if standing else "",
             "ledger": ledger(offers, words),
             "charts": offer_charts(offers, standing, view, words) if standing else [],
             "form": offer_form(

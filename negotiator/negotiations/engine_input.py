@@ -148,7 +148,7 @@ def leverage_answer(
 
 
 def _levels(terms: Terms, room: "Zopa") -> dict[str, float | None]:
-    """The user's utility of target and walk-away and of the ends of the room, which is in money where price is all."""
+    """The user's utility of target, walk-away and alternative, and of the room's ends, in money where price is all."""
     price = terms.price
     ends = [
         package_utility(terms.preferences, {price.name: end}).low
@@ -160,6 +160,7 @@ def _levels(terms: Terms, room: "Zopa") -> dict[str, float | None]:
     return {
         "target": utility_of_worth(terms.preferences, terms.target, fill="high"),
         "walk_away": limits.utility_floor(terms),
+        "alternative": terms.certain,
         "room_low": known[0] if len(known) == 2 else None,
         "room_high": known[-1] if len(known) == 2 else None,
     }

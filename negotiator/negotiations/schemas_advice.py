@@ -302,10 +302,14 @@ class ExpectedPriceView(TypedDict):
 
 
 class LevelsView(TypedDict):
-    """The user's utility of their target and walk-away, and of the ends of the room for a deal; null if unknown."""
+    """The user's utility of their target, walk-away and alternative, and of the ends of the room; null if unknown.
+
+    The chance and cost of an alternative are counted.
+    """
 
     target: float | None
     walk_away: float | None
+    alternative: float | None
     room_low: float | None
     room_high: float | None
 

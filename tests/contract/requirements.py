@@ -282,7 +282,7 @@ REQUIREMENTS: Final = {
     "6.6:described": "a described negotiation has the leverage of a stored one",
     "6.6:summary": "leverage tells in words who needs the deal more, the room, what would shift it, what to find out",
     "6.6:forecast": "leverage forecasts the final price with an interval and says what it rests on",
-    "6.6:levels": "leverage says what target, walk-away and the room for a deal are worth to the user",
+    "6.6:levels": "leverage says what target, walk-away, alternative and the room for a deal are worth to the user",
     "6.6:points": "full preferences of both sides give the solution points",
     "6.7:members": "a described turn is answered with the members of a next move",
     "6.7:worded": "an advisor words what a next move says and is told only what both sides know",

@@ -406,3 +406,82 @@ async def test_an_open_page_learns_what_an_agent_changed(
     assert "offered €14,900" in news.text
     assert 'id="answer"' not in news.text, "the form in which somebody types is left alone"
     assert (await browsers().open(watch)).status_code == 303
+
+
+@pytest.mark.asyncio
+async def test_the_worth_of_their_last_offer_is_said_beside_limit_and_alternative(
+    browsers: Browsers, account: Account, register: Register, client: httpx2.AsyncClient
+) -> None:
+    await account()
+    browser = browsers()
+    await browser.sign_in()
+    negotiation, headers = await opened(browser, register, client)
+    page = f"/negotiations/{negotiation}"
+    alternative = {"description": "the dealer", "value": {"package": {"price": 14200}}}
+    changed = await client.patch(
+        f"/api{page}",
+        json={"batna": alternative, "walk_away": {"override_reason": "It is the car I want."}},
+        headers={**headers, "If-Match": '"1"'},
+    )
+    assert changed.status_code == 200, changed.text
+
+    async def said() -> tuple[str, str, dict[str, float]]:
+        shown = unescape((await browser.open(page)).text)
+        [worth] = re.findall(r'id="their-worth">([^<]*)<', shown)
+        standing = await client.post(f"/api{page}/leverage", json={}, headers=headers)
+        return shown, worth, standing.json()["levels"]
+
+    await browser.send(f"{page}/offers", on=page, by="them", **{"issue:price": "14900"})
+    shown, worth, levels = await said()
+    of_100 = {name: round(value * 100) for name, value in levels.items() if value is not None}
+    assert f"past your limit ({of_100['walk_away']}), €900 above it" in worth
+    assert f"short of your target ({of_100['target']})" in worth
+    assert f"Your alternative (the dealer) is better for you: {of_100['alternative']}" in worth
+    assert (
+        "Your limit is stricter than your alternative: without a deal you would pay €14,200"
+        in shown
+    )
+    await browser.send(f"{page}/offers", on=page, by="them", **{"issue:price": "13000"})
+    [offer, *_] = (await client.get(f"/api{page}/offers", headers=headers)).json()["items"]
+    _, worth, _ = await said()
+    assert f"is worth {round(offer['utility_me']['low'] * 100)} of 100" in worth
+    assert f"better than your limit ({of_100['walk_away']})" in worth
+    assert "alternative" not in worth
+
+
+@pytest.mark.asyncio
+async def test_of_two_offers_in_the_words_the_page_says_which_one_is_recorded(
+    browsers: Browsers, account: Account, register: Register, client: httpx2.AsyncClient
+) -> None:
+    await account()
+    browser = browsers()
+    await browser.sign_in()
+    _, headers = await opened(browser, register, client)
+    body = {
+        "title": "Salary",
+        "role": "candidate",
+        "currency": "EUR",
+        "counterparty": "Nordlicht",
+        "issues": [
+            {"name": "salary", "label": "Salary a year", "type": "money", "direction": "higher", "weight": 7,
+             "range": {"min": 65000, "max": 85000, "step": 250}},
+            {"name": "days", "label": "Remote days", "type": "integer", "unit": "remote days",
+             "direction": "higher", "weight": 3, "range": {"min": 0, "max": 5}},
+        ],
+        "target": {"package": {"salary": 80000, "days": 4}},
+        "walk_away": {"package": {"salary": 71000, "days": 1}},
+    }  # fmt: skip
+    created = await client.post("/api/negotiations", json=body, headers=headers)
+    assert created.status_code == 201, created.text
+    page = f"/negotiations/{created.json()['id']}"
+    for by, salary, days in (("them", 69000, 1), ("me", 83000, 5), ("them", 73500, 2)):
+        offer = {"by": by, "package": {"salary": salary, "days": days}}
+        sent = await client.post(f"/api{page}/offers", json=offer, headers=headers)
+        assert sent.status_code == 201, sent.text
+    move = (await client.post(f"/api{page}/next-move", json={}, headers=headers)).json()
+    shown = unescape((await browser.open(page)).text)
+    [note] = re.findall(r'id="said-note">([^<]*)<', shown)
+    [other] = [one for one in move["alternatives"] if f"{float(one['salary']):,.0f}" in move["say"]]
+    first, second = note.split(". ", 1)
+    assert f"€{float(move['offer']['salary']):,.0f}" in first
+    assert f"€{float(other['salary']):,.0f}" in second
