@@ -16,8 +16,11 @@ ISSUE_FIELD: Final = "issue:"
 PACKAGE_FIELD: Final = "package"
 """A whole offer as JSON: what "I said this" records."""
 OFFERS: Final = frozenset({"offer", "counter", "final"})
+AGREED: Final = "agreed"
+"""The choice that records what was agreed: their offer, and the user's acceptance of it."""
 KINDS: Final = {
     "offer": "Made an offer",
+    AGREED: "We agreed on this",
     "final": "Made a last offer, take it or leave it",
     "acceptance": "Said yes to the other side's offer",
     "rejection": "Said no",
@@ -84,12 +87,16 @@ def read_offer(form: Mapping[str, str], words: NegotiationWords) -> ReadOffer:
     by, kind = form.get("by", "them"), form.get("kind", "offer")
     members: dict[str, Any] = {"by": by, "kind": kind}
     faults: dict[str, str] = {}
-    if kind in OFFERS:
+    if kind == AGREED:
+        members |= {"by": "them", "kind": "offer"}
+    if kind in OFFERS or kind == AGREED:
         members["package"], faults = _package(form, words)
         if until := form.get("valid_until", ""):
             members["valid_until"] = f"{until}T23:59:59Z"
         conditions = [line.strip() for line in form.get("conditions", "").splitlines()]
         members["conditions"] = [line for line in conditions if line]
+        if kind == AGREED and not members["package"] and not faults:
+            faults["kind"] = "Write what you agreed on in the fields below."
     else:
         answered = by if kind == "withdrawal" else ("them" if by == "me" else "me")
         if offer := form.get(f"live_{answered}", ""):

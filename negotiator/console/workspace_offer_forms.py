@@ -10,7 +10,8 @@ from starlette.routing import Route
 from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.negotiation_words import NegotiationWords
 from negotiator.console.page_router import FormFields
-from negotiator.console.workspace_offer_form import offer_key, read_offer
+from negotiator.console.workspace_now import live_offer
+from negotiator.console.workspace_offer_form import AGREED, offer_key, read_offer
 from negotiator.console.workspace_page import WORKSPACE_PATH, RefusedForm, WorkspacePage
 from negotiator.errors import Conflict, Refusal, ValidationFailed
 
@@ -45,12 +46,36 @@ class WorkspaceOfferForms:
         shown = {**view, "revision": form.get("revision") or view["revision"]}
         key = offer_key(shown, read.members)
         try:
-            members = {"id": negotiation, **read.members}
-            await page.calls.run(session, "record_offer", members, key=key)
+            if form.get("kind") == AGREED:
+                await self._agree(session, view, read.members, key)
+            else:
+                members = {"id": negotiation, **read.members}
+                await page.calls.run(session, "record_offer", members, key=key)
         except (Conflict, ValidationFailed) as refusal:
             refused = RefusedForm("offer", form, refusal=refusal)
             return await page.page(request, session, refused=refused)
-        return page.router.pages.see(f"/negotiations/{negotiation}#now")
+        place = "end" if form.get("kind") == AGREED else "now"
+        return page.router.pages.see(f"/negotiations/{negotiation}#{place}")
+
+    async def _agree(
+        self, session: SignedInSession, view: dict[str, Any], members: dict[str, Any], key: str
+    ) -> None:
+        """Record the offer that was agreed on, where none of it stands, and that the other of both accepted it."""
+        run, named = self.workspace.calls.run, {"id": view["id"]}
+        insisted = {name: members[name] for name in ("override", "reason") if name in members}
+        offered = {name: value for name, value in members.items() if name not in insisted}
+        words = NegotiationWords.of(view)
+        offers = (await run(session, "list_offers", {**named, "limit": 100}))["items"]
+        said = words.package(members["package"])
+        standing = [one for by in ("them", "me") if (one := live_offer(offers, by))]
+        agreed = next((one for one in standing if words.package(one["package"]) == said), None)
+        if agreed is None:
+            agreed = await run(session, "record_offer", {**named, **offered}, key=key)
+        by = "me" if agreed["by"] == "them" else "them"
+        acceptance = {"by": by, "kind": "acceptance", "in_reply_to": agreed["id"]}
+        await run(
+            session, "record_offer", {**named, **acceptance, **(insisted if by == "me" else {})}
+        )
 
     async def confirm(
         self, request: Request, session: SignedInSession, form: FormFields

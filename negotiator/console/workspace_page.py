@@ -18,7 +18,7 @@ from negotiator.console.workspace_end import end_part
 from negotiator.console.workspace_history import TalkSoFar, history_part
 from negotiator.console.workspace_limits import limits_form
 from negotiator.console.workspace_now import advice, live_offer
-from negotiator.console.workspace_offer_form import offer_form
+from negotiator.console.workspace_offer_form import AGREED, offer_form
 from negotiator.console.workspace_offers import ledger
 from negotiator.console.workspace_plan import plan_part
 from negotiator.console.workspace_power import power
@@ -140,6 +140,8 @@ class WorkspacePage:
         live = {by: one["id"] for by in ("me", "them") if (one := live_offer(offers, by))}
         put_away = self.asked_later.read(request, view["id"])
         entered = form if form.part == "offer" else _NOTHING
+        if form is _NOTHING and request.query_params.get("record") == AGREED:
+            entered = RefusedForm("offer", {"kind": AGREED})
         limits = form if form.part == "limits" else _NOTHING
         return {
             "negotiation": view,

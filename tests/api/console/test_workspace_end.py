@@ -210,3 +210,52 @@ async def test_a_stale_plan_says_what_happened_since_and_its_versions_are_compar
     assert (await other.open(f"{page}/plan")).status_code == 404
     assert (await other.open(f"{page}/plan.md")).status_code == 404
     assert (await other.send(f"{page}/win", on="/agents", do="look")).status_code == 404
+
+
+@pytest.mark.asyncio
+async def test_what_was_agreed_is_recorded_with_its_offer_in_one_go(
+    browser: FormBrowser, register: Register, client: httpx2.AsyncClient
+) -> None:
+    headers = await bound_agent(browser, register, client)
+    view = await open_golf(client, headers)
+    page = f"/negotiations/{view['id']}"
+    await offer_price(client, headers, view["id"], 14900)
+    chosen = (await browser.open(f"{page}?record=agreed")).text
+    assert '<option value="agreed" selected>' in chosen
+    empty = await browser.send(f"{page}/offers", on=page, kind="agreed", by="them")
+    assert empty.status_code == 422
+    assert "Write what you agreed on" in empty.text
+    below = await browser.send(
+        f"{page}/offers", on=page, kind="agreed", **{"issue:price": "14,200"}
+    )
+    assert below.status_code == 409
+    assert "Record it all the same" in below.text
+    agreed = await browser.send(
+        f"{page}/offers", on=page, kind="agreed", **{"issue:price": "13,100"}
+    )
+    assert redirect_path(agreed) == f"{page}#end"
+    shown = await read(client, page, headers)
+    assert (shown["state"], shown["outcome"]["package"]) == ("agreed", {"price": "13100.00"})
+    rows = (await read(client, f"{page}/offers", headers))["items"]
+    assert [(one["by"], one["kind"]) for one in rows[:2]] == [
+        ("me", "acceptance"),
+        ("them", "offer"),
+    ]
+    ended = await browser.open(page)
+    assert "at rest" not in ended.text
+    assert ended.text.index('id="history"') < ended.text.index('id="offers"')
+
+
+@pytest.mark.asyncio
+async def test_an_agreement_on_the_offer_that_stands_adds_the_acceptance_alone(
+    browser: FormBrowser, register: Register, client: httpx2.AsyncClient
+) -> None:
+    headers = await bound_agent(browser, register, client)
+    view = await open_golf(client, headers)
+    page = f"/negotiations/{view['id']}"
+    await offer_price(client, headers, view["id"], 12800, by="me")
+    sent = await browser.send(f"{page}/offers", on=page, kind="agreed", **{"issue:price": "12.8k"})
+    assert sent.status_code == 303
+    rows = (await read(client, f"{page}/offers", headers))["items"]
+    assert [(one["by"], one["kind"]) for one in rows] == [("them", "acceptance"), ("me", "offer")]
+    assert (await read(client, page, headers))["state"] == "agreed"
