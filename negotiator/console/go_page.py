@@ -15,6 +15,7 @@ from negotiator.console.negotiation_words import STATES, NegotiationWords
 from negotiator.console.page_calls import Members, PageCalls
 from negotiator.console.page_router import GO_PATH, GUIDES_PATH, PageRouter
 from negotiator.errors import Refusal
+from negotiator.search_terms import stemmed_terms
 
 LONGEST_QUERY: Final = 100
 EACH: Final = 5
@@ -58,7 +59,7 @@ class GoPage:
         return self.router.render(template, session, query=query, groups=groups)
 
     async def _find(self, session: SignedInSession, query: str) -> list[DestinationGroup]:
-        groups = [DestinationGroup("Pages", self._pages(query))]
+        groups = [DestinationGroup("Pages", self._pages(session, query))]
         if not query:
             recent = await self._answer(session, "list_negotiations", {"limit": EACH})
             groups.append(DestinationGroup("Negotiations", _negotiations(recent)))
@@ -75,11 +76,15 @@ class GoPage:
         )
         groups.append(DestinationGroup("Guides", guides))
         found = await self._answer(session, "list_tools", {"query": query, "limit": EACH})
-        groups.append(DestinationGroup("Tools", _tools(found)))
+        groups.append(DestinationGroup("Tools", _tools(found, query)))
         return [group for group in groups if group.found]
 
-    def _pages(self, query: str) -> tuple[Destination, ...]:
-        offered = [(entry.title, entry.path) for entry in self.router.navigation]
+    def _pages(self, session: SignedInSession, query: str) -> tuple[Destination, ...]:
+        offered = [
+            (entry.title, entry.path)
+            for entry in self.router.navigation
+            if session.is_admin or not entry.admins_only
+        ]
         if self.calls.offers("open_negotiation"):
             offered.append(_PREPARE)
         words = query.lower().split()
@@ -124,11 +129,18 @@ def _text(item: Any) -> str:
     return " ".join(text.split())
 
 
-def _tools(items: Sequence[Members]) -> tuple[Destination, ...]:
+def _tools(items: Sequence[Members], query: str) -> tuple[Destination, ...]:
+    """The tools that have every word in their name or summary; a mere likeness is no place to go to."""
+    asked = stemmed_terms(query)
     return tuple(
         Destination(one["name"], _shortened(one["summary"] or ""), f"/tools/{one['slug']}")
         for one in items
+        if _has_all(stemmed_terms(f"{one['name']} {one['summary'] or ''}"), asked)
     )
+
+
+def _has_all(terms: Sequence[str], asked: Sequence[str]) -> bool:
+    return all(any(term.startswith(one) for term in terms) for one in asked)
 
 
 def _shortened(text: str) -> str:

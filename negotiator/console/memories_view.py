@@ -112,6 +112,8 @@ def belief_text(view: Mapping[str, Any]) -> str:
         return "Not believed until you have looked at it"
     if view["trust"] >= _CONFIRMED:
         own = view["source"]["type"] == "user"
+        if own and view["kind"] == "win":
+            return "Believed: from your result"
         return "Believed: you wrote it" if own else "Believed: you confirmed it"
     return "Believed: your agent wrote it" if view["trust"] == _TRUSTED else "Hardly believed"
 

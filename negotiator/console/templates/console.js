@@ -23,6 +23,12 @@
   // the page is left or another one is sent. With data-undo-hides the part around it disappears, and the page stays.
   let waiting = null;
   const part = (form) => form.dataset.undoHides && form.closest(form.dataset.undoHides);
+  // The numbers that count what disappears: data-counts of the form names the data-count of each.
+  const recount = (form, by) => (form.dataset.counts ?? "").split(",").filter(Boolean).forEach((name) => {
+    document.querySelectorAll(`[data-count="${CSS.escape(name)}"]`).forEach((each) => {
+      each.textContent = each.textContent.replace(/\d+/, (number) => String(Math.max(0, Number(number) + by)));
+    });
+  });
   const sendInBackground = async (form) => {
     const hidden = part(form);
     const body = new URLSearchParams(new FormData(form));
@@ -31,6 +37,7 @@
       if (answer.type === "opaqueredirect" || answer.ok) return;
     } catch { /* the network is away */ }
     if (hidden) hidden.hidden = false;
+    recount(form, 1);
     tell("This did not work. Try again.");
   };
   const finish = (inBackground) => {
@@ -58,8 +65,19 @@
     undo.textContent = "Undo";
     note.append(text, undo);
     document.body.append(note);
-    text.textContent = `${form.dataset.undo} in 10 seconds.`;
+    text.textContent = `${form.dataset.undo}.`;
+    let seconds = 10;
+    const left = document.createElement("span");
+    left.setAttribute("aria-hidden", "true");
+    left.textContent = "10 s";
+    note.append(left);
+    const clock = setInterval(() => {
+      seconds -= 1;
+      if (note.isConnected && seconds > 0) left.textContent = `${seconds} s`;
+      else clearInterval(clock);
+    }, 1000);
     if (part(form)) part(form).hidden = true;
+    recount(form, -1);
     undo.focus();
     waiting = { form, note, timer: setTimeout(() => finish(false), 10000) };
     undo.addEventListener("click", () => {
@@ -67,7 +85,9 @@
       note.remove();
       waiting = null;
       if (part(form)) part(form).hidden = false;
+      recount(form, 1);
       event.submitter?.focus();
+      tell("Kept.", 4000);
     });
   });
   addEventListener("pagehide", () => { if (waiting) finish(true); });
@@ -84,13 +104,13 @@
   });
 
   // The sign-in page, which an ended session leads to, replaces no part of this one.
-  const tell = (text) => {
+  const tell = (text, milliseconds = 10000) => {
     const note = document.createElement("div");
     note.className = "undo";
     note.setAttribute("role", "status");
     note.append(text);
     document.body.append(note);
-    setTimeout(() => note.remove(), 10000);
+    setTimeout(() => note.remove(), milliseconds);
   };
   document.addEventListener("htmx:beforeSwap", (event) => {
     const address = event.detail.xhr.responseURL;
@@ -137,6 +157,7 @@
       if (event.target === dialog) dialog.close();
     });
     dialog.addEventListener("keydown", (event) => {
+      if (event.key === "Escape") { event.preventDefault(); dialog.close(); return; }
       const stops = [box, ...dialog.querySelectorAll("#go-to-list a")];
       const at = stops.indexOf(document.activeElement);
       const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];

@@ -63,6 +63,10 @@ async def test_pages_and_guides_are_found_and_the_box_gets_results_alone(
     assert 'href="/docs/guides/agents"' in part
     assert "Prepare a negotiation" in (await browser.open(PAGE)).text
     assert "Nothing has these words" in (await browser.open(f"{PAGE}?q=zzqx")).text
+    assert 'href="/admin"' not in (await browser.open(f"{PAGE}?q=admin")).text
+    asked = (await browser.open(f"{PAGE}?q=erase", **{"HX-Request": "true"})).text
+    assert 'href="/docs/guides/account"' in asked
+    assert "<h2>Tools</h2>" not in asked
     long = await browser.open(f"{PAGE}?q={'x' * 3000}&q=%00")
     assert long.status_code == 200
 

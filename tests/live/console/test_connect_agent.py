@@ -114,7 +114,7 @@ def test_who_leaves_the_page_does_not_keep_the_agent(chromium: Browser, server: 
         one.open(f"/agents/{agent_id}")
         one.page.locator("summary", has_text="End this agent leaver").click()
         one.press("End it leaver")
-        one.page.get_by_text("in 10 seconds").wait_for()
+        one.page.get_by_role("button", name="Undo").wait_for()
         one.open("/account")
         one.page.wait_for_timeout(1000)
         assert lists(server.base, bearer) == 401

@@ -35,6 +35,7 @@ def test_a_negotiation_a_tool_and_a_guide_are_reached_by_keys(
         one.keyboard.press("Enter")
         one.wait_for_url(f"{site.base}/docs/guides/account")
         one.keyboard.press("Control+k")
+        one.keyboard.type("agents")
         one.keyboard.press("Escape")
         expect(one.get_by_role("dialog")).to_have_count(0)
 

@@ -227,7 +227,7 @@ def test_the_example_is_opened_and_erased(chromium: Browser, server: Server) -> 
         assert one.sees("Example: CRM renewal, 80 seats")
         one.open("/")
         one.press("Erase the example")
-        page.get_by_text("The example is erased in 10 seconds.").wait_for()
+        page.get_by_text("The example is erased.").wait_for()
         one.press("Undo")
         [example] = call(one, "/negotiations", headers)["items"]
         assert example["example"] is True
