@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, Self
 
 import numpy as np
 
@@ -55,6 +55,16 @@ class QueryScope:
     best: int | None
     vector: SentenceVector | None = None
 
+    @property
+    def is_filtered(self) -> bool:
+        """Whether more than the usual status is asked for."""
+        return bool(self.filters.keys() - {"status"})
+
+    def without_filters(self) -> Self:
+        """The same search among all tools of the usual status."""
+        filters = {name: values for name, values in self.filters.items() if name == "status"}
+        return replace(self, allowed=None, filters=filters)
+
     def match(
         self, index: SearchIndex, parsed: ParsedQuery, weights: Sequence[float], demand: Demand
     ) -> TextMatches:
@@ -89,8 +99,7 @@ def find_matches(
     parsed = parse_query(query, index.synonyms)
     normalized = parsed.normalized
     if frozen is None:
-        parsed, found, frozen = _find_step(index, parsed, scope, now)
-        frozen = _with_near(index, found, scope, frozen)
+        parsed, found, frozen = _interpret(index, parsed, scope, now)
     else:
         parsed = corrected_query(parsed, dict(frozen.corrected), index.synonyms)
         if frozen.step in ("any", "meaning"):
@@ -99,6 +108,32 @@ def find_matches(
     named = scope.named(index, parsed)
     others = [*named, *_neighbours(index, scope, frozen.near)]
     return QueryMatches(parsed, found.union(others), frozenset(named), frozen, normalized)
+
+
+def _interpret(
+    index: SearchIndex, parsed: ParsedQuery, scope: QueryScope, now: int
+) -> tuple[ParsedQuery, TextMatches, PinnedQuery]:
+    """The query as it reads without filters, so that a filter only takes tools away; as it reads among the tools that
+    filters allow where that finds none of them.
+    """
+    if scope.is_filtered:
+        read, _, frozen = _read(index, parsed, scope.without_filters(), now)
+        found = scope.match(index, read, frozen.weights, frozen.demand)
+        if found.total or scope.named(index, read) or _neighbours(index, scope, frozen.near):
+            return read, found, replace(frozen, floor=_floor(found))
+    return _read(index, parsed, scope, now)
+
+
+def _read(
+    index: SearchIndex, parsed: ParsedQuery, scope: QueryScope, now: int
+) -> tuple[ParsedQuery, TextMatches, PinnedQuery]:
+    parsed, found, frozen = _find_step(index, parsed, scope, now)
+    return parsed, found, _with_near(index, found, scope, frozen)
+
+
+def _floor(found: TextMatches) -> float:
+    """The preliminary score below which matches are left out."""
+    return float(found.preliminary.min()) if found.total > len(found.slots) else 0.0
 
 
 def _with_near(
@@ -147,9 +182,8 @@ def _find_step(
     parsed, weights, found = attempt.parsed, attempt.weights, attempt.every
     if demand != "every":
         found = scope.match(index, parsed, weights, demand)
-    floor = float(found.preliminary.min()) if found.total > len(found.slots) else 0.0
     pairs, day = tuple(corrections.items()), ranking.epoch_day(now)
-    return parsed, found, PinnedQuery(step, pairs, weights, demand, floor, day, None)
+    return parsed, found, PinnedQuery(step, pairs, weights, demand, _floor(found), day, None)
 
 
 def _attempt(index: SearchIndex, parsed: ParsedQuery, scope: QueryScope) -> _Attempt:

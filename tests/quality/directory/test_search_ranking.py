@@ -11,6 +11,7 @@ import string
 import tomllib
 from collections import defaultdict
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Final
 
 import pytest
@@ -139,3 +140,15 @@ def test_a_misspelt_name_still_comes_first(our_search: Search) -> None:
         found += our_search(" ".join(wrong))[:1] == [entry.document["slug"]]
     assert tried > 300
     assert found / tried >= 0.95
+
+
+@pytest.mark.parametrize("query", ["vector database", "send mail", "speech to text", "image model"])
+def test_a_filter_shows_as_many_tools_as_it_was_counted_with(query: str) -> None:
+    index = SearchIndex(terms.load_synonyms(SYNONYMS_FILE))
+    index.put(ENTRIES)
+    wanted = SearchRequest(query=query, sort="relevance", limit=10, now=AT, facets=("pricing",))
+    counted = search_page(index, wanted).facets["pricing"]
+    assert counted
+    for value, count in counted:
+        within = replace(wanted, filters={"pricing": (value,)})
+        assert (value, search_page(index, within).total) == (value, count)
