@@ -95,18 +95,22 @@ class _Places:
 
     within: _Box
     taken: list[_Box] = field(default_factory=list[_Box])
+    levels: Sequence[_Box] = ()
+    """The lines across the chart, on which a label stands only where there is no other place."""
 
     def take(self, box: _Box) -> None:
         self.taken.append(box)
 
     def text(self, label: str, kind: str, spots: Iterable[tuple[float, float]]) -> str:
         """The label centred at the first spot (its baseline) where it meets nothing; empty if there is none."""
-        half = len(label) * _LETTER / 2
-        for x, y in spots:
+        half, found = len(label) * _LETTER / 2, list(spots)
+        tried = [(x, y, (*self.taken, *self.levels)) for x, y in found]
+        tried += [(x, y, tuple(self.taken)) for x, y in found]
+        for x, y, taken in tried:
             x = min(max(x, self.within.left + half), self.within.right - half)
             box = _Box(x - half, y - 11, x + half, y + 3)
             fits = self.within.top <= box.top and box.bottom <= self.within.bottom
-            if fits and not any(box.meets(other) for other in self.taken):
+            if fits and not any(box.meets(other) for other in taken):
                 self.take(box)
                 return f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}">{escape(label)}</text>'
         return ""
@@ -122,7 +126,9 @@ def offers_chart(chart: OffersChart, *, width: int, height: int = 250) -> str:
     last = max(point.place for point in points)
     across = Scale(0, max(last, 1), _LEFT, right - 18)
     up = Scale(low, high, height - _BOTTOM - 8, _TOP)
-    places = _Places(_Box(2, 0, right, height))
+    rows = [up.at(line.value) for line in chart.lines]
+    levels = [_Box(0, y - 1, right, y + 1) for y in rows]
+    places = _Places(_Box(2, 0, right, height), levels=levels)
     parts = [_band(chart, up, right), *_levels(chart.lines, up, right, height)]
     parts += [_series(chart.theirs, across, up, "theirs"), _series(chart.mine, across, up, "mine")]
     for point in points:
@@ -232,7 +238,9 @@ def _labels(chart: OffersChart, across: Scale, up: Scale, places: _Places) -> li
     for _, point in sorted(ranked, key=lambda one: (one[0], -one[1].place)):
         x, y = across.at(point.place), up.at(point.middle)
         above = y - 11 - (9 if point.conditions else 0)
-        spots = ((x, above), (x, y + 20), (x + 12 + len(point.label) * _LETTER / 2, y + 4))
+        beside = 12 + len(point.label) * _LETTER / 2
+        spots = ((x, above), (x, y + 20), (x + beside, y + 4), (x - beside, y + 4))
+        spots += ((x + beside, y - 10), (x + beside, y + 18), (x, above - 9), (x, y + 29))
         found.append(places.text(point.label, "point-name", spots))
     return found
 

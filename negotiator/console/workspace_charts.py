@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any, Final
 
@@ -44,6 +44,8 @@ def offer_charts(
         key += " ▲: a condition."
     if any(one["utility_me"]["low"] < one["utility_me"]["high"] for one in made):
         key += " A bar through a mark: the offer leaves something open."
+    if ":" in _days(made)[0]:
+        key += " The times below are UTC."
     found = [
         DrawnChart(
             "What each offer is worth to you",
@@ -53,11 +55,13 @@ def offer_charts(
     ]
     if price is not None:
         unit = "in all, " if words.total(made[-1]["package"]) else ""
-        title = "The price over time"
+        issue = words.terms.price
+        name = "price" if issue is None else words.wording.short_label(issue)
+        title = f"The {name} over time"
         found.append(
             DrawnChart(
                 title,
-                f"The price {unit}in the order of the offers; marks and lines as above.",
+                f"The {name}, {unit}in the order of the offers; marks and lines as above.",
                 _drawn(price),
             )
         )
@@ -82,10 +86,12 @@ def _worth_chart(
     if ends[0] is not None and ends[1] is not None and ends[1] > ends[0]:
         band = Band(_room_name(standing), ends[0] * BEST, ends[1] * BEST)
 
+    days = _days(made)
+
     def point(place: int, offer: dict[str, Any]) -> Point:
         low, high = (offer["utility_me"][end] * BEST for end in ("low", "high"))
         label = f"{round(low)}" if round(low) == round(high) else f"{round(low)}–{round(high)}"
-        return Point(place, low, high, label, _day(offer), offer["conditions"])
+        return Point(place, low, high, label, days[place], offer["conditions"])
 
     mine, theirs = _sides(made, point)
     title = f"What each offer is worth to you, of 100: {_told(mine, 'yours')}; {_told(theirs, words.wording.them)}"
@@ -102,10 +108,12 @@ def _price_chart(
     if not priced:
         return None
 
+    days = _days(priced)
+
     def point(place: int, offer: dict[str, Any]) -> Point:
         amount = words.price(offer["package"]) or Decimal(0)
         at = float(amount)
-        return Point(place, at, at, words.money(amount), _day(offer), offer["conditions"])
+        return Point(place, at, at, words.money(amount), days[place], offer["conditions"])
 
     mine, theirs = _sides(priced, point)
     lines = [
@@ -140,6 +148,9 @@ def _told(points: Sequence[Point], whose: str) -> str:
     return f"{whose} {', '.join(one.label for one in points)}" if points else f"{whose} none"
 
 
-def _day(offer: dict[str, Any]) -> str:
-    at = datetime.fromisoformat(offer["at"])
-    return f"{at.day} {at:%b}"
+def _days(made: Sequence[dict[str, Any]]) -> list[str]:
+    """The day of each offer; its time, in UTC, where all are of one day."""
+    moments = [datetime.fromisoformat(one["at"]).astimezone(UTC) for one in made]
+    if len({at.date() for at in moments}) == 1 < len({f"{at:%H:%M}" for at in moments}):
+        return [f"{at:%H:%M}" for at in moments]
+    return [f"{at.day} {at:%b}" for at in moments]

@@ -68,3 +68,13 @@ def test_a_better_offer_stands_higher_and_an_open_one_has_a_bar() -> None:
     assert svg.count('class="mine open"') == 1
     assert svg.count("h8l-4-7z") == 2
     assert "<title>Cash; Friday</title>" in svg
+
+
+def test_a_value_s_label_keeps_off_the_line_of_a_level() -> None:
+    points = [Point(0, 20, 20, "20"), Point(1, 32, 32, "32"), Point(2, 44, 44, "44")]
+    lines = [Line(37, "Limit 37"), Line(80, "Target 80")]
+    svg = offers_chart(OffersChart("c", "Offers", points, [], lines, None, (0.0, 100.0)), width=350)
+    names = re.findall(r'<text class="point-name" x="[\d.-]+" y="([\d.-]+)">', svg)
+    levels = [float(y) for y in re.findall(r'class="level" d="M0 ([\d.]+)H', svg)]
+    assert len(names) == 3
+    assert not [y for y in names for at in levels if float(y) - 10 < at < float(y) + 2]
