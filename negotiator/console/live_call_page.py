@@ -56,7 +56,7 @@ class LiveCallPage:
         return await self._page(request, session)
 
     async def figures(self, request: Request, session: SignedInSession) -> Response:
-        """The figures that wait for the user's word, as a part of the page."""
+        """The figures that were named, as a part of the page."""
         view = await self._view(request, session)
         return await self._figures(session, view)
 
@@ -220,7 +220,9 @@ class LiveCallPage:
             session,
             call=view,
             figures=live_view.heard_figures(
-                await self._offers(session, view), NegotiationWords.of(negotiation)
+                await self._offers(session, view),
+                NegotiationWords.of(negotiation),
+                since=view["created_at"],
             )
             if negotiation
             else [],
@@ -247,7 +249,9 @@ class LiveCallPage:
             "title": call_title(view, negotiation["title"] if negotiation else ""),
             "them": words.them if words else "They",
             "events": events,
-            "figures": live_view.heard_figures(offers, words) if words else [],
+            "figures": live_view.heard_figures(offers, words, since=view["created_at"])
+            if words
+            else [],
             "refused": refused or {},
             "refusal": refusal.description if refusal else "",
             "typed": typed or {},

@@ -1,10 +1,11 @@
 """A call in words: its lines, cards, figures and gaps, who hears it, and the list of earlier calls."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from negotiator.console.heard_offers import heard_words
 from negotiator.console.negotiation_words import NegotiationWords, time_text
 
 LANGUAGES: Final = {"en": "English", "de": "Deutsch", "fr": "Français", "es": "Español"}
@@ -31,6 +32,8 @@ GAPS: Final = {
 _ENDED: Final = "ended"
 _UNBOUND: Final = "A call without a negotiation"
 _MINUTE: Final = 60
+_LETTERS_A_SIZE: Final = 45
+_SMALLEST: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,20 +113,33 @@ class CallCard:
     left_ms: int
     verdict: str
 
+    @property
+    def size(self) -> int:
+        """The size of its type without script, the largest 0; a script fits the card to the window."""
+        return min(len(self.say) // _LETTERS_A_SIZE, _SMALLEST)
+
 
 @dataclass(frozen=True, slots=True)
 class CallEvents:
-    """What a call's events lead to: its lines, its cards, the newest first, the ids of figures, and the last number."""
+    """What a call's events lead to: its lines, its cards, the newest first, the ids of figures, and the last number.
+
+    `passed` are the ids of cards that were raised before one that was judged.
+    """
 
     lines: Sequence[CallLine]
     cards: Sequence[CallCard]
+    passed: Collection[str]
     offers: Sequence[str]
     last_seq: int
 
     @property
     def standing(self) -> list[CallCard]:
         """The cards to show now: those of limits first, then the newest, two at most."""
-        shown = [card for card in self.cards if card.left_ms > 0 and not card.verdict]
+        shown = [
+            card
+            for card in self.cards
+            if card.left_ms > 0 and not card.verdict and card.id not in self.passed
+        ]
         return sorted(shown, key=lambda card: not card.family.startswith("figure:"))[:2]
 
 
@@ -133,6 +149,7 @@ def call_events(events: Sequence[Mapping[str, Any]], now: datetime) -> CallEvent
     cards: dict[str, CallCard] = {}
     verdicts: dict[str, str] = {}
     offers: list[str] = []
+    passed: set[str] = set()
     for event in events:
         match event["type"]:
             case "transcript.final":
@@ -144,17 +161,21 @@ def call_events(events: Sequence[Mapping[str, Any]], now: datetime) -> CallEvent
             case "cue" | "cue.update":
                 card = _card(event["cue"], event["at"], now)
                 cards[card.id] = card
+                passed.discard(card.id)
             case "cue.retract":
                 cards.pop(event["id"], None)
             case "cue.feedback":
                 verdicts[event["id"]] = event["action"]
+                if event["id"] in cards:
+                    raised = list(cards)
+                    passed.update(raised[: raised.index(event["id"])])
             case "offer":
                 offers.append(event["offer_id"])
             case _:
                 """Marks and the end are not shown."""
     judged = [replace(card, verdict=verdicts.get(card.id, "")) for card in cards.values()]
     last = events[-1]["seq"] if events else 0
-    return CallEvents(lines, judged[::-1], offers, last)
+    return CallEvents(lines, judged[::-1], passed, offers, last)
 
 
 def _card(cue: Mapping[str, Any], at: str, now: datetime) -> CallCard:
@@ -166,34 +187,41 @@ def _card(cue: Mapping[str, Any], at: str, now: datetime) -> CallCard:
 
 @dataclass(frozen=True, slots=True)
 class HeardFigure:
-    """A figure that was heard and waits for the user's word."""
+    """A figure that was heard; it waits for the user's word unless it is confirmed."""
 
     id: str
     who: str
     said: str
     quote: str
+    is_confirmed: bool
 
 
 def heard_figures(
-    offers: Sequence[Mapping[str, Any]], words: NegotiationWords
+    offers: Sequence[Mapping[str, Any]], words: NegotiationWords, *, since: str
 ) -> list[HeardFigure]:
-    """The offers of a negotiation that were heard and are not confirmed, newest first."""
+    """The offers of a negotiation that wait to be confirmed, and those heard `since` and confirmed, oldest first.
+
+    `offers` are newest first.
+    """
     return [
         HeardFigure(
             offer["id"],
             "You said" if offer["by"] == "me" else f"{words.them} said",
             words.package(offer["package"]),
-            _quote(offer["rationale"] or ""),
+            heard_words(offer),
+            offer["status"] == "confirmed",
         )
-        for offer in offers
-        if offer["status"] == "unconfirmed" and offer["package"]
+        for offer in reversed(offers)
+        if offer["package"]
+        and (
+            offer["status"] == "unconfirmed"
+            or (offer["status"] == "confirmed" and _moment(offer["at"]) >= _moment(since))
+        )
     ]
 
 
-def _quote(rationale: str) -> str:
-    """The words around a figure; the rationale of a detected offer has them in quotation marks."""
-    start, end = rationale.find("“"), rationale.rfind("”")
-    return rationale[start : end + 1] if 0 <= start < end else ""
+def _moment(text: str) -> datetime:
+    return datetime.fromisoformat(text)
 
 
 def length_words(view: Mapping[str, Any]) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from negotiator.console.heard_offers import DETECTED, heard_words
 from negotiator.console.negotiation_words import NegotiationWords, day_text, time_text
 
 STATUSES: Final[dict[str, str]] = {
@@ -44,7 +45,7 @@ class LedgerRow:
 
 
 def ledger(offers: Sequence[dict[str, Any]], words: NegotiationWords) -> list[LedgerRow]:
-    """The offers, newest first."""
+    """The offers as said (`offers_as_said`), newest first."""
     return [
         LedgerRow(
             offer["id"],
@@ -82,7 +83,9 @@ def _notes(offer: dict[str, Any]) -> list[str]:
     found = [f"Condition: {condition}" for condition in offer["conditions"]]
     if offer["valid_until"]:
         found.append(f"Holds until {day_text(offer['valid_until'])}")
-    if offer["rationale"]:
+    if offer["source"] == DETECTED and (heard := heard_words(offer)):
+        found.append(f"Heard on the call: {heard}")
+    elif offer["rationale"]:
         found.append(offer["rationale"])
     if offer["override"]:
         found.append(f"Beyond your limit on purpose: {offer['override']['reason']}")

@@ -10,6 +10,7 @@ from starlette.routing import Route
 
 from negotiator.console.asked_later import AskedLater
 from negotiator.console.browser_sessions import SignedInSession
+from negotiator.console.heard_offers import offers_as_said
 from negotiator.console.negotiation_words import STATES, NegotiationWords
 from negotiator.console.page_calls import PageCalls
 from negotiator.console.page_router import PageRouter
@@ -133,7 +134,7 @@ class WorkspacePage:
         """What the templates of Now, Offers and Who needs it more read."""
         named, words = {"id": view["id"]}, NegotiationWords.of(view)
         found = await self.calls.run(session, "list_offers", {**named, "limit": MAX_OFFERS})
-        offers = found["items"]
+        offers = offers_as_said(found["items"])
         standing, _ = await self._advised(session, "get_leverage", named)
         talks = view["state"] in _TALKING
         move, lacking = await self._advised(session, "next_move", named) if talks else (None, "")

@@ -8,6 +8,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from negotiator.console.browser_sessions import SignedInSession
+from negotiator.console.heard_offers import offers_as_said
 from negotiator.console.negotiation_words import NegotiationWords
 from negotiator.console.page_router import FormFields
 from negotiator.console.workspace_end import win_members
@@ -75,7 +76,8 @@ class WorkspaceStateForms:
         view = await run(session, "get_negotiation", named)
         if view["state"] not in {"agreed", "won"}:
             raise Conflict("Only an agreed negotiation has a record of what it brought.")
-        offers = (await run(session, "list_offers", {**named, "limit": MAX_OFFERS}))["items"]
+        found = await run(session, "list_offers", {**named, "limit": MAX_OFFERS})
+        offers = offers_as_said(found["items"])
         members = win_members(view, TalkSoFar(offers, NegotiationWords.of(view)), form)
         is_kept = form.get("do") == "save"
         if not is_kept or members is None:

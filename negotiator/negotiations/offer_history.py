@@ -1,6 +1,7 @@
 """The status of each offer of a negotiation at a given time."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -13,15 +14,25 @@ DETECTED_SOURCE: Final = "detected_in_speech"
 _HELD: Final = {"pending": "awaiting_approval", "refused": "not_approved"}
 
 
+def as_said(rows: Sequence[OfferRow]) -> list[OfferRow]:
+    """The rows in the order in which they were said; one that confirms a detected offer has its place and moment."""
+    known = {row.id: row for row in rows}
+    placed: list[OfferRow] = []
+    for row in rows:
+        heard = known.get(row.confirms or "")
+        placed.append(replace(row, seq=heard.seq, at=heard.at) if heard else row)
+    return sorted(placed, key=lambda row: row.seq)
+
+
 def offer_statuses(rows: Sequence[OfferRow], now: int) -> dict[str, str]:
     """The status of every row, by id. `rows` are in rising `seq`; `now` is in milliseconds since the epoch.
 
     Only the latest offer of a side can be live, until that side withdraws it, it expires or the other side accepts it.
     A rejection does not change the status of the offer it answers. An offer detected in speech counts only once a row
-    confirms it, and an offer that awaits approval only once it is approved. A withdrawal of a detected offer that is
-    not confirmed dismisses it: it was not made.
+    confirms it, from when it was heard, and an offer that awaits approval only once it is approved. A withdrawal of a
+    detected offer that is not confirmed dismisses it: it was not made.
     """
-    counted = [row for row in rows if _counts(row)]
+    counted = [row for row in as_said(rows) if _counts(row)]
     latest = {row.side: row.id for row in counted if row.kind in OFFER_KINDS}
     ends = {row.answers: row.kind for row in counted if row.kind in {"withdrawal", "acceptance"}}
     confirmed = {row.confirms for row in rows if row.confirms}
@@ -47,12 +58,12 @@ def offer_statuses(rows: Sequence[OfferRow], now: int) -> dict[str, str]:
 def live_offers(rows: Sequence[OfferRow], now: int, *, side: str | None = None) -> list[OfferRow]:
     """The live offers, oldest first; of one side only where `side` is given."""
     status = offer_statuses(rows, now)
-    return [row for row in rows if status[row.id] == "live" and side in (None, row.side)]
+    return [row for row in as_said(rows) if status[row.id] == "live" and side in (None, row.side)]
 
 
 def offers_made(rows: Sequence[OfferRow]) -> list[OfferRow]:
     """The offers of both sides, oldest first, without those that are detected in speech or not approved."""
-    return [row for row in rows if row.kind in OFFER_KINDS and _counts(row)]
+    return [row for row in as_said(rows) if row.kind in OFFER_KINDS and _counts(row)]
 
 
 def ledger_offers(rows: Sequence[OfferRow]) -> tuple[LedgerOffer, ...]:

@@ -72,16 +72,29 @@ _made = (
     _offers.c.source != "detected_in_speech",
     or_(_offers.c.approval == "", _offers.c.approval == "approved"),
 )
+_heard = _offers.alias("heard")
+_said = func.coalesce(
+    select(_heard.c.seq)
+    .where(_heard.c.negotiation == _offers.c.negotiation, _heard.c.id == _offers.c.confirms)
+    .scalar_subquery(),
+    _offers.c.seq,
+)
+"""The place at which an offer was said: that of the detected offer that it confirms, or its own."""
 _newest = (
-    select(_offers.c.negotiation, _offers.c.side, func.max(_offers.c.seq).label("seq"))
+    select(_offers.c.negotiation, _offers.c.side, func.max(_said).label("seq"))
     .where(*_of_owner, *_made)
     .group_by(_offers.c.negotiation, _offers.c.side)
     .subquery()
 )
 _LATEST = Query(
-    select(*(_offers.c[name] for name in ("negotiation", "side", "id", "at", "document"))).where(
-        _offers.c.negotiation == _newest.c.negotiation, _offers.c.seq == _newest.c.seq
-    ),
+    select(*(_offers.c[name] for name in ("negotiation", "side", "id", "at", "document")))
+    .where(
+        _offers.c.negotiation == _newest.c.negotiation,
+        _offers.c.side == _newest.c.side,
+        _said == _newest.c.seq,
+        *_made,
+    )
+    .order_by(_offers.c.seq),
     tuple,
 )
 _UNCONFIRMED = Query(

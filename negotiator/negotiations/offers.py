@@ -333,8 +333,10 @@ def _row(entry: NewOffer) -> OfferRow:
         content |= package_valuation(terms, entry.package)
     if sent.kind in OFFER_KINDS:
         plain = replace(row, source="typed", approval="")
-        last = offer_history.ledger_offers([plain])[0]
-        content |= concession_since(terms, offer_history.ledger_offers(entry.rows), last)
+        said = offer_history.as_said([*entry.rows, plain])
+        last = offer_history.ledger_offers([one for one in said if one.id == row.id])[0]
+        earlier = [one for one in offer_history.ledger_offers(entry.rows) if one.seq < last.seq]
+        content |= concession_since(terms, earlier, last)
     return row
 
 

@@ -13,7 +13,7 @@ from negotiator.negotiations import offer_queries as ledger
 from negotiator.negotiations import offers
 from negotiator.negotiations.event_queries import Actor
 from negotiator.negotiations.issues import Scalar, check_value, coordinate, value_at_coordinate
-from negotiator.negotiations.offer_history import DETECTED_SOURCE, OFFER_KINDS
+from negotiator.negotiations.offer_history import DETECTED_SOURCE, OFFER_KINDS, as_said
 from negotiator.negotiations.schemas_offers import RecordOffer
 from negotiator.negotiations.session import NegotiationSession
 from negotiator.store.statement import Transaction
@@ -79,7 +79,7 @@ def earlier_figures(rows: Sequence[ledger.OfferRow]) -> tuple[EarlierFigure, ...
     misheard = {row.answers for row in rows if row.kind == "withdrawal"}
     return tuple(
         EarlierFigure(topic, value, "me" if row.side == "me" else "them")
-        for row in rows
+        for row in as_said(rows)
         if row.kind in OFFER_KINDS and not (row.source == DETECTED_SOURCE and row.id in misheard)
         for topic, said in (row.package or {}).items()
         if (value := coordinate("number", said)) is not None
@@ -107,7 +107,7 @@ def record_detected_offer(
 
 def _is_repeated(rows: Sequence[ledger.OfferRow], offer: RecordOffer) -> bool:
     """Whether the last offer of this side has the same values."""
-    last = next((row for row in reversed(rows) if row.side == offer.by), None)
+    last = next((row for row in reversed(as_said(rows)) if row.side == offer.by), None)
     if last is None or last.package is None or last.kind not in OFFER_KINDS:
         return False
     if last.package.keys() != (offer.package or {}).keys():

@@ -277,6 +277,7 @@ REQUIREMENTS: Final = {
     "6.5:approval": "an offer beyond the authority waits for the approval of its own package",
     "6.5:user_decides": "an agent that passes a limit of its user waits, and cannot approve it",
     "6.5:unconfirmed": "a detected offer counts once it is confirmed",
+    "6.5:heard_order": "a confirmed offer counts from when it was heard",
     "6.5:dismissed": "a withdrawal of a detected offer dismisses it and changes nothing else",
     "6.6:leverage": "leverage answers position, power and points; contributions add up to logit alpha",
     "6.6:described": "a described negotiation has the leverage of a stored one",

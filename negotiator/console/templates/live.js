@@ -73,22 +73,37 @@
     ui.pause.value = paused ? "resume" : "pause";
   };
 
-  /* Cards: those of limits first, then the newest; one large, one small. A card past its time stays, faded, until another comes. */
+  /* Cards: those of limits first, then the newest; one large, one small. A card past its time stays, faded, until another comes or it is judged; an older one never comes back. */
   const cards = new Map();
   const template = find("#card-template").content.firstElementChild;
   const isLimit = (card) => card.dataset.family.startsWith("figure:");
   const arrange = () => {
     const now = Date.now(), all = [...cards.values()].reverse();
     const fresh = all.filter((card) => card.until > now).sort((one, other) => isLimit(other) - isLimit(one));
-    const shown = fresh.length ? fresh : all.slice(0, 1);
+    const shown = fresh.length ? fresh : all.filter((card) => card.parentElement === ui.first);
     [ui.first, ui.second].forEach((slot, number) => {
       const card = shown[number];
       if (card && card.parentElement !== slot) slot.replaceChildren(card);
       if (!card && slot.firstElementChild) slot.replaceChildren();
       card?.classList.toggle("stale", card.until <= now);
     });
+    for (const card of all) if (card.until <= now && !shown.includes(card)) cards.delete(card.dataset.cue);
     ui.idle.hidden = shown.length > 0 && (hears === "typing" || listening);
+    if (shown[0] && shown[0] !== fitted) fit();
   };
+  /* The largest type with which the card and its buttons stand above the line to type in. */
+  let fitted = null;
+  const fit = () => {
+    const card = find(".cue", ui.first);
+    fitted = card;
+    if (!card) return;
+    const room = window.innerHeight - ui.words.offsetHeight;
+    for (let size = 0; size <= 5; size++) {
+      card.dataset.size = size;
+      if (card.getBoundingClientRect().bottom + window.scrollY <= room) return;
+    }
+  };
+  window.addEventListener("resize", fit);
   const fill = (card, cue) => {
     card.dataset.cue = cue.id;
     card.dataset.family = cue.family;
@@ -99,6 +114,7 @@
     find(".quote", card).hidden = !cue.evidence.quote;
     find("input[name=cue]", card).value = cue.id;
     card.until = Date.now() + cue.ttl_ms;
+    if (card === fitted) fitted = null;
   };
   const showCard = (cue) => {
     const card = cards.get(cue.id) || template.cloneNode(true);
@@ -107,6 +123,12 @@
     arrange();
   };
   const dropCard = (id) => { cards.get(id)?.remove(); cards.delete(id); arrange(); };
+  /* With a judged card go those that were raised before it: by then they are out of place. */
+  const dropJudged = (id) => {
+    if (!cards.has(id)) return;
+    for (const [one, card] of [...cards]) { card.remove(); cards.delete(one); if (one === id) break; }
+    arrange();
+  };
   for (const card of call.querySelectorAll(".cards .cue")) {
     card.until = Date.now() + Number(card.dataset.left);
     cards.set(card.dataset.cue, card);
@@ -114,7 +136,7 @@
   setInterval(arrange, 1000);
   const judge = async (id, action) => {
     const typed = document.activeElement;
-    dropCard(id);
+    dropJudged(id);
     if (hears === "typing" && !call.contains(typed)) ui.line.focus();
     try { await post("cards", { cue: id, action }); } catch (problem) { complain(problem.message); }
   };
@@ -170,7 +192,8 @@
         if (sent) showLatency("Card after", seconds(performance.now() - sent));
         break;
       }
-      case "cue.retract": case "cue.feedback": dropCard(event.id); break;
+      case "cue.retract": dropCard(event.id); break;
+      case "cue.feedback": dropJudged(event.id); break;
       case "offer": document.body.dispatchEvent(new CustomEvent("figures")); break;
       case "notice":
         if (event.code === "paused" || event.code === "resumed") { paused = event.code === "paused"; showState(); hearAgain(); }

@@ -134,8 +134,8 @@ async def test_figures_that_were_named_are_confirmed_or_were_not_so(caller: Call
     kept = await caller.browser.send(f"{call}/figures", on=call, offer=heard["id"], word="confirm")
     assert redirect_path(kept) == f"{call}#figures"
     page = await caller.said(call, "All right, 14,400 euros then.")
-    assert "Jens said €14,400" in page
-    assert "Jens said €14,900" not in page
+    assert page.index("Jens said €14,900") < page.index("Jens said €14,400")
+    assert page.count(">Confirmed</span>") == 1
     wrong = (await caller.read(ledger))["items"][0]
     await caller.browser.send(f"{call}/figures", on=call, offer=wrong["id"], word="misheard")
     rows = (await caller.read(ledger))["items"]
@@ -145,6 +145,28 @@ async def test_figures_that_were_named_are_confirmed_or_were_not_so(caller: Call
     ]
     assert rows[2]["confirms"] == heard["id"]
     assert rows[2]["package"] == {"price": "14900.00"}
+
+
+@pytest.mark.asyncio
+async def test_figures_confirmed_in_another_order_stand_as_they_were_said(caller: Caller) -> None:
+    call = await caller.begun()
+    ledger = f"/negotiations/{caller.negotiation}/offers"
+    await caller.said(call, "I could let it go for 14,900 euros.")
+    await caller.said(call, "I could pay 12,900 euros.", "me")
+    await caller.said(call, "All right, 14,400 euros then.")
+    for heard in (await caller.read(ledger))["items"]:
+        form = {"offer": heard["id"], "word": "confirm"}
+        await caller.browser.send(f"{call}/figures", on=call, **form)
+    rows = (await caller.read(ledger))["items"]
+    live = {row["by"]: row["package"]["price"] for row in rows if row["status"] == "live"}
+    assert live == {"them": "14400.00", "me": "12900.00"}
+    page = unescape((await caller.browser.open(f"/negotiations/{caller.negotiation}")).text)
+    assert "Wait for their answer" not in page
+    table = page[page.index("All offers, the newest first") :]
+    said = re.findall(r"<tr><td>(.*?)<br>", table)
+    assert said == ["Jens offered €14,400", "You offered €12,900", "Jens offered €14,900"]
+    assert "Heard on the call: “" in table
+    assert "Heard in" not in table
 
 
 @covers("8.9:limits")

@@ -220,6 +220,23 @@ async def test_a_detected_offer_counts_once_it_is_confirmed(
 
 
 @pytest.mark.asyncio
+@covers("6.5:heard_order")
+async def test_detected_offers_count_in_the_order_in_which_they_were_heard(
+    negotiation_client: NegotiationClient,
+) -> None:
+    key = (await negotiation_client.opened())["id"]
+    first = await negotiation_client.offered(key, 1000, "them", source="detected_in_speech")
+    later = await negotiation_client.offered(key, 950, "them", source="detected_in_speech")
+    newest = await negotiation_client.offered(key, 950, "them", confirms=later["id"])
+    oldest = await negotiation_client.offered(key, 1000, "them", confirms=first["id"])
+    assert (newest["status"], oldest["status"]) == ("live", "superseded")
+    assert oldest["concession_them"] is None
+    listed = (await negotiation_client.get("/negotiations")).json()["items"]
+    last = next(one for one in listed if one["id"] == key)["latest"]["theirs"]
+    assert last["id"] == newest["id"]
+
+
+@pytest.mark.asyncio
 @covers("6.5:dismissed")
 async def test_a_detected_offer_that_was_not_made_is_dismissed(
     negotiation_client: NegotiationClient,

@@ -19,6 +19,7 @@ from tests.helpers.synthetic_speech import silence, synthesise
 
 LIVE: Final = "/live"
 WIDE: Final[ViewportSize] = {"width": 1280, "height": 800}
+LOW: Final[ViewportSize] = {"width": 1280, "height": 720}
 SMALL: Final[ViewportSize] = {"width": 390, "height": 844}
 GOLF: Final[dict[str, Any]] = {
     "title": "Used VW Golf",
@@ -90,7 +91,7 @@ def server(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Genera
         one.fill("Name", "Ada")
         one.fill("Password", PASSWORD)
         one.press("Make the account")
-        one.at("/agents")
+        one.at("/")
     yield started
     started.stop()
     assert "crashed" not in (started.folder / "log").read_text()
@@ -169,7 +170,8 @@ def caller(context: BrowserContext, server: Server) -> Caller:
     one.fill("E-mail", "ada@example.com")
     one.fill("Password", PASSWORD)
     one.page.keyboard.press("Enter")
-    one.at("/agents")
+    one.at("/")
+    one.open("/agents")
     one.page.get_by_label("Everything").check()
     one.press("Make the code")
     code = one.page.locator(".code").inner_text().strip()
@@ -208,7 +210,7 @@ def test_a_call_is_heard_by_the_microphone_and_its_figure_confirmed(
         figure = ada.page.locator("#figure-list li", has_text="Jens said €15,000")
         figure.wait_for(timeout=SPEECH_MS)
         figure.get_by_role("button", name="Confirm").click()
-        figure.wait_for(state="detached")
+        figure.get_by_text("Confirmed", exact=True).wait_for()
         rows = ada.send("GET", f"/negotiations/{ada.negotiation}/offers")["items"]
         assert [(row["status"], row["package"], row["by"]) for row in rows] == [
             ("live", {"price": "15000.00"}, "them"),
@@ -285,6 +287,66 @@ def test_a_call_is_typed_judged_and_summed_up_by_keyboard(
         page.get_by_role("heading", name="After the call").wait_for()
         assert ada.never_saw(LIMITS)
         assert ada.one.outside == []
+
+
+INSIDE: Final = """
+(selectors) => selectors.filter((selector) => {
+  const box = document.querySelector(selector).getBoundingClientRect();
+  return box.top < 0 || box.left < 0 || box.bottom > window.innerHeight || box.right > window.innerWidth;
+})
+"""
+"""Those of the selectors whose element does not stand wholly in the window."""
+CARD: Final = (
+    "#first .cue",
+    "#line",
+    "#end",
+    *(f"#first button:nth-of-type({n})" for n in (1, 2, 3)),
+)
+
+
+@pytest.mark.parametrize("size", [LOW, SMALL], ids=["low", "small"])
+def test_a_card_its_buttons_and_the_line_stand_in_the_window(
+    browser: Browser, server: Server, size: ViewportSize
+) -> None:
+    with browser.new_context(viewport=size, locale="en-US") as context:
+        ada = caller(context, server)
+        ada.begin()
+        ada.state("Typing")
+        shown: set[str] = set()
+        for text in (
+            "Honestly, that is way over our budget.",
+            "I have another buyer who pays the full price in cash.",
+            "This is my final offer, take it or leave it.",
+            "We can do 14,900 euros, not less.",
+        ):
+            ada.page.fill("#line", text)
+            ada.page.keyboard.press("Enter")
+            ada.page.locator(".line[data-seq]", has_text=text).wait_for()
+            ada.page.wait_for_timeout(300)
+            shown.add(ada.page.locator("#first .say").inner_text())
+            assert ada.page.evaluate("window.scrollY") == 0
+            assert ada.page.evaluate(INSIDE, CARD) == []
+        assert len(shown) >= 3
+
+
+def test_a_judged_card_brings_no_older_one_back(browser: Browser, server: Server) -> None:
+    with browser.new_context(viewport=WIDE, locale="en-US") as context:
+        ada = caller(context, server)
+        ada.begin()
+        ada.state("Typing")
+        ada.page.fill("#line", "Honestly, that is way over our budget.")
+        ada.page.keyboard.press("Enter")
+        ada.page.locator("#first .cue").wait_for()
+        ada.page.fill("#line", "We can do 14,900 euros, not less.")
+        ada.page.keyboard.press("Enter")
+        card = ada.page.locator("#first .cue", has_text="past your limit")
+        card.wait_for()
+        card.get_by_role("button", name="Wrong").click()
+        card.wait_for(state="detached")
+        assert ada.page.locator(".cards .cue").count() == 0
+        ada.page.reload()
+        ada.state("Typing")
+        assert ada.page.locator(".cards .cue").count() == 0
 
 
 @covers("8.9:continues")
