@@ -107,7 +107,7 @@ def _source_name(source: str) -> str:
 
 
 def _checked(moment: str | None) -> str:
-    return f"checked {day_text(moment)}" if moment else "no day of a check is recorded"
+    return f"checked {day_text(moment)}" if moment else ""
 
 
 def _values(tool: Record) -> Iterator[tuple[str, str]]:

@@ -25,7 +25,7 @@ PRICES: Final[Mapping[str, str]] = {
     "free": "Free",
     "freemium": "Free to start",
     "paid": "Paid",
-    "open_source": "Open source",
+    "open_source": "Free, open source",
     "usage": "By use",
 }
 SOURCE: Final[Mapping[str, str]] = {"true": "Open", "false": "Closed"}

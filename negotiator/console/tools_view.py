@@ -26,7 +26,7 @@ FILTERS: Final[Mapping[str, FilterName]] = {
     "auth": FilterName("Sign-in", tool_words.SIGN_IN),
     "pricing": FilterName("Price", tool_words.PRICES),
     "licence": FilterName("Licence", {}),
-    "open_source": FilterName("Source", tool_words.SOURCE),
+    "open_source": FilterName("Source code", tool_words.SOURCE),
     "verified": FilterName("Publisher", tool_words.PUBLISHER),
 }
 SINGLE: Final = frozenset({"open_source", "verified"})
@@ -39,7 +39,7 @@ SORTS: Final[Mapping[str, str]] = {
     "popularity": "Most saved first",
     "name": "A to Z",
 }
-_OPEN: Final = ("category", "kind")
+_OPEN: Final = ("category", "kind", "open_source")
 """Filters that are unfolded before one of their values is chosen."""
 
 
@@ -84,7 +84,10 @@ class FoundTool:
 
 
 def counted_filters(facets: Mapping[str, Any], chosen: Chosen) -> list[CountedFilter]:
-    """The filters of the page; a chosen value stays to be seen when no tool has it."""
+    """The filters of the page; a chosen value stays to be seen when no tool has it.
+
+    A filter with one value would narrow nothing and is left out.
+    """
     made: list[CountedFilter] = []
     for name, filter_name in FILTERS.items():
         picked = chosen.get(name, ())
@@ -94,7 +97,7 @@ def counted_filters(facets: Mapping[str, Any], chosen: Chosen) -> list[CountedFi
             for value, count in [*counted.items(), *((v, 0) for v in picked if v not in counted)]
             if not filter_name.words or value in filter_name.words
         ]
-        if values:
+        if len(values) > 1 or picked:
             opened = name in _OPEN or bool(picked)
             made.append(CountedFilter(name, filter_name.heading, values, opened, name in SINGLE))
     return made

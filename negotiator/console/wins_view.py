@@ -40,7 +40,7 @@ ROLE_NAMES: Final = {
     "party": "settling",
 }
 BASELINES: Final = {
-    "previous_price": "The price before",
+    "previous_price": "What you had before",
     "first_quote": "Their first offer",
     "list_price": "The list price",
     "budget": "The budget",

@@ -64,7 +64,8 @@ async def test_each_filter_shows_the_counts_of_the_api(client: httpx2.AsyncClien
         for name in ("category", "kind", "pricing", "licence", "open_source"):
             told = {line["value"]: line["count"] for line in api["facets"][name]}
             told.pop("unknown", None)
-            assert counts(page, name) == told, (query, name)
+            narrows = len(told) > 1 or f"{name}=" in query
+            assert counts(page, name) == (told if narrows else {}), (query, name)
 
 
 @pytest.mark.asyncio
@@ -74,7 +75,7 @@ async def test_filters_narrow_the_list_and_can_be_dropped_one_by_one(
 ) -> None:
     page = (await client.get("/tools?kind=api&kind=app&open_source=false")).text
     assert names(page) == ["Bow"]
-    assert "Source: Closed" in page
+    assert "Source code: Closed" in page
     assert 'href="/tools?kind=api&amp;kind=app"' in page
     assert set(names((await client.get("/tools?kind=api")).text)) == {"Bow", "Old"}
 
