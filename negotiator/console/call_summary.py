@@ -124,7 +124,8 @@ def lessons(
         Lesson(
             f"tactic{place}",
             "counterparty" if about else "lesson",
-            f"{who} used “{name}” on a call on {day}" + (f": “{quote}”." if quote else "."),
+            f"{who} may have used “{name}” on a call on {day}"
+            + (f": “{quote}”." if quote else "."),
             about,
         )
         for place, (name, quote) in enumerate(tactics)

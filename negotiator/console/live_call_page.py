@@ -15,6 +15,7 @@ from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.call_summary import Lesson, call_summary, lessons
 from negotiator.console.live_page import LIVE_PATH, MICROPHONE_POLICY
 from negotiator.console.live_view import GAPS, CallEvents, call_events, call_title
+from negotiator.console.memories_view import KEPT_FROM_CALL
 from negotiator.console.negotiation_words import NegotiationWords
 from negotiator.console.page_calls import PageCalls
 from negotiator.console.page_router import FormFields, FormSize, PageRouter
@@ -131,11 +132,15 @@ class LiveCallPage:
         own = form.get("own", "").strip()
         if own:
             kept.append(Lesson("own", "lesson", own))
+        known = await self._kept(session, view)
         for lesson in kept:
-            members = {
+            if lesson.text in known:
+                continue
+            members: dict[str, Any] = {
                 "text": lesson.text,
                 "kind": lesson.kind,
                 "tags": ["call"],
+                **({"attributes": KEPT_FROM_CALL} if lesson.name != "own" else {}),
                 **({"negotiation_id": negotiation["id"]} if negotiation else {}),
                 **({"counterparty": lesson.about} if lesson.about else {}),
             }
@@ -184,6 +189,13 @@ class LiveCallPage:
             return await self.calls.run(session, "get_negotiation", {"id": view["negotiation_id"]})
         except NotFound:
             return None
+
+    async def _kept(self, session: SignedInSession, view: Mapping[str, Any]) -> set[str]:
+        """The texts of what the user has kept of this negotiation's calls, or of calls without one."""
+        about = {"negotiation_id": view["negotiation_id"]} if view["negotiation_id"] else {}
+        members = {**about, "query": "call", "limit": MAX_OFFERS}
+        found = await self.calls.run(session, "list_memories", members)
+        return {one["text"] for one in found["items"]}
 
     async def _offers(
         self, session: SignedInSession, view: Mapping[str, Any]
@@ -266,6 +278,7 @@ class LiveCallPage:
                 **common,
                 summary=call_summary(view, told, events, offers, words),
                 lessons=lessons(told, negotiation, view),
+                kept=await self._kept(session, view),
                 notice=_SAID.get(request.query_params.get("told", ""), ""),
             )
         return self._live(request, session, view, events, common, status)

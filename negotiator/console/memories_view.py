@@ -34,6 +34,8 @@ _CHANGES: Final = {
     "claimed": "Taken over from an agent",
     "quarantined": "Held back",
 }
+KEPT_FROM_CALL: Final = {"kept_from": "call"}
+"""The attribute of a sentence that was offered after a call and that the user kept."""
 _TRUSTED: Final = 2
 _CONFIRMED: Final = 3
 
@@ -114,6 +116,8 @@ def belief_text(view: Mapping[str, Any]) -> str:
         own = view["source"]["type"] == "user"
         if own and view["kind"] == "win":
             return "Believed: from your result"
+        if own and KEPT_FROM_CALL.items() <= view["attributes"].items():
+            return "Believed: you kept it from a call"
         return "Believed: you wrote it" if own else "Believed: you confirmed it"
     return "Believed: your agent wrote it" if view["trust"] == _TRUSTED else "Hardly believed"
 

@@ -231,7 +231,7 @@ async def test_detected_offers_count_in_the_order_in_which_they_were_heard(
     oldest = await negotiation_client.offered(key, 1000, "them", confirms=first["id"])
     assert (newest["status"], oldest["status"]) == ("live", "superseded")
     assert oldest["concession_them"] is None
-    listed = (await negotiation_client.get("/negotiations")).json()["items"]
+    listed = (await negotiation_client.get("/negotiations?latest=true")).json()["items"]
     last = next(one for one in listed if one["id"] == key)["latest"]["theirs"]
     assert last["id"] == newest["id"]
 
