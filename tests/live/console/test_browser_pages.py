@@ -56,7 +56,7 @@ def first_user(first_user_server: Server, one: Tab) -> None:
     one.fill("Name", "Ada")
     one.fill("Password", PASSWORD)
     one.press("Make the account")
-    one.at("/agents")
+    one.at("/")
     one.open(found[0])
     assert one.sees("This link was used")
 
@@ -67,7 +67,7 @@ def enter(one: Tab) -> None:
     one.fill("E-mail", "ada@example.com")
     one.fill("Password", PASSWORD)
     one.page.keyboard.press("Enter")
-    one.at("/agents")
+    one.at("/")
 
 
 @pytest.fixture(scope="module")
@@ -89,6 +89,7 @@ def test_a_person_s_whole_way(chromium: Browser, first_user_server: Server) -> N
     with chromium.new_context() as context:
         one = tab(context, first_user_server.base)
         enter(one)
+        one.open("/agents")
         one.page.get_by_label("Own choice").check()
         one.fill("Note for you", "the laptop")
         one.page.locator('input[name="scope:memories:write"]').uncheck()

@@ -35,7 +35,7 @@ def server(tmp_path_factory: pytest.TempPathFactory, chromium: Browser) -> Gener
         one.fill("Name", "Ada")
         one.fill("Password", PASSWORD)
         one.press("Make the account")
-        one.at("/agents")
+        one.at("/")
     yield started
     started.stop()
 
@@ -45,7 +45,7 @@ def signed_in(one: Tab) -> None:
     one.fill("E-mail", "ada@example.com")
     one.fill("Password", PASSWORD)
     one.page.keyboard.press("Enter")
-    one.at("/agents")
+    one.at("/")
 
 
 def agent_of(one: Tab) -> dict[str, str]:
