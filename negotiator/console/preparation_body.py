@@ -34,6 +34,8 @@ BEYOND_TARGET: Final = Decimal("0.5")
 """How far a suggested range goes past the target, as a share of the way from limit to target."""
 BEYOND_LIMIT: Final = Decimal(1)
 """The same past the limit: the other side mostly begins far beyond it."""
+FAR_OFF: Final = 4
+"""How many times the user's own figures a guess of theirs may be: beyond it a total was typed for a unit's price."""
 SPREAD: Final = Decimal("0.1")
 """How far their limit may lie from the one figure that is guessed, as a share of it."""
 CHANCES: Final = {"likely": 0.75, "even": 0.5, "unlikely": 0.25}
@@ -211,6 +213,7 @@ def prepared_body(form: Preparation) -> PreparedBody:
             issue |= _range(row, values[n], suggested)
         issues.append(issue)
     guess, spread = _estimate(read)
+    _doubt_guess(read, guess, values)
     template = form.kind_template
     body: dict[str, Any] = {
         "title": form.title or _title(form),
@@ -472,6 +475,20 @@ def _estimate(read: _FieldReader) -> tuple[dict[str, Any], tuple[Decimal, Decima
     ends = (spread[0] if low is None else low, guess, spread[1] if high is None else high)
     named = zip(("low", "likely", "high"), (f"{end:f}" for end in ends), strict=True)
     return {"walk_away": {**dict(named), "unit": "money"}}, spread
+
+
+def _doubt_guess(read: _FieldReader, guess: dict[str, Any], values: Sequence[_Values]) -> None:
+    """Refuse a guess that is far from the user's own figures for the price."""
+    place = read.form.price_place
+    if place is None or not guess:
+        return
+    own = [Decimal(str(at)) for at in (values[place].target, values[place].limit) if at is not None]
+    likely = Decimal(guess["walk_away"]["likely"])
+    if own and not min(own) / FAR_OFF <= likely <= max(own) * FAR_OFF:
+        label = read.form.rows[place].label
+        read.errors["their_guess"] = (
+            f"This is far from your own figures. Count it as they are: {label}."
+        )
 
 
 def _theirs(

@@ -277,3 +277,11 @@ def test_whatever_is_typed_is_read_or_refused_at_a_field(
     prepared = prepared_body(form)
     assert all(sentence.endswith(".") for sentence in prepared.errors.values())
     assert len(set(prepared.names)) == len(rows)
+
+
+def test_a_total_typed_for_the_price_of_one_unit_is_asked_about() -> None:
+    assert prepared_body(renewal(their_guess="48")).errors == {}
+    said = prepared_body(renewal(their_guess="46000")).errors
+    assert said == {
+        "their_guess": "This is far from your own figures. Count it as they are: Price per seat and month."
+    }
