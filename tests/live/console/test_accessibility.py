@@ -1,7 +1,6 @@
 """Every page, refusals included: axe-core's rules, narrow screens, large text, its headers, its size, what it loads."""
 
 from importlib import resources
-from itertools import product
 from typing import Any, Final
 
 import pytest
@@ -50,7 +49,7 @@ def test_axe_finds_nothing_serious(examples: Examples, page: ConsolePage) -> Non
     with site.context(browser, page) as context:
         tab = context.new_page()
         assert site.show(page, tab).status == page.status
-        for scheme, width in product(SCHEMES, WIDTHS):
+        for scheme, width in zip(SCHEMES, WIDTHS, strict=True):
             site.look(tab, scheme=scheme, width=width)
             assert findings(tab) == [], f"{page.name}, {scheme}, {width}"
 
