@@ -425,7 +425,7 @@ async def test_the_worth_of_their_last_offer_is_said_beside_limit_and_alternativ
     )
     assert changed.status_code == 200, changed.text
 
-    async def said() -> tuple[str, str, dict[str, float]]:
+    async def said() -> tuple[str, str, dict[str, float | None]]:
         shown = unescape((await browser.open(page)).text)
         [worth] = re.findall(r'id="their-worth">([^<]*)<', shown)
         standing = await client.post(f"/api{page}/leverage", json={}, headers=headers)
