@@ -105,7 +105,7 @@ def test_a_person_s_whole_way(chromium: Browser, first_user_server: Server) -> N
         assert not one.sees(code)
         one.page.locator("summary", has_text="End scout <b>").click()
         one.press("End it scout <b>")
-        one.page.get_by_role("status").filter(has_text="end").wait_for()
+        one.page.get_by_role("status").filter(has_text="stops working").wait_for()
         assert works(first_user_server.base, token), "it can be undone for ten seconds"
         one.page.get_by_text("The agent is ended.").wait_for(timeout=15_000)
         assert not works(first_user_server.base, token), "at once, on both workers"
