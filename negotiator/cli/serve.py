@@ -53,7 +53,7 @@ def serve(
         _check_folder(settings.data_dir)
     base = settings.base_url
     print_result(
-        None, f"Negotiator at {base} (users: {base}/agents, agents: {base}/auth.md)", as_json=False
+        None, f"Negotiator at {base} (people: {base}/, agents: {base}/auth.md)", as_json=False
     )
     if not has_users:
         print_result(

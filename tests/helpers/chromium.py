@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+import httpx2
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Request, sync_playwright
+from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
 from tests.helpers.missing_tools import missing as lacking
 
 CHROMIUM: Final = Path("/usr/bin/chromium")
-
-
 PASSWORD: Final = "a long enough password"
 
 
@@ -42,8 +42,11 @@ class Tab:
         self.page.goto(path if path.startswith("http") else f"{self.base}{path}")
 
     def at(self, path: str) -> None:
-        """The browser gets there."""
-        self.page.wait_for_url(re.compile(f"^{re.escape(self.base + path)}([?].*)?$"))
+        """The browser gets there; if not, what it sees is told."""
+        try:
+            self.page.wait_for_url(re.compile(f"^{re.escape(self.base + path)}([?].*)?$"))
+        except PlaywrightTimeout as late:
+            raise AssertionError(f"{self.page.url}: {self.page.inner_text('body')}") from late
 
     def press(self, name: str) -> None:
         """Press the button of this name."""
@@ -71,3 +74,38 @@ def tab(context: BrowserContext, base: str, *, others: tuple[str, ...] = ()) -> 
     page.on("pageerror", lambda error: made.said.append(str(error)))
     page.on("request", asked)
     return made
+
+
+def make_first_user(one: Tab, log: Path) -> None:
+    """Make Ada, the first user and an administrator, by the link that the first start wrote to its log."""
+    printed = log.read_text()
+    link = re.search(f"{re.escape(one.base)}/first-user/[0-9a-f-]+", printed)
+    assert link, printed
+    one.open(link[0])
+    one.fill("E-mail", "ada@example.com")
+    one.fill("Name", "Ada")
+    one.fill("Password", PASSWORD)
+    one.press("Make the account")
+    one.at("/")
+
+
+def sign_in(one: Tab) -> None:
+    """Sign in as Ada, and arrive at home."""
+    one.open("/sign-in?again")
+    one.fill("E-mail", "ada@example.com")
+    one.fill("Password", PASSWORD)
+    one.page.keyboard.press("Enter")
+    one.at("/")
+
+
+def bind_agent(one: Tab, purpose: str = "Negotiate and remember") -> dict[str, str]:
+    """The header of an agent named scout that works for whoever is signed in, bound by a code for the purpose."""
+    one.open("/agents")
+    one.page.get_by_label(purpose).check()
+    one.press("Make the code")
+    code = one.page.locator(".code").inner_text().strip()
+    body = {"agent_name": "scout", "identity_type": "anonymous"}
+    agent = httpx2.post(f"{one.base}/api/agent/register", json=body).json()
+    bearer = {"Authorization": f"Bearer {agent['access_token']}"}
+    bound = httpx2.post(f"{one.base}/api/agent/claim", json={"claim_token": code}, headers=bearer)
+    return {"Authorization": f"Bearer {bound.json()['access_token']}"}

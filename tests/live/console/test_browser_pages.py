@@ -9,7 +9,7 @@ import httpx2
 import pytest
 from playwright.sync_api import Browser
 
-from tests.helpers.chromium import PASSWORD, Tab, tab
+from tests.helpers.chromium import PASSWORD, Tab, sign_in, tab
 from tests.helpers.chromium import chromium as chromium
 from tests.helpers.fake_openid_provider import (
     CLIENT,
@@ -61,15 +61,6 @@ def first_user(first_user_server: Server, one: Tab) -> None:
     assert one.sees("This link was used")
 
 
-def enter(one: Tab) -> None:
-    """Sign in as Ada."""
-    one.open("/sign-in?again")
-    one.fill("E-mail", "ada@example.com")
-    one.fill("Password", PASSWORD)
-    one.page.keyboard.press("Enter")
-    one.at("/")
-
-
 @pytest.fixture(scope="module")
 def first_user_server(
     tmp_path_factory: pytest.TempPathFactory, chromium: Browser, provider: FakeOpenIdProvider
@@ -88,7 +79,7 @@ def first_user_server(
 def test_a_person_s_whole_way(chromium: Browser, first_user_server: Server) -> None:
     with chromium.new_context() as context:
         one = tab(context, first_user_server.base)
-        enter(one)
+        sign_in(one)
         one.open("/agents")
         one.page.get_by_label("Own choice").check()
         one.fill("Note for you", "the laptop")
@@ -126,7 +117,7 @@ def test_the_cookie_is_out_of_a_script_s_reach(
 ) -> None:
     with chromium.new_context() as context:
         one = tab(context, first_user_server.base)
-        enter(one)
+        sign_in(one)
         kept = {str(each.get("name")): each for each in context.cookies()}
         session = kept["negotiator-session"]
         assert session.get("httpOnly") is True
@@ -139,7 +130,7 @@ def test_another_site_can_neither_frame_nor_post(
 ) -> None:
     with chromium.new_context() as context:
         one = tab(context, first_user_server.base)
-        enter(one)
+        sign_in(one)
         evil = context.new_page()
         host = first_user_server.base.replace("127.0.0.1", "localhost")
         evil.goto(f"{host}/api/health")
@@ -191,7 +182,7 @@ def test_it_can_be_used_by_keyboard_on_a_phone(
     small = {"width": 360, "height": 640}
     with chromium.new_context(viewport={"width": 360, "height": 640}) as context:
         one = tab(context, first_user_server.base)
-        enter(one)
+        sign_in(one)
         for path in ("/agents", "/account", "/sign-in?again"):
             one.open(path)
             wide = one.page.evaluate("document.documentElement.scrollWidth")

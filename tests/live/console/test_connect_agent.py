@@ -1,6 +1,5 @@
 """Connecting an agent in a real browser: a code by purpose, bound by itself, a refusal explained, ended with undo."""
 
-import re
 import subprocess
 from collections.abc import Generator
 from typing import Any, Final
@@ -9,7 +8,7 @@ import httpx2
 import pytest
 from playwright.sync_api import Browser, Page
 
-from tests.helpers.chromium import PASSWORD, Tab, tab
+from tests.helpers.chromium import Tab, make_first_user, sign_in, tab
 from tests.helpers.chromium import chromium as chromium
 from tests.helpers.live_server import Server
 
@@ -21,27 +20,10 @@ def server(tmp_path_factory: pytest.TempPathFactory, chromium: Browser) -> Gener
     """A service of two workers whose first user is Ada."""
     started = Server(tmp_path_factory.mktemp("agents"), workers=2)
     started.start()
-    found = re.search(r"http\S+/first-user/[0-9a-f-]+", (started.folder / "log").read_text())
-    assert found
     with chromium.new_context() as context:
-        one = tab(context, started.base)
-        one.open(found[0])
-        one.fill("E-mail", "ada@example.com")
-        one.fill("Name", "Ada")
-        one.fill("Password", PASSWORD)
-        one.press("Make the account")
-        one.page.wait_for_load_state()
+        make_first_user(tab(context, started.base), started.folder / "log")
     yield started
     started.stop()
-
-
-def signed_in(one: Tab) -> None:
-    one.open("/sign-in?again&next=/agents")
-    one.fill("E-mail", "ada@example.com")
-    one.fill("Password", PASSWORD)
-    one.page.keyboard.press("Enter")
-    one.page.wait_for_url(lambda url: "/sign-in" not in url)
-    one.open("/agents")
 
 
 def redeem(base: str, code: str, name: str) -> tuple[str, dict[str, str]]:
@@ -73,7 +55,8 @@ def fits(page: Page) -> bool:
 def test_from_a_code_to_a_refusal_to_the_end(chromium: Browser, server: Server) -> None:
     with chromium.new_context() as context:
         one = tab(context, server.base)
-        signed_in(one)
+        sign_in(one)
+        one.open("/agents")
         code = new_code(one, "Advise only")
         assert one.sees("Waiting for your agent")
         agent_id, bearer = redeem(server.base, code, "scout")
@@ -109,7 +92,8 @@ def test_from_a_code_to_a_refusal_to_the_end(chromium: Browser, server: Server) 
 def test_who_leaves_the_page_does_not_keep_the_agent(chromium: Browser, server: Server) -> None:
     with chromium.new_context() as context:
         one = tab(context, server.base)
-        signed_in(one)
+        sign_in(one)
+        one.open("/agents")
         agent_id, bearer = redeem(server.base, new_code(one, "Everything"), "leaver")
         one.open(f"/agents/{agent_id}")
         one.page.locator("summary", has_text="End this agent leaver").click()
@@ -125,7 +109,8 @@ def test_without_script_a_second_question_is_asked_and_no_more(
 ) -> None:
     with chromium.new_context(java_script_enabled=False) as context:
         one = tab(context, server.base)
-        signed_in(one)
+        sign_in(one)
+        one.open("/agents")
         agent_id, bearer = redeem(server.base, new_code(one, "Negotiate and remember"), "plain")
         one.page.get_by_role("link", name="Has my agent used it?").click()
         assert one.sees("Bound to plain")
@@ -143,7 +128,8 @@ def test_without_script_a_second_question_is_asked_and_no_more(
 def test_what_is_said_for_curl_works_in_a_shell(chromium: Browser, server: Server) -> None:
     with chromium.new_context() as context:
         one = tab(context, server.base)
-        signed_in(one)
+        sign_in(one)
+        one.open("/agents")
         new_code(one, "Advise only")
         script = one.page.locator("#setup-curl").text_content() or ""
         done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=True)
@@ -157,7 +143,8 @@ def test_on_a_phone_a_long_name_is_read_and_nothing_scrolls(
 ) -> None:
     with chromium.new_context(viewport={"width": width, "height": 700}) as context:
         one = tab(context, server.base)
-        signed_in(one)
+        sign_in(one)
+        one.open("/agents")
         code = new_code(one, "Advise only")
         assert fits(one.page)
         agent_id, _ = redeem(server.base, code, LONG_NAME)

@@ -1,6 +1,5 @@
 """The directory in a real browser: a search by keyboard, and a tool from its submission to the search."""
 
-import re
 from collections.abc import Generator
 from typing import Any, Final
 
@@ -8,7 +7,7 @@ import httpx2
 import pytest
 from playwright.sync_api import Browser, Page, ViewportSize, expect
 
-from tests.helpers.chromium import PASSWORD, Tab, tab
+from tests.helpers.chromium import Tab, make_first_user, sign_in, tab
 from tests.helpers.chromium import chromium as chromium
 from tests.helpers.live_server import Server
 
@@ -22,27 +21,10 @@ def server(tmp_path_factory: pytest.TempPathFactory, chromium: Browser) -> Gener
     """A service whose first user, an administrator, is Ada."""
     started = Server(tmp_path_factory.mktemp("directory-pages"), workers=1)
     started.start()
-    link = f"{re.escape(started.base)}/first-user/[0-9a-f-]+"
-    found = re.search(link, (started.folder / "log").read_text())
-    assert found
     with chromium.new_context() as context:
-        one = tab(context, started.base)
-        one.open(found[0])
-        one.fill("E-mail", "ada@example.com")
-        one.fill("Name", "Ada")
-        one.fill("Password", PASSWORD)
-        one.press("Make the account")
-        one.page.wait_for_load_state()
+        make_first_user(tab(context, started.base), started.folder / "log")
     yield started
     started.stop()
-
-
-def signed_in(one: Tab) -> None:
-    one.open("/sign-in?again")
-    one.fill("E-mail", "ada@example.com")
-    one.fill("Password", PASSWORD)
-    one.page.keyboard.press("Enter")
-    one.page.wait_for_url(re.compile(f"^{re.escape(one.base)}/(?!sign-in)"))
 
 
 def api(one: Tab, path: str) -> dict[str, Any]:
@@ -116,7 +98,7 @@ def test_a_tool_is_submitted_approved_in_the_queue_and_found(
 ) -> None:
     with chromium.new_context(viewport=WIDE) as context:
         one = tab(context, server.base)
-        signed_in(one)
+        sign_in(one)
         page = one.page
         for name in ("Heliotrope Notes", "Second Heliotrope"):
             one.open("/tools/submit")
@@ -167,7 +149,7 @@ def test_a_tool_is_kept_shared_and_read_without_a_sign_in(
 ) -> None:
     with chromium.new_context(viewport=SMALL) as context, chromium.new_context() as other:
         one, stranger = tab(context, server.base), tab(other, server.base)
-        signed_in(one)
+        sign_in(one)
         one.open("/tools/twenty")
         one.page.get_by_label("Name of a collection").fill("CRM for spring")
         one.page.get_by_label("Your note").fill("We host it")

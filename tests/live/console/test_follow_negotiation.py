@@ -1,6 +1,5 @@
 """A talk is followed in a real browser by keyboard alone: say, answer, find out; an agent changes it meanwhile."""
 
-import re
 from collections.abc import Generator
 from typing import Any, Final
 
@@ -8,7 +7,7 @@ import httpx2
 import pytest
 from playwright.sync_api import Browser, Page, ViewportSize, expect
 
-from tests.helpers.chromium import PASSWORD, Tab, tab
+from tests.helpers.chromium import bind_agent, make_first_user, tab
 from tests.helpers.chromium import chromium as chromium
 from tests.helpers.live_server import Server
 
@@ -39,30 +38,9 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[Server]:
 @pytest.fixture(scope="module")
 def cookies(server: Server, chromium: Browser) -> Any:
     """Of Ada, the first user."""
-    link = f"{re.escape(server.base)}/first-user/[0-9a-f-]+"
-    found = re.search(link, (server.folder / "log").read_text())
-    assert found
     with chromium.new_context() as context:
-        one = tab(context, server.base)
-        one.open(found[0])
-        one.fill("E-mail", "ada@example.com")
-        one.fill("Name", "Ada")
-        one.fill("Password", PASSWORD)
-        one.press("Make the account")
-        one.page.wait_for_load_state()
+        make_first_user(tab(context, server.base), server.folder / "log")
         return context.storage_state()
-
-
-def agent_of(one: Tab) -> dict[str, str]:
-    """The header of an agent that works for the signed-in user."""
-    one.open("/agents")
-    one.press("Make the code")
-    code = one.page.locator(".code").inner_text().strip()
-    body = {"agent_name": "scout", "identity_type": "anonymous"}
-    agent = httpx2.post(f"{one.base}/api/agent/register", json=body).json()
-    bearer = {"Authorization": f"Bearer {agent['access_token']}"}
-    bound = httpx2.post(f"{one.base}/api/agent/claim", json={"claim_token": code}, headers=bearer)
-    return {"Authorization": f"Bearer {bound.json()['access_token']}"}
 
 
 def tab_to(page: Page, field: str) -> None:
@@ -82,7 +60,7 @@ def test_a_talk_is_followed_by_keyboard_alone(
 ) -> None:
     with chromium.new_context(viewport=size, storage_state=cookies, locale="en-US") as context:
         one = tab(context, server.base)
-        bearer = agent_of(one)
+        bearer = bind_agent(one)
         with httpx2.Client(base_url=f"{server.base}/api", headers=bearer) as agent:
             opened = agent.post("/negotiations", json=CAR).json()
             path = f"/negotiations/{opened['id']}"
@@ -111,7 +89,7 @@ def test_a_talk_is_followed_by_keyboard_alone(
             expect(page.locator("#power .notice")).to_contain_text("Your share of the power was")
             after = page.locator("#split strong").inner_text()
             assert after != before
-            assert page.locator("#bar-split").get_attribute("width") != width
+            expect(page.locator("#bar-split")).not_to_have_attribute("width", str(width))
             assert page.evaluate("document.activeElement.id").startswith("fact-")
 
             rows = agent.get(f"{path}/offers").json()["items"]

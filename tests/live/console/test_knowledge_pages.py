@@ -10,7 +10,7 @@ import httpx2
 import pytest
 from playwright.sync_api import Browser, ViewportSize, expect
 
-from tests.helpers.chromium import PASSWORD, Tab, tab
+from tests.helpers.chromium import Tab, bind_agent, make_first_user, sign_in, tab
 from tests.helpers.chromium import chromium as chromium
 from tests.helpers.live_server import Server
 
@@ -36,42 +36,15 @@ def server(tmp_path_factory: pytest.TempPathFactory, chromium: Browser) -> Gener
     """A service whose first user is Ada."""
     started = Server(tmp_path_factory.mktemp("knowledge"), workers=1)
     started.start()
-    link = f"{re.escape(started.base)}/first-user/[0-9a-f-]+"
-    found = re.search(link, (started.folder / "log").read_text())
-    assert found
     with chromium.new_context() as context:
-        one = tab(context, started.base)
-        one.open(found[0])
-        one.fill("E-mail", "ada@example.com")
-        one.fill("Name", "Ada")
-        one.fill("Password", PASSWORD)
-        one.press("Make the account")
-        one.page.wait_for_url(re.compile("/$|/agents"))
+        make_first_user(tab(context, started.base), started.folder / "log")
     yield started
     started.stop()
 
 
-def signed_in(one: Tab) -> None:
-    one.open("/sign-in?again")
-    one.page.locator("#email, [name=email]").first.fill("ada@example.com")
-    one.page.locator("[name=password]").first.fill(PASSWORD)
-    one.page.keyboard.press("Enter")
-    one.page.wait_for_url(re.compile("/$|/agents"))
-
-
 def agent_of(one: Tab) -> Api:
     """An agent that works for the signed-in user, and remembers for them."""
-    one.open("/agents")
-    one.page.get_by_label("Negotiate and remember").check()
-    one.press("Make the code")
-    code = one.page.locator(".code").first.inner_text().strip()
-    body = {"agent_name": "scout", "identity_type": "anonymous"}
-    agent = httpx2.post(f"{one.base}/api/agent/register", json=body).json()
-    bearer = {"Authorization": f"Bearer {agent['access_token']}"}
-    claim = {"claim_token": code}
-    bound = httpx2.post(f"{one.base}/api/agent/claim", json=claim, headers=bearer)
-    headers = {"Authorization": f"Bearer {bound.json()['access_token']}"}
-    return Api(f"{one.base}/api", headers)
+    return Api(f"{one.base}/api", bind_agent(one))
 
 
 def remembered(agent: Api) -> dict[str, dict[str, Any]]:
@@ -85,7 +58,7 @@ def test_memories_are_searched_edited_and_erased_with_undo(
 ) -> None:
     with chromium.new_context(locale="en-US") as context:
         one = tab(context, server.base)
-        signed_in(one)
+        sign_in(one)
         agent = agent_of(one)
         page = one.page
         for text in ("Acme gives discounts in March.", "Globex pays early.", "Initech pays late."):
@@ -136,7 +109,7 @@ def test_memories_are_searched_edited_and_erased_with_undo(
 def test_what_waits_is_reviewed_in_one_go(chromium: Browser, server: Server) -> None:
     with chromium.new_context(viewport=SMALL) as context:
         one = tab(context, server.base)
-        signed_in(one)
+        sign_in(one)
         agent = agent_of(one)
         lines = "One that is right.\nAnother that is right.\nA wrong one."
         one.open("/memories")
@@ -158,7 +131,7 @@ def test_what_waits_is_reviewed_in_one_go(chromium: Browser, server: Server) -> 
 def test_a_result_recorded_by_hand_is_in_chart_and_csv(chromium: Browser, server: Server) -> None:
     with chromium.new_context(viewport=SMALL, locale="en-US") as context:
         one = tab(context, server.base)
-        signed_in(one)
+        sign_in(one)
         agent = agent_of(one)
         page = one.page
         one.open("/wins")
@@ -192,7 +165,7 @@ def test_a_result_recorded_by_hand_is_in_chart_and_csv(chromium: Browser, server
 def test_their_words_are_answered_while_typing(chromium: Browser, server: Server) -> None:
     with chromium.new_context() as context:
         one = tab(context, server.base)
-        signed_in(one)
+        sign_in(one)
         one.open("/tactics")
         said = "This price is only good until Friday, take it or leave it."
         one.page.get_by_label("What did they just say?").press_sequentially(said)

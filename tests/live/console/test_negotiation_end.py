@@ -9,7 +9,7 @@ import httpx2
 import pytest
 from playwright.sync_api import Browser, ViewportSize
 
-from tests.helpers.chromium import PASSWORD, Tab, tab
+from tests.helpers.chromium import Tab, bind_agent, make_first_user, sign_in, tab
 from tests.helpers.chromium import chromium as chromium
 from tests.helpers.live_server import Server
 from tests.helpers.negotiating_agent import GOLF
@@ -59,36 +59,10 @@ def server(tmp_path_factory: pytest.TempPathFactory, chromium: Browser) -> Gener
     """A service whose first user is Ada."""
     started = Server(tmp_path_factory.mktemp("end"), workers=1)
     started.start()
-    link = f"{re.escape(started.base)}/first-user/[0-9a-f-]+"
-    found = re.search(link, (started.folder / "log").read_text())
-    assert found
     with chromium.new_context() as context:
-        one = tab(context, started.base)
-        one.open(found[0])
-        one.fill("E-mail", "ada@example.com")
-        one.fill("Name", "Ada")
-        one.fill("Password", PASSWORD)
-        one.press("Make the account")
-        one.page.wait_for_load_state()
+        make_first_user(tab(context, started.base), started.folder / "log")
     yield started
     started.stop()
-
-
-def agent_of(one: Tab) -> dict[str, str]:
-    """The headers of an agent named scout that works for Ada, who is signed in."""
-    one.open("/sign-in?again")
-    one.fill("E-mail", "ada@example.com")
-    one.fill("Password", PASSWORD)
-    with one.page.expect_navigation():
-        one.page.keyboard.press("Enter")
-    one.open("/agents")
-    one.press("Make the code")
-    code = one.page.locator(".code").inner_text().strip()
-    body = {"agent_name": "scout", "identity_type": "anonymous"}
-    agent = httpx2.post(f"{one.base}/api/agent/register", json=body).json()
-    bearer = {"Authorization": f"Bearer {agent['access_token']}"}
-    bound = httpx2.post(f"{one.base}/api/agent/claim", json={"claim_token": code}, headers=bearer)
-    return {"Authorization": f"Bearer {bound.json()['access_token']}"}
 
 
 def call(one: Tab, path: str, headers: dict[str, str], body: Any = None) -> dict[str, Any]:
@@ -106,7 +80,8 @@ def test_an_agent_asks_to_pass_the_limit_and_is_refused_with_a_reason(
 ) -> None:
     with chromium.new_context(viewport=size) as context:
         one = tab(context, server.base)
-        headers = agent_of(one)
+        sign_in(one)
+        headers = bind_agent(one)
         path = f"/negotiations/{call(one, '/negotiations', headers, GOLF)['id']}"
         call(one, f"{path}/offers", headers, {"by": "them", "package": {"price": 14900}})
         wish = {
@@ -143,7 +118,8 @@ def test_an_agreed_deal_becomes_a_win_by_keyboard(
 ) -> None:
     with chromium.new_context(viewport=size) as context:
         one = tab(context, server.base)
-        headers, page = agent_of(one), one.page
+        sign_in(one)
+        headers, page = bind_agent(one), one.page
         path = f"/negotiations/{call(one, '/negotiations', headers, GOLF)['id']}"
         call(one, f"{path}/offers", headers, {"by": "them", "package": {"price": 14900}})
         last = call(one, f"{path}/offers", headers, {"by": "them", "package": {"price": 13100}})
@@ -179,7 +155,8 @@ def test_the_plan_is_printed_on_two_pages_without_the_limit(
 ) -> None:
     with chromium.new_context(viewport=WIDE) as context:
         one = tab(context, server.base)
-        headers, page = agent_of(one), one.page
+        sign_in(one)
+        headers, page = bind_agent(one), one.page
         path = f"/negotiations/{call(one, '/negotiations', headers, CRM)['id']}"
         for by, price in (("them", 60), ("me", "43.50"), ("them", 57)):
             call(
@@ -216,7 +193,8 @@ def pages(pdf: bytes) -> int:
 def test_the_example_is_opened_and_erased(chromium: Browser, server: Server) -> None:
     with chromium.new_context(viewport=SMALL) as context:
         one = tab(context, server.base)
-        headers, page = agent_of(one), one.page
+        sign_in(one)
+        headers, page = bind_agent(one), one.page
         for each in call(one, "/negotiations?limit=100", headers)["items"]:
             httpx2.delete(f"{one.base}/api/negotiations/{each['id']}", headers=headers)
         for win in call(one, "/wins?limit=100", headers)["items"]:

@@ -9,7 +9,7 @@ import httpx2
 import pytest
 from playwright.sync_api import Browser, Page, ViewportSize
 
-from tests.helpers.chromium import PASSWORD, Tab, tab
+from tests.helpers.chromium import PASSWORD, Tab, bind_agent, make_first_user, sign_in, tab
 from tests.helpers.chromium import chromium as chromium
 from tests.helpers.live_server import Server
 
@@ -25,39 +25,10 @@ def server(tmp_path_factory: pytest.TempPathFactory, chromium: Browser) -> Gener
     """A service whose first user is Ada."""
     started = Server(tmp_path_factory.mktemp("prepare"), workers=1)
     started.start()
-    link = f"{re.escape(started.base)}/first-user/[0-9a-f-]+"
-    found = re.search(link, (started.folder / "log").read_text())
-    assert found
     with chromium.new_context() as context:
-        one = tab(context, started.base)
-        one.open(found[0])
-        one.fill("E-mail", "ada@example.com")
-        one.fill("Name", "Ada")
-        one.fill("Password", PASSWORD)
-        one.press("Make the account")
-        one.at("/")
+        make_first_user(tab(context, started.base), started.folder / "log")
     yield started
     started.stop()
-
-
-def signed_in(one: Tab) -> None:
-    one.open("/sign-in?again")
-    one.fill("E-mail", "ada@example.com")
-    one.fill("Password", PASSWORD)
-    one.page.keyboard.press("Enter")
-    one.at("/")
-
-
-def agent_of(one: Tab) -> dict[str, str]:
-    """The header of an agent that works for the signed-in user."""
-    one.open("/agents")
-    one.press("Make the code")
-    code = one.page.locator(".code").inner_text().strip()
-    body = {"agent_name": "scout", "identity_type": "anonymous"}
-    agent = httpx2.post(f"{one.base}/api/agent/register", json=body).json()
-    bearer = {"Authorization": f"Bearer {agent['access_token']}"}
-    bound = httpx2.post(f"{one.base}/api/agent/claim", json={"claim_token": code}, headers=bearer)
-    return {"Authorization": f"Bearer {bound.json()['access_token']}"}
 
 
 def read(one: Tab, path: str, bearer: dict[str, str]) -> dict[str, Any]:
@@ -99,8 +70,8 @@ def test_a_renewal_is_prepared_by_keyboard_within_three_minutes(
 ) -> None:
     with chromium.new_context(viewport=size, locale="en-US") as context:
         one = tab(context, server.base)
-        signed_in(one)
-        bearer = agent_of(one)
+        sign_in(one)
+        bearer = bind_agent(one)
         opened: list[str] = []
         one.page.on("framenavigated", lambda frame: opened.append(frame.url))
         one.open(NEW)
@@ -171,7 +142,7 @@ def test_a_renewal_is_prepared_by_keyboard_within_three_minutes(
 def test_a_refusal_is_heard_and_mended_by_keyboard(chromium: Browser, server: Server) -> None:
     with chromium.new_context(viewport=SMALL, locale="en-US") as context:
         one = tab(context, server.base)
-        signed_in(one)
+        sign_in(one)
         one.open(f"{NEW}?kind=purchase")
         page = one.page
         write(page, "title", "Used Golf")
@@ -201,7 +172,7 @@ def test_a_refusal_is_heard_and_mended_by_keyboard(chromium: Browser, server: Se
 def test_points_are_added_and_taken_out_in_place(chromium: Browser, server: Server) -> None:
     with chromium.new_context(viewport={"width": 320, "height": 640}) as context:
         one = tab(context, server.base)
-        signed_in(one)
+        sign_in(one)
         one.open(f"{NEW}?kind=salary")
         page = one.page
         assert is_narrow(page)
@@ -228,7 +199,7 @@ def test_points_are_added_and_taken_out_in_place(chromium: Browser, server: Serv
 def test_what_is_typed_while_the_points_change_stays(chromium: Browser, server: Server) -> None:
     with chromium.new_context(viewport=WIDE) as context:
         one = tab(context, server.base)
-        signed_in(one)
+        sign_in(one)
         one.open(NEW)
         page = one.page
         page.route(f"**{NEW}", lambda route: (time.sleep(0.4), route.continue_())[-1])
@@ -241,7 +212,7 @@ def test_what_is_typed_while_the_points_change_stays(chromium: Browser, server: 
 def test_a_renamed_point_is_called_so_in_every_question(chromium: Browser, server: Server) -> None:
     with chromium.new_context(viewport=WIDE) as context:
         one = tab(context, server.base)
-        signed_in(one)
+        sign_in(one)
         one.open(f"{NEW}?kind=rent")
         page = one.page
         tab_to(page, "i3-label")
@@ -256,7 +227,7 @@ def test_a_renamed_point_is_called_so_in_every_question(chromium: Browser, serve
 def test_an_ended_session_takes_nothing_from_the_page(chromium: Browser, server: Server) -> None:
     with chromium.new_context(viewport=WIDE) as context:
         one = tab(context, server.base)
-        signed_in(one)
+        sign_in(one)
         one.open(f"{NEW}?kind=purchase")
         page = one.page
         context.clear_cookies()
@@ -271,7 +242,7 @@ def test_saving_after_the_session_has_ended_loses_nothing(
 ) -> None:
     with chromium.new_context(viewport=SMALL) as context:
         one = tab(context, server.base)
-        signed_in(one)
+        sign_in(one)
         one.open(f"{NEW}?kind=purchase")
         page = one.page
         page.fill("#title", "A car for Leith")
@@ -297,7 +268,7 @@ def test_saving_after_the_session_has_ended_loses_nothing(
 def test_the_page_works_without_script(chromium: Browser, server: Server) -> None:
     with chromium.new_context(viewport=WIDE, java_script_enabled=False) as context:
         one = tab(context, server.base)
-        signed_in(one)
+        sign_in(one)
         one.open(NEW)
         page = one.page
         page.check("#kind-freelance_rate")
