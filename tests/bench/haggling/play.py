@@ -15,7 +15,7 @@ from negotiator.negotiations.terms import Terms
 from negotiator.negotiations.terms_parsing import parse_terms
 from negotiator.negotiations.terms_view import package_view
 from negotiator.values import HOUR, milliseconds
-from tests.bench.haggling.counterpart import (
+from negotiator.rehearsals.counterpart.person import (
     Answer,
     Memory,
     Person,
@@ -24,7 +24,7 @@ from tests.bench.haggling.counterpart import (
     answer,
     draw_person,
 )
-from tests.bench.haggling.interests import Interests, Stake
+from negotiator.rehearsals.counterpart.interests import Interests, Stake
 
 CASES: Final = Path(__file__).parent / "cases"
 MAX_ROUNDS: Final = 14

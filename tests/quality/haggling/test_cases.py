@@ -5,7 +5,7 @@ import pytest
 from negotiator.negotiations.schemas_negotiations import NegotiationBody
 from negotiator.negotiations.terms_parsing import parse_terms
 from negotiator.negotiations.utility import check_package, utility_of_worth
-from tests.bench.haggling.counterpart import KINDS, draw_person
+from negotiator.rehearsals.counterpart.person import KINDS, draw_person
 from tests.bench.haggling.measure import room_of
 from tests.bench.haggling.play import case_names, load_case
 

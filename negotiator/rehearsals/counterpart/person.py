@@ -10,13 +10,28 @@ from random import Random
 from typing import Final, Literal, TypeAlias, get_args
 
 from negotiator.negotiations.issues import Package
-from tests.bench.haggling.interests import Interests
+from negotiator.rehearsals.counterpart.interests import Interests
 
 PersonKind: TypeAlias = Literal[
     "fair", "stubborn", "extreme_anchor", "takes_back", "deadline_bluff"
 ]
 KINDS: Final[tuple[PersonKind, ...]] = get_args(PersonKind)
-AnswerAction: TypeAlias = Literal["offer", "accept", "leave"]
+AnswerAction: TypeAlias = Literal["offer", "accept", "leave", "wait"]
+Hardness: TypeAlias = Literal["easy", "normal", "hard"]
+HARDNESSES: Final[tuple[Hardness, ...]] = get_args(Hardness)
+Ploy: TypeAlias = Literal["extreme_anchor", "takes_back", "deadline_bluff", "flat_refusal"]
+"""A tactic of the person's that the user can answer."""
+Moment: TypeAlias = Literal[
+    *("opening", "step", "small_step", "repeat", "last_step", "final", "final_again"),
+    *("takes_back", "insulted", "offended", "silence", "asks_for_figure"),
+    *("tells_interest", "hides_limit", "tells_why", "hears_reason", "hears_alternative"),
+    *("hears_ultimatum", "tactic_named", "courtesy"),
+    *("accepts", "accepts_at_once", "accepts_late", "accepts_standstill", "accepts_today"),
+    *("leaves_standstill", "leaves_patience", "leaves_chance", "leaves_final", "leaves_insulted"),
+    *("leaves_ultimatum",),
+]
+"""The kinds of things that a person says; `sentences` has the words."""
+MOMENTS: Final[tuple[Moment, ...]] = get_args(Moment)
 
 REPEAT_CHANCE: Final = 0.06
 """Share of offers that repeat the person's own last one (CraigslistBargain, 1,299 talks)."""

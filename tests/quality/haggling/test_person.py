@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from negotiator.negotiations.issues import Package
 from tests.bench.haggling.advisers import ADVISERS
-from tests.bench.haggling.counterpart import (
+from negotiator.rehearsals.counterpart.person import (
     FAIR_SHARE,
     KINDS,
     Memory,
