@@ -1,4 +1,4 @@
-"""What is kept of a rehearsal: its turns. The person behind it is kept beside them, and is shown to nobody before the end."""
+"""The turns of a rehearsal. The person behind it is kept beside them, and is shown to nobody before the end."""
 
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args

@@ -1,6 +1,6 @@
-"""A scripted person on the other side: it names packages, answers concessions, accepts, or leaves.
+"""A simulated person on the other side: it names packages, answers concessions and remarks, accepts, or leaves.
 
-A person is drawn from a case's truth with a seed. The same person answers the same turns in the same way: chance is
+A person is drawn from its interests with a seed. The same person answers the same turns in the same way: chance is
 drawn from seed, issues and the number of the word. It never knows the user's limits.
 """
 
@@ -11,6 +11,7 @@ from typing import Final, Literal, TypeAlias, get_args
 
 from negotiator.negotiations.issues import Package
 from negotiator.rehearsals.counterpart.interests import Interests
+from negotiator.rehearsals.counterpart.remarks import Remark
 
 PersonKind: TypeAlias = Literal[
     "fair", "stubborn", "extreme_anchor", "takes_back", "deadline_bluff"
@@ -21,15 +22,15 @@ Hardness: TypeAlias = Literal["easy", "normal", "hard"]
 HARDNESSES: Final[tuple[Hardness, ...]] = get_args(Hardness)
 Ploy: TypeAlias = Literal["extreme_anchor", "takes_back", "deadline_bluff", "flat_refusal"]
 """A tactic of the person's that the user can answer."""
+# fmt: off
 Moment: TypeAlias = Literal[
-    *("opening", "step", "small_step", "repeat", "last_step", "final", "final_again"),
-    *("takes_back", "insulted", "offended", "silence", "asks_for_figure"),
-    *("tells_interest", "hides_limit", "tells_why", "hears_reason", "hears_alternative"),
-    *("hears_ultimatum", "tactic_named", "courtesy"),
-    *("accepts", "accepts_at_once", "accepts_late", "accepts_standstill", "accepts_today"),
-    *("leaves_standstill", "leaves_patience", "leaves_chance", "leaves_final", "leaves_insulted"),
-    *("leaves_ultimatum",),
+    "opening", "step", "small_step", "repeat", "last_step", "final", "final_again", "takes_back", "insulted",
+    "offended", "silence", "asks_for_figure", "tells_interest", "hides_limit", "tells_why", "hears_reason",
+    "hears_alternative", "hears_ultimatum", "tactic_named", "courtesy", "accepts", "accepts_at_once",
+    "accepts_late", "accepts_standstill", "accepts_today", "leaves_standstill", "leaves_patience",
+    "leaves_chance", "leaves_final", "leaves_insulted", "leaves_ultimatum",
 ]
+# fmt: on
 """The kinds of things that a person says; `sentences` has the words."""
 MOMENTS: Final[tuple[Moment, ...]] = get_args(Moment)
 
@@ -55,25 +56,24 @@ LAST_SHARES: Final[Mapping[PersonKind, float]] = {"stubborn": 0.25}
 BLUFF_CHANCE: Final = 0.7
 """Chance that "this is final" is not meant."""
 
-_OPENINGS: Final = (
-    "That is what we have in mind.",
-    "I would be looking for this.",
-    "This is where I would start.",
+PULLS: Final[Mapping[Remark, float]] = {"reason": 1.25, "alternative": 1.35, "names_tactic": 1.3}
+"""How much larger the next step is for what was said, the first time."""
+MOST_REASONS: Final = 2
+"""A third reason moves nobody."""
+FREE_QUESTIONS: Final = 4
+"""Questions that cost no patience."""
+QUESTIONS: Final[frozenset[Remark]] = frozenset(
+    {"question_interest", "question_limit", "question_why"}
 )
-_STEPS: Final = (
-    "I can come this far.",
-    "All right, a little closer then.",
-    "If that helps, I could do this.",
-    "Let me move a bit.",
-)
-_REPEATS: Final = (
-    "I do not see why I should move again. My offer stands.",
-    "It is your turn; my offer stands.",
-)
-_INSULTS: Final = (
-    "That is so far off that I wonder whether you are serious.",
-    "With such a figure we need not go on.",
-)
+SILENCE_CHANCES: Final[Mapping[Hardness, float]] = {"easy": 0.5, "normal": 0.35, "hard": 0.15}
+"""Chance that a first silence after an offer brings a small step."""
+ULTIMATUM_CHANCES: Final[Mapping[Hardness, float]] = {"easy": 0.7, "normal": 0.5, "hard": 0.3}
+"""Chance that a first ultimatum above the floor, but short of fair, is accepted."""
+SMALL_STEP: Final = 0.4
+"""The share of a planned step that silence brings."""
+
+Style: TypeAlias = Literal["warm", "brisk", "formal"]
+STYLES: Final[tuple[Style, ...]] = get_args(Style)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class Person:
     of the way from the opening to the resistance that its first step goes, `shrinkage` the median ratio of a step to
     the one before. `tolerance` is how far below the floor an offer may lie before it insults. `patience` counts its own
     words, `unmoved_patience` the other side's words without a move. `turning_word` is the word at which it takes
-    something back or says that its offer is final; `means_it` tells whether final is final.
+    something back or says that its offer is final; `means_it` tells whether final is final. `style` is how it speaks.
     """
 
     kind: PersonKind
@@ -103,6 +103,8 @@ class Person:
     warnings: int
     turning_word: int
     means_it: bool
+    hardness: Hardness = "normal"
+    style: Style = "brisk"
 
     @property
     def opening_worth(self) -> float:
@@ -112,29 +114,39 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What the other side did: named a package (perhaps partial), or waited without one."""
+    """What the other side did: named a package (perhaps partial), said something, or neither.
+
+    `silent` marks a turn in which it said nothing on purpose, in answer to an offer.
+    """
 
     package: Package | None = None
+    remarks: frozenset[Remark] = frozenset()
+    silent: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the person does.
+    """What the person does, and what kind of thing it says; `wait` names no new package.
 
     `withdraws` means that its earlier offer no longer stands, `by_chance` that it leaves for no reason of the talk.
+    `ploy` is the tactic behind the turn.
     """
 
     action: AnswerAction
+    moment: Moment
     package: Package | None = None
-    said: str = ""
     claimed_final: bool = False
     withdraws: bool = False
     by_chance: bool = False
+    ploy: Ploy | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """What the person remembers of the talk; `offers` are its own, oldest first."""
+    """What the person remembers of the talk; `offers` are its own, oldest first.
+
+    `pull` is how much larger its next step is for what was said. `ploy` is its tactic that nobody has named yet.
+    """
 
     words: int = 0
     offers: tuple[Package, ...] = ()
@@ -145,14 +157,31 @@ class Memory:
     warnings: int = 0
     turned: bool = False
     words_since_final: int | None = None
+    reasons: int = 0
+    alternatives: int = 0
+    questions: int = 0
+    silences: int = 0
+    ultimatums: int = 0
+    pull: float = 1.0
+    ploy: Ploy | None = None
 
 
-def draw_person(interests: Interests, kind: PersonKind, seed: int) -> Person:
-    """The person of this kind and seed. People of one seed share floor, weights and patience across kinds."""
+def draw_person(
+    interests: Interests,
+    kind: PersonKind,
+    seed: int | str,
+    *,
+    hardness: Hardness = "normal",
+    floor_spread: float = 0.15,
+) -> Person:
+    """The person of this kind and seed. People of one seed share floor, weights and style across kinds and hardness.
+
+    The floor lies around the floor of the interests, with the standard deviation `floor_spread`.
+    """
     key = f"{seed} {' '.join(f'{stake.name} {stake.floor}' for stake in interests.stakes)}"
-    rng = Random(key)
+    rng = Random(key)  # noqa: S311  a simulated person, whose key is what is secret
     weighted = interests.weighted([_lognormal(rng, 0.2) for _ in interests.stakes])
-    floor = min(0.35, max(-0.35, rng.gauss(0.0, 0.15)))
+    floor = min(0.35, max(-0.35, rng.gauss(0.0, 1.0) * floor_spread))
     reserve, pride = rng.uniform(0.03, 0.2), rng.uniform(0.0, 0.3)
     first_step, shrinkage = rng.uniform(0.28, 0.45), rng.uniform(0.4, 0.65)
     tolerance, patience = rng.uniform(1.4, 2.6), rng.randint(6, 9)
@@ -166,6 +195,7 @@ def draw_person(interests: Interests, kind: PersonKind, seed: int) -> Person:
         rng.gauss(0.0, 0.06),
         rng.uniform(1, 2.2),
     )
+    style = STYLES[rng.randrange(len(STYLES))]
     if kind == "stubborn":
         first_step, shrinkage = first_step * 0.3, shrinkage + 0.25
         reserve, patience, unmoved_patience = reserve + 0.15, patience - 1, unmoved_patience + 1
@@ -173,6 +203,12 @@ def draw_person(interests: Interests, kind: PersonKind, seed: int) -> Person:
         first_step, shrinkage = first_step + 0.1, shrinkage + 0.1
     if kind == "deadline_bluff":
         turning_word -= 1
+    if hardness == "easy":
+        first_step, reserve, pride = first_step * 1.25, reserve * 0.5, pride * 0.5
+        tolerance, patience = tolerance + 0.5, patience + 2
+    if hardness == "hard":
+        first_step, reserve, pride = first_step * 0.7, reserve * 1.5, pride * 1.3
+        tolerance, patience, warnings = tolerance - 0.2, patience - 1, 1
     person = Person(
         kind=kind,
         key=key,
@@ -189,6 +225,8 @@ def draw_person(interests: Interests, kind: PersonKind, seed: int) -> Person:
         warnings=warnings,
         turning_word=turning_word,
         means_it=means_it,
+        hardness=hardness,
+        style=style,
     )
     stretch = anchor if kind == "extreme_anchor" else ambition
     return replace(person, opening=_opening(weighted, stretch))
@@ -201,13 +239,20 @@ def answer(
 
     `rounds_left` is the number of further words of the other side that a known end leaves; 0 asks for a last word.
     """
-    rng = Random(f"{person.kind} {person.key} {memory.words}")
+    rng = Random(f"{person.kind} {person.key} {memory.words}")  # noqa: S311  the same
+    if "rude" in turn.remarks:
+        return _warned(person, memory, "offended")
+    memory = _impressed(memory, turn.remarks)
+    if turn.package is None:
+        found = _talk(person, memory, turn, rng)
+        if found is not None:
+            return found
     now = replace(memory, words=memory.words + 1)
     if turn.package is not None:
         theirs = {**(memory.theirs or _assumed(person, memory)), **turn.package}
         now = replace(now, theirs=theirs)
     if now.theirs is None:
-        return _speak(person, now, person.opening, _say(rng, _OPENINGS))
+        return _open(person, now)
     value = person.interests.worth(now.theirs)
     gain = 0.0 if memory.best is None else value - memory.best
     moved = turn.package is not None and (memory.best is None or gain > NO_MOVE)
@@ -217,10 +262,93 @@ def answer(
         unmoved=0 if moved else memory.unmoved + 1,
     )
     if value < person.floor - person.tolerance:
-        return _insulted(person, now, rng)
+        return _warned(person, now, "insulted")
     left = person.patience - now.words
     left = left if rounds_left is None else min(left, rounds_left)
-    return _respond(person, memory, now, _Standing(value, gain, moved, left, rng))
+    standing = _Standing(value, gain, moved, left, rng)
+    if "ultimatum" in turn.remarks and turn.package is not None:
+        pressed = _pressed(person, now, standing)
+        if pressed is not None:
+            return pressed
+        now = replace(now, ultimatums=now.ultimatums + 1)
+    return _respond(person, memory, now, standing)
+
+
+def _impressed(memory: Memory, remarks: frozenset[Remark]) -> Memory:
+    """What reasons, an alternative and a tactic that is named do to the next step."""
+    pull = memory.pull
+    if "reason" in remarks and memory.reasons < MOST_REASONS:
+        pull *= PULLS["reason"]
+    if "alternative" in remarks and memory.alternatives == 0:
+        pull *= PULLS["alternative"]
+    if "names_tactic" in remarks and memory.ploy is not None:
+        pull *= PULLS["names_tactic"]
+    return replace(
+        memory,
+        pull=pull,
+        reasons=memory.reasons + ("reason" in remarks),
+        alternatives=memory.alternatives + ("alternative" in remarks),
+    )
+
+
+def _talk(person: Person, memory: Memory, turn: Turn, rng: Random) -> tuple[Answer, Memory] | None:
+    """The answer to words without figures, or to silence; None where it answers as to any turn without a move."""
+    remarks = turn.remarks
+    if remarks & QUESTIONS and memory.questions < FREE_QUESTIONS:
+        asked = replace(memory, questions=memory.questions + 1)
+        moments: tuple[tuple[Remark, Moment], ...] = (
+            ("question_limit", "hides_limit"),
+            ("question_interest", "tells_interest"),
+            ("question_why", "tells_why"),
+        )
+        return Answer("wait", next(m for remark, m in moments if remark in remarks)), asked
+    if "names_tactic" in remarks and memory.ploy is not None:
+        return Answer("wait", "tactic_named"), replace(memory, ploy=None)
+    if memory.theirs is None:
+        return None if not memory.offers else (Answer("wait", "asks_for_figure"), _older(memory))
+    if "ultimatum" in remarks:
+        return Answer("wait", "hears_ultimatum"), replace(
+            _older(memory), ultimatums=memory.ultimatums + 1, unmoved=memory.unmoved + 1
+        )
+    if "alternative" in remarks and memory.alternatives <= 1:
+        return Answer("wait", "hears_alternative"), _older(memory)
+    if "reason" in remarks and memory.reasons <= MOST_REASONS:
+        return Answer("wait", "hears_reason"), _older(memory)
+    if "courtesy" in remarks:
+        return Answer("wait", "courtesy"), _older(memory)
+    if turn.silent and memory.silences == 0:
+        heard = replace(memory, silences=1)
+        if rng.random() >= SILENCE_CHANCES[person.hardness] or memory.words_since_final is not None:
+            return Answer("wait", "silence"), _older(heard)
+        return _fill_silence(person, heard, rng)
+    return None
+
+
+def _older(memory: Memory) -> Memory:
+    """The memory after a turn that brought no figure: patience runs."""
+    return replace(memory, words=memory.words + 1)
+
+
+def _fill_silence(person: Person, memory: Memory, rng: Random) -> tuple[Answer, Memory]:
+    """A small step that nobody asked for."""
+    now = _older(memory)
+    demand = person.interests.worth(now.offers[-1]) if now.offers else person.opening_worth
+    goal = max(person.resistance, demand - SMALL_STEP * _planned_step(person, now, rng))
+    package = person.interests.conceded(
+        now.offers[-1] if now.offers else person.opening, now.theirs, goal, person.floor
+    )
+    if now.offers and package == now.offers[-1]:
+        return Answer("wait", "silence"), now
+    return _speak(now, package, "small_step")
+
+
+def _pressed(person: Person, now: Memory, at: "_Standing") -> tuple[Answer, Memory] | None:
+    """The answer to "take it or leave it": a deal above the floor more often than not, a second one ends the talk."""
+    if at.value >= person.floor:
+        if at.rng.random() < ULTIMATUM_CHANCES[person.hardness]:
+            return _accept(now, "accepts_late")
+        return None
+    return _leave(now, "leaves_ultimatum") if now.ultimatums else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,23 +368,22 @@ def _respond(person: Person, memory: Memory, now: Memory, at: _Standing) -> tupl
     fair = at.value >= person.floor + FAIR_SHARE * (demand - person.floor)
     if now.unmoved > person.unmoved_patience:
         if at.value >= person.floor + person.pride or (fair and at.value >= person.floor):
-            return _accept(now, "You do not move at all. All right, let us settle it.")
-        return _leave(now, "You do not move at all; I will stop here.")
+            return _accept(now, "accepts_standstill")
+        return _leave(now, "leaves_standstill")
     if at.left <= 0 and at.value >= person.floor:
-        return _accept(now, "Very well. Agreed.")
+        return _accept(now, "accepts_late")
     if at.left < 0:
-        return _leave(now, "We are not getting together. Thank you for your time.")
+        return _leave(now, "leaves_patience")
     if not fair and now.offers and at.rng.random() < HAZARD:
         if at.value >= person.floor:
-            return _accept(now, "I have to settle this today. Agreed, then.")
-        return Answer("leave", said="Something else has come up, so I am out.", by_chance=True), now
+            return _accept(now, "accepts_today")
+        return Answer("leave", "leaves_chance", by_chance=True), now
     if now.words_since_final is not None and person.means_it:
         return _after_final(person, now, at, fair=fair)
     if not now.offers:
-        package = person.opening
         if at.value >= person.opening_worth - NEARLY and at.value >= person.floor:
-            return _accept(now, "That suits me. Agreed.")
-        return _speak(person, now, package, _say(at.rng, _OPENINGS))
+            return _accept(now, "accepts_at_once")
+        return _open(person, now)
     if _turns(person, memory, now):
         return _turn_round(person, now, at)
     return _step(person, now, at, demand)
@@ -265,7 +392,7 @@ def _respond(person: Person, memory: Memory, now: Memory, at: _Standing) -> tupl
 def _step(person: Person, now: Memory, at: _Standing, demand: float) -> tuple[Answer, Memory]:
     """The next offer: a step that shrinks, by how far the other side came; or their offer, when it is near."""
     planned = _planned_step(person, now, at.rng)
-    size = planned * _reciprocity(person, now, at, demand)
+    size = planned * _reciprocity(person, now, at, demand) * now.pull
     if at.rng.random() < REPEAT_CHANCE:
         size = 0.0
     limit = person.resistance if at.left > 1 else person.floor + 0.02
@@ -276,14 +403,15 @@ def _step(person: Person, now: Memory, at: _Standing, demand: float) -> tuple[An
     if at.moved and 0 < gap < SMALL_GAP and at.rng.random() < 0.35:
         goal = max(limit, (demand + at.value) / 2)
     if at.value >= person.floor and at.value >= goal - NEARLY:
-        return _accept(now, "Fine, agreed.")
+        return _accept(now, "accepts")
     package = person.interests.conceded(now.offers[-1], now.theirs, goal, person.floor)
-    now = replace(now, step=planned)
+    now = replace(now, step=planned, pull=1.0)
     if package == now.offers[-1]:
-        return _speak(person, now, package, _say(at.rng, _REPEATS))
+        return _speak(now, package, "repeat", ploy="flat_refusal" if at.moved else None)
     if at.left <= 1:
-        return _speak(person, now, package, "This is as far as I go.", final=at.rng.random() < 0.5)
-    return _speak(person, now, package, _say(at.rng, _STEPS))
+        final = at.rng.random() < 0.5
+        return _speak(now, package, "final" if final else "last_step", final=final)
+    return _speak(now, package, "step" if size >= planned else "small_step")
 
 
 def _planned_step(person: Person, now: Memory, rng: Random) -> float:
@@ -319,18 +447,16 @@ def _turn_round(person: Person, now: Memory, at: _Standing) -> tuple[Answer, Mem
     now = replace(now, turned=True)
     demand = person.interests.worth(now.offers[-1])
     if at.value >= person.floor and at.value >= demand - 2 * NEARLY:
-        return _accept(now, "Fine, agreed.")
+        return _accept(now, "accepts")
     if person.kind == "takes_back":
-        text = "I looked at my figures again: my last offer does not work, I have to go back to the one before."
-        return _speak(person, now, now.offers[-2], text, withdraws=True)
+        return _speak(now, now.offers[-2], "takes_back", withdraws=True, ploy="takes_back")
     planned = _planned_step(person, now, at.rng)
     if person.means_it:
         planned = max(planned, MEANT_STEP * (demand - person.resistance))
     goal = min(demand, max(person.resistance, demand - planned))
     package = person.interests.conceded(now.offers[-1], now.theirs, goal, person.floor)
     now = replace(now, step=planned, words_since_final=0)
-    text = "This is my final offer, and it is good until tomorrow evening."
-    return _speak(person, now, package, text, final=True)
+    return _speak(now, package, "final", final=True, ploy="deadline_bluff")
 
 
 def _after_final(
@@ -338,42 +464,47 @@ def _after_final(
 ) -> tuple[Answer, Memory]:
     """It meant what it said: the last offer is repeated once, then it takes what is fair or leaves."""
     if at.value >= person.floor + person.pride or (fair and at.value >= person.floor):
-        return _accept(now, "Close enough. Agreed.")
+        return _accept(now, "accepts_late")
     if now.words_since_final == 0:
         now = replace(now, words_since_final=1)
-        text = "I said that it was final, and it is."
-        return _speak(person, now, now.offers[-1], text, final=True)
-    return _leave(now, "I told you that it was my last offer.")
+        return _speak(now, now.offers[-1], "final_again", final=True)
+    return _leave(now, "leaves_final")
 
 
-def _insulted(person: Person, now: Memory, rng: Random) -> tuple[Answer, Memory]:
-    """Far beyond the floor: a warning with the offer as it was, and in the end it leaves."""
+def _warned(
+    person: Person, now: Memory, moment: Literal["insulted", "offended"]
+) -> tuple[Answer, Memory]:
+    """Far beyond the floor, or rude: a warning with the offer as it was, and in the end it leaves."""
     now = replace(now, warnings=now.warnings + 1)
     if now.warnings > person.warnings:
-        return _leave(now, "We are too far apart. Good luck.")
-    package = now.offers[-1] if now.offers else person.opening
-    return _speak(person, now, package, _say(rng, _INSULTS))
+        return _leave(now, "leaves_insulted")
+    return _speak(now, now.offers[-1] if now.offers else person.opening, moment)
+
+
+def _open(person: Person, now: Memory) -> tuple[Answer, Memory]:
+    ploy: Ploy | None = "extreme_anchor" if person.kind == "extreme_anchor" else None
+    return _speak(now, person.opening, "opening", ploy=ploy)
 
 
 def _speak(
-    person: Person,
     now: Memory,
     package: Package,
-    said: str,
+    moment: Moment,
     *,
     final: bool = False,
     withdraws: bool = False,
+    ploy: Ploy | None = None,
 ) -> tuple[Answer, Memory]:
-    now = replace(now, offers=(*now.offers, package))
-    return Answer("offer", package, said, final, withdraws), now
+    now = replace(now, offers=(*now.offers, package), ploy=ploy)
+    return Answer("offer", moment, package, final, withdraws, ploy=ploy), now
 
 
-def _accept(now: Memory, said: str) -> tuple[Answer, Memory]:
-    return Answer("accept", now.theirs, said), now
+def _accept(now: Memory, moment: Moment) -> tuple[Answer, Memory]:
+    return Answer("accept", moment, now.theirs), now
 
 
-def _leave(now: Memory, said: str) -> tuple[Answer, Memory]:
-    return Answer("leave", None, said), now
+def _leave(now: Memory, moment: Moment) -> tuple[Answer, Memory]:
+    return Answer("leave", moment), now
 
 
 def _opening(interests: Interests, stretch: float) -> Package:
@@ -393,10 +524,6 @@ def _opening(interests: Interests, stretch: float) -> Package:
 
 def _assumed(person: Person, memory: Memory) -> Package:
     return memory.offers[-1] if memory.offers else person.opening
-
-
-def _say(rng: Random, sentences: tuple[str, ...]) -> str:
-    return sentences[rng.randrange(len(sentences))]
 
 
 def _lognormal(rng: Random, spread: float) -> float:

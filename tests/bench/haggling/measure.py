@@ -32,9 +32,9 @@ from negotiator.negotiations.issues import (
 from negotiator.negotiations.limits import within_limit
 from negotiator.negotiations.terms import Terms
 from negotiator.negotiations.utility import package_utility, utility_of_worth
-from tests.bench.haggling.advisers import ADVISERS, floor_of, keeps_limits, last_packages
-from negotiator.rehearsals.counterpart.person import KINDS, Person
 from negotiator.rehearsals.counterpart.interests import Stake
+from negotiator.rehearsals.counterpart.person import KINDS, Person
+from tests.bench.haggling.advisers import ADVISERS, floor_of, keeps_limits, last_packages
 from tests.bench.haggling.play import Case, Talk, case_names, load_case, play
 
 SEEDS: Final = 8

@@ -14,7 +14,7 @@ from negotiator.negotiations.schemas_negotiations import NegotiationBody
 from negotiator.negotiations.terms import Terms
 from negotiator.negotiations.terms_parsing import parse_terms
 from negotiator.negotiations.terms_view import package_view
-from negotiator.values import HOUR, milliseconds
+from negotiator.rehearsals.counterpart.interests import Interests, Stake
 from negotiator.rehearsals.counterpart.person import (
     Answer,
     Memory,
@@ -24,7 +24,7 @@ from negotiator.rehearsals.counterpart.person import (
     answer,
     draw_person,
 )
-from negotiator.rehearsals.counterpart.interests import Interests, Stake
+from negotiator.values import HOUR, milliseconds
 
 CASES: Final = Path(__file__).parent / "cases"
 MAX_ROUNDS: Final = 14
@@ -212,7 +212,7 @@ class _Recorder:
         if given.withdraws and earlier:
             self.add("them", "withdrawal", earlier[-1].package, answers=earlier[-1].id)
         kind = "final" if given.claimed_final else "counter" if self.rows else "offer"
-        self.add("them", kind, package, said=given.said, final=given.claimed_final)
+        self.add("them", kind, package, said=given.moment, final=given.claimed_final)
 
     def live_package(self) -> Package | None:
         """What the other side has on the table, completed by its earlier offers."""
@@ -260,10 +260,10 @@ def play(case: Case, kind: PersonKind, seed: int, adviser: Adviser) -> Talk:
         ledger.at += round(case.hours_a_round * HOUR / 2)
         given, memory = answer(person, memory, turn, rounds_left=left)
         if given.action == "accept":
-            return over(given.package, "accepted by them", given.said)
+            return over(given.package, "accepted by them", given.moment)
         if given.action == "leave":
             ended = "ended by chance" if given.by_chance else "left by them"
-            return over(None, ended, given.said)
+            return over(None, ended, given.moment)
         ledger.answer(given, _named(case.terms, given, ledger))
     return over(None, "no end")
 

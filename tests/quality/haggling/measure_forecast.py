@@ -29,8 +29,8 @@ from negotiator.negotiations.forecast import (
 from negotiator.negotiations.issues import Issue, coordinate
 from negotiator.negotiations.leverage.concessions import LedgerOffer
 from negotiator.negotiations.offer_history import ledger_offers
-from tests.bench.haggling.advisers import ADVISERS
 from negotiator.rehearsals.counterpart.person import KINDS
+from tests.bench.haggling.advisers import ADVISERS
 from tests.bench.haggling.play import Talk, case_names, load_case, play
 
 SEEDS: Final = 40

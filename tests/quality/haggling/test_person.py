@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from negotiator.negotiations.issues import Package
-from tests.bench.haggling.advisers import ADVISERS
 from negotiator.rehearsals.counterpart.person import (
     FAIR_SHARE,
     KINDS,
@@ -18,6 +17,7 @@ from negotiator.rehearsals.counterpart.person import (
     answer,
     draw_person,
 )
+from tests.bench.haggling.advisers import ADVISERS
 from tests.bench.haggling.play import Case, case_names, load_case, play
 
 _CASES = st.sampled_from(case_names()).map(load_case)
