@@ -12,10 +12,12 @@ from negotiator import __version__
 from negotiator.compose.services import Services
 from negotiator.discovery import mcp_card
 from negotiator.discovery.documents import PublicDocument
+from negotiator.discovery.skills import offered_skills
 from negotiator.http.operation import ServiceDescription
 from negotiator.http.pipeline import RefusalRenderer
 from negotiator.mcp.endpoint import MCP_PATH, McpEndpoint, requires_credential
 from negotiator.mcp.server_info import make_server_info
+from negotiator.mcp.skills import McpSkills
 
 if TYPE_CHECKING:
     from negotiator.mcp.server import McpServer
@@ -38,7 +40,8 @@ def build_mcp(services: Services, service: ServiceDescription) -> McpService:
     def server() -> "McpServer":
         from negotiator.mcp.server import McpServer
 
-        return McpServer(service, pipeline, make_server_info(service, __version__))
+        identity = make_server_info(service, __version__)
+        return McpServer(service, pipeline, identity, McpSkills(offered_skills(service)))
 
     @functools.cache
     def card() -> bytes:

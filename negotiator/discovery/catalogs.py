@@ -59,6 +59,8 @@ def _collection(path: str) -> str:
 
 
 AI_CATALOG_PATH: Final = "/.well-known/ai-catalog.json"
+AI_CATALOG_TYPE: Final = "application/ai-catalog+json"
+"""AI Catalog 1.0, Media Type and Location Independence; without parameters."""
 ARD_PATH: Final = "/.well-known/ard.json"
 MCP_CARD_PATH: Final = "/mcp/server-card"
 _CARD_TYPE: Final = "application/mcp-server-card+json"
@@ -123,7 +125,7 @@ def catalog_resources(site: SiteDescription) -> list[CatalogResource]:
                 skill.description,
                 _SKILLS[skill.name],
             )
-            for skill in offered_skills(site)
+            for skill in offered_skills(site.service)
         ),
     ]
 

@@ -22,7 +22,7 @@ def llms_txt(site: SiteDescription) -> str:
     base = site.base
     jobs = "\n".join(
         f"- [{skill.name}]({base}{skill.path}): {skill.description}"
-        for skill in offered_skills(site)
+        for skill in offered_skills(site.service)
     )
     mcp = f"- [MCP server card]({base}/mcp/server-card): the operations as MCP tools, at {base}{site.mcp}\n"
     optional = "\n".join(
@@ -37,7 +37,7 @@ def llms_txt(site: SiteDescription) -> str:
 
 ## Start here
 
-- [auth.md]({base}/auth.md): how to get a token
+- [auth.md]({base}/auth.md): how to get a token; a client of the code flow uses a client ID metadata document
 - [OpenAPI]({base}/openapi.json): every operation with its schemas
 - [API catalogue]({base}/.well-known/api-catalog): the same as a linkset
 - [Manual]({base}/docs): every operation on one page, with examples
@@ -59,7 +59,7 @@ def llms_txt(site: SiteDescription) -> str:
 def llms_full_txt(site: SiteDescription, auth_md: str) -> str:
     """Everything an agent needs in one file: `auth_md`, the skills, and every operation with an example."""
     taught = "\n".join(
-        skill.text.partition("\n---\n")[2].strip() + "\n" for skill in offered_skills(site)
+        skill.text.partition("\n---\n")[2].strip() + "\n" for skill in offered_skills(site.service)
     )
     sections = "\n".join(_section(site, operation) for operation in site.api)
     return (

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from negotiator.discovery import operation_examples, page_frame
+from negotiator.discovery.catalogs import AI_CATALOG_PATH, AI_CATALOG_TYPE
 from negotiator.discovery.site import SiteDescription
 from negotiator.discovery.skills import offered_skills
 from negotiator.http.operation import Operation
@@ -23,6 +24,7 @@ _RELATIONS: Final = (
     ("/docs", 'rel="service-doc"; type="text/html"'),
     ("/llms.txt", 'rel="describedby"; type="text/plain"'),
     ("/.well-known/ard.json", 'rel="ard"; type="application/json"'),
+    (AI_CATALOG_PATH, f'rel="ai-catalog"; type="{AI_CATALOG_TYPE}"'),
 )
 
 
@@ -38,7 +40,7 @@ def home_page(site: SiteDescription) -> tuple[str, str]:
         "enrols": site.offers("register_directory_agent"),
         "signs_in": site.has(site.sign_in),
         "prepares": site.offers("open_negotiation") and site.has(site.sign_in),
-        "skills": offered_skills(site),
+        "skills": offered_skills(site.service),
     }
     return page_frame.render_page(site, "home.html", **known), page_frame.render_page(
         site, "home.md", **known

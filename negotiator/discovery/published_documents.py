@@ -119,9 +119,9 @@ def _catalogues(site: SiteDescription) -> Iterable[PublicDocument]:
         lambda: orjson.dumps(openapi.openapi_document(site.service, site.version)),
     )
     listed = catalogs.ai_catalog(site)
-    yield _json(catalogs.AI_CATALOG_PATH, listed)
+    yield static_document(catalogs.AI_CATALOG_PATH, catalogs.AI_CATALOG_TYPE, orjson.dumps(listed))
     yield _json(catalogs.ARD_PATH, listed)
-    yield _json(skills.SKILLS_INDEX_PATH, skills.skills_index(site))
+    yield _json(skills.SKILLS_INDEX_PATH, skills.skills_index(site.service))
 
 
 def _for_agents(site: SiteDescription) -> Iterable[PublicDocument]:
@@ -132,8 +132,8 @@ def _for_agents(site: SiteDescription) -> Iterable[PublicDocument]:
         llms_txt.LLMS_FULL_PATH, TEXT, lambda: llms_txt.llms_full_txt(site, access).encode()
     )
     yield static_document(crawlers.ROBOTS_PATH, TEXT, crawlers.robots_txt(site).encode())
-    for skill in skills.offered_skills(site):
-        yield static_document(skill.path, MARKDOWN, skill.text.encode())
+    for skill in skills.offered_skills(site.service):
+        yield static_document(skill.path, MARKDOWN, skill.content)
 
 
 def _for_people(site: SiteDescription) -> Iterable[PublicDocument]:

@@ -1,7 +1,8 @@
 """Agent skills: whole tasks as instructions whose commands work, with an index of digests.
 
 The form is that of Agent Skills Discovery 0.2.0: the index names each `SKILL.md` with the SHA-256 of the bytes served.
-A skill is offered only where every operation it calls is offered.
+A skill is offered only where every operation it calls is offered. The MCP endpoint serves the same texts (docs/contract
+10.5).
 """
 
 import hashlib
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Any, Final
 
-from negotiator.discovery.site import SiteDescription
+from negotiator.http.operation import ServiceDescription
 
 SKILLS_PATH: Final = "/.well-known/agent-skills"
 SKILLS_INDEX_PATH: Final = f"{SKILLS_PATH}/index.json"
@@ -42,15 +43,25 @@ class AgentSkill:
         """The path at which it is served."""
         return f"{SKILLS_PATH}/{self.name}/SKILL.md"
 
+    @property
+    def content(self) -> bytes:
+        """The bytes of the file, the same wherever it is served."""
+        return self.text.encode()
 
-def offered_skills(site: SiteDescription) -> tuple[AgentSkill, ...]:
-    """The skills whose operations this site offers."""
+    @property
+    def digest(self) -> str:
+        """`sha256:` and 64 hexadecimal digits."""
+        return f"sha256:{hashlib.sha256(self.content).hexdigest()}"
+
+
+def offered_skills(service: ServiceDescription) -> tuple[AgentSkill, ...]:
+    """The skills whose operations this service offers."""
     return tuple(
-        _read(name, site.base) for name, needs in _NEEDS.items() if all(map(site.offers, needs))
+        _read(name, service.base) for name, needs in _NEEDS.items() if all(map(service.find, needs))
     )
 
 
-def skills_index(site: SiteDescription) -> dict[str, Any]:
+def skills_index(service: ServiceDescription) -> dict[str, Any]:
     return {
         "$schema": _SCHEMA,
         "skills": [
@@ -58,10 +69,10 @@ def skills_index(site: SiteDescription) -> dict[str, Any]:
                 "name": skill.name,
                 "type": "skill-md",
                 "description": skill.description,
-                "url": f"{site.base}{skill.path}",
-                "digest": f"sha256:{hashlib.sha256(skill.text.encode()).hexdigest()}",
+                "url": f"{service.base}{skill.path}",
+                "digest": skill.digest,
             }
-            for skill in offered_skills(site)
+            for skill in offered_skills(service)
         ],
     }
 

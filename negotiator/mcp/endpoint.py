@@ -37,8 +37,9 @@ _DEPTH: Final = MAX_DEPTH + 2
 """Nesting of a message: that of an operation's input, with the message and its params around it."""
 
 _PARSE_ERROR, _INVALID_REQUEST, _INTERNAL_ERROR = -32700, -32600, -32603
-_REFUSED: Final = -32010
-"""The service refused a valid request (401, 403, 429, 503). MCP 2026-07-28 reserves -32020 to -32099 for itself."""
+_REFUSALS: Final = {401, 403, 429, 503}
+"""Refusals of a valid request. Their error code is the HTTP status: MCP 2026-07-28 (Base Protocol, Error Codes) wants
+codes of an application outside of JSON-RPC's reserved range, -32768 to -32000."""
 
 
 @dataclass(slots=True)
@@ -211,8 +212,8 @@ def _wrapped(
 
 
 def _code(status: int) -> int:
-    if status in {401, 403, 429, 503}:
-        return _REFUSED
+    if status in _REFUSALS:
+        return status
     return _INTERNAL_ERROR if status >= 500 else _INVALID_REQUEST
 
 

@@ -34,6 +34,7 @@ from mcp_types import (
     GetPromptRequestParams,
     PaginatedRequestParams,
     ReadResourceRequestParams,
+    RequestParams,
 )
 from mcp_types.version import (
     HANDSHAKE_PROTOCOL_VERSIONS,
@@ -48,11 +49,12 @@ from negotiator.http.pipeline import Pipeline
 from negotiator.mcp import prompts, tools
 from negotiator.mcp.resources import McpResources
 from negotiator.mcp.server_info import McpServerInfo
+from negotiator.mcp.skills import SKILLS_EXTENSION, McpSkills
 from negotiator.mcp.tool_access import make_tool_access
 from negotiator.mcp.tool_calls import CallContext, call_tool, refusal_body
 
 _NO_RESOURCE: Final = -32002
-"""The error code for a missing resource in revisions before 2026-07-28."""
+"""The error code for a missing resource in revisions before 2026-07-28, which no longer allows it."""
 
 _LISTS: Final = CacheHint(300_000, "public")
 _OWN: Final = CacheHint(300_000, "private")
@@ -63,6 +65,12 @@ _MAX_CACHED_LISTS: Final = 64
 _TRANSPORT: Final = TransportContext(kind="streamable-http", can_send_request=False)
 
 RequestContext = ServerRequestContext[Any, Any]
+
+
+class GetSkillRequestParams(RequestParams):
+    """The parameters of `skills/get`."""
+
+    uri: str
 
 
 class _Exchange:
@@ -96,8 +104,13 @@ class McpHandlers:
     """The SDK's server with handlers for all methods but `tools/call`, which `McpServer` answers itself."""
 
     def __init__(
-        self, service: ServiceDescription, pipeline: Pipeline, identity: McpServerInfo
+        self,
+        service: ServiceDescription,
+        pipeline: Pipeline,
+        identity: McpServerInfo,
+        skills: McpSkills,
     ) -> None:
+        self._skills = skills
         self._access = make_tool_access(service)
         self._definitions = {
             name: tools.tool_definition(name, operation)
@@ -144,11 +157,15 @@ class McpHandlers:
         server.middleware[:] = [self._add_instructions, self._cache_list]
         listing = PaginatedRequestParams
         server.add_request_handler("tools/list", listing, self._list_tools)
-        if self._resources.entries(templates=False):
+        if self._resources.entries(templates=False) or self._skills.skills:
             reading = ReadResourceRequestParams
             server.add_request_handler("resources/list", listing, self._list_resources)
             server.add_request_handler("resources/templates/list", listing, self._list_templates)
             server.add_request_handler("resources/read", reading, self._read_resource)
+        if self._skills.skills:
+            server.extensions[SKILLS_EXTENSION] = {}
+            server.add_request_handler("skills/list", listing, self._list_skills)
+            server.add_request_handler("skills/get", GetSkillRequestParams, self._get_skill)
         if self._prompts:
             server.add_request_handler("prompts/list", listing, self._list_prompts)
             server.add_request_handler("prompts/get", GetPromptRequestParams, self._get_prompt)
@@ -198,7 +215,9 @@ class McpHandlers:
         self, _ctx: RequestContext, params: PaginatedRequestParams
     ) -> HandlerResult:
         _refuse_cursor(params)
-        return _complete(resources=self._resources.entries(templates=False))
+        return _complete(
+            resources=[*self._resources.entries(templates=False), *self._skills.resources()]
+        )
 
     async def _list_templates(
         self, _ctx: RequestContext, params: PaginatedRequestParams
@@ -217,6 +236,9 @@ class McpHandlers:
     async def _read_resource(
         self, ctx: RequestContext, params: ReadResourceRequestParams
     ) -> HandlerResult:
+        skill = self._skills.read(params.uri)
+        if skill is not None:
+            return _complete(contents=[skill], **_cacheable(ctx))
         try:
             contents = await self._resources.read(_call_context(ctx), params.uri)
         except NotFound:
@@ -226,6 +248,18 @@ class McpHandlers:
             code = INVALID_PARAMS if modern else _NO_RESOURCE
             raise MCPError(code, "There is no such resource.", {"uri": params.uri})
         return _complete(contents=[contents])
+
+    async def _list_skills(
+        self, ctx: RequestContext, params: PaginatedRequestParams
+    ) -> HandlerResult:
+        _refuse_cursor(params)
+        return {"skills": self._skills.entries(), **_cacheable(ctx)}
+
+    async def _get_skill(self, ctx: RequestContext, params: GetSkillRequestParams) -> HandlerResult:
+        entry = self._skills.entry(params.uri)
+        if entry is None:
+            raise MCPError(INVALID_PARAMS, "There is no such skill.", {"uri": params.uri})
+        return {"skill": entry, **_cacheable(ctx)}
 
     async def _get_prompt(
         self, ctx: RequestContext, params: GetPromptRequestParams
@@ -261,6 +295,13 @@ def _complete(**members: Any) -> dict[str, Any]:
     return {"resultType": "complete", **members}
 
 
+def _cacheable(ctx: RequestContext) -> dict[str, Any]:
+    """The caching members of a public result; none before 2026-07-28, where no schema has them."""
+    if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
+        return {}
+    return {"ttlMs": _LISTS.ttl_ms, "cacheScope": _LISTS.scope}
+
+
 def _refuse_cursor(params: PaginatedRequestParams) -> None:
     """Raise for a cursor: every list is one page."""
     if params.cursor is not None:
@@ -290,11 +331,15 @@ class McpServer:
     """The service as an MCP server."""
 
     def __init__(
-        self, service: ServiceDescription, pipeline: Pipeline, identity: McpServerInfo
+        self,
+        service: ServiceDescription,
+        pipeline: Pipeline,
+        identity: McpServerInfo,
+        skills: McpSkills,
     ) -> None:
         self._pipeline = pipeline
         self._tools = tools.tool_operations(service)
-        self._handlers = McpHandlers(service, pipeline, identity)
+        self._handlers = McpHandlers(service, pipeline, identity, skills)
         stamp = {SERVER_INFO_META_KEY: self.server_info}
         self._stamp = orjson.Fragment(orjson.dumps(stamp))
 

@@ -1,4 +1,8 @@
-"""`/oauth/register` (RFC 7591): a client registers itself and gets an id, and a secret if it authenticates by one."""
+"""`/oauth/register` (RFC 7591): a client registers itself and gets an id, and a secret if it authenticates by one.
+
+MCP 2026-07-28 (Authorization, Client Registration) deprecates this in favour of client ID metadata documents
+(`client_documents`). It stays for clients that cannot publish a document.
+"""
 
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, NotRequired
@@ -85,7 +89,7 @@ class ClientRegistrationRoutes:
                 name="register_client",
                 method="POST",
                 path="/oauth/register",
-                summary="Register an OAuth client for the code flow",
+                summary="Register an OAuth client that has no metadata document (deprecated by MCP 2026-07-28)",
                 run=self.register,
                 input=RegisterClient,
                 output=ClientInformation,

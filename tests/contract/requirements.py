@@ -185,6 +185,7 @@ REQUIREMENTS: Final = {
     "3.5:revoke": "RFC 7009: dead at once, 200 for unknown tokens too",
     "3.5:introspect": "RFC 7662: a client's own live tokens, else only active: false",
     "3.6:register": "RFC 7591 registration and client id metadata documents",
+    "3.6:order": "client id metadata documents are named before dynamic registration",
     "3.7:audience": "aud is the resource asked for, and the token opens that resource only",
     "3.7:at-jwt": "access tokens are RFC 9068 JWTs that others verify offline",
     "3.7:dead-at-once": "a token dies with its row, agent, client, user or issuer",
@@ -210,6 +211,7 @@ REQUIREMENTS: Final = {
     "4.3:catalog": "RFC 9727: linkset+json, HEAD with Link",
     "4.3:skills": "skills are served as the digests of their index say",
     "4.3:resources": "ai-catalog.json and ard.json are one list that loads",
+    "4.3:catalog-type": "ai-catalog.json is application/ai-catalog+json, without parameters",
     "4.3:server-card": "/.well-known/mcp/server-card.json answers GET",
     "4.3:card": "the server card and the MCP endpoint never disagree",
     "4.4:pages": "/auth.md, /llms.txt and /robots.txt",
@@ -432,7 +434,11 @@ REQUIREMENTS: Final = {
     "10.2:redeem": "a delegation code is redeemed over MCP",
     "10.2:affordable": "all tools together cost at most 7,000 tokens, and each says when to use it",
     "10.3:refusal-bodies": "a refusal by HTTP has a JSON-RPC error as body, in words a model can act on",
+    "10.3:codes": "no error code of the service is in a range that the revision reserves",
     "10.4:resource": "the endpoint is a protected resource with metadata of its own",
+    "10.5:skills": "skills are listed, got and read over MCP by the final text of SEP-2640",
+    "10.5:same": "text, front matter and digest of a skill are those of the public documents",
+    "10.5:unknown": "a URI of no skill is -32602",
 }
 CITED: Final[dict[str, set[str]]] = {}
 

@@ -39,8 +39,7 @@ def refused_over_mcp(
     found: dict[str, Any] = body["error"]
     assert found.keys() == {"code", "message", "data"}
     assert found["message"].startswith(found["data"]["error_description"])
-    standard = found["code"] in {-32600, -32603}
-    assert standard or -32019 <= found["code"] <= -32003, "what neither JSON-RPC nor MCP reserves"
+    assert found["code"] in {-32600, -32603, status}
     _refusal(answer, found["data"], status, error)
     return found
 

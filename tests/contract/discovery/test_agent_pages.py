@@ -103,3 +103,25 @@ async def test_robots_may_read_the_documents_and_not_the_api(client: httpx2.Asyn
     for group in groups:
         assert "Disallow: /api/" in group
         assert "Allow: /\n" in group
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("path", ["/auth.md", "/llms.txt", "/llms-full.txt"])
+@covers("3.6:order")
+async def test_metadata_documents_of_clients_are_named_before_registration(
+    client: httpx2.AsyncClient, path: str
+) -> None:
+    text = (await client.get(path)).text
+    assert 0 < text.index("client ID metadata document") < text.index("/oauth/register")
+    assert "deprecate" in text
+
+
+@pytest.mark.asyncio
+@covers("3.6:order")
+async def test_the_metadata_name_client_documents_before_the_registration_endpoint(
+    client: httpx2.AsyncClient,
+) -> None:
+    for name in ("oauth-authorization-server", "openid-configuration"):
+        members = list((await client.get(f"/.well-known/{name}")).json())
+        documents = members.index("client_id_metadata_document_supported")
+        assert documents < members.index("registration_endpoint")

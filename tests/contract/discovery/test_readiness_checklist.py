@@ -69,7 +69,8 @@ async def test_line_3_every_link_of_the_home_page_is_of_the_stated_type(
     for asked in ({}, {"accept": "text/markdown"}):
         found = links(await client.get("/", headers=asked))
         relations = {link.relation for link in found}
-        assert relations == {"api-catalog", "service-desc", "service-doc", "describedby", "ard"}
+        documented = {"api-catalog", "service-desc", "service-doc", "describedby"}
+        assert relations == {*documented, "ard", "ai-catalog"}
         for link in found:
             answer = await client.get(link.target)
             assert answer.status_code == 200, link
@@ -211,6 +212,18 @@ async def test_line_14_both_catalogues_of_resources_are_one_list(
         answer = await client.get(entry["url"])
         assert answer.status_code == 200
         assert media_type(entry["type"]) == media_type(answer.headers["content-type"])
+
+
+@pytest.mark.asyncio
+@covers("4.3:catalog-type")
+async def test_line_14_the_ai_catalogue_has_its_own_media_type(client: httpx2.AsyncClient) -> None:
+    path, wanted = "/.well-known/ai-catalog.json", "application/ai-catalog+json"
+    for method in ("GET", "HEAD"):
+        assert (await client.request(method, path)).headers["content-type"] == wanted
+    linked = {link.target: link.media_type for link in links(await client.get("/"))}
+    assert linked[path] == wanted
+    beside = await client.get("/.well-known/ard.json")
+    assert beside.headers["content-type"] == "application/json"
 
 
 @pytest.mark.asyncio

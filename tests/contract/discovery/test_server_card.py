@@ -15,6 +15,7 @@ WELL_KNOWN: Final = "/.well-known/mcp/server-card.json"
 BESIDE: Final = "/mcp/server-card"
 HANDSHAKES: Final = ("2025-11-25", "2025-06-18")
 EXTENSIONS: Final = {
+    "io.modelcontextprotocol/skills",
     "io.modelcontextprotocol/oauth-client-credentials",
     "io.modelcontextprotocol/enterprise-managed-authorization",
 }

@@ -1,0 +1,102 @@
+"""Agent skills over MCP: `skills/list`, `skills/get`, and each file of a skill as a resource.
+
+The source is the extension `io.modelcontextprotocol/skills`: SEP-2640 (final) and the specification of the repository
+modelcontextprotocol/ext-skills, specification/stable/skills.mdx. The texts and their digests are those of the public
+documents.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+import orjson
+
+from negotiator.mcp.tool_calls import JSON
+
+SKILLS_EXTENSION: Final = "io.modelcontextprotocol/skills"
+_SCHEME: Final = "skill://"
+_INDEX_URI: Final = f"{_SCHEME}index.json"
+"""The list in drafts of SEP-2640, which hosts still read; the final text has `skills/list` instead."""
+_INDEX_SCHEMA: Final = "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
+_MARKDOWN: Final = "text/markdown"
+
+
+class SkillFile(Protocol):
+    """A skill that consists of its `SKILL.md`; `name` and `description` are its whole front matter."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def description(self) -> str: ...
+
+    @property
+    def content(self) -> bytes: ...
+
+    @property
+    def digest(self) -> str:
+        """`sha256:` and 64 hexadecimal digits, of `content`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class McpSkills:
+    """The skills of the service, by the URI of their `SKILL.md`."""
+
+    skills: tuple[SkillFile, ...]
+
+    def resources(self) -> list[dict[str, Any]]:
+        """The entries of `resources/list`."""
+        return [
+            {
+                "uri": _uri(skill),
+                "name": skill.name,
+                "title": skill.name.replace("-", " ").capitalize(),
+                "description": skill.description,
+                "mimeType": _MARKDOWN,
+                "size": len(skill.content),
+            }
+            for skill in self.skills
+        ]
+
+    def entries(self) -> list[dict[str, Any]]:
+        """The entries of `skills/list`, each a complete list of the skill's files."""
+        return [_entry(skill) for skill in self.skills]
+
+    def entry(self, uri: str) -> dict[str, Any] | None:
+        """The entry of `skills/get`; None when the URI is not that of a `SKILL.md` served here."""
+        return next((_entry(skill) for skill in self.skills if _uri(skill) == uri), None)
+
+    def read(self, uri: str) -> dict[str, Any] | None:
+        """The resource's contents; None when there is no such resource."""
+        if uri == _INDEX_URI and self.skills:
+            return {"uri": uri, "mimeType": JSON, "text": orjson.dumps(self._index()).decode()}
+        found = next((skill for skill in self.skills if _uri(skill) == uri), None)
+        if found is None:
+            return None
+        return {"uri": uri, "mimeType": _MARKDOWN, "text": found.content.decode()}
+
+    def _index(self) -> dict[str, Any]:
+        listed = [
+            {
+                "name": skill.name,
+                "type": "skill-md",
+                "description": skill.description,
+                "url": _uri(skill),
+                "digest": skill.digest,
+            }
+            for skill in self.skills
+        ]
+        return {"$schema": _INDEX_SCHEMA, "skills": listed}
+
+
+def _uri(skill: SkillFile) -> str:
+    return f"{_SCHEME}{skill.name}/SKILL.md"
+
+
+def _entry(skill: SkillFile) -> dict[str, Any]:
+    file = {"uri": _uri(skill), "digest": skill.digest, "size": len(skill.content)}
+    return {
+        "uri": _uri(skill),
+        "frontmatter": {"name": skill.name, "description": skill.description},
+        "resources": [file],
+    }
