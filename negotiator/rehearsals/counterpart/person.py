@@ -125,7 +125,7 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class PersonAnswer:
     """What the person does, and what kind of thing it says; `wait` names no new package.
 
     `withdraws` means that its earlier offer no longer stands, `by_chance` that it leaves for no reason of the talk.
@@ -142,7 +142,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
+class PersonMemory:
     """What the person remembers of the talk; `offers` are its own, oldest first.
 
     `pull` is how much larger its next step is for what was said. `ploy` is its tactic that nobody has named yet.
@@ -233,8 +233,8 @@ def draw_person(
 
 
 def answer(
-    person: Person, memory: Memory, turn: Turn, *, rounds_left: int | None = None
-) -> tuple[Answer, Memory]:
+    person: Person, memory: PersonMemory, turn: Turn, *, rounds_left: int | None = None
+) -> tuple[PersonAnswer, PersonMemory]:
     """What the person does in answer to a turn, and what it remembers afterwards.
 
     `rounds_left` is the number of further words of the other side that a known end leaves; 0 asks for a last word.
@@ -274,7 +274,7 @@ def answer(
     return _respond(person, memory, now, standing)
 
 
-def _impressed(memory: Memory, remarks: frozenset[Remark]) -> Memory:
+def _impressed(memory: PersonMemory, remarks: frozenset[Remark]) -> PersonMemory:
     """What reasons, an alternative and a tactic that is named do to the next step."""
     pull = memory.pull
     if "reason" in remarks and memory.reasons < MOST_REASONS:
@@ -291,7 +291,9 @@ def _impressed(memory: Memory, remarks: frozenset[Remark]) -> Memory:
     )
 
 
-def _talk(person: Person, memory: Memory, turn: Turn, rng: Random) -> tuple[Answer, Memory] | None:
+def _talk(
+    person: Person, memory: PersonMemory, turn: Turn, rng: Random
+) -> tuple[PersonAnswer, PersonMemory] | None:
     """The answer to words without figures, or to silence; None where it answers as to any turn without a move."""
     remarks = turn.remarks
     if remarks & QUESTIONS and memory.questions < FREE_QUESTIONS:
@@ -301,35 +303,39 @@ def _talk(person: Person, memory: Memory, turn: Turn, rng: Random) -> tuple[Answ
             ("question_interest", "tells_interest"),
             ("question_why", "tells_why"),
         )
-        return Answer("wait", next(m for remark, m in moments if remark in remarks)), asked
+        return PersonAnswer("wait", next(m for remark, m in moments if remark in remarks)), asked
     if "names_tactic" in remarks and memory.ploy is not None:
-        return Answer("wait", "tactic_named"), replace(memory, ploy=None)
+        return PersonAnswer("wait", "tactic_named"), replace(memory, ploy=None)
     if memory.theirs is None:
-        return None if not memory.offers else (Answer("wait", "asks_for_figure"), _older(memory))
+        return (
+            None if not memory.offers else (PersonAnswer("wait", "asks_for_figure"), _older(memory))
+        )
     if "ultimatum" in remarks:
-        return Answer("wait", "hears_ultimatum"), replace(
+        return PersonAnswer("wait", "hears_ultimatum"), replace(
             _older(memory), ultimatums=memory.ultimatums + 1, unmoved=memory.unmoved + 1
         )
     if "alternative" in remarks and memory.alternatives <= 1:
-        return Answer("wait", "hears_alternative"), _older(memory)
+        return PersonAnswer("wait", "hears_alternative"), _older(memory)
     if "reason" in remarks and memory.reasons <= MOST_REASONS:
-        return Answer("wait", "hears_reason"), _older(memory)
+        return PersonAnswer("wait", "hears_reason"), _older(memory)
     if "courtesy" in remarks:
-        return Answer("wait", "courtesy"), _older(memory)
+        return PersonAnswer("wait", "courtesy"), _older(memory)
     if turn.silent and memory.silences == 0:
         heard = replace(memory, silences=1)
         if rng.random() >= SILENCE_CHANCES[person.hardness] or memory.words_since_final is not None:
-            return Answer("wait", "silence"), _older(heard)
+            return PersonAnswer("wait", "silence"), _older(heard)
         return _fill_silence(person, heard, rng)
     return None
 
 
-def _older(memory: Memory) -> Memory:
+def _older(memory: PersonMemory) -> PersonMemory:
     """The memory after a turn that brought no figure: patience runs."""
     return replace(memory, words=memory.words + 1)
 
 
-def _fill_silence(person: Person, memory: Memory, rng: Random) -> tuple[Answer, Memory]:
+def _fill_silence(
+    person: Person, memory: PersonMemory, rng: Random
+) -> tuple[PersonAnswer, PersonMemory]:
     """A small step that nobody asked for."""
     now = _older(memory)
     demand = person.interests.worth(now.offers[-1]) if now.offers else person.opening_worth
@@ -338,11 +344,13 @@ def _fill_silence(person: Person, memory: Memory, rng: Random) -> tuple[Answer, 
         now.offers[-1] if now.offers else person.opening, now.theirs, goal, person.floor
     )
     if now.offers and package == now.offers[-1]:
-        return Answer("wait", "silence"), now
+        return PersonAnswer("wait", "silence"), now
     return _speak(now, package, "small_step")
 
 
-def _pressed(person: Person, now: Memory, at: "_Standing") -> tuple[Answer, Memory] | None:
+def _pressed(
+    person: Person, now: PersonMemory, at: "_Standing"
+) -> tuple[PersonAnswer, PersonMemory] | None:
     """The answer to "take it or leave it": a deal above the floor more often than not, a second one ends the talk."""
     if at.value >= person.floor:
         if at.rng.random() < ULTIMATUM_CHANCES[person.hardness]:
@@ -362,7 +370,9 @@ class _Standing:
     rng: Random
 
 
-def _respond(person: Person, memory: Memory, now: Memory, at: _Standing) -> tuple[Answer, Memory]:
+def _respond(
+    person: Person, memory: PersonMemory, now: PersonMemory, at: _Standing
+) -> tuple[PersonAnswer, PersonMemory]:
     """Accept, leave, or go on to the next offer."""
     demand = person.interests.worth(now.offers[-1]) if now.offers else person.opening_worth
     fair = at.value >= person.floor + FAIR_SHARE * (demand - person.floor)
@@ -377,7 +387,7 @@ def _respond(person: Person, memory: Memory, now: Memory, at: _Standing) -> tupl
     if not fair and now.offers and at.rng.random() < HAZARD:
         if at.value >= person.floor:
             return _accept(now, "accepts_today")
-        return Answer("leave", "leaves_chance", by_chance=True), now
+        return PersonAnswer("leave", "leaves_chance", by_chance=True), now
     if now.words_since_final is not None and person.means_it:
         return _after_final(person, now, at, fair=fair)
     if not now.offers:
@@ -389,7 +399,9 @@ def _respond(person: Person, memory: Memory, now: Memory, at: _Standing) -> tupl
     return _step(person, now, at, demand)
 
 
-def _step(person: Person, now: Memory, at: _Standing, demand: float) -> tuple[Answer, Memory]:
+def _step(
+    person: Person, now: PersonMemory, at: _Standing, demand: float
+) -> tuple[PersonAnswer, PersonMemory]:
     """The next offer: a step that shrinks, by how far the other side came; or their offer, when it is near."""
     planned = _planned_step(person, now, at.rng)
     size = planned * _reciprocity(person, now, at, demand) * now.pull
@@ -414,14 +426,14 @@ def _step(person: Person, now: Memory, at: _Standing, demand: float) -> tuple[An
     return _speak(now, package, "step" if size >= planned else "small_step")
 
 
-def _planned_step(person: Person, now: Memory, rng: Random) -> float:
+def _planned_step(person: Person, now: PersonMemory, rng: Random) -> float:
     if now.step is None:
         return person.first_step * (person.opening_worth - person.resistance)
     ratio = min(1.15, person.shrinkage * _lognormal(rng, 0.35))
     return now.step * (1.0 if now.unmoved else ratio)
 
 
-def _reciprocity(person: Person, now: Memory, at: _Standing, demand: float) -> float:
+def _reciprocity(person: Person, now: PersonMemory, at: _Standing, demand: float) -> float:
     """The factor on the planned step: their concession against the gap, and little for none.
 
     Who anchored extremely knows it: the gap counts from the first ask of a fair person.
@@ -434,7 +446,7 @@ def _reciprocity(person: Person, now: Memory, at: _Standing, demand: float) -> f
     return min(1.5, max(0.25, at.gain / gap / TYPICAL_MOVE))
 
 
-def _turns(person: Person, memory: Memory, now: Memory) -> bool:
+def _turns(person: Person, memory: PersonMemory, now: PersonMemory) -> bool:
     """Whether this is the word at which it takes back a concession, or says that its offer is final."""
     if now.turned or now.words < person.turning_word:
         return False
@@ -443,7 +455,9 @@ def _turns(person: Person, memory: Memory, now: Memory) -> bool:
     return person.kind == "deadline_bluff"
 
 
-def _turn_round(person: Person, now: Memory, at: _Standing) -> tuple[Answer, Memory]:
+def _turn_round(
+    person: Person, now: PersonMemory, at: _Standing
+) -> tuple[PersonAnswer, PersonMemory]:
     now = replace(now, turned=True)
     demand = person.interests.worth(now.offers[-1])
     if at.value >= person.floor and at.value >= demand - 2 * NEARLY:
@@ -460,8 +474,8 @@ def _turn_round(person: Person, now: Memory, at: _Standing) -> tuple[Answer, Mem
 
 
 def _after_final(
-    person: Person, now: Memory, at: _Standing, *, fair: bool
-) -> tuple[Answer, Memory]:
+    person: Person, now: PersonMemory, at: _Standing, *, fair: bool
+) -> tuple[PersonAnswer, PersonMemory]:
     """It meant what it said: the last offer is repeated once, then it takes what is fair or leaves."""
     if at.value >= person.floor + person.pride or (fair and at.value >= person.floor):
         return _accept(now, "accepts_late")
@@ -472,8 +486,8 @@ def _after_final(
 
 
 def _warned(
-    person: Person, now: Memory, moment: Literal["insulted", "offended"]
-) -> tuple[Answer, Memory]:
+    person: Person, now: PersonMemory, moment: Literal["insulted", "offended"]
+) -> tuple[PersonAnswer, PersonMemory]:
     """Far beyond the floor, or rude: a warning with the offer as it was, and in the end it leaves."""
     now = replace(now, warnings=now.warnings + 1)
     if now.warnings > person.warnings:
@@ -481,30 +495,30 @@ def _warned(
     return _speak(now, now.offers[-1] if now.offers else person.opening, moment)
 
 
-def _open(person: Person, now: Memory) -> tuple[Answer, Memory]:
+def _open(person: Person, now: PersonMemory) -> tuple[PersonAnswer, PersonMemory]:
     ploy: Ploy | None = "extreme_anchor" if person.kind == "extreme_anchor" else None
     return _speak(now, person.opening, "opening", ploy=ploy)
 
 
 def _speak(
-    now: Memory,
+    now: PersonMemory,
     package: Package,
     moment: Moment,
     *,
     final: bool = False,
     withdraws: bool = False,
     ploy: Ploy | None = None,
-) -> tuple[Answer, Memory]:
+) -> tuple[PersonAnswer, PersonMemory]:
     now = replace(now, offers=(*now.offers, package), ploy=ploy)
-    return Answer("offer", moment, package, final, withdraws, ploy=ploy), now
+    return PersonAnswer("offer", moment, package, final, withdraws, ploy=ploy), now
 
 
-def _accept(now: Memory, moment: Moment) -> tuple[Answer, Memory]:
-    return Answer("accept", moment, now.theirs), now
+def _accept(now: PersonMemory, moment: Moment) -> tuple[PersonAnswer, PersonMemory]:
+    return PersonAnswer("accept", moment, now.theirs), now
 
 
-def _leave(now: Memory, moment: Moment) -> tuple[Answer, Memory]:
-    return Answer("leave", moment), now
+def _leave(now: PersonMemory, moment: Moment) -> tuple[PersonAnswer, PersonMemory]:
+    return PersonAnswer("leave", moment), now
 
 
 def _opening(interests: Interests, stretch: float) -> Package:
@@ -522,7 +536,7 @@ def _opening(interests: Interests, stretch: float) -> Package:
     return {**interests.ask, stake.name: stake.value_of(1 + max(stretch, -0.1), stake.ask)}
 
 
-def _assumed(person: Person, memory: Memory) -> Package:
+def _assumed(person: Person, memory: PersonMemory) -> Package:
     return memory.offers[-1] if memory.offers else person.opening
 
 

@@ -16,10 +16,10 @@ from negotiator.negotiations.terms_parsing import parse_terms
 from negotiator.negotiations.terms_view import package_view
 from negotiator.rehearsals.counterpart.interests import Interests, Stake
 from negotiator.rehearsals.counterpart.person import (
-    Answer,
-    Memory,
     Person,
+    PersonAnswer,
     PersonKind,
+    PersonMemory,
     Turn,
     answer,
     draw_person,
@@ -206,7 +206,7 @@ class _Recorder:
         self.rows.append(row)
         return row
 
-    def answer(self, given: Answer, package: Package) -> None:
+    def answer(self, given: PersonAnswer, package: Package) -> None:
         """The person's offer, with the withdrawal of the one before where it takes that back."""
         earlier = [row for row in self.rows if row.side == "them" and row.kind != "withdrawal"]
         if given.withdraws and earlier:
@@ -226,7 +226,7 @@ class _Recorder:
 def play(case: Case, kind: PersonKind, seed: int, adviser: Adviser) -> Talk:
     """One talk. The same case, kind and seed meet every adviser with the same person."""
     person = draw_person(case.interests, kind, seed)
-    ledger, memory, moves = _Recorder(case), Memory(), list[Move]()
+    ledger, memory, moves = _Recorder(case), PersonMemory(), list[Move]()
     first = case.names_first if case.names_first is not None else seed % 2 == 0
     end = _last_round(case)
 
@@ -278,7 +278,7 @@ def _last_round(case: Case) -> int | None:
     return rounds
 
 
-def _named(terms: Terms, given: Answer, ledger: _Recorder) -> Package:
+def _named(terms: Terms, given: PersonAnswer, ledger: _Recorder) -> Package:
     """What the person names: now and then, of several issues, only those that it changes."""
     package = given.package or {}
     before = ledger.live_package()

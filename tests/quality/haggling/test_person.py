@@ -11,8 +11,8 @@ from negotiator.negotiations.issues import Package
 from negotiator.rehearsals.counterpart.person import (
     FAIR_SHARE,
     KINDS,
-    Memory,
     PersonKind,
+    PersonMemory,
     Turn,
     answer,
     draw_person,
@@ -39,7 +39,7 @@ def _packages(draw: st.DrawFn, case: Case) -> Package:
 def test_a_person_never_signs_below_the_floor_and_never_leaves_a_fair_offer(
     case: Case, kind: PersonKind, seed: int, data: st.DataObject
 ) -> None:
-    person, memory = draw_person(case.interests, kind, seed), Memory()
+    person, memory = draw_person(case.interests, kind, seed), PersonMemory()
     for _ in range(12):
         theirs = data.draw(_packages(case))
         demand = person.interests.worth(memory.offers[-1] if memory.offers else person.opening)
@@ -82,7 +82,7 @@ def test_an_offer_far_beyond_the_floor_is_warned_about_and_then_ends_the_talk(
     kind: PersonKind,
 ) -> None:
     case = load_case("used_car")
-    person, memory = draw_person(case.interests, kind, 3), Memory()
+    person, memory = draw_person(case.interests, kind, 3), PersonMemory()
     actions: list[str] = []
     for _ in range(4):
         given_, memory = answer(person, memory, Turn({"price": "5000"}))
