@@ -101,7 +101,12 @@ def lessons(
     negotiation: Mapping[str, Any] | None,
     view: Mapping[str, Any],
 ) -> list[Lesson]:
-    """Sentences that may be worth keeping: the words that raised cards or showed a tactic. None is kept unasked."""
+    """Sentences that may be worth keeping: the words that raised cards or showed a tactic. None is kept unasked.
+
+    Practice has none: nobody on the other side said anything.
+    """
+    if view["practice"]:
+        return []
     them: Mapping[str, Any] = (negotiation["counterparty"] if negotiation else None) or {}
     about = str(them.get("name") or "")
     who, day = about or "The other side", day_text(view["created_at"])

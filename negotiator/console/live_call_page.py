@@ -200,7 +200,7 @@ class LiveCallPage:
     async def _offers(
         self, session: SignedInSession, view: Mapping[str, Any]
     ) -> list[dict[str, Any]]:
-        if not view["negotiation_id"]:
+        if not view["negotiation_id"] or view["practice"]:
             return []
         members = {"id": view["negotiation_id"], "limit": MAX_OFFERS}
         try:

@@ -13,6 +13,7 @@ from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.live_view import (
     BASES,
     LANGUAGES,
+    PRACTICE_BASIS,
     RETENTION_WORDS,
     engine_words,
     past_call,
@@ -61,6 +62,7 @@ class LivePage:
             "language": form.get("language", "en"),
             "consent": {"basis": form.get("basis", ""), "confirmed_by": session.greeting},
             "keep": form.get("keep", "session"),
+            "practice": form.get("basis") == PRACTICE_BASIS,
         }
         if form.get("negotiation"):
             members["negotiation_id"] = form["negotiation"]

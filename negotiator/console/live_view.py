@@ -10,10 +10,14 @@ from negotiator.console.negotiation_words import NegotiationWords, time_text
 
 LANGUAGES: Final = {"en": "English", "de": "Deutsch", "fr": "Français", "es": "Español"}
 """The languages in which figures are read; cards are raised in English."""
+PRACTICE_BASIS: Final = "test"
 BASES: Final = {
     "all_parties": ("Everybody", "You read the notice aloud and everybody agrees."),
     "own_side_only": ("Only me", "Their words are not taken in, so fewer cards come."),
-    "test": ("Practice", "No real call: you or a friend play the other side."),
+    PRACTICE_BASIS: (
+        "Practice",
+        "No real call: you or a friend play the other side. No figure becomes an offer.",
+    ),
 }
 RETENTION_WORDS: Final = {
     "session": "For a day after the call",
@@ -79,7 +83,9 @@ def past_call(view: Mapping[str, Any], titles: Mapping[str, str]) -> PastCall:
 
 def call_title(view: Mapping[str, Any], negotiation: str) -> str:
     """What the call is about."""
-    return negotiation or ("A practice call" if view["consent"]["basis"] == "test" else _UNBOUND)
+    if view["practice"]:
+        return f"Practice: {negotiation}" if negotiation else "A practice call"
+    return negotiation or _UNBOUND
 
 
 def _kept(view: Mapping[str, Any]) -> str:

@@ -115,16 +115,18 @@ class FeedbackRoutes:
     async def judge(self, call: Call[Feedback]) -> JudgedView:
         """Note what became of a card and let its owner's head learn from it, once for each action in a row.
 
-        A card of a figure or of a memory teaches nothing, nor does one whose words are not there any more.
+        A card of a figure, of a memory or of practice teaches nothing, nor does one whose words are not there any more.
         """
         asked, owner, log = call.input, call.caller.principal, self.listening.log
 
-        def find(tx: Transaction) -> JudgedCard:
+        def find(tx: Transaction) -> tuple[JudgedCard, bool]:
             session = session_queries.find(tx, owner, asked.id)
-            return find_card(tx, session, asked.cue, log.unkept(asked.id))
+            card = find_card(tx, session, asked.cue, log.unkept(asked.id))
+            return card, session.is_practice
 
-        judged = await self.store.read(find)
-        teaches = judged.cue in cue_catalogue().cues and judged.sentence != ""
+        judged, is_practice = await self.store.read(find)
+        is_example = judged.cue in cue_catalogue().cues and judged.sentence != ""
+        teaches = is_example and not is_practice
         vector = await self.heads.vector(judged.sentence) if teaches else None
 
         def change(tx: Transaction, session: session_queries.LiveSession) -> TransitionResult:

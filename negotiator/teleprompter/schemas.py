@@ -67,6 +67,13 @@ class OpenSession(Strict):
         "session",
         description="How long what was said is kept: not at all, a day or 30 days past the end, or until deleted.",
     )
+    practice: Truth = Field(
+        False,
+        description="A rehearsal: nobody else is on the call, and no figure becomes an offer.",
+    )
+    cues: Truth = Field(
+        True, description="Whether cards are raised; without them the rest goes on."
+    )
 
 
 class SessionId(Strict):
@@ -198,6 +205,8 @@ class SessionView(TypedDict):
     limits: LimitsView
     engine: EngineView
     languages: LanguagesView
+    practice: bool
+    cues: bool
 
 
 class SessionList(TypedDict):

@@ -41,6 +41,16 @@ class LiveSession:
     forget_at: int | None
     origin: str | None = None
 
+    @property
+    def is_practice(self) -> bool:
+        """Whether it is a rehearsal: nobody else is on the call, and nothing of it counts."""
+        return bool(self.given.get("practice", False))
+
+    @property
+    def raises_cards(self) -> bool:
+        """Whether what is said raises cards."""
+        return bool(self.given.get("cues", True))
+
 
 @dataclass(frozen=True, slots=True)
 class NumberedEvent:

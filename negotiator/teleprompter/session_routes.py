@@ -230,7 +230,7 @@ class SessionRoutes:
                     ),
                     leave_out=(
                         *("source", "language", "role", "consent.at", "consent.jurisdiction"),
-                        "idempotency_key",
+                        *("practice", "cues", "idempotency_key"),
                     ),
                 ),
                 tag="teleprompter",

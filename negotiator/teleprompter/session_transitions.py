@@ -204,7 +204,7 @@ def show_silence_card(
     tx: Transaction, session: LiveSession, *, since: int, catalogue: CueCatalogue
 ) -> TransitionResult:
     """Show the card for their silence after a figure of the user; no change if someone spoke after `since` (ms)."""
-    if session.state != "live" or session.active_at != since:
+    if session.state != "live" or session.active_at != since or not session.raises_cards:
         return TransitionResult(session)
     now = values.now()
     heard = HeardUtterance(f"lull.{session.seq}", "them", "", final=True, at=now / 1000)
@@ -285,7 +285,9 @@ def ends_at(session: LiveSession, now: int) -> int:
 def _step(
     session: LiveSession, piece: AnalysedUtterance, telling: EventBuilder, catalogue: CueCatalogue
 ) -> tuple[LiveSession, Sequence[policy.CardChange]]:
-    """Advance the screen by an utterance and add the events of its changes."""
+    """Advance the screen by an utterance and add the events of its changes; no change where no cards are raised."""
+    if not session.raises_cards:
+        return session, ()
     before = session.screen
     ids: dict[str, str] = dict(before.get("ids", {}))
     kept, news = advance_stored_screen(

@@ -87,4 +87,6 @@ class SessionViews:
             "limits": SESSION_LIMITS,
             "engine": engine,
             "languages": UNDERSTOOD,
+            "practice": session.is_practice,
+            "cues": session.raises_cards,
         }

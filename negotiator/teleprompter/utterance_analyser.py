@@ -112,16 +112,21 @@ class UtteranceAnalyser:
         session: NegotiationSession | None = None,
         plan: Mapping[str, Any] | None = None,
         remembers: bool = True,
+        raises_cards: bool = True,
     ) -> UtteranceAnalysis:
         """Analyse an utterance or a part of one; raises no refusal.
 
         `plan` is the document of the bound negotiation's plan; `remembers` says whether the user's memories may be
-        searched. Without the embedder only phrases and figures are found.
+        searched. Without the embedder only phrases and figures are found, and without `raises_cards` neither cues nor
+        memories.
         """
         plain = redact(text)
-        taught = await self.heads.of(owner, speaker, patience=self._patience)
-        vectors = await self._vectors(plain.text) if taught is not None else None
-        found = self._matches(plain.text, speaker, taught, vectors)
+        if raises_cards:
+            taught = await self.heads.of(owner, speaker, patience=self._patience)
+            vectors = await self._vectors(plain.text) if taught is not None else None
+            found = self._matches(plain.text, speaker, taught, vectors)
+        else:
+            vectors, found = None, ()
         suited = tuple(one for one in found if self.catalogue.cues[one.cue_id].suits(role))
         ahead = UtteranceAnalysis(plain.text, suited, plain.marks)
         if not final:

@@ -116,6 +116,7 @@ class UtteranceService:
             session=talk,
             plan=bound and bound.plan,
             remembers=MEMORIES_READ in caller.scopes,
+            raises_cards=session.raises_cards,
         )
         if bound is not None:
             ahead = replace(
@@ -153,16 +154,19 @@ class UtteranceService:
             note=note,
         )
         answer = await self.change(caller, said.id, change)
-        await self._attend(caller, said, ahead)
+        await self._attend(caller, said, ahead, raises_cards=session.raises_cards)
         return answer
 
-    async def _attend(self, caller: Caller, said: Utterance, ahead: UtteranceAnalysis) -> None:
+    async def _attend(
+        self, caller: Caller, said: Utterance, ahead: UtteranceAnalysis, *, raises_cards: bool
+    ) -> None:
         """Publish a redacted partial utterance; start the silence timer after a figure of the user."""
         self.silence_timers.broken(said.id)
         if not said.final:
             about = said.model_dump(include={"utterance_id", "speaker", "start_ms", "end_ms"})
             self.log.bus.tell(said.id, partial_message(ahead.text, **about))
-        if said.speaker != "me" or not any(one.sure for one in ahead.figures):
+        is_waiting = raises_cards and said.speaker == "me"
+        if not is_waiting or not any(one.sure for one in ahead.figures):
             return
         owner = caller.principal
         since = (
@@ -208,16 +212,17 @@ class UtteranceService:
     async def _bound(
         self, caller: Caller, session: session_queries.LiveSession
     ) -> BoundNegotiation | None:
-        """The bound negotiation, if it exists and the caller may read it."""
+        """The bound negotiation, if it exists and the caller may read it; practice begins without its offers."""
         named, owner = session.negotiation, caller.principal
         if named is None or NEGOTIATIONS_READ not in caller.scopes:
             return None
 
         def unit(tx: Transaction) -> BoundNegotiation:
+            offers = () if session.is_practice else offer_queries.list_offers(tx, named)
             return BoundNegotiation(
                 negotiations.load_for_reading(tx, owner, named),
                 newest_plan(tx, owner, named),
-                detected_offers.earlier_figures(offer_queries.list_offers(tx, named)),
+                detected_offers.earlier_figures(offers),
             )
 
         try:
@@ -234,8 +239,12 @@ def _noting(
     heard: HeardUtterance,
     read: Sequence[ComparedFigure],
 ) -> Callable[[Transaction], str | None]:
-    """A function that records the figures of a final as an unconfirmed offer and returns the offer's id, or None."""
-    if bound is None or not read or NEGOTIATIONS_WRITE not in caller.scopes:
+    """A function that records the figures of a final as an unconfirmed offer and returns the offer's id, or None.
+
+    Figures of practice are never recorded.
+    """
+    may_record = NEGOTIATIONS_WRITE in caller.scopes and not session.is_practice
+    if bound is None or not read or not may_record:
         return lambda _tx: None
     offer = detected_offers.detected_offer(
         bound.negotiation,

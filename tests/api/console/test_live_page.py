@@ -231,6 +231,20 @@ async def test_afterwards_only_what_is_ticked_is_kept_and_all_can_be_erased(
 
 
 @pytest.mark.asyncio
+async def test_a_practice_call_offers_no_figure_and_no_lesson(caller: Caller) -> None:
+    call = await caller.begun(basis="test", agreed="")
+    page = await caller.said(call, "We could do it for 15,000 euros, take it or leave it.")
+    assert "Practice: Used VW Golf" in page
+    assert "no figure becomes an offer" in page
+    assert "Figures that were named" not in page
+    assert (await caller.read(f"/negotiations/{caller.negotiation}/offers"))["items"] == []
+    await caller.browser.send(f"{call}/state", on=call, to="end")
+    after = unescape((await caller.browser.open(call)).text)
+    assert "no figure became an offer" in after
+    assert 'name="keep:' not in after
+
+
+@pytest.mark.asyncio
 async def test_a_call_of_somebody_else_is_not_there(
     caller: Caller, browsers: Browsers, account: Account
 ) -> None:

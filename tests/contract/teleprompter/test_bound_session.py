@@ -16,6 +16,7 @@ TALK: dict[str, Any] = {
     "target": {"package": {"price": "12000"}},
     "walk_away": {"package": {"price": "18000"}},
 }
+PRACTICE = {"basis": "test", "confirmed_by": "Ada"}
 FIGURE = "We could do it for twenty five thousand euros a year."
 
 
@@ -136,6 +137,61 @@ async def test_what_may_not_be_kept_is_in_no_ledger_either(
     [offer] = (await teleprompter_client.send("GET", f"{talk}/offers")).json()["items"]
     assert offer["package"] == {"price": "25000.00"}
     assert offer["rationale"] is None
+
+
+@covers("8.10:practice")
+@pytest.mark.asyncio
+async def test_practice_reads_figures_and_records_and_learns_nothing(
+    teleprompter_client: TeleprompterClient,
+) -> None:
+    talk, one = await bound(teleprompter_client, practice=True, consent=PRACTICE)
+    view = (await teleprompter_client.send("GET", one)).json()
+    assert (view["practice"], view["cues"], view["notice_text"]) == (True, True, "")
+    before = (await teleprompter_client.send("GET", talk)).json()
+    theirs = await teleprompter_client.say(one, FIGURE)
+    mine = await teleprompter_client.say(one, "I could pay 14,000 euros.", "u2", speaker="me")
+    for heard, value in ((theirs, "25000.00"), (mine, "14000.00")):
+        assert [(figure["value"], figure["is_offer"]) for figure in heard["figures"]] == [
+            (value, True)
+        ]
+        assert heard["offer_id"] is None
+    assert (await teleprompter_client.send("GET", f"{talk}/offers")).json()["items"] == []
+    assert (await teleprompter_client.send("GET", talk)).json() == before
+    card = (await teleprompter_client.say(one, "That is way over our budget.", "u3"))["cues"][0]
+    path = f"{one}/cues/{card['id']}/feedback"
+    judged = await teleprompter_client.send("POST", path, {"action": "wrong"})
+    assert judged.json() == {"id": card["id"], "action": "wrong", "taught": False}
+    kinds = [event["type"] for event in (await teleprompter_client.events(one))["items"]]
+    assert "offer" not in kinds
+    assert kinds[-1] == "cue.feedback"
+
+
+@pytest.mark.asyncio
+async def test_practice_begins_without_the_offers_of_the_negotiation(
+    teleprompter_client: TeleprompterClient,
+) -> None:
+    talk, one = await bound(teleprompter_client, practice=True, consent=PRACTICE)
+    offer = {"by": "them", "package": {"price": "15000"}}
+    assert (await teleprompter_client.send("POST", f"{talk}/offers", offer)).status_code == 201
+    heard = await teleprompter_client.say(one, "15,000 then", speaker="me")
+    assert [figure["whose"] for figure in heard["figures"]] == ["me"]
+
+
+@covers("8.10:cues")
+@pytest.mark.asyncio
+async def test_without_cues_no_card_is_raised_and_the_rest_goes_on(
+    teleprompter_client: TeleprompterClient,
+) -> None:
+    talk, one = await bound(teleprompter_client, cues=False)
+    said = f"That is way over our budget. {FIGURE} Take it or leave it."
+    heard = await teleprompter_client.say(one, said)
+    assert (heard["cues"], heard["maybe"]) == ([], [])
+    assert heard["offer_id"] is not None
+    assert heard["tactics"] != []
+    events = (await teleprompter_client.events(one))["items"]
+    assert [event["type"] for event in events] == ["transcript.final", "offer"]
+    assert (await teleprompter_client.send("GET", one)).json()["cues"] is False
+    assert len((await teleprompter_client.send("GET", f"{talk}/offers")).json()["items"]) == 1
 
 
 @covers("8.8:feedback")
