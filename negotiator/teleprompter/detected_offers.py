@@ -16,6 +16,7 @@ from negotiator.negotiations.issues import Scalar, check_value, coordinate, valu
 from negotiator.negotiations.offer_history import DETECTED_SOURCE, OFFER_KINDS, as_said
 from negotiator.negotiations.schemas_offers import RecordOffer
 from negotiator.negotiations.session import NegotiationSession
+from negotiator.negotiations.terms import Terms
 from negotiator.store.statement import Transaction
 from negotiator.teleprompter.cues.catalogue import Speaker
 from negotiator.teleprompter.figures import ComparedFigure, EarlierFigure
@@ -42,24 +43,14 @@ def detected_offer(
 ) -> RecordOffer | None:
     """The offer that these figures make, in the units of the issues; None when none of them fits an issue.
 
-    `read` are the figures of the utterance in order; only those that are offers count, and of several for one issue the
-    last. A value that the issue cannot take is left out; a figure of the other side may lie outside the range.
-    `quoted` tells whether the words around the figures, which have to be redacted, may be kept as the rationale.
+    `read` are the figures of the utterance in order. `quoted` tells whether the words around the figures, which have to
+    be redacted, may be kept as the rationale.
     """
-    package: dict[str, Scalar] = {}
-    quotes: dict[str, str] = {}
-    for one in read:
-        if not one.is_offer:
-            continue
-        issue = session.terms.issue(one.limit.topic)
-        value = None if issue is None else value_at_coordinate(issue.type, one.value)
-        if issue is not None and speaker == "them":
-            issue = replace(issue, range=None)
-        if issue is not None and value is not None and not check_value(issue, value, "/package"):
-            package[issue.name] = value
-            quotes[issue.name] = f"{one.kind}: “{one.figure.quote}”"
-    if not package:
+    offered = offered_figures(session.terms, read, speaker=speaker)
+    if not offered:
         return None
+    package = {name: value for name, (value, _) in offered.items()}
+    quotes = {name: f"{one.kind}: “{one.figure.quote}”" for name, (_, one) in offered.items()}
     said = " … ".join(dict.fromkeys(quotes.values()))
     return RecordOffer.model_validate(
         {
@@ -72,6 +63,27 @@ def detected_offer(
             "source": DETECTED_SOURCE,
         }
     )
+
+
+def offered_figures(
+    terms: Terms, read: Sequence[ComparedFigure], *, speaker: Speaker
+) -> dict[str, tuple[Scalar, ComparedFigure]]:
+    """The values that these figures offer, in the units of the issues, by the names of the issues.
+
+    Of several figures for one issue the last counts. A value that the issue cannot take is left out; a figure of the
+    other side may lie outside the range.
+    """
+    offered: dict[str, tuple[Scalar, ComparedFigure]] = {}
+    for one in read:
+        issue = terms.issue(one.limit.topic) if one.is_offer else None
+        if issue is None:
+            continue
+        value = value_at_coordinate(issue.type, one.value)
+        if speaker == "them":
+            issue = replace(issue, range=None)
+        if not check_value(issue, value, "/package"):
+            offered[issue.name] = (value, one)
+    return offered
 
 
 def earlier_figures(rows: Sequence[ledger.OfferRow]) -> tuple[EarlierFigure, ...]:

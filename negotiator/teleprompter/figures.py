@@ -46,9 +46,10 @@ class FigureLimit:
     """What I can live with at worst (`floor`) and want (`target`, if that is known), of one measure.
 
     Whether more is better is said by `more`, or follows from the two: a seller's target lies above the floor, a buyer's
-    below. `list_price` lets "ten percent off" be held against a money limit. An empty `currency` or `per` fits any.
-    `span` are the least and the greatest of the issue's range, the limits and the offers so far; None where too little
-    is known. `is_mine` is false where `floor` is only the worse end of the range.
+    below. `list_price` lets "ten percent off" be held against a money limit. An empty `currency` or `per` fits any;
+    a price per seat and month has an empty `per`. `span` are the least and the greatest of the issue's range, the
+    limits and the offers so far; None where too little is known. `is_mine` is false where `floor` is only the worse end
+    of the range.
     """
 
     measure: Measure
@@ -129,6 +130,16 @@ def read_figures(
     speaker: Speaker,
     named: Sequence[EarlierFigure] = (),
 ) -> tuple[ComparedFigure, ...]:
+    """The figures of an utterance that concern an issue of the session's terms; see `compare_figures`."""
+    return compare_figures(found, session.terms, speaker, named)
+
+
+def compare_figures(
+    found: Sequence[SpokenFigure],
+    terms: Terms,
+    speaker: Speaker,
+    named: Sequence[EarlierFigure] = (),
+) -> tuple[ComparedFigure, ...]:
     """The figures of an utterance that concern an issue of the negotiation, in order, each with its kind and owner.
 
     `named` are the values of the ledger and of the talk so far, oldest first: they tell which size of number is
@@ -136,7 +147,7 @@ def read_figures(
     """
     if not found:
         return ()
-    limits = [_widened(one, session, named) for one in _all_limits(session)]
+    limits = [_widened(one, terms, named) for one in _all_limits(terms)]
     read: list[ComparedFigure] = []
     for figure in found:
         about = _about(figure, limits)
@@ -340,11 +351,9 @@ def _last(named: Sequence[EarlierFigure], topic: str, whose: Owner) -> Decimal |
     )
 
 
-def _widened(
-    limit: FigureLimit, session: NegotiationSession, named: Sequence[EarlierFigure]
-) -> FigureLimit:
+def _widened(limit: FigureLimit, terms: Terms, named: Sequence[EarlierFigure]) -> FigureLimit:
     """The limit with the span of all values that are known of its issue."""
-    issue = session.terms.issue(limit.topic)
+    issue = terms.issue(limit.topic)
     known = [one.value for one in named if one.topic == limit.topic and one.kind in STANDING_KINDS]
     if issue is not None and issue.range is not None:
         known += [issue.range.min, issue.range.max]
@@ -388,13 +397,13 @@ def negotiation_limits(session: NegotiationSession) -> tuple[FigureLimit, ...]:
     The floor is the stricter of walk-away and hard constraints, or what the alternative surely brings where there is
     no walk-away. An issue without a floor has no limit. Each limit's `topic` is the issue's name.
     """
-    return tuple(_ordered(session, with_floor=True))
+    return tuple(_ordered(session.terms, with_floor=True))
 
 
-def _all_limits(session: NegotiationSession) -> Iterator[FigureLimit]:
+def _all_limits(terms: Terms) -> Iterator[FigureLimit]:
     """The limits, and the same for issues whose range is known instead: these say what a figure may mean, no more."""
-    yield from _ordered(session, with_floor=True)
-    yield from _ordered(session, with_floor=False)
+    yield from _ordered(terms, with_floor=True)
+    yield from _ordered(terms, with_floor=False)
 
 
 def _about(figure: SpokenFigure, limits: Sequence[FigureLimit]) -> Sequence[FigureLimit]:
@@ -424,25 +433,25 @@ def _topics(said: frozenset[str]) -> frozenset[int]:
     return frozenset(at for at, topic in enumerate(_TOPICS) if topic & said)
 
 
-def _ordered(session: NegotiationSession, *, with_floor: bool) -> Iterator[FigureLimit]:
+def _ordered(terms: Terms, *, with_floor: bool) -> Iterator[FigureLimit]:
     for measure in _MEASURES.values():
-        for issue in session.terms.issues:
+        for issue in terms.issues:
             if _MEASURES.get(issue.type) != measure:
                 continue
-            floor = _floor(session.terms, issue)
+            floor = _floor(terms, issue)
             if with_floor and floor is not None:
-                yield _limit(session, issue, floor)
+                yield _limit(terms, issue, floor)
             elif not with_floor and floor is None and issue.range is not None:
                 worst = issue.range.min if issue.direction == "higher" else issue.range.max
-                yield replace(_limit(session, issue, worst), target=_best(issue), is_mine=False)
+                yield replace(_limit(terms, issue, worst), target=_best(issue), is_mine=False)
 
 
-def _limit(session: NegotiationSession, issue: Issue, floor: Decimal) -> FigureLimit:
-    terms = session.terms
+def _limit(terms: Terms, issue: Issue, floor: Decimal) -> FigureLimit:
     unit = (issue.unit or "").replace("/", " ")
     is_price = terms.price is not None and terms.price.name == issue.name
     named = " ".join([unit, issue.name.replace("_", " "), issue.label])
-    period = next((PERIODS[word] for word in split_words(named) if word in PERIODS), "")
+    periods = {PERIODS[word] for word in split_words(named) if word in PERIODS}
+    period = periods.pop() if len(periods) == 1 else ""
     money_unit = next((one for one in unit.upper().split() if one in MINOR_UNITS), "")
     target = _limits_value(terms.target, issue)
     return FigureLimit(
@@ -452,7 +461,7 @@ def _limit(session: NegotiationSession, issue: Issue, floor: Decimal) -> FigureL
         issue.name,
         (terms.currency or money_unit) if issue.type == "money" else "",
         period if issue.type == "money" else "",
-        _list_price(session) if is_price else None,
+        _list_price(terms) if is_price else None,
         more=issue.direction == "higher",
     )
 
@@ -488,9 +497,9 @@ def _best(issue: Issue) -> Decimal | None:
     return issue.range.max if issue.direction == "higher" else issue.range.min
 
 
-def _list_price(session: NegotiationSession) -> Decimal | None:
+def _list_price(terms: Terms) -> Decimal | None:
     """What a discount is taken off: the baseline, where it is a price that somebody asked for."""
-    baseline = session.terms.baseline
+    baseline = terms.baseline
     if baseline is None or baseline.kind not in _BASES_OF_A_DISCOUNT:
         return None
     return baseline.value

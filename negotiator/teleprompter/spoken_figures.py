@@ -1,7 +1,7 @@
 """Figures in an utterance: money, percentages and days, what each is and whose."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Final, Literal
 
@@ -116,7 +116,8 @@ class SpokenFigure:
     `readings` are other values a single figure may have meant, the likeliest first. `off` marks a percentage or an
     amount that is taken from a price. Days count a month as thirty. `per` is the period or thing the money is for.
     `sure` tells whether its own words make it money, a percentage or days; otherwise it is a number that may be money
-    where money of that size is talked about. `sense` says what it is and whose.
+    where money of that size is talked about. `sense` says what it is and whose. `at` is the place of its number in
+    the text.
     """
 
     measure: Measure
@@ -129,6 +130,7 @@ class SpokenFigure:
     off: bool = False
     sure: bool = True
     sense: FigureSense = OFFER
+    at: int = field(default=0, compare=False)
 
 
 def find_figures(text: str) -> tuple[SpokenFigure, ...]:
@@ -215,6 +217,7 @@ class _FigureReader:
             off=off,
             sure=sure,
             sense=sense,
+            at=self.words[low.first].start,
         )
         if unit == "percent":
             return _as_percent(figure)
