@@ -1,0 +1,116 @@
+"""The words of a debrief: short talks, each amount to be checked on paper."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from negotiator.rehearsals.debrief_words import DebriefWords
+from negotiator.rehearsals.record import RehearsalState
+from tests.helpers.rehearsal_examples import TALK, Row, car_debrief, owner, seats_debrief
+
+
+def test_one_price_is_told_in_plain_differences() -> None:
+    words = DebriefWords(car_debrief())
+    assert words.sentences() == (
+        "You opened at €10,800, at your target, and agreed on €12,400; that is €1,600 short of your target.",
+        "They would have signed at €11,500: you left €900 on the table.",
+        "€500 of it went in turn 7, when you accepted €12,400 while your own offer was €11,900.",
+    )
+    assert words.try_next() == (
+        "Make one more offer before you accept, €12,200 for example, and give a reason with it."
+    )
+    assert words.lesson() == (
+        "Before I accept, I make one more offer and give a reason with it (from a rehearsal: Used VW Golf)."
+    )
+
+
+def test_a_unit_price_is_told_for_one_unit_and_in_all() -> None:
+    assert DebriefWords(seats_debrief()).sentences() == (
+        "You opened at your target and agreed on €52 per seat and month and a term of 24 months "
+        "(80 seats × €52 × 24 months = €99,840); all counted, that is €9.50 per seat and month "
+        "(80 seats × €9.50 × 24 months = €18,240) short of your target.",
+        "With all else as agreed they would have signed €47 per seat and month and a term of 24 months "
+        "(80 seats × €47 × 24 months = €90,240): you left €5 per seat and month "
+        "(80 seats × €5 × 24 months = €9,600) on the table.",
+        "All of it went in turn 3, when you offered €52 per seat and month instead of €45 and a term of 24 months "
+        "instead of 12 months.",
+    )
+
+
+def test_a_tactic_that_went_unanswered_is_told_with_what_it_cost() -> None:
+    found = car_debrief(ploys={6: "deadline_bluff"})
+    words = DebriefWords(found)
+    assert [words.unanswered(one).words for one in found.unanswered] == [
+        "In turn 6 they called their offer final; you accepted in turn 7 without a question or a reason, "
+        "at a cost of €500."
+    ]
+    assert words.try_next() == (
+        "When they call an offer final, ask what happens after that, or stay silent, before you move."
+    )
+
+
+@pytest.mark.parametrize(
+    ("rows", "state", "floor", "to_be_had", "advice"),
+    [
+        (
+            [*TALK[:4], ("me", "offer", "12300"), ("them", "accept", "12300")],
+            "agreed",
+            "11500",
+            "They would have signed at €11,500: you left €800 on the table.",
+            "Take smaller steps: in turn 5, €11,750 would have been half as far. Ask for something in return.",
+        ),
+        (
+            [("me", "offer", "11900"), ("them", "accept", "11900")],
+            "agreed",
+            "11500",
+            "They would have signed at €11,500: you left €400 on the table.",
+            "Open further out: begin beyond your target, and leave room for the steps to come.",
+        ),
+        (
+            [*TALK[:4], ("me", "offer", "12800"), ("them", "accept", "12800")],
+            "agreed",
+            "11500",
+            "They would have signed at €11,500: you left €1,300 on the table.",
+            "Stop at your limit: your deal was €300 worse than your walk-away. "
+            "Write the figure down before you start, and leave when it is passed.",
+        ),
+        (
+            [*TALK[:6], ("me", "leave", None)],
+            "left_by_me",
+            "11500",
+            "They would have signed at €11,500: €1,000 better for you than your walk-away.",
+            "Before you leave, stay silent once or make one more offer: a deal was still to be had.",
+        ),
+        (
+            [*TALK[:6], ("me", "leave", None)],
+            "left_by_me",
+            "12600",
+            "Nothing within your limits was to be had, so no deal was right: "
+            "the least that they would have signed is €12,600.",
+            "Do the same again: write your limit down first, and leave when nothing within it is to be had.",
+        ),
+        (
+            [*TALK[:2], ("me", "offer", "11500"), ("them", "accept", "11500")],
+            "agreed",
+            "11500",
+            "They would have signed nothing better for you: you left nothing on the table.",
+            "Try a harder person, or open further from your target: here you left nothing.",
+        ),
+    ],
+)
+def test_what_was_to_be_had_and_what_to_try_next(
+    rows: Sequence[Row], state: RehearsalState, floor: str, to_be_had: str, advice: str
+) -> None:
+    words = DebriefWords(car_debrief(rows, state, person=owner(floor)))
+    assert words.sentences()[1] == to_be_had
+    assert words.try_next() == advice
+
+
+def test_the_lesson_has_no_figure_of_the_other_side() -> None:
+    for rows in (
+        TALK,
+        TALK[:2],
+        [*TALK[:4], ("me", "offer", "12800"), ("them", "accept", "12800")],
+    ):
+        state: RehearsalState = "agreed" if rows[-1][1] == "accept" else "left_by_them"
+        assert not any(mark.isdigit() for mark in DebriefWords(car_debrief(rows, state)).lesson())
