@@ -31,6 +31,7 @@ _FILES: Final = {
     "passkeys.js": "text/javascript; charset=utf-8",
     "live.js": "text/javascript; charset=utf-8",
     "live_audio.js": "text/javascript; charset=utf-8",
+    "live_link.js": "text/javascript; charset=utf-8",
     "htmx.js": "text/javascript; charset=utf-8",
     "tools.js": "text/javascript; charset=utf-8",
 }

@@ -2,20 +2,7 @@
 (() => {
   "use strict";
   const find = (selector, within = document) => within.querySelector(selector);
-  const Recogniser = window.SpeechRecognition || window.webkitSpeechRecognition;
-  const COUNTRIES = { en: "en-US", de: "de-DE", fr: "fr-FR", es: "es-ES" };
-  const spokenTag = (language) =>
-    (navigator.languages || []).find((tag) => tag.startsWith(`${language}-`)) || COUNTRIES[language] || language;
-
-  /* Whether the browser recognises this language on the device itself. */
-  const hearsHere = async (language) => {
-    if (!Recogniser || typeof Recogniser.available !== "function") return false;
-    try {
-      return (await Recogniser.available({ langs: [spokenTag(language)], processLocally: true })) === "available";
-    } catch { return false; }
-  };
-  const NO_MICROPHONE = "This browser gives no microphone to this page: open it by https, or as localhost on this computer. Typing works.";
-  const hasMicrophone = () => Boolean(window.isSecureContext && navigator.mediaDevices?.getUserMedia && window.AudioWorkletNode);
+  const { hasMicrophone, hearsHere, microphoneProblem, nextId, NO_MICROPHONE } = live;
 
   const setup = find("#live-setup");
   if (setup) {
@@ -53,18 +40,11 @@
   const unheard = new Map();
   const sentAt = new Map();
 
-  const NO_NETWORK = "There is no connection at the moment. This page goes on as soon as it is back.";
-  const post = async (path, members = {}) => {
-    const body = new URLSearchParams({ csrf: call.dataset.csrf, ...members });
-    const answer = await fetch(`${place}/${path}`, { method: "POST", body }).catch(() => { throw new Error(NO_NETWORK); });
-    if (answer.redirected && answer.url.includes("/sign-in")) throw new Error("You are signed out. Sign in again in another tab; this page goes on by itself.");
-    if (!answer.ok) throw new Error(`The server refused this (${answer.status}).`);
-    return answer;
-  };
+  const post = (path, members) => live.post(`${place}/${path}`, call.dataset.csrf, members);
   let ofNetwork = false;
   const complain = (text, network = false) => { ofNetwork = network; ui.problem.textContent = text; ui.problem.hidden = !text; };
   const showState = () => {
-    const [text, on] = !ready ? [lost ? "Reconnecting…" : "Connecting…", false] : paused ? ["Paused", false] : hears === "typing" ? ["Typing", true]
+    const [text, on] = !link.ready ? [link.lost ? "Reconnecting…" : "Connecting…", false] : paused ? ["Paused", false] : hears === "typing" ? ["Typing", true]
       : !listening ? ["Not started", false] : muted ? ["Muted", false] : ["Listening", true];
     if (ui.state.textContent !== text) ui.state.textContent = text;
     ui.state.classList.toggle("on", on);
@@ -200,61 +180,26 @@
         if (event.detail?.fatal) complain(event.detail.description);
         if (gaps[event.code]) showLine("", "", gaps[event.code], "").dataset.seq = event.seq;
         break;
-      case "ended": over = true; stopHearing(); location.assign(place); break;
+      case "ended": over = true; stopHearing(); link.close(); location.assign(place); break;
     }
   };
 
-  /* The socket. A ticket opens it once; `start` says from which number to go on. */
-  let socket = null, ready = false, tries = 0, timer = 0, spokeAt = 0, pingAt = 0, opening = false, takenOver = false, lost = false;
-  const send = (message) => {
-    if (!ready || socket.readyState !== WebSocket.OPEN) return false;
-    socket.send(typeof message === "object" && !(message instanceof Uint8Array) ? JSON.stringify(message) : message);
-    return true;
-  };
-  const drop = (soon, planned = false) => {
-    const old = socket;
-    lost = !planned;
-    socket = null;
-    ready = false;
-    if (old) { old.onclose = old.onmessage = old.onopen = null; old.close(); }
-    showState();
-    clearTimeout(timer);
-    if (!over && !takenOver) timer = setTimeout(connect, soon ? 0 : Math.min(5000, 250 * 2 ** tries++));
-  };
-  const connect = async () => {
-    if (opening || over) return;
-    opening = true;
-    clearTimeout(timer);
-    try {
-      const { ticket } = await (await post("ticket")).json();
-      const address = `${location.origin.replace(/^http/, "ws")}${call.dataset.socket}`;
-      const mine = new WebSocket(address, ["negotiator.teleprompter.v1", `ticket.${ticket}`]);
-      socket = mine;
-      spokeAt = performance.now();
-      mine.onopen = () => {
-        const channels = audio.channels().map((id) => ({ id }));
-        mine.send(JSON.stringify({ type: "start", channels, after }));
-      };
-      mine.onmessage = (message) => { spokeAt = performance.now(); if (mine === socket) take(JSON.parse(message.data)); };
-      mine.onclose = (event) => {
-        if (mine !== socket) return;
-        if (event.code === 4409) { takenOver = true; stopHearing(); complain("Another window hears this call now. Reload this page to hear it here."); }
-        drop(event.code === 1000);
-      };
-    } catch (problem) {
-      if (problem.message !== NO_NETWORK) complain(problem.message, true);
-      opening = false;
-      drop(false);
-    }
-    opening = false;
-  };
+  /* The socket of the call. */
+  const link = live.link({
+    address: `${location.origin.replace(/^http/, "ws")}${call.dataset.socket}`,
+    ticket: async () => (await (await post("ticket")).json()).ticket,
+    start: () => ({ channels: channels().map((id) => ({ id })), after }),
+    take: (message) => take(message),
+    changed: () => showState(),
+    failed: (text) => complain(text, true),
+    replaced: () => { stopHearing(); complain("Another window hears this call now. Reload this page to hear it here."); },
+    pong: (ms) => showLatency("Network", seconds(ms)),
+  });
+  const send = link.send;
   const take = (message) => {
     if ("at" in message && "seq" in message) { happened(message); return; }
     switch (message.type) {
       case "ready":
-        ready = true;
-        lost = false;
-        tries = 0;
         if (ofNetwork) complain("");
         audio.begin(message.audio_ms);
         for (const said of unheard.values()) send(said);
@@ -262,7 +207,6 @@
         hearAgain();
         break;
       case "ack": if (message.of === "text") unheard.delete(message.utterance_id); break;
-      case "pong": showLatency("Network", seconds(performance.now() - pingAt)); break;
       case "transcript.partial":
         if (message.text) showLine(message.utterance_id, message.speaker, message.text, "partial");
         else if (!lineOf(message.utterance_id)?.dataset.seq) lineOf(message.utterance_id)?.remove();
@@ -271,29 +215,17 @@
       case "error": refused(message); break;
     }
   };
-  const refused = async (error) => {
-    if (error.code === "token_expired") {
-      try { socket?.send(JSON.stringify({ type: "auth", ticket: (await (await post("ticket")).json()).ticket })); } catch (problem) { complain(problem.message); }
-    } else if (error.code === "rate_limited") {
+  const refused = (error) => {
+    if (error.code === "rate_limited") {
       setTimeout(() => unheard.forEach(send), 1000 * (error.retry_after || 1));
     } else {
       if (error.utterance_id) { unheard.delete(error.utterance_id); lineOf(error.utterance_id)?.remove(); }
       complain(error.description);
     }
   };
-  setInterval(() => {
-    if (!socket) return;
-    if (performance.now() - spokeAt > 12000) drop(true);
-    else if (ready) { pingAt = performance.now(); send({ type: "ping" }); }
-  }, 5000);
-  window.addEventListener("offline", () => drop(false));
-  window.addEventListener("online", () => { tries = 0; drop(true); });
-  window.addEventListener("pageshow", (event) => { if (event.persisted) drop(true); });
 
   /* What is said as text is sent until it is acknowledged; a final counts once, however often it comes. */
-  const run = [...crypto.getRandomValues(new Uint8Array(4))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-  let count = 0;
-  const say = (who, text, utterance = `t-${run}-${count++}`) => {
+  const say = (who, text, utterance = nextId("t")) => {
     const message = { type: "text", utterance_id: utterance, speaker: who, text: text.slice(0, 2000), final: true };
     unheard.set(utterance, message);
     sentAt.set(utterance, performance.now());
@@ -311,108 +243,32 @@
     ui.line.focus();
   });
 
-  /* Sound to the server: both sides have a channel; the one that does not speak gets silence, so that its last words end. */
-  const audio = (() => {
-    const FRAME = 1600, MOST_WAITING = 160;
-    let context = null, streams = [], shared = false, node = null, waiting = [], base = {}, sent = {};
-    const channels = () => (hears !== "server" || !listening ? [] : ownOnly ? ["me"] : ["me", "them"]);
-    const frame = (number, samples) => {
-      const bytes = new Uint8Array(1 + FRAME * 2);
-      bytes[0] = number;
-      if (samples) bytes.set(new Uint8Array(samples.buffer, samples.byteOffset, FRAME * 2), 1);
-      return bytes;
-    };
-    const pass = (id, samples) => {
-      const bytes = frame(channels().indexOf(id), samples);
-      if (send(bytes)) { sent[id] = (sent[id] || 0) + 100; return; }
-      waiting.push([id, bytes]);
-      if (waiting.length > MOST_WAITING) waiting.shift();
-    };
-    const heard = ({ data: { number, samples } }) => {
-      if (paused || !listening) return;
-      if (shared) { if (number === 1) pass("them", samples); else pass("me", muted ? null : samples); return; }
-      if (number === 1) return;
-      for (const id of channels()) pass(id, id === speaker && !muted ? samples : null);
-    };
-    const start = async () => {
-      const stream = await navigator.mediaDevices.getUserMedia({ audio: { channelCount: 1, echoCancellation: true, noiseSuppression: true, autoGainControl: true } });
-      context = new AudioContext();
-      await context.audioWorklet.addModule(call.dataset.worklet);
-      node = new AudioWorkletNode(context, "samples", { numberOfInputs: 2, numberOfOutputs: 0 });
-      node.port.onmessage = heard;
-      context.createMediaStreamSource(stream).connect(node, 0, 0);
-      await context.resume();
-      streams = [stream];
-      stream.getTracks()[0].addEventListener("ended", () => { stopHearing(); complain("The microphone was taken away. Press “Start listening” to go on."); });
-    };
-    return {
-      channels,
-      start,
-      async share() {
-        const stream = await navigator.mediaDevices.getDisplayMedia({ video: true, audio: true });
-        if (!stream.getAudioTracks().length) {
-          stream.getTracks().forEach((track) => track.stop());
-          throw new Error("No sound was shared: choose a tab and tick “share tab audio”.");
-        }
-        stream.getVideoTracks().forEach((track) => { track.enabled = false; });
-        context.createMediaStreamSource(new MediaStream(stream.getAudioTracks())).connect(node, 0, 1);
-        streams.push(stream);
-        shared = true;
-        stream.getAudioTracks()[0].addEventListener("ended", () => { shared = false; ui.swap.hidden = ownOnly; });
-      },
-      stop() {
-        streams.forEach((stream) => stream.getTracks().forEach((track) => track.stop()));
-        streams = [];
-        context?.close();
-        context = node = null;
-        waiting = [];
-        shared = false;
-      },
-      /* After a break the sound of the last eight seconds is sent first. */
-      begin(heardMs) {
-        base = heardMs;
-        sent = {};
-        const late = waiting;
-        waiting = [];
-        if (channels().length) for (const [id, bytes] of late) { send(bytes); sent[id] = (sent[id] || 0) + 100; }
-      },
-      position: (id) => (id in base ? base[id] + (sent[id] || 0) : 0),
-    };
-  })();
+  /* Sound to the server: both sides have a channel; the one that does not speak gets silence. */
+  const channels = () => (hears !== "server" || !listening ? [] : ownOnly ? ["me"] : ["me", "them"]);
+  const audio = live.sound({
+    worklet: call.dataset.worklet,
+    channels,
+    send,
+    split: (number, samples) => {
+      if (paused || !listening) return [];
+      if (audio.shared) return [number === 1 ? ["them", samples] : ["me", muted ? null : samples]];
+      return number === 1 ? [] : channels().map((id) => [id, id === speaker && !muted ? samples : null]);
+    },
+    ended: () => { stopHearing(); complain("The microphone was taken away. Press “Start listening” to go on."); },
+    unshared: () => { ui.swap.hidden = ownOnly; },
+  });
 
   /* Or the browser's own recogniser, only where it works on this device. */
-  let recogniser = null;
-  const hearHere = () => {
-    if (!listening || paused || muted || recogniser) return;
-    const one = new Recogniser(), name = `b-${run}-${count++}`, speakers = [];
-    Object.assign(one, { lang: spokenTag(call.dataset.language), continuous: true, interimResults: true, processLocally: true });
-    one.onresult = (event) => {
-      for (let place = event.resultIndex; place < event.results.length; place++) {
-        const result = event.results[place], text = result[0].transcript.trim();
-        speakers[place] ??= speaker;
-        if (!text) continue;
-        const utterance = `${name}.${place}`;
-        if (result.isFinal) say(speakers[place], text, utterance);
-        else send({ type: "text", utterance_id: utterance, speaker: speakers[place], text: text.slice(0, 2000), final: false });
-      }
-    };
-    one.onerror = (event) => { if (["not-allowed", "service-not-allowed", "audio-capture", "language-not-supported"].includes(event.error)) { stopHearing(); complain(microphoneProblem({ name: "NotAllowedError" })); } };
-    one.onend = () => { recogniser = null; setTimeout(hearHere, 200); };
-    recogniser = one;
-    one.start();
-  };
-  const hearAgain = () => {
-    if (hears !== "browser") return;
-    if (paused || muted || !listening) recogniser?.stop();
-    else hearHere();
-  };
+  const ear = live.ear({
+    language: call.dataset.language,
+    wanted: () => hears === "browser" && listening && !paused && !muted,
+    speaker: () => speaker,
+    heard: (who, text, utterance) => say(who, text, utterance),
+    growing: (who, text, utterance) => send({ type: "text", utterance_id: utterance, speaker: who, text: text.slice(0, 2000), final: false }),
+    refused: (problem) => { stopHearing(); complain(microphoneProblem(problem, "Start listening")); },
+  });
+  const hearAgain = () => ear.fit();
 
-  const microphoneProblem = (problem) => {
-    if (!hasMicrophone()) return NO_MICROPHONE;
-    if (problem.name === "NotAllowedError") return "The microphone was refused. Allow it beside the page's address and press “Start listening” again. Typing works meanwhile.";
-    if (problem.name === "NotFoundError") return "No microphone was found. Plug one in and press “Start listening” again. Typing works meanwhile.";
-    return problem.message || "The microphone could not be used. Typing works.";
-  };
   const listen = async () => {
     ui.listen.disabled = true;
     complain("");
@@ -426,17 +282,15 @@
       ui.share.hidden = ownOnly || hears !== "server" || !navigator.mediaDevices.getDisplayMedia;
       find("#idle-text").textContent = "Listening. A card appears when there is something to answer.";
       stayAwake();
-      takenOver = false;
-      tries = 0;
-      if (hears === "server") drop(true, true);
-      else { showState(); hearHere(); }
-    } catch (problem) { complain(microphoneProblem(problem)); }
+      if (hears === "server") link.again();
+      else { showState(); hearAgain(); }
+    } catch (problem) { complain(microphoneProblem(problem, "Start listening")); }
     ui.listen.disabled = false;
   };
   const stopHearing = () => {
     listening = false;
     audio.stop();
-    recogniser?.stop();
+    ear.stop();
     if (ui.listen) ui.listen.hidden = over;
     ui.mute.hidden = ui.swap.hidden = ui.share.hidden = true;
     if (!over) showState();
@@ -508,5 +362,5 @@
     hearsHere(call.dataset.language).then((here) => { find("#hear-here").hidden = !here; });
   }
   arrange();
-  connect();
+  link.connect();
 })();

@@ -282,7 +282,7 @@ async def test_only_the_pages_of_a_call_may_use_a_microphone(caller: Caller) -> 
     ]
     assert ["microphone=(self)" in policy for policy in policies] == [True, True, False]
     assert "microphone=()" in policies[2]
-    for name in ("live.js", "live_audio.js"):
+    for name in ("live.js", "live_audio.js", "live_link.js"):
         script = await caller.browser.open(f"/{name}")
         assert script.headers["content-type"].startswith("text/javascript")
         assert len(script.content) < 26_500
