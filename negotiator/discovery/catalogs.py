@@ -79,6 +79,10 @@ _SKILLS: Final = {
         "Negotiate this contract for me",
         "Answer the seller's counteroffer",
     ),
+    "rehearse": (
+        "Practise a negotiation before the real talk",
+        "Play the seller, and tell me afterwards what I left on the table",
+    ),
     "search-the-tools-directory": (
         "Find a tool for this task",
         "Which AI tools are in this category?",

@@ -26,6 +26,14 @@ _NEEDS: Final = {
         "next_move",
         "make_battle_plan",
     ),
+    "rehearse": (
+        "register_agent",
+        "open_negotiation",
+        "start_rehearsal",
+        "play_turn",
+        "get_debrief",
+        "delete_rehearsal",
+    ),
     "search-the-tools-directory": ("list_tools", "list_categories"),
 }
 

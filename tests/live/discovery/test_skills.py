@@ -40,7 +40,7 @@ async def test_every_command_of_every_skill_works(server: Server) -> None:
     await server.change(lambda tx: catalogue_queries.put(tx, LISTED, actor="tests"))
     found = taught(server)
     assert {skill["name"] for skill in found} == {
-        *("get-a-token", "run-a-negotiation", "search-the-tools-directory")
+        *("get-a-token", "run-a-negotiation", "rehearse", "search-the-tools-directory")
     }
     for skill in found:
         shell = [each.shell for each in snippets(httpx2.get(skill["url"]).text)]
