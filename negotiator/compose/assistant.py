@@ -36,6 +36,7 @@ from negotiator.negotiations.routes import Negotiations
 from negotiator.negotiations.tactic_recogniser import TacticRecogniser
 from negotiator.negotiations.tactic_routes import Tactics
 from negotiator.negotiations.usage_routes import UsageRoutes
+from negotiator.rehearsals.routes import Rehearsals
 from negotiator.settings import Settings
 from negotiator.teleprompter.audio_pipeline import AudioPipeline
 from negotiator.teleprompter.bus import publish_revocations
@@ -218,6 +219,7 @@ def build_assistant(services: Services) -> Component:
         OutcomeRoutes(store),
         BattlePlans(store, cursors, advisor, leads, past),
         Tactics(store, cursors, advisor, past, recogniser),
+        Rehearsals(store, cursors, advisor, services.secret),
         memory.memories,
         memory.transfer,
         WinRoutes(store, cursors, memory.embedder, MEMORY_REFERENCES),

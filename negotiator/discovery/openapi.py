@@ -13,6 +13,7 @@ from negotiator.scopes import ordered
 OPENAPI_PATH: Final = "/openapi.json"
 TAGS: Final = {
     "negotiations": "Negotiations with their terms, states and history.",
+    "rehearsals": "Negotiations practised against a simulated counterpart, with a debrief.",
     "offers": "The offers and answers of both sides, in the order they were made.",
     "advice": "Leverage and the next move, for a stored negotiation or a described one.",
     "plans": "Battle plans, each a version made from one revision of a negotiation.",

@@ -1,0 +1,240 @@
+"""Plays a rehearsal: starts one, and lets the counterpart answer a turn of the user's. Nothing is stored here."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from negotiator import values
+from negotiator.errors import Conflict, FieldError, ValidationFailed
+from negotiator.negotiations.issues import IssueType, Package, Scalar, canonical_value, same_value
+from negotiator.negotiations.terms import Terms
+from negotiator.negotiations.utility import check_package, without_ranges
+from negotiator.negotiations.wording import Wording
+from negotiator.rehearsals.counterpart.latent import draw_counterpart
+from negotiator.rehearsals.counterpart.person import (
+    Answer,
+    Hardness,
+    Memory,
+    PersonKind,
+    Turn,
+    answer,
+)
+from negotiator.rehearsals.counterpart.remarks import remarks_in
+from negotiator.rehearsals.counterpart.sentences import case_kind, sentence
+from negotiator.rehearsals.record import RehearsalState, RehearsalTurn, TurnAction
+from negotiator.rehearsals.stored import StoredRehearsal
+
+MAX_TURNS: Final = 80
+"""Turns of both sides; nobody's patience lasts as long."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnTurn:
+    """What the user does in one turn."""
+
+    action: TurnAction
+    package: Package | None = None
+    text: str = ""
+
+
+def start_rehearsal(
+    negotiation: str,
+    terms: Terms,
+    *,
+    kind: PersonKind,
+    hardness: Hardness,
+    seed: int,
+    key: str,
+    offered: Package | None,
+) -> StoredRehearsal:
+    """A rehearsal that begins; 409 `missing_inputs` where nothing says what the other side might want.
+
+    `key` is what the counterpart is drawn from; whoever knows it could draw the same. `offered` is what the other side
+    really has on the table.
+    """
+    person = draw_counterpart(terms, kind, key, hardness=hardness, offered=offered)
+    if person is None:
+        raise Conflict(
+            "To rehearse, the counterpart needs something to want: give an issue its range or options, or estimate "
+            "the price at which the other side would walk away.",
+            error="missing_inputs",
+            members={"missing": ["issues/0/range", "their_estimate/walk_away"]},
+        )
+    now = values.now()
+    begun = StoredRehearsal(
+        id=values.new_id("reh"),
+        negotiation=negotiation,
+        seed=seed,
+        state="running",
+        terms=terms,
+        person=person,
+        memory=Memory(),
+        turns=(),
+        result={},
+        revision=1,
+        created_at=now,
+        updated_at=now,
+    )
+    return _answered(begun, Turn(), now)
+
+
+def take_turn(rehearsal: StoredRehearsal, turn: OwnTurn) -> StoredRehearsal:
+    """The rehearsal after a turn of the user's and the counterpart's answer.
+
+    409 `rehearsal_over` after its end, and `nothing_to_accept`; 422 for an offer that the issues do not allow.
+    """
+    if rehearsal.state != "running":
+        raise Conflict(
+            "This rehearsal is over; read its debrief, or start another one.",
+            error="rehearsal_over",
+            members={"state": rehearsal.state},
+        )
+    now = values.now()
+    match turn.action:
+        case "accept":
+            return _accepted(rehearsal, turn, now)
+        case "leave":
+            spoken = _spoken(rehearsal, turn, now, None)
+            return replace(_with(rehearsal, spoken, now), state="left_by_me")
+        case "offer":
+            package = _checked(rehearsal, turn)
+        case "say" | "wait":
+            package = None
+    whole = None if package is None else {**_standing(rehearsal), **package}
+    spoken = _spoken(rehearsal, turn, now, whole)
+    heard = Turn(package, frozenset(spoken.remarks), silent=turn.action == "wait")
+    return _answered(_with(rehearsal, spoken, now), heard, now)
+
+
+def _accepted(rehearsal: StoredRehearsal, turn: OwnTurn, now: int) -> StoredRehearsal:
+    theirs = their_offer(rehearsal)
+    if theirs is None:
+        raise Conflict("They have made no offer yet.", error="nothing_to_accept")
+    spoken = _spoken(rehearsal, turn, now, theirs)
+    return replace(_with(rehearsal, spoken, now), state="agreed")
+
+
+def _spoken(
+    rehearsal: StoredRehearsal, turn: OwnTurn, now: int, package: Package | None
+) -> RehearsalTurn:
+    return RehearsalTurn(
+        number=len(rehearsal.turns) + 1,
+        at=now,
+        by="me",
+        action=turn.action,
+        package=package,
+        said=turn.text,
+        remarks=tuple(sorted(remarks_in(turn.text))),
+    )
+
+
+def _with(rehearsal: StoredRehearsal, turn: RehearsalTurn, now: int) -> StoredRehearsal:
+    return replace(rehearsal, turns=(*rehearsal.turns, turn), updated_at=now, worded_by="engine")
+
+
+def _answered(rehearsal: StoredRehearsal, turn: Turn, now: int) -> StoredRehearsal:
+    """The counterpart's answer, with its words, and the state it leads to."""
+    given, memory = answer(
+        rehearsal.person, rehearsal.memory, turn, rounds_left=_rounds_left(rehearsal)
+    )
+    if given.action != "accept" and len(rehearsal.turns) + 1 >= MAX_TURNS:
+        given = Answer("leave", "leaves_patience")
+    states: Mapping[str, RehearsalState] = {"accept": "agreed", "leave": "left_by_them"}
+    package = None if given.package is None else {**_standing(rehearsal), **given.package}
+    spoken = RehearsalTurn(
+        number=len(rehearsal.turns) + 1,
+        at=now,
+        by="them",
+        action=given.action,
+        package=package,
+        said=_words(rehearsal, given),
+        final=given.claimed_final,
+        withdraws=given.withdraws,
+        ploy=given.ploy,
+    )
+    after = replace(rehearsal, memory=memory, state=states.get(given.action, "running"))
+    return _with(after, spoken, now)
+
+
+def _rounds_left(rehearsal: StoredRehearsal) -> int | None:
+    """Further offers of the user's after the present one, where the negotiation has a number of rounds."""
+    most = rehearsal.terms.max_rounds
+    if most is None:
+        return None
+    made = sum(turn.by == "me" and turn.action == "offer" for turn in rehearsal.turns)
+    return max(0, most - made)
+
+
+def _checked(rehearsal: StoredRehearsal, turn: OwnTurn) -> Package:
+    """The package with canonical values; 422 where it is missing, or names no value of an issue."""
+    if not turn.package:
+        raise ValidationFailed([FieldError("/package", "An offer names a value of an issue.")])
+    terms = rehearsal.terms
+    if found := check_package(without_ranges(terms.issues), turn.package):
+        raise ValidationFailed(found)
+    kinds: dict[str, IssueType] = {issue.name: issue.type for issue in terms.issues}
+    return {name: canonical_value(kinds[name], value) for name, value in turn.package.items()}
+
+
+def _standing(rehearsal: StoredRehearsal) -> dict[str, Scalar]:
+    """What the user's next offer leaves out stays as they named it before, else as the other side named it."""
+    theirs = their_offer(rehearsal) or {}
+    return {**theirs, **(my_offer(rehearsal) or {})}
+
+
+def their_offer(rehearsal: StoredRehearsal) -> Package | None:
+    """What the counterpart has on the table."""
+    return _last_package(rehearsal, "them")
+
+
+def my_offer(rehearsal: StoredRehearsal) -> Package | None:
+    """What the user has on the table."""
+    return _last_package(rehearsal, "me")
+
+
+def outcome(rehearsal: StoredRehearsal) -> Package | None:
+    """What was agreed."""
+    return rehearsal.turns[-1].package if rehearsal.state == "agreed" else None
+
+
+def _last_package(rehearsal: StoredRehearsal, side: str) -> Package | None:
+    made = (
+        turn.package
+        for turn in reversed(rehearsal.turns)
+        if turn.by == side and turn.action == "offer" and turn.package is not None
+    )
+    return next(made, None)
+
+
+def _words(rehearsal: StoredRehearsal, given: Answer) -> str:
+    """What the counterpart says."""
+    words = Wording(rehearsal.terms)
+    person = rehearsal.person
+    said = {turn.said for turn in rehearsal.turns if turn.by == "them"}
+    return sentence(
+        given.moment,
+        style=person.style,
+        case=case_kind(rehearsal.terms),
+        draw=f"{person.key} {len(rehearsal.turns)}",
+        slots={
+            "offer": "" if given.package is None else _offer_words(rehearsal, given.package),
+            "issue": words.short_label(person.interests.heaviest().issue),
+        },
+        avoid=said,
+    )
+
+
+def _offer_words(rehearsal: StoredRehearsal, package: Package) -> str:
+    """The package in words; of several issues only those that changed since their last offer."""
+    words, before = Wording(rehearsal.terms), their_offer(rehearsal)
+    if before is None:
+        return words.package(package, with_total=False)
+    changed = {
+        issue.name: package[issue.name]
+        for issue in rehearsal.terms.issues
+        if issue.name in package
+        and not same_value(issue.type, package[issue.name], before.get(issue.name))
+    }
+    if not changed or len(changed) == len(package):
+        return words.package(package, with_total=False)
+    return f"{words.package(changed, with_total=False)}, the rest as before"

@@ -1,0 +1,337 @@
+"""The operations of `/api/negotiations/{id}/rehearsals`."""
+
+import asyncio
+import contextlib
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any, Final
+
+from negotiator import values
+from negotiator.errors import Conflict, FieldError, Refusal, ValidationFailed
+from negotiator.http.cursors import Cursors
+from negotiator.http.operation import Answer, Call, Operation, ToolOffer
+from negotiator.negotiations import offer_queries as ledger
+from negotiator.negotiations import queries as negotiations
+from negotiator.negotiations.advisor import Advisor
+from negotiator.negotiations.advisor_case import case_request
+from negotiator.negotiations.issues import IssueType, Package, Scalar, canonical_value, coordinate
+from negotiator.negotiations.leverage.concessions import LedgerOffer
+from negotiator.negotiations.offer_history import DETECTED_SOURCE, OFFER_KINDS, as_said
+from negotiator.negotiations.offer_queries import OfferRow
+from negotiator.negotiations.routes import read_current
+from negotiator.negotiations.schemas_negotiations import ListOf
+from negotiator.negotiations.session import NegotiationSession
+from negotiator.negotiations.terms import Terms
+from negotiator.rehearsals import queries
+from negotiator.rehearsals.counterpart.person import Person
+from negotiator.rehearsals.play import OwnTurn, start_rehearsal, take_turn
+from negotiator.rehearsals.record import TurnAction
+from negotiator.rehearsals.schemas import (
+    LARGEST_SEED,
+    PlayTurn,
+    RehearsalId,
+    RehearsalList,
+    RehearsalView,
+    Rehearse,
+    StartRehearsal,
+)
+from negotiator.rehearsals.schemas_debrief import DebriefView
+from negotiator.rehearsals.stored import StoredRehearsal
+from negotiator.rehearsals.views import debrief_answer, rehearsal_head, rehearsal_view, result_of
+from negotiator.scopes import AI_TACTICS, NEGOTIATIONS_READ, NEGOTIATIONS_WRITE
+from negotiator.store.statement import Transaction
+from negotiator.store.store import Store
+
+REHEARSALS_PATH: Final = "/api/negotiations/{id}/rehearsals"
+REHEARSAL_PATH: Final = "/api/negotiations/{id}/rehearsals/{rehearsal_id}"
+PLAY_SCOPES: Final = frozenset({NEGOTIATIONS_WRITE, AI_TACTICS})
+LOOK_SCOPES: Final = frozenset({NEGOTIATIONS_READ, AI_TACTICS})
+PURPOSE: Final = "what the other side says in a talk that is practised"
+WORDING_SECONDS: Final = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class Rehearsals:
+    """Operations that practise a negotiation against a simulated counterpart. `pepper` keys the draw of the person."""
+
+    store: Store
+    cursors: Cursors
+    advisor: Advisor
+    pepper: bytes
+
+    def operations(self) -> list[Operation]:
+        """The operations, the most frequent ones first."""
+        return [*self._playing(), *self._looking()]
+
+    def _playing(self) -> list[Operation]:
+        return [
+            Operation(
+                name="rehearse",
+                method="POST",
+                path="/api/negotiations/{id}/rehearse",
+                summary="Practise: begin a rehearsal, or play its next turn; the debrief follows the last one",
+                run=self.rehearse,
+                input=Rehearse,
+                output=RehearsalView,
+                scopes=PLAY_SCOPES,
+                creates=True,
+                refusals=(400, 404, 409, 422),
+                tool=ToolOffer(
+                    "Rehearse",
+                    hint=(
+                        "Use it when the user wants to practise: read them `says`, send their words and figures. You "
+                        "never play the other side yourself. Nothing in it counts as an offer."
+                    ),
+                    leave_out=("idempotency_key",),
+                ),
+                tag="rehearsals",
+            ),
+            Operation(
+                name="start_rehearsal",
+                method="POST",
+                path=REHEARSALS_PATH,
+                summary="Begin a rehearsal against a simulated counterpart, who speaks first",
+                run=self.start,
+                input=StartRehearsal,
+                output=RehearsalView,
+                status=201,
+                scopes=PLAY_SCOPES,
+                creates=True,
+                refusals=(400, 404, 409, 422),
+                tag="rehearsals",
+            ),
+            Operation(
+                name="play_turn",
+                method="POST",
+                path="/api/negotiations/{id}/rehearsals/{rehearsal_id}/turns",
+                summary="Say or offer something in a rehearsal; the counterpart answers",
+                run=self.play,
+                input=PlayTurn,
+                output=RehearsalView,
+                scopes=PLAY_SCOPES,
+                creates=True,
+                refusals=(400, 404, 409, 422),
+                tag="rehearsals",
+            ),
+        ]
+
+    def _looking(self) -> list[Operation]:
+        return [
+            Operation(
+                name="list_rehearsals",
+                method="GET",
+                path=REHEARSALS_PATH,
+                summary="List the rehearsals of a negotiation, newest first, with their results",
+                run=self.list,
+                input=ListOf,
+                output=RehearsalList,
+                scopes=LOOK_SCOPES,
+                refusals=(400, 404, 422),
+                tag="rehearsals",
+            ),
+            Operation(
+                name="get_rehearsal",
+                method="GET",
+                path=REHEARSAL_PATH,
+                summary="Read one rehearsal with its turns",
+                run=self.get,
+                input=RehearsalId,
+                output=RehearsalView,
+                scopes=LOOK_SCOPES,
+                refusals=(404,),
+                tag="rehearsals",
+            ),
+            Operation(
+                name="get_debrief",
+                method="GET",
+                path="/api/negotiations/{id}/rehearsals/{rehearsal_id}/debrief",
+                summary="What a rehearsal that is over was worth, what it cost, and what to try next",
+                run=self.debrief,
+                input=RehearsalId,
+                output=DebriefView,
+                scopes=LOOK_SCOPES,
+                refusals=(404, 409),
+                tag="rehearsals",
+            ),
+            Operation(
+                name="delete_rehearsal",
+                method="DELETE",
+                path=REHEARSAL_PATH,
+                summary="Delete a rehearsal",
+                run=self.delete,
+                input=RehearsalId,
+                status=204,
+                scopes=PLAY_SCOPES,
+                refusals=(404,),
+                tag="rehearsals",
+            ),
+        ]
+
+    async def start(self, call: Call[StartRehearsal]) -> Any:
+        """Draw the counterpart and store the rehearsal with its first words."""
+        return await self._begin(call, call.input)
+
+    async def play(self, call: Call[PlayTurn]) -> Any:
+        """Play one turn."""
+        asked = call.input
+        return await self._play(call, asked.id, asked.rehearsal_id, _turn(asked.action, asked))
+
+    async def rehearse(self, call: Call[Rehearse]) -> Any:
+        """Begin one where none is named, else play a turn; the debrief is added to the last one."""
+        asked = call.input
+        if asked.rehearsal_id is None:
+            if asked.action is not None:
+                raise ValidationFailed(
+                    [FieldError("/rehearsal_id", "A turn names the rehearsal that it belongs to.")]
+                )
+            return await self._begin(call, asked)
+        if asked.action is None:
+            raise ValidationFailed([FieldError("/action", "A turn needs an action.")])
+        turn = _turn(asked.action, asked)
+        view = await self._play(call, asked.id, asked.rehearsal_id, turn)
+        if view["state"] == "running":
+            return view
+        debrief = await self._debrief(call.caller.principal, asked.id, asked.rehearsal_id)
+        return {**view, "debrief": debrief}
+
+    async def list(self, call: Call[ListOf]) -> Any:
+        """A page of rehearsals, newest first, without their turns."""
+        request, owner = call.input, call.caller.principal
+        bound = ("rehearsals", owner, request.id)
+        before = self.cursors.open(request.cursor, *bound) if request.cursor else None
+
+        def unit(tx: Transaction) -> list[StoredRehearsal]:
+            negotiations.require_negotiation(tx, owner, request.id)
+            return queries.page(tx, owner, request.id, before=before, limit=request.limit + 1)
+
+        found = await self.store.read(unit)
+        shown, cursor = self.cursors.page(found, request.limit, lambda one: one.id, *bound)
+        return {"items": [rehearsal_head(one) for one in shown], "next_cursor": cursor}
+
+    async def get(self, call: Call[RehearsalId]) -> Any:
+        """One rehearsal."""
+        asked, owner = call.input, call.caller.principal
+        found = await self.store.read(
+            lambda tx: queries.find(tx, owner, asked.id, asked.rehearsal_id)
+        )
+        return rehearsal_view(found)
+
+    async def debrief(self, call: Call[RehearsalId]) -> Any:
+        """The debrief; 409 `rehearsal_running` before the end."""
+        return await self._debrief(call.caller.principal, call.input.id, call.input.rehearsal_id)
+
+    async def delete(self, call: Call[RehearsalId]) -> Answer:
+        asked, owner = call.input, call.caller.principal
+        await self.store.write(lambda tx: queries.remove(tx, owner, asked.id, asked.rehearsal_id))
+        return Answer(None, 204)
+
+    async def _begin(self, call: Call[Any], asked: StartRehearsal | Rehearse) -> Any:
+        owner = call.caller.principal
+
+        def read(tx: Transaction) -> tuple[NegotiationSession, Package | None]:
+            session = negotiations.load_for_reading(tx, owner, asked.id)
+            return session, _really_offered(session.terms, ledger.list_offers(tx, asked.id))
+
+        session, offered = await read_current(self.store, owner, read)
+        seed = secrets.randbelow(LARGEST_SEED) if asked.seed is None else asked.seed
+        begun = await asyncio.to_thread(
+            start_rehearsal,
+            asked.id,
+            session.terms,
+            kind=asked.kind,
+            hardness=asked.hardness,
+            seed=seed,
+            key=values.keyed_digest(self.pepper, f"rehearsal:{owner}:{seed}"),
+            offered=offered,
+        )
+        begun = await self._reworded(begun, "")
+
+        def unit(tx: Transaction) -> Any:
+            negotiations.require_negotiation(tx, owner, asked.id)
+            queries.add(tx, owner, begun)
+            return rehearsal_view(begun)
+
+        return await self.store.write(call.once(unit))
+
+    async def _play(self, call: Call[Any], negotiation: str, rehearsal: str, turn: OwnTurn) -> Any:
+        """Play a turn. What it leads to is worked out and worded before the transaction starts."""
+        owner = call.caller.principal
+        seen = await self.store.read(lambda tx: queries.find(tx, owner, negotiation, rehearsal))
+        after: StoredRehearsal | None = None
+        with contextlib.suppress(Refusal):  # raised in the unit, unless a key repeats an answer
+            after = await asyncio.to_thread(_after_turn, seen, turn)
+            after = await self._reworded(after, turn.text)
+
+        def unit(tx: Transaction) -> Any:
+            found = queries.find(tx, owner, negotiation, rehearsal)
+            if after is None:
+                take_turn(found, turn)
+            queries.save(tx, owner, after or found)
+            return rehearsal_view(after or found)
+
+        return await self.store.write(call.once(unit))
+
+    async def _reworded(self, rehearsal: StoredRehearsal, utterance: str) -> StoredRehearsal:
+        """The rehearsal with the counterpart's last sentence worded by the model, where that succeeds in time.
+
+        The model gets the sentence and the offers that were made; the floor is among the numbers that it never sees.
+        """
+        last = rehearsal.turns[-1]
+        if not self.advisor.is_on or last.by != "them":
+            return rehearsal
+        request = case_request(
+            rehearsal.terms,
+            {"/says": last.said},
+            PURPOSE,
+            offers=[
+                LedgerOffer(turn.number, turn.by, turn.package)
+                for turn in rehearsal.turns
+                if turn.action == "offer" and turn.package is not None
+            ],
+            utterance=utterance or None,
+            seconds=WORDING_SECONDS,
+        )
+        secret = frozenset(request.secrets) | _floor_numbers(rehearsal.person)
+        worded = await self.advisor.word(replace(request, secrets=secret))
+        said = replace(last, said=worded.texts["/says"])
+        return replace(rehearsal, turns=(*rehearsal.turns[:-1], said), worded_by=worded.by)
+
+    async def _debrief(self, owner: str, negotiation: str, rehearsal: str) -> DebriefView:
+        def read(tx: Transaction) -> tuple[StoredRehearsal, list[StoredRehearsal]]:
+            found = queries.find(tx, owner, negotiation, rehearsal)
+            return found, queries.attempts(tx, owner, found)
+
+        found, attempts = await self.store.read(read)
+        if found.state == "running":
+            raise Conflict(
+                "The debrief follows the end: agree, leave, or play on.", error="rehearsal_running"
+            )
+        return await asyncio.to_thread(debrief_answer, found, attempts)
+
+
+def _turn(action: TurnAction, asked: PlayTurn | Rehearse) -> OwnTurn:
+    return OwnTurn(action, asked.package, asked.text or "")
+
+
+def _after_turn(seen: StoredRehearsal, turn: OwnTurn) -> StoredRehearsal:
+    """The rehearsal after the turn, with its result where that ended it."""
+    after = take_turn(seen, turn)
+    return after if after.state == "running" else replace(after, result=result_of(after))
+
+
+def _really_offered(terms: Terms, rows: Sequence[OfferRow]) -> Package | None:
+    """What the other side has named in the negotiation itself, its last value of each issue."""
+    found: dict[str, Scalar] = {}
+    for row in as_said(rows):
+        if row.side == "them" and row.kind in OFFER_KINDS and row.source != DETECTED_SOURCE:
+            found.update(row.package or {})
+    kinds: dict[str, IssueType] = {issue.name: issue.type for issue in terms.issues}
+    known = {name: value for name, value in found.items() if name in kinds}
+    return {name: canonical_value(kinds[name], value) for name, value in known.items()} or None
+
+
+def _floor_numbers(person: Person) -> frozenset[Decimal]:
+    found = {coordinate(stake.issue.type, stake.floor) for stake in person.interests.stakes}
+    return frozenset(at for at in found if at is not None)

@@ -1,0 +1,141 @@
+"""Rehearsals on the wire (docs/contract 6.10)."""
+
+from typing import Any, Literal, NotRequired
+
+from pydantic import ConfigDict, Field
+from typing_extensions import TypedDict
+
+from negotiator.negotiations.schemas_negotiations import NegotiationId
+from negotiator.rehearsals.counterpart.person import Hardness, PersonKind
+from negotiator.rehearsals.counterpart.remarks import Remark
+from negotiator.rehearsals.record import RehearsalState, Side, TurnAction
+from negotiator.rehearsals.schemas_debrief import DebriefView
+from negotiator.schema import example_schema
+from negotiator.values import LongText, ShortText, ValuePackage
+
+LARGEST_SEED = 2**31 - 1
+_KIND = (
+    "Who is met: `fair`, `stubborn` (small steps), `extreme_anchor` (a first figure far off), `takes_back` (a "
+    "concession once), `deadline_bluff` (calls an offer final)."
+)
+_HARDNESS = "How far they come, how patient they are; what they would sign at worst is the same."
+_SEED = "The same number meets the same person again; drawn if absent."
+_ACTION = "`offer` names values, `say` only words, `wait` is silence, `accept` takes their offer, `leave` ends it."
+_TEXT = "What the user says: a reason, a question; figures in it count as an offer."
+
+
+class StartRehearsal(NegotiationId):
+    """Whom to meet. The counterpart is drawn from `their_estimate` and the ranges, never from the user's limits."""
+
+    model_config = ConfigDict(
+        json_schema_extra=example_schema({"kind": "stubborn", "hardness": "normal", "seed": 7})
+    )
+
+    kind: PersonKind = Field("fair", description=_KIND)
+    hardness: Hardness = Field("normal", description=_HARDNESS)
+    seed: int | None = Field(None, ge=0, le=LARGEST_SEED, description=_SEED)
+
+
+class RehearsalId(NegotiationId):
+    """One rehearsal of a negotiation."""
+
+    rehearsal_id: ShortText = Field(description="The rehearsal, reh_….")
+
+
+class PlayTurn(RehearsalId):
+    """What the user does next."""
+
+    model_config = ConfigDict(
+        json_schema_extra=example_schema(
+            {
+                "action": "offer",
+                "package": {"price": "12500"},
+                "text": "Because two others ask less.",
+            }
+        )
+    )
+
+    action: TurnAction = Field(description=_ACTION)
+    package: ValuePackage | None = Field(None, max_length=50, description="Values by issue.")
+    text: LongText | None = Field(None, description=_TEXT)
+
+
+class Rehearse(NegotiationId):
+    """A rehearsal begun, or its next turn."""
+
+    model_config = ConfigDict(json_schema_extra=example_schema({"kind": "fair"}))
+
+    rehearsal_id: ShortText | None = Field(
+        None, description="The rehearsal to go on with, reh_…; a new one begins if absent."
+    )
+    kind: PersonKind = Field("fair", description="Whom a new one meets.")
+    hardness: Hardness = Field("normal", description="How hard a new one is.")
+    seed: int | None = Field(None, ge=0, le=LARGEST_SEED, description=_SEED)
+    action: TurnAction | None = Field(None, description=_ACTION)
+    package: ValuePackage | None = Field(None, max_length=50, description="Values by issue.")
+    text: LongText | None = Field(None, description=_TEXT)
+
+
+class PackageInWords(TypedDict):
+    """A package and how it is said."""
+
+    package: dict[str, Any]
+    words: str
+
+
+class RehearsalTurnView(TypedDict):
+    """One turn of either side. `heard` is what the user's words were taken for."""
+
+    number: int
+    at: str
+    by: Side
+    action: TurnAction
+    package: dict[str, Any] | None
+    words: str | None
+    said: str
+    heard: list[Remark]
+    final: bool
+    withdraws: bool
+
+
+class RehearsalResult(TypedDict):
+    """How a rehearsal ended: 0 to 100 points, and the money left on the table where there is a price."""
+
+    score: int
+    deal: PackageInWords | None
+    left_on_table: str | None
+
+
+class RehearsalHead(TypedDict):
+    """A rehearsal without its turns. `result` is there once it is over. Nothing in it counts outside of it."""
+
+    id: str
+    negotiation_id: str
+    rehearsal: Literal[True]
+    kind: PersonKind
+    hardness: Hardness
+    seed: int
+    state: RehearsalState
+    rounds: int
+    result: RehearsalResult | None
+    created_at: str
+    updated_at: str
+
+
+class RehearsalView(RehearsalHead):
+    """A whole rehearsal. `says` is the counterpart's last sentence, `debrief` follows the end over MCP."""
+
+    turns: list[RehearsalTurnView]
+    says: str
+    worded_by: str
+    their_offer: PackageInWords | None
+    my_offer: PackageInWords | None
+    outcome: PackageInWords | None
+    debrief: NotRequired[DebriefView]
+
+
+class RehearsalList(TypedDict):
+    """A page of a negotiation's rehearsals, newest first."""
+
+    items: list[RehearsalHead]
+    next_cursor: str | None
