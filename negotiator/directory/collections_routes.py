@@ -73,6 +73,7 @@ class Collections:
                 tool=ToolOffer(
                     "List collections",
                     hint="Use it to find the collection that a tool should go to.",
+                    leave_out=("limit",),
                 ),
             ),
             Operation(

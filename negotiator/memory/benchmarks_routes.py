@@ -113,6 +113,7 @@ class BenchmarkRoutes:
                 tool=ToolOffer(
                     "Compare with benchmarks",
                     hint="Use it to choose a realistic target or to judge a result.",
+                    leave_out=("period",),
                 ),
                 tag="wins",
             )

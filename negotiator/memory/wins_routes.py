@@ -116,6 +116,7 @@ class WinRoutes:
                         "counts it."
                     ),
                     leave_out=(
+                        *("notes", "tactics_used.helped"),
                         *(
                             "baseline.currency",
                             "baseline.as_of",

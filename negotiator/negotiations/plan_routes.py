@@ -82,7 +82,11 @@ class BattlePlans:
                 output=BattlePlanList,
                 scopes=READ_SCOPES,
                 refusals=(400, 404, 422),
-                tool=ToolOffer("List battle plans", hint="Use it for the id of a plan."),
+                tool=ToolOffer(
+                    "List battle plans",
+                    hint="Use it for the id of a plan.",
+                    leave_out=("limit", "cursor"),
+                ),
                 tag="plans",
             ),
             Operation(

@@ -221,6 +221,7 @@ class Negotiations:
                 tool=ToolOffer(
                     "History of a negotiation",
                     hint="Use it to explain how its state came about; the offers themselves are in list_offers.",
+                    leave_out=("limit",),
                 ),
                 tag="negotiations",
             ),

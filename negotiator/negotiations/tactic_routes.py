@@ -110,7 +110,7 @@ class Tactics:
                 tool=ToolOffer(
                     "List tactics",
                     hint="Use it to browse; suggest_tactics picks for a negotiation, get_tactic reads one whole.",
-                    leave_out=("role", "owner", "phase"),
+                    leave_out=("role", "owner", "phase", "family"),
                     brief=("id", "name", "family", "summary", "owner", "ethics", "risk", "phases"),
                 ),
                 tag="tactics",
@@ -151,6 +151,7 @@ class Tactics:
                     "Add a tactic",
                     hint="Use it when the user has a move that suggest_tactics should know.",
                     leave_out=(
+                        *("steps", "ethics"),
                         *(
                             "aliases",
                             "preconditions",

@@ -71,7 +71,7 @@ class Rehearsals:
                 name="rehearse",
                 method="POST",
                 path="/api/negotiations/{id}/rehearse",
-                summary="Practise: begin a rehearsal, or play its next turn; the debrief follows the last one",
+                summary="Begin a rehearsal, or play its next turn; the last one brings the debrief",
                 run=self.rehearse,
                 input=Rehearse,
                 output=RehearsalView,
@@ -81,8 +81,8 @@ class Rehearsals:
                 tool=ToolOffer(
                     "Rehearse",
                     hint=(
-                        "Use it when the user wants to practise: read them `says`, send their words and figures. You "
-                        "never play the other side yourself. Nothing in it counts as an offer."
+                        "Use it when the user wants to practise: read them `says` and send what they answer; never "
+                        "play the other side yourself."
                     ),
                     leave_out=("idempotency_key",),
                 ),

@@ -19,9 +19,9 @@ _KIND = (
     "concession once), `deadline_bluff` (calls an offer final)."
 )
 _HARDNESS = "How far they come, how patient they are; what they would sign at worst is the same."
-_SEED = "The same number meets the same person again; drawn if absent."
-_ACTION = "`offer` names values, `say` only words, `wait` is silence, `accept` takes their offer, `leave` ends it."
-_TEXT = "What the user says: a reason, a question; figures in it count as an offer."
+_SEED = "The same number, the same person."
+_ACTION = "`say` is words alone, `wait` silence."
+_TEXT = "What the user says."
 
 
 class StartRehearsal(NegotiationId):
@@ -65,11 +65,9 @@ class Rehearse(NegotiationId):
 
     model_config = ConfigDict(json_schema_extra=example_schema({"kind": "fair"}))
 
-    rehearsal_id: ShortText | None = Field(
-        None, description="The rehearsal to go on with, reh_…; a new one begins if absent."
-    )
-    kind: PersonKind = Field("fair", description="Whom a new one meets.")
-    hardness: Hardness = Field("normal", description="How hard a new one is.")
+    rehearsal_id: ShortText | None = Field(None, description="reh_…; a new one begins without it.")
+    kind: PersonKind = Field("fair", description="Whom to meet.")
+    hardness: Hardness = Field("normal", description="How hard.")
     seed: int | None = Field(None, ge=0, le=LARGEST_SEED, description=_SEED)
     action: TurnAction | None = Field(None, description=_ACTION)
     package: ValuePackage | None = Field(None, max_length=50, description="Values by issue.")
