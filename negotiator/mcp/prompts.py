@@ -19,8 +19,8 @@ _PREPARE: Final = """Prepare me for this negotiation.
    and walk-away need a value for each issue. Ask whether I would pass a limit for something in return (`allow`).
 2. Call get_leverage, tell me its `summary`, and ask me those of its questions that I can answer.
 3. If there is no plan, or it is stale, call make_battle_plan; walk me through opening, concessions and walk-away.
-4. Rehearse with me, if I want to: call rehearse, read me what its counterpart `says`, send it my words and figures until
-   it is over, then tell me the debrief with its amounts. Never play the other side yourself.
+4. Rehearse with me, if I want to: call rehearse, read me what it `says`, send it my words and figures until it is over,
+   then tell me the debrief with its amounts. Never play the other side yourself.
 
 Never tell the other side my walk-away, target or alternatives."""
 _DEBRIEF: Final = """Look back at this negotiation with me.

@@ -12,10 +12,10 @@ from negotiator.negotiations.utility import check_package, without_ranges
 from negotiator.negotiations.wording import Wording
 from negotiator.rehearsals.counterpart.latent import draw_counterpart
 from negotiator.rehearsals.counterpart.person import (
-    Answer,
     Hardness,
-    Memory,
+    PersonAnswer,
     PersonKind,
+    PersonMemory,
     Turn,
     answer,
 )
@@ -23,6 +23,8 @@ from negotiator.rehearsals.counterpart.remarks import remarks_in
 from negotiator.rehearsals.counterpart.sentences import case_kind, sentence
 from negotiator.rehearsals.record import RehearsalState, RehearsalTurn, TurnAction
 from negotiator.rehearsals.stored import StoredRehearsal
+from negotiator.teleprompter.cues.catalogue import Speaker
+from negotiator.teleprompter.offered_packages import read_offer
 
 MAX_TURNS: Final = 80
 """Turns of both sides; nobody's patience lasts as long."""
@@ -68,7 +70,7 @@ def start_rehearsal(
         state="running",
         terms=terms,
         person=person,
-        memory=Memory(),
+        memory=PersonMemory(),
         turns=(),
         result={},
         revision=1,
@@ -98,10 +100,13 @@ def take_turn(rehearsal: StoredRehearsal, turn: OwnTurn) -> StoredRehearsal:
             return replace(_with(rehearsal, spoken, now), state="left_by_me")
         case "offer":
             package = _checked(rehearsal, turn)
-        case "say" | "wait":
+        case "say":
+            package = _heard_offer(rehearsal, turn.text)
+        case "wait":
             package = None
     whole = None if package is None else {**_standing(rehearsal), **package}
-    spoken = _spoken(rehearsal, turn, now, whole)
+    made = turn if package is None else replace(turn, action="offer")
+    spoken = _spoken(rehearsal, made, now, whole)
     heard = Turn(package, frozenset(spoken.remarks), silent=turn.action == "wait")
     return _answered(_with(rehearsal, spoken, now), heard, now)
 
@@ -138,7 +143,7 @@ def _answered(rehearsal: StoredRehearsal, turn: Turn, now: int) -> StoredRehears
         rehearsal.person, rehearsal.memory, turn, rounds_left=_rounds_left(rehearsal)
     )
     if given.action != "accept" and len(rehearsal.turns) + 1 >= MAX_TURNS:
-        given = Answer("leave", "leaves_patience")
+        given = PersonAnswer("leave", "leaves_patience")
     states: Mapping[str, RehearsalState] = {"accept": "agreed", "leave": "left_by_them"}
     package = None if given.package is None else {**_standing(rehearsal), **given.package}
     spoken = RehearsalTurn(
@@ -176,6 +181,16 @@ def _checked(rehearsal: StoredRehearsal, turn: OwnTurn) -> Package:
     return {name: canonical_value(kinds[name], value) for name, value in turn.package.items()}
 
 
+def _heard_offer(rehearsal: StoredRehearsal, text: str) -> Package | None:
+    """What a text clearly offers, if anything."""
+    earlier: list[tuple[Speaker, Package]] = [
+        (turn.by, turn.package)
+        for turn in rehearsal.turns
+        if turn.action == "offer" and turn.package is not None
+    ]
+    return read_offer(rehearsal.terms, text, earlier=earlier) or None
+
+
 def _standing(rehearsal: StoredRehearsal) -> dict[str, Scalar]:
     """What the user's next offer leaves out stays as they named it before, else as the other side named it."""
     theirs = their_offer(rehearsal) or {}
@@ -206,7 +221,7 @@ def _last_package(rehearsal: StoredRehearsal, side: str) -> Package | None:
     return next(made, None)
 
 
-def _words(rehearsal: StoredRehearsal, given: Answer) -> str:
+def _words(rehearsal: StoredRehearsal, given: PersonAnswer) -> str:
     """What the counterpart says."""
     words = Wording(rehearsal.terms)
     person = rehearsal.person

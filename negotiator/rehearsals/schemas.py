@@ -9,7 +9,7 @@ from negotiator.negotiations.schemas_negotiations import NegotiationId
 from negotiator.rehearsals.counterpart.person import Hardness, PersonKind
 from negotiator.rehearsals.counterpart.remarks import Remark
 from negotiator.rehearsals.record import RehearsalState, Side, TurnAction
-from negotiator.rehearsals.schemas_debrief import DebriefView
+from negotiator.rehearsals.schemas_debrief import DebriefView, SaidPackage
 from negotiator.schema import example_schema
 from negotiator.values import LongText, ShortText, ValuePackage
 
@@ -74,13 +74,6 @@ class Rehearse(NegotiationId):
     text: LongText | None = Field(None, description=_TEXT)
 
 
-class PackageInWords(TypedDict):
-    """A package and how it is said."""
-
-    package: dict[str, Any]
-    words: str
-
-
 class RehearsalTurnView(TypedDict):
     """One turn of either side. `heard` is what the user's words were taken for."""
 
@@ -97,11 +90,12 @@ class RehearsalTurnView(TypedDict):
 
 
 class RehearsalResult(TypedDict):
-    """How a rehearsal ended: 0 to 100 points, and the money left on the table where there is a price."""
+    """How a rehearsal ended: 0 to 100 points, and what was left on the table, in money where there is a price."""
 
     score: int
-    deal: PackageInWords | None
-    left_on_table: str | None
+    deal: SaidPackage | None
+    left_on_table: str
+    money: str | None
 
 
 class RehearsalHead(TypedDict):
@@ -126,9 +120,9 @@ class RehearsalView(RehearsalHead):
     turns: list[RehearsalTurnView]
     says: str
     worded_by: str
-    their_offer: PackageInWords | None
-    my_offer: PackageInWords | None
-    outcome: PackageInWords | None
+    their_offer: SaidPackage | None
+    my_offer: SaidPackage | None
+    outcome: SaidPackage | None
     debrief: NotRequired[DebriefView]
 
 

@@ -10,7 +10,7 @@ from negotiator.negotiations.issues import Issue, IssueType, Package, Scalar, ca
 from negotiator.negotiations.terms import Terms, decode_terms, encode_terms
 from negotiator.negotiations.terms_view import package_view
 from negotiator.rehearsals.counterpart.interests import Interests, Stake
-from negotiator.rehearsals.counterpart.person import Memory, Person
+from negotiator.rehearsals.counterpart.person import Person, PersonMemory
 from negotiator.rehearsals.record import RehearsalState, RehearsalTurn
 
 
@@ -27,7 +27,7 @@ class StoredRehearsal:
     state: RehearsalState
     terms: Terms
     person: Person
-    memory: Memory
+    memory: PersonMemory
     turns: tuple[RehearsalTurn, ...]
     result: dict[str, Any]
     revision: int
@@ -65,7 +65,7 @@ def decode_person(stored: bytes, terms: Terms) -> Person:
 
 
 def encode_progress(
-    terms: Terms, memory: Memory, turns: Sequence[RehearsalTurn], worded_by: str
+    terms: Terms, memory: PersonMemory, turns: Sequence[RehearsalTurn], worded_by: str
 ) -> bytes:
     """What the counterpart remembers, and the turns."""
     kept = {field.name: getattr(memory, field.name) for field in fields(memory)}
@@ -78,7 +78,9 @@ def encode_progress(
     return _json({"memory": kept, "turns": rows, "worded_by": worded_by})
 
 
-def decode_progress(stored: bytes, terms: Terms) -> tuple[Memory, tuple[RehearsalTurn, ...], str]:
+def decode_progress(
+    stored: bytes, terms: Terms
+) -> tuple[PersonMemory, tuple[RehearsalTurn, ...], str]:
     """The memory, the turns and whose words the last sentence is in."""
     row: dict[str, Any] = orjson.loads(stored)
     memory: dict[str, Any] = row["memory"]
@@ -86,7 +88,7 @@ def decode_progress(stored: bytes, terms: Terms) -> tuple[Memory, tuple[Rehearsa
     if memory["theirs"] is not None:
         memory["theirs"] = _package(terms, memory["theirs"])
     turns = tuple(_turn(terms, turn) for turn in row["turns"])
-    return Memory(**memory), turns, row["worded_by"]
+    return PersonMemory(**memory), turns, row["worded_by"]
 
 
 def stored_rehearsal(row: Sequence[Any]) -> StoredRehearsal:

@@ -8,10 +8,10 @@ from negotiator.negotiations.issues import Package
 from negotiator.negotiations.terms import Terms
 from negotiator.negotiations.terms_view import package_view
 from negotiator.negotiations.wording import Wording
-from negotiator.rehearsals.debrief import debrief_view, make_debrief
+from negotiator.rehearsals.debrief import make_debrief
 from negotiator.rehearsals.play import my_offer, outcome, their_offer
 from negotiator.rehearsals.record import RehearsalTurn
-from negotiator.rehearsals.schemas_debrief import DebriefView
+from negotiator.rehearsals.schemas_debrief import AttemptView, DebriefView, debrief_view
 from negotiator.rehearsals.stored import StoredRehearsal
 
 
@@ -57,18 +57,39 @@ def in_words(terms: Terms, package: Package | None) -> dict[str, Any] | None:
 def result_of(rehearsal: StoredRehearsal) -> dict[str, Any]:
     """The head of the debrief, which lists show."""
     found = debrief_answer(rehearsal, [])
+    left = found["left_on_table"]
     return {
         "score": found["score"],
         "deal": found["deal"],
-        "left_on_table": found["left_on_table"]["words"],
+        "left_on_table": left["words"],
+        "money": left["money"],
     }
 
 
 def debrief_answer(rehearsal: StoredRehearsal, attempts: Sequence[StoredRehearsal]) -> DebriefView:
     """The debrief of a rehearsal that is over, with the other rehearsals that met the same person."""
-    found = make_debrief(rehearsal.terms, rehearsal.person, rehearsal.turns, rehearsal.state)
-    heads = [rehearsal_head(one) for one in attempts]
-    return debrief_view(found, rehearsal_id=rehearsal.id, seed=rehearsal.seed, attempts=heads)
+    person = rehearsal.person
+    found = make_debrief(rehearsal.terms, person, rehearsal.turns, rehearsal.state)
+    return debrief_view(
+        found,
+        rehearsal_id=rehearsal.id,
+        kind=person.kind,
+        hardness=person.hardness,
+        seed=rehearsal.seed,
+        attempts=[
+            _attempt(one) for one in attempts if one.id != rehearsal.id and one.state != "running"
+        ],
+    )
+
+
+def _attempt(rehearsal: StoredRehearsal) -> AttemptView:
+    return {
+        "id": rehearsal.id,
+        "created_at": values.timestamp(rehearsal.created_at),
+        "score": rehearsal.result["score"],
+        "money": rehearsal.result["money"],
+        "state": rehearsal.state,
+    }
 
 
 def _turn_view(terms: Terms, turn: RehearsalTurn) -> dict[str, Any]:

@@ -44,6 +44,8 @@ DEPENDS: Final = {
     "check_negotiation": "packages, limits and constraints name the issues of the same body",
     "edit_negotiation": "the merged result is checked, and packages name its issues",
     "record_offer": "a package names the issues of its negotiation",
+    "play_turn": "a package names the issues of its negotiation, and an offer needs one",
+    "rehearse": "a package names the issues of its negotiation, and a turn names its rehearsal",
     "calculate_leverage": "packages name the issues of the same body",
     "match_tactics": "packages name the issues of the same body",
     "calculate_next_move": "offers and part worths have the values that the issues list",

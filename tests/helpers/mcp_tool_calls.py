@@ -30,6 +30,7 @@ CALLS: Final[dict[str, Callable[[Known], dict[str, Any]]]] = {
     "get_negotiation": _talk,
     "edit_negotiation": lambda known: {**_talk(known), "max_rounds": 6, "if_revision": 1},
     "make_battle_plan": _talk,
+    "rehearse": lambda known: {**_talk(known), "kind": "stubborn", "seed": 7},
     "list_battle_plans": _talk,
     "get_battle_plan": lambda known: {**_talk(known), "plan_id": known["make_battle_plan"]["id"]},
     "record_offer": lambda known: {**_talk(known), "by": "them", "package": _package("1150")},

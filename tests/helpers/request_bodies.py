@@ -23,6 +23,9 @@ TACTIC: Final = {
 CREATING: Final[dict[str, dict[str, Any]]] = {
     "open_negotiation": OPENING,
     "make_battle_plan": {},
+    "rehearse": {"seed": 7},
+    "start_rehearsal": {"seed": 7},
+    "play_turn": {"action": "wait"},
     "add_tactic": TACTIC,
     "record_win": {
         "category": "software",

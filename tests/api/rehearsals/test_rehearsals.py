@@ -6,7 +6,7 @@ import httpx2
 import pytest
 
 from negotiator.scopes import NEGOTIATIONS_READ, NEGOTIATIONS_WRITE
-from tests.conftest import bearer
+from tests.conftest import Mint, bearer
 from tests.contract.requirements import covers
 from tests.helpers.negotiation_client import (
     PRICE,
@@ -189,17 +189,18 @@ async def test_a_turn_that_makes_no_sense_is_refused_and_loses_nothing(
     path = await car(negotiation_client)
     view = await begun(negotiation_client, path)
     turns = f"{path}/{view['id']}/turns"
-    for bad, place in (
+    refused: list[tuple[dict[str, Any], str]] = [
         ({"action": "offer"}, "/package"),
         ({"action": "offer", "package": {}}, "/package"),
         ({"action": "offer", "package": {"price": "much"}}, "/package/price"),
         ({"action": "offer", "package": {"colour": "red"}}, "/package/colour"),
         ({"action": "shout"}, "/action"),
-    ):
+    ]
+    for bad, place in refused:
         assert pointers(await negotiation_client.post(turns, bad)) == {place}
     assert (await negotiation_client.get(f"{path}/{view['id']}")).json() == view
-    for bad in ({"kind": "kind"}, {"hardness": 3}, {"seed": -1}, {"seed": 2**31}, {"floor": 1}):
-        assert (await negotiation_client.post(path, bad)).status_code == 422
+    for wrong in ({"kind": "kind"}, {"hardness": 3}, {"seed": -1}, {"seed": 2**31}, {"floor": 1}):
+        assert (await negotiation_client.post(path, wrong)).status_code == 422
 
 
 @pytest.mark.asyncio
@@ -221,7 +222,11 @@ async def test_an_agreed_rehearsal_is_over_and_debriefed(
     assert 11000 <= floor <= 13000
     assert debrief["left_on_table"]["turn"] == 2
     assert len(debrief["sentences"]) == 3
-    assert [one["id"] for one in debrief["attempts"]] == [key]
+    assert debrief["attempts"] == []
+    again = (await begun(negotiation_client, path))["id"]
+    await played(negotiation_client, path, again, action="leave")
+    others = (await negotiation_client.get(f"{path}/{again}/debrief")).json()["attempts"]
+    assert [(one["id"], one["score"]) for one in others] == [(key, debrief["score"])]
     assert agreed["result"]["score"] == debrief["score"]
 
 
@@ -312,16 +317,12 @@ async def test_another_user_s_rehearsals_are_not_found_and_their_people_are_othe
 
 @pytest.mark.asyncio
 async def test_practice_needs_the_right_to_write_and_to_be_advised(
-    negotiation_client: NegotiationClient,
+    negotiation_client: NegotiationClient, mint: Mint
 ) -> None:
     path = await car(negotiation_client)
-    body = {
-        "agent_name": "writer",
-        "identity_type": "anonymous",
-        "scopes": [NEGOTIATIONS_READ, NEGOTIATIONS_WRITE],
-    }
-    registered = await negotiation_client.post("/agent/register", body)
-    reader = NegotiationClient(negotiation_client.client, bearer(registered.json()))
+    _, code = await mint(scopes=[NEGOTIATIONS_READ, NEGOTIATIONS_WRITE])
+    claimed = await negotiation_client.post("/agent/claim", {"claim_token": code})
+    reader = NegotiationClient(negotiation_client.client, bearer(claimed.json()))
     assert (await reader.post(path, {})).status_code == 403
     assert (await reader.get(path)).status_code == 403
 
