@@ -9,7 +9,7 @@ from negotiator.negotiations.schemas_negotiations import NegotiationId
 from negotiator.rehearsals.counterpart.person import Hardness, PersonKind
 from negotiator.rehearsals.counterpart.remarks import Remark
 from negotiator.rehearsals.record import RehearsalState, Side, TurnAction
-from negotiator.rehearsals.schemas_debrief import DebriefView, SaidPackage
+from negotiator.rehearsals.schemas_debrief import SaidPackage
 from negotiator.schema import example_schema
 from negotiator.values import LongText, ShortText, ValuePackage
 
@@ -115,7 +115,7 @@ class RehearsalHead(TypedDict):
 
 
 class RehearsalView(RehearsalHead):
-    """A whole rehearsal. `says` is the counterpart's last sentence, `debrief` follows the end over MCP."""
+    """A whole rehearsal. `says` is the counterpart's last sentence, `debrief`, a DebriefView, follows the end."""
 
     turns: list[RehearsalTurnView]
     says: str
@@ -123,7 +123,7 @@ class RehearsalView(RehearsalHead):
     their_offer: SaidPackage | None
     my_offer: SaidPackage | None
     outcome: SaidPackage | None
-    debrief: NotRequired[DebriefView]
+    debrief: NotRequired[dict[str, Any]]
 
 
 class RehearsalList(TypedDict):
