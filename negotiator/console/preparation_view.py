@@ -168,6 +168,11 @@ class PreparationView:
     def live_ids(self) -> tuple[str, ...]:
         ids = [f"note-{field_id(name)}" for name in self.notes]
         ids += [f"{part}-{row.prefix}" for row in self.rows for part in ("range", "swing", "first")]
+        for row in self.rows:
+            if row.row.type == "money":
+                ids += [f"unit-{row.prefix}-{figure}" for figure in _FIGURES]
+            if row.is_price:
+                ids += [f"unit-{name}" for name in _PRICES]
         return ("steps", *(f"mark-{step.id}" for step in self.steps), *ids)
 
 
@@ -232,6 +237,11 @@ def _by_side(role: str, *, paying: str, paid: str, other: str) -> str:
 
 def _hint(words: NegotiationWords | None, end: Decimal | None) -> str:
     return "" if words is None or end is None else words.money(end)
+
+
+_FIGURES: Final = ("target", "limit", "best", "worst")
+_PRICES: Final = ("baseline", "alternative_price", "their_guess", "their_low", "their_high")
+"""The fields of a point, and of the price alone, with a currency beside them."""
 
 
 # Notes

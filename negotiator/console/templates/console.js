@@ -134,6 +134,9 @@
       const field = document.getElementById(id);
       if (field) field.value = value;
     }), { once: true });
+    // What waited for a pause in the typing went with the old form.
+    document.addEventListener("htmx:afterSettle", () => changed.map(([id]) => document.getElementById(id))
+      .find((field) => field?.matches(".live"))?.dispatchEvent(new Event("input", { bubbles: true })), { once: true });
   });
 
   // What was fetched says by data-focus where to go on, once.

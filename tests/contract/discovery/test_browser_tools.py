@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import AsyncGenerator
-from pathlib import Path
 from typing import Any, Final
 
 import httpx2
@@ -11,10 +10,10 @@ import pytest_asyncio
 from playwright.async_api import Browser, BrowserContext, Error, Page, Route, async_playwright
 
 from tests.contract.requirements import covers
+from tests.helpers.chromium import CHROMIUM
 from tests.helpers.form_browser import BASE
 from tests.helpers.missing_tools import missing as lacking
 
-_CHROMIUM: Final = "/usr/bin/chromium"
 _STUB: Final = """
   window.registered = [];
   const context = (where) => ({ registerTool: (tool) => window.registered.push({ where, tool }) });
@@ -28,7 +27,7 @@ _STUB: Final = """
 async def chromium() -> AsyncGenerator[Browser]:
     """A real Chromium without a window."""
     async with async_playwright() as playwright:
-        executable = _CHROMIUM if Path(_CHROMIUM).exists() else None
+        executable = CHROMIUM if CHROMIUM.exists() else None
         try:
             launched = await playwright.chromium.launch(executable_path=executable)
         except Error as missing:

@@ -11,9 +11,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 
-from tests.helpers.chromium import CHROMIUM
+from tests.helpers.chromium import launched
 from tests.helpers.console_pages import PAGES
 from tests.helpers.example_site import SCHEMES, WIDTHS, example_site
 
@@ -39,9 +39,8 @@ def main() -> None:
     with (
         TemporaryDirectory() as folder,
         example_site(Path(folder)) as site,
-        sync_playwright() as one,
+        launched() as browser,
     ):
-        browser = one.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         site.sign_in(browser)
         for page in shown:
             with site.context(browser, page) as context:
@@ -56,7 +55,6 @@ def main() -> None:
                         tab.screenshot(path=f"{file}.png", full_page=True)
                     else:
                         Path(f"{file}.webp").write_bytes(_picture(tab, width))
-        browser.close()
 
 
 def _picture(tab: Page, width: int) -> bytes:

@@ -10,18 +10,17 @@ from typing import Any, Final, cast
 import httpx2
 import pytest
 from playwright._impl._api_structures import SetCookieParam
-from playwright.sync_api import Browser, BrowserContext, Page, Route, ViewportSize, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Route, ViewportSize
 
 from tests.contract.requirements import covers
 from tests.helpers.chromium import (
-    CHROMIUM,
     Tab,
     bind_agent,
+    launched,
     make_first_user,
     tab,
 )
 from tests.helpers.live_server import Server
-from tests.helpers.missing_tools import missing
 from tests.helpers.synthetic_speech import silence, synthesise
 
 LIVE: Final = "/live"
@@ -70,16 +69,9 @@ def microphone(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def browser(microphone: Path) -> Generator[Browser]:
     """A browser with that microphone, which it grants unasked."""
-    if not CHROMIUM.exists():
-        missing(f"{CHROMIUM} is missing: apt-get install chromium (make test does it for root)")
     sound = ("--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream")
-    file = f"--use-file-for-fake-audio-capture={microphone}%noloop"
-    with sync_playwright() as player:
-        started = player.chromium.launch(
-            executable_path=CHROMIUM, args=["--no-sandbox", *sound, file]
-        )
+    with launched(*sound, f"--use-file-for-fake-audio-capture={microphone}%noloop") as started:
         yield started
-        started.close()
 
 
 @pytest.fixture(scope="module")

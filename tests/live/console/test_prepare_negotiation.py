@@ -205,7 +205,9 @@ def test_what_is_typed_while_the_points_change_stays(chromium: Browser, server: 
         page.route(f"**{NEW}", lambda route: (time.sleep(0.4), route.continue_())[-1])
         page.check("#kind-rent")
         page.fill("#title", "Two rooms in Leith")
+        page.fill("#their_guess", "1,100")
         page.get_by_label("Point 4").wait_for()
+        page.get_by_text("Counted as €").wait_for()
         assert page.get_by_label("Name", exact=True).input_value() == "Two rooms in Leith"
 
 

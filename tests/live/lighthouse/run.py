@@ -11,9 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from playwright.sync_api import sync_playwright
-
-from tests.helpers.chromium import CHROMIUM
+from tests.helpers.chromium import WHOLE_CHROMIUM, launched
 from tests.helpers.console_pages import PAGES, ConsolePage
 from tests.helpers.example_site import ExampleSite, example_site
 
@@ -37,7 +35,7 @@ def audit(site: ExampleSite, page: ConsolePage, report: Path) -> dict[str, int]:
         *(f"--output-path={report}", f"--extra-headers={json.dumps(headers)}"),
         "--chrome-flags=--headless=new --no-sandbox",
     ]
-    environment = {**os.environ, "CHROME_PATH": str(CHROMIUM)}
+    environment = {**os.environ, "CHROME_PATH": str(WHOLE_CHROMIUM)}
     subprocess.run(command, check=True, env=environment, timeout=_SECONDS, cwd=HERE)
     found: Any = json.loads(report.read_text())
     for audited in found["audits"].values():
@@ -52,10 +50,8 @@ def main() -> None:
     low = False
     sys.stdout.write("| page | accessibility | best practices |\n|---|---|---|\n")
     with TemporaryDirectory() as folder, example_site(Path(folder)) as site:
-        with sync_playwright() as one:
-            browser = one.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        with launched() as browser:
             site.sign_in(browser)
-            browser.close()
         for name in AUDITED:
             scores = audit(site, pages[name], Path(folder) / "report.json")
             low = low or min(scores.values()) < LEAST
