@@ -30,8 +30,9 @@ test: $(READY) browser voice ## Run every test, in parallel
 	$(BIN)/pytest -n 2 --dist worksteal
 
 browser:
-	@test -x /usr/bin/chromium || test "$$(id -u)" != 0 || ! command -v apt-get >/dev/null || \
-	{ apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends chromium; }
+	@test -x /usr/bin/chromium-headless-shell || test "$$(id -u)" != 0 || ! command -v apt-get >/dev/null || \
+	{ apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends chromium-headless-shell; } || \
+	test -x /usr/bin/chromium
 
 voice:
 	@{ command -v flite && test -d /usr/share/pocketsphinx/test/data; } >/dev/null || test "$$(id -u)" != 0 || ! command -v apt-get >/dev/null || \

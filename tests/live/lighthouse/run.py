@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from tests.helpers.chromium import WHOLE_CHROMIUM, launched
+from tests.helpers.chromium import CHROMIUM, WHOLE_CHROMIUM, launched
 from tests.helpers.console_pages import PAGES, ConsolePage
 from tests.helpers.example_site import ExampleSite, example_site
 
@@ -35,7 +35,8 @@ def audit(site: ExampleSite, page: ConsolePage, report: Path) -> dict[str, int]:
         *(f"--output-path={report}", f"--extra-headers={json.dumps(headers)}"),
         "--chrome-flags=--headless=new --no-sandbox",
     ]
-    environment = {**os.environ, "CHROME_PATH": str(WHOLE_CHROMIUM)}
+    chosen = WHOLE_CHROMIUM if WHOLE_CHROMIUM.exists() else CHROMIUM
+    environment = {**os.environ, "CHROME_PATH": str(chosen)}
     subprocess.run(command, check=True, env=environment, timeout=_SECONDS, cwd=HERE)
     found: Any = json.loads(report.read_text())
     for audited in found["audits"].values():
