@@ -6,6 +6,7 @@ limited number of steps, so that no text takes long.
 
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
@@ -41,6 +42,9 @@ LONG_LIST: Final = 5
 """From this many words on, the alternatives of a phrase become a set."""
 QUESTION_MARK: Final = " questionmark?"
 """How a phrase names the mark at the end of a question."""
+STATEMENT: Final = "statement"
+"""A plain statement of fact. One that is nothing else, and long enough, is given as a reason."""
+STATEMENT_WORDS: Final = 5
 _STRENGTHS: Final[tuple[tuple[PhraseStrength, str], ...]] = (
     ("strong", "phrases"),
     ("unless", "unless"),
@@ -52,7 +56,10 @@ _WORD: Final = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 
 
 def remarks_in(text: str) -> frozenset[Remark]:
-    """What is said in a text, beside its figures; nothing for an empty one. The first 4,000 characters are read."""
+    """What is said in a text, beside its figures; nothing for an empty one. The first 4,000 characters are read.
+
+    A sentence of five words or more that tells a fact, and neither proposes nor asks anything, is heard as a reason.
+    """
     tree, _ = _phrases()
     words = _words(text)
     found: set[tuple[str, int]] = set()
@@ -63,7 +70,16 @@ def remarks_in(text: str) -> frozenset[Remark]:
             silenced.add(place)
         elif phrase.tactic_id not in DENIABLE or not is_negated(words, start):
             found.add(place)
-    return frozenset(cast("Remark", remark) for remark, _ in found - silenced)
+    lengths = Counter(word.sentence for word in words)
+    heard = {(remark, at) for remark, at in found - silenced if remark != STATEMENT}
+    taken = {at for _, at in heard}
+    stated = {
+        at
+        for remark, at in found - silenced
+        if remark == STATEMENT and at not in taken and lengths[at] >= STATEMENT_WORDS
+    }
+    remarks = {remark for remark, _ in heard} | ({"reason"} if stated else set[str]())
+    return frozenset(cast("Remark", remark) for remark in remarks)
 
 
 def _words(text: str) -> list[PhraseWord]:
@@ -82,7 +98,7 @@ def _phrases() -> tuple[PhraseTree, Mapping[str, str]]:
     sets = {name: tuple(cast("list[str]", members)) for name, members in content["words"].items()}
     phrases = tuple(
         TacticPhrase(remark, strength, _with_sets(text, sets))
-        for remark in REMARKS
+        for remark in (*REMARKS, STATEMENT)
         for strength, member in _STRENGTHS
         for text in cast("list[str]", content[remark].get(member, []))
     )
