@@ -179,7 +179,8 @@ async def test_line_8_each_way_in_is_complete(client: httpx2.AsyncClient) -> Non
 async def test_line_13_a_skill_is_served_as_its_digest_says(client: httpx2.AsyncClient) -> None:
     index = await read(client, "/.well-known/agent-skills/index.json")
     assert index["$schema"] == "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
-    assert {"get-a-token", "run-a-negotiation"} <= {skill["name"] for skill in index["skills"]}
+    names = {skill["name"] for skill in index["skills"]}
+    assert {"get-a-token", "run-a-negotiation", "rehearse"} <= names
     for skill in index["skills"]:
         assert skill.keys() == {"name", "type", "description", "url", "digest"}
         assert skill["type"] == "skill-md"

@@ -137,3 +137,25 @@ async def test_where_the_directory_is_alone_its_skill_needs_no_token(settings: S
         assert entry["frontmatter"]["name"] == "search-the-tools-directory"
         read = await line.ask("resources/read", uri=entry["uri"])
         assert "{base}" not in read.json()["result"]["contents"][0]["text"]
+
+
+@pytest.mark.asyncio
+@covers("10.5:skills")
+async def test_the_skill_to_rehearse_leaves_the_other_side_to_the_service(
+    client: httpx2.AsyncClient, register: Register
+) -> None:
+    line = McpClient(client, bearer(await register()))
+    read = await line.ask("resources/read", uri="skill://rehearse/SKILL.md")
+    text: str = read.json()["result"]["contents"][0]["text"]
+    for rule in (
+        "invent no sentence, offer or number of theirs",
+        "Never ask for it, guess it",
+        "read the debrief to the user, with its amounts",
+        "Keep its lesson only when the user says so",
+    ):
+        assert rule in text, rule
+    tools = (await line.ask("tools/list")).json()["result"]["tools"]
+    assert "rehearse" in {tool["name"] for tool in tools}
+    described = (await client.get("/openapi.json")).json()["paths"]
+    paths = {path.split("/rehearsals")[-1] for path in described if "/rehearsals" in path}
+    assert {"", "/{rehearsal_id}", "/{rehearsal_id}/turns", "/{rehearsal_id}/debrief"} <= paths
