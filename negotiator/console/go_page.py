@@ -11,7 +11,7 @@ from starlette.routing import Route
 
 from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.guides_content import search_guides
-from negotiator.console.negotiation_words import STATES, NegotiationWords
+from negotiator.console.negotiation_words import RUNNING, STATES, NegotiationWords
 from negotiator.console.page_calls import Members, PageCalls
 from negotiator.console.page_router import GO_PATH, GUIDES_PATH, PageRouter
 from negotiator.errors import Refusal
@@ -22,6 +22,8 @@ EACH: Final = 5
 """Results of one kind."""
 _LONGEST_TEXT: Final = 90
 _PREPARE: Final = ("Prepare a negotiation", "/negotiations/new")
+_PRACTISING: Final = ("practi", "rehears")
+"""How words begin that ask for the rehearsals of a negotiation."""
 _ACCOUNT: Final = ("Your account", "/account")
 
 
@@ -64,6 +66,7 @@ class GoPage:
             recent = await self._answer(session, "list_negotiations", {"limit": EACH})
             groups.append(DestinationGroup("Negotiations", _negotiations(recent)))
             return [group for group in groups if group.found]
+        groups.append(DestinationGroup("Practise", await self._rehearsals(session, query)))
         found = await self._answer(session, "list_negotiations", {"query": query, "limit": EACH})
         groups.append(DestinationGroup("Negotiations", _negotiations(found)))
         found = await self._answer(
@@ -78,6 +81,20 @@ class GoPage:
         found = await self._answer(session, "list_tools", {"query": query, "limit": EACH})
         groups.append(DestinationGroup("Tools", _tools(found, query)))
         return [group for group in groups if group.found]
+
+    async def _rehearsals(self, session: SignedInSession, query: str) -> tuple[Destination, ...]:
+        """The pages on which a negotiation is practised, where a word of the query asks for that."""
+        asked = query.lower().split()
+        rest = [word for word in asked if not word.startswith(_PRACTISING)]
+        if len(rest) == len(asked) or not self.calls.offers("start_rehearsal"):
+            return ()
+        members = {"limit": EACH, **({"query": " ".join(rest)} if rest else {})}
+        found = await self._answer(session, "list_negotiations", members)
+        return tuple(
+            Destination(f"Practise: {one['title']}", "", f"/negotiations/{one['id']}/rehearsals")
+            for one in found
+            if one["state"] in RUNNING
+        )
 
     def _pages(self, session: SignedInSession, query: str) -> tuple[Destination, ...]:
         offered = [

@@ -15,8 +15,8 @@ from negotiator.console.markdown_html import render_markdown
 from negotiator.search_terms import split_words, stemmed_terms
 
 GUIDES: Final = (
-    "home", "prepare", "negotiation", "call", "agents", "memories", "tactics", "wins", "tools", "submit", "account",
-    "admin", "keyboard",
+    "home", "prepare", "negotiation", "practise", "call", "agents", "memories", "tactics", "wins", "tools", "submit",
+    "account", "admin", "keyboard",
 )  # fmt: skip
 """In the order of the table of contents; a name is the file's and the last part of the address."""
 GUIDE_OF_PAGE: Final = {
@@ -24,6 +24,7 @@ GUIDE_OF_PAGE: Final = {
     "/negotiations": "home",
     "/negotiations/new": "prepare",
     "/negotiations/": "negotiation",
+    "/negotiations/{id}/rehearsals": "practise",
     "/live": "call",
     "/agents": "agents",
     "/approve": "agents",
@@ -42,7 +43,8 @@ GUIDE_OF_PAGE: Final = {
     "/admin": "admin",
     "/go": "keyboard",
 }
-"""The guide of each page, by the path that its own begins with; the longest one counts."""
+"""The guide of each page, by the path that its own begins with; the longest one counts. `{id}` is any negotiation."""
+_NEGOTIATION: Final = re.compile(r"(?<=^/negotiations/)[^/]+(?=/)")
 _ASKING: Final = frozenset(
     {"how", "am", "should", "must", "may", "want", "need", "about", "all", "any", "get", "page"}
 )
@@ -87,6 +89,7 @@ def find_guide(name: str) -> Guide | None:
 
 def guide_of_page(path: str) -> str:
     """The name of the guide to the page at `path`; empty for none."""
+    path = _NEGOTIATION.sub("{id}", path)
     found = [
         one
         for one in GUIDE_OF_PAGE

@@ -36,6 +36,8 @@ _CHANGES: Final = {
 }
 KEPT_FROM_CALL: Final = {"kept_from": "call"}
 """The attribute of a sentence that was offered after a call and that the user kept."""
+KEPT_FROM_PRACTICE: Final = {"kept_from": "practice"}
+"""The attribute of a lesson that the user kept after a rehearsal."""
 _TRUSTED: Final = 2
 _CONFIRMED: Final = 3
 
@@ -118,6 +120,8 @@ def belief_text(view: Mapping[str, Any]) -> str:
             return "Believed: from your result"
         if own and KEPT_FROM_CALL.items() <= view["attributes"].items():
             return "Believed: you kept it from a call"
+        if own and KEPT_FROM_PRACTICE.items() <= view["attributes"].items():
+            return "Believed: you kept it after practice"
         return "Believed: you wrote it" if own else "Believed: you confirmed it"
     return "Believed: your agent wrote it" if view["trust"] == _TRUSTED else "Hardly believed"
 

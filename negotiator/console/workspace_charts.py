@@ -50,7 +50,7 @@ def offer_charts(
         DrawnChart(
             "What each offer is worth to you",
             f"100 is the best you can think of, 0 the worst. {key}",
-            _drawn(worth),
+            drawn_for_widths(worth),
         )
     ]
     if price is not None:
@@ -62,13 +62,14 @@ def offer_charts(
             DrawnChart(
                 title,
                 f"The {name}, {unit}in the order of the offers; marks and lines as above.",
-                _drawn(price),
+                drawn_for_widths(price),
             )
         )
     return found
 
 
-def _drawn(chart: OffersChart) -> list[str]:
+def drawn_for_widths(chart: OffersChart) -> list[str]:
+    """The chart for a wide and for a narrow page."""
     return [offers_chart(chart, width=width) for width in _WIDTHS]
 
 

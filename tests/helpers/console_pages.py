@@ -2,7 +2,7 @@
 
 To add a page, add a line to `PAGES`. A path may name what the example database has: the negotiations by case
 (`{software_renewal}`, `{salary}`, `{freelance_rate}`, `{used_car}`), `{agent}`, `{call}`, `{memory}`,
-`{submission}`, `{tool}`, `{win}`.
+`{rehearsal}`, `{rehearsed}`, `{submission}`, `{tool}`, `{win}`.
 """
 
 from collections.abc import Callable
@@ -100,6 +100,13 @@ PAGES: Final = (
     ConsolePage("workspace-salary", "/negotiations/{salary}"),
     ConsolePage("workspace-freelance", "/negotiations/{freelance_rate}"),
     ConsolePage("workspace-car", "/negotiations/{used_car}"),
+    ConsolePage("practise", "/negotiations/{used_car}/rehearsals"),
+    ConsolePage("practise-first", "/negotiations/{salary}/rehearsals"),
+    ConsolePage("practise-talk", "/negotiations/{software_renewal}/rehearsals/{rehearsal}"),
+    ConsolePage("practise-debrief", "/negotiations/{used_car}/rehearsals/{rehearsed}"),
+    ConsolePage(
+        "practise-debrief-points", "/negotiations/{software_renewal}/rehearsals/{practised}"
+    ),
     ConsolePage("plan-versions", "/negotiations/{software_renewal}/plan"),
     ConsolePage("live", "/live"),
     ConsolePage("live-refused", "/live", act=_press("Begin"), status=422),

@@ -92,6 +92,7 @@ def example_site(folder: Path) -> Generator[ExampleSite]:
             bearer = {"Authorization": f"Bearer {stored.token}"}
             memories = http.get("/api/memories", headers=bearer).json()
             wins = http.get("/api/wins", headers=bearer).json()
+            rehearsals = _rehearse(http, stored.negotiations, bearer)
         names = {
             **stored.negotiations,
             "agent": stored.agent,
@@ -100,7 +101,42 @@ def example_site(folder: Path) -> Generator[ExampleSite]:
             "submission": stored.submission,
             "tool": tools["items"][0]["slug"],
             "win": wins["items"][0]["id"],
+            **rehearsals,
         }
         yield ExampleSite(server, stored, names)
     finally:
         server.stop()
+
+
+def _rehearse(
+    http: httpx2.Client, negotiations: dict[str, str], bearer: dict[str, str]
+) -> dict[str, str]:
+    """One rehearsal that goes on, one that is over with a first try before it, and one about several points."""
+
+    def begin(case: str) -> str:
+        path = f"/api/negotiations/{negotiations[case]}/rehearsals"
+        answer = http.post(path, json={"seed": 7, "kind": "stubborn"}, headers=bearer)
+        assert answer.status_code == 201, answer.text
+        return f"{path}/{answer.json()['id']}"
+
+    def play(path: str, *turns: dict[str, Any]) -> str:
+        for turn in turns:
+            answer = http.post(f"{path}/turns", json=turn, headers=bearer)
+            assert answer.status_code == 200, answer.text
+            if answer.json()["state"] != "running":
+                break
+        return path.rpartition("/")[2]
+
+    def offer(price: float, text: str = "") -> dict[str, Any]:
+        said = {"text": text} if text else {}
+        return {"action": "offer", "package": {"price": price}, **said}
+
+    reason = "Two others ask less, because the tyres are worn."
+    asked = {"action": "say", "text": "What would you need to come down?"}
+    play(begin("used_car"), offer(12400), {"action": "leave"})
+    accepted = {"action": "accept"}
+    return {
+        "rehearsed": play(begin("used_car"), offer(12400, reason), offer(12900), asked, accepted),
+        "practised": play(begin("software_renewal"), offer(38, reason), offer(42), accepted),
+        "rehearsal": play(begin("software_renewal"), offer(38, reason), asked),
+    }

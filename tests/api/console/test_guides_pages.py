@@ -36,6 +36,8 @@ def test_a_guide_is_short() -> None:
         ("/negotiations/new", "prepare"),
         ("/negotiations/neg_1", "negotiation"),
         ("/negotiations/neg_1/offers", "negotiation"),
+        ("/negotiations/neg_1/rehearsals", "practise"),
+        ("/negotiations/neg_1/rehearsals/reh_1", "practise"),
         ("/agents/agt_1", "agents"),
         ("/tools/submit", "submit"),
         ("/tools/submitted-things", "tools"),
