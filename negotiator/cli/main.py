@@ -1,13 +1,13 @@
 """The command tree, and the commands without a topic."""
 
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Final
 
 import orjson
 import typer
 
 from negotiator import __version__, audit
 from negotiator.cli import delegations_and_clients, users_and_issuers
-from negotiator.cli.demo.command import demo
 from negotiator.cli.directory import directory_app
 from negotiator.cli.memory import memory_app
 from negotiator.cli.output import (
@@ -39,7 +39,37 @@ app.add_typer(directory_app, name="directory")
 app.add_typer(memory_app, name="memory")
 app.add_typer(keys_app, name="keys")
 app.command("serve")(serve)
-app.command("demo")(demo)
+KEPT_FOLDER: Final = Path("var/demo")
+
+
+@app.command("demo")
+def demo(
+    url: Annotated[
+        str,
+        typer.Option(
+            help="A running server with the same settings as this command. Default: a server of its own."
+        ),
+    ] = "",
+    keep: Annotated[
+        bool,
+        typer.Option(
+            "--keep", help="Fill a database with four example negotiations instead, and serve it."
+        ),
+    ] = False,
+    folder: Annotated[
+        Path, typer.Argument(help="With --keep: the folder of the database.")
+    ] = KEPT_FOLDER,
+    as_json: JsonOption = False,
+) -> None:
+    """Run through the whole API of a real server, step by step, and check every answer.
+
+    With --keep, fill a database to look at and serve it until Ctrl-C; with --json, only fill it.
+    """
+    from negotiator.cli.demo.command import (
+        run_demo,  # imported here, because it loads a third of what all other commands need
+    )
+
+    run_demo(url, folder, keep=keep, as_json=as_json)
 
 
 @app.command("migrate")

@@ -141,7 +141,7 @@ def _uvicorn(host: str, port: int, workers: int, *, reload: bool, timeout: int) 
     rolling restart (SIGHUP) fails unless the new worker starts within that time.
     """
     return [
-        *("-m", "uvicorn", "negotiator.app:create_app", "--factory"),
+        *("-m", "uvicorn", "negotiator.cli.worker:create_app", "--factory"),
         *("--host", host, "--port", str(port)),
         *(("--reload",) if reload else ("--workers", str(workers))),
         *(

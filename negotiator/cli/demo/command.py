@@ -8,10 +8,9 @@ import time
 from collections.abc import Callable, Generator
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
 import httpx2
-import typer
 
 from negotiator.cli.demo import (
     access_chapters,
@@ -24,7 +23,7 @@ from negotiator.cli.demo.example_database import describe, run_examples
 from negotiator.cli.demo.identity_provider import run_identity_provider
 from negotiator.cli.demo.printer import DemoPrinter
 from negotiator.cli.demo.server import DemoFailed, DemoServer, existing_server, run_own_server
-from negotiator.cli.output import JsonOption, exit_with_error, print_result, print_warning
+from negotiator.cli.output import exit_with_error, print_result, print_warning
 from negotiator.settings import SettingsError
 
 CHAPTERS: Final[tuple[DemoChapter, ...]] = (
@@ -43,31 +42,10 @@ CHAPTERS: Final[tuple[DemoChapter, ...]] = (
 )
 _TIMEOUT: Final = 20.0
 PORT: Final = 8000
-KEPT_FOLDER: Final = Path("var/demo")
 
 
-def demo(
-    url: Annotated[
-        str,
-        typer.Option(
-            help="A running server with the same settings as this command. Default: a server of its own."
-        ),
-    ] = "",
-    keep: Annotated[
-        bool,
-        typer.Option(
-            "--keep", help="Fill a database with four example negotiations instead, and serve it."
-        ),
-    ] = False,
-    folder: Annotated[
-        Path, typer.Argument(help="With --keep: the folder of the database.")
-    ] = KEPT_FOLDER,
-    as_json: JsonOption = False,
-) -> None:
-    """Run through the whole API of a real server, step by step, and check every answer.
-
-    With --keep, fill a database to look at and serve it until Ctrl-C; with --json, only fill it.
-    """
+def run_demo(url: str, folder: Path, *, keep: bool, as_json: bool) -> None:
+    """Run the chapters, or with `keep` fill a database in the folder; the options are those of the command."""
     if keep:
         _keep(folder, as_json=as_json)
         return

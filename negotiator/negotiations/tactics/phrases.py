@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
-from itertools import product
 from typing import Any, Literal, cast, get_args
 
 from negotiator.negotiations.tactics.tactic import FAMILIES
@@ -259,19 +258,34 @@ def build_phrase_tree(
     for cue in cues:
         if cue.strength not in get_args(PhraseStrength):
             raise ValueError(f"{cue.tactic_id}: unknown strength {cue.strength}")
-        for variant in product(*(_choices(element, cue, sets) for element in cue.text.split())):
-            node, gap = root, False
-            for step in (step for steps in variant for step in steps):
-                if step == "...":
-                    gap = True
-                    continue
-                branch = node.over_gap if gap else node.children
-                node, gap = branch.setdefault(step, _PhraseNode()), False
+        reached: dict[tuple[int, bool], _PhraseNode] = {(id(root), False): root}
+        for element in cue.text.split():
+            choices, before = _choices(element, cue, sets), reached
+            reached = {}
+            for (_, gap), node in before.items():
+                for steps in choices:
+                    end, is_over = _branch(node, steps, gap=gap)
+                    reached[id(end), is_over] = end
+        for node in reached.values():
             if node is root:
                 raise ValueError(f"cue of {cue.tactic_id} matches nothing at all: {cue.text!r}")
             if cue not in node.ends:
                 node.ends.append(cue)
     return PhraseTree(cues, sets, root)
+
+
+def _branch(node: _PhraseNode, steps: tuple[str, ...], *, gap: bool) -> tuple[_PhraseNode, bool]:
+    """The node behind these steps, made where it is missing, and whether a gap follows it."""
+    for step in steps:
+        if step == "...":
+            gap = True
+            continue
+        branch = node.over_gap if gap else node.children
+        found = branch.get(step)
+        if found is None:
+            found = branch[step] = _PhraseNode()
+        node, gap = found, False
+    return node, gap
 
 
 def _choices(

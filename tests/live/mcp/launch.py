@@ -32,7 +32,8 @@ def _launch() -> None:
     def execv(path: str, arguments: Sequence[str]) -> None:
         ours = f"{__spec__.name}:create"
         handing_over(
-            path, [ours if each == "negotiator.app:create_app" else each for each in arguments]
+            path,
+            [ours if each == "negotiator.cli.worker:create_app" else each for each in arguments],
         )
 
     os.execv = execv
