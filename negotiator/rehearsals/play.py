@@ -13,19 +13,25 @@ from negotiator.negotiations.wording import Wording
 from negotiator.rehearsals.counterpart.latent import draw_counterpart
 from negotiator.rehearsals.counterpart.person import (
     Hardness,
+    Moment,
     PersonAnswer,
     PersonKind,
     PersonMemory,
     Turn,
     answer,
 )
-from negotiator.rehearsals.counterpart.remarks import remarks_in
+from negotiator.rehearsals.counterpart.remarks import Remark, remarks_in
 from negotiator.rehearsals.counterpart.sentences import case_kind, sentence
 from negotiator.rehearsals.record import RehearsalState, RehearsalTurn, TurnAction
 from negotiator.rehearsals.stored import StoredRehearsal
+from negotiator.search_terms import split_words
 from negotiator.teleprompter.cues.catalogue import Speaker
 from negotiator.teleprompter.offered_packages import read_offer
 
+SHORTEST_LABEL_WORD: Final = 4
+REASONS: Final[frozenset[Remark]] = frozenset({"reason", "alternative"})
+ACKNOWLEDGING: Final[frozenset[Moment]] = frozenset({"step", "small_step", "last_step"})
+"""Moments before which a reason is acknowledged."""
 MAX_TURNS: Final = 80
 """Turns of both sides; nobody's patience lasts as long."""
 
@@ -107,7 +113,12 @@ def take_turn(rehearsal: StoredRehearsal, turn: OwnTurn) -> StoredRehearsal:
     whole = None if package is None else {**_standing(rehearsal), **package}
     made = turn if package is None else replace(turn, action="offer")
     spoken = _spoken(rehearsal, made, now, whole)
-    heard = Turn(package, frozenset(spoken.remarks), silent=turn.action == "wait")
+    heard = Turn(
+        package,
+        frozenset(spoken.remarks),
+        silent=turn.action == "wait",
+        about=_issue_named(rehearsal.terms, turn.text),
+    )
     return _answered(_with(rehearsal, spoken, now), heard, now)
 
 
@@ -221,35 +232,61 @@ def _last_package(rehearsal: StoredRehearsal, side: str) -> Package | None:
     return next(made, None)
 
 
+def _issue_named(terms: Terms, text: str) -> str | None:
+    """The issue that a text is about, by the words of its label; the price only where it names no other."""
+    said, words = set(split_words(text)), Wording(terms)
+    found = [
+        issue.name
+        for issue in terms.issues
+        if any(
+            len(word) >= SHORTEST_LABEL_WORD and word in said
+            for word in split_words(words.label(issue))
+        )
+    ]
+    price = terms.price
+    others = [name for name in found if price is None or name != price.name]
+    return next(iter(others or found), None)
+
+
 def _words(rehearsal: StoredRehearsal, given: PersonAnswer) -> str:
-    """What the counterpart says."""
-    words = Wording(rehearsal.terms)
-    person = rehearsal.person
-    said = {turn.said for turn in rehearsal.turns if turn.by == "them"}
-    return sentence(
-        given.moment,
-        style=person.style,
-        case=case_kind(rehearsal.terms),
-        draw=f"{person.key} {len(rehearsal.turns)}",
-        slots={
-            "offer": "" if given.package is None else _offer_words(rehearsal, given.package),
-            "issue": words.short_label(person.interests.heaviest().issue),
-        },
-        avoid=said,
-    )
+    """What the counterpart says; a reason that came with the user's offer is acknowledged first."""
+    words, person, turns = Wording(rehearsal.terms), rehearsal.person, rehearsal.turns
+    about = rehearsal.terms.issue(given.about or "") or person.interests.heaviest().issue
+    said = [turn.said for turn in turns if turn.by == "them"]
+
+    def say(moment: Moment) -> str:
+        return sentence(
+            moment,
+            style=person.style,
+            case=case_kind(rehearsal.terms),
+            draw=f"{person.key} {len(turns)} {moment}",
+            slots={
+                "offer": "" if given.package is None else _offer_words(rehearsal, given.package),
+                "issue": words.short_label(about),
+            },
+            avoid=said,
+        )
+
+    reasoned = bool(turns) and turns[-1].action == "offer" and REASONS & set(turns[-1].remarks)
+    if reasoned and given.moment in ACKNOWLEDGING:
+        return f"{say('acknowledges')} {say(given.moment)}"
+    return say(given.moment)
 
 
 def _offer_words(rehearsal: StoredRehearsal, package: Package) -> str:
-    """The package in words; of several issues only those that changed since their last offer."""
+    """The package in words; after their first offer only what changed, with what they take over from the user apart."""
     words, before = Wording(rehearsal.terms), their_offer(rehearsal)
     if before is None:
         return words.package(package, with_total=False)
-    changed = {
-        issue.name: package[issue.name]
-        for issue in rehearsal.terms.issues
-        if issue.name in package
-        and not same_value(issue.type, package[issue.name], before.get(issue.name))
-    }
-    if not changed or len(changed) == len(package):
+    given: dict[str, Scalar] = {}
+    taken: dict[str, Scalar] = {}
+    for stake in rehearsal.person.interests.stakes:
+        name = stake.name
+        if not same_value(stake.issue.type, package[name], before.get(name)):
+            part = given if stake.worth(package[name]) < stake.worth(before[name]) else taken
+            part[name] = package[name]
+    if not given:
         return words.package(package, with_total=False)
-    return f"{words.package(changed, with_total=False)}, the rest as before"
+    ours = f", with {words.package(taken, with_total=False)} as you offered" if taken else ""
+    rest = ", the rest as before" if len(given) + len(taken) < len(package) else ""
+    return f"{words.package(given, with_total=False)}{ours}{rest}"

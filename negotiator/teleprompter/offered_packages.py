@@ -59,6 +59,7 @@ def read_offer(
             if not _is_cut(one, text)
             and not _is_reported(one, sentence[: one.figure.at - found.start()])
         ]
+        own = [one for one in own if not _is_fact(one, sentence, found.start())]
         if values and (_is_list(sentence) or (_is_proposal(sentence) and "?" not in sentence)):
             own = [_as_listed(one, speaker) for one in own]
         offered = offered_figures(terms, own, speaker=speaker)
@@ -79,6 +80,17 @@ _PROPOSES: Final = re.compile(
     r"|\blet's\b|\b(?:would|could) you (?:accept|take|agree|do|sign)\b|\bcould we (?:say|agree|do)\b|\bhow about\b",
     re.IGNORECASE,
 )
+_CLAUSE: Final = re.compile(r"[,;:]\s+|\s+(?:and|but|while|though|because|since|so)\s+")
+_HOW_THINGS_ARE: Final = re.compile(
+    r"(?<!if )\b(?:i|we|you|they)(?:'ve| have|'re| are|'m| am)?(?: been)? "
+    r"(?:(?:now|today|currently|already|still|only) )?(?:pay|paying|paid|spend|spent|opened|started|charged)\b"
+    r"|\b(?:currently|right now|at the moment|last (?:year|month|time)|until now|so far|used to|old price"
+    r"|increase|quote[sd]?|budget|planned|switching)\b"
+    r"|\bwhy (?:should|would|do|is|are)\b|\b(?:was|were) (?:the|at|our|planned)\b",
+    re.IGNORECASE,
+)
+"""Words of a clause that says how things are or were, such as what is paid today."""
+_MODAL: Final = re.compile(r"\b(?:could|would|can|will|let's)\b|'(?:d|ll)\b", re.IGNORECASE)
 _WONDERS: Final = re.compile(
     r"\b(?:know|ask|understand|hear|see|tell|explain|wonder|think about|talk about|remember|check)\b",
     re.IGNORECASE,
@@ -147,6 +159,14 @@ def _is_reported(one: ComparedFigure, before: str) -> bool:
         return True
     is_others = bool(_NEGATION.search(_NO.sub("", before)) or _OTHERS.search(before))
     return is_others and not one.figure.sense.is_phrased
+
+
+def _is_fact(one: ComparedFigure, sentence: str, start: int) -> bool:
+    """Whether a figure stands in a clause that says how things are, such as what is paid today."""
+    at = one.figure.at - start
+    begins = max((mark.end() for mark in _CLAUSE.finditer(sentence) if mark.end() <= at), default=0)
+    clause = _CLAUSE.split(sentence[begins:])[0]
+    return _HOW_THINGS_ARE.search(clause) is not None and not _MODAL.search(clause)
 
 
 def _is_list(sentence: str) -> bool:

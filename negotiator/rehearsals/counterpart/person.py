@@ -25,7 +25,8 @@ Ploy: TypeAlias = Literal["extreme_anchor", "takes_back", "deadline_bluff", "fla
 # fmt: off
 Moment: TypeAlias = Literal[
     "opening", "step", "small_step", "repeat", "last_step", "final", "final_again", "takes_back", "insulted",
-    "offended", "silence", "asks_for_figure", "tells_interest", "hides_limit", "tells_why", "hears_reason",
+    "offended", "silence", "asks_for_figure", "tells_interest", "cares_much", "cares_little",
+    "acknowledges", "hides_limit", "tells_why", "hears_reason",
     "hears_alternative", "hears_ultimatum", "tactic_named", "courtesy", "accepts", "accepts_at_once",
     "accepts_late", "accepts_standstill", "accepts_today", "leaves_standstill", "leaves_patience",
     "leaves_chance", "leaves_final", "leaves_insulted", "leaves_ultimatum",
@@ -60,8 +61,10 @@ PULLS: Final[Mapping[Remark, float]] = {"reason": 1.25, "alternative": 1.35, "na
 """How much larger the next step is for what was said, the first time."""
 MOST_REASONS: Final = 2
 """A third reason moves nobody."""
-FREE_QUESTIONS: Final = 4
-"""Questions that cost no patience."""
+FREE_TALK: Final = 5
+"""Turns without figures that cost no patience."""
+HEAVY_SHARE: Final = 1.0
+"""An issue matters to them when its weight is at least this share of the mean weight."""
 QUESTIONS: Final[frozenset[Remark]] = frozenset(
     {"question_interest", "question_limit", "question_why"}
 )
@@ -116,12 +119,14 @@ class Person:
 class Turn:
     """What the other side did: named a package (perhaps partial), said something, or neither.
 
-    `silent` marks a turn in which it said nothing on purpose, in answer to an offer.
+    `silent` marks a turn in which it said nothing on purpose, in answer to an offer. `about` is the issue that its
+    words name.
     """
 
     package: Package | None = None
     remarks: frozenset[Remark] = frozenset()
     silent: bool = False
+    about: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +134,7 @@ class PersonAnswer:
     """What the person does, and what kind of thing it says; `wait` names no new package.
 
     `withdraws` means that its earlier offer no longer stands, `by_chance` that it leaves for no reason of the talk.
-    `ploy` is the tactic behind the turn.
+    `ploy` is the tactic behind the turn, `about` the issue that the words are about.
     """
 
     action: AnswerAction
@@ -139,13 +144,15 @@ class PersonAnswer:
     withdraws: bool = False
     by_chance: bool = False
     ploy: Ploy | None = None
+    about: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class PersonMemory:
     """What the person remembers of the talk; `offers` are its own, oldest first.
 
-    `pull` is how much larger its next step is for what was said. `ploy` is its tactic that nobody has named yet.
+    `pull` is how much larger its next step is for what was said. `ploy` is its tactic that nobody has named yet,
+    `finals` counts its offers that it called final, `talk` the turns without figures.
     """
 
     words: int = 0
@@ -157,9 +164,10 @@ class PersonMemory:
     warnings: int = 0
     turned: bool = False
     words_since_final: int | None = None
+    finals: int = 0
     reasons: int = 0
     alternatives: int = 0
-    questions: int = 0
+    talk: int = 0
     silences: int = 0
     ultimatums: int = 0
     pull: float = 1.0
@@ -265,7 +273,9 @@ def answer(
         return _warned(person, now, "insulted")
     left = person.patience - now.words
     left = left if rounds_left is None else min(left, rounds_left)
-    standing = _Standing(value, gain, moved, left, rng)
+    standing = _Standing(
+        value, gain, moved, left, rng, rounds_left is not None and rounds_left <= 0
+    )
     if "ultimatum" in turn.remarks and turn.package is not None:
         pressed = _pressed(person, now, standing)
         if pressed is not None:
@@ -296,14 +306,14 @@ def _talk(
 ) -> tuple[PersonAnswer, PersonMemory] | None:
     """The answer to words without figures, or to silence; None where it answers as to any turn without a move."""
     remarks = turn.remarks
-    if remarks & QUESTIONS and memory.questions < FREE_QUESTIONS:
-        asked = replace(memory, questions=memory.questions + 1)
-        moments: tuple[tuple[Remark, Moment], ...] = (
-            ("question_limit", "hides_limit"),
-            ("question_interest", "tells_interest"),
-            ("question_why", "tells_why"),
-        )
-        return PersonAnswer("wait", next(m for remark, m in moments if remark in remarks)), asked
+    if remarks & QUESTIONS and memory.talk < FREE_TALK:
+        if "question_limit" in remarks:
+            found = PersonAnswer("wait", "hides_limit")
+        elif "question_interest" in remarks:
+            found = _told_interest(person, turn.about)
+        else:
+            found = PersonAnswer("wait", "tells_why")
+        return found, _older(memory)
     if "names_tactic" in remarks and memory.ploy is not None:
         return PersonAnswer("wait", "tactic_named"), replace(memory, ploy=None)
     if memory.theirs is None:
@@ -328,8 +338,20 @@ def _talk(
     return None
 
 
+def _told_interest(person: Person, about: str | None) -> PersonAnswer:
+    """What matters most, or whether the issue that was asked about matters; never by how much."""
+    stakes = person.interests.stakes
+    asked = next((stake for stake in stakes if stake.name == about), None)
+    if asked is None or len(stakes) == 1:
+        return PersonAnswer("wait", "tells_interest", about=person.interests.heaviest().name)
+    matters = asked.weight * len(stakes) >= HEAVY_SHARE
+    return PersonAnswer("wait", "cares_much" if matters else "cares_little", about=asked.name)
+
+
 def _older(memory: PersonMemory) -> PersonMemory:
-    """The memory after a turn that brought no figure: patience runs."""
+    """The memory after a turn that brought no figure: patience runs once there was much talk."""
+    if memory.talk < FREE_TALK:
+        return replace(memory, talk=memory.talk + 1)
     return replace(memory, words=memory.words + 1)
 
 
@@ -368,6 +390,7 @@ class _Standing:
     moved: bool
     left: int
     rng: Random
+    is_last: bool = False
 
 
 def _respond(
@@ -380,6 +403,8 @@ def _respond(
         if at.value >= person.floor + person.pride or (fair and at.value >= person.floor):
             return _accept(now, "accepts_standstill")
         return _leave(now, "leaves_standstill")
+    if at.left <= 0 and not fair and now.finals == 1 and not at.is_last:
+        return _speak(replace(now, finals=2), now.offers[-1], "final_again", final=True)
     if at.left <= 0 and at.value >= person.floor:
         return _accept(now, "accepts_late")
     if at.left < 0:
@@ -422,6 +447,7 @@ def _step(
         return _speak(now, package, "repeat", ploy="flat_refusal" if at.moved else None)
     if at.left <= 1:
         final = at.rng.random() < 0.5
+        now = replace(now, finals=now.finals + final)
         return _speak(now, package, "final" if final else "last_step", final=final)
     return _speak(now, package, "step" if size >= planned else "small_step")
 

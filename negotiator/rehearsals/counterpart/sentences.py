@@ -119,8 +119,8 @@ class SpokenLine:
     def was_said(self, said: Collection[str]) -> bool:
         """Whether one of these sentences is this one, with whatever stood in its slot."""
         if self.slot is None:
-            return self.before in said
-        return any(text.startswith(self.before) and text.endswith(self.after) for text in said)
+            return any(text.startswith(self.before) for text in said)
+        return any(self.before in text and text.endswith(self.after) for text in said)
 
     def say(self, slots: Mapping[str, str]) -> str:
         """The sentence with its slot filled; the filling is not read."""
@@ -143,9 +143,9 @@ def sentence(
 ) -> str:
     """What the person says at this moment; the same draw gives the same sentence.
 
-    `slots` has `offer`, the package in words, for `OFFER_MOMENTS`, and `issue`, the name of an issue, for
-    `tells_interest`. Sentences in `avoid` were said and are not said again while the moment has others, at last those
-    of other styles. Raises ValueError where a slot is missing.
+    `slots` has `offer`, the package in words, for `OFFER_MOMENTS`, and `issue`, the name of an issue, for the moments
+    about one. Sentences in `avoid` were said and are not said again while the moment has others, at last those of
+    other styles. Raises ValueError where a slot is missing.
     """
     rng = Random(draw) if isinstance(draw, str) else draw  # noqa: S311  words, not secrets
     filled = {name: text for name, text in slots.items() if text}

@@ -339,3 +339,15 @@ async def test_a_repeated_turn_with_its_key_is_played_once(
     ]
     assert answers[0].json() == answers[1].json()
     assert [answer.status_code for answer in answers] == [200, 200]
+
+
+@pytest.mark.asyncio
+async def test_only_a_proposal_in_words_is_an_offer(negotiation_client: NegotiationClient) -> None:
+    path = await car(negotiation_client)
+    key = (await begun(negotiation_client, path))["id"]
+    for fact in ("We pay 11900 today.", "Is 12000 your limit?", "Others ask 12500."):
+        view = await played(negotiation_client, path, key, action="say", text=fact)
+        assert (view["state"], view["my_offer"]) == ("running", None), fact
+    view = await played(negotiation_client, path, key, action="say", text="I could do 10,500.")
+    assert view["turns"][-2]["action"] == "offer"
+    assert view["my_offer"]["package"] == {"price": "10500.00"}
