@@ -17,6 +17,7 @@ from negotiator.console.memories_page import MemoriesPage
 from negotiator.console.negotiations_page import NegotiationsPage
 from negotiator.console.page_calls import PageCalls
 from negotiator.console.prepare_page import PreparePage
+from negotiator.console.rehearsal_voice import RehearsalVoice
 from negotiator.console.rehearsals_page import RehearsalsPage
 from negotiator.console.tactics_page import TacticsPage
 from negotiator.console.wins_page import WinsPage
@@ -65,6 +66,7 @@ def build_console(
         *WorkspacePowerForms(workspace).routes(),
         *WorkspaceStateForms(workspace).routes(),
         *RehearsalsPage(router, calls).routes(),
+        *RehearsalVoice(router, calls).routes(),
         *LivePage(router, calls).routes(),
         *LiveCallPage(router, calls).routes(),
         *NegotiationsPage(router, calls).routes(),

@@ -32,6 +32,7 @@ _FILES: Final = {
     "live.js": "text/javascript; charset=utf-8",
     "live_audio.js": "text/javascript; charset=utf-8",
     "live_link.js": "text/javascript; charset=utf-8",
+    "rehearse.js": "text/javascript; charset=utf-8",
     "htmx.js": "text/javascript; charset=utf-8",
     "tools.js": "text/javascript; charset=utf-8",
 }

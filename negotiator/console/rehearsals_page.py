@@ -14,6 +14,8 @@ from starlette.routing import Route
 from negotiator import values
 from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.debrief_view import debrief_page
+from negotiator.console.live_page import LIVE_PATH, MICROPHONE_POLICY
+from negotiator.console.live_view import engine_words
 from negotiator.console.memories_page import MEMORIES_PAGE_PATH
 from negotiator.console.memories_view import KEPT_FROM_PRACTICE
 from negotiator.console.negotiation_words import NegotiationWords
@@ -164,8 +166,18 @@ class RehearsalsPage:
                 faults=refused.faults if refused else None,
                 refusal=refused.refusal if refused else None,
             )
-            context = {**common, "form": form, "in_place": in_place}
-            return self.router.render("rehearsal.html", session, status, **context)
+            listed = await self.calls.run(session, "list_teleprompter_sessions", {"limit": 1})
+            engine = engine_words(listed["engine"])
+            context = {
+                **common,
+                "form": form,
+                "in_place": in_place,
+                "engine": engine,
+                "calls_path": LIVE_PATH,
+            }
+            return self.router.render(
+                "rehearsal.html", session, status, headers=MICROPHONE_POLICY, **context
+            )
         debrief = await self.calls.run(session, "get_debrief", _named(request))
         asked = request.query_params
         return self.router.render(

@@ -379,6 +379,7 @@ REQUIREMENTS: Final = {
     "8.9:continues": "after a break the page of a call loses no line and shows none twice",
     "8.9:lessons": "only the lessons that are ticked become memories",
     "8.10:practice": "no figure of practice becomes an offer, and feedback on its cards teaches nothing",
+    "8.10:page": "the page of a rehearsal opens practice sessions only, for its user alone, and keeps no word",
     "8.10:cues": "a session without cues raises no cards; transcript, figures and tactics go on",
     # 9: tools directory
     "9.1:self-registration": "an agent registers itself and gets key, client id, scopes, allowance",

@@ -193,5 +193,5 @@ globalThis.live = (() => {
     return { stop: () => recogniser?.stop(), fit: () => (wanted() ? listen() : recogniser?.stop()) };
   };
 
-  return { ear, hasMicrophone, hearsHere, link, microphoneProblem, nextId, NO_MICROPHONE, post, sound };
+  return { ear, hasMicrophone, hearsHere, link, microphoneProblem, nextId, NO_MICROPHONE, post, sound, spokenTag };
 })();
