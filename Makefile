@@ -1,7 +1,7 @@
 # Everything there is to do here. `make` alone lists it. Needs Python 3.11 to 3.13, make, gcc and node 20 (for pyright).
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo screenshots test browser voice check bench bench-http bench-console lighthouse bench-directory bench-strategy bench-people bench-memory bench-speech bench-teleprompter conformance files-entered fuzz hosts docs fix clean
+.PHONY: help setup run demo screenshots test browser voice check bench bench-http bench-console lighthouse bench-directory bench-strategy bench-people bench-rehearsal bench-memory bench-speech bench-teleprompter conformance files-entered fuzz hosts docs fix clean
 
 # Python may keep what it compiled: the tests start hundreds of processes of five hundred modules.
 export PYTHONDONTWRITEBYTECODE :=
@@ -79,6 +79,9 @@ bench-people: $(READY) ## Haggle with scripted people over twenty cases: deals, 
 	$(BIN)/python -m tests.bench.haggling.measure
 	$(BIN)/python -m tests.bench.haggling.measure --no-end
 	$(BIN)/python -m tests.quality.haggling.measure_forecast
+
+bench-rehearsal: $(READY) ## Rehearse with five players of known strength: whether the score measures
+	$(BIN)/python -m tests.bench.rehearsal.measure
 
 bench-memory: $(READY) ## Measure recall: how good, how fast, beside chromadb and lancedb where they are installed
 	$(BIN)/python -m tests.quality.memory.measure_questions

@@ -56,13 +56,19 @@ def best_deal(own: OwnWorth, person: Person, deal: Package | None = None) -> Pac
 
     A `deal` that was made is among the candidates, so that no deal within both limits is better than the best.
     """
-    found = _search(own, person)
-    candidates = [] if found is None else [found]
-    if deal is not None:
-        at_floor = price_at_floor(own, person, deal)
-        made = [deal] if at_floor is None else [deal, {**deal, **at_floor}]
-        candidates += [one for one in made if signs(person, one) and own.keeps_limits(one)]
-    return max(candidates, key=own.utility, default=None)
+    return best_with_deal(own, person, _search(own, person), deal)
+
+
+def best_with_deal(
+    own: OwnWorth, person: Person, best: Package | None, deal: Package | None
+) -> Package | None:
+    """The better one of the best package that was found and a deal, also at the last price that the person signs."""
+    if deal is None:
+        return best
+    at_floor = price_at_floor(own, person, deal)
+    made = [deal] if at_floor is None else [deal, {**deal, **at_floor}]
+    kept = [one for one in made if signs(person, one) and own.keeps_limits(one)]
+    return max(kept if best is None else [best, *kept], key=own.utility, default=None)
 
 
 def signs(person: Person, package: Package) -> bool:

@@ -107,10 +107,7 @@ def test_what_was_to_be_had_and_what_to_try_next(
 
 
 def test_the_lesson_has_no_figure_of_the_other_side() -> None:
-    for rows in (
-        TALK,
-        TALK[:2],
-        [*TALK[:4], ("me", "offer", "12800"), ("them", "accept", "12800")],
-    ):
+    beyond: list[Row] = [*TALK[:4], ("me", "offer", "12800"), ("them", "accept", "12800")]
+    for rows in (TALK, TALK[:2], beyond):
         state: RehearsalState = "agreed" if rows[-1][1] == "accept" else "left_by_them"
         assert not any(mark.isdigit() for mark in DebriefWords(car_debrief(rows, state)).lesson())
