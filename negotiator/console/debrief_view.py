@@ -62,6 +62,7 @@ class DebriefPage:
     offers: Sequence[DebriefOffer]
     has_least: bool
     has_cost: bool
+    has_totals: bool
     opening: str
     first: str
     moves: Sequence[str]
@@ -88,6 +89,7 @@ def debrief_page(
         offers,
         any(one.least for one in offers),
         any(one.cost for one in offers),
+        any(one.total for one in offers),
         _opening(debrief["opening"]),
         _first(debrief),
         [f"Turn {one['turn']}: {sentence(one['words'])}" for one in debrief["moves"]],
@@ -107,12 +109,11 @@ def _account(debrief: Mapping[str, Any]) -> list[MoneyRow]:
             best["words"] if best else "Nothing within your limits",
         ),
     ]
-    parts = left["parts"]
-    if len(parts) > 1:
-        rows += [MoneyRow("Of that", capitalise(part["words"])) for part in parts]
     rows.append(MoneyRow("Left on the table", capitalise(left["words"]), is_sum=True))
-    if debrief["same_terms"] and len(parts) > 1:
-        rows.append(MoneyRow("By the price alone", debrief["same_terms"]["words"]))
+    if len(left["parts"]) > 1:
+        rows += [MoneyRow("Of that", capitalise(part["words"])) for part in left["parts"]]
+        if debrief["same_terms"]:
+            rows.append(MoneyRow("By the price alone", debrief["same_terms"]["words"]))
     rows.append(MoneyRow("The least that they would have signed", debrief["floor"]["words"]))
     return rows
 
@@ -134,7 +135,7 @@ def _offer_rows(points: Sequence[Mapping[str, Any]], words: NegotiationWords) ->
                 words.total(package),
                 str(round(point["utility"] * BEST)),
                 words.value(price.name, least) if price and least else "",
-                words.money(lost) if lost > 0 else "",
+                _rough(lost, words) if lost > 0 else "",
             )
         )
     return found
@@ -203,6 +204,14 @@ def _level(line: Line, measure: str, words: NegotiationWords) -> str:
     return f"{line.label} {words.money(Decimal(str(line.value)))}"
 
 
+def _rough(amount: Decimal, words: NegotiationWords) -> str:
+    """An amount in all; of several points it stands for more than money, so that two figures of it are said."""
+    if len(words.terms.issues) == 1 or not amount:
+        return words.money(amount)
+    unit = Decimal(1).scaleb(amount.adjusted() - 1)
+    return f"about {words.money((amount / unit).to_integral_value() * unit)}"
+
+
 def _opening(opening: Mapping[str, Any] | None) -> str:
     if opening is None:
         return "You made no offer."
@@ -240,7 +249,7 @@ def _attempts(
             time_text(one["created_at"]),
             ENDINGS[one["state"]],
             f"{one['score']} of 100",
-            words.amount(one["money"]) if one["money"] else "",
+            _rough(Decimal(one["money"]), words) if one["money"] else "",
             one["id"] == rehearsal["id"],
         )
         for one in rows

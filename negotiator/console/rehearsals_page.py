@@ -40,7 +40,7 @@ REHEARSAL_PAGE_PATH: Final = f"{REHEARSALS_PAGE_PATH}/{{rehearsal_id}}"
 MAX_LISTED: Final = 25
 _TALK_SIZE: Final = FormSize(32 * 1024)
 _UNREAD: Final = 422
-_NOTICES: Final = {"deleted": "Deleted.", "known": "You had kept this lesson already."}
+_NOTICES: Final = {"deleted": "Deleted."}
 _SAYS_NOTHING: Final = "Write a figure, or what you say."
 
 

@@ -321,6 +321,8 @@ REQUIREMENTS: Final = {
     "6.10:debrief": "the debrief is 409 rehearsal_running until the end, and then complete",
     "6.10:apart": "a rehearsal is no offer, win, benchmark or memory",
     "6.10:rehearse": "one operation begins and plays, and ends with the debrief",
+    "6.10:page": "the page of a rehearsal has the figures of the debrief",
+    "6.10:lesson": "a lesson of a rehearsal becomes a memory only when the user keeps it",
     "6.10:worded": "a model words the sentences and is never told the floor",
     # 7: memory
     "7.1:vector-memory": "a vector memory per user",

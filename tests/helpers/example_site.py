@@ -131,12 +131,12 @@ def _rehearse(
         said = {"text": text} if text else {}
         return {"action": "offer", "package": {"price": price}, **said}
 
-    reason = "Two others ask less, because the tyres are worn."
+    reason = "Two others ask less, because they want to sell soon."
     asked = {"action": "say", "text": "What would you need to come down?"}
     play(begin("used_car"), offer(12400), {"action": "leave"})
     accepted = {"action": "accept"}
     return {
         "rehearsed": play(begin("used_car"), offer(12400, reason), offer(12900), asked, accepted),
-        "practised": play(begin("software_renewal"), offer(38, reason), offer(42), accepted),
-        "rehearsal": play(begin("software_renewal"), offer(38, reason), asked),
+        "practised": play(begin("software_renewal"), offer(44, reason), offer(45), accepted),
+        "rehearsal": play(begin("software_renewal"), offer(44, reason), asked),
     }

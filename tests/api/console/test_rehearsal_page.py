@@ -8,6 +8,7 @@ import httpx2
 import pytest
 
 from tests.conftest import Account, Browsers, Register, bearer
+from tests.contract.requirements import covers
 from tests.helpers.agents_page import claimed, made
 from tests.helpers.form_browser import FormBrowser, redirect_path
 from tests.helpers.memory_client import hashing_embedder as hashing_embedder
@@ -78,6 +79,7 @@ async def practice(
 
 
 @pytest.mark.asyncio
+@covers("6.10:page")
 async def test_a_rehearsal_is_played_by_forms_and_its_debrief_has_the_figures_of_the_api(
     browsers: Browsers, account: Account, register: Register, client: httpx2.AsyncClient
 ) -> None:
@@ -175,6 +177,7 @@ async def test_a_form_sent_twice_plays_once(
 
 
 @pytest.mark.asyncio
+@covers("6.10:lesson")
 async def test_a_lesson_is_kept_only_when_the_user_says_so(
     browsers: Browsers, account: Account, register: Register, client: httpx2.AsyncClient
 ) -> None:
