@@ -209,7 +209,8 @@ def _rough(amount: Decimal, words: NegotiationWords) -> str:
     if len(words.terms.issues) == 1 or not amount:
         return words.money(amount)
     unit = Decimal(1).scaleb(amount.adjusted() - 1)
-    return f"about {words.money((amount / unit).to_integral_value() * unit)}"
+    rough = (amount / unit).to_integral_value() * unit
+    return f"{'about ' if rough != amount else ''}{words.money(rough)}"
 
 
 def _opening(opening: Mapping[str, Any] | None) -> str:
@@ -217,7 +218,7 @@ def _opening(opening: Mapping[str, Any] | None) -> str:
         return "You made no offer."
     said = f"You opened in turn {opening['turn']} with {opening['words']}"
     beside = opening["against_target"]
-    return f"{said}: {sentence(beside['words'])}" if beside else sentence(said)
+    return sentence(f"{said}: {beside['words']}" if beside else said)
 
 
 def _first(debrief: Mapping[str, Any]) -> str:
