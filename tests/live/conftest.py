@@ -18,6 +18,7 @@ import pytest_asyncio
 
 from negotiator.store.migrate import migrate
 from negotiator.store.store import Store, make_store
+from tests.conftest import MODELS
 from tests.helpers.live_server import (
     PATIENCE,
     Server,
@@ -59,6 +60,12 @@ def postgres() -> Generator[Callable[[], str]]:
 
 def _postgres_url(folder: Path, name: str) -> str:
     return f"postgresql+asyncpg://postgres@/{name}?host={folder}"
+
+
+@pytest.fixture
+def built_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Servers that the demo starts take the models of all tests; building them is shown elsewhere."""
+    monkeypatch.setenv("NEGOTIATOR_MODELS_DIR", str(MODELS))
 
 
 @pytest.fixture(scope="session")

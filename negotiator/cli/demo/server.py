@@ -22,6 +22,8 @@ from negotiator.settings import ENV_PREFIX
 _TIMEOUT: Final = 60.0
 _POLL: Final = 0.05
 _LOG: Final = "server.log"
+_MODELS: Final = f"{ENV_PREFIX}MODELS_DIR"
+"""The one setting of the operator that applies: models that are built already need not be built again."""
 
 
 class DemoFailed(Exception):
@@ -114,7 +116,9 @@ def _site(folder: Path, port: int, settings: Mapping[str, str]) -> DemoServer:
         **settings,
     }
     environment = {
-        name: value for name, value in os.environ.items() if not name.upper().startswith(ENV_PREFIX)
+        name: value
+        for name, value in os.environ.items()
+        if not name.upper().startswith(ENV_PREFIX) or name.upper() == _MODELS
     }
     environment |= {f"{ENV_PREFIX}{name.upper()}": value for name, value in values.items()}
     # The folder has no .env and no negotiator.toml, so the operator's settings do not apply. PYTHONPATH lets the

@@ -12,11 +12,10 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from negotiator.cli.demo.example_cases import CASES
-from negotiator.cli.demo.example_database import fill_database
 from negotiator.cli.demo.server import run_own_server
 from tests.contract.requirements import covers
 
+pytestmark = pytest.mark.usefixtures("built_models")
 ROOT = Path(__file__).parents[3]
 MILESTONES = {
     "discovery": ["Resource and authorization server have the same name, byte for byte"],
@@ -102,27 +101,6 @@ def test_the_demo_keeps_a_database_and_finds_it_again(tmp_path: Path) -> None:
     first, second = (json.loads(one.stdout) for one in told)
     names = ("email", "password", "negotiations", "submission", "folder")
     assert [first[name] for name in names] == [second[name] for name in names]
-
-
-def test_the_example_database_has_something_on_every_page() -> None:
-    with run_own_server() as site:
-        stored = fill_database(site)
-        bearer = {"Authorization": f"Bearer {stored.token}"}
-        with httpx2.Client(base_url=site.url, headers=bearer) as http:
-            states = {
-                name: http.get(f"/api/negotiations/{one}").json()["state"]
-                for name, one in stored.negotiations.items()
-            }
-            assert states == dict.fromkeys(CASES, "active") | {
-                "freelance_rate": "awaiting_approval"
-            }
-            assert len(http.get("/api/wins").json()["items"]) == len(CASES)
-            plans = f"/api/negotiations/{stored.negotiations['software_renewal']}/battle-plans"
-            assert [plan["stale"] for plan in http.get(plans).json()["items"]] == [True]
-            pending = http.get("/api/memories?trust=0").json()["items"]
-            assert len(pending) == 1
-        queue = site.operate("directory", "submissions", "list")
-        assert [one["id"] for one in queue] == [stored.submission]
 
 
 def test_the_demo_ends_with_exit_1_and_one_line_when_nobody_answers() -> None:

@@ -13,6 +13,7 @@ import pytest
 from negotiator.cli.demo.server import DemoServer, run_own_server
 from tests.helpers.fake_issuer import FakeIssuer
 
+pytestmark = pytest.mark.usefixtures("built_models")
 EMAIL = "user@example.com"
 
 

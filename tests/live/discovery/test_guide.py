@@ -11,6 +11,7 @@ import pytest
 from negotiator.cli.demo.server import run_own_server
 from tests.helpers.guide_snippets import Snippet, snippets
 
+pytestmark = pytest.mark.usefixtures("built_models")
 GUIDE = Path(__file__).parents[3] / "docs" / "guide"
 WRITTEN_FOR = "http://127.0.0.1:8000"
 
