@@ -8,6 +8,7 @@
   const ui = Object.fromEntries(["speak", "aloud", "coaching", "cards", "heard", "says", "who"].map((id) => [id, find(`#${id}`)]));
   const PAUSE_MS = 900, AFTER_VOICE_MS = 300, MOST_CARDS = 2, BUTTON = "Speak";
   const field = (name) => find(`#turn input[name=${name}]`)?.value ?? "";
+  const csrf = () => field("csrf") || find("input[name=csrf]").value;
   const theirWords = () => ui.says.textContent.trim();
 
   /* What the page knows: whether the user speaks, who hears, and whether the browser's voice is heard now. */
@@ -39,11 +40,11 @@
 
   /* The practice session: the server hears through it, and it raises the cards. Its words wait until the socket is open. */
   let session = null, wish = 0, unheard = new Map();
-  const end = (id) => navigator.sendBeacon(`${calls}/${id}/state`, new URLSearchParams({ csrf: field("csrf"), to: "end" }));
+  const erase = (id) => navigator.sendBeacon(`${calls}/${id}/erase`, new URLSearchParams({ csrf: csrf() }));
   const close = () => {
     if (!session) return;
     session.link.close();
-    end(session.id);
+    erase(session.id);
     session = null;
     unheard = new Map();
   };
@@ -76,13 +77,13 @@
     if (session?.kind === kind) return;
     close();
     if (!byServer && !cued) return;
-    const made = await (await live.post(opening, field("csrf"), { hears: byServer ? "server" : "", cards: cued ? "on" : "" })).json();
-    if (mine !== wish) { end(made.session); return; }
+    const made = await (await live.post(opening, csrf(), { hears: byServer ? "server" : "", cards: cued ? "on" : "" })).json();
+    if (mine !== wish) { erase(made.session); return; }
     session = {
       id: made.session, kind, after: 0,
       link: live.link({
         address: `${location.origin.replace(/^http/, "ws")}${made.socket}`,
-        ticket: async () => (await (await live.post(`${calls}/${made.session}/ticket`, field("csrf"))).json()).ticket,
+        ticket: async () => (await (await live.post(`${calls}/${made.session}/ticket`, csrf())).json()).ticket,
         start: () => ({ channels: channels().map((id) => ({ id })), after: session.after }),
         take, changed: () => {}, failed: complain, replaced: () => stop(),
       }),
