@@ -10,8 +10,10 @@ from playwright.sync_api import Browser, Page
 
 from tests.helpers.chromium import Tab, make_first_user, sign_in, tab
 from tests.helpers.chromium import chromium as chromium
-from tests.helpers.live_server import Server
+from tests.helpers.live_server import Server, wait_for
 
+UNDO_MS: Final = 10_500
+"""A little more than an ending can be undone."""
 LONG_NAME: Final = "Procurement helper of the northern branch, supplierandcontractnegotiations"
 
 
@@ -67,23 +69,25 @@ def test_from_a_code_to_a_refusal_to_the_end(chromium: Browser, server: Server) 
         body = {"kind": "fact", "text": "Acme gives way in the last week of a quarter."}
         refused = httpx2.post(f"{server.base}/api/memories", json=body, headers=bearer)
         assert refused.status_code == 403
-        one.page.wait_for_timeout(3500)  # a refusal of another worker is stored after two seconds
         one.page.get_by_role("link", name="See what it does").click()
         one.at(f"/agents/{agent_id}")
-        assert one.sees("Refused")
+        wait_for(lambda: one.page.reload() is not None and one.sees("Refused"))  # of either worker
         assert one.sees("It lacks: remember things for you and record what was won.")
         one.page.get_by_role("link", name="Make a code that allows it").click()
         assert one.page.get_by_role("radio", name="Negotiate and remember").is_checked()
 
+        one.page.clock.install()
         one.open(f"/agents/{agent_id}")
         one.page.locator("summary", has_text="End this agent scout").click()
         one.press("End it scout")
         one.press("Undo")
         assert one.page.evaluate("document.activeElement.textContent.trim()") == "End it scout"
-        one.page.wait_for_timeout(10_500)
+        one.page.clock.fast_forward(UNDO_MS)
+        one.page.wait_for_timeout(500)
         assert lists(server.base, bearer) == 200, "it was undone"
         one.press("End it scout")
-        one.page.get_by_text("The agent is ended.").wait_for(timeout=15_000)
+        one.page.clock.fast_forward(UNDO_MS)
+        one.page.get_by_text("The agent is ended.").wait_for()
         assert lists(server.base, bearer) == 401
         assert one.said == []
         assert one.outside == []
@@ -100,8 +104,7 @@ def test_who_leaves_the_page_does_not_keep_the_agent(chromium: Browser, server: 
         one.press("End it leaver")
         one.page.get_by_role("button", name="Undo").wait_for()
         one.open("/account")
-        one.page.wait_for_timeout(1000)
-        assert lists(server.base, bearer) == 401
+        wait_for(lambda: lists(server.base, bearer) == 401)
 
 
 def test_without_script_a_second_question_is_asked_and_no_more(

@@ -14,6 +14,8 @@ from tests.helpers.live_server import Server
 WIDE: Final[ViewportSize] = {"width": 1280, "height": 800}
 SMALL: Final[ViewportSize] = {"width": 390, "height": 844}
 MOST_TABS: Final = 150
+LOOKS_MS: Final = 10_000
+"""The page looks for changes of others so often."""
 CAR: Final[dict[str, Any]] = {
     "title": "Used VW Golf",
     "role": "buyer",
@@ -64,6 +66,7 @@ def test_a_talk_is_followed_by_keyboard_alone(
         with httpx2.Client(base_url=f"{server.base}/api", headers=bearer) as agent:
             opened = agent.post("/negotiations", json=CAR).json()
             path = f"/negotiations/{opened['id']}"
+            one.page.clock.install()
             one.open(path)
             page, keys = one.page, one.page.keyboard
 
@@ -105,6 +108,7 @@ def test_a_talk_is_followed_by_keyboard_alone(
             page.locator("#answer-0").focus()
             keys.type("14,3")
             agent.post(f"{path}/offers", json={"by": "them", "package": {"price": 14500}})
+            page.clock.fast_forward(LOOKS_MS)
             expect(page.locator("#changes")).to_contain_text("scout", timeout=20_000)
             expect(page.locator("#record-of-offers")).to_contain_text("€14,500")
             assert page.locator("#answer-0").input_value() == "14,3"
