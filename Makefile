@@ -80,8 +80,9 @@ bench-people: $(READY) ## Haggle with scripted people over twenty cases: deals, 
 	$(BIN)/python -m tests.bench.haggling.measure --no-end
 	$(BIN)/python -m tests.quality.haggling.measure_forecast
 
-bench-rehearsal: $(READY) ## Rehearse with five players of known strength: whether the score measures
+bench-rehearsal: $(READY) ## Rehearse with five players of known strength: whether the score measures; then with users like people
 	$(BIN)/python -m tests.bench.rehearsal.measure
+	$(BIN)/python -m tests.bench.rehearsal.realism
 
 bench-memory: $(READY) ## Measure recall: how good, how fast, beside chromadb and lancedb where they are installed
 	$(BIN)/python -m tests.quality.memory.measure_questions

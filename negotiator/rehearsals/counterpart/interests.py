@@ -40,6 +40,8 @@ SMALLEST_MONEY_UNITS: Final = (
 """Below each size, the unit in which people still name an amount; beyond them 500."""
 LARGEST_UNIT_SHARE: Final = 0.6
 """A unit is at most this share of the step, so that rounding does not swallow the step."""
+FINER: Final = 0.02
+"""By how much worth a concession becomes smaller until its round figure is not below the floor."""
 MIDDLE_OF_MONTH: Final = 15
 LONG_DISTANCE_DAYS: Final = 10
 """A date that moves this far moves to the first or the middle of a month; so long a duration is in fives."""
@@ -182,9 +184,11 @@ class Interests:
             value = stake.conceded(goal, found[stake.name], last[stake.name], bound)
             if stake.worths is not None and stake.weight * (here - stake.worth(value)) > 1.5 * give:
                 continue
-            moved = {**found, stake.name: value}
-            if self.worth(moved) >= floor:
-                found = moved
+            while self.worth({**found, stake.name: value}) < floor and goal < here:
+                goal += FINER
+                value = stake.conceded(goal, found[stake.name], last[stake.name], bound)
+            if self.worth({**found, stake.name: value}) >= floor:
+                found[stake.name] = value
         return found
 
 

@@ -35,8 +35,9 @@ Moment: TypeAlias = Literal[
 """The kinds of things that a person says; `sentences` has the words."""
 MOMENTS: Final[tuple[Moment, ...]] = get_args(Moment)
 
-REPEAT_CHANCE: Final = 0.06
-"""Share of offers that repeat the person's own last one (CraigslistBargain, 1,299 talks)."""
+REPEAT_CHANCE: Final = 0.02
+"""Share of offers that repeat the person's own last one on purpose. Round figures repeat some more; together they come
+near the 6 % of people (CraigslistBargain, 1,299 talks)."""
 HAZARD: Final = 0.03
 """Chance a round that a talk without a fair offer on the table has to end now; they sign what is above their floor."""
 FAIR_SHARE: Final = 0.5
@@ -54,6 +55,8 @@ MEANT_STEP: Final = 0.85
 """A final offer that is meant goes this share of what is left to go."""
 LAST_SHARES: Final[Mapping[PersonKind, float]] = {"stubborn": 0.25}
 """The share of the gap that a last offer closes, by kind; half for the others: they split the difference."""
+LAST_FACTORS: Final[Mapping[Hardness, float]] = {"easy": 1.25, "normal": 1.0, "hard": 0.6}
+"""How much more or less than that share a hardness closes."""
 BLUFF_CHANCE: Final = 0.7
 """Chance that "this is final" is not meant."""
 
@@ -205,7 +208,7 @@ def draw_person(
     )
     style = STYLES[rng.randrange(len(STYLES))]
     if kind == "stubborn":
-        first_step, shrinkage = first_step * 0.3, shrinkage + 0.25
+        first_step, shrinkage = first_step * 0.4, shrinkage + 0.15
         reserve, patience, unmoved_patience = reserve + 0.15, patience - 1, unmoved_patience + 1
     if kind == "extreme_anchor":
         first_step, shrinkage = first_step + 0.1, shrinkage + 0.1
@@ -434,11 +437,12 @@ def _step(
         size = 0.0
     limit = person.resistance if at.left > 1 else person.floor + 0.02
     if at.left <= 1:
-        size = max(size, planned, LAST_SHARES.get(person.kind, 0.5) * (demand - at.value))
+        share = LAST_SHARES.get(person.kind, 0.5) * LAST_FACTORS[person.hardness]
+        size = max(size, planned, share * (demand - at.value))
     goal = min(demand, max(limit, demand - size))
     gap = goal - at.value
     if at.moved and 0 < gap < SMALL_GAP and at.rng.random() < 0.35:
-        goal = max(limit, (demand + at.value) / 2)
+        goal = min(goal, max(limit, (demand + at.value) / 2))
     if at.value >= person.floor and at.value >= goal - NEARLY:
         return _accept(now, "accepts")
     package = person.interests.conceded(now.offers[-1], now.theirs, goal, person.floor)

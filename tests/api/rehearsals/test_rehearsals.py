@@ -166,6 +166,8 @@ async def test_words_silence_and_offers_are_answered(negotiation_client: Negotia
     assert asked["turns"][-1]["action"] == "wait"
     assert asked["turns"][-2]["heard"] == ["question_interest"]
     assert asked["their_offer"] == view["their_offer"]
+    silent = await played(negotiation_client, path, key, action="wait")
+    assert silent["turns"][-2]["said"] == ""
     offered = await played(
         negotiation_client,
         path,
@@ -178,8 +180,6 @@ async def test_words_silence_and_offers_are_answered(negotiation_client: Negotia
     assert mine["package"]["price"] == "11200.00"
     assert mine["package"]["term"] == view["their_offer"]["package"]["term"], "left out: as theirs"
     assert "reason" in mine["heard"]
-    silent = await played(negotiation_client, path, key, action="wait")
-    assert silent["turns"][-2]["said"] == ""
 
 
 @pytest.mark.asyncio
@@ -280,7 +280,7 @@ async def test_one_operation_begins_plays_and_debriefs(
 ) -> None:
     path = (await car(negotiation_client)).removesuffix("rehearsals") + "rehearse"
     first = (await negotiation_client.post(path, {"seed": SEED})).json()
-    body = {"rehearsal_id": first["id"], "action": "offer", "package": {"price": 11000}}
+    body = {"rehearsal_id": first["id"], "action": "say", "text": "What matters most to you?"}
     second = (await negotiation_client.post(path, body)).json()
     assert second["id"] == first["id"]
     assert "debrief" not in second

@@ -1,1 +1,1 @@
-"""How well the score of a rehearsal measures: players of known strength against the same simulated people."""
+"""Measures of rehearsals: how well the score measures, and whether the counterpart bargains as people do."""
