@@ -101,7 +101,6 @@ PAGES: Final = (
     ConsolePage("workspace-freelance", "/negotiations/{freelance_rate}"),
     ConsolePage("workspace-car", "/negotiations/{used_car}"),
     ConsolePage("practise", "/negotiations/{used_car}/rehearsals"),
-    ConsolePage("practise-first", "/negotiations/{salary}/rehearsals"),
     ConsolePage("practise-talk", "/negotiations/{software_renewal}/rehearsals/{rehearsal}"),
     ConsolePage("practise-debrief", "/negotiations/{used_car}/rehearsals/{rehearsed}"),
     ConsolePage(

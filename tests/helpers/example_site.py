@@ -115,7 +115,7 @@ def _rehearse(
 
     def begin(case: str) -> str:
         path = f"/api/negotiations/{negotiations[case]}/rehearsals"
-        answer = http.post(path, json={"seed": 7, "kind": "stubborn"}, headers=bearer)
+        answer = http.post(path, json={"seed": 7, "kind": "fair"}, headers=bearer)
         assert answer.status_code == 201, answer.text
         return f"{path}/{answer.json()['id']}"
 
@@ -136,7 +136,9 @@ def _rehearse(
     play(begin("used_car"), offer(12400), {"action": "leave"})
     accepted = {"action": "accept"}
     return {
-        "rehearsed": play(begin("used_car"), offer(12400, reason), offer(12900), asked, accepted),
+        "rehearsed": play(
+            begin("used_car"), offer(12400, reason), offer(12900), asked, offer(13200), accepted
+        ),
         "practised": play(begin("software_renewal"), offer(44, reason), offer(45), accepted),
         "rehearsal": play(begin("software_renewal"), offer(44, reason), asked),
     }
