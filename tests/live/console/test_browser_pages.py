@@ -90,6 +90,7 @@ def test_a_person_s_whole_way(chromium: Browser, first_user_server: Server) -> N
         assert CODE.match(code)
         agent_id, token = claim(first_user_server.base, code)
         assert works(first_user_server.base, token)
+        one.page.clock.install()
         one.open("/agents")
         assert one.sees("scout <b>")
         assert agent_id in one.page.content()
@@ -98,7 +99,8 @@ def test_a_person_s_whole_way(chromium: Browser, first_user_server: Server) -> N
         one.press("End it scout <b>")
         one.page.get_by_role("status").filter(has_text="stops working").wait_for()
         assert works(first_user_server.base, token), "it can be undone for ten seconds"
-        one.page.get_by_text("The agent is ended.").wait_for(timeout=15_000)
+        one.page.clock.fast_forward(10_500)
+        one.page.get_by_text("The agent is ended.").wait_for()
         assert not works(first_user_server.base, token), "at once, on both workers"
         one.press("Sign out")
         one.at("/sign-in")
