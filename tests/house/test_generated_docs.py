@@ -3,6 +3,7 @@
 import json
 import re
 import tomllib
+from collections.abc import Generator
 from itertools import chain
 from pathlib import Path
 
@@ -10,6 +11,19 @@ import pytest
 
 from docs import generate
 from negotiator.settings import Settings
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _written_once() -> Generator[None]:
+    """All tests here read the same pages; the folder of a page is set after it was written."""
+    written = generate.pages()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            generate,
+            "pages",
+            lambda: {generate.FOLDER / path.name: text for path, text in written.items()},
+        )
+        yield
 
 
 def test_every_reference_page_is_fresh() -> None:
