@@ -20,7 +20,7 @@ from negotiator.rehearsals.counterpart.person import (
     Turn,
     answer,
 )
-from negotiator.rehearsals.counterpart.remarks import Remark, remarks_in
+from negotiator.rehearsals.counterpart.remarks import remarks_in
 from negotiator.rehearsals.counterpart.sentences import case_kind, sentence
 from negotiator.rehearsals.record import RehearsalState, RehearsalTurn, TurnAction
 from negotiator.rehearsals.stored import StoredRehearsal
@@ -29,9 +29,8 @@ from negotiator.teleprompter.cues.catalogue import Speaker
 from negotiator.teleprompter.offered_packages import read_offer
 
 SHORTEST_LABEL_WORD: Final = 4
-REASONS: Final[frozenset[Remark]] = frozenset({"reason", "alternative"})
-ACKNOWLEDGING: Final[frozenset[Moment]] = frozenset({"step", "small_step", "last_step"})
-"""Moments before which a reason is acknowledged."""
+_WHICH: Final = frozenset({"which", "most"})
+"""Words of a question about all issues."""
 MAX_TURNS: Final = 80
 """Turns of both sides; nobody's patience lasts as long."""
 
@@ -235,6 +234,8 @@ def _last_package(rehearsal: StoredRehearsal, side: str) -> Package | None:
 def _issue_named(terms: Terms, text: str) -> str | None:
     """The issue that a text is about, by the words of its label; the price only where it names no other."""
     said, words = set(split_words(text)), Wording(terms)
+    if _WHICH & said:
+        return None
     found = [
         issue.name
         for issue in terms.issues
@@ -249,7 +250,7 @@ def _issue_named(terms: Terms, text: str) -> str | None:
 
 
 def _words(rehearsal: StoredRehearsal, given: PersonAnswer) -> str:
-    """What the counterpart says; a reason that came with the user's offer is acknowledged first."""
+    """What the counterpart says; a question or a reason that came with the user's offer is answered first."""
     words, person, turns = Wording(rehearsal.terms), rehearsal.person, rehearsal.turns
     about = rehearsal.terms.issue(given.about or "") or person.interests.heaviest().issue
     said = [turn.said for turn in turns if turn.by == "them"]
@@ -267,9 +268,8 @@ def _words(rehearsal: StoredRehearsal, given: PersonAnswer) -> str:
             avoid=said,
         )
 
-    reasoned = bool(turns) and turns[-1].action == "offer" and REASONS & set(turns[-1].remarks)
-    if reasoned and given.moment in ACKNOWLEDGING:
-        return f"{say('acknowledges')} {say(given.moment)}"
+    if given.beside is not None:
+        return f"{say(given.beside)} {say(given.moment)}"
     return say(given.moment)
 
 

@@ -82,9 +82,8 @@ def draw_counterpart(
         hardness=hardness,
         floor_spread=_SPREADS[terms.their_walk_away is not None],
     )
-    if offered:
-        person = replace(person, opening=interests.ask)
-    return person
+    opening = interests.ask if offered else person.opening
+    return replace(person, opening=opening, hazard=0.0)
 
 
 def _stake(terms: Terms, issue: Issue, rng: Random, offered: Scalar | None) -> Stake | None:

@@ -26,7 +26,7 @@ Ploy: TypeAlias = Literal["extreme_anchor", "takes_back", "deadline_bluff", "fla
 Moment: TypeAlias = Literal[
     "opening", "step", "small_step", "repeat", "last_step", "final", "final_again", "takes_back", "insulted",
     "offended", "silence", "asks_for_figure", "tells_interest", "cares_much", "cares_little",
-    "acknowledges", "hides_limit", "tells_why", "hears_reason",
+    "acknowledges", "acknowledges_rival", "hides_limit", "tells_why", "hears_reason",
     "hears_alternative", "hears_ultimatum", "tactic_named", "courtesy", "accepts", "accepts_at_once",
     "accepts_late", "accepts_standstill", "accepts_today", "leaves_standstill", "leaves_patience",
     "leaves_chance", "leaves_final", "leaves_insulted", "leaves_ultimatum",
@@ -91,7 +91,8 @@ class Person:
     of the way from the opening to the resistance that its first step goes, `shrinkage` the median ratio of a step to
     the one before. `tolerance` is how far below the floor an offer may lie before it insults. `patience` counts its own
     words, `unmoved_patience` the other side's words without a move. `turning_word` is the word at which it takes
-    something back or says that its offer is final; `means_it` tells whether final is final. `style` is how it speaks.
+    something back or says that its offer is final; `means_it` tells whether final is final. `style` is how it speaks,
+    `hazard` the chance a round that something outside the talk ends it.
     """
 
     kind: PersonKind
@@ -109,6 +110,7 @@ class Person:
     warnings: int
     turning_word: int
     means_it: bool
+    hazard: float = HAZARD
     hardness: Hardness = "normal"
     style: Style = "brisk"
 
@@ -137,7 +139,8 @@ class PersonAnswer:
     """What the person does, and what kind of thing it says; `wait` names no new package.
 
     `withdraws` means that its earlier offer no longer stands, `by_chance` that it leaves for no reason of the talk.
-    `ploy` is the tactic behind the turn, `about` the issue that the words are about.
+    `ploy` is the tactic behind the turn, `about` the issue that the words are about,
+    `beside` what it says first to the words that came with an offer.
     """
 
     action: AnswerAction
@@ -148,6 +151,7 @@ class PersonAnswer:
     by_chance: bool = False
     ploy: Ploy | None = None
     about: str | None = None
+    beside: Moment | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,15 +280,28 @@ def answer(
         return _warned(person, now, "insulted")
     left = person.patience - now.words
     left = left if rounds_left is None else min(left, rounds_left)
-    standing = _Standing(
-        value, gain, moved, left, rng, rounds_left is not None and rounds_left <= 0
-    )
+    is_last = rounds_left is not None and rounds_left <= 0
+    standing = _Standing(value, gain, moved, left, rng, is_last)
+    found: tuple[PersonAnswer, PersonMemory] | None = None
     if "ultimatum" in turn.remarks and turn.package is not None:
-        pressed = _pressed(person, now, standing)
-        if pressed is not None:
-            return pressed
+        found = _pressed(person, now, standing)
         now = replace(now, ultimatums=now.ultimatums + 1)
-    return _respond(person, memory, now, standing)
+    given, after = found or _respond(person, memory, now, standing)
+    return _with_reply(person, turn, given), after
+
+
+def _with_reply(person: Person, turn: Turn, given: PersonAnswer) -> PersonAnswer:
+    """The answer to an offer, with a reply to a question or a reason that came with it."""
+    if turn.package is None or given.action != "offer":
+        return given
+    if turn.remarks & QUESTIONS:
+        reply = _reply(person, turn)
+        return replace(given, beside=reply.moment, about=reply.about)
+    if "alternative" in turn.remarks:
+        return replace(given, beside="acknowledges_rival")
+    if "reason" in turn.remarks and given.moment not in {"insulted", "repeat"}:
+        return replace(given, beside="acknowledges")
+    return given
 
 
 def _impressed(memory: PersonMemory, remarks: frozenset[Remark]) -> PersonMemory:
@@ -310,13 +327,7 @@ def _talk(
     """The answer to words without figures, or to silence; None where it answers as to any turn without a move."""
     remarks = turn.remarks
     if remarks & QUESTIONS and memory.talk < FREE_TALK:
-        if "question_limit" in remarks:
-            found = PersonAnswer("wait", "hides_limit")
-        elif "question_interest" in remarks:
-            found = _told_interest(person, turn.about)
-        else:
-            found = PersonAnswer("wait", "tells_why")
-        return found, _older(memory)
+        return _reply(person, turn), _older(memory)
     if "names_tactic" in remarks and memory.ploy is not None:
         return PersonAnswer("wait", "tactic_named"), replace(memory, ploy=None)
     if memory.theirs is None:
@@ -339,6 +350,15 @@ def _talk(
             return PersonAnswer("wait", "silence"), _older(heard)
         return _fill_silence(person, heard, rng)
     return None
+
+
+def _reply(person: Person, turn: Turn) -> PersonAnswer:
+    """The answer to a question."""
+    if "question_limit" in turn.remarks:
+        return PersonAnswer("wait", "hides_limit")
+    if "question_interest" in turn.remarks:
+        return _told_interest(person, turn.about)
+    return PersonAnswer("wait", "tells_why")
 
 
 def _told_interest(person: Person, about: str | None) -> PersonAnswer:
@@ -412,7 +432,7 @@ def _respond(
         return _accept(now, "accepts_late")
     if at.left < 0:
         return _leave(now, "leaves_patience")
-    if not fair and now.offers and at.rng.random() < HAZARD:
+    if not fair and now.offers and at.rng.random() < person.hazard:
         if at.value >= person.floor:
             return _accept(now, "accepts_today")
         return PersonAnswer("leave", "leaves_chance", by_chance=True), now
