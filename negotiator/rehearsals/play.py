@@ -6,7 +6,14 @@ from typing import Final
 
 from negotiator import values
 from negotiator.errors import Conflict, FieldError, ValidationFailed
-from negotiator.negotiations.issues import IssueType, Package, Scalar, canonical_value, same_value
+from negotiator.negotiations.issues import (
+    Issue,
+    IssueType,
+    Package,
+    Scalar,
+    canonical_value,
+    same_value,
+)
 from negotiator.negotiations.terms import Terms
 from negotiator.negotiations.utility import check_package, without_ranges
 from negotiator.negotiations.wording import Wording
@@ -26,7 +33,7 @@ from negotiator.rehearsals.record import RehearsalState, RehearsalTurn, TurnActi
 from negotiator.rehearsals.stored import StoredRehearsal
 from negotiator.search_terms import split_words
 from negotiator.teleprompter.cues.catalogue import Speaker
-from negotiator.teleprompter.offered_packages import read_offer
+from negotiator.teleprompter.offered_packages import named_values, read_offer
 
 SHORTEST_LABEL_WORD: Final = 4
 _WHICH: Final = frozenset({"which", "most"})
@@ -117,6 +124,7 @@ def take_turn(rehearsal: StoredRehearsal, turn: OwnTurn) -> StoredRehearsal:
         frozenset(spoken.remarks),
         silent=turn.action == "wait",
         about=_issue_named(rehearsal.terms, turn.text),
+        wonders=_wondered(rehearsal.terms, turn),
     )
     return _answered(_with(rehearsal, spoken, now), heard, now)
 
@@ -231,22 +239,30 @@ def _last_package(rehearsal: StoredRehearsal, side: str) -> Package | None:
     return next(made, None)
 
 
+def _wondered(terms: Terms, turn: OwnTurn) -> Package | None:
+    """The values other than money that a question names: "what would you need for 24 months?"."""
+    if turn.action != "say" or "?" not in turn.text:
+        return None
+    named = named_values(terms, turn.text)
+    kinds = {issue.name: issue.type for issue in terms.issues}
+    return {name: value for name, value in named.items() if kinds[name] != "money"} or None
+
+
 def _issue_named(terms: Terms, text: str) -> str | None:
-    """The issue that a text is about, by the words of its label; the price only where it names no other."""
+    """The issue that a text is about, by the words of its label and unit; None where it asks about all of them."""
     said, words = set(split_words(text)), Wording(terms)
     if _WHICH & said:
         return None
-    found = [
-        issue.name
-        for issue in terms.issues
-        if any(
-            len(word) >= SHORTEST_LABEL_WORD and word in said
-            for word in split_words(words.label(issue))
-        )
-    ]
-    price = terms.price
-    others = [name for name in found if price is None or name != price.name]
-    return next(iter(others or found), None)
+    best: Issue | None = None
+    share = 0.0
+    for issue in terms.issues:
+        label = [*split_words(words.label(issue)), *split_words(issue.unit or "")]
+        own = [word for word in label if len(word) >= SHORTEST_LABEL_WORD]
+        found = sum(word in said for word in own) / len(own) if own else 0.0
+        is_price = best is not None and best.type == "money"
+        if found > share or (found == share > 0 and is_price):
+            best, share = issue, found
+    return None if best is None else best.name
 
 
 def _words(rehearsal: StoredRehearsal, given: PersonAnswer) -> str:
@@ -274,7 +290,7 @@ def _words(rehearsal: StoredRehearsal, given: PersonAnswer) -> str:
 
 
 def _offer_words(rehearsal: StoredRehearsal, package: Package) -> str:
-    """The package in words; after their first offer only what changed, with what they take over from the user apart."""
+    """The package in words; after their first offer only what changed, what they give first."""
     words, before = Wording(rehearsal.terms), their_offer(rehearsal)
     if before is None:
         return words.package(package, with_total=False)
@@ -287,6 +303,6 @@ def _offer_words(rehearsal: StoredRehearsal, package: Package) -> str:
             part[name] = package[name]
     if not given:
         return words.package(package, with_total=False)
-    ours = f", with {words.package(taken, with_total=False)} as you offered" if taken else ""
-    rest = ", the rest as before" if len(given) + len(taken) < len(package) else ""
-    return f"{words.package(given, with_total=False)}{ours}{rest}"
+    changed = {**given, **taken}
+    rest = ", the rest as before" if len(changed) < len(package) else ""
+    return f"{words.package(changed, with_total=False)}{rest}"

@@ -52,7 +52,7 @@ def read_offer(
     for found in _SENTENCE.finditer(text):
         sentence = found.group()
         own = [one for one in read if found.start() <= one.figure.at < found.end()]
-        values = _named_values(terms, sentence)
+        values = named_values(terms, sentence)
         own = [
             _as_meant(one, sentence, speaker)
             for one in own
@@ -312,7 +312,7 @@ def _is_amount(after: Sequence[Token]) -> bool:
     return len(said) > 1 and said[0] in _UNITS and said[1] == "of"
 
 
-def _named_values(terms: Terms, sentence: str) -> dict[str, Scalar]:
+def named_values(terms: Terms, sentence: str) -> dict[str, Scalar]:
     """The counts, options and yes-or-no terms that a proposing sentence names."""
     named: dict[str, Scalar] = {}
     for clause in _clauses(sentence):

@@ -156,16 +156,10 @@ class Interests:
     ) -> Package:
         """Their `last` package changed until it is worth about `demand`, never less than `floor`.
 
-        They take what the other side offers beyond their own demand, give on what weighs little to them first, and
-        leave the rest to the heaviest issue. No issue goes beyond what the other side itself offers.
+        They give on what weighs little to them first, and leave the rest to the heaviest issue. No issue goes beyond
+        what the other side itself offers, and none goes back.
         """
         found = dict(last)
-        for stake in self.stakes:
-            if theirs is not None and stake.worth(theirs[stake.name]) > stake.worth(
-                found[stake.name]
-            ):
-                found[stake.name] = theirs[stake.name]
-        give = self.worth(found) - demand
         heaviest = self.heaviest()
         cheap = sorted(
             (stake for stake in self.stakes if stake is not heaviest and stake.weight > 0),
@@ -190,6 +184,21 @@ class Interests:
             if self.worth({**found, stake.name: value}) >= floor:
                 found[stake.name] = value
         return found
+
+    def traded(
+        self, last: Package, insisted: Package, demand: float, opening: Package
+    ) -> Package | None:
+        """Their `last` package with the values that the other side insists on, at a price that makes it worth `demand`.
+
+        The price is never beyond the one they opened with. None without a price.
+        """
+        price = next((stake for stake in self.stakes if stake.issue.type == "money"), None)
+        if price is None or price.weight <= 0 or price.name in insisted:
+            return None
+        moved = {**last, **insisted}
+        goal = price.worth(moved[price.name]) + (demand - self.worth(moved)) / price.weight
+        goal = min(max(goal, 0.0), price.worth(opening[price.name]))
+        return {**moved, price.name: price.value_of(goal, last[price.name])}
 
 
 def round_unit(issue: Issue, at: Decimal, distance: Decimal) -> Decimal:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Final, Literal, TypeAlias, get_args
 
-from negotiator.negotiations.issues import Package
+from negotiator.negotiations.issues import Package, same_value
 from negotiator.rehearsals.counterpart.interests import Interests
 from negotiator.rehearsals.counterpart.remarks import Remark
 
@@ -24,7 +24,7 @@ Ploy: TypeAlias = Literal["extreme_anchor", "takes_back", "deadline_bluff", "fla
 """A tactic of the person's that the user can answer."""
 # fmt: off
 Moment: TypeAlias = Literal[
-    "opening", "step", "small_step", "repeat", "last_step", "final", "final_again", "takes_back", "insulted",
+    "opening", "step", "small_step", "trades", "repeat", "last_step", "final", "final_again", "takes_back", "insulted",
     "offended", "silence", "asks_for_figure", "tells_interest", "cares_much", "cares_little",
     "acknowledges", "acknowledges_rival", "hides_limit", "tells_why", "hears_reason",
     "hears_alternative", "hears_ultimatum", "tactic_named", "courtesy", "accepts", "accepts_at_once",
@@ -75,6 +75,8 @@ SILENCE_CHANCES: Final[Mapping[Hardness, float]] = {"easy": 0.5, "normal": 0.35,
 """Chance that a first silence after an offer brings a small step."""
 ULTIMATUM_CHANCES: Final[Mapping[Hardness, float]] = {"easy": 0.7, "normal": 0.5, "hard": 0.3}
 """Chance that a first ultimatum above the floor, but short of fair, is accepted."""
+MOST_FOR_A_QUESTION: Final = 0.25
+"""The most worth that the answer to "what would you need for …?" gives away."""
 SMALL_STEP: Final = 0.4
 """The share of a planned step that silence brings."""
 
@@ -125,13 +127,14 @@ class Turn:
     """What the other side did: named a package (perhaps partial), said something, or neither.
 
     `silent` marks a turn in which it said nothing on purpose, in answer to an offer. `about` is the issue that its
-    words name.
+    words name, `wonders` the values for which it asks their price.
     """
 
     package: Package | None = None
     remarks: frozenset[Remark] = frozenset()
     silent: bool = False
     about: str | None = None
+    wonders: Package | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +161,8 @@ class PersonAnswer:
 class PersonMemory:
     """What the person remembers of the talk; `offers` are its own, oldest first.
 
-    `pull` is how much larger its next step is for what was said. `ploy` is its tactic that nobody has named yet,
+    `pull` is how much larger its next step is for what was said. `before` is the other side's offer before
+    the last, `ploy` its tactic that nobody has named yet,
     `finals` counts its offers that it called final, `talk` the turns without figures.
     """
 
@@ -166,6 +170,7 @@ class PersonMemory:
     offers: tuple[Package, ...] = ()
     step: float | None = None
     theirs: Package | None = None
+    before: Package | None = None
     best: float | None = None
     unmoved: int = 0
     warnings: int = 0
@@ -265,7 +270,7 @@ def answer(
     now = replace(memory, words=memory.words + 1)
     if turn.package is not None:
         theirs = {**(memory.theirs or _assumed(person, memory)), **turn.package}
-        now = replace(now, theirs=theirs)
+        now = replace(now, theirs=theirs, before=memory.theirs)
     if now.theirs is None:
         return _open(person, now)
     value = person.interests.worth(now.theirs)
@@ -326,6 +331,13 @@ def _talk(
 ) -> tuple[PersonAnswer, PersonMemory] | None:
     """The answer to words without figures, or to silence; None where it answers as to any turn without a move."""
     remarks = turn.remarks
+    if turn.wonders and memory.offers:
+        last = memory.offers[-1]
+        demand = person.interests.worth(last)
+        trade = person.interests.traded(last, turn.wonders, demand, person.opening)
+        least = max(person.resistance, demand - MOST_FOR_A_QUESTION)
+        if trade is not None and trade != last and person.interests.worth(trade) >= least:
+            return _speak(_older(memory), trade, "trades")
     if remarks & QUESTIONS and memory.talk < FREE_TALK:
         return _reply(person, turn), _older(memory)
     if "names_tactic" in remarks and memory.ploy is not None:
@@ -467,6 +479,9 @@ def _step(
         return _accept(now, "accepts")
     package = person.interests.conceded(now.offers[-1], now.theirs, goal, person.floor)
     now = replace(now, step=planned, pull=1.0)
+    trade = _trade(person, now, goal)
+    if trade is not None:
+        return _speak(now, trade, "trades")
     if package == now.offers[-1]:
         return _speak(now, package, "repeat", ploy="flat_refusal" if at.moved else None)
     if at.left <= 1:
@@ -474,6 +489,26 @@ def _step(
         now = replace(now, finals=now.finals + final)
         return _speak(now, package, "final" if final else "last_step", final=final)
     return _speak(now, package, "step" if size >= planned else "small_step")
+
+
+def _trade(person: Person, now: PersonMemory, goal: float) -> Package | None:
+    """What the other side insists on, at another price: the values that it named twice and that are not theirs yet."""
+    last, theirs, before = now.offers[-1], now.theirs, now.before
+    if theirs is None or before is None:
+        return None
+    insisted = {
+        stake.name: theirs[stake.name]
+        for stake in person.interests.stakes
+        if stake.issue.type != "money"
+        and stake.weight > 0
+        and same_value(stake.issue.type, theirs[stake.name], before[stake.name])
+        and stake.worth(theirs[stake.name]) < stake.worth(last[stake.name])
+    }
+    if not insisted:
+        return None
+    found = person.interests.traded(last, insisted, goal, person.opening)
+    least = max(person.floor, goal - NEARLY)
+    return found if found is not None and person.interests.worth(found) >= least else None
 
 
 def _planned_step(person: Person, now: PersonMemory, rng: Random) -> float:

@@ -85,6 +85,7 @@ OFFER_MOMENTS: Final[frozenset[Moment]] = frozenset(
         "opening",
         "step",
         "small_step",
+        "trades",
         "repeat",
         "last_step",
         "final",
