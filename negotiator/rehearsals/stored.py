@@ -70,7 +70,8 @@ def encode_progress(
     """What the counterpart remembers, and the turns."""
     kept = {field.name: getattr(memory, field.name) for field in fields(memory)}
     kept["offers"] = [dict(offer) for offer in memory.offers]
-    kept["theirs"] = None if memory.theirs is None else dict(memory.theirs)
+    for name in ("theirs", "before"):
+        kept[name] = None if kept[name] is None else dict(kept[name])
     rows = [
         {**asdict(turn), "package": turn.package and package_view(terms, turn.package)}
         for turn in turns
@@ -85,8 +86,9 @@ def decode_progress(
     row: dict[str, Any] = orjson.loads(stored)
     memory: dict[str, Any] = row["memory"]
     memory["offers"] = tuple(_package(terms, offer) for offer in memory["offers"])
-    if memory["theirs"] is not None:
-        memory["theirs"] = _package(terms, memory["theirs"])
+    for name in ("theirs", "before"):
+        if memory.get(name) is not None:
+            memory[name] = _package(terms, memory[name])
     turns = tuple(_turn(terms, turn) for turn in row["turns"])
     return PersonMemory(**memory), turns, row["worded_by"]
 

@@ -292,19 +292,22 @@ def answer(
         found = _pressed(person, now, standing)
         now = replace(now, ultimatums=now.ultimatums + 1)
     given, after = found or _respond(person, memory, now, standing)
-    return _with_reply(person, turn, given), after
+    return _with_reply(person, memory, turn, given), after
 
 
-def _with_reply(person: Person, turn: Turn, given: PersonAnswer) -> PersonAnswer:
+def _with_reply(
+    person: Person, memory: PersonMemory, turn: Turn, given: PersonAnswer
+) -> PersonAnswer:
     """The answer to an offer, with a reply to a question or a reason that came with it."""
     if turn.package is None or given.action != "offer":
         return given
     if turn.remarks & QUESTIONS:
         reply = _reply(person, turn)
         return replace(given, beside=reply.moment, about=reply.about)
-    if "alternative" in turn.remarks:
+    if "alternative" in turn.remarks and memory.alternatives <= MOST_REASONS:
         return replace(given, beside="acknowledges_rival")
-    if "reason" in turn.remarks and given.moment not in {"insulted", "repeat"}:
+    heard = "reason" in turn.remarks and memory.reasons <= MOST_REASONS
+    if heard and given.moment not in {"insulted", "repeat"}:
         return replace(given, beside="acknowledges")
     return given
 
@@ -336,7 +339,9 @@ def _talk(
         demand = person.interests.worth(last)
         trade = person.interests.traded(last, turn.wonders, demand, person.opening)
         least = max(person.resistance, demand - MOST_FOR_A_QUESTION)
-        if trade is not None and trade != last and person.interests.worth(trade) >= least:
+        if {**last, **turn.wonders} == last:
+            return _speak(_older(memory), last, "repeat")
+        if trade is not None and person.interests.worth(trade) >= least:
             return _speak(_older(memory), trade, "trades")
     if remarks & QUESTIONS and memory.talk < FREE_TALK:
         return _reply(person, turn), _older(memory)
