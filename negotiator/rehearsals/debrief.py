@@ -141,6 +141,7 @@ class Debrief:
     target: float | None
     reservation: float
     best_utility: float | None
+    deal_utility: float | None
     target_gap: tuple[float, Decimal | None] | None
 
     @property
@@ -158,7 +159,7 @@ def make_debrief(
     best = best_deal(own, person, deal)
     losses = tuple(_losses(own, best, turns, state))
     moves = tuple(_moves(own, person, turns))
-    left = None if best is None else _left(own, best, deal)
+    left = None if best is None else left_on_table(own, best, deal)
     at_floor = None if deal is None else price_at_floor(own, person, deal)
     return Debrief(
         terms=own.terms,
@@ -186,6 +187,7 @@ def make_debrief(
         target=own.target_utility(),
         reservation=own.reservation,
         best_utility=None if best is None else own.utility(best),
+        deal_utility=None if deal is None else own.utility(deal),
         target_gap=None if deal is None else _ahead_of_target(own, deal),
     )
 
@@ -215,10 +217,19 @@ def _deal(turns: Sequence[RehearsalTurn], state: RehearsalState) -> Package | No
 # What was left on the table
 
 
-def _left(own: OwnWorth, best: Package, now: Package | None) -> tuple[float, Decimal | None]:
-    """By how much the best deal is better than a package, or than no deal; not below 0."""
-    gap, money = own.gap(best, now), own.money(best, now)
-    return max(0.0, gap), None if money is None else max(Decimal(0), money)
+def left_on_table(
+    own: OwnWorth, best: Package, now: Package | None
+) -> tuple[float, Decimal | None]:
+    """By how much the best deal is better than a package, or than no deal, in utility and money; not below 0.
+
+    A package past the walk-away is no better than no deal, whatever else it brings.
+    """
+    gaps, amounts = [own.gap(best, now), 0.0], [own.money(best, now)]
+    if now is not None and limits.is_below_floor(own.terms, now, binding=True):
+        gaps.append(own.gap(best, None))
+        amounts.append(own.money(best, None))
+    known = [amount for amount in amounts if amount is not None]
+    return max(gaps), max([*known, Decimal(0)]) if len(known) == len(amounts) else None
 
 
 def _losses(
@@ -235,7 +246,7 @@ def _losses(
     before: tuple[float, Decimal | None] = (0.0, Decimal(0))
     found: dict[int, TurnLoss] = {}
     for turn, package in rows:
-        now = _left(own, best, package)
+        now = left_on_table(own, best, package)
         gone = now[0] - before[0]
         money = None if now[1] is None or before[1] is None else now[1] - before[1]
         earlier = found.get(turn.number)
@@ -253,7 +264,7 @@ def _is_own_word(turn: RehearsalTurn, turns: Sequence[RehearsalTurn]) -> bool:
 
 
 def _parts(own: OwnWorth, best: Package | None, deal: Package | None) -> Iterator[IssueGap]:
-    """The issues on which the best deal differs from the deal; together they make the difference."""
+    """The issues on which the best deal differs from the deal; together they make the difference in worth."""
     if best is None or deal is None:
         return
     for issue in own.terms.issues:
@@ -379,7 +390,7 @@ def _unanswered(
         cost = own.gap(offered, reply.package) if offered is not None else 0.0
         money = own.money(offered, reply.package) if offered is not None else None
         if offered is None and reply.action == "accept" and best is not None:
-            cost, money = _left(own, best, reply.package)
+            cost, money = left_on_table(own, best, reply.package)
         if cost > _SAME:
             accepted = reply.action == "accept"
             yield UnansweredPloy(turn.number, turn.ploy, reply.number, accepted, cost, money)

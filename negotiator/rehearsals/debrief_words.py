@@ -167,9 +167,14 @@ class DebriefWords:
         return SaidAmount(amount.money, f"{changed}: {said}")
 
     def last_price(self) -> SaidAmount | None:
-        """What the price alone would have brought, all else as agreed."""
+        """What the price alone would have brought, all else as agreed; None where there is nothing else."""
         found = self.debrief
-        if found.last_price is None or found.deal is None or self._price is None:
+        if (
+            self._only_price
+            or found.last_price is None
+            or found.deal is None
+            or self._price is None
+        ):
             return None
         ends = [
             coordinate("money", one.get(self._price.name)) for one in (found.deal, found.last_price)
@@ -221,11 +226,11 @@ class DebriefWords:
     def unanswered(self, one: UnansweredPloy) -> SaidAmount:
         """One tactic that was given in to."""
         amount = self.amount(one.utility, one.money)
-        did = "accepted" if one.accepted else "moved"
+        did = "accepted and gave" if one.accepted else "gave"
         return SaidAmount(
             amount.money,
-            f"In turn {one.turn} {_PLOYS[one.ploy]}; you {did} in turn {one.reply} without a question or a reason, "
-            f"at a cost of {amount.words}.",
+            f"In turn {one.turn} {_PLOYS[one.ploy]}; you {did} {amount.words} in turn {one.reply} "
+            "without a question or a reason.",
         )
 
     # Sentences
@@ -278,6 +283,11 @@ class DebriefWords:
             return f"They would have signed {best}: {amount.words} better for you than {self._reservation()}"
         if amount.words == "nothing":
             return "They would have signed nothing better for you: you left nothing on the table"
+        if not self._only_price and any(one.issue is None for one in found.deal_passes):
+            return (
+                f"They would have signed {best}: {amount.words} better for you than "
+                f"{self._reservation() if self._capped() else 'your deal'}"
+            )
         if self._only_price:
             return f"They would have signed at {best}: you left {amount.words} on the table"
         if self._price_alone():
@@ -452,6 +462,13 @@ class DebriefWords:
         return (
             "your alternative" if terms.certain is not None else "the worst that you could think of"
         )
+
+    def _capped(self) -> bool:
+        """Whether the deal passes the walk-away and is otherwise worth more: then it counts as no deal."""
+        found = self.debrief
+        if found.best_utility is None or found.left is None or found.deal_utility is None:
+            return False
+        return found.left > found.best_utility - found.deal_utility + _NOTHING
 
     def _left_nothing(self) -> bool:
         found = self.debrief

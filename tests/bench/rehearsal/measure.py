@@ -22,7 +22,7 @@ import numpy as np
 from negotiator.negotiations.issues import Package
 from negotiator.rehearsals.best_deal import best_deal, best_with_deal
 from negotiator.rehearsals.counterpart.person import KINDS, Person, draw_person
-from negotiator.rehearsals.debrief import score
+from negotiator.rehearsals.debrief import left_on_table, score
 from negotiator.rehearsals.own_worth import OwnWorth, own_worth
 from negotiator.values import HOUR
 from tests.bench.haggling.play import Case, case_names, load_case, play, terms_of
@@ -78,8 +78,8 @@ def rehearse(name: str, kind: str, seed: int, player: str) -> RehearsalScore:
     best = best_with_deal(own, person, known, talk.deal)
     left = None
     if best is not None:
-        money = own.money(best, talk.deal)
-        left = max(0.0, own.gap(best, talk.deal) if money is None else float(money))
+        gap, money = left_on_table(own, best, talk.deal)
+        left = gap if money is None else float(money)
     return RehearsalScore(
         name, kind, seed, player, score(own, best, talk.deal, state), left, talk.deal is not None
     )

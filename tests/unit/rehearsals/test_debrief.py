@@ -141,7 +141,7 @@ def test_of_several_issues_each_part_is_counted_as_a_change_of_the_price() -> No
 
 
 @given(st.integers(0, 10**6))
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=30)
 def test_any_rehearsal_has_a_debrief(seed: int) -> None:
     terms, person, turns, state = made_up_rehearsal(seed)
     found = make_debrief(terms, person, turns, state)
@@ -162,12 +162,14 @@ def test_any_rehearsal_has_a_debrief(seed: int) -> None:
 
 
 @given(st.integers(0, 10**6))
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=50)
 def test_the_losses_of_the_turns_add_up_to_what_was_left(seed: int) -> None:
     terms, person, turns, state = made_up_rehearsal(seed)
     found = make_debrief(terms, person, turns, state)
     own = [turn for turn in turns if turn.by == "me" and turn.package is not None]
     settled = found.deal is None and state != "running" and any(turn.by == "me" for turn in turns)
+    if found.left is not None and found.best_utility is not None and found.score == 0:
+        assert found.left >= 0.99 * (found.best_utility - found.reservation) - 1e-9
     if found.left is None or not (settled or (own and own[-1].package == found.deal)):
         return
     assert sum(one.utility for one in found.losses) == pytest.approx(found.left, abs=1e-9)
