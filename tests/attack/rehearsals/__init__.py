@@ -1,0 +1,1 @@
+"""Attacks on rehearsals: the counterpart's limit stays its own until the end."""
