@@ -34,6 +34,8 @@ MAX_LEVELS: Final = 101
 """Values that are tried of one issue."""
 CHECKED: Final = 200
 """Of the best combinations, how many are checked against limits that join issues."""
+DIGITS: Final = 4
+"""Digits of a price that is told; nobody would name more."""
 _NUDGES: Final = 3
 _SAME: Final = 1e-9
 _T = TypeVar("_T")
@@ -308,7 +310,7 @@ def _within_rules(
     own: OwnWorth, issue: Issue, low: Decimal, high: Decimal
 ) -> tuple[Decimal, Decimal]:
     """The bounds of the price within the hard constraints on it."""
-    unit = _unit(own, issue)
+    unit = _unit(own, issue, high)
     for rule in own.terms.constraints:
         at = coordinate("money", rule.values[0])
         if not rule.hard or rule.issue != issue.name or at is None:
@@ -349,7 +351,7 @@ def _exact_price(own: OwnWorth, person: Person, stake: Stake, package: Package) 
     floor, ask = stake.ends
     rest = person.interests.worth({**package, stake.name: stake.floor})
     need = (person.floor - rest) / stake.weight
-    unit, better = _unit(own, issue), Decimal(1 if ask > floor else -1)
+    unit, better = _unit(own, issue, floor), Decimal(1 if ask > floor else -1)
     at = _rounded(own, issue, floor + (ask - floor) * Decimal(repr(need)), up=ask > floor)
     for _ in range(_NUDGES):
         if signs(person, {**package, stake.name: value_at_coordinate("money", at)}):
@@ -358,15 +360,16 @@ def _exact_price(own: OwnWorth, person: Person, stake: Stake, package: Package) 
     return None
 
 
-def _unit(own: OwnWorth, issue: Issue) -> Decimal:
-    """The step of the price, else the smallest unit of the currency."""
+def _unit(own: OwnWorth, issue: Issue, size: Decimal) -> Decimal:
+    """The step of the price, else a unit of the fourth digit of a price of this size, at least the smallest one."""
     if issue.range is not None and issue.range.step is not None:
         return issue.range.step
-    return Decimal(1).scaleb(-MINOR_UNITS.get(own.terms.currency or "", 2))
+    least = -MINOR_UNITS.get(own.terms.currency or "", 2)
+    return Decimal(1).scaleb(max(least, size.adjusted() - DIGITS + 1) if size else least)
 
 
 def _rounded(own: OwnWorth, issue: Issue, at: Decimal, *, up: bool) -> Decimal:
-    unit = _unit(own, issue)
+    unit = _unit(own, issue, at)
     stepped = issue.range is not None and issue.range.step is not None
     start = issue.range.min if stepped and issue.range is not None else Decimal(0)
     count = ((at - start) / unit).to_integral_value(ROUND_CEILING if up else ROUND_FLOOR)

@@ -117,7 +117,8 @@ class Debrief:
     `best` is the package best for the user that the person would have signed within the user's limits, `floor` the
     least that the person would have signed, `last_price` the deal at the last price they would have signed it at.
     `left` is what the best deal is better by than the deal, or than no deal; None without a best deal. `losses` add up
-    to it; `costliest` is the turn with the largest.
+    to it; `costliest` is the turn with the largest. `accepted_too_early` marks an acceptance of a repeated offer
+    where the person would in the end have signed the user's own last one.
     """
 
     terms: Terms
@@ -143,6 +144,7 @@ class Debrief:
     best_utility: float | None
     deal_utility: float | None
     target_gap: tuple[float, Decimal | None] | None
+    accepted_too_early: bool
 
     @property
     def first_mover(self) -> Side | None:
@@ -189,7 +191,18 @@ def make_debrief(
         best_utility=None if best is None else own.utility(best),
         deal_utility=None if deal is None else own.utility(deal),
         target_gap=None if deal is None else _ahead_of_target(own, deal),
+        accepted_too_early=_gave_up_early(person, turns),
     )
+
+
+def _gave_up_early(person: Person, turns: Sequence[RehearsalTurn]) -> bool:
+    """Whether the user accepted a repeated offer although the person would have signed the user's last one."""
+    if not turns or turns[-1].by != "me" or turns[-1].action != "accept":
+        return False
+    mine = (one.package for one in reversed(turns) if one.by == "me" and one.action == "offer")
+    theirs = [one.package for one in turns if one.by == "them" and one.action == "offer"]
+    package, repeated = next(mine, None), len(theirs) > 1 and theirs[-1] == theirs[-2]
+    return repeated and package is not None and person.interests.worth(package) >= person.floor
 
 
 def score(own: OwnWorth, best: Package | None, deal: Package | None, state: RehearsalState) -> int:

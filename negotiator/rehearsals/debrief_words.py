@@ -9,6 +9,7 @@ from decimal import Decimal
 from functools import cached_property
 from typing import Final
 
+from negotiator.negotiations import limits
 from negotiator.negotiations.issues import Issue, Package, Scalar, coordinate, same_value
 from negotiator.negotiations.plain_text import capitalise, cut_at_word, join_words, sentence, tidy
 from negotiator.negotiations.unit_price import read_unit_price
@@ -245,15 +246,11 @@ class DebriefWords:
         if found.opening is not None and self._only_price:
             opened = f"opened at {self.package(found.opening.package)}"
             opened += f", {beside.words}, and " if beside is not None else " and "
-        elif beside is not None:
-            opened = f"opened {beside.words} and "
         if found.deal is not None:
             said = f"You {opened}agreed on {self.package(found.deal)}"
-            if found.target_gap is not None:
+            if found.target_gap is not None and self._only_price:
                 beside = self._beside_target(*found.target_gap, found.deal)
-                said += (
-                    f"; {'that is' if self._only_price else 'all counted, that is'} {beside.words}"
-                )
+                said += f"; that is {beside.words}"
             return said
         mine, theirs = self._last_offer("me"), self._last_offer("them")
         said = f"{self._who_left()} without a deal"
@@ -289,16 +286,19 @@ class DebriefWords:
                 f"{self._reservation() if self._capped() else 'your deal'}"
             )
         if self._only_price:
-            return f"They would have signed at {best}: you left {amount.words} on the table"
+            return f"At the very end they would have signed at {best}: you left {amount.words} on the table"
         if self._price_alone():
             return f"With all else as agreed they would have signed {best}: you left {amount.words} on the table"
         return (
-            f"They would also have signed {best}: in all worth {amount.words} more to you, "
-            "which you left on the table"
+            f"At the very end they would also have signed {best}: {amount.words} more to you, "
+            "each point counted by the weight that you gave it"
         )
 
     def _where(self) -> str:
         found, worst = self.debrief, self.debrief.costliest
+        if found.deal is None and (apart := self._apart()):
+            gap = f", {apart}" if self._only_price else f": you wanted {apart}"
+            return f"In the end you were apart{gap}"
         if worst is None or found.left is None or self._left_nothing():
             return self._first_move()
         if worst.utility >= found.left - _NOTHING:
@@ -328,6 +328,25 @@ class DebriefWords:
             return "with your opening: it asked for less than they would have signed"
         return f"when you {'went' if self._only_price else 'offered'} {self.change(before, here)}"
 
+    def _theirs(self) -> Package:
+        return self._last_offer("them") or {}
+
+    def _was_acceptable(self) -> bool:
+        """Whether their last offer was within the user's own limits."""
+        theirs, terms = self._theirs(), self.debrief.terms
+        return (
+            bool(theirs)
+            and not limits.is_below_floor(terms, theirs, binding=True)
+            and not limits.broken_constraints(terms, theirs)
+        )
+
+    def _apart(self) -> str:
+        """What parted the last offers of a talk without a deal."""
+        mine, theirs = self._last_offer("me"), self._last_offer("them")
+        if mine is None or theirs is None:
+            return ""
+        return self.change(theirs, mine)
+
     def _first_move(self) -> str:
         if not self.debrief.moves:
             return "Neither side offered less than before"
@@ -355,8 +374,8 @@ class DebriefWords:
             how = "your deal was" if first is None or first.issue is None else "you agreed to"
             told = f": {how} {self.passed(first).words}" if first is not None else ""
             return (
-                f"Stop at your limit{told}. Write the figure down before you start, and leave when it is passed",
-                "I write my limit down before I start, and leave when they ask for more",
+                f"Stop at your limit{told}. Write it down first, and neither offer nor accept anything past it",
+                "I write my limits down before I start, and neither offer nor accept anything past them",
             )
         if found.best is None:
             return (
@@ -376,14 +395,19 @@ class DebriefWords:
         return self._advice_on(worst)
 
     def _advice_without_deal(self) -> tuple[str, str]:
+        if self._was_acceptable():
+            return (
+                f"Take what lies inside your limits when they call it their last: {self.package(self._theirs())}",
+                "I take an offer inside my limits when it is called the last one",
+            )
         if self.debrief.state == "left_by_me":
             return (
                 "Before you leave, stay silent once or make one more offer: a deal was still to be had",
                 "Before I leave, I make one more offer within my limit",
             )
         return (
-            "Move a little in each turn, and ask what they need, before their patience ends",
-            "I move a little in each turn and ask what they need, so that the talk goes on",
+            "Ask for the price of the point that parts you, and trade it before their patience ends",
+            "I ask what the point that parts us would cost, and trade it, before patience ends",
         )
 
     def _advice_on(self, worst: TurnLoss) -> tuple[str, str]:
@@ -394,6 +418,11 @@ class DebriefWords:
                 "I open beyond my target, so that there is room for steps",
             )
         middle = None if before is None or here is None else self._between(before, here)
+        if worst.action == "accept" and self.debrief.accepted_too_early:
+            return (
+                "Hold your own last offer once more: they repeated theirs, and would have taken yours",
+                "When they repeat their last offer, I hold mine once more before I accept",
+            )
         if worst.action == "accept":
             at = "" if middle is None else f", {middle} for example,"
             return (

@@ -86,10 +86,16 @@ _HOW_THINGS_ARE: Final = re.compile(
     r"(?:(?:now|today|currently|already|still|only) )?(?:pay|paying|paid|spend|spent|opened|started|charged)\b"
     r"|\b(?:currently|right now|at the moment|last (?:year|month|time)|until now|so far|used to|old price"
     r"|increase|quote[sd]?|budget|planned|switching)\b"
+    r"|\b(?:offers?|proposals?) (?:from|by)\b|\b(?:have|got) (?:an?|another|a better) (?:offer|proposal)\b"
     r"|\bwhy (?:should|would|do|is|are)\b|\b(?:was|were) (?:the|at|our|planned)\b",
     re.IGNORECASE,
 )
 """Words of a clause that says how things are or were, such as what is paid today."""
+_ASKS_PRICE: Final = re.compile(
+    r"\bwhat (?:else )?(?:would|do|could|will|can|does) (?:you|it|i|we)\b[^?]*\?|\bhow (?:much|far|low|high)\b[^?]*\?",
+    re.IGNORECASE,
+)
+"""A question about what something would cost or bring."""
 _MODAL: Final = re.compile(r"\b(?:could|would|can|will|let's)\b|'(?:d|ll)\b", re.IGNORECASE)
 _WONDERS: Final = re.compile(
     r"\b(?:know|ask|understand|hear|see|tell|explain|wonder|think about|talk about|remember|check)\b",
@@ -166,6 +172,8 @@ def _is_fact(one: ComparedFigure, sentence: str, start: int) -> bool:
     at = one.figure.at - start
     begins = max((mark.end() for mark in _CLAUSE.finditer(sentence) if mark.end() <= at), default=0)
     clause = _CLAUSE.split(sentence[begins:])[0]
+    if _ASKS_PRICE.search(sentence):
+        return True
     return _HOW_THINGS_ARE.search(clause) is not None and not _MODAL.search(clause)
 
 

@@ -156,8 +156,8 @@ class Interests:
     ) -> Package:
         """Their `last` package changed until it is worth about `demand`, never less than `floor`.
 
-        They give on what weighs little to them first, and leave the rest to the heaviest issue. No issue goes beyond
-        what the other side itself offers, and none goes back.
+        They give on one thing that weighs little to them first, and leave the rest to the heaviest issue. No issue goes
+        beyond what the other side itself offers, and none goes back.
         """
         found = dict(last)
         heaviest = self.heaviest()
@@ -166,10 +166,13 @@ class Interests:
             key=lambda stake: stake.weight,
         )
         shares = [(stake, 0.6) for stake in cheap] + [(heaviest, 1.0)] + [(s, 1.0) for s in cheap]
+        eased = False
         for stake, share in shares:
             give = self.worth(found) - demand
             if give <= 0:
                 break
+            if eased and stake is not heaviest:
+                continue
             here = stake.worth(found[stake.name])
             bound = stake.floor if theirs is None else theirs[stake.name]
             if stake.worth(bound) >= here:
@@ -182,6 +185,7 @@ class Interests:
                 goal += FINER
                 value = stake.conceded(goal, found[stake.name], last[stake.name], bound)
             if self.worth({**found, stake.name: value}) >= floor:
+                eased = eased or (stake is not heaviest and value != found[stake.name])
                 found[stake.name] = value
         return found
 

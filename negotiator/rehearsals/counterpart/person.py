@@ -163,7 +163,7 @@ class PersonMemory:
 
     `pull` is how much larger its next step is for what was said. `before` is the other side's offer before
     the last, `ploy` its tactic that nobody has named yet,
-    `finals` counts its offers that it called final, `talk` the turns without figures.
+    `finals` counts its offers that it called final or its last, `talk` the turns without figures.
     """
 
     words: int = 0
@@ -341,7 +341,7 @@ def _talk(
         least = max(person.resistance, demand - MOST_FOR_A_QUESTION)
         if {**last, **turn.wonders} == last:
             return _speak(_older(memory), last, "repeat")
-        if trade is not None and person.interests.worth(trade) >= least:
+        if trade is not None and least <= person.interests.worth(trade) <= demand + NEARLY:
             return _speak(_older(memory), trade, "trades")
     if remarks & QUESTIONS and memory.talk < FREE_TALK:
         return _reply(person, turn), _older(memory)
@@ -442,6 +442,8 @@ def _respond(
     if now.unmoved > person.unmoved_patience:
         if at.value >= person.floor + person.pride or (fair and at.value >= person.floor):
             return _accept(now, "accepts_standstill")
+        if now.finals == 0 and not at.is_last and now.offers:
+            return _speak(replace(now, finals=1), now.offers[-1], "final", final=True)
         return _leave(now, "leaves_standstill")
     if at.left <= 0 and not fair and now.finals == 1 and not at.is_last:
         return _speak(replace(now, finals=2), now.offers[-1], "final_again", final=True)
@@ -491,7 +493,7 @@ def _step(
         return _speak(now, package, "repeat", ploy="flat_refusal" if at.moved else None)
     if at.left <= 1:
         final = at.rng.random() < 0.5
-        now = replace(now, finals=now.finals + final)
+        now = replace(now, finals=now.finals + 1)
         return _speak(now, package, "final" if final else "last_step", final=final)
     return _speak(now, package, "step" if size >= planned else "small_step")
 
@@ -512,8 +514,12 @@ def _trade(person: Person, now: PersonMemory, goal: float) -> Package | None:
     if not insisted:
         return None
     found = person.interests.traded(last, insisted, goal, person.opening)
-    least = max(person.floor, goal - NEARLY)
-    return found if found is not None and person.interests.worth(found) >= least else None
+    if found is None:
+        return None
+    worth = person.interests.worth(found)
+    return (
+        found if max(person.floor, goal - NEARLY) <= worth <= person.interests.worth(last) else None
+    )
 
 
 def _planned_step(person: Person, now: PersonMemory, rng: Random) -> float:

@@ -45,11 +45,7 @@ PRICE_STAKE = Stake(price_issue(), "12000", "13500", 1.0)
     [
         (None, 0.0, "12000"),
         (None, 0.1, "12150"),
-        (
-            None,
-            1 / 3.1,
-            "12483.88",
-        ),  # 12,000 + 1,500 / 3.1 = 12,483.870…, and a cent less is not signed
+        (None, 1 / 3.1, "12490"),  # 12,000 + 1,500 / 3.1 = 12,483.870…, in four digits
         ("50", 0.11, "12200"),
         ("500", -0.9, "11000"),
     ],
@@ -62,7 +58,7 @@ def test_a_single_price_is_the_last_that_the_person_signs(
     found = best_deal(own, person)
     assert found == {"price": Decimal(expected)}
     assert least_signed(own, person) == found
-    cheaper = {"price": Decimal(expected) - Decimal(step or "0.01")}
+    cheaper = {"price": Decimal(expected) - Decimal(step or "10")}
     assert signs(person, {"price": Decimal(expected)})
     assert not signs(person, cheaper)
 

@@ -13,7 +13,7 @@ def test_one_price_is_told_in_plain_differences() -> None:
     words = DebriefWords(car_debrief())
     assert words.sentences() == (
         "You opened at €10,800, at your target, and agreed on €12,400; that is €1,600 short of your target.",
-        "They would have signed at €11,500: you left €900 on the table.",
+        "At the very end they would have signed at €11,500: you left €900 on the table.",
         "€500 of it went in turn 7, when you accepted €12,400 while your own offer was €11,900.",
     )
     assert words.try_next() == (
@@ -26,9 +26,7 @@ def test_one_price_is_told_in_plain_differences() -> None:
 
 def test_a_unit_price_is_told_for_one_unit_and_in_all() -> None:
     assert DebriefWords(seats_debrief()).sentences() == (
-        "You opened at your target and agreed on €52 per seat and month and a term of 24 months "
-        "(80 seats × €52 × 24 months = €99,840); all counted, that is €9.50 per seat and month "
-        "(80 seats × €9.50 × 24 months = €18,240) short of your target.",
+        "You agreed on €52 per seat and month and a term of 24 months (80 seats × €52 × 24 months = €99,840).",
         "With all else as agreed they would have signed €47 per seat and month and a term of 24 months "
         "(80 seats × €47 × 24 months = €90,240): you left €5 per seat and month "
         "(80 seats × €5 × 24 months = €9,600) on the table.",
@@ -56,30 +54,30 @@ def test_a_tactic_that_went_unanswered_is_told_with_what_it_cost() -> None:
             [*TALK[:4], ("me", "offer", "12300"), ("them", "accept", "12300")],
             "agreed",
             "11500",
-            "They would have signed at €11,500: you left €800 on the table.",
+            "At the very end they would have signed at €11,500: you left €800 on the table.",
             "Take smaller steps: in turn 5, €11,750 would have been half as far. Ask for something in return.",
         ),
         (
             [("me", "offer", "11900"), ("them", "accept", "11900")],
             "agreed",
             "11500",
-            "They would have signed at €11,500: you left €400 on the table.",
+            "At the very end they would have signed at €11,500: you left €400 on the table.",
             "Open further out: begin beyond your target, and leave room for the steps to come.",
         ),
         (
             [*TALK[:4], ("me", "offer", "12800"), ("them", "accept", "12800")],
             "agreed",
             "11500",
-            "They would have signed at €11,500: you left €1,300 on the table.",
+            "At the very end they would have signed at €11,500: you left €1,300 on the table.",
             "Stop at your limit: your deal was €300 worse than your walk-away. "
-            "Write the figure down before you start, and leave when it is passed.",
+            "Write it down first, and neither offer nor accept anything past it.",
         ),
         (
             [*TALK[:6], ("me", "leave", None)],
             "left_by_me",
             "11500",
             "They would have signed at €11,500: €1,000 better for you than your walk-away.",
-            "Before you leave, stay silent once or make one more offer: a deal was still to be had.",
+            "Take what lies inside your limits when they call it their last: €12,400.",
         ),
         (
             [*TALK[:6], ("me", "leave", None)],

@@ -148,7 +148,8 @@ def test_a_reason_makes_the_next_step_no_smaller(
     offers = [package_at(person, [at] * many) for at in (-0.4, -0.2)]
     plain = talk_until(person, [Turn(offers[0]), Turn(offers[1])])
     heard = talk_until(person, [Turn(offers[0]), Turn(offers[1], frozenset({remark}))])
-    if plain[0].action == heard[0].action == "offer":
+    moments = {plain[0].moment, heard[0].moment}
+    if plain[0].action == heard[0].action == "offer" and "trades" not in moments:
         assert demanded(person, *heard) <= demanded(person, *plain) + ROUND_FIGURES
     assert heard[0].action != "leave" or plain[0].action == "leave"
 
