@@ -38,6 +38,7 @@ from negotiator.teleprompter.offered_packages import named_values, read_offer
 SHORTEST_LABEL_WORD: Final = 4
 _WHICH: Final = frozenset({"which", "most"})
 """Words of a question about all issues."""
+RESTS: Final = (", the rest as before", ", with the rest unchanged", ", and the rest stays")
 MAX_TURNS: Final = 80
 """Turns of both sides; nobody's patience lasts as long."""
 
@@ -230,6 +231,21 @@ def outcome(rehearsal: StoredRehearsal) -> Package | None:
     return rehearsal.turns[-1].package if rehearsal.state == "agreed" else None
 
 
+def last_words(rehearsal: StoredRehearsal) -> str:
+    """The counterpart's last sentence; its farewell where the user ended the talk."""
+    last = rehearsal.turns[-1]
+    if last.by == "them":
+        return last.said
+    moment: Moment = "accepts" if rehearsal.state == "agreed" else "hears_leaving"
+    return sentence(
+        moment,
+        style=rehearsal.person.style,
+        case=case_kind(rehearsal.terms),
+        draw=f"{rehearsal.person.key} {len(rehearsal.turns)} {moment}",
+        slots={},
+    )
+
+
 def _last_package(rehearsal: StoredRehearsal, side: str) -> Package | None:
     made = (
         turn.package
@@ -304,5 +320,5 @@ def _offer_words(rehearsal: StoredRehearsal, package: Package) -> str:
     if not given:
         return words.package(package, with_total=False)
     changed = {**given, **taken}
-    rest = ", the rest as before" if len(changed) < len(package) else ""
+    rest = RESTS[len(rehearsal.turns) // 2 % len(RESTS)] if len(changed) < len(package) else ""
     return f"{words.package(changed, with_total=False)}{rest}"

@@ -9,7 +9,7 @@ from negotiator.negotiations.terms import Terms
 from negotiator.negotiations.terms_view import package_view
 from negotiator.negotiations.wording import Wording
 from negotiator.rehearsals.debrief import make_debrief
-from negotiator.rehearsals.play import my_offer, outcome, their_offer
+from negotiator.rehearsals.play import last_words, my_offer, outcome, their_offer
 from negotiator.rehearsals.record import RehearsalTurn
 from negotiator.rehearsals.schemas_debrief import AttemptView, DebriefView, debrief_view
 from negotiator.rehearsals.stored import StoredRehearsal
@@ -35,11 +35,10 @@ def rehearsal_head(rehearsal: StoredRehearsal) -> dict[str, Any]:
 def rehearsal_view(rehearsal: StoredRehearsal) -> dict[str, Any]:
     """A rehearsal with its turns."""
     terms = rehearsal.terms
-    said = [turn.said for turn in rehearsal.turns if turn.by == "them"]
     return {
         **rehearsal_head(rehearsal),
         "turns": [_turn_view(terms, turn) for turn in rehearsal.turns],
-        "says": said[-1],
+        "says": last_words(rehearsal),
         "worded_by": rehearsal.worded_by,
         "their_offer": in_words(terms, their_offer(rehearsal)),
         "my_offer": in_words(terms, my_offer(rehearsal)),

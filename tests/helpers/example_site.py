@@ -140,5 +140,5 @@ def _rehearse(
             begin("used_car"), offer(12400, reason), offer(12900), asked, offer(13200), accepted
         ),
         "practised": play(begin("software_renewal"), offer(44, reason), offer(45), accepted),
-        "rehearsal": play(begin("software_renewal"), offer(44, reason), asked),
+        "rehearsal": play(begin("software_renewal"), {"action": "say", "text": reason}, asked),
     }

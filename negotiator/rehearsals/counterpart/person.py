@@ -29,7 +29,7 @@ Moment: TypeAlias = Literal[
     "acknowledges", "acknowledges_rival", "hides_limit", "tells_why", "hears_reason",
     "hears_alternative", "hears_ultimatum", "tactic_named", "courtesy", "accepts", "accepts_at_once",
     "accepts_late", "accepts_standstill", "accepts_today", "leaves_standstill", "leaves_patience",
-    "leaves_chance", "leaves_final", "leaves_insulted", "leaves_ultimatum",
+    "leaves_chance", "leaves_final", "leaves_insulted", "leaves_ultimatum", "hears_leaving",
 ]
 # fmt: on
 """The kinds of things that a person says; `sentences` has the words."""

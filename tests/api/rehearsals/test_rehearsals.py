@@ -214,6 +214,7 @@ async def test_an_agreed_rehearsal_is_over_and_debriefed(
     assert (early.status_code, early.json()["error"]) == (409, "rehearsal_running")
     agreed = await played(negotiation_client, path, key, action="accept")
     assert (agreed["state"], agreed["outcome"]) == ("agreed", agreed["their_offer"])
+    assert agreed["says"] not in [turn["said"] for turn in agreed["turns"]], "their farewell"
     late = await negotiation_client.post(f"{path}/{key}/turns", {"action": "wait"})
     assert (late.status_code, late.json()["error"]) == (409, "rehearsal_over")
     debrief = (await negotiation_client.get(f"{path}/{key}/debrief")).json()
