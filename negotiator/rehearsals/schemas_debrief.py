@@ -33,8 +33,8 @@ class LeftPart(TypedDict):
     """What one issue adds to what was left on the table; below zero where the best deal is worse on it."""
 
     issue: str
-    deal: Any
-    best: Any
+    deal: str | float | bool
+    best: str | float | bool
     money: str | None
     words: str
 

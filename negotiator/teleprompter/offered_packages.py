@@ -80,7 +80,7 @@ _PROPOSES: Final = re.compile(
     r"|\blet's\b|\b(?:would|could) you (?:accept|take|agree|do|sign)\b|\bcould we (?:say|agree|do)\b|\bhow about\b",
     re.IGNORECASE,
 )
-_CLAUSE: Final = re.compile(r"[,;:]\s+|\s+(?:and|but|while|though|because|since|so)\s+")
+_CLAUSE: Final = re.compile(r"[,;:]\s|\s(?:and|but|while|though|because|since|so)\s")
 _HOW_THINGS_ARE: Final = re.compile(
     r"(?<!if )\b(?:i|we|you|they)(?:'ve| have|'re| are|'m| am)?(?: been)? "
     r"(?:(?:now|today|currently|already|still|only) )?(?:pay|paying|paid|spend|spent|opened|started|charged)\b"

@@ -216,7 +216,8 @@ async def test_afterwards_only_what_is_ticked_is_kept_and_all_can_be_erased(
     kept = (await caller.read("/memories"))["items"]
     assert len(kept) == 2
     assert kept[1]["text"] == "Ask for the service book."
-    assert kept[0]["text"].startswith("Jens may have used “Limited budget” on a call on ")
+    assert kept[0]["text"].startswith("Jens ")
+    assert kept[0]["text"] in page
     page = unescape((await caller.browser.open(call)).text)
     assert f"Kept</span> {kept[0]['text']}" in page
     assert f'name="{names[0]}"' not in page

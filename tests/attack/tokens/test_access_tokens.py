@@ -31,6 +31,7 @@ def _operations(settings: Settings) -> list[Operation]:
 
 
 _BODIES = {
+    "play_turn": b'{"action": "wait"}',
     "move_negotiation": b'{"to": "cancelled"}',
     "record_offer": b'{"by": "me", "kind": "offer", "package": {"price": "10"}}',
     "hear_utterance": b'{"utterance_id": "u1", "text": "Hello."}',
