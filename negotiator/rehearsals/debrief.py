@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import pairwise
 from typing import Final
 
 from negotiator.negotiations import limits
@@ -117,8 +118,8 @@ class Debrief:
     `best` is the package best for the user that the person would have signed within the user's limits, `floor` the
     least that the person would have signed, `last_price` the deal at the last price they would have signed it at.
     `left` is what the best deal is better by than the deal, or than no deal; None without a best deal. `losses` add up
-    to it; `costliest` is the turn with the largest. `accepted_too_early` marks an acceptance of a repeated offer
-    where the person would in the end have signed the user's own last one.
+    to it; `costliest` is the turn with the largest. `moved_too_early` marks a move of the user's after
+    a last offer where the person would in the end have signed what the user had offered before.
     """
 
     terms: Terms
@@ -144,7 +145,7 @@ class Debrief:
     best_utility: float | None
     deal_utility: float | None
     target_gap: tuple[float, Decimal | None] | None
-    accepted_too_early: bool
+    moved_too_early: bool
 
     @property
     def first_mover(self) -> Side | None:
@@ -191,18 +192,20 @@ def make_debrief(
         best_utility=None if best is None else own.utility(best),
         deal_utility=None if deal is None else own.utility(deal),
         target_gap=None if deal is None else _ahead_of_target(own, deal),
-        accepted_too_early=_gave_up_early(person, turns),
+        moved_too_early=_moved_too_early(person, turns),
     )
 
 
-def _gave_up_early(person: Person, turns: Sequence[RehearsalTurn]) -> bool:
-    """Whether the user accepted a repeated offer although the person would have signed the user's last one."""
-    if not turns or turns[-1].by != "me" or turns[-1].action != "accept":
-        return False
-    mine = (one.package for one in reversed(turns) if one.by == "me" and one.action == "offer")
-    theirs = [one.package for one in turns if one.by == "them" and one.action == "offer"]
-    package, repeated = next(mine, None), len(theirs) > 1 and theirs[-1] == theirs[-2]
-    return repeated and package is not None and person.interests.worth(package) >= person.floor
+def _moved_too_early(person: Person, turns: Sequence[RehearsalTurn]) -> bool:
+    """Whether the user moved on after a last offer although the person would have signed what the user had offered."""
+    own = [one for one in turns if one.by == "me" and one.action in {"offer", "accept"}]
+    for before, after in pairwise(own):
+        if before.package is None or person.interests.worth(before.package) < person.floor:
+            continue
+        between = [one for one in turns if before.number < one.number < after.number and one.final]
+        if between and after.package != before.package:
+            return True
+    return False
 
 
 def score(own: OwnWorth, best: Package | None, deal: Package | None, state: RehearsalState) -> int:

@@ -405,6 +405,11 @@ class DebriefWords:
                 "Before you leave, stay silent once or make one more offer: a deal was still to be had",
                 "Before I leave, I make one more offer within my limit",
             )
+        if self._only_price:
+            return (
+                "Take one more small step before their patience ends: a deal was still to be had",
+                "I take one more small step before patience ends",
+            )
         return (
             "Ask for the price of the point that parts you, and trade it before their patience ends",
             "I ask what the point that parts us would cost, and trade it, before patience ends",
@@ -412,17 +417,17 @@ class DebriefWords:
 
     def _advice_on(self, worst: TurnLoss) -> tuple[str, str]:
         here, before = self._offers_at(worst)
+        if self.debrief.moved_too_early:
+            return (
+                "Say your own offer once more when they call theirs the last: they would have taken it",
+                "When they call their offer the last, I repeat mine once before I move",
+            )
         if before is None and worst.action == "offer":
             return (
                 "Open further out: begin beyond your target, and leave room for the steps to come",
                 "I open beyond my target, so that there is room for steps",
             )
         middle = None if before is None or here is None else self._between(before, here)
-        if worst.action == "accept" and self.debrief.accepted_too_early:
-            return (
-                "Hold your own last offer once more: they repeated theirs, and would have taken yours",
-                "When they repeat their last offer, I hold mine once more before I accept",
-            )
         if worst.action == "accept":
             at = "" if middle is None else f", {middle} for example,"
             return (
@@ -435,8 +440,7 @@ class DebriefWords:
                 "I change one point at a time, and ask for something in return for each",
             )
         return (
-            f"Take smaller steps: in turn {worst.turn}, {middle} would have been half as far. "
-            "Ask for something in return",
+            f"Take smaller steps: in turn {worst.turn}, for example, {middle}. Ask for something in return",
             "I give in small steps, each smaller than the one before, and ask for something in return",
         )
 

@@ -91,11 +91,11 @@ _HOW_THINGS_ARE: Final = re.compile(
     re.IGNORECASE,
 )
 """Words of a clause that says how things are or were, such as what is paid today."""
-_ASKS_PRICE: Final = re.compile(
-    r"\bwhat (?:else )?(?:would|do|could|will|can|does) (?:you|it|i|we)\b[^?]*\?|\bhow (?:much|far|low|high)\b[^?]*\?",
+_OPEN_QUESTION: Final = re.compile(
+    r"\b(?:what (?!about|if|do you say|would you say)|which|why|how (?:much|far|low|high|soon))\b[^?]*\?",
     re.IGNORECASE,
 )
-"""A question about what something would cost or bring."""
+"""A question that no figure in it answers: "what would you need to get to 50?"."""
 _MODAL: Final = re.compile(r"\b(?:could|would|can|will|let's)\b|'(?:d|ll)\b", re.IGNORECASE)
 _WONDERS: Final = re.compile(
     r"\b(?:know|ask|understand|hear|see|tell|explain|wonder|think about|talk about|remember|check)\b",
@@ -172,7 +172,7 @@ def _is_fact(one: ComparedFigure, sentence: str, start: int) -> bool:
     at = one.figure.at - start
     begins = max((mark.end() for mark in _CLAUSE.finditer(sentence) if mark.end() <= at), default=0)
     clause = _CLAUSE.split(sentence[begins:])[0]
-    if _ASKS_PRICE.search(sentence):
+    if _OPEN_QUESTION.search(sentence):
         return True
     return _HOW_THINGS_ARE.search(clause) is not None and not _MODAL.search(clause)
 

@@ -144,7 +144,8 @@
     const next = find("[data-focus]");
     if (!next) return;
     delete next.dataset.focus;
-    next.focus();
+    next.focus({ preventScroll: true });
+    (find("[data-answer]") ?? next).scrollIntoView({ block: "nearest" });
   });
 
   // ⌘K or Ctrl K searches everything; arrows choose, Enter opens.

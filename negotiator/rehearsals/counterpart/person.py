@@ -381,8 +381,10 @@ def _reply(person: Person, turn: Turn) -> PersonAnswer:
 def _told_interest(person: Person, about: str | None) -> PersonAnswer:
     """What matters most, or whether the issue that was asked about matters; never by how much."""
     stakes = person.interests.stakes
+    if len(stakes) == 1:
+        return PersonAnswer("wait", "asks_for_figure")
     asked = next((stake for stake in stakes if stake.name == about), None)
-    if asked is None or len(stakes) == 1:
+    if asked is None:
         return PersonAnswer("wait", "tells_interest", about=person.interests.heaviest().name)
     matters = asked.weight * len(stakes) >= HEAVY_SHARE
     return PersonAnswer("wait", "cares_much" if matters else "cares_little", about=asked.name)

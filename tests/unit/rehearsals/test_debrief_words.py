@@ -55,7 +55,7 @@ def test_a_tactic_that_went_unanswered_is_told_with_what_it_cost() -> None:
             "agreed",
             "11500",
             "At the very end they would have signed at €11,500: you left €800 on the table.",
-            "Take smaller steps: in turn 5, €11,750 would have been half as far. Ask for something in return.",
+            "Take smaller steps: in turn 5, for example, €11,750. Ask for something in return.",
         ),
         (
             [("me", "offer", "11900"), ("them", "accept", "11900")],
