@@ -66,7 +66,7 @@ MOST_REASONS: Final = 2
 """A third reason moves nobody."""
 FREE_TALK: Final = 5
 """Turns without figures that cost no patience."""
-HEAVY_SHARE: Final = 1.0
+HEAVY_SHARE: Final = 0.6
 """An issue matters to them when its weight is at least this share of the mean weight."""
 QUESTIONS: Final[frozenset[Remark]] = frozenset(
     {"question_interest", "question_limit", "question_why"}
