@@ -21,6 +21,10 @@ CHROMIUM: Final = _WINDOWLESS if _WINDOWLESS.exists() else WHOLE_CHROMIUM
 _SANDBOX: Final = "--no-sandbox"
 _NO_RECOGNISER: Final = "--disable-blink-features=OnDeviceWebSpeechAvailable"
 """Without windows Chromium has no recogniser of its own, and a page that asks for it crashes."""
+_QUICKER_USER: Final = (
+    "Autofocus processing was blocked because a document already has a focused element"
+)
+"""What Chromium remarks when a key was pressed before the page placed the focus; the user keeps theirs."""
 PASSWORD: Final = "a long enough password"
 
 
@@ -86,7 +90,11 @@ def tab(context: BrowserContext, base: str, *, others: tuple[str, ...] = ()) -> 
         if not request.url.startswith((f"{base}/", *others)):
             made.outside.append(request.url)
 
-    page.on("console", lambda message: made.said.append(message.text))
+    def told(text: str) -> None:
+        if not text.startswith(_QUICKER_USER):
+            made.said.append(text)
+
+    page.on("console", lambda message: told(message.text))
     page.on("pageerror", lambda error: made.said.append(str(error)))
     page.on("request", asked)
     return made
