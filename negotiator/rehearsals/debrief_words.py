@@ -419,7 +419,7 @@ class DebriefWords:
         here, before = self._offers_at(worst)
         if self.debrief.moved_too_early:
             return (
-                "Say your own offer once more when they call theirs the last: they would have taken it",
+                "Say your own offer once more when they call theirs the last: yours was one they would have signed",
                 "When they call their offer the last, I repeat mine once before I move",
             )
         if before is None and worst.action == "offer":

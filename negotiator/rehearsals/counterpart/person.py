@@ -76,7 +76,7 @@ SILENCE_CHANCES: Final[Mapping[Hardness, float]] = {"easy": 0.5, "normal": 0.35,
 ULTIMATUM_CHANCES: Final[Mapping[Hardness, float]] = {"easy": 0.7, "normal": 0.5, "hard": 0.3}
 """Chance that a first ultimatum above the floor, but short of fair, is accepted."""
 MOST_FOR_A_QUESTION: Final = 0.25
-"""The most worth that the answer to "what would you need for …?" gives away."""
+"""The most worth that the answer to the first "what would you need for …?" gives away; later ones give none."""
 SMALL_STEP: Final = 0.4
 """The share of a planned step that silence brings."""
 
@@ -163,7 +163,8 @@ class PersonMemory:
 
     `pull` is how much larger its next step is for what was said. `before` is the other side's offer before
     the last, `ploy` its tactic that nobody has named yet,
-    `finals` counts its offers that it called final or its last, `talk` the turns without figures.
+    `finals` counts its offers that it called final or its last, `talk` the turns without figures,
+    `favours` the questions whose answer may have given something away.
     """
 
     words: int = 0
@@ -180,6 +181,7 @@ class PersonMemory:
     reasons: int = 0
     alternatives: int = 0
     talk: int = 0
+    favours: int = 0
     silences: int = 0
     ultimatums: int = 0
     pull: float = 1.0
@@ -338,11 +340,12 @@ def _talk(
         last = memory.offers[-1]
         demand = person.interests.worth(last)
         trade = person.interests.traded(last, turn.wonders, demand, person.opening)
-        least = max(person.resistance, demand - MOST_FOR_A_QUESTION)
+        favour = MOST_FOR_A_QUESTION if memory.favours == 0 else NEARLY
+        least = max(person.resistance, demand - favour)
         if {**last, **turn.wonders} == last:
             return _speak(_older(memory), last, "repeat")
         if trade is not None and least <= person.interests.worth(trade) <= demand + NEARLY:
-            return _speak(_older(memory), trade, "trades")
+            return _speak(replace(_older(memory), favours=1), trade, "trades")
     if remarks & QUESTIONS and memory.talk < FREE_TALK:
         return _reply(person, turn), _older(memory)
     if "names_tactic" in remarks and memory.ploy is not None:

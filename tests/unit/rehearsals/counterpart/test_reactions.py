@@ -16,7 +16,9 @@ from negotiator.rehearsals.counterpart.person import (
     FREE_TALK,
     HARDNESSES,
     KINDS,
+    MOST_FOR_A_QUESTION,
     MOST_REASONS,
+    NEARLY,
     QUESTIONS,
     Hardness,
     Person,
@@ -272,3 +274,14 @@ def test_what_is_stored_of_a_talk_comes_back_as_it_was(
     assert decode_person(encode_person(person), terms) == person
     stored = encode_progress(terms, memory, turns, "model")
     assert decode_progress(stored, terms) == (memory, tuple(turns), "model")
+
+
+def test_questions_alone_do_not_wear_it_down() -> None:
+    for seed in range(20):
+        person = met("crm_renewal", "fair", "normal", seed)
+        said, memory = answer(person, PersonMemory(), Turn())
+        worths = [person.interests.worth(said.package or {})]
+        for months in (24, 12, 36, 24, 12):
+            said, memory = answer(person, memory, Turn(wonders={"term_months": months}))
+            worths.append(person.interests.worth(memory.offers[-1]))
+        assert worths[0] - min(worths) <= MOST_FOR_A_QUESTION + len(worths) * NEARLY
