@@ -1,24 +1,98 @@
-"""The guides for people: `guides/*.md` as HTML with contents, which guide explains a page, and their search."""
+"""The guides: `guides/*.md` as HTML with contents, which guide explains a page, and their search.
+
+To add a guide, write `guides/NAME.md` (a title, one paragraph that says what it is for, then `##` sections) and add its
+name to its job in `JOBS`. It is then at `/docs/guides/NAME`, in the list of `/docs` and found by its words. Its `sh`
+fences are run by `tests/live/discovery/test_guide.py`, and each line of the `text` fence below must be answered (`…` is
+any text). Write addresses as `http://127.0.0.1:8000`; pages show the server's own. Link to other guides as `NAME.md`.
+"""
 
 import re
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import Final
 
-from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from negotiator.console.markdown_html import render_markdown
+from negotiator.console.markdown_html import parse_markdown, render_tokens
 from negotiator.search_terms import split_words, stemmed_terms
 
-GUIDES: Final = (
-    "home", "prepare", "negotiation", "practise", "call", "agents", "memories", "tactics", "wins", "tools", "submit",
-    "account", "admin", "keyboard",
-)  # fmt: skip
-"""In the order of the table of contents; a name is the file's and the last part of the address."""
+
+@dataclass(frozen=True, slots=True)
+class GuideJob:
+    """What a reader wants to do, and the names of the guides to it; a name is that of the file and of the address."""
+
+    key: str
+    title: str
+    names: tuple[str, ...]
+
+
+JOBS: Final = (
+    GuideJob(
+        "use",
+        "Use it",
+        (
+            "home",
+            "prepare",
+            "negotiation",
+            "practise",
+            "call",
+            "agents",
+            "memories",
+            "tactics",
+            "wins",
+            "tools",
+            "submit",
+            "account",
+            "admin",
+            "keyboard",
+        ),
+    ),
+    GuideJob(
+        "connect",
+        "Connect an agent",
+        (
+            "register",
+            "claim",
+            "mcp",
+            "connect-a-client",
+        ),
+    ),
+    GuideJob(
+        "negotiate",
+        "Negotiate over the API",
+        (
+            "negotiate",
+            "remember",
+            "teleprompter",
+            "generate-a-client",
+        ),
+    ),
+    GuideJob(
+        "publish",
+        "Find and publish tools",
+        (
+            "directory",
+            "directory-agents",
+            "directory-writing",
+        ),
+    ),
+    GuideJob(
+        "operate",
+        "Operate a server",
+        (
+            "people",
+            "operate-issuers",
+        ),
+    ),
+)
+"""In the order of the table of contents."""
+GUIDES_PATH: Final = "/docs/guides"
+EXAMPLE_BASE: Final = "http://127.0.0.1:8000"
+"""The address of the server that guides name; a page names its own."""
+GUIDES: Final = tuple(name for job in JOBS for name in job.names)
 GUIDE_OF_PAGE: Final = {
     "/": "home",
     "/negotiations": "home",
@@ -51,9 +125,12 @@ _ASKING: Final = frozenset(
 """Words of a question that say nothing of what it is about."""
 _SAME: Final = {"delet": "eras", "remov": "eras", "wipe": "eras", "destroy": "eras"}
 """Stems that are searched as another one."""
-_TITLE_WEIGHT: Final = 8
-_HEADING_WEIGHT: Final = 3
-_TAG: Final = re.compile(r"<(h2)>(.*?)</h2>")
+_SATURATION: Final = 0.01
+"""A term that is this share of a guide weighs half of what it can weigh at most, so that a long guide is no better."""
+_USUAL_LENGTH: Final = 150
+_TITLE_WEIGHT: Final = 2
+_HEADING_WEIGHT: Final = 0.75
+_GUIDE_FILE: Final = re.compile(r"([a-z0-9-]+)\.md(#.*)?")
 _CODE: Final = re.compile(r"<pre>(<code[^>]*>.*?</code>)</pre>", re.DOTALL)
 _NOT_WORD: Final = re.compile(r"[^a-z0-9]+")
 
@@ -75,7 +152,7 @@ class Guide:
     summary: str
     html: str
     headings: tuple[GuideHeading, ...]
-    terms: Counter[str]
+    terms: Mapping[str, float]
 
 
 @cache
@@ -113,11 +190,11 @@ def search_guides(query: str, *, whole: bool = False) -> list[Guide]:
     return [guide for _, guide in found]
 
 
-def _scores(guide: Guide, terms: Sequence[str]) -> list[int]:
+def _scores(guide: Guide, terms: Sequence[str]) -> list[float]:
     """How much the guide has of each term."""
     *whole, last = terms
     begun = sum(count for term, count in guide.terms.items() if term.startswith(last))
-    return [*(guide.terms[term] for term in whole), begun]
+    return [*(guide.terms.get(term, 0) for term in whole), begun]
 
 
 def _terms(text: str) -> list[str]:
@@ -127,38 +204,46 @@ def _terms(text: str) -> list[str]:
 def _read(name: str) -> Guide:
     file = resources.files("negotiator.console") / "guides" / f"{name}.md"
     text = file.read_text(encoding="utf-8")
-    tokens = MarkdownIt("commonmark").parse(text)
-    title, *titles = _texts(tokens, "heading_open")
-    summary = _texts(tokens, "paragraph_open")[0]
+    tokens = parse_markdown(text)
+    title = _texts(tokens, "h1")[0]
+    summary = _texts(tokens, "p")[0]
     headings = tuple(
-        GuideHeading(one, _NOT_WORD.sub("-", one.lower()).strip("-")) for one in titles
+        GuideHeading(one, _NOT_WORD.sub("-", one.lower()).strip("-"))
+        for one in _texts(tokens, "h2")
     )
-    terms = Counter(_terms(text))
-    for words, weight in ((title, _TITLE_WEIGHT), (" ".join(titles), _HEADING_WEIGHT)):
+    counted = Counter(_terms(text))
+    half = _SATURATION * max(counted.total(), _USUAL_LENGTH)
+    terms = defaultdict(float, {term: count / (count + half) for term, count in counted.items()})
+    titles = " ".join(heading.title for heading in headings)
+    for words, weight in ((title, _TITLE_WEIGHT), (titles, _HEADING_WEIGHT)):
         for term in _terms(words):
             terms[term] += weight
-    body = text.split("\n", 1)[1]
-    return Guide(name, title, summary, _html(body, headings), headings, terms)
+    return Guide(name, title, summary, _html(tokens, headings), headings, terms)
 
 
-def _texts(tokens: Sequence[Token], kind: str) -> list[str]:
-    """The text of each element of this kind."""
+def _texts(tokens: Sequence[Token], tag: str) -> list[str]:
+    """The text of each element of this tag."""
     return [
         "".join(
             " " if part.type == "softbreak" else part.content
             for part in tokens[place + 1].children or ()
         )
         for place, token in enumerate(tokens)
-        if token.type == kind
+        if token.tag == tag and token.nesting == 1
     ]
 
 
-def _html(text: str, headings: Sequence[GuideHeading]) -> str:
-    """The text as HTML, with the fragments of its headings, and a button that copies each block of code."""
-    fragments = iter(headings)
-    found = _TAG.sub(
-        lambda tag: f'<h2 id="{next(fragments).fragment}">{tag[2]}</h2>', render_markdown(text)
-    )
+def _html(tokens: Sequence[Token], headings: Sequence[GuideHeading]) -> str:
+    """What follows the title, with the fragments of the headings and links to served guides.
+
+    Each block of code has a button that copies it.
+    """
+    titled = [token for token in tokens if token.tag == "h2" and token.nesting == 1]
+    for token, heading in zip(titled, headings, strict=True):
+        token.attrSet("id", heading.fragment)
+    for link in (part for token in tokens for part in token.children or () if part.tag == "a"):
+        if file := _GUIDE_FILE.fullmatch(str(link.attrGet("href") or "")):
+            link.attrSet("href", f"{EXAMPLE_BASE}{GUIDES_PATH}/{file[1]}{file[2] or ''}")
     number = 0
 
     def copied(block: re.Match[str]) -> str:
@@ -169,4 +254,4 @@ def _html(text: str, headings: Sequence[GuideHeading]) -> str:
             f'<button class="small second with-script" type="button" data-copy="code-{number}">Copy</button></div>'
         )
 
-    return _CODE.sub(copied, found)
+    return _CODE.sub(copied, render_tokens(tokens[3:]))

@@ -8,13 +8,17 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from negotiator.console.browser_sessions import AnySession
-from negotiator.console.guides_content import all_guides, find_guide, search_guides
-from negotiator.console.page_router import GUIDES_PATH, PageRouter
+from negotiator.console.guides_content import (
+    EXAMPLE_BASE,
+    GUIDES_PATH,
+    all_guides,
+    find_guide,
+    search_guides,
+)
+from negotiator.console.page_router import PageRouter
 from negotiator.errors import NotFound
 
 LONGEST_QUERY: Final = 200
-EXAMPLE_BASE: Final = "http://127.0.0.1:8000"
-"""The address that commands in guides name; a page names its own."""
 
 
 @dataclass(frozen=True, slots=True)

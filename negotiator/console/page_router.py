@@ -28,7 +28,6 @@ from negotiator.telemetry import logger, request_id
 log = logger(__name__)
 
 SIGN_IN_PATH: Final = "/sign-in"
-GUIDES_PATH: Final = "/docs/guides"
 GO_PATH: Final = "/go"
 HEADINGS: Final = {
     401: "This address is for programs",

@@ -17,14 +17,17 @@ from tests.conftest import Account, Browsers
 PAGE = "/docs/guides"
 
 
-def test_every_file_is_a_guide_and_every_guide_explains_something() -> None:
+def test_every_file_is_a_guide_of_one_job() -> None:
     files = (resources.files("negotiator.console") / "guides").iterdir()
     assert {file.name.removesuffix(".md") for file in files} == {*GUIDES}
-    assert {*GUIDE_OF_PAGE.values()} == {*GUIDES}
+    assert len(GUIDES) == len({*GUIDES})
+    assert {*GUIDE_OF_PAGE.values()} <= {*GUIDES}
 
 
-def test_a_guide_is_short() -> None:
+def test_a_guide_to_a_page_is_short() -> None:
     for guide in all_guides():
+        if guide.name not in GUIDE_OF_PAGE.values():
+            continue
         words = re.sub(r"<[^>]+>", " ", guide.html).split()
         assert 40 < len(words) < 350, guide.name
 

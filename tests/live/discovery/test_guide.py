@@ -4,15 +4,16 @@ import re
 import shutil
 import subprocess
 import sys
-from pathlib import Path
+from importlib import resources
 
 import pytest
 
 from negotiator.cli.demo.server import run_own_server
+from negotiator.console.guides_content import JOBS
 from tests.helpers.guide_snippets import Snippet, snippets
 
 pytestmark = pytest.mark.usefixtures("built_models")
-GUIDE = Path(__file__).parents[3] / "docs" / "guide"
+GUIDES = resources.files("negotiator.console") / "guides"
 WRITTEN_FOR = "http://127.0.0.1:8000"
 
 
@@ -29,9 +30,9 @@ def test_a_text_fence_belongs_to_the_shell_before_it() -> None:
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="the guide speaks curl")
-@pytest.mark.parametrize("name", sorted(path.name for path in GUIDE.glob("*.md")))
+@pytest.mark.parametrize("name", [name for job in JOBS if job.key != "use" for name in job.names])
 def test_the_guide_does_what_it_says(name: str) -> None:
-    found = snippets((GUIDE / name).read_text())
+    found = snippets((GUIDES / f"{name}.md").read_text())
     assert found
     python = f'"{sys.executable}"'
     head = f'python() {{ {python} "$@"; }}\npython3() {{ {python} "$@"; }}\n'
