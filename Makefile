@@ -1,7 +1,7 @@
 # Everything there is to do here. `make` alone lists it. Needs Python 3.11 to 3.13, make, gcc and node 20 (for pyright).
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo screenshots test browser voice check bench bench-http bench-console lighthouse bench-directory bench-strategy bench-people bench-rehearsal bench-memory bench-speech bench-teleprompter conformance files-entered fuzz hosts docs fix clean
+.PHONY: help setup run demo screenshots test browser voice check bench bench-http bench-console lighthouse bench-directory bench-strategy bench-people bench-rehearsal bench-memory bench-speech bench-teleprompter dist install-check conformance files-entered fuzz hosts docs fix clean
 
 # Python may keep what it compiled: the tests start hundreds of processes of five hundred modules.
 export PYTHONDONTWRITEBYTECODE :=
@@ -105,11 +105,17 @@ fuzz: $(READY) ## Send made-up requests of every kind to a server, with every ch
 docs: $(READY) ## Write docs/reference from the code
 	$(BIN)/python -m docs.generate
 
+dist: $(READY) ## Build sdist, wheel and the lock of a server in dist/
+	$(BIN)/python -m deploy.package
+
+install-check: dist ## Install the wheel from the registry on every Python found here, and use it
+	$(BIN)/python -m tests.live.deploy.install_check dist
+
 fix: $(READY) ## Format, and mend what lint can mend
 	$(BIN)/ruff format && $(BIN)/ruff check --fix
 
 clean: ## Remove what was made here; var/ and keys/ stay
-	rm -rf .venv .hosts build *.egg-info .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .hosts build dist *.egg-info .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 $(READY): requirements.lock pyproject.toml

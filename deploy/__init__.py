@@ -1,0 +1,1 @@
+"""What a deployment needs: the files of a release (`package`), and those of systemd, nginx, Caddy and containers."""
