@@ -85,8 +85,9 @@ def try_advisor(settings: Settings, advisor: Advisor) -> TriedService:
                 "Set NEGOTIATOR_ADVISOR_URL."
             )
         host = urlsplit(settings.advisor_url).hostname
-        calls = advisor.check()
-        return f"{settings.advisor_model} at {host} rewords sentences. Its last calls: {calls}."
+        works, _, fault = advisor.check().partition(": ")
+        state = "It answers." if works == "ok" else f"It is not used now: {fault}."
+        return f"{settings.advisor_model} at {host} rewords sentences. {state}"
 
     button = "Ask for one line" if advisor.is_on else ""
     return TriedService("advisor", "Advisor", state, button, run)

@@ -237,7 +237,7 @@ def build_assistant(services: Services) -> Component:
             "advisor": advisor.check,
             "speech": teleprompter.check,
         },
-        periodic_tasks=(memory.warm,),
+        periodic_tasks=(advisor.probe, memory.warm),
         tried_services=(try_advisor(settings, advisor), try_embedder(memory.embedder.embedder)),
         closes=(*teleprompter.closes, recogniser.close, advisor.close, memory.close),
     )

@@ -83,7 +83,11 @@ class Advisor(Protocol):
         ...
 
     def check(self) -> str:
-        """The health check: `ok`, `failing` when the recent calls brought no usable answer, `off` without a model."""
+        """The health check: `ok`, `failing` with the reason, `off` without a model."""
+        ...
+
+    async def probe(self) -> None:
+        """Ask whether the model's server is there, if no recent call has shown it."""
         ...
 
     async def close(self) -> None:
@@ -102,6 +106,9 @@ class EngineWording:
 
     def check(self) -> str:
         return "off"
+
+    async def probe(self) -> None:
+        pass
 
     async def close(self) -> None:
         pass
@@ -337,13 +344,22 @@ PAUSE_SECONDS: Final = 30.0
 """After so many calls without an answer the model is not asked for this long."""
 REFUSALS_BEFORE_FAILING: Final = 3
 """So many answers in a row that were not used count as failing, too."""
+PROBE_TIMEOUT_SECONDS: Final = 3.0
+PROBE_AFTER_SECONDS: Final = 50.0
+"""A call that was answered so recently makes the probe of this minute needless."""
+NO_ANSWER: Final = "it does not answer"
+TOO_LATE: Final = "it answers too late"
+KEY_REFUSED: Final = "it refuses the key"
+NOT_FOUND: Final = "it has no such model or address"
+NOT_USABLE: Final = "its answers are not usable"
 log = telemetry.logger(__name__)
 
 
 class OpenAiAdvisor:
     """Rewords sentences with a chat model: `POST {url}/chat/completions`, JSON mode, temperature 0.
 
-    `url` is a setting of the operator, for example `https://host/v1`. `seconds` limits the whole request.
+    `url` is a setting of the operator, for example `https://host/v1`. `seconds` limits the whole request. The probe is
+    `GET {url}/models`, which costs no tokens.
     """
 
     is_on = True
@@ -357,12 +373,14 @@ class OpenAiAdvisor:
         seconds: float = REQUEST_TIMEOUT_SECONDS,
         transport: httpx2.AsyncBaseTransport | None = None,
     ) -> None:
-        self._url = f"{url.rstrip('/')}/chat/completions"
+        self._base = url.rstrip("/")
         self._model = model
         self._seconds = seconds
         self._unanswered = 0
         self._refused = 0
         self._paused_until = 0.0
+        self._answered_at = -PROBE_AFTER_SECONDS
+        self._fault = self._probe_fault = ""
         self._headers = {"authorization": f"Bearer {key}"} if key else {}
         self._client = httpx2.AsyncClient(
             follow_redirects=False, trust_env=False, transport=transport, timeout=seconds
@@ -377,13 +395,15 @@ class OpenAiAdvisor:
         try:
             async with asyncio.timeout(seconds):
                 answer = await self._ask(sent, request)
-            self._unanswered = 0
+            self._unanswered, self._answered_at = 0, time.monotonic()
+            self._fault = self._probe_fault = ""
             found = unmask_numbers(sent, answer, secrets=request.secrets)
         except WordingRejected as fault:
             self._refused += 1
             return _unworded(request, fault)
-        except (httpx2.HTTPError, httpx2.InvalidURL, OSError, TimeoutError, ValueError) as fault:
+        except _UNANSWERED as fault:
             self._unanswered += 1
+            self._fault = _why(fault)
             if self._unanswered >= FAILURES_BEFORE_PAUSE:
                 self._paused_until = time.monotonic() + PAUSE_SECONDS
             return _unworded(request, fault)
@@ -391,8 +411,22 @@ class OpenAiAdvisor:
         return WordingResult({**request.texts, **found}, "advisor")
 
     def check(self) -> str:
-        failing = self._unanswered or self._refused >= REFUSALS_BEFORE_FAILING
-        return "failing" if failing else "ok"
+        refused = NOT_USABLE if self._refused >= REFUSALS_BEFORE_FAILING else ""
+        fault = self._fault or self._probe_fault or refused
+        return f"failing: {fault}" if fault else "ok"
+
+    async def probe(self) -> None:
+        """Ask for the list of models. A server that is back is used at once; other faults stay until a call works."""
+        if time.monotonic() - self._answered_at < PROBE_AFTER_SECONDS:
+            return
+        try:
+            async with asyncio.timeout(PROBE_TIMEOUT_SECONDS):
+                reply = await self._client.get(f"{self._base}/models", headers=self._headers)
+            self._probe_fault = _status_fault(reply.status_code)
+        except _UNANSWERED:
+            self._probe_fault = NO_ANSWER
+        if not self._probe_fault and self._fault == NO_ANSWER:
+            self._fault, self._unanswered, self._paused_until = "", 0, 0.0
 
     async def close(self) -> None:
         await self._client.aclose()
@@ -407,9 +441,11 @@ class OpenAiAdvisor:
             "content-type": "application/json",
             "accept-encoding": "identity",
         }
-        async with self._client.stream("POST", self._url, content=body, headers=headers) as reply:
+        async with self._client.stream(
+            "POST", f"{self._base}/chat/completions", content=body, headers=headers
+        ) as reply:
             if reply.status_code != HTTPStatus.OK:
-                raise ValueError(f"status {reply.status_code}")
+                raise _StatusRefused(reply.status_code)
             if reply.headers.get("content-encoding", "identity") != "identity":
                 raise ValueError("the answer is compressed")
             received = b""
@@ -440,6 +476,34 @@ class OpenAiAdvisor:
                 {"role": "user", "content": "\n\n".join(parts)},
             ],
         }
+
+
+class _StatusRefused(ValueError):
+    """The model's server answered another status than 200."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(f"status {status}")
+        self.status = status
+
+
+_UNANSWERED: Final = (httpx2.HTTPError, httpx2.InvalidURL, OSError, TimeoutError, ValueError)
+
+
+def _why(fault: Exception) -> str:
+    """The reason that the health check names; it names no host."""
+    if isinstance(fault, _StatusRefused):
+        found = NOT_FOUND if fault.status == HTTPStatus.NOT_FOUND else ""
+        return found or _status_fault(fault.status) or f"it answers with status {fault.status}"
+    if isinstance(fault, TimeoutError | httpx2.TimeoutException):
+        return TOO_LATE
+    return NO_ANSWER if isinstance(fault, httpx2.HTTPError | OSError) else NOT_USABLE
+
+
+def _status_fault(status: int) -> str:
+    """What a status says against the server, whatever it was asked; empty for nothing."""
+    if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
+        return KEY_REFUSED
+    return NO_ANSWER if status >= HTTPStatus.INTERNAL_SERVER_ERROR else ""
 
 
 def _unworded(request: WordingRequest, fault: Exception) -> WordingResult:

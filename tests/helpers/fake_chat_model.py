@@ -6,12 +6,13 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
+MODELS = b'{"object": "list", "data": [{"id": "m", "object": "model"}]}'
 Behaviour = Callable[[dict[str, Any], asyncio.StreamWriter], Any]
 
 
 @asynccontextmanager
 async def fake_chat_model(behave: Behaviour, seen: list[dict[str, Any]]) -> AsyncGenerator[str]:
-    """A server that reads one request per connection and answers as told; its base URL."""
+    """A server that reads one request per connection and answers as told, its list of models as usual; its base URL."""
     tasks: set[asyncio.Task[Any]] = set()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -20,6 +21,10 @@ async def fake_chat_model(behave: Behaviour, seen: list[dict[str, Any]]) -> Asyn
         tasks.add(task)
         try:
             head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+            if head.startswith("GET "):
+                writer.write(reply("200 OK", MODELS, "content-type: application/json"))
+                await writer.drain()
+                return
             length = next(
                 int(line.split(":")[1])
                 for line in head.split("\r\n")

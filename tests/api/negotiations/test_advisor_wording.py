@@ -212,7 +212,7 @@ async def test_a_next_move_does_not_wait_for_a_model_that_hangs_and_health_says_
         health = await caller.client.get("/api/health")
     assert move["worded_by"] == "engine"
     assert (health.status_code, health.json()["status"]) == (200, "ok")
-    assert health.json()["checks"]["advisor"] == "failing"
+    assert health.json()["checks"]["advisor"] == "failing: it answers too late"
     assert len(seen) == 1
 
 

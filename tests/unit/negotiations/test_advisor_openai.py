@@ -3,10 +3,11 @@
 import asyncio
 import json
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
+import httpx2
 import pytest
 
 from negotiator.negotiations.advisor import (
@@ -18,6 +19,7 @@ from negotiator.negotiations.advisor import (
     WordingCase,
     WordingRequest,
 )
+from tests.contract.requirements import covers
 from tests.helpers.fake_chat_model import Behaviour, completion, fake_chat_model, reply
 
 FLOOR = Decimal(9400)
@@ -214,7 +216,7 @@ async def test_health_is_off_ok_or_failing_by_the_recent_calls() -> None:
         assert advisor.check() == "ok"
         fine = False
         await advisor.word(ASKED)
-        assert advisor.check() == "failing"
+        assert advisor.check() == "failing: it does not answer"
         fine = True
         assert (await advisor.word(ASKED)).by == "advisor"
         assert advisor.check() == "ok"
@@ -229,7 +231,7 @@ async def test_answers_that_are_never_used_count_as_failing() -> None:
             await advisor.word(ASKED)
         assert advisor.check() == "ok"
         await advisor.word(ASKED)
-        assert advisor.check() == "failing"
+        assert advisor.check() == "failing: its answers are not usable"
         await advisor.close()
 
 
@@ -245,8 +247,94 @@ async def test_a_model_that_does_not_answer_is_left_alone_for_a_while(
         for _ in range(FAILURES_BEFORE_PAUSE + 3):
             assert (await advisor.word(ASKED)).texts == ASKED.texts
         assert len(seen) == FAILURES_BEFORE_PAUSE
-        assert advisor.check() == "failing"
+        assert advisor.check() == "failing: it does not answer"
         now += PAUSE_SECONDS + 1
         await advisor.word(ASKED)
         assert len(seen) == FAILURES_BEFORE_PAUSE + 1
         await advisor.close()
+
+
+@dataclass
+class ModelServer:
+    """A server whose list of models and whose completions answer as told; `None` is no answer at all."""
+
+    models: int | None = 200
+    completions: int | None = 200
+    probes: int = 0
+
+    def __call__(self, request: httpx2.Request) -> httpx2.Response:
+        is_probe = request.url.path.endswith("/models")
+        self.probes += is_probe
+        status = self.models if is_probe else self.completions
+        if status is None:
+            raise httpx2.ConnectError("nobody there")
+        content = {"choices": [{"message": {"content": json.dumps({"opening": FINE})}}]}
+        return httpx2.Response(status, json=content)
+
+    def advisor(self) -> OpenAiAdvisor:
+        return OpenAiAdvisor(
+            "http://model.example/v1", key="k", model="m", transport=httpx2.MockTransport(self)
+        )
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [
+        (200, "ok"),
+        (404, "ok"),
+        (401, "failing: it refuses the key"),
+        (503, "failing: it does not answer"),
+        (None, "failing: it does not answer"),
+    ],
+)
+@covers("1.13:health-advisor-probe")
+async def test_the_probe_finds_a_dead_model_before_anybody_asks_for_advice(
+    status: int | None, said: str
+) -> None:
+    server = ModelServer(models=status)
+    advisor = server.advisor()
+    await advisor.probe()
+    assert advisor.check() == said
+    assert server.probes == 1
+    server.models = 200
+    await advisor.probe()
+    assert advisor.check() == "ok"
+
+
+@pytest.mark.asyncio
+async def test_the_probe_costs_nothing_while_calls_are_answered() -> None:
+    server = ModelServer()
+    advisor = server.advisor()
+    assert (await advisor.word(ASKED)).by == "advisor"
+    await advisor.probe()
+    assert server.probes == 0
+
+
+@pytest.mark.asyncio
+async def test_a_model_that_is_back_is_asked_again_at_once() -> None:
+    server = ModelServer(completions=None)
+    advisor = server.advisor()
+    for _ in range(FAILURES_BEFORE_PAUSE):
+        await advisor.word(ASKED)
+    server.completions = 200
+    assert (await advisor.word(ASKED)).by == "engine"
+    await advisor.probe()
+    assert advisor.check() == "ok"
+    assert (await advisor.word(ASKED)).by == "advisor"
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [(404, "it has no such model or address"), (401, "it refuses the key"), (400, "status 400")],
+)
+async def test_a_fault_of_calls_stays_though_the_server_is_there(status: int, said: str) -> None:
+    server = ModelServer(completions=status)
+    advisor = server.advisor()
+    await advisor.word(ASKED)
+    await advisor.probe()
+    assert said in advisor.check()
+    server.completions = 200
+    await advisor.word(ASKED)
+    assert advisor.check() == "ok"
