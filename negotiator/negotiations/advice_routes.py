@@ -12,14 +12,17 @@ from negotiator.negotiations import engine_input, person_advice, queries, states
 from negotiator.negotiations import offer_queries as ledger
 from negotiator.negotiations.advisor import Advisor, WordingRequest
 from negotiator.negotiations.advisor_case import case_request
+from negotiator.negotiations.described import described_negotiation
 from negotiator.negotiations.leverage.concessions import LedgerOffer
 from negotiator.negotiations.lifecycle import check_deadline
 from negotiator.negotiations.offer_history import ledger_offers
 from negotiator.negotiations.offer_queries import OfferRow
 from negotiator.negotiations.open_questions import open_questions
 from negotiator.negotiations.past_evidence import PastEvidenceReader
+from negotiator.negotiations.plans.evidence import BenchmarkFigure
 from negotiator.negotiations.routes import read_current
 from negotiator.negotiations.schemas_advice import (
+    Counterpart,
     LeverageBody,
     LeverageView,
     NegotiationCheck,
@@ -125,12 +128,12 @@ class NegotiationAdvice:
                 name="calculate_next_move",
                 method="POST",
                 path="/api/next-move",
-                summary="What to do now in a described turn: accept, counter or walk away; nothing is stored",
+                summary="What to do now in a described negotiation: accept, counter or walk away; nothing is stored",
                 run=self.calculate_next_move,
                 input=NextMoveBody,
                 output=NextMoveView,
                 scopes=TACTICS_SCOPES,
-                refusals=(400, 422),
+                refusals=(400, 409, 422),
                 body_limit=MAX_BODY_BYTES,
                 tag="advice",
             ),
@@ -182,9 +185,42 @@ class NegotiationAdvice:
                 members={"state": session.state, "allowed": states.allowed_moves(session.state)},
             )
 
-        asked, now = call.input, values.now()
-        if asked.counterpart == "person":
-            benchmarks = await self.past.benchmarks(call.caller.principal, session)
+        asked = call.input
+        benchmarks = (
+            await self.past.benchmarks(call.caller.principal, session)
+            if asked.counterpart == "person"
+            else ()
+        )
+        return await self._move(session, rows, asked, asked.counterpart, benchmarks)
+
+    async def calculate_next_move(self, call: Call[NextMoveBody]) -> dict[str, Any]:
+        body = call.input
+        counterpart = body.counterpart or ("agent" if body.protocol else "person")
+        if body.negotiation is not None:
+            session, rows = await asyncio.to_thread(
+                described_negotiation, body.negotiation, body.offers, values.now()
+            )
+            return await self._move(session, rows, body, counterpart)
+        if counterpart == "person":
+            answer = await asyncio.to_thread(person_advice.described_person_answer, body)
+            return await self._worded(answer, body.utterance)
+
+        def work() -> dict[str, Any]:
+            return engine_input.next_move_answer(engine_input.described_turn_input(body))
+
+        return {**await asyncio.to_thread(work), "worded_by": "engine"}
+
+    async def _move(
+        self,
+        session: NegotiationSession,
+        rows: list[OfferRow],
+        asked: NextMoveBody | StoredNextMove,
+        counterpart: Counterpart,
+        benchmarks: Sequence[BenchmarkFigure] = (),
+    ) -> dict[str, Any]:
+        """The next move from the session and the rows of its ledger."""
+        now = values.now()
+        if counterpart == "person":
             answer = await asyncio.to_thread(
                 person_advice.stored_person_answer,
                 session,
@@ -203,18 +239,6 @@ class NegotiationAdvice:
             )
             standing = engine_input.standing_package(terms, rows, now)
             return engine_input.next_move_answer(situation, terms, standing)
-
-        return {**await asyncio.to_thread(work), "worded_by": "engine"}
-
-    async def calculate_next_move(self, call: Call[NextMoveBody]) -> dict[str, Any]:
-        body = call.input
-        counterpart = body.counterpart or ("agent" if body.protocol else "person")
-        if counterpart == "person":
-            answer = await asyncio.to_thread(person_advice.described_person_answer, body)
-            return await self._worded(answer, body.utterance)
-
-        def work() -> dict[str, Any]:
-            return engine_input.next_move_answer(engine_input.described_turn_input(body))
 
         return {**await asyncio.to_thread(work), "worded_by": "engine"}
 

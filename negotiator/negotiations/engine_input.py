@@ -29,6 +29,7 @@ from negotiator.negotiations.leverage.power import FACTOR_NAMES
 from negotiator.negotiations.offer_history import ledger_offers, live_offers, offers_made
 from negotiator.negotiations.offer_queries import OfferRow
 from negotiator.negotiations.schemas_advice import (
+    AdditivePreferences,
     FullPreferences,
     LeverageBody,
     NextMoveBody,
@@ -252,9 +253,11 @@ def described_turn_input(body: NextMoveBody) -> "StrategySituation":
         numeric_scale,
     )
 
-    if found := _refusals(body):
-        raise ValidationFailed(found)
     mine = body.my_preferences
+    if mine is None:
+        raise ValidationFailed([FieldError("/my_preferences", "A turn needs part worths.")])
+    if found := _refusals(body, mine):
+        raise ValidationFailed(found)
     frame = StrategySituation(
         issues=tuple(
             StrategyIssue(issue.name, tuple(issue.values), numeric_scale(issue.values))
@@ -489,7 +492,7 @@ def _utility(frame: "StrategySituation", offer: Mapping[str, Any], given: float 
     return computed if given is None or given > computed + _SAME else given
 
 
-def _refusals(body: NextMoveBody) -> list[FieldError]:
+def _refusals(body: NextMoveBody, mine: AdditivePreferences) -> list[FieldError]:
     found: list[FieldError] = []
     names = [issue.name for issue in body.issues]
     listed = {issue.name: {(isinstance(v, bool), v) for v in issue.values} for issue in body.issues}
@@ -498,7 +501,7 @@ def _refusals(body: NextMoveBody) -> list[FieldError]:
         for place, name in enumerate(names)
         if name in names[:place]
     ]
-    worths = body.my_preferences.part_worths
+    worths = mine.part_worths
     for name, pairs in worths.items():
         at = f"/my_preferences/part_worths/{name}"
         if name not in listed:

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Final, Literal, Self
 from pydantic import ConfigDict, Field, model_validator
 from typing_extensions import TypedDict
 
+from negotiator.errors import FieldError
 from negotiator.negotiations.leverage.power import FACTOR_NAMES
 from negotiator.negotiations.schemas_negotiations import (
     NegotiationBody,
@@ -21,6 +22,7 @@ from negotiator.negotiations.schemas_terms import (
     repeated_names,
 )
 from negotiator.schema import (
+    NOT_NULL,
     SchemaKeyword,
     Strict,
     any_of_schemas,
@@ -35,6 +37,7 @@ from negotiator.values import (
     Share,
     ShortText,
     TitleText,
+    Truth,
     Utility,
     ValuePackage,
     Whole,
@@ -194,27 +197,65 @@ class PreferenceHintsBody(Strict):
     confidence: Share | None = Field(None, description="How sure you are, 0 to 1.")
 
 
+class DescribedOffer(Strict):
+    """An offer that one side has made in a described negotiation."""
+
+    by: Literal["me", "them"] = Field(description="Who made it: the user or the other side.")
+    package: Annotated[ValuePackage, Field(min_length=1, max_length=50)] = Field(
+        description="Values by issue; an issue left out keeps the side's value before."
+    )
+    claimed_final: Truth = Field(False, description="Whether they called it final.")
+
+
+_TURN_MEMBERS: Final = (
+    *("issues", "my_preferences", "their_preferences", "progress", "history", "on_table"),
+)
+_MOVE_EXAMPLE: Final[dict[str, Any]] = {
+    "negotiation": {
+        "title": "Used car, a VW Golf of 2019",
+        "role": "buyer",
+        "currency": "EUR",
+        "issues": [{"name": "price", "type": "money", "range": {"min": 11000, "max": 15000}}],
+        "target": {"package": {"price": 12500}},
+        "walk_away": {"package": {"price": 13900}},
+    },
+    "offers": [{"by": "them", "package": {"price": 14900}}],
+}
+
+
 class NextMoveBody(Strict):
-    """One turn described in full, so that any benchmark can ask. Same request, same answer."""
+    """One turn described in full: the `negotiation` and its `offers`, or `issues` with their values and part worths.
+
+    Same request, same answer. The second form is for programs that know the utility of each value, such as a benchmark.
+    """
 
     model_config = ConfigDict(
-        json_schema_extra=example_schema(
-            {
-                "issues": [{"name": "price", "values": [10, 11, 12]}],
-                "my_preferences": {
-                    "reservation_utility": 0.2,
-                    "constant": 0,
-                    "part_worths": {"price": [[10, 1.0], [11, 0.5], [12, 0.0]]},
-                },
-                "progress": {"step": 1, "n_steps": 10, "relative_time": 0.1},
-                "history": [{"step": 0, "by": "them", "offer": {"price": 12}, "my_utility": 0.0}],
-                "on_table": {"offer": {"price": 12}, "my_utility": 0.0},
-            }
-        )
+        json_schema_extra={
+            **example_schema(_MOVE_EXAMPLE),
+            "if": requires_non_null("negotiation"),
+            "then": {"properties": dict.fromkeys(_TURN_MEMBERS, False)},
+            "else": {
+                "required": ["issues", "my_preferences"],
+                "properties": {"issues": NOT_NULL, "my_preferences": NOT_NULL, "offers": False},
+            },
+        }
     )
 
-    issues: list[IssueValues] = Field(min_length=1, max_length=50)
-    my_preferences: AdditivePreferences
+    negotiation: NegotiationBody | None = Field(
+        None, description="The negotiation, as it would be opened. Nothing of it is stored."
+    )
+    offers: list[DescribedOffer] = Field(
+        default_factory=list[DescribedOffer],
+        max_length=200,
+        description="What was offered so far, oldest first; only beside `negotiation`.",
+    )
+    issues: list[IssueValues] = Field(
+        default_factory=list[IssueValues],
+        min_length=1,
+        max_length=50,
+        description="Each issue with every value; with `my_preferences` in place of `negotiation`.",
+    )
+    my_preferences: AdditivePreferences | None = None
     their_preferences: PreferenceHintsBody | None = Field(
         None, description="What is believed of the other side's preferences."
     )
@@ -231,6 +272,27 @@ class NextMoveBody(Strict):
     utterance: UtteranceText | None = Field(None, description="What the other side just said.")
     session_id: str | None = Field(None, max_length=200, description="The asker's own; not used.")
     protocol: str | None = Field(None, max_length=100, description="The asker's own; not used.")
+
+    @model_validator(mode="after")
+    def _check_form(self) -> Self:
+        """Check that the body has one of the two forms."""
+        if self.negotiation is not None:
+            found = [
+                FieldError(f"/{name}", "Leave this out beside `negotiation`.")
+                for name in _TURN_MEMBERS
+                if name in self.model_fields_set
+            ]
+        else:
+            found = [
+                FieldError(f"/{name}", "Send `negotiation`, or `issues` and `my_preferences`.")
+                for name in ("issues", "my_preferences")
+                if not getattr(self, name)
+            ]
+            if "offers" in self.model_fields_set:
+                found.append(FieldError("/offers", "Send offers beside `negotiation` only."))
+        if found:
+            raise pointed_error(found)
+        return self
 
 
 class StoredNextMove(NegotiationId):

@@ -289,6 +289,7 @@ REQUIREMENTS: Final = {
     "6.6:levels": "leverage says what target, walk-away, alternative and the room for a deal are worth to the user",
     "6.6:points": "full preferences of both sides give the solution points",
     "6.7:members": "a described turn is answered with the members of a next move",
+    "6.7:described": "a described negotiation with its offers is answered as the stored one",
     "6.7:worded": "an advisor words what a next move says and is told only what both sides know",
     "6.7:floor": "advice keeps to the walk-away and the hard constraints",
     "6.7:missing": "advice that lacks an input is 409 missing_inputs",

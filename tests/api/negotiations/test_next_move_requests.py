@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.helpers.negotiation_client import NegotiationClient, pointers
+from tests.contract.requirements import covers
+from tests.helpers.negotiation_client import TERM, NegotiationClient, negotiation_body, pointers
 
 PAIRS: dict[str, Any] = {"price": [[1, 0.6], [2, 0.3], [3, 0.0]], "gift": [[True, 0.4], [False, 0]]}
 TURN: dict[str, Any] = {
@@ -89,3 +90,88 @@ async def test_a_described_turn_stands_any_scale_of_utilities(
         assert answer.status_code == 200, answer.text
         move = answer.json()
         assert move["my_utility"] is None or move["my_utility"] >= move["floor"] - 1e-9
+
+
+DESCRIBED: dict[str, Any] = negotiation_body(
+    issues=[{"name": "price", "type": "money", "range": {"min": 800, "max": 1200}}, TERM],
+    target={"package": {"price": 900, "term": "1 year"}},
+    walk_away={"package": {"price": 1100, "term": "2 years"}},
+)
+SAID: list[dict[str, Any]] = [
+    {"by": "them", "package": {"price": 1300, "term": "3 years"}},
+    {"by": "me", "package": {"price": 880, "term": "1 year"}},
+    {"by": "them", "package": {"price": 1150}, "claimed_final": True},
+]
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("counterpart", ["person", "agent"])
+@covers("6.7:described")
+async def test_a_described_negotiation_is_answered_as_the_stored_one(
+    negotiation_client: NegotiationClient, counterpart: str
+) -> None:
+    """After each offer, and without one being stored."""
+    key = (await negotiation_client.opened(**DESCRIBED))["id"]
+    turn = {"counterpart": counterpart, "style": "firm", "utterance": "This is my last word."}
+    for count in range(len(SAID) + 1):
+        stored = await negotiation_client.post(f"/negotiations/{key}/next-move", turn)
+        body = {"negotiation": DESCRIBED, "offers": SAID[:count], **turn}
+        described = await negotiation_client.post("/next-move", body)
+        assert described.status_code == 200, described.text
+        assert described.json() == stored.json()
+        for offer in SAID[count : count + 1]:
+            recorded = await negotiation_client.post(f"/negotiations/{key}/offers", offer)
+            assert recorded.status_code == 201, recorded.text
+    listed = await negotiation_client.client.get(
+        "/api/negotiations", headers=negotiation_client.headers
+    )
+    assert [one["id"] for one in listed.json()["items"]] == [key]
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("body", "where"),
+    [
+        ({}, {"/issues", "/my_preferences"}),
+        ({"offers": SAID}, {"/issues", "/my_preferences", "/offers"}),
+        ({**TURN, "offers": []}, {"/offers"}),
+        ({**TURN, "negotiation": DESCRIBED}, {"/issues", "/my_preferences", "/on_table"}),
+        ({"negotiation": {**DESCRIBED, "title": ""}}, {"/negotiation/title"}),
+        (
+            {"negotiation": {**DESCRIBED, "deadline": "2001-01-01T00:00:00Z"}},
+            {"/negotiation/deadline"},
+        ),
+        (
+            {"negotiation": {**DESCRIBED, "target": {"package": {"colour": "red"}}}},
+            {"/negotiation/target/package/colour"},
+        ),
+        (
+            {
+                "negotiation": DESCRIBED,
+                "offers": [
+                    {"by": "me", "package": {"price": 1300}},
+                    {"by": "them", "package": {"price": 1300, "term": "4 years"}},
+                ],
+            },
+            {"/offers/0/package/price", "/offers/1/package/term"},
+        ),
+        (
+            {"negotiation": DESCRIBED, "offers": [{"by": "me", "package": {}}]},
+            {"/offers/0/package"},
+        ),
+    ],
+)
+async def test_a_described_negotiation_is_refused_where_it_is_wrong(
+    negotiation_client: NegotiationClient, body: dict[str, Any], where: set[str]
+) -> None:
+    assert pointers(await negotiation_client.post("/next-move", body)) == where
+
+
+@pytest.mark.asyncio
+async def test_a_described_negotiation_without_a_walk_away_lacks_it(
+    negotiation_client: NegotiationClient,
+) -> None:
+    body = {"negotiation": negotiation_body(walk_away=None)}
+    refused = await negotiation_client.post("/next-move", body)
+    assert (refused.status_code, refused.json()["error"]) == (409, "missing_inputs")
+    assert refused.json()["missing"] == ["walk_away"]
