@@ -16,6 +16,7 @@ from negotiator.compose.directory import build_directory
 from negotiator.compose.identity import build_agent_access, build_user_pages
 from negotiator.compose.mcp import McpService, build_mcp
 from negotiator.compose.services import Services, build_services
+from negotiator.console.docs_pages import DOCS_PATHS
 from negotiator.console.page_router import SIGN_IN_PATH
 from negotiator.discovery.authorization_metadata import AuthorizationServerInfo
 from negotiator.discovery.documents import PublicDocument
@@ -77,7 +78,7 @@ class Application:
         }
         pages = {path for component in self.components for path in component.page_paths}
         documents = {document.path for document in self.documents}
-        return frozenset(called | pages | documents | {MCP_PATH})
+        return frozenset(called | pages | documents | {MCP_PATH, *DOCS_PATHS})
 
     async def close(self) -> None:
         """Close every component, then the shared objects, the store last."""

@@ -1,5 +1,7 @@
 """The console: the pages on which users prepare, follow and steer their negotiations."""
 
+from functools import cache
+
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -8,13 +10,15 @@ from negotiator.compose.directory_console import build_directory_pages
 from negotiator.compose.services import Services
 from negotiator.console.agent_page import AgentPage
 from negotiator.console.browser_sessions import AnySession, SignedInSession
+from negotiator.console.docs_pages import DocsPages
+from negotiator.console.docs_reference import reference_groups
 from negotiator.console.go_page import GoPage
-from negotiator.console.guides_pages import GuidesPages
 from negotiator.console.home_page import HomePage
 from negotiator.console.live_call_page import LiveCallPage
 from negotiator.console.live_page import LivePage
 from negotiator.console.memories_page import MemoriesPage
 from negotiator.console.negotiations_page import NegotiationsPage
+from negotiator.console.open_pages import OpenPages
 from negotiator.console.page_calls import PageCalls
 from negotiator.console.prepare_page import PreparePage
 from negotiator.console.rehearsal_voice import RehearsalVoice
@@ -44,8 +48,13 @@ def build_console(
     `public_home` is what `/` answers to programs and to people who are not signed in.
     """
     router, calls = services.page_router, PageCalls(service, services.pipeline)
-    directory = build_directory_pages(services, calls, site)
-    everywhere = (*GuidesPages(router).routes(), *GoPage(router, calls).routes(), *directory)
+    pages = OpenPages(router, calls, site)
+    docs = DocsPages(pages, cache(lambda: reference_groups(site)))
+    everywhere = (
+        *docs.routes(),
+        *GoPage(router, calls).routes(),
+        *build_directory_pages(services, pages),
+    )
     if "assistant" not in services.settings.services:
         return everywhere
     home, workspace = HomePage(router, calls), WorkspacePage(router, calls)

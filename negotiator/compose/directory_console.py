@@ -8,21 +8,16 @@ from negotiator.console.admin_submissions import AdminSubmissions
 from negotiator.console.claim_tool_page import ClaimToolPage
 from negotiator.console.collections_page import CollectionPages
 from negotiator.console.open_pages import OpenPages
-from negotiator.console.page_calls import PageCalls
 from negotiator.console.submission_pages import SubmissionPages
 from negotiator.console.submit_tool_page import SubmitToolPages
 from negotiator.console.tool_page import ToolPage
 from negotiator.console.tools_page import ToolsPage
-from negotiator.discovery.site import SiteDescription
 
 
-def build_directory_pages(
-    services: Services, calls: PageCalls, site: SiteDescription
-) -> tuple[Route, ...]:
+def build_directory_pages(services: Services, pages: OpenPages) -> tuple[Route, ...]:
     """The routes; none where the directory does not run."""
     if "directory" not in services.settings.services:
         return ()
-    pages = OpenPages(services.page_router, calls, site)
     return (
         *ToolsPage(pages).routes(),
         *SubmitToolPages(pages).routes(),

@@ -14,6 +14,7 @@ from negotiator.console.guides_content import GUIDES_PATH, search_guides
 from negotiator.console.negotiation_words import RUNNING, STATES, NegotiationWords
 from negotiator.console.page_calls import Members, PageCalls
 from negotiator.console.page_router import GO_PATH, PageRouter
+from negotiator.discovery.public_pages import MANUAL_PATH
 from negotiator.errors import Refusal
 from negotiator.search_terms import stemmed_terms
 
@@ -107,7 +108,7 @@ class GoPage:
         words = query.lower().split()
         return tuple(
             Destination(title, "", path)
-            for title, path in (*offered, _ACCOUNT, ("Guides", GUIDES_PATH))
+            for title, path in (*offered, _ACCOUNT, ("Guides", MANUAL_PATH))
             if all(word in title.lower() for word in words)
         )
 

@@ -7,12 +7,12 @@ any text). Write addresses as `http://127.0.0.1:8000`; pages show the server's o
 """
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import Final
+from typing import Final, Protocol, TypeVar
 
 from markdown_it.token import Token
 
@@ -22,17 +22,23 @@ from negotiator.search_terms import split_words, stemmed_terms
 
 @dataclass(frozen=True, slots=True)
 class GuideJob:
-    """What a reader wants to do, and the names of the guides to it; a name is that of the file and of the address."""
+    """What a reader wants to do, and the names of the guides to it; a name is that of the file and of the address.
+
+    `service` is the one that the guides are about, empty for both.
+    """
 
     key: str
     title: str
+    reader: str
     names: tuple[str, ...]
+    service: str = ""
 
 
 JOBS: Final = (
     GuideJob(
         "use",
         "Use it",
+        "You negotiate yourself, on the pages",
         (
             "home",
             "prepare",
@@ -53,6 +59,7 @@ JOBS: Final = (
     GuideJob(
         "connect",
         "Connect an agent",
+        "You have an agent or an application that is to work for you",
         (
             "register",
             "claim",
@@ -63,25 +70,30 @@ JOBS: Final = (
     GuideJob(
         "negotiate",
         "Negotiate over the API",
+        "You write a program that negotiates, remembers or listens",
         (
             "negotiate",
             "remember",
             "teleprompter",
             "generate-a-client",
         ),
+        "assistant",
     ),
     GuideJob(
         "publish",
         "Find and publish tools",
+        "You look for a tool, or you make one",
         (
             "directory",
             "directory-agents",
             "directory-writing",
         ),
+        "directory",
     ),
     GuideJob(
         "operate",
         "Operate a server",
+        "You run Negotiator for others",
         (
             "people",
             "operate-issuers",
@@ -132,6 +144,7 @@ _TITLE_WEIGHT: Final = 2
 _HEADING_WEIGHT: Final = 0.75
 _GUIDE_FILE: Final = re.compile(r"([a-z0-9-]+)\.md(#.*)?")
 _CODE: Final = re.compile(r"<pre>(<code[^>]*>.*?</code>)</pre>", re.DOTALL)
+_ANSWER: Final = 'class="language-text"'
 _NOT_WORD: Final = re.compile(r"[^a-z0-9]+")
 
 
@@ -150,14 +163,29 @@ class Guide:
     name: str
     title: str
     summary: str
+    text: str
     html: str
     headings: tuple[GuideHeading, ...]
     terms: Mapping[str, float]
 
 
+class Searched(Protocol):
+    """Anything that is found by its terms."""
+
+    @property
+    def terms(self) -> Mapping[str, float]: ...
+
+
+Entry = TypeVar("Entry", bound=Searched)
+
+
 @cache
 def all_guides() -> tuple[Guide, ...]:
     return tuple(_read(name) for name in GUIDES)
+
+
+def guides_of(job: GuideJob) -> tuple[Guide, ...]:
+    return tuple(guide for guide in all_guides() if guide.name in job.names)
 
 
 def find_guide(name: str) -> Guide | None:
@@ -176,25 +204,41 @@ def guide_of_page(path: str) -> str:
 
 
 def search_guides(query: str, *, whole: bool = False) -> list[Guide]:
-    """The guides that have words of the query, those with most of them first; all without one.
+    """The guides that have words of the query, those with most of them first; all without one."""
+    return search_entries(all_guides(), query, whole=whole)
 
-    With `whole` only guides that have every word. The last word may be a beginning.
+
+def search_entries(entries: Sequence[Entry], query: str, *, whole: bool = False) -> list[Entry]:
+    """The entries that have words of the query, those with most of them first; all without one.
+
+    With `whole` only entries that have every word. The last word may be a beginning.
     """
     asked = [word for word in split_words(query) if word not in _ASKING]
     terms = _terms(" ".join(asked) or query)
     if not terms:
-        return list(all_guides())
-    scored = [(_scores(guide, terms), guide) for guide in all_guides()]
+        return [*entries]
+    scored = [(_scores(entry.terms, terms), entry) for entry in entries]
     found = [one for one in scored if (all if whole else any)(one[0])]
     found.sort(key=lambda one: (-sum(map(bool, one[0])), -sum(one[0])))
-    return [guide for _, guide in found]
+    return [entry for _, entry in found]
 
 
-def _scores(guide: Guide, terms: Sequence[str]) -> list[float]:
-    """How much the guide has of each term."""
+def term_weights(text: str, title: str, headings: str = "") -> Mapping[str, float]:
+    """How much each term says of a text with this title and these headings."""
+    counted = Counter(_terms(text))
+    half = _SATURATION * max(counted.total(), _USUAL_LENGTH)
+    terms = {term: count / (count + half) for term, count in counted.items()}
+    for words, weight in ((title, _TITLE_WEIGHT), (headings, _HEADING_WEIGHT)):
+        for term in _terms(words):
+            terms[term] = terms.get(term, 0) + weight
+    return terms
+
+
+def _scores(weights: Mapping[str, float], terms: Sequence[str]) -> list[float]:
+    """How much each term weighs; the last may be a beginning."""
     *whole, last = terms
-    begun = sum(count for term, count in guide.terms.items() if term.startswith(last))
-    return [*(guide.terms.get(term, 0) for term in whole), begun]
+    begun = sum(weight for term, weight in weights.items() if term.startswith(last))
+    return [*(weights.get(term, 0) for term in whole), begun]
 
 
 def _terms(text: str) -> list[str]:
@@ -211,14 +255,8 @@ def _read(name: str) -> Guide:
         GuideHeading(one, _NOT_WORD.sub("-", one.lower()).strip("-"))
         for one in _texts(tokens, "h2")
     )
-    counted = Counter(_terms(text))
-    half = _SATURATION * max(counted.total(), _USUAL_LENGTH)
-    terms = defaultdict(float, {term: count / (count + half) for term, count in counted.items()})
-    titles = " ".join(heading.title for heading in headings)
-    for words, weight in ((title, _TITLE_WEIGHT), (titles, _HEADING_WEIGHT)):
-        for term in _terms(words):
-            terms[term] += weight
-    return Guide(name, title, summary, _html(tokens, headings), headings, terms)
+    terms = term_weights(text, title, " ".join(heading.title for heading in headings))
+    return Guide(name, title, summary, text, _html(tokens, headings), headings, terms)
 
 
 def _texts(tokens: Sequence[Token], tag: str) -> list[str]:
@@ -236,7 +274,7 @@ def _texts(tokens: Sequence[Token], tag: str) -> list[str]:
 def _html(tokens: Sequence[Token], headings: Sequence[GuideHeading]) -> str:
     """What follows the title, with the fragments of the headings and links to served guides.
 
-    Each block of code has a button that copies it.
+    Each block of code has a button that copies it, but answers of the server, which are abridged.
     """
     titled = [token for token in tokens if token.tag == "h2" and token.nesting == 1]
     for token, heading in zip(titled, headings, strict=True):
@@ -248,6 +286,8 @@ def _html(tokens: Sequence[Token], headings: Sequence[GuideHeading]) -> str:
 
     def copied(block: re.Match[str]) -> str:
         nonlocal number
+        if _ANSWER in block[1]:
+            return f'<pre class="answer" tabindex="0">{block[1]}</pre>'
         number += 1
         return (
             f'<div class="paste"><pre id="code-{number}" tabindex="0">{block[1]}</pre>'

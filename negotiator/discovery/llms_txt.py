@@ -3,6 +3,7 @@
 from typing import Final
 
 from negotiator.discovery import operation_examples
+from negotiator.discovery.public_pages import MANUAL_PATH
 from negotiator.discovery.site import SiteDescription
 from negotiator.discovery.skills import offered_skills
 from negotiator.http.operation import Operation
@@ -40,7 +41,7 @@ def llms_txt(site: SiteDescription) -> str:
 - [auth.md]({base}/auth.md): how to get a token; a client of the code flow uses a client ID metadata document
 - [OpenAPI]({base}/openapi.json): every operation with its schemas
 - [API catalogue]({base}/.well-known/api-catalog): the same as a linkset
-- [Manual]({base}/docs): every operation on one page, with examples
+- [Documentation]({base}{MANUAL_PATH}): guides by job and every operation with an example; ask for `text/markdown`
 {mcp if site.has("/mcp/server-card") else ""}
 ## Skills
 

@@ -5,7 +5,7 @@ import shlex
 from typing import Any, Final, cast
 from urllib.parse import urlencode
 
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter
 
 from negotiator.http.operation import Operation
 from negotiator.schema import JsonSchema
@@ -16,6 +16,7 @@ _TEXTS: Final = {
     "uri": "https://example.com",
 }
 _DEPTH: Final = 6
+_ANSWER_DEPTH: Final = 3
 
 
 def example_input(model: type[BaseModel]) -> dict[str, Any]:
@@ -29,6 +30,16 @@ def example_body(operation: Operation) -> dict[str, Any]:
     """The example without the members that belong in the path."""
     example = example_input(operation.input)
     return {name: value for name, value in example.items() if name not in operation.path_parameters}
+
+
+def example_answer(operation: Operation) -> Any:
+    """An answer of the operation with all its members, texts left out as `…`; None where it answers no JSON."""
+    if operation.output is None:
+        return None
+    schema = TypeAdapter(operation.output).json_schema(
+        mode="serialization", schema_generator=JsonSchema
+    )
+    return _answered(schema, schema.get("$defs", {}), 0) or None
 
 
 def curl_command(operation: Operation, base: str) -> str:
@@ -61,6 +72,29 @@ def _sent(operation: Operation, given: dict[str, Any]) -> list[str]:
         ]
     sent = shlex.quote(json.dumps(given, indent=2, ensure_ascii=False))
     return ["-H 'Content-Type: application/json'", f"-d {sent}"]
+
+
+def _answered(schema: dict[str, Any], defs: dict[str, Any], depth: int) -> Any:
+    """A value of this schema with all members to a depth of three objects; of several alternatives the first."""
+    if "$ref" in schema:
+        return _answered(defs[schema["$ref"].rpartition("/")[2]], defs, depth)
+    if shown := schema.get("examples") or schema.get("enum"):
+        return shown[0]
+    if "const" in schema:
+        return schema["const"]
+    if forms := schema.get("anyOf") or schema.get("oneOf") or schema.get("allOf"):
+        real = [form for form in forms if form.get("type") != "null"]
+        return _answered(real[0], defs, depth)
+    kind: Any = schema.get("type")
+    if kind == "object":
+        properties: dict[str, Any] = schema.get("properties", {}) if depth < _ANSWER_DEPTH else {}
+        return {name: _answered(each, defs, depth + 1) for name, each in properties.items()}
+    if kind == "array":
+        item = schema.get("items")
+        return [_answered(item, defs, depth)] if item and depth < _ANSWER_DEPTH else []
+    if kind == "string":
+        return _TEXTS.get(schema.get("format", ""), "…")
+    return _plain(schema, defs, depth)
 
 
 def _made(schema: dict[str, Any], defs: dict[str, Any], depth: int) -> Any:

@@ -19,7 +19,6 @@ from negotiator.discovery import (
 )
 from negotiator.discovery.authorization_metadata import AuthorizationServerInfo
 from negotiator.discovery.documents import (
-    HTML,
     JSON,
     MARKDOWN,
     TEXT,
@@ -139,12 +138,6 @@ def _for_agents(site: SiteDescription) -> Iterable[PublicDocument]:
 def _for_people(site: SiteDescription) -> Iterable[PublicDocument]:
     html, markdown = public_pages.home_page(site)
     yield page_document(public_pages.HOME_PATH, html, markdown, public_pages.home_headers(site))
-    yield lazy_document(
-        public_pages.MANUAL_PATH,
-        HTML,
-        lambda: public_pages.manual_page(site).encode(),
-        page_frame.PAGE_HEADERS,
-    )
     yield static_document(
         page_frame.STYLE_PATH, page_frame.STYLE_TYPE, page_frame.static_file("site.css")
     )

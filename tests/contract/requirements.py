@@ -223,7 +223,7 @@ REQUIREMENTS: Final = {
     "4.4:tool-pages": "/tools and /tools/{slug}, for people and as markdown",
     "4.4:data": "/about/data names every source with its licence",
     "4.4:webmcp": "the home page registers its tools in a browser that has WebMCP, once",
-    "4.4:manual": "/docs shows every operation without loading anything from elsewhere",
+    "4.4:manual": "/docs and its pages show every operation without loading anything from elsewhere",
     "4.5:transport": "documents answer GET and HEAD, ETag and 304, with CORS",
     # 5: operation
     "5.1:environment": "settings come from NEGOTIATOR_ variables, .env or TOML",

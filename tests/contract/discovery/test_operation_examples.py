@@ -23,9 +23,10 @@ async def test_every_operation_has_its_example_in_both_places(
     client: httpx2.AsyncClient, settings: Settings
 ) -> None:
     described = (await read(client, "/openapi.json"))["paths"]
-    page = (await client.get("/docs")).text
-    sections = r'<section class="operation" id="(\w+)">.*?<pre tabindex="0"><code>(.*?)</code>'
-    shown = dict(re.findall(sections, page, re.DOTALL))
+    listed = set(re.findall(r'href="(/docs/api/\w+)"', (await client.get("/docs")).text))
+    pages = [(await client.get(address)).text for address in sorted(listed)]
+    sections = r'<section class="operation" id="(\w+)">.*?<pre id="\1-command" tabindex="0"><code>(.*?)</code>'
+    shown = dict(re.findall(sections, "".join(pages), re.DOTALL))
     for operation in app.build_application(settings).service.operations:
         entry = described[operation.path][operation.method.lower()]
         (sample,) = entry["x-codeSamples"]

@@ -1,8 +1,9 @@
-"""The guides for people: each is served, found by its words, and linked from the pages that it explains."""
+"""`/docs`: guides and operations are served, found by their words, and linked from the pages that they explain."""
 
 import re
 from importlib import resources
 
+import httpx2
 import pytest
 
 from negotiator.console.guides_content import (
@@ -14,6 +15,7 @@ from negotiator.console.guides_content import (
 )
 from tests.conftest import Account, Browsers
 
+ENTRANCE = "/docs"
 PAGE = "/docs/guides"
 
 
@@ -62,7 +64,7 @@ def test_guides_are_found_by_words_in_any_form_and_by_beginnings() -> None:
 @pytest.mark.asyncio
 async def test_a_visitor_reads_guides_and_a_strange_one_is_missing(browsers: Browsers) -> None:
     visitor = browsers()
-    listed = (await visitor.open(PAGE)).text
+    listed = (await visitor.open(ENTRANCE)).text
     for guide in all_guides():
         assert f'href="{PAGE}/{guide.name}"' in listed
         shown = await visitor.open(f"{PAGE}/{guide.name}")
@@ -70,11 +72,59 @@ async def test_a_visitor_reads_guides_and_a_strange_one_is_missing(browsers: Bro
         assert f"<h1>{guide.title}</h1>" in shown.text
         fragments = re.findall(r'href="#([a-z0-9-]+)"', shown.text)
         assert all(f'id="{fragment}"' in shown.text for fragment in fragments if fragment != "main")
-    found = (await visitor.open(f"{PAGE}?q=passkey")).text
+    found = _article((await visitor.open(f"{ENTRANCE}?q=passkey")).text)
     assert f'href="{PAGE}/account"' in found
     assert f'href="{PAGE}/wins"' not in found
-    assert "No guide has any of these words" in (await visitor.open(f"{PAGE}?q=zebra")).text
+    found = _article((await visitor.open(f"{ENTRANCE}?q=record+an+offer")).text)
+    assert 'href="/docs/api/offers#record_offer"' in found
+    found = (await visitor.open(f"{ENTRANCE}?q=zebra")).text
+    assert "No guide and no operation has any of these words" in found
     assert (await visitor.open(f"{PAGE}/nothing", accept="text/html")).status_code == 404
+
+
+def _article(page: str) -> str:
+    return page.partition("<article")[2].partition("</article>")[0]
+
+
+@pytest.mark.asyncio
+async def test_former_addresses_and_a_slash_too_many_lead_there(browsers: Browsers) -> None:
+    visitor = browsers()
+    moved = await visitor.open(f"{PAGE}?q=limit", accept="text/html")
+    assert (moved.status_code, moved.headers["location"]) == (308, f"{ENTRANCE}?q=limit")
+    slashed = await visitor.open(f"{ENTRANCE}/", accept="text/html")
+    assert slashed.headers["location"].endswith(ENTRANCE)
+
+
+@pytest.mark.asyncio
+async def test_every_link_of_the_documentation_works(client: httpx2.AsyncClient) -> None:
+    seen, waiting = set[str](), {ENTRANCE}
+    while waiting:
+        path = waiting.pop()
+        seen.add(path)
+        answer = await client.get(path)
+        assert answer.status_code == 200, path
+        if path.startswith(ENTRANCE):
+            for target in re.findall(r'href="(/[^"#?]*)(?:#[^"]*)?"', answer.text):
+                if target not in seen:
+                    waiting.add(target)
+            for target, fragment in re.findall(r'href="(/docs/[^"#]*)#([^"]+)"', answer.text):
+                linked = (await client.get(target)).text if target != path else answer.text
+                assert f'id="{fragment}"' in linked, (path, target, fragment)
+    assert {f"{PAGE}/{name}" for name in GUIDES} <= seen
+
+
+@pytest.mark.asyncio
+async def test_programs_read_guides_as_markdown_that_names_this_service(
+    client: httpx2.AsyncClient,
+) -> None:
+    listed = await client.get(ENTRANCE, headers={"accept": "text/markdown"})
+    assert listed.headers["content-type"].startswith("text/markdown")
+    assert "](https://negotiator.example/docs/guides/register)" in listed.text
+    guide = await client.get(f"{PAGE}/register", headers={"accept": "text/markdown"})
+    assert guide.text.startswith("# Register an agent\n")
+    assert "127.0.0.1:8000" not in guide.text
+    tag = {"accept": "text/markdown", "if-none-match": guide.headers["etag"]}
+    assert (await client.get(f"{PAGE}/register", headers=tag)).status_code == 304
 
 
 @pytest.mark.asyncio
