@@ -40,7 +40,7 @@ def service() -> ServiceDescription:
             "keys_dir": path,
             "secret": "none",
         }
-        return build_application(Settings(_env_file=None, **plain)).service  # pyright: ignore[reportCallIssue]
+        return build_application(Settings(**plain)).service
 
 
 def pages() -> dict[Path, str]:

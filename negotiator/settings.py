@@ -1,31 +1,33 @@
-"""Every setting with its default; the only module that reads the environment.
+"""Every setting with its default. Where settings are written is `settings_files`.
 
-Values come from `NEGOTIATOR_*` variables, then a `.env` file, then `negotiator.toml`, in that order. An
-unknown or ill-typed setting stops the start with one clear line (docs/contract 5.1).
+An unknown or ill-typed setting stops the start with one clear line (docs/contract 5.1).
 """
 
-import os
-import tomllib
 from email.utils import getaddresses
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Final, Literal, Self
+from typing import Any, Final, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import Field, ValidationError, field_validator, model_validator
-from pydantic_settings import (
-    BaseSettings,
-    NoDecode,
-    PydanticBaseSettingsSource,
-    SettingsConfigDict,
-    TomlConfigSettingsSource,
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from negotiator.settings_files import (
+    ENV_PREFIX,
+    GivenSetting,
+    SettingsError,
+    SettingsSources,
+    checkout,
+    find_files,
+    own_variables,
+    read_sources,
+    user_folder,
 )
 
 _REMOTE: Final = {"openai": ("https", "http"), "deepgram": ("wss", "ws")}
 _WITH_A_MODEL: Final = frozenset({"sherpa-onnx", "vosk"})
 
 
-class SpeechSettings(BaseSettings):
+class SpeechSettings(BaseModel):
     """Settings of speech recognition."""
 
     speech_engine: Literal[
@@ -83,7 +85,7 @@ class SpeechSettings(BaseSettings):
         return self
 
 
-class TransportSettings(BaseSettings):
+class TransportSettings(BaseModel):
     """Limits on connections and slow clients. Connections and streams are counted in each worker."""
 
     header_limit_bytes: int = Field(
@@ -134,13 +136,20 @@ class TransportSettings(BaseSettings):
     )
 
 
-ENV_PREFIX = "NEGOTIATOR_"
+_SQLITE: Final = "sqlite+aiosqlite:///"
+PATHS: Final = ("data_dir", "keys_dir", "models_dir", "speech_model_path")
 
 Network = IPv4Network | IPv6Network
 
 
-class SettingsError(Exception):
-    """One line that says which setting is wrong and how."""
+def _data_folder() -> Path:
+    root = checkout()
+    return root / "var" if root else user_folder("XDG_DATA_HOME", ".local/share")
+
+
+def _keys_folder(data: Path) -> Path:
+    root = checkout()
+    return root / "keys" if root and data == root / "var" else data / "keys"
 
 
 def _split(value: Any) -> Any:
@@ -154,20 +163,12 @@ def _split(value: Any) -> Any:
 class Settings(SpeechSettings, TransportSettings):
     """The operator's choices (docs/contract 5.1)."""
 
-    model_config = SettingsConfigDict(
-        env_prefix=ENV_PREFIX,
-        env_file=".env",
-        toml_file="negotiator.toml",
-        extra="forbid",
-        frozen=True,
-    )
-    LISTS: ClassVar[tuple[str, ...]] = ("services", "trusted_proxies", "trusted_origins")
-
+    model_config = ConfigDict(extra="forbid", frozen=True)
     base_url: str = Field(
         "http://127.0.0.1:8000",
         description="Issuer, resource and base of every link; no trailing slash.",
     )
-    services: Annotated[list[Literal["assistant", "directory"]], NoDecode] = Field(
+    services: list[Literal["assistant", "directory"]] = Field(
         ["assistant", "directory"],
         description="Which services this process offers, comma-separated.",
     )
@@ -176,9 +177,15 @@ class Settings(SpeechSettings, TransportSettings):
         "", description="Redis for rate limits and live events that several machines share."
     )
     data_dir: Path = Field(
-        Path("var"), description="Folder of the database, the outbox and the pepper."
+        default_factory=lambda: _data_folder(),
+        description="Folder of the database, the outbox and the pepper. Unset: var in the checkout; without one "
+        "$XDG_DATA_HOME/negotiator, by default ~/.local/share/negotiator.",
     )
-    keys_dir: Path = Field(Path("keys"), description="Signing keys, one PEM file each, mode 0600.")
+    keys_dir: Path = Field(
+        default_factory=lambda values: _keys_folder(values["data_dir"]),
+        description="Signing keys, one PEM file each, mode 0600. Unset: keys in the checkout where data_dir is unset "
+        "too, else keys in the data folder.",
+    )
     secret: str = Field(
         "",
         description="Pepper for codes, keys and cursors; made on first start if empty.",
@@ -191,11 +198,11 @@ class Settings(SpeechSettings, TransportSettings):
         3600, ge=60, le=86400, description="Life of every other access token, seconds."
     )
     unclaimed_retention_days: int = Field(30, ge=1, description="Days an unclaimed agent is kept.")
-    trusted_proxies: Annotated[list[str], NoDecode] = Field(
+    trusted_proxies: list[str] = Field(
         [],
         description="Networks whose X-Forwarded-For is trusted, comma-separated CIDR.",
     )
-    trusted_origins: Annotated[list[str], NoDecode] = Field(
+    trusted_origins: list[str] = Field(
         [],
         description="Foreign origins whose pages may open sockets, and use public MCP tools, comma-separated.",
     )
@@ -415,8 +422,8 @@ class Settings(SpeechSettings, TransportSettings):
     def _has_a_database(self) -> Self:
         if not self.database_url:
             path = (self.data_dir / "negotiator.db").absolute()
-            object.__setattr__(self, "database_url", f"sqlite+aiosqlite:///{path}")
-        if not self.database_url.startswith(("sqlite+aiosqlite:///", "postgresql+asyncpg://")):
+            object.__setattr__(self, "database_url", f"{_SQLITE}{path}")
+        if not self.database_url.startswith((_SQLITE, "postgresql+asyncpg://")):
             raise ValueError(
                 "database_url: must start with sqlite+aiosqlite:/// or postgresql+asyncpg://"
             )
@@ -438,39 +445,35 @@ class Settings(SpeechSettings, TransportSettings):
         """The networks whose forwarded headers are trusted."""
         return tuple(ip_network(network) for network in self.trusted_proxies)
 
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        return (
-            init_settings,
-            env_settings,
-            dotenv_settings,
-            TomlConfigSettingsSource(settings_cls),
-        )
+
+def find_sources() -> SettingsSources:
+    """What this process's variables and settings files give."""
+    return read_sources(Settings.model_fields, find_files(), own_variables())
 
 
-def load(**overrides: Any) -> Settings:
-    """Settings from the environment and files; raises `SettingsError` with one line naming the first fault."""
-    known = {f"{ENV_PREFIX}{name}".upper() for name in Settings.model_fields}
-    for name in os.environ:
-        if name.upper().startswith(ENV_PREFIX) and name.upper() not in known:
-            raise SettingsError(
-                f"{name} is not a setting; docs/reference/settings.md lists them all."
-            )
+def load(sources: SettingsSources | None = None, /, **overrides: Any) -> Settings:
+    """Settings from the sources, by default this process's; raises `SettingsError` that names the first fault."""
+    given = (find_sources() if sources is None else sources).given
+    values = {name: _absolute(name, each) for name, each in given.items()}
     try:
-        return Settings(**overrides)
+        return Settings(**{**values, **overrides})
     except ValidationError as invalid:
-        first = invalid.errors(include_url=False)[0]
-        name = "_".join(str(part) for part in first["loc"][:1]).upper()
-        where = f"{ENV_PREFIX}{name}: " if name else ""
-        raise SettingsError(f"{where}{first['msg'].removeprefix('Value error, ')}") from None
-    except tomllib.TOMLDecodeError as invalid:
-        raise SettingsError(f"negotiator.toml: {invalid}") from None
-    except ValueError as invalid:
-        raise SettingsError(str(invalid)) from None
+        fault = invalid.errors(include_url=False)[0]
+        message = fault["msg"].removeprefix("Value error, ")
+        name = str(fault["loc"][0]) if fault["loc"] else ""
+        if not name:
+            name, _, message = message.partition(": ")
+        place = given[name].place if name in given else f"{ENV_PREFIX}{name.upper()}"
+        raise SettingsError(f"{place}: {message}") from None
+
+
+def _absolute(name: str, setting: GivenSetting) -> Any:
+    """The value, a relative path made absolute from the folder of what names it."""
+    value, folder = setting.value, setting.folder
+    if not isinstance(value, str) or not value:
+        return value
+    if name in PATHS:
+        return folder / Path(value).expanduser()
+    if name == "database_url" and value.startswith(_SQLITE):
+        return f"{_SQLITE}{folder / value.removeprefix(_SQLITE)}"
+    return value

@@ -24,6 +24,7 @@ from negotiator.agents.delegation import Delegations
 from negotiator.app import create_app
 from negotiator.compose.application import build_application
 from negotiator.settings import Settings
+from negotiator.settings_files import CONFIG_VARIABLE
 from negotiator.store.migrate import migrate
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store, make_store
@@ -94,6 +95,15 @@ def signing_keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session", autouse=True)
+def _no_settings_of_this_machine(tmp_path_factory: pytest.TempPathFactory) -> Generator[None]:
+    """Neither the settings files of the machine apply nor the servers that its user runs."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(CONFIG_VARIABLE, os.devnull)
+        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
 def _each_key_checked_once() -> Generator[None]:
     """The same few key files are read by every application; what was a sound key the first time still is."""
     with pytest.MonkeyPatch.context() as patch:
@@ -133,7 +143,7 @@ def make_settings(data_dir: Path, keys_dir: Path, **overrides: Any) -> Settings:
         "limit_fetch_rpm": 1_000_000,
         "claim_failures_per_address": 1_000_000,
     }
-    return Settings(_env_file=None, **{**plain, **overrides})  # pyright: ignore[reportCallIssue]
+    return Settings(**{**plain, **overrides})
 
 
 @asynccontextmanager

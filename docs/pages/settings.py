@@ -5,22 +5,26 @@ from typing import Any
 
 from docs.pages.markdown import code, grid, span
 from negotiator.http.operation import ServiceDescription
-from negotiator.settings import ENV_PREFIX, Settings
+from negotiator.settings import Settings
+from negotiator.settings_files import ENV_PREFIX
 
 
 def page(_service: ServiceDescription) -> Iterable[str]:
     """Settings in the order of their class."""
     yield "# Settings\n"
     yield (
-        f"From variables with the prefix `{ENV_PREFIX}`, then a file `.env`, then a file `negotiator.toml` (names in\n"
-        "lower case, without the prefix), each in the folder the server starts in. An unknown or ill-typed setting\n"
-        "stops the start with one line.\n"
+        f"From variables with the prefix `{ENV_PREFIX}`, then a file `.env` with the same names, then a file\n"
+        "`negotiator.toml` (names in lower case, without the prefix). Each file is the first one found in the\n"
+        "current folder, the checkout and `/etc/negotiator`; `--config FILE` or `NEGOTIATOR_CONFIG` names the one\n"
+        "file that is read instead. A relative path in a file starts at the file's folder. An unknown or ill-typed\n"
+        "setting stops the start with one line. [Operations](../operations.md#settings) says how commands find the\n"
+        "settings of a running server.\n"
     )
     schema = Settings.model_json_schema()["properties"]
     rows = (
         (
             code(f"{ENV_PREFIX}{name.upper()}"),
-            _default(schema[name].get("default")),
+            "see meaning" if field.default_factory else _default(schema[name].get("default")),
             _bounds(schema[name]),
             field.description or "",
         )

@@ -1,5 +1,6 @@
 """The command tree, and the commands without a topic."""
 
+import os
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -13,22 +14,24 @@ from negotiator.cli.memory import memory_app
 from negotiator.cli.output import (
     JsonOption,
     async_command,
+    exit_on_refusal,
     load_settings,
     print_result,
     print_table,
+    print_version,
     run_unit,
 )
 from negotiator.cli.serve import serve
 from negotiator.directory import exchange_import
 from negotiator.discovery import openapi
 from negotiator.keys import ALGORITHMS, Keyring
+from negotiator.settings_files import CONFIG_VARIABLE
 from negotiator.values import timestamp
 
 app = typer.Typer(
     no_args_is_help=True,
-    add_completion=False,
+    invoke_without_command=True,
     pretty_exceptions_enable=False,
-    help="Negotiator: a negotiation assistant server for AI agents.",
 )
 keys_app = typer.Typer(no_args_is_help=True, help="Signing keys.")
 app.add_typer(users_and_issuers.users_app, name="users")
@@ -40,6 +43,34 @@ app.add_typer(memory_app, name="memory")
 app.add_typer(keys_app, name="keys")
 app.command("serve")(serve)
 KEPT_FOLDER: Final = Path("var/demo")
+
+
+@app.callback()
+def choose_settings(
+    context: typer.Context,
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="The one settings file to read, in place of .env and negotiator.toml; as NEGOTIATOR_CONFIG.",
+        ),
+    ] = None,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+    verbose: Annotated[
+        bool,
+        typer.Option(
+            "--verbose", "-v", help="With --version: also where code, settings and data are."
+        ),
+    ] = False,
+) -> None:
+    """Negotiator: a negotiation assistant server for AI agents."""
+    if config is not None:
+        os.environ[CONFIG_VARIABLE] = str(config.resolve())
+    if version:
+        with exit_on_refusal():
+            print_version(verbose=verbose)
+    elif context.invoked_subcommand is None:
+        raise typer.BadParameter("name a command; negotiator --help lists them")
 
 
 @app.command("demo")

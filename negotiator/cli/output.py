@@ -7,10 +7,13 @@ terminal would obey or hide are escaped (`values.escape_invisible`).
 import asyncio
 import functools
 import re
+import shlex
+import shutil
 import sqlite3
 import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterable, Mapping
 from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
 from typing import Annotated, Any, Final, ParamSpec, TypeVar
 
 import orjson
@@ -21,10 +24,12 @@ from rich.text import Text
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SQLAlchemyError
 
-from negotiator import telemetry
+from negotiator import __version__, telemetry
+from negotiator.cli.running_servers import command_sources
 from negotiator.errors import Refusal, Unavailable, ValidationFailed
 from negotiator.keys import UnusableKeyError
-from negotiator.settings import Settings, SettingsError, load
+from negotiator.settings import Settings, find_sources, load
+from negotiator.settings_files import SettingsError
 from negotiator.store.migrate import migrate
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store, make_store
@@ -68,29 +73,52 @@ def print_table(rows: Iterable[Mapping[str, Any]], empty: str, *, as_json: bool)
     (stdout_console if stdout_console.is_terminal else Console(width=_PIPE)).print(table)
 
 
+def print_version(*, verbose: bool) -> None:
+    """Print the version; with `verbose` also where the code, the settings and the data are."""
+    lines = [f"Negotiator {__version__}"]
+    if verbose:
+        sources = command_sources()
+        settings = load(sources)
+        files = ", ".join(map(str, sources.files)) or "no file"
+        lines += [
+            f"Python {sys.version.split()[0]}, {sys.executable}",
+            f"Code: {Path(__file__).parents[1]}",
+            f"Settings: {files}",
+            f"Base URL: {settings.base_url}",
+            f"Data folder: {settings.data_dir.absolute()}",
+            f"Keys folder: {settings.keys_dir.absolute()}",
+        ]
+    print_result(None, "\n".join(lines), as_json=False)
+
+
 def print_warning(line: str) -> None:
     """Print one line on standard error."""
     stderr_console.print(_plain(f"negotiator: warning: {escape_invisible(line)}"))
 
 
 def load_settings() -> Settings:
-    """The settings; logs are configured to go to standard error."""
-    settings = load()
+    """The settings of a command, those of the user's running server included; logs go to standard error."""
+    settings = load(command_sources())
     telemetry.configure(settings.log_format)
     return settings
 
 
 @asynccontextmanager
-async def open_store(settings: Settings) -> AsyncGenerator[Store]:
-    """The configured database, migrated and open. Raises `Unavailable` with the reason when it cannot be used."""
+async def open_store(settings: Settings, *, quiet: bool = False) -> AsyncGenerator[Store]:
+    """The configured database, migrated and open; says so when it is new.
+
+    Raises `Unavailable` with the reason when it cannot be used.
+    """
     url = settings.database_url
-    broken = _database_faults(url)
+    broken, is_new = _database_faults(url), is_missing(url)
     try:
         await migrate(url)
         store = make_store(url)
         await store.start()
     except (*broken, OSError) as fault:
         raise _unusable(url, fault) from fault
+    if is_new and not quiet:
+        _tell_of_new_database(url)
     try:
         yield store
     except broken as fault:
@@ -99,13 +127,17 @@ async def open_store(settings: Settings) -> AsyncGenerator[Store]:
         await store.close()
 
 
-async def run_unit(unit: Callable[[Transaction], T], *, scrub: bool = False) -> T:
-    """Run one unit on the configured database, migrating it first; `scrub` overwrites the deleted data.
+async def run_unit(
+    unit: Callable[[Transaction], T], settings: Settings | None = None, *, scrub: bool = False
+) -> T:
+    """Run one unit on the database of these settings, by default those of a command, migrating it first.
 
-    A running server learns at once what the unit revoked.
+    `scrub` overwrites the deleted data. A running server learns at once what the unit revoked. A new database is named,
+    except when the caller gives the settings.
     """
-    settings = load_settings()
-    async with open_store(settings) as store:
+    quiet = settings is not None
+    settings = settings or load_settings()
+    async with open_store(settings, quiet=quiet) as store:
         bus = make_bus(settings)
         publish_revocations(store, bus)
         try:
@@ -150,10 +182,34 @@ def exit_on_refusal() -> Generator[None]:
         exit_with_error(f"{_reason(fault)}.", 1)
 
 
+def command_name() -> str:
+    """How the user can call this command: `negotiator` when that is this one, else by its absolute path."""
+    own = Path(sys.executable).with_name("negotiator")
+    if not own.exists():
+        return shlex.join([sys.executable, "-m", "negotiator"])
+    found = shutil.which("negotiator")
+    return "negotiator" if found and Path(found).samefile(own) else shlex.quote(str(own))
+
+
 def exit_with_error(line: str, code: int) -> None:
     """Print one line on standard error and exit."""
     stderr_console.print(_plain(f"negotiator: {escape_invisible(line)}"))
     raise typer.Exit(code)
+
+
+def is_missing(database_url: str) -> bool:
+    """Whether this is an SQLite database whose file does not exist."""
+    return database_url.startswith("sqlite") and not _file(database_url).exists()
+
+
+def _tell_of_new_database(url: str) -> None:
+    unread = ", ".join(map(str, find_sources().unreadable))
+    because = f", because this user may not read {unread}" if unread else ""
+    stderr_console.print(_plain(f"negotiator: A new database was made at {_file(url)}{because}."))
+
+
+def _file(url: str) -> Path:
+    return Path(make_url(url).database or "")
 
 
 def _plain(lines: str) -> Text:

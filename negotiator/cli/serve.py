@@ -9,12 +9,15 @@ from typing import Annotated, Final
 
 import typer
 
-from negotiator.cli.output import exit_on_refusal, load_settings, print_result, run_unit
+from negotiator import telemetry
+from negotiator.cli.output import command_name, exit_on_refusal, print_result, run_unit
+from negotiator.cli.running_servers import recorded
 from negotiator.directory import exchange_import
 from negotiator.errors import Unavailable
 from negotiator.http.websocket_protocol import MAX_MESSAGE
 from negotiator.keys import Keyring
-from negotiator.settings import ENV_PREFIX, Settings
+from negotiator.settings import Settings, find_sources, load
+from negotiator.settings_files import ENV_PREFIX, SettingsSources
 from negotiator.store.statement import Transaction
 from negotiator.users import user_queries
 from negotiator.users.invitation import invite
@@ -22,11 +25,12 @@ from negotiator.users.invitation import invite
 _DRAIN = 20
 _COOKIE_FIXES: Final = {(3, 11): 10, (3, 12): 6}
 """Per minor version of CPython, the first release without CVE-2024-7592 (quadratic time in `http.cookies`)."""
-_FIRST_USER_MESSAGE = """No user account exists yet. This link creates the first one, an administrator, and works once:
+_FIRST_USER_MESSAGE = """
+No user account exists yet. This link creates the first one, an administrator. It works once, within a day:
 
     {link}
 
-Or from the command line: negotiator users add you@example.com --admin --password-stdin
+Or from the command line: {command} users add you@example.com --password-stdin
 """
 
 
@@ -42,25 +46,24 @@ def serve(
 ) -> None:
     """Serve the API and the pages; on the first start, print a link to create the first user."""
     with exit_on_refusal():
-        settings = _configured(host, port)
+        sources, settings = _configured(host, port)
         _check_address(host, port)
         if settings.metrics_listen:
             metrics_host, _, metrics_port = settings.metrics_listen.rpartition(":")
             _check_address(metrics_host.strip("[]"), int(metrics_port), shared=True)
-        has_users = asyncio.run(run_unit(_prepare))
+        has_users = asyncio.run(run_unit(_prepare, settings))
         Keyring(settings.keys_dir)
         secret = _secret(settings)
         _check_folder(settings.data_dir)
     base = settings.base_url
-    print_result(
-        None, f"Negotiator at {base} (people: {base}/, agents: {base}/auth.md)", as_json=False
-    )
+    lines = [f"Negotiator at {base} (people: {base}/, agents: {base}/auth.md)"]
+    lines.append(f"Data folder: {settings.data_dir.absolute()}")
+    if sources.files:
+        lines.append(f"Settings: {', '.join(map(str, sources.files))}")
     if not has_users:
-        print_result(
-            None,
-            _FIRST_USER_MESSAGE.format(link=f"{base}/first-user/{invite(secret)}"),
-            as_json=False,
-        )
+        link, command = f"{base}/first-user/{invite(secret)}", command_name()
+        lines.append(_FIRST_USER_MESSAGE.format(link=link, command=command))
+    print_result(None, "\n".join(lines), as_json=False)
     if warning := interpreter_warning(sys.version_info[:3]):
         typer.echo(warning, err=True)
     sys.stdout.flush()
@@ -69,19 +72,20 @@ def serve(
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # The server replaces this process, so that no worker keeps the memory of the command.
     command = _uvicorn(host, port, workers, reload=reload, timeout=settings.worker_timeout)
-    os.execv(sys.executable, [sys.executable, *command])  # noqa: S606
+    with recorded(settings, sources):
+        os.execv(sys.executable, [sys.executable, *command])  # noqa: S606
 
 
-def _configured(host: str, port: int) -> Settings:
-    """The settings. Without a configured base URL, the listening address becomes the base URL."""
-    settings = load_settings()
-    if (
-        f"{ENV_PREFIX}BASE_URL" not in os.environ
-        and settings.base_url == Settings.model_fields["base_url"].default
-    ):
-        os.environ[f"{ENV_PREFIX}BASE_URL"] = f"http://{host}:{port}"
-        settings = load_settings()
-    return settings
+def _configured(host: str, port: int) -> tuple[SettingsSources, Settings]:
+    """The settings and where they come from. Without a base URL among them, the listening address becomes it."""
+    sources = find_sources()
+    if "base_url" not in sources.given:
+        at = f"[{host}]" if ":" in host else host
+        os.environ[f"{ENV_PREFIX}BASE_URL"] = f"http://{at}:{port}"
+        sources = find_sources()
+    settings = load(sources)
+    telemetry.configure(settings.log_format)
+    return sources, settings
 
 
 def _check_address(host: str, port: int, *, shared: bool = False) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import orjson
 import pytest
@@ -17,6 +17,7 @@ from negotiator import telemetry
 from negotiator.cli.main import app
 
 PREFIX = "NEGOTIATOR_"
+_NO_FILES: Final = {"NEGOTIATOR_CONFIG": os.devnull}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,7 @@ class CommandResult:
 
 @dataclass(frozen=True, slots=True)
 class CommandLine:
-    """A machine with these NEGOTIATOR_ variables."""
+    """A machine with these variables; no settings file applies unless `NEGOTIATOR_CONFIG` is empty."""
 
     variables: dict[str, str]
 
@@ -55,7 +56,7 @@ class CommandLine:
         root = Path(__file__).parents[2]
         done = subprocess.run(
             [sys.executable, "-m", "negotiator", *words],
-            env={**plain, **self.variables, "PYTHONPATH": str(root)},
+            env={**plain, **_NO_FILES, **self.variables, "PYTHONPATH": str(root)},
             cwd=folder,
             capture_output=True,
             text=True,
@@ -74,6 +75,9 @@ def _environment(variables: dict[str, str]) -> Generator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for name in [name for name in os.environ if name.startswith(PREFIX)]:
             patch.delenv(name)
-        for name, value in variables.items():
+        for name, value in {**_NO_FILES, **variables}.items():
             patch.setenv(name, value)
+        given = set(os.environ)
         yield
+        for name in set(os.environ) - given:
+            del os.environ[name]

@@ -76,7 +76,8 @@ class Server:
         }
         root = str(Path(__file__).parents[2])
         ours = {f"NEGOTIATOR_{name.upper()}": value for name, value in mine.items()}
-        return {**clean, "PYTHONPATH": root, **ours}
+        alone = {"NEGOTIATOR_CONFIG": os.devnull, "XDG_STATE_HOME": str(self.folder / "state")}
+        return {**clean, "PYTHONPATH": root, **alone, **ours}
 
     def run(self, *command: str) -> str:
         """Run a command of the operator's beside the server; gives what it printed."""

@@ -8,6 +8,7 @@ from typing import Any
 from negotiator import settings
 from negotiator.agents.schemas import ID_JAG
 from negotiator.cli.demo.context import DemoChapter, DemoContext, JsonObject
+from negotiator.cli.running_servers import command_sources
 from negotiator.discovery.authorization_metadata import RESOURCE_PATH, SERVER_PATH
 from negotiator.negotiations.routes import NEGOTIATIONS_PATH
 from negotiator.negotiations.tactic_routes import TACTICS_PATH
@@ -207,7 +208,7 @@ def _claim(journey: DemoContext) -> None:
 def _trust(journey: DemoContext) -> None:
     """Trust the provider: by discovery where loopback may be fetched, else by its key file."""
     provider = journey.provider
-    loopback = journey.site.is_own or settings.load().allow_loopback_fetch
+    loopback = journey.site.is_own or settings.load(command_sources()).allow_loopback_fetch
     if loopback:
         journey.operate(
             "issuers",

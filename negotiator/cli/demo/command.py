@@ -24,7 +24,7 @@ from negotiator.cli.demo.identity_provider import run_identity_provider
 from negotiator.cli.demo.printer import DemoPrinter
 from negotiator.cli.demo.server import DemoFailed, DemoServer, existing_server, run_own_server
 from negotiator.cli.output import exit_with_error, print_result, print_warning
-from negotiator.settings import SettingsError
+from negotiator.settings_files import SettingsError
 
 CHAPTERS: Final[tuple[DemoChapter, ...]] = (
     access_chapters.DISCOVERY,

@@ -17,7 +17,7 @@ import httpx2
 
 import negotiator
 from negotiator.discovery.health_routes import HEALTH_PATH
-from negotiator.settings import ENV_PREFIX
+from negotiator.settings_files import CONFIG_VARIABLE, ENV_PREFIX
 
 _TIMEOUT: Final = 60.0
 _POLL: Final = 0.05
@@ -35,7 +35,7 @@ class DemoServer:
     """A server, with the environment and folder in which the operator's commands run."""
 
     url: str
-    environment: Mapping[str, str]
+    environment: dict[str, str]
     folder: Path
     is_own: bool
 
@@ -65,7 +65,7 @@ class DemoServer:
 
 def existing_server(url: str) -> DemoServer:
     """A running server; the operator's settings are those of this process."""
-    return DemoServer(url.rstrip("/"), os.environ, Path.cwd(), is_own=False)
+    return DemoServer(url.rstrip("/"), dict(os.environ), Path.cwd(), is_own=False)
 
 
 @contextlib.contextmanager
@@ -76,17 +76,26 @@ def run_own_server(**settings: str) -> Generator[DemoServer]:
     """
     with (
         TemporaryDirectory(prefix="negotiator-demo-") as name,
-        run_server(Path(name), settings=settings) as site,
+        run_server(Path(name), settings=settings, hidden=True) as site,
     ):
         yield site
 
 
 @contextlib.contextmanager
 def run_server(
-    folder: Path, port: int = 0, settings: Mapping[str, str] | None = None
+    folder: Path,
+    port: int = 0,
+    settings: Mapping[str, str] | None = None,
+    *,
+    hidden: bool = False,
 ) -> Generator[DemoServer]:
-    """A server with its data and keys in `folder`, on this port or a free one; it ends with the context."""
+    """A server with its data and keys in `folder`, on this port or a free one; it ends with the context.
+
+    The user's commands do not find a hidden server.
+    """
     site = _site(folder, port or _free_port(), settings or {})
+    if hidden:
+        site.environment["XDG_STATE_HOME"] = str(folder / "state")
     command = [sys.executable, "-m", "negotiator", "serve", "--port", site.url.rpartition(":")[2]]
     with (site.folder / _LOG).open("w") as log:
         # A process group of its own: Ctrl-C reaches only the demo, which then ends the server.
@@ -121,8 +130,8 @@ def _site(folder: Path, port: int, settings: Mapping[str, str]) -> DemoServer:
         if not name.upper().startswith(ENV_PREFIX) or name.upper() == _MODELS
     }
     environment |= {f"{ENV_PREFIX}{name.upper()}": value for name, value in values.items()}
-    # The folder has no .env and no negotiator.toml, so the operator's settings do not apply. PYTHONPATH lets the
-    # server find the package when it is not installed.
+    # No settings file of the operator applies. PYTHONPATH lets the server find the package when it is not installed.
+    environment[CONFIG_VARIABLE] = os.devnull
     environment["PYTHONPATH"] = str(Path(negotiator.__file__).parents[1])
     return DemoServer(url, environment, folder, is_own=True)
 

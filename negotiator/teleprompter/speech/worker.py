@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, Final, Protocol
 
 from negotiator.errors import Unavailable
-from negotiator.settings import ENV_PREFIX
+from negotiator.settings_files import ENV_PREFIX
 from negotiator.telemetry import logger
 from negotiator.teleprompter.speech.worker_frames import (
     FrameKind,

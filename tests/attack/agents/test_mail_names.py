@@ -16,7 +16,8 @@ from negotiator.agents.email_verification import EmailVerification
 from negotiator.agents.mail import Mailer, quote_name
 from negotiator.directory.identity_verification import CodeMailer
 from negotiator.errors import ValidationFailed
-from negotiator.settings import SettingsError, load
+from negotiator.settings import load
+from negotiator.settings_files import SettingsError
 from negotiator.users.user_queries import normalise_email
 
 BASE = "https://negotiator.example"

@@ -48,11 +48,11 @@ def test_serve_prints_the_link_while_there_is_nobody(
     places = {"NEGOTIATOR_DATA_DIR": str(tmp_path / "var"), "NEGOTIATOR_KEYS_DIR": str(tmp_path)}
     machine = CommandLine({**places, "NEGOTIATOR_BASE_URL": BASE})
     monkeypatch.setattr("os.execv", _stays)
-    said = machine.run("serve")
+    said = machine.run("serve", "--port", "0")
     assert said.exit_code == 0, said
     assert re.search(f"^ +{re.escape(BASE)}/first-user/[0-9a-f]+-[0-9a-f]{{64}}$", said.out, re.M)
     machine.run("users", "add", "ada@example.com")
-    assert "first-user" not in machine.run("serve").out
+    assert "first-user" not in machine.run("serve", "--port", "0").out
 
 
 @pytest.mark.asyncio

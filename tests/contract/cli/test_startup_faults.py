@@ -13,8 +13,9 @@ from negotiator.keys import Keyring
 from tests.contract.requirements import covers
 from tests.helpers.command_line import CommandLine
 
+SERVE = ("serve", "--port", "0")
 COMMANDS = (
-    ("serve",),
+    SERVE,
     ("migrate",),
     ("audit",),
     ("users", "list"),
@@ -139,7 +140,7 @@ def test_a_key_that_cannot_be_read_is_named(tmp_path: Path, content: bytes) -> N
     Keyring(tmp_path / "keys")
     file = next((tmp_path / "keys").glob("*.pem"))
     file.write_bytes(content)
-    for words in (("serve",), ("keys", "list"), ("keys", "rotate"), ("openapi",)):
+    for words in (SERVE, ("keys", "list"), ("keys", "rotate"), ("openapi",)):
         assert str(file) in refused(machine(tmp_path, {}), *words)
 
 
@@ -147,12 +148,12 @@ def test_a_key_of_another_kind_than_its_name_says_is_named(tmp_path: Path) -> No
     Keyring(tmp_path / "keys")
     files = sorted((tmp_path / "keys").glob("*.pem"))
     shutil.copy(files[0], files[-1])
-    assert str(files[-1]) in refused(machine(tmp_path, {}), "serve")
+    assert str(files[-1]) in refused(machine(tmp_path, {}), *SERVE)
 
 
 def test_a_keys_folder_that_is_a_file_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "keys").write_text("x")
-    for words in (("serve",), ("keys", "list"), ("openapi",)):
+    for words in (SERVE, ("keys", "list"), ("openapi",)):
         assert "is not a folder" in refused(machine(tmp_path, {}), *words)
 
 
@@ -197,4 +198,4 @@ def test_an_address_that_is_none_is_one_line(tmp_path: Path) -> None:
 
 def test_an_unreadable_pepper_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "var" / "secret").mkdir(parents=True)
-    assert "secret" in refused(machine(tmp_path, {}), "serve")
+    assert "secret" in refused(machine(tmp_path, {}), *SERVE)

@@ -5,7 +5,8 @@ import asyncio
 import httpx2
 import pytest
 
-from negotiator.settings import Settings, SettingsError, load
+from negotiator.settings import Settings, load
+from negotiator.settings_files import SettingsError
 from tests.conftest import connect, make_settings, running
 from tests.contract.requirements import covers
 from tests.helpers.answer_checks import refused
@@ -118,4 +119,4 @@ async def test_a_private_address_answers_without_a_token(settings: Settings) -> 
 @pytest.mark.parametrize("address", ["9464", "localhost", "localhost:", "localhost:99999", ":1"])
 def test_an_address_that_is_none_stops_the_start(address: str) -> None:
     with pytest.raises(SettingsError, match="METRICS_LISTEN: must be host:port"):
-        load(_env_file=None, metrics_listen=address)
+        load(metrics_listen=address)

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from negotiator.errors import Unavailable
-from negotiator.settings import SettingsError, load
+from negotiator.settings import load
+from negotiator.settings_files import SettingsError
 from negotiator.teleprompter.speech import endpointer, recognizer_factory
 from negotiator.teleprompter.speech.recognizer import Recognizer, StreamConfig
 from negotiator.teleprompter.speech.recognizer_factory import (
@@ -120,11 +121,11 @@ async def test_a_remote_engine_names_who_hears() -> None:
 @pytest.mark.parametrize(
     ("settings", "fault"),
     [
-        ({"speech_engine": "openai"}, "speech_url"),
-        ({"speech_engine": "openai", "speech_url": "https://a.example/v1"}, "speech_model"),
+        ({"speech_engine": "openai"}, "SPEECH_URL"),
+        ({"speech_engine": "openai", "speech_url": "https://a.example/v1"}, "SPEECH_MODEL"),
         ({"speech_engine": "deepgram", "speech_url": "https://a.example/v1"}, "wss"),
-        ({"speech_url": "https://a.example/v1", "speech_model": "m"}, "speech_engine"),
-        ({"speech_engine": "vosk"}, "speech_model_path"),
+        ({"speech_url": "https://a.example/v1", "speech_model": "m"}, "SPEECH_ENGINE"),
+        ({"speech_engine": "vosk"}, "SPEECH_MODEL_PATH"),
         ({"speech_engine": "whisper-large"}, "SPEECH_ENGINE"),
         ({"speech_pause_ms": 100}, "SPEECH_PAUSE_MS"),
     ],
