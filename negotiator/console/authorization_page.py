@@ -231,7 +231,7 @@ class AuthorizationPage:
             place=_recognisable_host(authorization),
             origin=row.origin,
             back_to=redirect_uris.display_host(authorization.redirect_uri),
-            loopback=redirect_uris.is_loopback(authorization.redirect_uri),
+            on_device=redirect_uris.is_on_device(authorization.redirect_uri),
             requested=describe_scopes(authorization.scopes),
             others=describe_scopes(self.scopes.keys() - set(authorization.scopes)),
         )

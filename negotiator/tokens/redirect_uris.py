@@ -34,12 +34,18 @@ _NEVER: Final = {
     *("moz-extension", "resource", "sms", "tel", "urn", "vbscript", "view-source", "ws", "wss"),
 }
 
+EDITOR_SCHEMES: Final = frozenset({"cursor", "vscode", "vscode-insiders", "windsurf"})
+"""Schemes of editors that register their callback by themselves, without a reversed domain name: Cursor sends
+`cursor://anysphere.cursor-mcp/oauth/callback` beside a loopback address, and one that is refused fails the whole
+registration. Another program may claim such a scheme, too; a code that it gets is worth nothing without the verifier.
+"""
+
 
 def registration_fault(uri: str, *, private_schemes: bool = False) -> str:
     """A sentence that says why this URI may not be registered; empty when it may.
 
-    Allowed are https for any host, http for a loopback host, and an app's own scheme that is a reversed domain name
-    (RFC 8252 §7.1). With `private_schemes`, any scheme is allowed that browsers do not handle themselves.
+    Allowed are https for any host, http for a loopback host, the schemes of known editors, and an app's own scheme that
+    is a reversed domain name (RFC 8252 §7.1). With `private_schemes`, any scheme is allowed that browsers do not handle themselves.
     """
     if not 1 <= len(uri) <= _LONGEST:
         return f"A redirect URI has 1 to {_LONGEST} characters."
@@ -50,7 +56,8 @@ def registration_fault(uri: str, *, private_schemes: bool = False) -> str:
         return "A redirect URI is absolute, its scheme in lower case."
     if scheme[1] in {"http", "https"}:
         return _web_refusal(uri)
-    if scheme[1] in _NEVER or not (private_schemes or "." in scheme[1].strip(".")):
+    is_own = "." in scheme[1].strip(".") or scheme[1] in EDITOR_SCHEMES
+    if scheme[1] in _NEVER or not (private_schemes or is_own):
         return "An app's own scheme is a reversed domain name, such as com.example.app."
     return ""
 
@@ -74,6 +81,11 @@ def _web_refusal(uri: str) -> str:
 def is_loopback(uri: str) -> bool:
     """Whether the URI is http to the user's own machine: 127.0.0.1, [::1] or localhost."""
     return _LOOPBACK.fullmatch(uri) is not None
+
+
+def is_on_device(uri: str) -> bool:
+    """Whether a program on the user's own machine receives the URI, by loopback or by a scheme of its own."""
+    return is_loopback(uri) or not uri.startswith("https://")
 
 
 def is_https_only(uri: str) -> bool:

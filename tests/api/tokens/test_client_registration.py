@@ -45,6 +45,45 @@ async def test_a_public_client_registers_and_is_let_in(
 
 
 @pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("name", "callbacks"),
+    [
+        ("Claude", ["https://claude.ai/api/mcp/auth_callback"]),
+        ("ChatGPT", ["https://chatgpt.com/connector_platform_oauth_redirect"]),
+        (
+            "Cursor",
+            [
+                "cursor://anysphere.cursor-mcp/oauth/callback",
+                "https://www.cursor.com/agents/mcp/oauth/callback",
+                "http://localhost:8787/callback",
+            ],
+        ),
+        (
+            "Visual Studio Code",
+            ["https://vscode.dev/redirect", "http://127.0.0.1/", "http://127.0.0.1:33418/"],
+        ),
+    ],
+)
+async def test_what_the_clients_of_the_guides_register_is_taken(
+    client: httpx2.AsyncClient, name: str, callbacks: list[str]
+) -> None:
+    told = await registered(client, client_name=name, redirect_uris=callbacks)
+    assert told["redirect_uris"] == callbacks
+
+
+@pytest.mark.asyncio
+async def test_the_user_is_told_that_an_editor_s_scheme_leads_to_a_program_on_the_device(
+    client: httpx2.AsyncClient, ada: ConsentingUser
+) -> None:
+    callback = "cursor://anysphere.cursor-mcp/oauth/callback"
+    told = await registered(client, client_name="Cursor", redirect_uris=[callback])
+    app = ClientApp(client, told["client_id"])
+    page = await ada.http.get(app.asks(redirect_uri=callback))
+    assert "cursor: asks to work for you here" in page.text
+    assert "It claims to be a program on this device" in page.text
+
+
+@pytest.mark.asyncio
 async def test_a_confidential_client_registers_and_needs_its_secret(
     client: httpx2.AsyncClient, ada: ConsentingUser
 ) -> None:

@@ -79,6 +79,17 @@ def test_these_may_not(uri: str) -> None:
     assert redirect_uris.registration_fault(uri)
 
 
+def test_the_schemes_of_known_editors_may_be_registered_and_lead_to_this_device() -> None:
+    for uri in (
+        "cursor://anysphere.cursor-mcp/oauth/callback",
+        "vscode://vscode.github-authentication/did-authenticate",
+    ):
+        assert redirect_uris.registration_fault(uri) == ""
+        assert redirect_uris.is_on_device(uri)
+        assert not redirect_uris.is_https_only(uri)
+    assert redirect_uris.registration_fault("cursors://anysphere.cursor-mcp/oauth/callback")
+
+
 def test_an_operator_may_add_an_app_s_own_scheme_but_never_a_browser_s() -> None:
     assert redirect_uris.registration_fault("myapp:/callback", private_schemes=True) == ""
     for scheme in ("javascript", "data", "file", "vbscript"):
