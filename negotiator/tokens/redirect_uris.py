@@ -45,7 +45,8 @@ def registration_fault(uri: str, *, private_schemes: bool = False) -> str:
     """A sentence that says why this URI may not be registered; empty when it may.
 
     Allowed are https for any host, http for a loopback host, the schemes of known editors, and an app's own scheme that
-    is a reversed domain name (RFC 8252 §7.1). With `private_schemes`, any scheme is allowed that browsers do not handle themselves.
+    is a reversed domain name (RFC 8252 §7.1). With `private_schemes`, any scheme is allowed that browsers do not handle
+    themselves.
     """
     if not 1 <= len(uri) <= _LONGEST:
         return f"A redirect URI has 1 to {_LONGEST} characters."
