@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final, cast
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.config import JsonDict
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
-from pydantic_core import core_schema
+from pydantic_core import InitErrorDetails, PydanticCustomError, core_schema
 
 _KEYWORDS: Final = {
     "ge": "minimum",
@@ -117,6 +117,21 @@ def apply_merge_patch(target: object, patch: object) -> Any:
         else:
             result[name] = apply_merge_patch(result.get(name), value)
     return result
+
+
+def missing_members(*names: str) -> ValidationError:
+    """The error of a model's validator that these members are missing."""
+    return ValidationError.from_exception_data(
+        "input", [InitErrorDetails(type="missing", loc=(name,), input=None) for name in names]
+    )
+
+
+def member_error(name: str, text: str) -> ValidationError:
+    """The error of a model's validator about one of its members."""
+    kind = PydanticCustomError("value_error", "{text}", {"text": text})
+    return ValidationError.from_exception_data(
+        "input", [InitErrorDetails(type=kind, loc=(name,), input=None)]
+    )
 
 
 class Strict(BaseModel):

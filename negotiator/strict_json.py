@@ -13,6 +13,7 @@ from typing import Any, Final, NoReturn, TypeGuard
 MAX_DEPTH: Final = 20
 MAX_TOKEN: Final = 8192
 MAX_HEADER: Final = 2048
+NO_OBJECT: Final = "not a JSON object"
 _SURROGATE_OR_NUL_ESCAPE = re.compile(r"\\u(?:[dD][89a-fA-F]|0000)")
 _LEAST, _MOST = -(2**63), 2**64 - 1
 _TO_STANDARD = bytes.maketrans(b"-_", b"+/")
@@ -71,7 +72,7 @@ def read_object(data: bytes, depth: int = MAX_DEPTH) -> dict[str, Any]:
     except RecursionError:
         raise ValueError("nested too deep") from None
     if not is_object(value):
-        raise ValueError("not a JSON object")
+        raise ValueError(NO_OBJECT)
     # The depth cannot exceed the number of opening brackets, so ordinary texts need no check.
     if text.count("{") + text.count("[") > depth:
         _check_depth(value, depth)

@@ -7,7 +7,14 @@ from pydantic.json_schema import JsonSchemaValue
 from typing_extensions import TypedDict
 
 from negotiator import values
-from negotiator.schema import IS_NULL, Lenient, example_schema, requires_non_null
+from negotiator.schema import (
+    IS_NULL,
+    Lenient,
+    example_schema,
+    member_error,
+    missing_members,
+    requires_non_null,
+)
 from negotiator.scopes import ASSISTANT
 
 ID_JAG = "urn:ietf:params:oauth:token-type:id-jag"
@@ -19,9 +26,9 @@ ASSERTION_BUDGET = "assertions"
 def _plain(text: str) -> str:
     """Refuse a name that could hide or reorder the text beside it on a consent page."""
     if values.has_invisible_characters(text):
-        raise ValueError("has control, bidirectional or invisible characters")
+        raise ValueError("Must have no control, bidirectional or invisible characters")
     if not text.strip():
-        raise ValueError("is blank")
+        raise ValueError("Must not be blank")
     return text
 
 
@@ -71,18 +78,23 @@ class RegisterAgent(Lenient):
     @model_validator(mode="after")
     def _is_one_variant(self) -> Self:
         if self.identity_type and self.type and self.identity_type != self.type:
-            raise ValueError("identity_type and type disagree")
+            raise member_error(
+                "type", "Says something else than identity_type; send one of the two"
+            )
         if self.variant is None:
-            raise ValueError("identity_type is missing")
+            raise missing_members("identity_type")
         if self.agent_name is None and not self.in_auth_md:
-            raise ValueError("agent_name is missing")
+            raise missing_members("agent_name")
         asserted = self.assertion is not None or self.assertion_type is not None
         if self.variant == "anonymous" and asserted:
-            raise ValueError("an anonymous registration carries no assertion")
+            name = "assertion_type" if self.assertion is None else "assertion"
+            raise member_error(name, "An anonymous registration has none: leave it out")
         if self.variant == "identity_assertion" and (
             self.assertion is None or self.assertion_type is None
         ):
-            raise ValueError("assertion_type and assertion are needed")
+            raise missing_members(
+                *(name for name in ("assertion_type", "assertion") if getattr(self, name) is None)
+            )
         return self
 
     @property

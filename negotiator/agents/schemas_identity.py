@@ -6,7 +6,15 @@ from pydantic import ConfigDict, Field, model_validator
 from pydantic.json_schema import JsonSchemaValue
 
 from negotiator.agents.schemas import ID_JAG, AgentName
-from negotiator.schema import IS_NULL, NOT_NULL, Lenient, exactly_one, example_schema
+from negotiator.schema import (
+    IS_NULL,
+    NOT_NULL,
+    Lenient,
+    exactly_one,
+    example_schema,
+    member_error,
+    missing_members,
+)
 from negotiator.strict_json import is_object
 
 IdentityRequestKind = Literal["anonymous", "identity_assertion", "service_auth", "refresh"]
@@ -58,7 +66,13 @@ class RegisterIdentity(Lenient):
         for name in sorted(named):
             there, needed = getattr(self, name) is not None, name in _NEEDED[self.type]
             if there != needed:
-                raise ValueError(f"{name} is {'missing' if needed else 'not for this type'}")
+                raise (
+                    missing_members(name)
+                    if needed
+                    else member_error(
+                        name, f"Does not belong to the type {self.type}: leave it out"
+                    )
+                )
         return self
 
     @property
@@ -89,7 +103,7 @@ class RequestClaim(Lenient):
     @model_validator(mode="after")
     def _names_somebody_once(self) -> Self:
         if (self.login_hint is None) == (self.email is None):
-            raise ValueError("login_hint or email is needed, and not both")
+            raise member_error("login_hint", "Send login_hint or email, and not both")
         return self
 
 
@@ -118,7 +132,7 @@ class CompleteClaim(Lenient):
     @model_validator(mode="after")
     def _has_one_code(self) -> Self:
         if (self.user_code is None) == (self.otp is None):
-            raise ValueError("user_code is needed")
+            raise member_error("user_code", "Send user_code or otp, and not both")
         return self
 
 

@@ -12,7 +12,14 @@ from negotiator.directory.claimed_identity import (
     is_did,
     is_mailbox,
 )
-from negotiator.schema import Lenient, Strict, example_schema, requires_non_null
+from negotiator.schema import (
+    Lenient,
+    Strict,
+    example_schema,
+    member_error,
+    missing_members,
+    requires_non_null,
+)
 from negotiator.scopes import CATEGORIES_READ, TOOLS_READ
 from negotiator.values import Truth, Whole
 
@@ -24,14 +31,14 @@ Overlap = Annotated[
 
 def _printable(text: str) -> str:
     if not text.isprintable():
-        raise ValueError("has characters that cannot be displayed")
+        raise ValueError("Must have no characters that cannot be displayed")
     return text
 
 
 def _mailbox(text: str) -> str:
     email = text.strip().lower()
     if not is_mailbox(email):
-        raise ValueError("is not an e-mail address")
+        raise ValueError("Must be an e-mail address")
     return email
 
 
@@ -90,17 +97,22 @@ class RegisterDirectoryAgent(Lenient):
     @model_validator(mode="after")
     def _is_whole(self) -> Self:
         if self.type and self.identity_type not in (None, self.type):
-            raise ValueError("identity_type and type disagree")
+            raise member_error(
+                "type", "Says something else than identity_type; send one of the two"
+            )
         if not self.identity_type and not self.type:
-            raise ValueError("identity_type is missing")
+            raise missing_members("identity_type")
         if self._is_assertion:
             if not self.assertion_type or not self.assertion:
-                raise ValueError("assertion_type and assertion are needed")
+                raise missing_members(
+                    *(name for name in ("assertion_type", "assertion") if not getattr(self, name))
+                )
         elif not self.agent_name:
-            raise ValueError("agent_name is missing")
+            raise missing_members("agent_name")
         elif not self.identity_value:
-            raise ValueError("identity_value is missing")
-        _check(self.identity)
+            raise missing_members("identity_value")
+        if wrong := _form_error(self.identity):
+            raise member_error("assertion" if self._is_assertion else "identity_value", wrong)
         return self
 
     @property
@@ -122,14 +134,15 @@ class RegisterDirectoryAgent(Lenient):
         return self.agent_name or "Unnamed agent"
 
 
-def _check(identity: ClaimedIdentity) -> None:
-    """Raise `ValueError` unless the value has the form of its type."""
+def _form_error(identity: ClaimedIdentity) -> str:
+    """What is wrong with the form of a value of its type, empty if nothing is."""
     if identity.type == "did" and not is_did(identity.value):
-        raise ValueError("identity_value is not a DID")
+        return "Must be a DID such as did:key:z6Mk… or did:web:example.com"
     if identity.type == "email" and not is_mailbox(identity.value):
-        raise ValueError("identity_value is not an e-mail address")
+        return "Must be an e-mail address such as agent@example.com"
     if identity.type == "agent_id" and len(identity.value) < 3:
-        raise ValueError("identity_value has at least 3 characters")
+        return "Must have at least 3 characters"
+    return ""
 
 
 class VerifyIdentity(Strict):

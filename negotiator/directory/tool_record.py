@@ -21,6 +21,7 @@ from negotiator.directory.record_text import (
 )
 from negotiator.directory.taxonomy import SUBCATEGORIES, TAXONOMY
 from negotiator.directory.tool_use import ToolUse, describe_use
+from negotiator.schema import member_error
 from negotiator.values import Truth
 
 ToolKind = Literal["app", "api", "mcp_server", "agent", "skill", "library", "model", "dataset"]
@@ -204,8 +205,9 @@ class ToolDraft(RecordPart, frozen=True):
     def _agree(self) -> Self:
         known = TAXONOMY[self.category].subcategories
         if unknown := [each for each in self.subcategories if each not in known]:
-            raise ValueError(
-                f"{', '.join(unknown)}: not among {', '.join(known)} of {self.category}"
+            raise member_error(
+                "subcategories",
+                f"{', '.join(unknown)}: not among {', '.join(known)} of {self.category}",
             )
         return self
 

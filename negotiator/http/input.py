@@ -1,5 +1,6 @@
 """Parses and validates the input of a call: bounded reading, strict JSON and forms, one JSON Pointer per fault."""
 
+import json
 from collections.abc import Mapping
 from typing import Any, get_origin
 from urllib.parse import parse_qsl
@@ -8,14 +9,15 @@ from pydantic import BaseModel, ValidationError
 from starlette.types import Receive
 
 from negotiator.errors import (
-    FieldError,
     InvalidRequest,
     PayloadTooLarge,
     Refusal,
     UnsupportedMediaType,
     ValidationFailed,
 )
-from negotiator.strict_json import read_object
+from negotiator.http.field_errors import field_errors
+from negotiator.http.operation import FORM
+from negotiator.strict_json import NO_OBJECT, read_object
 
 FIELDS = 100
 """How many fields a form or query may have."""
@@ -48,7 +50,9 @@ def match_media_type(media_type: str | None, *accepted: str) -> str:
     """The media type without parameters, if it is one of those accepted; 415 for any other."""
     declared = (media_type or "").partition(";")[0].strip().lower()
     if declared not in accepted:
-        raise UnsupportedMediaType(f"Send the body as {' or '.join(accepted)}.")
+        named = f"Send the body with the header Content-Type: {' or '.join(accepted)}."
+        came = " It came as a form, which is what curl -d sends without that header."
+        raise UnsupportedMediaType(named + (came if declared == FORM else ""))
     return declared
 
 
@@ -57,7 +61,21 @@ def parse_json(body: bytes) -> dict[str, Any]:
     try:
         return read_object(body)
     except ValueError as fault:
-        raise InvalidRequest("The body is not a JSON object.", detail=str(fault)) from None
+        raise InvalidRequest(
+            f"The body is not a JSON object: {_json_fault(body, fault)}.", detail=str(fault)
+        ) from None
+
+
+def _json_fault(body: bytes, fault: ValueError) -> str:
+    """Where a body stops to be JSON, in words that repeat nothing of it."""
+    if isinstance(fault, json.JSONDecodeError):
+        if not body.strip():
+            return "it is empty"
+        return f"it breaks off or goes wrong at line {fault.lineno}, column {fault.colno}"
+    if isinstance(fault, UnicodeError):
+        return "it is not UTF-8"
+    text = str(fault)
+    return "it must be one object in curly brackets" if text == NO_OBJECT else text
 
 
 def parse_text(body: bytes) -> str:
@@ -131,28 +149,11 @@ def validate(
     try:
         return model.model_validate(members)
     except ValidationError as invalid:
-        errors = [
-            FieldError(
-                "/" + "/".join(_escape(part) for part in fault["loc"]),
-                _sentence(fault["msg"]),
-            )
-            for fault in invalid.errors(
-                include_url=False, include_context=False, include_input=False
-            )
-        ]
+        errors = field_errors(model, members, invalid)
         if refusal is None:
             raise ValidationFailed(errors) from None
         first = errors[0]
         raise refusal(f"{first.pointer}: {first.description}", members={"errors": errors}) from None
-
-
-def _escape(part: int | str) -> str:
-    return str(part).replace("~", "~0").replace("/", "~1")
-
-
-def _sentence(message: str) -> str:
-    text = message.removeprefix("Value error, ")
-    return text if text.endswith(".") else f"{text}."
 
 
 def _unrepeated(pairs: list[tuple[str, str]], raw: bytes) -> dict[str, str]:

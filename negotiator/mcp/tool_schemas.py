@@ -23,6 +23,7 @@ from negotiator.schema import JsonSchema, MergePatch
 Schema = dict[str, Any]
 
 _NAME, _VALUE = "name", "value"
+_PAIR: Final = '{"name": "price", "value": "45.00"}'
 _SCALARS: Final = ("string", "number", "integer", "boolean")
 _NULL: Final[Schema] = {"type": "null"}
 _LARGEST_BOUND: Final = 100_000
@@ -232,10 +233,10 @@ def clear_members(members: dict[str, Any], names: Any) -> dict[str, Any]:
     if names is None:
         return members
     if not isinstance(names, list):
-        raise _fault("/clear", "Must be a list of names.")
+        raise _fault("/clear", 'Must be a list of names, such as ["deadline"].')
     for number, name in enumerate(cast("list[Any]", names)):
         if not isinstance(name, str):
-            raise _fault(f"/clear/{number}", "Must be a string.")
+            raise _fault(f"/clear/{number}", 'Must be text, such as "deadline".')
         *parents, last = name.split(".")
         inside = members
         for parent in parents[:_DEEPEST]:
@@ -317,13 +318,13 @@ def _mapped(entries: list[Any], place: str) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for number, entry in enumerate(entries):
         if not isinstance(entry, dict) or entry.keys() != {_NAME, _VALUE}:
-            raise _fault(f"{place}/{number}", f"Must be an object of `{_NAME}` and `{_VALUE}`.")
+            raise _fault(f"{place}/{number}", f"Must be an object, such as {_PAIR}.")
         pair = cast("dict[str, Any]", entry)
         name = pair[_NAME]
         if not isinstance(name, str):
-            raise _fault(f"{place}/{number}/{_NAME}", "Must be a string.")
+            raise _fault(f"{place}/{number}/{_NAME}", 'Must be text, such as "price".')
         if pair[_VALUE] is None:
-            raise _fault(f"{place}/{number}/{_VALUE}", "Is missing.")
+            raise _fault(f"{place}/{number}/{_VALUE}", f"Is missing. Send a pair, such as {_PAIR}.")
         if name in found:
             raise _fault(f"{place}/{number}/{_NAME}", "Is repeated.")
         found[name] = pair[_VALUE]

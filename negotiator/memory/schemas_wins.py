@@ -6,7 +6,7 @@ from pydantic import AfterValidator, ConfigDict, Field
 from typing_extensions import TypedDict
 
 from negotiator.http.cursors import Cursor
-from negotiator.memory.schemas_memories import MemorySourceView
+from negotiator.memory.schemas_memories import MemorySourceView, VisibleName
 from negotiator.schema import MergePatch, SchemaKeyword, Strict, example_schema
 from negotiator.values import (
     CURRENCY_PATTERN,
@@ -97,9 +97,9 @@ class NewWin(Strict):
     )
 
     negotiation_id: ShortText | None = Field(None, description="The negotiation it closes, neg_….")
-    counterparty: ShortText | None = Field(None, description="The other side.")
-    category: ShortText = Field("other", description="What was bought, sold or settled.")
-    kind: ShortText = Field(
+    counterparty: VisibleName | None = Field(None, description="The other side.")
+    category: VisibleName = Field("other", description="What was bought, sold or settled.")
+    kind: VisibleName = Field(
         "other", description="Such as new_purchase, renewal, sale, salary or lease."
     )
     role: WinRole = Field("buyer", description="The user's side.")

@@ -49,7 +49,7 @@ NegotiationState = Literal[
 
 def _check_currency(code: str) -> str:
     if code not in MINOR_UNITS:
-        raise ValueError("Not an active ISO 4217 code.")
+        raise ValueError("Must be an active ISO 4217 code")
     return code
 
 

@@ -16,7 +16,7 @@ from pydantic import (
     WrapValidator,
     model_validator,
 )
-from pydantic_core import InitErrorDetails, PydanticCustomError
+from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
 
 from negotiator.errors import FieldError
 from negotiator.negotiations.issues import (
@@ -280,15 +280,17 @@ def _place(pointer: str) -> tuple[str | int, ...]:
 
 
 def _error(errors: Iterable[tuple[tuple[str | int, ...], str]]) -> ValidationError:
-    return ValidationError.from_exception_data(
-        "issues",
-        [
-            InitErrorDetails(
-                type=PydanticCustomError("refused", "{text}", {"text": text}), loc=place, input=None
-            )
-            for place, text in errors
-        ],
-    )
+    return _validation_error(refused_at(place, text) for place, text in errors)
+
+
+def refused_at(place: tuple[str | int, ...], text: str) -> InitErrorDetails:
+    """A fault at a place, in the words of a validator."""
+    kind = PydanticCustomError("refused", "{text}", {"text": text})
+    return InitErrorDetails(type=kind, loc=place, input=None)
+
+
+def _validation_error(faults: Iterable[InitErrorDetails]) -> ValidationError:
+    return ValidationError.from_exception_data("issues", [*faults])
 
 
 def _check_issue(issue: IssueBody) -> IssueBody:
@@ -299,26 +301,35 @@ def _check_issue(issue: IssueBody) -> IssueBody:
 
 def _check_names(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
     """The issues, each with a name of its own; names are compared even where other members are wrong."""
-    errors: list[tuple[tuple[str | int, ...], str]] = []
+    faults: list[InitErrorDetails] = []
     issues: Any = None
     try:
         issues = handler(value)
     except ValidationError as invalid:
-        errors = [(error["loc"], error["msg"]) for error in invalid.errors(include_url=False)]
-        if any(not place for place, _ in errors):  # no list of issues at all
+        if any(not fault["loc"] for fault in invalid.errors()):  # no list of issues at all
             raise
-    wrong = {place[:2] for place, _ in errors}
-    errors += [
-        (place, error.description)
+        faults = [_again(fault) for fault in invalid.errors(include_url=False)]
+    wrong = {fault["loc"][:2] for fault in faults if "loc" in fault}
+    faults += [
+        refused_at(place, error.description)
         for error in repeated_names([_name(row) for row in cast(list[Any], value)])
         if (place := _place(error.pointer)) not in wrong
     ]
-    errors = errors or [
-        (_place(error.pointer), error.description) for error in multiple_errors(issues)
+    faults = faults or [
+        refused_at(_place(error.pointer), error.description) for error in multiple_errors(issues)
     ]
-    if errors:
-        raise _error(errors)
+    if faults:
+        raise _validation_error(faults)
     return issues
+
+
+def _again(fault: ErrorDetails) -> InitErrorDetails:
+    """The same fault, to be raised once more."""
+    if fault["type"] == "refused":
+        return refused_at(fault["loc"], fault["msg"])
+    return InitErrorDetails(
+        type=fault["type"], loc=fault["loc"], input=fault["input"], ctx=fault.get("ctx", {})
+    )
 
 
 def _name(row: Any) -> Any:

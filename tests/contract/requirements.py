@@ -29,6 +29,7 @@ REQUIREMENTS: Final = {
     "1.2:media-type-directory": "requests with a body carry application/json",
     "1.3:shape": "every refusal has error, error_description and request_id",
     "1.3:fields": "field errors carry JSON pointers",
+    "1.3:plain": "a refused member is told in plain words, with what is wanted and an example",
     "1.3:405": "a method that is not there is 405 with Allow",
     "1.3:404": "another owner's object is 404, like one that never existed",
     "1.3:never-500": "bad input is never a 500",

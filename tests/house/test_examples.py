@@ -4,13 +4,13 @@ import pytest
 from pydantic import ValidationError
 
 from negotiator.compose.application import build_application
-from negotiator.discovery import operation_examples
+from negotiator.schema_examples import example_input
 from negotiator.settings import Settings
 
 
 def test_every_example_is_a_valid_input(settings: Settings) -> None:
     for operation in build_application(settings).service.operations:
-        example = operation_examples.example_input(operation.input)
+        example = example_input(operation.input)
         try:
             operation.input.model_validate(example)
         except ValidationError as fault:
