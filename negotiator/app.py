@@ -3,9 +3,9 @@
 import asyncio
 import contextlib
 import gc
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from functools import cache, partial
-from typing import Any, Final
+from typing import Any
 
 import orjson
 from starlette.applications import Starlette
@@ -15,10 +15,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 
-from negotiator import telemetry, values
+from negotiator import telemetry
 from negotiator.agents import registration
 from negotiator.compose.application import Application, build_application
-from negotiator.compose.ownership import sweep
+from negotiator.compose.housekeeping import run_each_minute
 from negotiator.console.refusal_pages import RefusalPages
 from negotiator.discovery.documents import document_route
 from negotiator.http.compression import PageCompression
@@ -37,7 +37,6 @@ from negotiator.metrics import RequestMetrics
 from negotiator.settings import Settings
 from negotiator.settings import load as load_settings
 
-_SWEEP_EVERY: Final = 60
 log = telemetry.logger(__name__)
 
 
@@ -54,7 +53,8 @@ def create_app(settings: Settings | None = None) -> Starlette:
         await application.store.start()
         _freeze_loaded_objects()
         tasks = [
-            asyncio.create_task(work) for work in (_sweep_forever(application), connections.watch())
+            asyncio.create_task(work)
+            for work in (run_each_minute(_periodic_tasks(application)), connections.watch())
         ]
         try:
             async with application.metrics.listening(settings.metrics_listen):
@@ -148,27 +148,20 @@ def _layers(application: Application) -> list[Middleware]:
     ]
 
 
-async def _sweep_forever(application: Application) -> None:
-    """Every minute: delete expired rows, then run the components' periodic tasks, which may use the network."""
+def _periodic_tasks(application: Application) -> list[Callable[[], Awaitable[None]]]:
+    """What each worker does each minute: store what was seen, do the chores, then the components' own tasks."""
+    services = application.services
 
-    async def delete_expired() -> None:
-        seen = application.services.credentials.seen.take()
+    async def store_what_was_seen() -> None:
+        seen = services.credentials.seen.take()
         await application.store.write(partial(registration.mark_seen, when=seen))
-        await application.services.agent_calls.flush()
-        if await application.store.write(lambda tx: sweep(tx, values.now())):
-            await application.store.scrub()
+        await services.agent_calls.flush()
 
-    tasks = [
-        delete_expired,
+    return [
+        store_what_was_seen,
+        application.housekeeping.run,
         *(task for component in application.components for task in component.periodic_tasks),
     ]
-    while True:
-        for task in tasks:
-            try:
-                await task()
-            except Exception as fault:
-                log.error("periodic task failed", exc_info=fault)
-        await asyncio.sleep(_SWEEP_EVERY)
 
 
 def _on_http_exception(refusals: RefusalRenderer) -> Any:

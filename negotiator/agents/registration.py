@@ -73,7 +73,10 @@ _REVOKE = Statement(
     )
 )
 _EXPIRED = Query(
-    select(Agent.id).where(col(Agent.expires_at) < bindparam("now", type_=BigInteger)).limit(100),
+    select(Agent.id)
+    .where(col(Agent.expires_at) < bindparam("now", type_=BigInteger))
+    .order_by(col(Agent.expires_at))
+    .limit(bindparam("limit")),
     lambda row: str(row[0]),
 )
 
@@ -238,9 +241,9 @@ def end(
     return True
 
 
-def delete_expired(tx: Transaction, now: int) -> list[str]:
-    """Delete up to 100 agents past their `expires_at`. Returns their ids; the caller deletes what they own."""
-    expired = tx.all(_EXPIRED, now=now)
+def delete_expired(tx: Transaction, now: int, limit: int) -> list[str]:
+    """Delete up to `limit` agents past their `expires_at`. Returns their ids; the caller deletes what they own."""
+    expired = tx.all(_EXPIRED, now=now, limit=limit)
     for agent_id in expired:
         ownership.delete_row(tx, Agent, agent_id)
         revocations.revoke(tx, agent_id)

@@ -13,8 +13,10 @@ from negotiator.compose.assistant import build_assistant
 from negotiator.compose.component import Component, offered_operations
 from negotiator.compose.console import build_console
 from negotiator.compose.directory import build_directory
+from negotiator.compose.housekeeping import ClockComparison, Housekeeping
 from negotiator.compose.identity import build_agent_access, build_user_pages
 from negotiator.compose.mcp import McpService, build_mcp
+from negotiator.compose.ownership import chores
 from negotiator.compose.services import Services, build_services
 from negotiator.console.docs_pages import DOCS_PATHS
 from negotiator.console.page_router import SIGN_IN_PATH
@@ -51,6 +53,7 @@ class Application:
     site: SiteDescription
     mcp: McpService
     metrics: MetricsEndpoint
+    housekeeping: Housekeeping
 
     @property
     def settings(self) -> Settings:
@@ -102,7 +105,9 @@ def build_application(settings: Settings) -> Application:
     builders = {"assistant": build_assistant, "directory": build_directory}
     enabled = [build(services) for name, build in builders.items() if name in settings.services]
     tried = tuple(each for component in enabled for each in component.tried_services)
+    clocks = ClockComparison()
     checks = {name: check for component in enabled for name, check in component.checks.items()}
+    checks["clock"] = clocks.state
     endpoint = HealthEndpoint(services.store, __version__, tuple(settings.services), checks)
     health = Component(operations=offered_operations([endpoint]))
     components = (
@@ -149,6 +154,7 @@ def build_application(settings: Settings) -> Application:
         metrics=MetricsEndpoint(
             services.meters, issuing_operations(service), services.pipeline, settings.metrics_token
         ),
+        housekeeping=Housekeeping(services.store, chores(), clocks),
     )
 
 

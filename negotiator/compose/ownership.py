@@ -1,4 +1,4 @@
-"""Claiming, erasing and sweeping over all tables: what the tables declare, and the exceptions that they cannot."""
+"""Claiming and erasing over all tables, and what time brings: what the tables declare, and the exceptions."""
 
 from collections.abc import Callable
 from typing import Any, Final
@@ -8,6 +8,7 @@ from negotiator.directory import collections_queries, submissions_transitions
 from negotiator.memory import memories_lifecycle, memories_queries
 from negotiator.negotiations import queries as negotiation_queries
 from negotiator.store import atomic_updates, ownership
+from negotiator.store.ownership import Chore
 from negotiator.store.statement import Transaction
 from negotiator.teleprompter import example_queries, session_transitions
 from negotiator.tokens import clients
@@ -24,15 +25,6 @@ BEFORE_ERASURE: Final[tuple[Callable[[Transaction, str], Any], ...]] = (
     memories_queries.mark_removed,
 )
 """Called with the principal before their rows are deleted."""
-BEFORE_SWEEP: Final[tuple[Callable[[Transaction, int], Any], ...]] = (
-    atomic_updates.sweep_budgets,
-    clients.delete_unused,
-    negotiation_queries.expire_overdue,
-    submissions_transitions.expire_overdue,
-    session_transitions.end_overdue,
-    collections_queries.recount_due_saves,
-)
-"""Called with the moment: deletions by another rule than an expiry, and rows that change when their time is over."""
 
 
 def claim(tx: Transaction, agent_id: str, user_id: str) -> None:
@@ -51,15 +43,23 @@ def erase(tx: Transaction, principal: str) -> None:
     ownership.current_walk().erase(tx, principal)
 
 
-def sweep(tx: Transaction, now: int) -> bool:
-    """Delete expired rows, and expired agents with everything they own; `now` in milliseconds.
-
-    True when private content was deleted, so that no byte of it may stay in the database's files.
-    """
-    for prepare in BEFORE_SWEEP:
-        prepare(tx, now)
-    scrubs = ownership.current_walk().sweep(tx, now)
-    gone = registration.delete_expired(tx, now)
+def delete_expired_agents(tx: Transaction, now: int, limit: int) -> int:
+    """Delete up to `limit` agents whose time is over, with everything they own; returns their number."""
+    gone = registration.delete_expired(tx, now, limit)
     for agent_id in gone:
         erase(tx, agent_id)
-    return scrubs or bool(gone)
+    return len(gone)
+
+
+def chores() -> tuple[Chore, ...]:
+    """Everything that time brings: ends by another rule than an expiry first, then the tables' expiries."""
+    return (
+        Chore("negotiations.deadline", negotiation_queries.expire_overdue),
+        Chore("submissions.open", submissions_transitions.expire_overdue),
+        Chore("teleprompter_sessions.ends_at", session_transitions.end_overdue),
+        Chore("tools.saves", collections_queries.recount_due_saves),
+        Chore("budgets.arrival", atomic_updates.delete_full_budgets),
+        Chore("clients.unused", clients.delete_unused),
+        Chore("agents.expires_at", delete_expired_agents, scrub=True),
+        *ownership.current_walk().expiries,
+    )

@@ -73,11 +73,9 @@ def replace_entries(
     return tuple(replace(item, added_at=since.get(item.tool, item.added_at)) for item in new_items)
 
 
-_AT_ONCE: Final = 200
-
 _DUE = Statement(insertion(DueSaveCount).on_conflict_do_nothing())
 _NEXT = Query(
-    select(col(DueSaveCount.tool)).order_by(col(DueSaveCount.tool)).limit(_AT_ONCE),
+    select(col(DueSaveCount.tool)).order_by(col(DueSaveCount.tool)).limit(bindparam("limit")),
     lambda row: str(row[0]),
 )
 _DONE = Statement(delete(DueSaveCount).where(col(DueSaveCount.tool) == bindparam("tool")))
@@ -99,11 +97,13 @@ def mark_saves_due(tx: Transaction, changed: Iterable[str]) -> None:
         tx.run(_DUE, tool=tool)
 
 
-def recount_due_saves(tx: Transaction, _now: int) -> None:
-    """Count the saves of the next marked tools."""
-    for tool in tx.all(_NEXT):
+def recount_due_saves(tx: Transaction, _now: int, limit: int) -> int:
+    """Count the saves of the next `limit` marked tools; returns how many there were."""
+    due = tx.all(_NEXT, limit=limit)
+    for tool in due:
         catalogue_queries.count_saves(tx, tool, tx.one(_COUNT, tool=tool) or 0)
         tx.run(_DONE, tool=tool)
+    return len(due)
 
 
 _LAST: Final = "col_" + "z" * values.ID_LENGTH

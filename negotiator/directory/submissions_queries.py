@@ -16,7 +16,6 @@ from negotiator.store.statement import Query, Statement, Transaction, entity, in
 OPEN_STATUSES: Final = ("pending", "changes_requested")
 SUBMISSION_LIFETIME: Final = 90 * values.DAY
 _LAST: Final = "sub_" + "z" * values.ID_LENGTH
-_SWEPT: Final = 200
 _HARMLESS: Final = ("duplicate", "insufficient_detail", "broken_link")
 """Reasons of a rejection that do not count against the submitter."""
 _CHANGING: Final = (
@@ -77,7 +76,7 @@ _DUE = Query(
     select(Submission)
     .where(col(Submission.expires_at) <= bindparam("now", type_=BigInteger), _is_open)
     .order_by(col(Submission.expires_at))
-    .limit(_SWEPT),
+    .limit(bindparam("limit")),
     entity(Submission),
 )
 _ASKING = Query(
@@ -153,9 +152,9 @@ def find_competing(tx: Transaction, keys: Iterable[CanonicalKey]) -> list[Submis
     return list({row.id: row for row in found}.values())
 
 
-def due(tx: Transaction, now: int) -> list[Submission]:
-    """Expired open submissions, up to 200."""
-    return tx.all(_DUE, now=now)
+def due(tx: Transaction, now: int, limit: int) -> list[Submission]:
+    """Expired open submissions, up to `limit`."""
+    return tx.all(_DUE, now=now, limit=limit)
 
 
 def add(tx: Transaction, row: Submission, keys: Sequence[CanonicalKey] = ()) -> None:

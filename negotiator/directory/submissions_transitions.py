@@ -246,10 +246,12 @@ def send_back(
     return _close(tx, row, "changes_requested", actor=actor, reason=reason, note=note)
 
 
-def expire_overdue(tx: Transaction, now: int) -> None:
-    """Expire submissions that were open for 90 days, up to 200 at a time."""
-    for row in submissions_queries.due(tx, now):
+def expire_overdue(tx: Transaction, now: int, limit: int) -> int:
+    """Expire up to `limit` submissions that were open for 90 days; returns their number."""
+    due = submissions_queries.due(tx, now, limit)
+    for row in due:
         _close(tx, row, "expired", actor="clock")
+    return len(due)
 
 
 def _new(

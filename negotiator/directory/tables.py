@@ -4,7 +4,7 @@ from sqlalchemy import BigInteger, Index, LargeBinary
 from sqlmodel import Field
 
 from negotiator.store.model import TableModel, table_options
-from negotiator.values import HOUR
+from negotiator.values import DAY
 
 
 class ToolRow(TableModel, table=True):
@@ -99,7 +99,7 @@ class IdentityChallenge(TableModel, table=True):
     """The newest challenge of an agent. `code_digest` is keyed; None when no mail was sent."""
 
     __tablename__ = "directory_challenges"
-    __table_args__ = table_options(part_of={"agent_id": "agents"}, expires={"expires_at": HOUR})
+    __table_args__ = table_options(part_of={"agent_id": "agents"}, expires={"expires_at": DAY})
 
     id: str = Field(primary_key=True)
     agent_id: str = Field(unique=True, foreign_key="agents.id")

@@ -20,7 +20,9 @@ class IdempotencyKey(TableModel, table=True):
     """One key of one caller, the digest of the request it came with and the answer it got."""
 
     __tablename__ = "idempotency_keys"
-    __table_args__ = table_options(owner="caller", on_claim="erase", expires={"expires_at": 0})
+    __table_args__ = table_options(
+        owner="caller", on_claim="erase", expires={"expires_at": values.DAY}
+    )
 
     caller: str = Field(primary_key=True)
     key: str = Field(primary_key=True)

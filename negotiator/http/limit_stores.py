@@ -72,15 +72,17 @@ class FileLimitStore:
 
     def _take(self, budget: RateBudget, tag: int, start: int) -> BudgetState:
         now = _microseconds()
+        interval = budget.interval
         slot, earliest, arrival = start, 1 << 62, now
         for offset in range(start, start + _BUCKET, _SLOT.size):
             slot_tag, slot_arrival = _SLOT.unpack_from(self._map, offset)
             if slot_tag == tag:
-                slot, arrival = offset, max(slot_arrival, now)
+                # Further ahead than a burst can be: stored before the clock was set back.
+                possible = slot_arrival <= now + interval * budget.burst
+                slot, arrival = offset, max(slot_arrival, now) if possible else now
                 break
             if slot_arrival < earliest:
                 slot, earliest = offset, slot_arrival
-        interval = budget.interval
         if arrival > now + interval * (budget.burst - 1):
             return BudgetState(budget, arrival, now, taken=False)
         _SLOT.pack_into(self._map, slot, tag, arrival + interval)
@@ -113,8 +115,9 @@ _CONNECTIONS: Final = 16
 _GCRA = """
 local clock = redis.call('TIME')
 local now = clock[1] * 1000000 + clock[2]
-local arrival = math.max(tonumber(redis.call('GET', KEYS[1]) or now), now)
 local interval, burst = tonumber(ARGV[1]), tonumber(ARGV[2])
+local arrival = math.max(tonumber(redis.call('GET', KEYS[1]) or now), now)
+if arrival > now + interval * burst then arrival = now end
 if arrival > now + interval * (burst - 1) then return {now, arrival, 0} end
 arrival = arrival + interval
 redis.call('SET', KEYS[1], string.format('%.0f', arrival), 'PX', math.ceil((arrival - now) / 1000))

@@ -28,8 +28,8 @@ class RateBudget:
 
     @property
     def interval(self) -> int:
-        """Microseconds until one used call is available again."""
-        return self.window * 1_000_000 // self.quota
+        """Microseconds until one used call is available again, at least one."""
+        return max(1, self.window * 1_000_000 // self.quota)
 
 
 @dataclass(frozen=True, slots=True)

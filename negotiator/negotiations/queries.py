@@ -1,7 +1,7 @@
 """Stored negotiations. Every statement filters by the owner, so another owner's id is not found (404).
 
 A negotiation whose deadline has passed expires. `load_for_writing` ends it; reading functions raise `DeadlinePassed`,
-whose handler runs `expire` and reads again. `sweep` ends those that are neither read nor written.
+whose handler runs `expire` and reads again. `expire_overdue` ends those that are neither read nor written.
 """
 
 from collections.abc import Sequence
@@ -27,7 +27,6 @@ from negotiator.store.statement import Query, Statement, Transaction, insertion,
 _LAST: Final = "neg_" + "z" * values.ID_LENGTH
 _NEVER: Final = 2**62
 """After every moment."""
-_SWEPT: Final = 200
 
 
 class DeadlinePassed(Exception):
@@ -118,7 +117,7 @@ _DUE = Query(
     select(col(Negotiation.id), col(Negotiation.owner))
     .where(col(Negotiation.due_at) <= bindparam("now", type_=BigInteger))
     .order_by(col(Negotiation.due_at))
-    .limit(_SWEPT),
+    .limit(bindparam("limit")),
     tuple,
 )
 _SAVE = Statement(
@@ -316,10 +315,12 @@ def expire(tx: Transaction, owner: str) -> None:
         load_for_writing(tx, owner, negotiation)
 
 
-def expire_overdue(tx: Transaction, now: int) -> None:
-    """End negotiations whose deadline has passed, at most 200 at a time."""
-    for negotiation, owner in tx.all(_DUE, now=now):
+def expire_overdue(tx: Transaction, now: int, limit: int) -> int:
+    """End up to `limit` negotiations whose deadline has passed; returns their number."""
+    due = tx.all(_DUE, now=now, limit=limit)
+    for negotiation, owner in due:
         load_for_writing(tx, owner, negotiation)
+    return len(due)
 
 
 def record_claim(tx: Transaction, agent_id: str, user_id: str) -> None:

@@ -2,20 +2,23 @@
 
 from typing import Final
 
-from sqlalchemy import BigInteger, bindparam, case, delete
+from sqlalchemy import BigInteger, Integer, and_, bindparam, case, delete
 from sqlmodel import Field, col, select
 
 from negotiator.store.model import TableModel, table_options
 from negotiator.store.statement import Query, Statement, Transaction, insertion, table
+from negotiator.values import DAY
 
 _LEEWAY: Final = 1_000_000
+_CLOCKS_APART: Final = 60_000_000
+"""Microseconds by which machines that share a database may differ (`compose.housekeeping`)."""
 
 
 class SpentValue(TableModel, table=True):
-    """A value that may be used once, such as the `jti` of an assertion; kept until it would be invalid anyway."""
+    """A value that may be used once, such as the `jti` of an assertion; kept until a day after its own end."""
 
     __tablename__ = "spent"
-    __table_args__ = table_options(sqlite_with_rowid=False, expires={"expires_at": 1})
+    __table_args__ = table_options(sqlite_with_rowid=False, expires={"expires_at": DAY})
 
     kind: str = Field(primary_key=True)
     value: str = Field(primary_key=True)
@@ -27,7 +30,7 @@ class StoredRateBudget(TableModel, table=True):
 
     __tablename__ = "budgets"
     __table_args__ = table_options(
-        kept="atomic_updates.sweep_budgets deletes refilled budgets, whose `arrival` is in microseconds"
+        kept="atomic_updates.delete_full_budgets deletes refilled budgets, whose `arrival` is in microseconds"
     )
 
     key: str = Field(primary_key=True)
@@ -36,12 +39,20 @@ class StoredRateBudget(TableModel, table=True):
 
 _SPEND = Statement(insertion(SpentValue).on_conflict_do_nothing())
 _DELETE_FULL = Statement(
-    delete(StoredRateBudget).where(col(StoredRateBudget.arrival) < bindparam("now"))
+    delete(StoredRateBudget).where(
+        col(StoredRateBudget.key).in_(
+            select(col(StoredRateBudget.key))
+            .where(col(StoredRateBudget.arrival) < bindparam("now", type_=BigInteger))
+            .order_by(col(StoredRateBudget.arrival))
+            .limit(bindparam("limit", type_=Integer))
+        )
+    )
 )
 
 _arrival = table(StoredRateBudget).c.arrival
 _now = bindparam("now", type_=BigInteger)
-_later = case((_arrival > _now, _arrival), else_=_now)
+_possible = bindparam("possible", type_=BigInteger)
+_later = case((and_(_arrival > _now, _arrival <= _possible), _arrival), else_=_now)
 _BUMP = Query(
     insertion(StoredRateBudget)
     .values(key=bindparam("key"), arrival=bindparam("first"))
@@ -69,7 +80,8 @@ def charge_budget(tx: Transaction, key: str, *, now: int, interval: int, burst: 
 
     Returns the new arrival time, None when the budget is empty. Simultaneous callers may have read different clocks, so
     a call that is early by less than a quarter of an interval, at most a second, is not refused; the size of a burst
-    stays exact.
+    stays exact. An arrival time further ahead than a burst can be was stored before the clock was set back; it counts
+    as now.
     """
     leeway = min(interval // 4, _LEEWAY)
     return tx.one(
@@ -79,6 +91,7 @@ def charge_budget(tx: Transaction, key: str, *, now: int, interval: int, burst: 
         first=now + interval,
         interval=interval,
         latest=now + interval * (burst - 1) + leeway,
+        possible=now + interval * burst + _CLOCKS_APART,
     )
 
 
@@ -87,6 +100,6 @@ def read_budget(tx: Transaction, key: str) -> int | None:
     return tx.one(_PEEK, key=key)
 
 
-def sweep_budgets(tx: Transaction, now: int) -> None:
-    """Delete the budgets that are full again; `now` in milliseconds."""
-    tx.run(_DELETE_FULL, now=now * 1000)
+def delete_full_budgets(tx: Transaction, now: int, limit: int) -> int:
+    """Delete up to `limit` budgets that are full again; `now` in milliseconds. Returns their number."""
+    return tx.run(_DELETE_FULL, now=now * 1000, limit=limit)

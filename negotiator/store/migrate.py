@@ -1,4 +1,9 @@
-"""Brings a database to the newest schema; safe to run by several processes at once."""
+"""Brings a database to the newest schema; safe to run by several processes at once.
+
+A change of the schema first only adds (expand); what the version before still uses is removed one version later
+(contract). So the version before starts on the newer schema. `SchemaFloor` names the oldest schema whose code may still
+run; a migration that removes something raises it.
+"""
 
 import fcntl
 from pathlib import Path
@@ -6,12 +11,28 @@ from typing import Final
 
 from alembic import command
 from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from alembic.util import CommandError
 from sqlalchemy import Connection, create_engine, text
 from sqlalchemy.engine import make_url
 from sqlalchemy.ext.asyncio import create_async_engine
+from sqlmodel import Field
+
+from negotiator.errors import Unavailable
+from negotiator.store.model import TableModel, table_options
 
 _SCRIPTS: Final = Path(__file__).parent / "migrations"
 _ADVISORY_LOCK: Final = 7_461_203_981
+
+
+class SchemaFloor(TableModel, table=True):
+    """The oldest revision of the schema whose code works with this database; one row."""
+
+    __tablename__ = "schema_floor"
+    __table_args__ = table_options(kept="one row, which migrations change")
+
+    oldest: str = Field(primary_key=True)
 
 
 def alembic_config(connection: Connection) -> Config:
@@ -23,15 +44,39 @@ def alembic_config(connection: Connection) -> Config:
 
 
 async def migrate(url: str) -> None:
-    """Apply every missing revision. Creates the SQLite file and its folder."""
+    """Apply every missing revision. Creates the SQLite file and its folder.
+
+    A database of a newer version stays as it is, if this version can still work with it; else raises `Unavailable`.
+    """
     if url.startswith("sqlite"):
         _migrate_file(Path(make_url(url).database or ""))
         return
     engine = create_async_engine(url)
     async with engine.begin() as connection:
         await connection.execute(text(f"select pg_advisory_xact_lock({_ADVISORY_LOCK})"))
-        await connection.run_sync(lambda inner: command.upgrade(alembic_config(inner), "head"))
+        await connection.run_sync(upgrade)
     await engine.dispose()
+
+
+def upgrade(connection: Connection) -> None:
+    """Apply every missing revision over an open connection; see `migrate`."""
+    config = alembic_config(connection)
+    scripts = ScriptDirectory.from_config(config)
+    found, newest = (
+        MigrationContext.configure(connection).get_current_revision(),
+        scripts.get_current_head(),
+    )
+    try:
+        scripts.get_revision(found or "base")
+    except CommandError:
+        oldest = connection.execute(text("select oldest from schema_floor")).scalar_one()
+        if str(newest) < oldest:
+            raise Unavailable(
+                f"The database has schema {found}, which needs a Negotiator of schema {oldest} or newer; "
+                f"this one has {newest}. Start the newer version, or restore a backup of the older one."
+            ) from None
+    else:
+        command.upgrade(config, "head")
 
 
 def _migrate_file(path: Path) -> None:
@@ -41,5 +86,5 @@ def _migrate_file(path: Path) -> None:
         path.touch(mode=0o600)
         engine = create_engine(f"sqlite:///{path}")
         with engine.begin() as connection:
-            command.upgrade(alembic_config(connection), "head")
+            upgrade(connection)
         engine.dispose()

@@ -24,9 +24,11 @@ class RowLifetime(TypedDict, total=False):
     part_of: Mapping[str, str]
     """Column to table: a row is deleted together with the row of that table whose key the column holds."""
     expires: Mapping[str, int]
-    """Column to milliseconds: a row is deleted that long after the moment in the column (null: never)."""
-    batch: int
-    """The most rows that one sweep deletes, of a table with parts; all when it is absent."""
+    """Column to milliseconds: a row is deleted that long after the moment in the column (null: never).
+
+    At least a day, so that a clock that is wrong for some hours makes nothing usable twice; less only for text that was
+    promised to be gone.
+    """
     scrub: bool
     """Whether no byte of an expired row may stay in the database's files."""
     kept: str

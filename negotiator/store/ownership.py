@@ -1,6 +1,7 @@
-"""Claiming, erasing and sweeping, derived from what each table declares about its rows (`store.model.RowLifetime`)."""
+"""Claiming, erasing and expiry, derived from what each table declares about its rows (`store.model.RowLifetime`)."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final, cast
 
@@ -8,13 +9,14 @@ from sqlalchemy import (
     BigInteger,
     Column,
     ColumnElement,
+    Integer,
     MetaData,
     String,
     Table,
     bindparam,
     delete,
-    or_,
     select,
+    tuple_,
     update,
 )
 from sqlmodel import SQLModel
@@ -62,6 +64,19 @@ def _declaration_fault(table: Table) -> str | None:
     return None
 
 
+@dataclass(frozen=True, slots=True)
+class Chore:
+    """One kind of deletion or change that time brings, done in short units.
+
+    `run` takes a transaction, the moment in milliseconds and the most rows to handle; it returns how many it handled,
+    fewer than the limit when nothing is left. `scrub` tells that no byte of a deleted row may stay in the files.
+    """
+
+    name: str
+    run: Callable[[Transaction, int, int], int]
+    scrub: bool = False
+
+
 class OwnershipWalk:
     """The statements of every table in the metadata, compiled once."""
 
@@ -76,11 +91,12 @@ class OwnershipWalk:
         self._rows = {
             parent: list(self._row_statements(metadata.tables[parent])) for parent in self._parts
         }
-        self._sweeps = [
-            _Sweep(table, self._rows.get(table.name))
+        self.expiries = tuple(
+            self._expiry(table, column, kept)
             for table in metadata.sorted_tables
-            if _expiries(table)
-        ]
+            for column, kept in _expiries(table).items()
+        )
+        """One chore for each column with the end of a row's life."""
 
     def claim(self, tx: Transaction, agent_id: str, user_id: str) -> None:
         """Give an agent's rows to its user, marked with the agent where the table has an `origin`."""
@@ -92,15 +108,32 @@ class OwnershipWalk:
         for statement in self._erasures:
             tx.run(statement, principal=principal)
 
-    def sweep(self, tx: Transaction, now: int) -> bool:
-        """Delete expired rows; `now` in milliseconds. True when the files have to be scrubbed."""
-        scrubs = [each.run(tx, now) for each in self._sweeps]
-        return any(scrubs)
-
     def delete(self, tx: Transaction, table: str, key: str) -> None:
         """Delete one row of a table that has parts, by its key, and the rows that are part of it."""
         for statement in self._rows[table]:
             tx.run(statement, key=key)
+
+    def _expiry(self, table: Table, column: str, kept: int) -> Chore:
+        now, limit = bindparam("now", type_=BigInteger), bindparam("limit", type_=Integer)
+        keys = tuple(table.primary_key.columns)
+        moment = table.c[column]
+        oldest = select(*keys).where(moment <= now - kept).order_by(moment).limit(limit)
+        name, scrub = f"{table.name}.{column}", lifetime_of(table).get("scrub", False)
+        row_statements = self._rows.get(table.name)
+        if row_statements is None:
+            found = keys[0] if len(keys) == 1 else tuple_(*keys)
+            removal = Statement(delete(table).where(found.in_(oldest)))
+            return Chore(name, lambda tx, now, limit: tx.run(removal, now=now, limit=limit), scrub)
+        expired = Query(oldest, lambda row: str(row[0]))
+
+        def run(tx: Transaction, now: int, limit: int) -> int:
+            found = tx.all(expired, now=now, limit=limit)
+            for key in found:
+                for statement in row_statements:
+                    tx.run(statement, key=key)
+            return len(found)
+
+        return Chore(name, run, scrub)
 
     def _claim_statements(self, table: Table) -> Iterator[Statement]:
         declared = lifetime_of(table)
@@ -144,36 +177,6 @@ def _walk(_tables: frozenset[str]) -> OwnershipWalk:
 def delete_row(tx: Transaction, model: type[SQLModel], key: str) -> None:
     """Delete one row by its key, and the rows that are part of it; the caller has checked whose it is."""
     current_walk().delete(tx, table_of(model).name, key)
-
-
-class _Sweep:
-    """How the expired rows of one table are deleted: at once, or one by one with the rows that are part of them."""
-
-    def __init__(self, table: Table, row_statements: Sequence[Statement] | None) -> None:
-        declared = lifetime_of(table)
-        now = bindparam("now", type_=BigInteger)
-        moments = {table.c[name]: kept for name, kept in _expiries(table).items()}
-        expired = or_(*(moment <= now - kept for moment, kept in moments.items()))
-        self._scrub = declared.get("scrub", False)
-        self._row_statements = row_statements
-        self._delete = Statement(delete(table).where(expired))
-        self._expired = Query(
-            select(*table.primary_key.columns)
-            .where(expired)
-            .order_by(*moments)
-            .limit(declared.get("batch")),
-            lambda row: str(row[0]),
-        )
-
-    def run(self, tx: Transaction, now: int) -> bool:
-        """Whether a row was deleted that no byte may stay of."""
-        if self._row_statements is None:
-            return tx.run(self._delete, now=now) > 0 and self._scrub
-        keys = tx.all(self._expired, now=now)
-        for key in keys:
-            for statement in self._row_statements:
-                tx.run(statement, key=key)
-        return bool(keys) and self._scrub
 
 
 def _owner(table: Table) -> Column[Any]:

@@ -32,6 +32,7 @@ commit before `_WAIT_FOR_CONDITIONAL`, or `_WAIT_FOR_CONDITIONAL` waits for this
 _WAIT_FOR_CONDITIONAL = "lock table spent in exclusive mode"
 """Conflicts with `_CONDITIONAL` and with itself, but not with plain reads."""
 
+_CLOCK = "select cast(extract(epoch from clock_timestamp()) * 1000 as bigint)"
 _ATTEMPTS = 12
 _VACUUM_EVERY = 60.0
 _AWAY = ("08", "53", "57P")  # connection exceptions, out of resources, shutting down
@@ -130,6 +131,10 @@ class PostgresStore:
             await connection.exec_driver_sql(_WAIT_FOR_CONDITIONAL)
         for listener in self._listeners:
             listener(announced)
+
+    async def clock(self) -> int:
+        async with _reachable(), self._autocommit.connect() as connection:
+            return int((await connection.exec_driver_sql(_CLOCK)).scalar_one())
 
     async def scrub(self) -> None:
         """`VACUUM`: frees the space of deleted rows for others. Nothing overwrites them or the WAL at once.

@@ -15,6 +15,7 @@ from typing import IO, Any, Self, TypeVar, cast
 import aiosqlite
 from sqlalchemy.engine import make_url
 
+from negotiator import values
 from negotiator.errors import Unavailable
 from negotiator.store.statement import (
     Query,
@@ -143,7 +144,7 @@ def _truncate(connection: sqlite3.Connection, turn: IO[str]) -> bool:
     """
     fcntl.flock(turn, fcntl.LOCK_EX)
     try:
-        connection.execute("pragma busy_timeout=200")
+        connection.execute("pragma busy_timeout=20")
         [busy, *_] = connection.execute("pragma wal_checkpoint(truncate)").fetchone()
         return not busy
     except sqlite3.OperationalError:
@@ -172,6 +173,7 @@ class SqliteStore:
         self._written = False
         self._unscrubbed = False
         self._listeners: list[Callable[[Sequence[str]], None]] = []
+        self._checkpointing = asyncio.Lock()
 
     async def start(self) -> None:
         self._turn = Path(f"{self._path}.turn").open("w")  # noqa: SIM115  held until close
@@ -203,6 +205,9 @@ class SqliteStore:
         if self._flushing is None:
             self._flushing = asyncio.create_task(self._flush())
         return await future
+
+    async def clock(self) -> int:
+        return values.now()
 
     async def scrub(self) -> None:
         self._unscrubbed = True
@@ -252,8 +257,12 @@ class SqliteStore:
                 future.set_exception(raised)
 
     async def _scrub(self) -> None:
-        if self._unscrubbed:
-            self._unscrubbed = not await self._writer.perform(_truncate, self._turn)
+        # SQLite refuses a checkpoint at once while another one runs.
+        async with self._checkpointing:
+            if self._unscrubbed:
+                self._unscrubbed = False
+                if not await self._writer.perform(_truncate, self._turn):
+                    self._unscrubbed = True
 
     async def _checkpoint(self) -> None:
         """Checkpoint the WAL regularly on the scanner's thread, since SQLite's own checkpoint delays a commit."""
@@ -263,4 +272,5 @@ class SqliteStore:
             if self._written:
                 self._written = False
                 with contextlib.suppress(sqlite3.Error):
-                    await self._scanner.perform(_checkpoint)
+                    async with self._checkpointing:
+                        await self._scanner.perform(_checkpoint)

@@ -45,6 +45,10 @@ class Store(Protocol):
         """
         ...
 
+    async def clock(self) -> int:
+        """The database's own clock, in milliseconds since the epoch; SQLite has the machine's."""
+        ...
+
     async def scrub(self) -> None:
         """Remove deleted rows from the database's files, as far as the engine allows.
 

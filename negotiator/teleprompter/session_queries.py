@@ -14,7 +14,6 @@ from negotiator.store.statement import Query, Statement, Transaction, insertion,
 from negotiator.teleprompter.tables import TeleprompterEvent, TeleprompterSession
 
 NEWEST_SESSION_ID: Final = "live_" + "z" * values.ID_LENGTH
-_SWEPT: Final = 200
 _CHANGING: Final = (
     *("state", "screen", "seq", "producer", "heard_ms", "active_at"),
     *("ended_at", "ends_at", "forget_at"),
@@ -129,7 +128,7 @@ _DUE = Query(
     select(*_columns)
     .where(col(TeleprompterSession.ends_at) <= bindparam("now", type_=BigInteger))
     .order_by(col(TeleprompterSession.ends_at))
-    .limit(_SWEPT),
+    .limit(bindparam("limit")),
     _session,
 )
 _APPEND = Statement(insertion(TeleprompterEvent))
@@ -244,6 +243,6 @@ def remove(tx: Transaction, owner: str, session: str) -> None:
     ownership.delete_row(tx, TeleprompterSession, session)
 
 
-def due_sessions(tx: Transaction, now: int) -> list[LiveSession]:
-    """Sessions that the clock ends, some hundred at a time."""
-    return tx.all(_DUE, now=now)
+def due_sessions(tx: Transaction, now: int, limit: int) -> list[LiveSession]:
+    """Sessions that the clock ends, up to `limit`."""
+    return tx.all(_DUE, now=now, limit=limit)

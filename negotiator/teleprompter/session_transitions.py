@@ -271,10 +271,12 @@ def end_session(tx: Transaction, session: LiveSession, reason: str) -> Transitio
     return TransitionResult(save_events(tx, over, telling), telling.told)
 
 
-def end_overdue(tx: Transaction, now: int) -> None:
-    """End up to 200 sessions that are idle or have reached their maximum length; `now` in milliseconds."""
-    for session in session_queries.due_sessions(tx, now):
+def end_overdue(tx: Transaction, now: int, limit: int) -> int:
+    """End up to `limit` sessions that are idle or have reached their maximum length; returns their number."""
+    due = session_queries.due_sessions(tx, now, limit)
+    for session in due:
         end_session(tx, session, "idle" if session.active_at + IDLE_MS <= now else "limit")
+    return len(due)
 
 
 def ends_at(session: LiveSession, now: int) -> int:

@@ -4,6 +4,7 @@ from sqlalchemy import BigInteger, Index, LargeBinary
 from sqlmodel import Field
 
 from negotiator.store.model import TableModel, table_options
+from negotiator.values import DAY
 
 
 class TeleprompterSession(TableModel, table=True):
@@ -19,9 +20,7 @@ class TeleprompterSession(TableModel, table=True):
         Index("ix_teleprompter_sessions_owner_id", "owner", "id"),
         Index("ix_teleprompter_sessions_ends_at", "ends_at"),
         Index("ix_teleprompter_sessions_forget_at", "forget_at"),
-        table_options(
-            owner="owner", origin="origin", expires={"forget_at": 0}, batch=200, scrub=True
-        ),
+        table_options(owner="owner", origin="origin", expires={"forget_at": 0}, scrub=True),
     )
 
     id: str = Field(primary_key=True)
@@ -66,7 +65,7 @@ class TeleprompterTicket(TableModel, table=True):
 
     __tablename__ = "teleprompter_tickets"
     __table_args__ = table_options(
-        sqlite_with_rowid=False, owner="owner", on_claim="leave", expires={"expires_at": 0}
+        sqlite_with_rowid=False, owner="owner", on_claim="leave", expires={"expires_at": DAY}
     )
 
     digest: str = Field(primary_key=True)

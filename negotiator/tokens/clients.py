@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import BigInteger, bindparam, delete, update
+from sqlalchemy import BigInteger, Integer, bindparam, delete, update
 from sqlmodel import col, select
 
 from negotiator import audit, values
@@ -43,9 +43,16 @@ _USED = Statement(
 )
 _DELETE_UNUSED = Statement(
     delete(Client).where(
-        col(Client.origin) == "registered",
-        col(Client.used_at).is_(None),
-        col(Client.created_at) < bindparam("at", type_=BigInteger),
+        col(Client.id).in_(
+            select(col(Client.id))
+            .where(
+                col(Client.origin) == "registered",
+                col(Client.used_at).is_(None),
+                col(Client.created_at) < bindparam("at", type_=BigInteger),
+            )
+            .order_by(col(Client.created_at))
+            .limit(bindparam("limit", type_=Integer))
+        )
     )
 )
 _CHANGE_SECRET = Statement(
@@ -213,9 +220,12 @@ def mark_used(tx: Transaction, client_id: str) -> None:
     tx.run(_USED, client=client_id, at=values.now())
 
 
-def delete_unused(tx: Transaction, now: int) -> None:
-    """Delete the clients that registered themselves more than a week before `now` (ms) and that no user has used."""
-    tx.run(_DELETE_UNUSED, at=now - UNUSED_DAYS * values.DAY)
+def delete_unused(tx: Transaction, now: int, limit: int) -> int:
+    """Delete clients that registered themselves more than a week before `now` (ms) and that no user has used.
+
+    Deletes up to `limit` and returns their number.
+    """
+    return tx.run(_DELETE_UNUSED, at=now - UNUSED_DAYS * values.DAY, limit=limit)
 
 
 def summary(client: Client) -> dict[str, Any]:

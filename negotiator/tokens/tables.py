@@ -38,7 +38,7 @@ class AccessToken(TableModel, table=True):
     scope: str
     resource: str
     issued_at: int = Field(sa_type=BigInteger)
-    expires_at: int = Field(sa_type=BigInteger)
+    expires_at: int = Field(sa_type=BigInteger, index=True)
     revoked_at: int | None = Field(sa_type=BigInteger)
 
 
@@ -86,8 +86,8 @@ class ApiKey(TableModel, table=True):
     digest: str
     created_at: int = Field(sa_type=BigInteger)
     retired_at: int | None = Field(sa_type=BigInteger)
-    expires_at: int | None = Field(sa_type=BigInteger)
-    revoked_at: int | None = Field(sa_type=BigInteger)
+    expires_at: int | None = Field(sa_type=BigInteger, index=True)
+    revoked_at: int | None = Field(sa_type=BigInteger, index=True)
     last_used_at: int | None = Field(sa_type=BigInteger)
     last_used_from: str | None
 
@@ -135,7 +135,7 @@ class RefreshToken(TableModel, table=True):
     """
 
     __tablename__ = "refresh_tokens"
-    __table_args__ = table_options(sqlite_with_rowid=False, expires={"expires_at": 0})
+    __table_args__ = table_options(sqlite_with_rowid=False, expires={"expires_at": DAY})
 
     digest: str = Field(primary_key=True)
     authorization: str = Field(index=True)

@@ -88,7 +88,7 @@ class BrowserSession(TableModel, table=True):
     """
 
     __tablename__ = "browser_sessions"
-    __table_args__ = table_options(expires={"expires_at": 0, "seen_at": SESSION_IDLE})
+    __table_args__ = table_options(expires={"expires_at": DAY, "seen_at": SESSION_IDLE + DAY})
 
     id: str = Field(primary_key=True)
     digest: str = Field(unique=True)
@@ -98,5 +98,5 @@ class BrowserSession(TableModel, table=True):
     browser: str
     address: str
     signed_in_at: int = Field(sa_type=BigInteger)
-    seen_at: int = Field(sa_type=BigInteger)
+    seen_at: int = Field(sa_type=BigInteger, index=True)
     expires_at: int = Field(sa_type=BigInteger, index=True)

@@ -8,7 +8,6 @@ import httpx2
 from negotiator import values
 from negotiator.agents import registration as agents
 from negotiator.compose.application import build_application
-from negotiator.compose.ownership import sweep
 from negotiator.scopes import ASSISTANT
 from negotiator.settings import Settings
 from negotiator.store.statement import Transaction
@@ -21,6 +20,7 @@ from tests.conftest import bearer
 from tests.helpers.code_flow import CALLBACK, PASSWORD, ClientApp, ConsentingUser
 from tests.helpers.fake_issuer import FakeIssuer, registration
 from tests.helpers.form_browser import BASE
+from tests.helpers.sweep import sweep
 
 REGISTER, LIST = "/api/agent/register", "/api/negotiations"
 ISSUE = {"title": "Laptops 100 %", "role": "buyer", "issues": [{"name": "price", "type": "money"}]}

@@ -10,7 +10,8 @@ from sqlmodel import SQLModel
 
 from negotiator.compose.application import build_application
 from negotiator.store.model import table_options
-from negotiator.store.ownership import OwnershipWalk, undeclared_tables
+from negotiator.store.ownership import OwnershipWalk, lifetime_of, undeclared_tables
+from negotiator.values import DAY
 
 
 @contextmanager
@@ -54,3 +55,24 @@ def test_a_table_that_declares_too_little_is_found(
 def test_a_declared_column_exists() -> None:
     with _added("text", **table_options(owner="holder")), pytest.raises(KeyError, match="holder"):
         OwnershipWalk(SQLModel.metadata)
+
+
+def _expiring_columns() -> list[Column[Any]]:
+    return [
+        table.c[name]
+        for table in SQLModel.metadata.sorted_tables
+        for name in lifetime_of(table).get("expires", {})
+    ]
+
+
+def test_the_oldest_rows_of_every_table_are_found_by_an_index() -> None:
+    for column in _expiring_columns():
+        first = [next(iter(index.columns)) for index in column.table.indexes]
+        assert any(each is column for each in first), column
+
+
+def test_what_has_expired_is_kept_for_a_day_unless_its_text_has_to_go() -> None:
+    for column in _expiring_columns():
+        declared = lifetime_of(column.table)
+        kept = declared.get("expires", {})[column.name]
+        assert kept >= DAY or declared.get("scrub"), column

@@ -6,11 +6,11 @@ from sqlmodel import func, select
 
 from negotiator import audit, values
 from negotiator.agents import registration
-from negotiator.compose.ownership import sweep
 from negotiator.negotiations.tables import Negotiation
 from negotiator.store.statement import Query, Transaction
 from tests.conftest import Change, Clock, Mint, Register, bearer
 from tests.helpers.answer_checks import OPENING
+from tests.helpers.sweep import sweep
 
 DAY = 86_400
 _COUNT = Query(select(func.count()).select_from(Negotiation), lambda row: int(row[0]))

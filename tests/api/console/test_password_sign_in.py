@@ -2,11 +2,11 @@
 
 import pytest
 
-from negotiator.compose import ownership
 from negotiator.settings import Settings
 from negotiator.users import session_queries, user_queries
 from tests.conftest import Account, Browsers, Change, Clock, connect, make_settings, running
 from tests.helpers.form_browser import PASSWORD, FormBrowser, redirect_path
+from tests.helpers.sweep import sweep
 
 
 @pytest.mark.asyncio
@@ -91,7 +91,7 @@ async def test_at_rest_a_session_is_a_digest_and_old_ones_are_swept(
     assert str(browser.session()) not in repr(kept)
     assert kept.address == "203.0.113.7"
     clock.advance(session_queries.LIFE / 1000 + 1)
-    await change(lambda tx: ownership.sweep(tx, clock()))
+    await change(lambda tx: sweep(tx, clock()))
     clock.at = kept.signed_in_at
     assert await change(lambda tx: session_queries.of_user(tx, user_id)) == []
 

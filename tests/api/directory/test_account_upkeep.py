@@ -6,7 +6,6 @@ import httpx2
 import pytest
 
 from negotiator import audit, values
-from negotiator.compose.ownership import sweep
 from negotiator.directory import accounts_queries
 from negotiator.directory.accounts_maintenance import IdleAgentSweep, PublishedKeyRechecks
 from negotiator.directory.identity_keys import PublishedKeys
@@ -25,6 +24,7 @@ from tests.helpers.directory_identity import (
     register_account,
 )
 from tests.helpers.loopback_server import free_hosts
+from tests.helpers.sweep import sweep
 
 pytestmark = pytest.mark.asyncio
 DAY = 86_400

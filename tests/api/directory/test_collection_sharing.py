@@ -12,6 +12,7 @@ from tests.conftest import Change
 from tests.helpers.answer_checks import limited, refused
 from tests.helpers.directory_agents import DirectoryAgent, JoinDirectory, add_tool
 from tests.helpers.form_browser import BASE
+from tests.helpers.sweep import sweep
 
 
 def path_of(share_url: str) -> str:
@@ -158,7 +159,7 @@ async def test_a_save_counts_once_for_each_proven_owner(
         view = await owner.saved(items=items)
 
     async def saves() -> int:
-        await change(lambda tx: ownership.sweep(tx, values.now()))
+        await change(lambda tx: sweep(tx, values.now()))
         found: catalogue_queries.CatalogueTool = await change(
             lambda tx: catalogue_queries.find(tx, tool)
         )

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from negotiator import audit
-from negotiator.compose import ownership
 from negotiator.directory import (
     accounts_queries,
     catalogue_queries,
@@ -19,6 +18,7 @@ from negotiator.store.statement import Transaction
 from tests.conftest import Change
 from tests.helpers.answer_checks import refused
 from tests.helpers.directory_agents import DirectoryAgent, JoinDirectory, add_tool, tool
+from tests.helpers.sweep import sweep
 
 ACME = "https://acme.example"
 
@@ -242,7 +242,7 @@ async def test_what_an_ended_agent_had_goes_a_month_later(
     days = 24 * 3600
     for wait, left in ((29 * days, 1), (2 * days, 0)):
         clock.advance(wait)
-        await change(lambda tx: ownership.sweep(tx, clock()))
+        await change(lambda tx: sweep(tx, clock()))
         assert (
             len(await change(lambda tx: submissions_queries.queue(tx, status=None, limit=5)))
             == left

@@ -238,7 +238,7 @@ async def test_what_nobody_decides_expires(
     view = (await agent.post("/tools", tool())).json()
 
     async def swept() -> tuple[str, int | None]:
-        await change(lambda tx: submissions_transitions.expire_overdue(tx, clock()))
+        await change(lambda tx: submissions_transitions.expire_overdue(tx, clock(), 200))
         found = await change(lambda tx: submissions_queries.find(tx, view["id"]))
         return found.status, found.expires_at
 

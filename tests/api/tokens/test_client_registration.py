@@ -6,11 +6,11 @@ import httpx2
 import jwt
 import pytest
 
-from negotiator.compose.ownership import sweep
 from negotiator.settings import Settings
 from negotiator.tokens import clients
 from tests.conftest import Change, Clock, connect, make_settings, running
 from tests.helpers.code_flow import CALLBACK, ClientApp, ConsentingUser
+from tests.helpers.sweep import sweep
 
 PUBLIC = {
     "client_name": "Desk",

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from negotiator import values
-from negotiator.compose.ownership import sweep
 from negotiator.http import idempotency
 from negotiator.memory import memories_queries
 from negotiator.memory.embedding.embedder import HashingEmbedder
@@ -14,6 +13,7 @@ from negotiator.store.statement import Transaction
 from negotiator.store.store import make_store
 from tests.conftest import Change, Register
 from tests.helpers.memory_client import MemoryClient, NewMemoryClient
+from tests.helpers.sweep import sweep
 
 SECRET = "The walk-away of Vandelay Industries is 417,350 EUR, said Kramer."
 WORDS = (b"Vandelay", b"417,350", b"Kramer", b"vandelay")

@@ -7,7 +7,6 @@ import pytest
 
 from negotiator import values
 from negotiator.agents import delegation, registration
-from negotiator.compose import ownership
 from negotiator.console import agents_overview
 from negotiator.console.agents_overview import NoClientConnections
 from negotiator.errors import Gone, NotFound
@@ -17,6 +16,7 @@ from negotiator.trust import revocations
 from negotiator.users import invitation, session_queries, user_queries
 from negotiator.users.session_queries import SignInDetails
 from tests.conftest import make_settings
+from tests.helpers.sweep import sweep
 
 PEPPER = b"only this test knows"
 HASH = "no password"
@@ -67,7 +67,7 @@ async def test_a_session_is_ended_by_its_user_only(store: Store) -> None:
     await store.write(lambda tx: session_queries.mark_seen(tx, first))
     await store.write(lambda tx: session_queries.end_by_secret(tx, one))
     assert await store.read(lambda tx: session_queries.of_user(tx, user)) == []
-    await store.write(lambda tx: ownership.sweep(tx, values.now() + session_queries.LIFE + 1))
+    await store.write(lambda tx: sweep(tx, values.now() + session_queries.LIFE + 1))
 
 
 @pytest.mark.asyncio

@@ -10,7 +10,6 @@ import pytest
 import pytest_asyncio
 
 from negotiator import values
-from negotiator.compose.ownership import sweep
 from negotiator.directory import accounts_queries
 from negotiator.settings import Settings
 from negotiator.store.store import Store
@@ -27,6 +26,7 @@ from tests.helpers.directory_identity import (
     register_account,
 )
 from tests.helpers.live_server import Server
+from tests.helpers.sweep import sweep
 
 pytestmark = pytest.mark.asyncio
 Pair = tuple[httpx2.AsyncClient, httpx2.AsyncClient]

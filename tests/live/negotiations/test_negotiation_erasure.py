@@ -6,7 +6,6 @@ import pytest
 from sqlmodel import SQLModel, func, select
 
 from negotiator import values
-from negotiator.compose.ownership import sweep
 from negotiator.negotiations import tactic_queries
 from negotiator.negotiations.schemas_tactics import NewTactic
 from negotiator.negotiations.tables import (
@@ -19,6 +18,7 @@ from negotiator.negotiations.tables import (
 from negotiator.store.statement import Query, Transaction
 from tests.conftest import Change, Clock, Mint, Register, bearer
 from tests.helpers.negotiation_client import TACTIC, NegotiationClient, NewNegotiationClient
+from tests.helpers.sweep import sweep
 from tests.live.negotiations.conftest import ISSUES, PACKAGE, claimed, pages
 
 pytestmark = pytest.mark.asyncio

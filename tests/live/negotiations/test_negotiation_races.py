@@ -8,12 +8,12 @@ import pytest
 import pytest_asyncio
 
 from negotiator import values
-from negotiator.compose.ownership import sweep
 from negotiator.negotiations import event_queries, offer_queries
 from negotiator.settings import Settings
 from tests.conftest import Change, Clock, connect, running
 from tests.helpers.live_server import ROUNDS
 from tests.helpers.negotiation_client import NegotiationClient
+from tests.helpers.sweep import sweep
 from tests.live.negotiations.conftest import ISSUES, pages
 
 pytestmark = pytest.mark.asyncio

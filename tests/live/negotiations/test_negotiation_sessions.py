@@ -6,9 +6,9 @@ import httpx2
 import pytest
 
 from negotiator import values
-from negotiator.compose.ownership import sweep
 from tests.conftest import Change, Clock
 from tests.helpers.negotiation_client import NegotiationClient, NewNegotiationClient
+from tests.helpers.sweep import sweep
 from tests.live.negotiations.conftest import ISSUES, PACKAGE, pages
 
 pytestmark = pytest.mark.asyncio

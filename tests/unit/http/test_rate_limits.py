@@ -105,3 +105,24 @@ async def test_on_a_full_disk_a_worker_counts_in_memory(
     budget = RateBudget("default", 1, 60, 1)
     assert [(await table.take(budget, key)).taken for key in "aba"] == [True, True, False]
     await table.close()
+
+
+@pytest.mark.asyncio
+async def test_a_clock_that_is_set_back_locks_nobody_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hand = Hand()
+    monkeypatch.setattr(limit_stores, "_microseconds", hand)
+    table = FileLimitStore(tmp_path / "table", b"pepper")
+    budget = RateBudget("default", 2, 60, 2)
+    hand.at += 3_600_000_000
+    assert [(await table.take(budget, "key")).taken for _ in range(3)] == [True, True, False]
+    hand.at -= 3_600_000_000
+    assert [(await table.take(budget, "key")).taken for _ in range(3)] == [True, True, False]
+    await table.close()
+
+
+def test_a_quota_beyond_a_call_a_microsecond_still_divides_time() -> None:
+    budget = RateBudget("default", 10**9, 60, 10**9)
+    assert budget.interval == 1
+    assert BudgetState(budget, START, START, taken=True).remaining == 10**9

@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from negotiator.store import atomic_updates, ownership
+from negotiator import values
+from negotiator.store import atomic_updates
 from negotiator.store.sqlite import SqliteStore
 from negotiator.store.statement import Transaction
+from tests.helpers.sweep import sweep
 
 _WORD = "zanzibar-" * 12
 _LATER = 1 << 50
@@ -29,7 +31,7 @@ async def test_a_scrub_leaves_no_byte_of_what_was_deleted(tmp_path: Path, migrat
     store = SqliteStore(f"sqlite+aiosqlite:///{path}")
     await store.start()
     await store.write(_spend)
-    await store.write(lambda tx: ownership.current_walk().sweep(tx, _LATER + 1))
+    await store.write(lambda tx: sweep(tx, _LATER + values.DAY))
     assert _WORD.encode() in _files(path), "the log still has it"
     await store.scrub()
     assert _WORD.encode() not in _files(path)
@@ -58,7 +60,7 @@ async def test_a_scrub_that_a_reader_holds_up_is_made_good_when_he_is_done(
     release = asyncio.Event()
     reading = asyncio.create_task(other.scan(hold))
     await done.wait()
-    await store.write(lambda tx: ownership.current_walk().sweep(tx, _LATER + 1))
+    await store.write(lambda tx: sweep(tx, _LATER + values.DAY))
     await store.scrub()
     assert _WORD.encode() in _files(path), "a reader still needs the log"
     release.set()

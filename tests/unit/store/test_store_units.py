@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from negotiator import values
 from negotiator.errors import Conflict
-from negotiator.store import atomic_updates, ownership
+from negotiator.store import atomic_updates
 from negotiator.store.sqlite import SqliteStore
 from negotiator.store.statement import Transaction
+from tests.helpers.sweep import sweep
 
 LATER = 1 << 50
 
@@ -102,6 +104,6 @@ async def test_what_was_written_is_read_at_once_and_survives_the_store(
 async def test_the_sweep_forgets_what_is_over_and_nothing_else(store: SqliteStore) -> None:
     await store.write(lambda tx: atomic_updates.spend(tx, "test", "old", expires_at=10))
     await store.write(lambda tx: atomic_updates.spend(tx, "test", "new", expires_at=LATER))
-    await store.write(lambda tx: ownership.current_walk().sweep(tx, 1000))
+    await store.write(lambda tx: sweep(tx, 10 + values.DAY))
     assert await store.write(lambda tx: spent(tx, "old"))
     assert not await store.write(lambda tx: spent(tx, "new"))
