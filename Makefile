@@ -10,6 +10,7 @@ FITS := import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))
 PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do $$p -c '$(FITS)' 2>/dev/null && echo $$p && break; done)
 BIN := .venv/bin
 READY := .venv/ready
+PIP := $(BIN)/pip --disable-pip-version-check install -qq --no-deps
 SHARED ?= ../shared/bench
 
 help: ## Show this list
@@ -18,7 +19,7 @@ help: ## Show this list
 setup: $(READY) ## Make .venv from requirements.lock, if that changed
 
 run: $(READY) ## Serve on http://127.0.0.1:8000
-	$(BIN)/negotiator serve
+	@$(BIN)/negotiator serve
 
 demo: $(READY) ## Walk the whole journey against a server of its own
 	$(BIN)/negotiator demo
@@ -27,7 +28,7 @@ screenshots: $(READY) browser ## Take a picture of each page, light and dark, wi
 	$(BIN)/python -m tests.live.console.screenshots
 
 test: $(READY) browser voice ## Run every test, in parallel
-	$(BIN)/pytest -n 2 --dist worksteal
+	@$(BIN)/pytest -n 2 --dist worksteal
 
 browser:
 	@test -x /usr/bin/chromium-headless-shell || test "$$(id -u)" != 0 || ! command -v apt-get >/dev/null || \
@@ -120,6 +121,7 @@ clean: ## Remove what was made here; var/ and keys/ stay
 
 $(READY): requirements.lock pyproject.toml
 	@test -n "$(PYTHON)" || { echo "Python 3.11, 3.12 or 3.13 is needed." >&2; exit 1; }
-	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/pip --disable-pip-version-check install -q --no-deps --require-hashes -r requirements.lock
-	$(BIN)/pip --disable-pip-version-check install -q --no-deps --no-build-isolation -e . && touch $@
+	@echo "Installing $$(grep -c '^[A-Za-z0-9].*==' requirements.lock) packages, about a minute"
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@$(PIP) --require-hashes -r requirements.lock
+	@$(PIP) --no-build-isolation -e . && touch $@

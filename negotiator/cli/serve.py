@@ -102,7 +102,9 @@ def _check_address(host: str, port: int, *, shared: bool = False) -> None:
                 probe.bind(address)
     except (OSError, OverflowError) as fault:
         reason = getattr(fault, "strerror", None) or str(fault)
-        raise Unavailable(f"Nothing can listen on {host}:{port}: {reason}.") from None
+        raise Unavailable(
+            f"Nothing can listen on {host}:{port}: {reason}. Choose another address or port."
+        ) from None
 
 
 def _check_folder(folder: Path) -> None:

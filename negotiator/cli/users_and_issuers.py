@@ -1,5 +1,6 @@
 """`negotiator users` and `negotiator issuers`: accounts, and trusted identity providers."""
 
+import getpass
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -22,10 +23,16 @@ from negotiator.trust import issuer_queries, keysets
 from negotiator.trust.fetch import Fetcher, FetchFailed
 from negotiator.trust.issuers import ALGORITHMS, Issuer, check_algorithms
 from negotiator.trust.keysets import KeysRefused, parse
-from negotiator.users import user_queries
+from negotiator.users import password_links, user_queries
+from negotiator.users.tables import User
 
 users_app = typer.Typer(no_args_is_help=True, help="User accounts.")
 issuers_app = typer.Typer(no_args_is_help=True, help="Trusted identity providers.")
+
+_INVITED = """The account is without a password. Its user chooses one at this link, which works once, for 7 days:
+
+    {link}
+"""
 
 EmailArgument = Annotated[str, typer.Argument(help="The user's e-mail address.")]
 IssuerArgument = Annotated[
@@ -45,20 +52,33 @@ async def add_user(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Create an account."""
+    """Create an account. The first user is an administrator; without a password, a link to choose one is printed."""
     normal = user_queries.normalise_email(email)
     hashed = _hash_from_input(normal, name) if password_stdin else ""
-    user_id = await run_unit(
-        lambda tx: user_queries.add(
+
+    def unit(tx: Transaction) -> tuple[bool, User | None]:
+        first = not user_queries.any_exist(tx)
+        user_id = user_queries.add(
             tx,
             normal,
             name=name,
-            is_admin=admin,
+            is_admin=admin or first,
             password_hash=hashed,
             actor="operator",
         )
+        return first, user_queries.by_id(tx, user_id)
+
+    first, user = await run_unit(unit)
+    assert user is not None  # noqa: S101
+    role = (
+        ", as the first user an administrator" if first else ", an administrator" if admin else ""
     )
-    print_result({"id": user_id, "email": normal}, f"{normal} is {user_id}.", as_json=as_json)
+    lines, link = [f"{normal} is {user.id}{role}."], None
+    if not hashed:
+        link = _password_link(user)
+        lines += ["", _INVITED.format(link=link)]
+    result = {"id": user.id, "email": normal, "is_admin": bool(user.is_admin), "link": link}
+    print_result(result, "\n".join(lines), as_json=as_json)
 
 
 @users_app.command("password")
@@ -104,7 +124,7 @@ async def list_users(as_json: JsonOption = False) -> None:
 @async_command
 async def set_admin(
     email: EmailArgument,
-    remove: Annotated[bool, typer.Option("--remove", help="Take the role away.")] = False,
+    off: Annotated[bool, typer.Option("--off", help="Take the role away.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Make a user an administrator, who may open the admin pages."""
@@ -114,11 +134,11 @@ async def set_admin(
         user = user_queries.by_email(tx, normal)
         if user is None:
             raise NotFound(f"There is no user {normal}.")
-        user_queries.set_admin(tx, user.id, not remove, actor="operator")
+        user_queries.set_admin(tx, user.id, not off, actor="operator")
 
     await run_unit(unit)
-    told = f"{normal} is {'no administrator any more' if remove else 'an administrator'}."
-    print_result({"email": normal, "is_admin": not remove}, told, as_json=as_json)
+    told = f"{normal} is {'no administrator any more' if off else 'an administrator'}."
+    print_result({"email": normal, "is_admin": not off}, told, as_json=as_json)
 
 
 @users_app.command("disable")
@@ -269,7 +289,25 @@ async def revoke_subject(
 
 
 def _hash_from_input(*about: str) -> str:
-    return user_queries.hash_password(sys.stdin.readline().rstrip("\n"), about=about)
+    """The hash of the password on standard input; a person at a terminal types it unseen."""
+    if sys.stdin.isatty():
+        password = getpass.getpass("Password: ")
+    else:
+        password = sys.stdin.readline().rstrip("\n")
+    return user_queries.hash_password(password, about=about)
+
+
+def _password_link(user: User) -> str:
+    """The link by which an invited user chooses a password."""
+    # Imported here, because they load the pages and half of the service.
+    from negotiator.compose.services import load_pepper
+    from negotiator.console.password_reset_pages import NEW_PASSWORD_PATH
+
+    settings = load_settings()
+    secret = password_links.write_link(
+        load_pepper(settings), user, life=password_links.INVITATION_LIFE
+    )
+    return f"{settings.base_url}{NEW_PASSWORD_PATH}/{secret}"
 
 
 def _algorithms(names: list[str] | tuple[str, ...]) -> tuple[str, ...]:

@@ -47,6 +47,10 @@ _DISABLE = Statement(
     .where(col(User.id) == bindparam("user"), col(User.disabled_at).is_(None))
     .values(disabled_at=bindparam("at", type_=BigInteger))
 )
+_ADMINS = Query(
+    select(User.id).where(col(User.is_admin) == 1, col(User.disabled_at).is_(None)).limit(2),
+    lambda row: str(row[0]),
+)
 _SET_ADMIN = Statement(
     update(User)
     .where(col(User.id) == bindparam("user"), col(User.disabled_at).is_(None))
@@ -207,7 +211,12 @@ def end_access(tx: Transaction, user_id: str, *, actor: str) -> None:
 
 
 def set_admin(tx: Transaction, user_id: str, is_admin: bool, *, actor: str) -> None:
-    """Make a user an administrator, or one of them no longer; 404 when there is no open account with this id."""
+    """Make a user an administrator, or one of them no longer.
+
+    404 when there is no open account with this id, 409 when the last administrator would be none.
+    """
+    if not is_admin and tx.all(_ADMINS) == [user_id]:
+        raise Conflict("They are the only administrator. Make somebody else one first.")
     if not tx.run(_SET_ADMIN, user=user_id, admin=int(is_admin)):
         raise NotFound("There is no open account with this id.")
     audit.record(tx, "user.admin_changed", user_id, actor=actor, is_admin=is_admin)

@@ -13,7 +13,7 @@ from tests.contract.requirements import covers
 from tests.helpers.answer_checks import refused
 from tests.helpers.client_assertions import ClientAssertionSigner
 from tests.helpers.fake_issuer import FakeIssuer, registration
-from tests.helpers.form_browser import BASE
+from tests.helpers.form_browser import BASE, PASSWORD
 from tests.helpers.operator_commands import ISSUER, Operator
 from tests.helpers.operator_commands import operator as operator
 
@@ -35,7 +35,7 @@ async def test_people_are_added_listed_and_closed(operator: Operator) -> None:
     assert "password" in short.lower()
     given = "a long enough password\n"
     await operator.json("users", "add", "b@example.com", "--password-stdin", given=given)
-    for option, is_admin in (("", True), ("--remove", False)):
+    for option, is_admin in (("", True), ("--off", False)):
         command = ("users", "admin", "b@example.com", *([option] if option else []))
         assert (await operator.json(*command)).value["is_admin"] is is_admin
         listed = (await operator.json("users", "list")).value
@@ -54,6 +54,32 @@ async def test_people_are_added_listed_and_closed(operator: Operator) -> None:
     table = await operator("users", "list")
     assert table.exit_code == 0
     assert "ada@example.com" in table.out
+
+
+@pytest.mark.asyncio
+@covers("5.2:users", "5.2:first-user")
+async def test_the_first_user_is_an_administrator_and_the_last_one_stays(
+    operator: Operator, browsers: Browsers
+) -> None:
+    said = await operator("users", "add", "ada@example.com")
+    assert "is usr_" in said.out
+    assert ", as the first user an administrator.\n" in said.out
+    assert "without a password" in said.out
+    link = next(line.strip() for line in said.out.splitlines() if BASE in line)
+    form = {"new": PASSWORD, "repeated": PASSWORD}
+    path = link.removeprefix(BASE)
+    assert (await browsers().send(path, on=path, **form)).status_code == 303
+    assert (await browsers().sign_in("ada@example.com", PASSWORD)).status_code == 303
+    given = f"{PASSWORD}\n"
+    second = await operator("users", "add", "b@example.com", "--password-stdin", given=given)
+    assert "administrator" not in second.out + second.err
+    off = ("users", "admin", "ada@example.com", "--off")
+    assert "only administrator" in await operator.refused(*off)
+    assert (await operator("users", "admin", "b@example.com")).exit_code == 0
+    assert (await operator(*off)).out == "ada@example.com is no administrator any more.\n"
+    assert "only administrator" in await operator.refused(
+        "users", "admin", "b@example.com", "--off"
+    )
 
 
 @pytest.mark.asyncio

@@ -2,10 +2,12 @@
 
 import asyncio
 import re
+import sys
 from pathlib import Path
 
 import pytest
 
+from negotiator.cli.output import command_name
 from negotiator.users import user_queries
 from negotiator.users.invitation import invite
 from tests.conftest import PEPPER, Account, Browsers, Change, Clock
@@ -53,6 +55,20 @@ def test_serve_prints_the_link_while_there_is_nobody(
     assert re.search(f"^ +{re.escape(BASE)}/first-user/[0-9a-f]+-[0-9a-f]{{64}}$", said.out, re.M)
     machine.run("users", "add", "ada@example.com")
     assert "first-user" not in machine.run("serve", "--port", "0").out
+
+
+def test_the_command_is_printed_as_the_user_can_paste_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = Path(sys.executable).with_name("negotiator")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert command_name() == str(own)
+    other = tmp_path / "negotiator"
+    other.touch(mode=0o755)
+    assert command_name() == str(own)
+    other.unlink()
+    other.symlink_to(own)
+    assert command_name() == "negotiator"
 
 
 @pytest.mark.asyncio
