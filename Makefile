@@ -66,7 +66,8 @@ lighthouse: $(READY) browser ## Audit ten pages with Lighthouse
 	npm ci --silent --prefix tests/live/lighthouse
 	$(BIN)/python -m tests.live.lighthouse.run
 
-hosts: $(READY) .hosts/mcp-1/ready .hosts/mcp-2/ready ## Run five agent frameworks as MCP hosts against a server
+hosts: $(READY) .hosts/mcp-1/ready .hosts/mcp-2/ready ## Run agent frameworks and Claude Code against a server, as their guides say
+	npm ci --silent --prefix tests/live/hosts
 	$(BIN)/python -m tests.live.hosts.run
 
 .hosts/%/ready: tests/live/hosts/%.lock

@@ -23,3 +23,8 @@ def snippets(page: str) -> list[Snippet]:
         else:
             found[-1].promised.extend(text.splitlines())
     return found
+
+
+def fences(page: str, kind: str) -> list[str]:
+    """The texts of the page's fences of this kind."""
+    return re.findall(rf"^```{kind}\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)

@@ -1,4 +1,6 @@
-"""`make hosts`: runs each host against a server with an anonymous agent's token; exits 1 unless all is as expected.
+"""`make hosts`: runs each host with an anonymous agent's token, and what the guides tell users to paste.
+
+Exits 1 unless all is as expected.
 
 The hosts need other versions of the MCP SDK than the server, and not all the same one. Each lock file makes an
 environment of its own: `mcp-1.lock` those that need `mcp` 1.x, `mcp-2.lock` those that take `mcp` 2.x. A lock is made
@@ -17,9 +19,9 @@ from typing import Any, Final
 import httpx2
 
 from tests.helpers.live_server import Server
+from tests.live.hosts.guides import ENVIRONMENTS, run_guides
 
 HERE: Final = Path(__file__).parent
-ENVIRONMENTS: Final = HERE.parents[2] / ".hosts"
 EMPTY: Final = "'next_cursor': None"
 REASON: Final = "This operation needs the scope memories:write. Ask the user for a delegation code"
 _PATIENCE: Final = 120
@@ -94,6 +96,7 @@ def main() -> int:
                 seen = played(host, server.base, token)
                 sys.stdout.write(f"{host.name}: {len(seen['tools'])} tools; {seen['refused']}\n")
                 wrong += surprises(host, seen)
+            wrong += run_guides(server, Path(name))
         finally:
             server.stop()
     for line in wrong:
