@@ -3,7 +3,8 @@
 To add a guide, write `guides/NAME.md` (a title, one paragraph that says what it is for, then `##` sections) and add its
 name to its job in `JOBS`. It is then at `/docs/guides/NAME`, in the list of `/docs` and found by its words. Its `sh`
 fences are run by `tests/live/discovery/test_guide.py`, and each line of the `text` fence below must be answered (`…` is
-any text). Write addresses as `http://127.0.0.1:8000`; pages show the server's own. Link to other guides as `NAME.md`.
+any text). `make hosts` runs the `shell` and `python` fences of "Give it to your agent". Write addresses as
+`http://127.0.0.1:8000`; pages show the server's own. Link to other guides as `NAME.md`.
 """
 
 import re
@@ -57,9 +58,26 @@ JOBS: Final = (
         ),
     ),
     GuideJob(
+        "clients",
+        "Give it to your agent",
+        "You use an assistant or a framework, such as Claude or LangChain",
+        (
+            "give-to-your-agent",
+            "claude",
+            "chatgpt",
+            "cursor",
+            "vs-code",
+            "langchain",
+            "openai-agents",
+            "pydantic-ai",
+            "agent-program",
+        ),
+        "assistant",
+    ),
+    GuideJob(
         "connect",
-        "Connect an agent",
-        "You have an agent or an application that is to work for you",
+        "Connect an agent over the API",
+        "You write an agent or an application that is to work for users",
         (
             "register",
             "claim",
@@ -130,6 +148,8 @@ GUIDE_OF_PAGE: Final = {
     "/go": "keyboard",
 }
 """The guide of each page, by the path that its own begins with; the longest one counts. `{id}` is any negotiation."""
+SIGNING_CLIENTS: Final = ("claude", "chatgpt", "cursor", "vs-code")
+_SETUP_HEADING: Final = '<h2 id="set-it-up">Set it up</h2>'
 _NEGOTIATION: Final = re.compile(r"(?<=^/negotiations/)[^/]+(?=/)")
 _ASKING: Final = frozenset(
     {"how", "am", "should", "must", "may", "want", "need", "about", "all", "any", "get", "page"}
@@ -169,6 +189,15 @@ class Guide:
     terms: Mapping[str, float]
 
 
+@dataclass(frozen=True, slots=True)
+class ClientSetup:
+    """How a client is set up that signs its user in: a section of its guide."""
+
+    guide: str
+    client: str
+    html: str
+
+
 class Searched(Protocol):
     """Anything that is found by its terms."""
 
@@ -190,6 +219,16 @@ def guides_of(job: GuideJob) -> tuple[Guide, ...]:
 
 def find_guide(name: str) -> Guide | None:
     return next((guide for guide in all_guides() if guide.name == name), None)
+
+
+def client_setups(base: str) -> tuple[ClientSetup, ...]:
+    """The set-up of each client that signs its user in, for pages of the service at `base`."""
+    found: list[ClientSetup] = []
+    for guide in filter(None, map(find_guide, SIGNING_CLIENTS)):
+        section = guide.html.split(_SETUP_HEADING, 1)[1].split("<h2", 1)[0]
+        html = section.replace(EXAMPLE_BASE, base).replace("code-", f"{guide.name}-code-")
+        found.append(ClientSetup(guide.name, guide.title.removeprefix("Give it to "), html))
+    return tuple(found)
 
 
 def guide_of_page(path: str) -> str:

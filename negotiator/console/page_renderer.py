@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
+from negotiator.console.guides_content import client_setups
 from negotiator.console.negotiation_words import day_text, time_text
 from negotiator.console.qr_code import qr_code
 from negotiator.values import timestamp
@@ -67,6 +68,7 @@ _templates = Environment(
     lstrip_blocks=True,
 )
 _templates.filters |= {"moment": _moment, "day": _day, "qr_code": qr_code}
+_templates.globals["client_setups"] = client_setups
 
 
 @dataclass(frozen=True, slots=True)

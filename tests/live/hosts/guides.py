@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib import resources
@@ -73,7 +73,11 @@ def _response(asked: dict[str, Any]) -> dict[str, Any]:
         each["output"] for each in asked["input"] if each.get("type") == "function_call_output"
     ]
     call = {"name": "open_negotiation", "arguments": json.dumps(_CAR), "call_id": "call_1"}
-    text = {"type": "output_text", "text": f"Opened: {results[-1:]}", "annotations": []}
+    text: dict[str, Any] = {
+        "type": "output_text",
+        "text": f"Opened: {results[-1:]}",
+        "annotations": [],
+    }
     item: dict[str, Any] = {"type": "function_call", "id": "fc_1", **call}
     if results:
         item = {"type": "message", "id": "msg_1", "role": "assistant", "content": [text]}
@@ -90,7 +94,7 @@ def _response(asked: dict[str, Any]) -> dict[str, Any]:
 
 
 @contextmanager
-def model() -> Iterator[str]:
+def model() -> Generator[str]:
     """The base address of the model."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Model)
     threading.Thread(target=server.serve_forever, daemon=True).start()
