@@ -70,7 +70,7 @@ def _try_locked(release: Path, python: str, folder: Path) -> None:
     _run(*pip, "install", "--quiet", "--no-deps", "--require-hashes", "-r", lock)
     _run(*pip, "install", "--quiet", "--no-deps", str(_wheel(release)))
     health = _use(folder / "bin", f"{_full(folder)} pip install with requirements.lock", began)
-    assert health["embedding"].startswith("ok"), health
+    assert "all-minilm" in health["embedding"], health
     assert health["speech"].startswith("ok: whisper"), health
     listed = _run(*pip, "list", "--format=freeze").splitlines()
     unwanted = [line for line in listed if line.partition("==")[0] in _ABSENT]
