@@ -1,7 +1,7 @@
 # Everything there is to do here. `make` alone lists it. Needs Python 3.11 to 3.13, make, gcc and node 20 (for pyright).
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo screenshots test browser voice check bench bench-http bench-console lighthouse bench-directory bench-strategy bench-people bench-rehearsal bench-memory bench-speech bench-teleprompter dist install-check conformance files-entered fuzz hosts docs fix clean
+.PHONY: help setup run demo screenshots test browser voice proxies check bench bench-http bench-console lighthouse bench-directory bench-strategy bench-people bench-rehearsal bench-memory bench-speech bench-teleprompter dist install-check conformance files-entered fuzz hosts docs fix clean
 
 # Python may keep what it compiled: the tests start hundreds of processes of five hundred modules.
 export PYTHONDONTWRITEBYTECODE :=
@@ -27,7 +27,7 @@ demo: $(READY) ## Walk the whole journey against a server of its own
 screenshots: $(READY) browser ## Take a picture of each page, light and dark, wide and narrow
 	$(BIN)/python -m tests.live.console.screenshots
 
-test: $(READY) browser voice ## Run every test, in parallel
+test: $(READY) browser voice proxies ## Run every test, in parallel
 	@$(BIN)/pytest -n 2 --dist worksteal
 
 browser:
@@ -38,6 +38,11 @@ browser:
 voice:
 	@{ command -v flite && test -d /usr/share/pocketsphinx/test/data; } >/dev/null || test "$$(id -u)" != 0 || ! command -v apt-get >/dev/null || \
 	{ apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends flite pocketsphinx-testdata; }
+
+# Where systemd runs, the packages would start both proxies as services: install them yourself.
+proxies:
+	@{ test -x /usr/sbin/nginx && command -v caddy; } >/dev/null || test -d /run/systemd/system || test "$$(id -u)" != 0 || ! command -v apt-get >/dev/null || \
+	{ apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends nginx-light caddy; }
 
 check: $(READY) ## Formatting, lint, types, floors, fresh docs, schemas: everything but tests
 	$(BIN)/ruff format --check && $(BIN)/ruff check && $(BIN)/pyright && $(BIN)/lint-imports
