@@ -115,6 +115,7 @@ JOBS: Final = (
         (
             "people",
             "operate-issuers",
+            "advisor-model",
         ),
     ),
 )

@@ -2,25 +2,40 @@
 
 import asyncio
 import json
+import re
 import time
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from importlib import resources
+from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
 
+from negotiator.negotiations.advice_routes import SAY_SECONDS
 from negotiator.negotiations.advisor import (
     FAILURES_BEFORE_PAUSE,
+    KEY_REFUSED,
+    MAX_UTTERANCE_CHARACTERS,
+    NO_ANSWER,
+    NOT_FOUND,
+    NOT_USABLE,
     PAUSE_SECONDS,
     REFUSALS_BEFORE_FAILING,
+    REQUEST_TIMEOUT_SECONDS,
+    TOO_LATE,
     EngineWording,
     OpenAiAdvisor,
     WordingCase,
     WordingRequest,
 )
+from negotiator.negotiations.tactic_routes import SUGGESTION_SECONDS
+from negotiator.rehearsals.routes import WORDING_SECONDS
+from tests.conftest import make_settings
 from tests.contract.requirements import covers
 from tests.helpers.fake_chat_model import Behaviour, completion, fake_chat_model, reply
+from tests.helpers.guide_snippets import fences
 
 FLOOR = Decimal(9400)
 OPENING = "What we have in mind is a price of 8300.00 EUR. How does that sound?"
@@ -338,3 +353,33 @@ async def test_a_fault_of_calls_stays_though_the_server_is_there(status: int, sa
     server.completions = 200
     await advisor.word(ASKED)
     assert advisor.check() == "ok"
+
+
+GUIDE = (resources.files("negotiator.console") / "guides" / "advisor-model.md").read_text()
+
+
+def test_the_settings_of_the_guide_are_settings(tmp_path: Path) -> None:
+    blocks = fences(GUIDE, "ini")
+    assert len(blocks) == 3
+    for block in blocks:
+        given = dict(line.split("=", 1) for line in block.splitlines())
+        lower = {name.removeprefix("NEGOTIATOR_").lower(): given[name] for name in given}
+        settings = make_settings(tmp_path, tmp_path, **lower)
+        assert (settings.advisor_url, settings.advisor_model) == (
+            lower["advisor_url"],
+            lower["advisor_model"],
+        )
+
+
+def test_the_guide_explains_each_reason_and_names_the_times_as_they_are() -> None:
+    for reason in (NO_ANSWER, TOO_LATE, KEY_REFUSED, NOT_FOUND, NOT_USABLE):
+        assert f"| `failing: {reason}` |" in GUIDE
+    for where, seconds in (
+        ("Next move", SAY_SECONDS),
+        ("Suggestions", SUGGESTION_SECONDS),
+        ("Practice talks", WORDING_SECONDS),
+        ("Battle plan", REQUEST_TIMEOUT_SECONDS),
+    ):
+        assert re.search(rf"^\| {where} \|.*\| {seconds:.0f} seconds \|$", GUIDE, re.MULTILINE)
+    assert f"{PAUSE_SECONDS:.0f} seconds" in GUIDE
+    assert f"up to {MAX_UTTERANCE_CHARACTERS:,} characters" in GUIDE
