@@ -21,7 +21,7 @@ setup: $(READY) ## Make .venv from requirements.lock, if that changed
 run: $(READY) ## Serve on http://127.0.0.1:8000
 	@$(BIN)/negotiator serve
 
-demo: $(READY) ## Walk the whole journey against a server of its own
+demo: $(READY) ## Tell one negotiation on a server of its own, half a minute
 	$(BIN)/negotiator demo
 
 screenshots: $(READY) browser ## Take a picture of each page, light and dark, wide and narrow

@@ -2,7 +2,7 @@
 
 import os
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated
 
 import orjson
 import typer
@@ -42,7 +42,6 @@ app.add_typer(directory_app, name="directory")
 app.add_typer(memory_app, name="memory")
 app.add_typer(keys_app, name="keys")
 app.command("serve")(serve)
-KEPT_FOLDER: Final = Path("var/demo")
 
 
 @app.callback()
@@ -81,6 +80,10 @@ def demo(
             help="A running server with the same settings as this command. Default: a server of its own."
         ),
     ] = "",
+    verbose: Annotated[
+        bool,
+        typer.Option("--verbose", help="Show each request of a longer run, chapter by chapter."),
+    ] = False,
     keep: Annotated[
         bool,
         typer.Option(
@@ -88,11 +91,15 @@ def demo(
         ),
     ] = False,
     folder: Annotated[
-        Path, typer.Argument(help="With --keep: the folder of the database.")
-    ] = KEPT_FOLDER,
+        Path | None,
+        typer.Argument(
+            help="With --keep: the folder of the database.",
+            show_default="`demo` in the data folder",
+        ),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Run through the whole API of a real server, step by step, and check every answer.
+    """Tell one negotiation on a real server, and check every answer; with --verbose run through the whole API.
 
     With --keep, fill a database to look at and serve it until Ctrl-C; with --json, only fill it.
     """
@@ -100,7 +107,7 @@ def demo(
         run_demo,  # imported here, because it loads a third of what all other commands need
     )
 
-    run_demo(url, folder, keep=keep, as_json=as_json)
+    run_demo(url, folder, verbose=verbose, keep=keep, as_json=as_json)
 
 
 @app.command("migrate")

@@ -303,16 +303,23 @@ def _clients(journey: DemoContext) -> None:
     )
 
 
-def _revoke(journey: DemoContext) -> None:
-    step, check = journey.narrator.step, journey.check
-    step("Grace's agent is done and revokes its own token, without a client secret.")
+def revoke_own_token(journey: DemoContext) -> None:
+    """Grace's agent revokes its token, and the next request with it is refused."""
+    journey.narrator.step(
+        "Grace's agent is done and revokes its own token, without a client secret."
+    )
     token = journey.claimed["access_token"]
     form = {"token": token}
     journey.answered(journey.ask("POST", journey.metadata["revocation_endpoint"], form=form), 200)
-    check(
+    journey.check(
         _is_refused(journey, token),
         "The token is refused from the next request on, by every worker",
     )
+
+
+def _revoke(journey: DemoContext) -> None:
+    step, check = journey.narrator.step, journey.check
+    revoke_own_token(journey)
     step("Ada leaves the company: the operator revokes their access.")
     journey.operate("issuers", "revoke", journey.provider.name, demo_subject(journey))
     check(

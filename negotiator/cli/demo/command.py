@@ -1,4 +1,4 @@
-"""`negotiator demo`: runs the chapters in order, prints them or one JSON object, and cleans up."""
+"""`negotiator demo`: tells the story or runs all chapters, prints them or one JSON object, and cleans up."""
 
 import contextlib
 import secrets
@@ -23,7 +23,14 @@ from negotiator.cli.demo.example_database import describe, run_examples
 from negotiator.cli.demo.identity_provider import run_identity_provider
 from negotiator.cli.demo.printer import DemoPrinter
 from negotiator.cli.demo.server import DemoFailed, DemoServer, existing_server, run_own_server
-from negotiator.cli.output import exit_with_error, print_result, print_warning
+from negotiator.cli.demo.story import StoryPrinter, tell_story
+from negotiator.cli.output import (
+    command_name,
+    exit_with_error,
+    load_settings,
+    print_result,
+    print_warning,
+)
 from negotiator.settings_files import SettingsError
 
 CHAPTERS: Final[tuple[DemoChapter, ...]] = (
@@ -44,16 +51,21 @@ _TIMEOUT: Final = 20.0
 PORT: Final = 8000
 
 
-def run_demo(url: str, folder: Path, *, keep: bool, as_json: bool) -> None:
-    """Run the chapters, or with `keep` fill a database in the folder; the options are those of the command."""
+def run_demo(url: str, folder: Path | None, *, verbose: bool, keep: bool, as_json: bool) -> None:
+    """Tell one negotiation, run the chapters (`verbose`) or fill a database in the folder (`keep`)."""
     if keep:
-        _keep(folder, as_json=as_json)
+        _keep(folder or load_settings().data_dir.absolute() / "demo", as_json=as_json)
         return
-    narrator, started = DemoPrinter(silent=as_json), time.monotonic()
+    started = time.monotonic()
+    story = StoryPrinter(silent=as_json or verbose)
+    narrator = DemoPrinter(silent=as_json or not verbose)
+    story.line(
+        "One negotiation. The server and each call are real; the seller is made up.", "italic"
+    )
     try:
         with _interruptible(), _server(url) as site:
             narrator.title(site.url)
-            results = _run_chapters(site, narrator)
+            results = _run_chapters(site, narrator, None if verbose else story)
     except (DemoFailed, SettingsError) as fault:
         exit_with_error(str(fault), 1)
     except KeyboardInterrupt:
@@ -61,6 +73,12 @@ def run_demo(url: str, folder: Path, *, keep: bool, as_json: bool) -> None:
     else:
         count, seconds = sum(map(len, results.values())), time.monotonic() - started
         narrator.end(count, seconds)
+        story.line()
+        story.line(f"✓ {count} statements were checked, in {seconds:.0f} seconds.", "bold green")
+        story.line(f"Each request of a longer run: {command_name()} demo --verbose")
+        story.line(
+            f"Four negotiations to look at: {command_name()} demo --keep (says how to sign in)"
+        )
         if as_json:
             result = {"url": site.url, "seconds": round(seconds, 3), "chapters": results}
             print_result({"ok": True, **result}, "", as_json=True)
@@ -90,8 +108,13 @@ def _is_free(port: int) -> bool:
     return True
 
 
-def _run_chapters(site: DemoServer, narrator: DemoPrinter) -> dict[str, list[str]]:
-    """Run the chapters; returns the checked statements of each. The operator's commands are undone at the end."""
+def _run_chapters(
+    site: DemoServer, narrator: DemoPrinter, story: StoryPrinter | None
+) -> dict[str, list[str]]:
+    """Run the chapters, of which the `story` has the first ones of access and its own.
+
+    Returns the checked statements of each. The operator's commands are undone at the end.
+    """
     results: dict[str, list[str]] = {}
     with (
         run_identity_provider() as provider,
@@ -99,13 +122,19 @@ def _run_chapters(site: DemoServer, narrator: DemoPrinter) -> dict[str, list[str
     ):
         journey = DemoContext(site, narrator, http, provider, secrets.token_hex(4))
         try:
-            for chapter in CHAPTERS:
+            for chapter in CHAPTERS if story is None else _story_chapters(story):
                 narrator.chapter(chapter.title, chapter.purpose)
                 chapter.run(journey)
                 results[chapter.name], journey.checked = journey.checked, []
         finally:
             _undo(journey)
     return results
+
+
+def _story_chapters(out: StoryPrinter) -> tuple[DemoChapter, ...]:
+    told = DemoChapter("story", "One negotiation", "", lambda journey: tell_story(journey, out))
+    access = access_chapters
+    return (access.DISCOVERY, access.ANONYMOUS_ACCESS, access.CLAIMED_ACCESS, told)
 
 
 def _undo(journey: DemoContext) -> None:
@@ -120,7 +149,15 @@ def _undo(journey: DemoContext) -> None:
 
 
 def _server(url: str) -> contextlib.AbstractContextManager[DemoServer]:
-    return contextlib.nullcontext(existing_server(url)) if url else run_own_server()
+    """The server at the address, or one of its own, which keeps what it learns for the next one."""
+    if url:
+        return contextlib.nullcontext(existing_server(url))
+    models = load_settings().models_folder.absolute()
+    try:
+        models.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return run_own_server()
+    return run_own_server(models_dir=str(models))
 
 
 @contextlib.contextmanager

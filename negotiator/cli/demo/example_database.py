@@ -13,6 +13,7 @@ import httpx2
 from negotiator.agents.routes import REGISTER_PATH
 from negotiator.cli.demo.example_cases import load_cases
 from negotiator.cli.demo.server import DemoFailed, DemoServer, run_server
+from negotiator.cli.output import command_name
 from negotiator.directory.accounts_routes import ACCOUNT_REGISTER_PATH
 from negotiator.directory.listing_routes import TOOLS_PATH
 from negotiator.discovery.authorization_metadata import SERVER_PATH
@@ -107,7 +108,7 @@ def run_examples(folder: Path, port: int = 0) -> Generator[tuple[DemoServer, Exa
 
 def describe(site: DemoServer, stored: ExampleDatabase) -> str:
     """What a reader of the terminal has to know."""
-    again = shlex.join(["negotiator", "demo", "--keep", str(site.folder)])
+    again = f"{command_name()} demo --keep {shlex.quote(str(site.folder))}"
     return f"""Negotiator with example data: {site.url}
 
     Sign in as  {stored.email}

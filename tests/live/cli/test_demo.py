@@ -71,7 +71,7 @@ def _run(
 
 @covers("5.4:demo")
 def test_the_demo_reaches_every_milestone_on_a_server_of_its_own() -> None:
-    done = _run("demo", "--json")
+    done = _run("demo", "--verbose", "--json")
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     assert told["ok"] is True
@@ -82,7 +82,9 @@ def test_the_demo_reaches_every_milestone_on_a_server_of_its_own() -> None:
 
 def test_the_demo_tells_a_reader_and_leaves_no_trust_behind_on_somebodys_server() -> None:
     with run_own_server(allow_loopback_fetch="false") as site:
-        done = _run("demo", "--url", site.url, environment=site.environment, folder=site.folder)
+        done = _run(
+            "demo", "--verbose", "--url", site.url, environment=site.environment, folder=site.folder
+        )
         assert done.returncode == 0, done.stderr
         sentences = [sentence for each in MILESTONES.values() for sentence in each]
         assert [sentence for sentence in sentences if sentence not in done.stdout] == []
@@ -92,6 +94,29 @@ def test_the_demo_tells_a_reader_and_leaves_no_trust_behind_on_somebodys_server(
         assert site.operate("issuers", "list") == []
         assert site.operate("clients", "list") == []
         assert all(user["disabled_at"] for user in site.operate("users", "list"))
+
+
+def test_the_demo_tells_a_sale_in_words_that_a_stranger_reads(tmp_path: Path) -> None:
+    """Advice, words to say, the deal and what it saved, then how the agent got in; no wire format."""
+    done = _run("demo", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert len(lines) <= 45
+    assert all(len(line) <= 100 for line in lines[:-2])
+    said = [line.split()[0] for line in lines if re.match(r"  (Jens|Advice|Grace) ", line)]
+    assert (said.count("Jens"), said.count("Advice"), said.count("Grace")) == (4, 6, 5)
+    for sentence in (
+        "“€13,700. That is my final offer, take it or leave it.”",
+        "They seem to be calling this final",
+        "Refused. This is worth less than your walk-away, by €100.",
+        "That works for me: €13,200.",
+        "Deal at €13,200: €1,700 or 11% below the listing",
+        "its next request was refused",
+    ):
+        assert sentence in done.stdout
+    assert not re.search(r"[{}\x1b]|\bhttp|_|\beyJ", done.stdout.rpartition("✓")[0])
+    assert "demo --keep" in lines[-1]
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_demo_keeps_a_database_and_finds_it_again(tmp_path: Path) -> None:
@@ -128,7 +153,7 @@ def test_the_first_start_names_the_command_that_makes_the_first_user() -> None:
 
 
 def test_an_interrupted_demo_takes_its_server_with_it() -> None:
-    command = [sys.executable, "-m", "negotiator", "demo"]
+    command = [sys.executable, "-m", "negotiator", "demo", "--verbose"]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as demo:
         assert demo.stdout is not None
         told = ""
