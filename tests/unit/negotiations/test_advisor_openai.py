@@ -4,6 +4,7 @@ import asyncio
 import json
 import re
 import time
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from importlib import resources
@@ -269,6 +270,10 @@ async def test_a_model_that_does_not_answer_is_left_alone_for_a_while(
         await advisor.close()
 
 
+async def _streamed(body: bytes) -> AsyncGenerator[bytes]:
+    yield body
+
+
 @dataclass
 class ModelServer:
     """A server whose list of models and whose completions answer as told; `None` is no answer at all."""
@@ -284,7 +289,7 @@ class ModelServer:
         if status is None:
             raise httpx2.ConnectError("nobody there")
         content = {"choices": [{"message": {"content": json.dumps({"opening": FINE})}}]}
-        return httpx2.Response(status, json=content)
+        return httpx2.Response(status, content=_streamed(json.dumps(content).encode()))
 
     def advisor(self) -> OpenAiAdvisor:
         return OpenAiAdvisor(
