@@ -18,6 +18,7 @@ from typing import Final, Protocol, TypeVar
 from markdown_it.token import Token
 
 from negotiator.console.markdown_html import parse_markdown, render_tokens
+from negotiator.discovery.public_pages import MANUAL_PATH
 from negotiator.search_terms import split_words, stemmed_terms
 
 
@@ -120,7 +121,9 @@ JOBS: Final = (
     ),
 )
 """In the order of the table of contents."""
-GUIDES_PATH: Final = "/docs/guides"
+GUIDES_PATH: Final = f"{MANUAL_PATH}/guides"
+SERVED_FILES: Final = {"../../../docs/reference/operations.md": f"{MANUAL_PATH}/api"}
+"""The files outside the folder of guides that guides link to, with the page that shows the same."""
 EXAMPLE_BASE: Final = "http://127.0.0.1:8000"
 """The address of the server that guides name; a page names its own."""
 GUIDES: Final = tuple(name for job in JOBS for name in job.names)
@@ -311,6 +314,22 @@ def _texts(tokens: Sequence[Token], tag: str) -> list[str]:
     ]
 
 
+def _lead_links(parts: Sequence[Token]) -> None:
+    """Lead links between files of the project to served pages; a link to a file without a page becomes text."""
+    hides = False
+    for part in parts:
+        if part.type == "link_close":
+            part.hidden = hides
+        elif part.type == "link_open":
+            target = str(part.attrGet("href") or "")
+            hides = target.startswith("../") and target not in SERVED_FILES
+            part.hidden = hides
+            if guide := _GUIDE_FILE.fullmatch(target):
+                target = f"{GUIDES_PATH}/{guide[1]}{guide[2] or ''}"
+            target = SERVED_FILES.get(target, target)
+            part.attrSet("href", f"{EXAMPLE_BASE}{target}" if target.startswith("/") else target)
+
+
 def _html(tokens: Sequence[Token], headings: Sequence[GuideHeading]) -> str:
     """What follows the title, with the fragments of the headings and links to served guides.
 
@@ -319,9 +338,8 @@ def _html(tokens: Sequence[Token], headings: Sequence[GuideHeading]) -> str:
     titled = [token for token in tokens if token.tag == "h2" and token.nesting == 1]
     for token, heading in zip(titled, headings, strict=True):
         token.attrSet("id", heading.fragment)
-    for link in (part for token in tokens for part in token.children or () if part.tag == "a"):
-        if file := _GUIDE_FILE.fullmatch(str(link.attrGet("href") or "")):
-            link.attrSet("href", f"{EXAMPLE_BASE}{GUIDES_PATH}/{file[1]}{file[2] or ''}")
+    for token in tokens:
+        _lead_links(token.children or ())
     number = 0
 
     def copied(block: re.Match[str]) -> str:
