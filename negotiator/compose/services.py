@@ -190,7 +190,7 @@ def _page_router(
         *((NavigationEntry("live", LIVE_PATH, "On the call"),) if assistant else ()),
         *((NavigationEntry("memories", "/memories", "What you know"),) if assistant else ()),
         *((NavigationEntry("tactics", "/tactics", "Tactics"),) if assistant else ()),
-        *((NavigationEntry("wins", "/wins", "What it brought"),) if assistant else ()),
+        *((NavigationEntry("wins", "/wins", "Results"),) if assistant else ()),
         *((NavigationEntry("tools", "/tools", "Tools"),) if directory else ()),
         *((NavigationEntry("agents", "/agents", "Agents"),) if assistant else ()),
         ADMIN_ENTRY,

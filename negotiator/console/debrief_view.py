@@ -162,7 +162,7 @@ def _chart(
         caption = f"{words.label(price.name)} by turn. Their limit was {said}. {key}"
         return DrawnChart(_CHART_TITLE, caption, drawn)
     levels = debrief["levels"]
-    named = (("target", "Target"), ("walk_away", "Your limit"), ("best_deal", "To be had"))
+    named = (("target", "Target"), ("walk_away", "Your limit"), ("best_deal", "Best possible"))
     lines = [
         Line(levels[name] * BEST, f"{label} {round(levels[name] * BEST)}")
         for name, label in named
@@ -170,7 +170,7 @@ def _chart(
     ]
     caption = (
         "What each offer is worth to you: 100 is the best you can think of, 0 the worst. "
-        f"“To be had” is the best for you that they would have signed: their limit. {key}"
+        f"“Best possible” is the best deal for you that they would have signed. {key}"
     )
     drawn = _drawn(points, lines, "utility", words)
     return DrawnChart(_CHART_TITLE, caption, drawn)

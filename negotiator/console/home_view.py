@@ -135,7 +135,7 @@ def beyond_text(held: Mapping[str, Any]) -> str:
     for one in held.get("beyond") or ():
         limit = "your limit" if one["limit"] == "walk_away" else "what may be agreed without you"
         if one["amount"] is None:
-            said.append(f"That passes {limit}.")
+            said.append(f"That is beyond {limit}.")
         else:
             said.append(f"That is {one['words']} {one['side']} {limit}.")
     return " ".join(said)
@@ -146,7 +146,7 @@ def _unconfirmed(view: dict[str, Any]) -> Waiting:
     was = "was" if count == 1 else "were"
     return Waiting(
         view["title"],
-        f"{counted_text(count, 'figure')} {was} heard on a call and {was} not confirmed.",
+        f"{counted_text(count, 'figure')} {was} heard on a call and {was} not confirmed yet.",
         "Confirm",
         f"/negotiations/{view['id']}#offers",
     )
@@ -155,7 +155,7 @@ def _unconfirmed(view: dict[str, Any]) -> Waiting:
 def _agreed(view: dict[str, Any]) -> Waiting:
     return Waiting(
         view["title"],
-        "You agreed. When it is signed, keep what it brought.",
+        "You agreed. Once it is signed, record the result.",
         "Record it",
         f"/negotiations/{view['id']}#end",
     )
@@ -164,8 +164,8 @@ def _agreed(view: dict[str, Any]) -> Waiting:
 def _stale(view: dict[str, Any]) -> Waiting:
     return Waiting(
         view["title"],
-        "The negotiation has moved on since its plan was made.",
-        "Make the plan anew",
+        "The negotiation has changed since its plan was made.",
+        "Make a new plan",
         f"/negotiations/{view['id']}/plan",
         sends=True,
     )
@@ -178,9 +178,9 @@ def memories_waiting(count: int, *, more: bool) -> list[Waiting]:
     said = f"More than {count} memories" if more else counted_text(count, "memory", "memories")
     return [
         Waiting(
-            f"{said} to look over",
-            "Agents and calls brought them. Advice leans on them only when you keep them.",
-            "Look them over",
+            f"{said} to check",
+            "They come from agents, calls or imports. Advice uses them only after you keep them.",
+            "Check them",
             "/memories",
         )
     ]

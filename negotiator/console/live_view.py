@@ -13,7 +13,7 @@ LANGUAGES: Final = {"en": "English", "de": "Deutsch", "fr": "Français", "es": "
 PRACTICE_BASIS: Final = "test"
 BASES: Final = {
     "all_parties": ("Everybody", "You read the notice aloud and everybody agrees."),
-    "own_side_only": ("Only me", "Their words are not taken in, so fewer cards come."),
+    "own_side_only": ("Only me", "Their words are not used, so fewer cards appear."),
     PRACTICE_BASIS: (
         "Practice",
         "No real call: you or a friend play the other side. No figure becomes an offer.",
@@ -29,8 +29,8 @@ GAPS: Final = {
     "paused": "Paused",
     "resumed": "Listening again",
     "gap": "Some sound was lost here",
-    "not_heard": "Nobody was free to hear this",
-    "engine_restarted": "Recognition began anew here",
+    "not_heard": "The server was too busy to hear this",
+    "engine_restarted": "Recognition restarted here",
 }
 """The notices of a session that a reader of its transcript needs."""
 _ENDED: Final = "ended"
@@ -55,7 +55,7 @@ def engine_words(engine: Mapping[str, Any]) -> EngineWords:
     if engine["processor"]:
         who = f"The sound goes to {engine['processor']}, which recognises the words."
     else:
-        who = "This server hears; the sound stays on it and is not stored."
+        who = "This server recognises the words. The sound stays on it and is not stored."
     return EngineWords(who, engine["quality_note"])
 
 

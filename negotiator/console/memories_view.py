@@ -108,22 +108,24 @@ def author_text(client: str | None, names: Mapping[str, str]) -> str:
 def belief_text(view: Mapping[str, Any]) -> str:
     """How far it is believed."""
     if view["status"] == "superseded":
-        return "No longer believed: a newer one replaced it"
+        return "No longer used: a newer one replaced it"
     if view["status"] == "quarantined":
         reason = _SUSPICIONS.get(view["status_reason"] or "", "it looks unsafe")
         return f"Held back, because {reason}"
     if is_waiting(view):
-        return "Not believed until you have looked at it"
+        return "Not used until you keep it"
     if view["trust"] >= _CONFIRMED:
         own = view["source"]["type"] == "user"
         if own and view["kind"] == "win":
-            return "Believed: from your result"
+            return "Used: from your result"
         if own and KEPT_FROM_CALL.items() <= view["attributes"].items():
-            return "Believed: you kept it from a call"
+            return "Used: you kept it from a call"
         if own and KEPT_FROM_PRACTICE.items() <= view["attributes"].items():
-            return "Believed: you kept it after practice"
-        return "Believed: you wrote it" if own else "Believed: you confirmed it"
-    return "Believed: your agent wrote it" if view["trust"] == _TRUSTED else "Hardly believed"
+            return "Used: you kept it after practice"
+        return "Used: you wrote it" if own else "Used: you confirmed it"
+    return (
+        "Used: your agent wrote it" if view["trust"] == _TRUSTED else "Used little: not confirmed"
+    )
 
 
 @dataclass(frozen=True, slots=True)

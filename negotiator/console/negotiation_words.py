@@ -86,8 +86,8 @@ def days_left(deadline: str, now: datetime) -> str:
 
 
 def percent_text(share: float) -> str:
-    """A fraction of the API as a percentage: `12.5 %`."""
-    return f"{number_text(round(Decimal(str(share)) * 100, 1))} %"
+    """A fraction of the API as a percentage: `12.5%`."""
+    return f"{number_text(round(Decimal(str(share)) * 100, 1))}%"
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from negotiator.console.page_router import FormFields, PageRouter
 
 LIST_PATH: Final = "/negotiations"
 PAGE_SIZE: Final = 20
-PHASES: Final = {"running": "All that run", "ended": "All that have ended"}
+PHASES: Final = {"running": "In progress", "ended": "Ended"}
 SORTS: Final = {
     "newest": "Newest first",
     "changed": "Last changed first",

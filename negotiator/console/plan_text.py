@@ -13,9 +13,9 @@ from negotiator.console.markdown_html import parse_markdown, render_tokens
 OUT_OF_DATE: Final = "**Out of date"
 """The page says this itself, with what changed."""
 LIMIT_HEADING: Final = "Limit (do not say)"
-_LIMIT_PARAGRAPHS: Final = ("Past your own limit",)
+_LIMIT_PARAGRAPHS: Final = ("Beyond your own limit",)
 _LIMIT_ITEMS: Final = ("Approval.",)
-_PRIVATE_ITEMS: Final = ("For you alone.",)
+_PRIVATE_ITEMS: Final = ("Likely result (private).",)
 _MARKUP: Final = re.compile(r"\*\*|\\(?=[^\w\s])|^(?:[-+>]|\d+\.) +")
 _STARTS: Final = re.compile(r"(?:[-+>] |\d+\. |\||#)")
 _RULE: Final = frozenset("|:- ")

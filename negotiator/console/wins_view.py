@@ -57,7 +57,7 @@ PLACES: Final = {
     "target": "Your target or better",
 }
 _SUPPRESSED: Final = {
-    "too_few_contributors": "There are fewer so far, so nothing is shown.",
+    "too_few_contributors": "Fewer people share them so far, so nothing is shown.",
     "one_contributor_dominates": "One of them has more than a quarter of the value, so nothing is shown.",
     "name_the_category": "Choose a kind of deal first.",
     "name_the_currency": "Choose a kind of deal first.",
@@ -101,10 +101,10 @@ def deals_text(number: int) -> str:
 def savings_figures(one: Mapping[str, Any], names: Mapping[str, str]) -> list[Figure]:
     """The charts of one currency: over time, by category, counterparty, agent and baseline."""
     groups: dict[str, tuple[str, Callable[[str | None], str]]] = {
-        "categories": ("By what it was about", lambda name: _titled(name or "other")),
+        "categories": ("By category", lambda name: _titled(name or "other")),
         "counterparties": ("By the other side", lambda name: name or "Not named"),
         "agents": ("By who recorded it", lambda name: _author(name, names)),
-        "baselines": ("Against what it is measured", lambda name: BASELINES[name or "other"]),
+        "baselines": ("Compared with", lambda name: BASELINES[name or "other"]),
     }
     figures = [_over_time(one)]
     for key, (title, words) in groups.items():
@@ -134,9 +134,9 @@ def _over_time(one: Mapping[str, Any]) -> Figure:
     return Figure(
         "periods",
         "Over time",
-        f"What the deals of each period brought, in {currency}.",
+        f"What the deals of each period saved, in {currency}.",
         [drawing.column_chart(title, bars, width=width) for width in WIDTHS],
-        ("Period", "Deals", "Brought"),
+        ("Period", "Deals", "Saved"),
         [_row(period_text(row["name"]), row, currency) for row in rows],
         [
             ("period", "deals", "savings", "currency"),
@@ -157,7 +157,7 @@ def _grouped(key: str, title: str, one: Mapping[str, Any], names: Sequence[str])
         title,
         caption,
         [drawing.bar_chart(f"{title}, in {currency}", bars, width=width) for width in WIDTHS],
-        ("", "Deals", "Brought"),
+        ("", "Deals", "Saved"),
         [_row(name, row, currency) for name, row in zip(names, rows, strict=True)],
         [
             ("name", "deals", "savings", "currency"),
@@ -243,13 +243,21 @@ def comparison(found: Mapping[str, Any]) -> Comparison:
         ticks.append(Tick("your middle", found["p50"], percent_text(found["p50"]), own=True))
     return Comparison(
         _percentiles(ticks, hidden) if len({tick.value for tick in ticks}) > 1 else None,
-        f"The middle of your {deals_text(found['n_deals'])} saved {percent_text(found['p50'])}."
+        _usual_saving(found["n_deals"], percent_text(found["p50"]))
         if found["p50"] is not None
         else "You have no deal of this kind in this time.",
         f"Others' deals are shown only when at least {floor['contributors']} other people share them, none of them "
         f"with more than {percent_text(floor['largest_share'])} of the value, each closed at least "
-        f"{floor['days']} days ago. Figures are rounded, and no single deal can be told from them.",
+        f"{floor['days']} days ago. Figures are rounded, so that no single deal can be recognised.",
         _SUPPRESSED.get(others["reason"] or "", "") if hidden else "",
+    )
+
+
+def _usual_saving(deals: int, share: str) -> str:
+    return (
+        f"Your 1 deal saved {share}."
+        if deals == 1
+        else f"The median of your {deals} deals saved {share}."
     )
 
 
@@ -258,7 +266,7 @@ def _percentiles(ticks: Sequence[Tick], hidden: bool) -> Figure:
     return Figure(
         "benchmarks",
         "Compared with others",
-        f"What share of the baseline was saved in {whose}.",
+        f"What share of the starting figure was saved in {whose}.",
         [drawing.strip_chart(f"Savings in {whose}", ticks, width=width) for width in WIDTHS],
         ("", "Saved"),
         [(tick.name, tick.label) for tick in ticks],

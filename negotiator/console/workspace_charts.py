@@ -135,7 +135,7 @@ def _price_chart(
 
 def _room_name(standing: dict[str, Any]) -> str:
     share = standing["position"]["zopa"]["probability"]
-    return "Room for a deal" + (f", {round(share * 100)} % likely" if share is not None else "")
+    return "Room for a deal" + (f", {round(share * 100)}% likely" if share is not None else "")
 
 
 def _sides(

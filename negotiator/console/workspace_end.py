@@ -132,7 +132,7 @@ def end_overview(
 def _compared(win: Mapping[str, Any]) -> str:
     figure = amount_text(win["baseline"]["amount"], win["currency"])
     rate = f"{win['savings_rate'] * 100:.1f}".removesuffix(".0")
-    return f"{rate} % against {BASELINES[win['baseline']['kind']]}, {figure}"
+    return f"{rate}% against {BASELINES[win['baseline']['kind']]}, {figure}"
 
 
 def win_form(view: dict[str, Any], talk: TalkSoFar, typed: Mapping[str, str]) -> WinForm | None:
@@ -249,4 +249,4 @@ def _result(figures: Mapping[str, Decimal], view: Mapping[str, Any]) -> str:
     if saved.total == 0:
         return "The same as the figure that you compare with."
     more = "gained" if _gains(view) else "saved"
-    return f"{amount} {more if saved.total > 0 else 'lost'}, {rate} %"
+    return f"{amount} {more if saved.total > 0 else 'lost'}, {rate}%"

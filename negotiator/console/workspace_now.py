@@ -15,7 +15,7 @@ ACTIONS: Final[dict[str, str]] = {
     "walk_away": "Walk away",
     "wait": "Wait",
 }
-_CHANCE: Final = "The chance that they take it"
+_CHANCE: Final = "The chance that they accept it"
 """How the reason begins that says the chance; the page shows it by itself."""
 MAX_REASONS: Final = 3
 

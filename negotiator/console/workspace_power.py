@@ -13,7 +13,7 @@ FACTORS: Final[dict[str, str]] = {
     "alternatives": "What each side does without this deal",
     "time": "Who can wait longer",
     "competition": "How many others each side could deal with",
-    "dependency": "What a break would cost",
+    "dependency": "What ending the relationship would cost",
     "information": "Who knows the other's limits better",
     "market": "Whose figures the market supports",
     "authority": "Who decides more freely",
@@ -124,14 +124,14 @@ def power(
     return PowerOverview(
         told["who_needs_it_more"],
         f"{mine} : {100 - mine}",
-        f"It could be anything from {low} to {high} of 100 for you, as long as so much is not known."
+        f"Your share could be anything from {low} to {high} out of 100, because much is not known yet."
         if high - low > 10
         else "",
         drawing.share_bar(
             "bar-split",
             split["alpha"],
             (split["low"], split["high"]),
-            f"Your share of the power is {mine} of 100, somewhere between {low} and {high}",
+            f"Your share of the power is {mine} out of 100, between {low} and {high}",
         ),
         told["room"],
         rows,

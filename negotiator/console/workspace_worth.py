@@ -29,7 +29,7 @@ def last_offer_worth(
         _against_target(worth, levels["target"]),
     ]
     said = words.package(offer["package"], with_total=False)
-    text = f"Their last offer, {said}, is worth {worth_text(worth)} of 100 to you"
+    text = f"Their last offer, {said}, is worth {worth_text(worth)} out of 100 to you"
     if any(compared):
         text += f": {', '.join(one for one in compared if one)}"
     alternative = levels["alternative"]
@@ -54,7 +54,7 @@ def stricter_limit(
         return ""
     verb = "pay" if price.direction == "lower" else "get"
     said = words.package({price.name: alternative[price.name]}, with_total=False)
-    return f"Your limit is stricter than your alternative: without a deal you would {verb} {said}. Meant so?"
+    return f"Your limit is stricter than your alternative: without a deal you would {verb} {said}. Is that right?"
 
 
 def _against_limit(
@@ -72,11 +72,11 @@ def _against_limit(
     is_price_alone = price is not None and set(least) == {price.name} and not view.get("allow")
     gap = words.gap(package, least) if is_price_alone else ""
     if gap:
-        return f"past your limit ({at}), {gap} it"
+        return f"beyond your limit ({at}), {gap} it"
     if high < at:
-        return f"past your limit ({at})"
+        return f"beyond your limit ({at})"
     if low < at:
-        return f"past your limit ({at}) or not, by what it leaves open"
+        return f"beyond your limit ({at}) or not, depending on what it leaves open"
     return f"at your limit ({at})" if low == high == at else f"better than your limit ({at})"
 
 

@@ -72,10 +72,10 @@ def describe_win(body: NewWin, saved: WinSavings) -> str:
     more = gains_when_higher(body.role, body.savings_type) == won
     percent = number_text(abs(saved.rate * 100).quantize(Decimal("0.1")))
     parts = [
-        f"{subject[0].upper()}{subject[1:]}, as {body.role}: agreed at "
+        f"{subject[0].upper()}{subject[1:]}, as the {body.role}: agreed at "
         f"{money_text(body.achieved.amount, body.currency)} instead of the {_BASELINES[body.baseline.kind]} of "
-        f"{money_text(body.baseline.amount, body.currency)}, {percent} % {'more' if more else 'less'}; "
-        f"{money_text(abs(saved.total), body.currency)} {'won' if won else 'lost'} in all."
+        f"{money_text(body.baseline.amount, body.currency)}. That is {percent}% {'more' if more else 'less'}, "
+        f"a {'gain' if won else 'loss'} of {money_text(abs(saved.total), body.currency)} in all."
     ]
     helped = [
         name for used in body.tactics_used if used.helped > 0 and (name := _tactic_name(used))

@@ -229,7 +229,9 @@ NEXT_MOVE_MEMBERS: Final = (
     "opponent_utility",
     "floor",
 )
-OUTSIDE_RANGE: Final = "Their {} is outside the range; it counts as the end of the range."
+OUTSIDE_RANGE: Final = (
+    "Their {} is outside the range, so it counts as the nearest end of the range."
+)
 STRATEGY_GRID_SIZE: Final = 41
 MONEY_IS_OPPOSED: Final = 0.99
 """The chance that what one side pays is what the other wants."""
@@ -451,7 +453,10 @@ def next_move_answer(
         "expected": None,
     }
     if terms is not None and _wants_approval(terms, move):
-        found["reasons"] = [*found["reasons"], "It goes beyond your authority: it needs approval."]
+        found["reasons"] = [
+            *found["reasons"],
+            "It goes beyond your authority, so it needs approval.",
+        ]
     return found
 
 

@@ -257,7 +257,7 @@ def _grounds(talk: PriceTalk, aim: _Opening | None, ask: _Opening | None) -> tup
         found += (
             ["the first offer of each side"]
             if counts == (1, 1)
-            else ["what both sides stand at", "the midpoint of the first offers"]
+            else ["where both sides stand now", "the midpoint of the first offers"]
         )
         found += filter(
             None,
@@ -286,9 +286,9 @@ def _steps(whose: str, figures: Sequence[float], *, rising: bool) -> str:
     moves = [b - a if rising else a - b for a, b in pairwise(figures)]
     made = [move for move in moves if move > 0]
     if not made:
-        return f"no step of {'theirs' if whose == 'their' else 'yours'}"
+        return f"the fact that {'they' if whose == 'their' else 'you'} have not moved"
     if any(move < 0 for move in moves):
-        return f"{whose} steps, some of which went back"
+        return f"{whose} steps, some of them backwards"
     count = _COUNTS[len(made)] if len(made) < len(_COUNTS) else str(len(made))
     said = f"{whose} {count} step{'' if len(made) == 1 else 's'}"
     ratio = step_ratio(figures)
@@ -327,8 +327,8 @@ def _text(
     said = f"{head} {shown[0]} {unit}".rstrip() + ends
     if total is not None:
         in_all = words.money(_rounded(total.price, abs(total.high - total.low), smallest))
-        said += f", about {in_all} {total.scope} {total.at}".rstrip()
-    return sentence(f"{said}; it rests on {_listed(rests_on)}")
+        said += f", which comes to about {in_all} {total.scope} {total.at}".rstrip()
+    return f"{sentence(said)} {sentence(f'This is based on {_listed(rests_on)}')}"
 
 
 def _listed(parts: Sequence[str]) -> str:

@@ -31,7 +31,7 @@ from negotiator.negotiations.leverage.power import (
 from negotiator.negotiations.leverage.solutions import split_price
 from negotiator.negotiations.plain_text import capitalise, cut_at_word, join_words, sentence, tidy
 from negotiator.negotiations.terms import days_left
-from negotiator.negotiations.wording import Wording
+from negotiator.negotiations.wording import NO_NAMES, Wording
 
 MAX_REASONS: Final = 3
 MAX_QUESTIONS: Final = 5
@@ -40,7 +40,6 @@ MIN_EFFECT: Final = 0.005
 MAX_QUOTED_CHARACTERS: Final = 60
 _PLURAL_NAME: Final = re.compile(r"^the .+[^s]s$|^\S+(?: \S+)? and \S+(?: \S+)?$", re.IGNORECASE)
 """Names that take a plural verb: "The Morgans", "Ann and Bob Lee"."""
-_NO_NAMES: Final = frozenset(["none", "null", "no", "nothing", "n/a", "na", "unknown"])
 _RIVALS: Final = {
     "buyer": "seller",
     "seller": "buyer",
@@ -51,8 +50,8 @@ _RIVALS: Final = {
 }
 """By role of the user, what another one of the other side is."""
 _LIMIT_QUESTIONS: Final = {
-    "buyer": "What do others pay you for something like this?",
-    "tenant": "What do others pay you for something like this?",
+    "buyer": "What do others pay you for this?",
+    "tenant": "What do others pay you for this?",
     "employer": "What would it take for you to say yes?",
     "seller": "What budget have you set aside for this?",
     "candidate": "What range have you planned for this position?",
@@ -122,8 +121,8 @@ def _who_needs_it_more(words: Wording, power: Power, now: int) -> str:
     known = _known_factors(power)
     if not known:
         return (
-            "Nothing is known yet of who needs this deal more, so the power counts as even; "
-            f"your share could be anything from {_percent(power.low)} to {_percent(power.high)} of 100."
+            "It is not known yet who needs this deal more, so the power counts as even; "
+            f"your share could be anything from {_percent(power.low)} to {_percent(power.high)} out of 100."
         )
     good, bad = _reasons(words, power, now, known=known)
     lean = power.alpha - 0.5
@@ -138,9 +137,9 @@ def _who_needs_it_more(words: Wording, power: Power, now: int) -> str:
     if len(known) == 1:
         only = next(share for share in power.factors if share.name in known)
         parts.append(
-            "Nothing else is known of the power between you."
+            "Nothing else is known about the power of either side."
             if good or bad
-            else f"All that is known is this: {_clause(words, only, known, now)}."
+            else f"Only one thing is known: {_clause(words, only, known, now)}."
         )
     return " ".join(part for part in parts if part)
 
@@ -196,7 +195,7 @@ def _joined(reasons: Sequence[_Reason]) -> str:
     """The clauses as one; what the user judged themselves comes last and is called so once."""
     told = [reason.clause for reason in reasons if not reason.is_judged]
     judged = join_words([reason.clause for reason in reasons if reason.is_judged])
-    return join_words([*told, *([f"by your own judgement {judged}"] if judged else [])])
+    return join_words([*told, *([f"in your own judgement {judged}"] if judged else [])])
 
 
 def _clause(
@@ -220,7 +219,7 @@ def _concrete_clause(
     if name == "time" and not (terms.me.delay_cost_per_day or terms.them.delay_cost_per_day):
         mine, theirs = (days_left(end, now) for end in (terms.deadline, terms.their_deadline))
         if mine is not None and theirs is not None:
-            return f"you have {_days(mine)} to decide while they have {_days(theirs)}"
+            return f"you have {_days(mine)} to decide and they have {_days(theirs)}"
         if mine is not None:
             return f"you have {'only ' if value < 0 else ''}{_days(mine)} to decide"
         if theirs is not None:
@@ -228,7 +227,7 @@ def _concrete_clause(
     if name == "competition":
         mine, theirs = terms.me.rivals, terms.them.rivals
         if mine is not None and theirs is not None:
-            return f"you can turn to {_others(mine)} while they can turn to {_others(theirs)}"
+            return f"you can turn to {_others(mine)} and they can turn to {_others(theirs)}"
         if mine is not None:
             return f"you can turn to {_others(mine)}"
         if theirs is not None:
@@ -236,7 +235,7 @@ def _concrete_clause(
     if name == "alternatives" and value > 0 and "me" in known:
         named = _alternative_name(words)
         clause = factor_clause(name, value, known)
-        return clause.replace("alternative", f"alternative ({named})", 1) if named else None
+        return clause.replace("alternative", f"alternative (“{named}”)", 1) if named else None
     return None
 
 
@@ -252,7 +251,7 @@ def _alternative_name(words: Wording) -> str:
             if len(clauses) > 1 and len(whole) >= 12
             else cut_at_word(plain, MAX_QUOTED_CHARACTERS)
         )
-    return "" if plain.lower() in _NO_NAMES else plain
+    return "" if plain.lower() in NO_NAMES else plain
 
 
 def _days(days: float) -> str:
@@ -279,7 +278,7 @@ def _room(words: Wording, leverage: Leverage, *, has_forecast: bool) -> str:
     if chance is None:
         return _unknown_room(words, leverage)
     if chance == 0:
-        verdict = "There is no room for a deal as things stand"
+        verdict = "As things stand, there is no room for a deal"
     elif chance >= 0.95:
         verdict = "There is room for a deal"
     elif chance < 0.05:
@@ -293,14 +292,14 @@ def _room(words: Wording, leverage: Leverage, *, has_forecast: bool) -> str:
         by_power = "" if has_forecast else _by_power(words, leverage)
         return f"{verdict}: {_price_room(words, leverage, mine)}{by_power}."
     if not chance:
-        return f"{verdict}: no package gives both sides at least their walk-away."
-    better = "some packages are better for both sides than no deal"
+        return f"{verdict}: no combination of terms is better for both sides than no deal."
+    better = "some combinations of terms are better for both sides than no deal"
     return f"{verdict}: {better}{_by_power(words, leverage)}."
 
 
 def _unknown_room(words: Wording, leverage: Leverage) -> str:
     position = leverage.position
-    lead = "Whether there is room for a deal cannot be said yet, because"
+    lead = "It cannot be said yet whether there is room for a deal, because"
     if position.my_walk_away is None:
         if position.their_walk_away.likely is None:
             return f"{lead} neither your limit nor theirs is known."
@@ -308,21 +307,21 @@ def _unknown_room(words: Wording, leverage: Leverage) -> str:
     if isinstance(position.my_walk_away, Decimal):
         up, _ = _directions(words)
         limit = words.money(position.my_walk_away)
-        return f"{lead} nothing is known of their limit; you go {up} to {limit}."
+        return f"{lead} nothing is known about their limit; you can go {up} to {limit}."
     if words.terms.their_walk_away is not None:
-        return f"{lead} their limit is estimated as a price alone, and the deal is about more."
-    return f"{lead} nothing is known of their limit."
+        return f"{lead} your estimate of their limit is a price alone, and the deal is about more."
+    return f"{lead} nothing is known about their limit."
 
 
 def _price_room(words: Wording, leverage: Leverage, mine: Decimal) -> str:
     up, down = _directions(words)
     theirs = leverage.position.their_walk_away
-    text = f"you go {up} to {words.money(mine)}"
+    text = f"you can go {up} to {words.money(mine)}"
     ends = [end for end in (theirs.low, theirs.likely, theirs.high) if isinstance(end, Decimal)]
     if len(ends) == 3:
         low, likely, high = (words.money(_rounded(end, 4)) for end in ends)
-        about = likely if low == high else f"about {likely} (somewhere from {low} to {high})"
-        text += f", and they are taken to go {down} to {about}"
+        about = likely if low == high else f"about {likely} (between {low} and {high})"
+        text += f", and you estimate that they can go {down} to {about}"
     return text
 
 
@@ -332,7 +331,7 @@ def _by_power(words: Wording, leverage: Leverage) -> str:
     if not zopa.probability:
         return ""
     if found is None:
-        return "; but the alternative of one side is better than any such deal"
+        return ", but one side has an alternative that is better than any such deal"
     if found.price is None:
         rounded = _rounded_package(words, found.package)
         package, passed = words.package(rounded), limits.passes_own_limit(words.terms, rounded)
@@ -386,7 +385,9 @@ def _rounded(amount: Decimal, figures: int = 3) -> Decimal:
 def _would_shift_most(words: Wording, power: Power) -> str:
     before, after = power.alpha, power.alpha + power.most_movable.alpha_gain
     if _percent(before) == _percent(after):
-        return "Nothing that you can do by yourself would move the split of power by a full point."
+        return (
+            "Nothing that you can do on your own would shift the power by a full point out of 100."
+        )
     start, end = _split(before), _split(after)
     favour = next((f for f in _FAVOURS if start.endswith(f) and end.endswith(f)), "")
     return f"{_action(words, power)} would move the split of power from {start.removesuffix(favour)} to {end}."
@@ -400,9 +401,9 @@ def _action(words: Wording, power: Power) -> str:
     unknown = {(fact.factor, fact.side) for fact in power.unknown}
     if name == "alternatives":
         if (name, "me") not in unknown:
-            return "Bringing your best alternative half the way up to your target"
+            return "Improving your best alternative halfway to your target"
         if named := _alternative_name(words):
-            return f"Making a firm and good second offer of your alternative ({named})"
+            return f"Turning your alternative (“{named}”) into a firm and good second offer"
     return FACTOR_WORDS[name].action.format(rival=_RIVALS.get(words.terms.role, "party"))
 
 
@@ -446,15 +447,15 @@ def _factor_questions(
         ):
             asked = replace(
                 asked,
-                question=f"What is your alternative ({named}) worth to you, in money or as a package?",
-                why="It is named without what it is worth, so it does not count yet.",
+                question=f"What is your alternative (“{named}”) worth to you, in money or with all its terms?",
+                why="You named it without its worth, so it does not count yet.",
             )
-        ends = f"between {_percent(fact.low)} and {_percent(fact.high)} of 100"
+        ends = f"between {_percent(fact.low)} and {_percent(fact.high)} out of 100"
         effect = f"Depending on the answer, your share of the power is {ends}"
         if width is not None:
             swing = _rounded(width * Decimal(repr(fact.high - fact.low)), 2)
             if cents := round(swing, 2):
-                effect += f", which is about {words.money(cents)} on the price"
+                effect += f", a difference of about {words.money(cents)} in the price"
         question = FindOutNext(
             asked.question, asked.ask, asked.why, f"{effect}.", fact.low, fact.high
         )
@@ -471,15 +472,15 @@ def _limit_questions(words: Wording, leverage: Leverage) -> list[tuple[float, Fi
     found: list[tuple[float, FindOutNext]] = []
     if position.my_walk_away is None:
         question = "From which point on are you better off without a deal?"
-        why = "Without your own limit nobody can say when to leave."
+        why = "Without your own limit, you cannot tell when to leave."
         found.append((3.0, FindOutNext(question, "yourself", why, _DECIDES)))
     question = _question_of_their_limit(words)
     if position.their_walk_away.likely is None:
-        why = "Nothing is known of their limit."
+        why = "Nothing is known about their limit."
         found.append((2.0, FindOutNext(question, "them", why, _DECIDES)))
     elif chance is not None and chance < 1:
         why = "Their limit is known so roughly that a deal may or may not be possible."
-        why = why if chance else "By the estimate of their limit no deal is possible: check it."
+        why = why if chance else "By your estimate of their limit, no deal is possible. Check it."
         found.append((1.0, FindOutNext(question, "them", why, _DECIDES)))
     elif (ends := _ends_by_power(leverage)) is not None and (width := _width(leverage)):
         low, high = (words.money(_rounded(end)) for end in ends)

@@ -8,8 +8,9 @@ from negotiator.negotiations.concession.aims import (
     with_assumed_ranges,
     with_fewer_options,
 )
-from negotiator.negotiations.concession.move_text import MissingInput, missing_inputs
+from negotiator.negotiations.concession.move_text import MissingInput, missing_inputs, with_the
 from negotiator.negotiations.issues import Issue
+from negotiator.negotiations.plain_text import tidy
 from negotiator.negotiations.terms import Terms
 from negotiator.negotiations.wording import Wording
 
@@ -17,21 +18,21 @@ GAP_QUESTIONS: Final[dict[str, str]] = {
     "walk_away": "What is the least you would still agree to, before you would rather have no deal?",
     "target": "What result would you call a success, and why is it realistic?",
     "batna": "What exactly happens if there is no deal, and what is that worth?",
-    "their_estimate": "Who has dealt with them before, and where did they give in?",
+    "their_estimate": "Who has dealt with them before, and how far did they go?",
     "deadline": "By when does it have to be decided, on your side and on theirs?",
-    "currency": "In which currency is it settled?",
+    "currency": "In which currency do you pay or get paid?",
 }
 _EFFECTS: Final[dict[str, str]] = {
-    "walk_away": "No advice goes below it, and it says when to leave.",
-    "target": "The opening and every step start from it.",
-    "batna": "It decides when leaving is better, and gives you a sentence to say.",
-    "their_estimate": "It says whether there is room for a deal.",
+    "walk_away": "No advice goes below it, and it shows when to leave.",
+    "target": "The opening and every step are planned from it.",
+    "batna": "It decides when leaving is better, and it gives you something to say.",
+    "their_estimate": "It shows whether there is room for a deal.",
     "deadline": "It sets the pace of your steps.",
-    "currency": "Amounts are then said as money.",
+    "currency": "Amounts can then be shown as money.",
     "range": "Without it, offers cannot be compared.",
     "direction": "Without it, offers cannot be compared.",
-    "weight": "It decides what you give first and what you hold.",
-    "their_weight": "It finds trades that cost you little and bring them much.",
+    "weight": "It decides what you give first and what you keep.",
+    "their_weight": "It shows trades that cost you little and are worth a lot to them.",
 }
 _ORDER: Final = ("target", "walk_away", "range", "direction", "their_estimate", "batna")
 """What advice needs most, first; the rest follows in the order of `missing_inputs`."""
@@ -48,13 +49,13 @@ def gap_question(words: Wording, issues: Sequence[Issue], name: str) -> str:
         return ask
     kind = name.rpartition("/")[2]
     place = name.split("/")[1] if name.startswith("issues/") else ""
-    label = words.label(issues[int(place)]) if place.isdigit() else "it"
+    label = with_the(words.label(issues[int(place)])) if place.isdigit() else tidy(kind)
     return {
-        "their_weight": f"How much does {label} matter to them, compared with the rest?",
-        "weight": f"How much does {label} matter to you, compared with the rest?",
-        "range": f"What are the best and the worst value anybody could imagine for {label}?",
-        "direction": f"Is more or less better for you on {label}?",
-    }.get(kind, "What is it, and who would know?")
+        "their_weight": f"How much do they care about {label}, compared with the rest?",
+        "weight": f"How much do you care about {label}, compared with the rest?",
+        "range": f"What are the best and the worst values that anybody could imagine for {label}?",
+        "direction": f"For {label}, is a higher or a lower value better for you?",
+    }.get(kind, f"What is {label}, and who would know?")
 
 
 def open_questions(terms: Terms) -> list[MissingInput]:

@@ -127,10 +127,14 @@ def _benchmarks(
     marks: list[BenchmarkFigure] = []
     if not others["suppressed"]:
         marks.append(
-            _mark(others, "what comparable deals save against their baseline", public=True)
+            _mark(
+                others,
+                "the usual change from the starting figure in comparable deals",
+                public=True,
+            )
         )
     if mine["n_deals"] >= _FEWEST_DEALS:
-        label = f"What your {mine['n_deals']} deals of this category saved against their baseline"
+        label = f"the usual change from the starting figure in your own {mine['n_deals']} deals of this kind"
         marks.append(_mark(mine, label, public=False))
     return tuple(marks)
 
@@ -142,4 +146,4 @@ def _mark(found: Mapping[str, Any], label: str, *, public: bool) -> BenchmarkFig
 
 def _percent(rate: float) -> str:
     text = format((Decimal(str(rate)) * 100).quantize(Decimal("0.1")), "f")
-    return f"{text.removesuffix('.0')} %"
+    return f"{text.removesuffix('.0')}%"

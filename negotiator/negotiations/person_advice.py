@@ -85,7 +85,7 @@ def stored_person_answer(
         OUTSIDE_RANGE.format(words.label(issue)) for issue in terms.issues if issue.name in outside
     ]
     if move.package is not None and limits.needs_approval(terms, move.package):
-        answer["reasons"].append("It goes beyond your authority: it needs approval.")
+        answer["reasons"].append("It goes beyond your authority, so it needs approval.")
     return answer
 
 
@@ -237,7 +237,7 @@ def price_evidence(terms: Terms, benchmarks: Sequence[BenchmarkFigure]) -> "tupl
         found.append(
             Evidence(
                 baseline.value * change,
-                f"A quarter of comparable deals end at least this well: {mark.label}.",
+                "A quarter of comparable deals ended at least this well.",
                 f"benchmark:{mark.id}",
             )
         )

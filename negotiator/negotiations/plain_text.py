@@ -168,8 +168,9 @@ def _head(unit: str) -> tuple[str, str, str]:
 
 
 def counted(value: Decimal, unit: str) -> str:
-    """A number with its unit: `1 day`, `12,500 units`, `5 %`; without a unit the number alone."""
-    return f"{number_text(value)} {unit_for(value, unit)}".rstrip()
+    """A number with its unit: `1 day`, `12,500 units`, `5%`; without a unit the number alone."""
+    shown = unit_for(value, unit)
+    return f"{number_text(value)}{'' if shown.startswith('%') else ' '}{shown}".rstrip()
 
 
 _TAKES_ARTICLE: Final = word_set(

@@ -75,6 +75,8 @@ _RHYTHM_LABELS: Final = {
     "cycle",
     "mode",
 }
+NO_NAMES: Final = frozenset(["none", "null", "no", "nothing", "n/a", "na", "unknown"])
+"""What programs write where nothing is known."""
 _DATE_EVENTS: Final = word_set(
     "delivery completion handover installation payment settlement signing closing renewal shipment arrival "
     "departure possession launch"
@@ -82,6 +84,11 @@ _DATE_EVENTS: Final = word_set(
 _PREPOSITION: Final = re.compile(
     r"\s(on|for|in|to|with|after|before|from|under|above|over|at|by|during|within|per|until)\s"
 )
+_FOLLOWS_A_NOUN: Final = re.compile(
+    r"(?:on|in|at|after|before|by|within|until|upon) \S|(?:monthly|quarterly|yearly|annually|weekly) (?:in|on|at) \S"
+)
+"""Options that follow the label without a colon: `payment on delivery`, `payment yearly in advance`."""
+_DEFINITE_NOUNS: Final = word_set("price increase fee rate salary rent premium budget")
 _WIDTHS: Final = (MAX_VALUE_CHARACTERS, 36, 24, 16)
 
 
@@ -114,7 +121,7 @@ class Wording:
         """The other side: its organisation or name, else its role, else what the user's own role implies."""
         party = self.terms.other_party
         for name in party.names if party else ():
-            if plain := tidy(name):
+            if (plain := tidy(name)) and plain.lower() not in NO_NAMES:
                 return cut_at_word(plain, MAX_NAME_CHARACTERS)
         role = tidy(party.role or "").lower() if party else ""
         if re.fullmatch(r"[a-z]{4,}( [a-z]{4,})?", role):
@@ -128,7 +135,7 @@ class Wording:
         return money_text(amount, self.terms.currency or "")
 
     def value(self, issue: Issue, value: object) -> str:
-        """One value with its unit: `€45`, `45 days`, `5 %`, `1 March 2027`, `monthly`, `yes`."""
+        """One value with its unit: `€45`, `45 days`, `5%`, `1 March 2027`, `monthly`, `yes`."""
         if issue.type == "boolean" and isinstance(value, bool):
             return "yes" if value else "no"
         at = coordinate(issue.type, value)
@@ -136,7 +143,7 @@ class Wording:
             case "money" if at is not None:
                 return self.money(at)
             case "percent" if at is not None:
-                return f"{number_text(at)} %"
+                return f"{number_text(at)}%"
             case "date" if at is not None:
                 day = date.fromordinal(int(at))
                 return f"{day.day} {_MONTHS[day.month - 1]} {day.year}"
@@ -192,6 +199,13 @@ class Wording:
         total = None if price is None else self.total({**package, price.name: amount})
         return amount if total is None else total.amount.quantize(Decimal(1))
 
+    def roughly(self, amount: Decimal) -> Decimal:
+        """An amount to two figures, to be called "about"."""
+        if not amount:
+            return amount
+        unit = Decimal(1).scaleb(amount.adjusted() - 1)
+        return Decimal(format(((amount / unit).to_integral_value() * unit).normalize(), "f"))
+
     def difference(self, package: Package, amount: Decimal) -> str:
         """`amount` more or less on the price, in all and in words: `€900`, `€14,400 a year`.
 
@@ -203,8 +217,7 @@ class Wording:
             amount = total.amount
         about = len(self.terms.issues) > 1 and amount > 0
         if about:
-            unit = Decimal(1).scaleb(amount.adjusted() - 1)
-            amount = (amount / unit).to_integral_value() * unit
+            amount = self.roughly(amount)
         said = self.money(Decimal(format(amount.normalize(), "f")))
         tail = total.text.rsplit("= ", 1)[-1].partition(" a ")[2] if total else ""
         per = read_unit_price(self.label(price), price.unit).words if price and not total else ""
@@ -340,6 +353,8 @@ def _number_phrase(label: str, unit: str | None, at: Decimal) -> str:
         return own
     if (first := _counted_first_word(label, unit, at)) is not None:
         return first
+    if not unit and (parts := _counted_of(label, at)) is not None:
+        return parts
     if unit and words and words[-1] in _MASS_NOUNS:
         return f"{said} of {label}"
     return _noun_of(label, said)
@@ -372,6 +387,14 @@ def _counted_first_word(label: str, unit: str | None, at: Decimal) -> str | None
     return f"{number_text(at)} {noun if abs(at) == 1 else first} {rest}"
 
 
+def _counted_of(label: str, at: Decimal) -> str | None:
+    """The number before a plural that "of" follows: `2 rounds of changes`."""
+    first, of, rest = label.partition(" of ")
+    if not of or not re.fullmatch(r"[a-z]{3,}s", first) or singular(first) == first:
+        return None
+    return f"{number_text(at)} {singular(first) if abs(at) == 1 else first} of {rest}"
+
+
 def _option_phrase(label: str, said: str) -> str:
     words = label.split()
     if said.lower() in {"none", "no"}:
@@ -388,12 +411,21 @@ def _option_phrase(label: str, said: str) -> str:
         )
         if len(noun.split()) <= 2:
             return f"{said} {noun}"
+    if len(words) <= 2 and _FOLLOWS_A_NOUN.match(said):
+        return f"{label} {said}"
     return f"{label}: {said}"
 
 
 def _noun_of(label: str, said: str) -> str:
-    """The label and its value as a noun phrase: `a discount of 5 % on list price`."""
+    """The label and its value as a noun phrase: `a discount of 5% on the list price`."""
     found = _PREPOSITION.search(label)
     if found is None:
         return f"{with_article(label)} of {said}"
-    return f"{with_article(label[: found.start()])} of {said}{label[found.start() :]}"
+    rest = label[found.end() :]
+    if found[1] in {"on", "above", "over", "under"} and rest.split(" ")[-1] in _DEFINITE_NOUNS:
+        rest = (
+            rest
+            if rest.startswith(("the ", "a ", "an ", "our ", "your ", "my "))
+            else f"the {rest}"
+        )
+    return f"{with_article(label[: found.start()])} of {said}{found.group()}{rest}"

@@ -81,7 +81,7 @@ class OpeningGround:
 
 
 ESTIMATE_GROUND: Final = OpeningGround(
-    "It reaches the edge of what they could accept by your estimate.",
+    "By your estimate, it is close to the best that they could accept.",
     "session:/their_estimate/walk_away",
 )
 
@@ -171,7 +171,9 @@ def find_aims(
     if floor is None:
         floor = utility_of_alternative(terms.preferences, terms.batna)
     if floor is None:
-        notes.append("No walk-away is known: the path ends at the target and promises no floor.")
+        notes.append(
+            "You gave no walk-away, so the steps end at your target and nothing here protects you from a worse deal."
+        )
     even = _even_worth(terms, 0.0 if floor is None else floor)
     aiming = _Aiming(terms, style, evidence, even, [], notes, Wording(terms))
     aims = _acceptable_aims(aiming, _targets(terms, notes), floor)
@@ -225,7 +227,7 @@ def _acceptable_aims(
         if floor is None or worth >= floor - limits.TOLERANCE:
             if pursued != "target":
                 aiming.notes.append(
-                    "Your target is worth less than no deal; the path begins higher."
+                    "Your target is worth less to you than no deal, so the first offer asks for more."
                 )
             return aims
     return aims
@@ -272,7 +274,8 @@ def with_assumed_ranges(terms: Terms) -> tuple[Terms, tuple[str, ...]]:
         span = _assumed_range(terms, issue) if issue.name in terms.unvalued else None
         if span is not None:
             notes.append(
-                f"No range is given for {Wording(terms).label(issue)}: it runs from your walk-away past your target."
+                f"You gave no range for {Wording(terms).label(issue)}; it is assumed to run from your walk-away to "
+                "somewhat beyond your target."
             )
         elif issue.name in terms.unvalued:
             left.append(issue.name)
@@ -310,7 +313,7 @@ def _targets(terms: Terms, notes: list[str]) -> dict[str, Scalar | None]:
         share = _even_worth(terms, given.utility)
         return {issue.name: value_of_worth(terms, issue, share) for issue in terms.issues}
     notes.append(
-        "No target is given: a little more than half of the way from your limit to the best value stands in for it."
+        "You gave no target; a value a little more than halfway from your limit to the best value is used instead."
     )
     return {issue.name: None for issue in terms.issues}
 
@@ -384,7 +387,7 @@ class _Aiming:
         goal = _known_worth(issue, target)
         if target is not None and not keeps_limits(self.terms, issue, target):
             self._note(
-                f"Your target on {self.words.label(issue)} breaks a limit of yours; it is not pursued."
+                f"Your target on {self.words.label(issue)} is beyond a limit of yours, so it is not used."
             )
             target = value_of_worth(self.terms, issue, least if goal is None else goal)
             goal = _known_worth(issue, target)
@@ -399,7 +402,7 @@ class _Aiming:
             goal = goal if found is None else found
         values = self._values(issue, target, limit, goal, least)
         if not values:
-            self._note(f"No value of {self.words.label(issue)} keeps your limits.")
+            self._note(f"No value of {self.words.label(issue)} is within your limits.")
             return None
         worths = tuple(issue.weight * (worth_of(issue, value) or 0.0) for value in values)
         return IssueAim(issue, values, worths, target, limit, _pull(self.terms, issue))

@@ -40,8 +40,8 @@ _THANKS: Final = {
     "moved_a_lot": ("Thank you, that is a real step", "Thank you, that brings us much closer"),
     "moved": ("Thank you, that helps", "Thank you, we are getting closer"),
     "moved_a_little": (
-        "Thank you for the step; there is still a way to go",
-        "I see that you moved, and there is still some way between us",
+        "Thank you for the step; there is still some way to go",
+        "I see that you moved, but we are still some way apart",
     ),
 }
 _STUCK: Final = (
@@ -53,15 +53,15 @@ _FIRST_MOVEMENT: Final = "If you can {move}"
 _MOVEMENTS: Final = ("If you {move} a little further", "If you take one more step")
 _HAPPENED: Final = {
     "moved_a_lot": "They made a large step. Thank them, and answer with a smaller one.",
-    "moved": "They made a step of about the size of yours, so yours follows.",
-    "moved_a_little": "They moved only a little, so the answer is smaller than planned.",
-    "moved_elsewhere": "They gave on one point and took back on another; what counts is the whole.",
-    "did_not_move": "They did not move. Ask what makes it hard, and do not bid against yourself.",
-    "moved_back": "They went back. Do not follow: name what was on the table and keep your offer.",
+    "moved": "They made a step about as large as yours, so answer with one of your own.",
+    "moved_a_little": "They moved only a little, so your answer is smaller than planned.",
+    "moved_elsewhere": "They gave on one point and took back on another. Look at the offer as a whole.",
+    "did_not_move": "They did not move. Ask what makes it hard for them, and make no second offer until they answer.",
+    "moved_back": "They took something back. Do not follow: remind them of their earlier offer and keep yours.",
     "took_back": "They withdrew their offer. Ask what changed, and keep yours as it is.",
-    "they_are_silent": "They have not answered your last offer. Wait, and do not bid against yourself.",
-    "extreme_opening": "Their opening is far beyond your limit. Do not bargain from it: name yours, with its reason.",
-    "they_opened": "They named their figure; answer with yours and its reason.",
+    "they_are_silent": "They have not answered your last offer. Wait, and make no second offer until they do.",
+    "extreme_opening": "Their opening is far beyond your limit. Do not bargain from it: name your own with a reason.",
+    "they_opened": "They named their figure. Answer with yours and its reason.",
 }
 
 
@@ -102,7 +102,7 @@ def say(
     elif move.action == "walk_away" or move.step is None:
         parts = split_sentences(lines.leave) or [
             "Thank you for your time",
-            f"As it stands {voice.i} cannot make it work",
+            f"As it stands, {voice.i} cannot make it work",
             f"If something changes on your side, {voice.i} would be glad to hear from you",
         ]
     else:
@@ -119,9 +119,9 @@ def _acceptance(words: Wording, package: Package, lines: CaseLines, *, approval:
         approver = tidy(words.terms.authority.approver or "") or f"{voice.my} side"
         return [
             f"That could work for {voice.me}: {deal}",
-            f"{voice.i} still need a yes from {approver}; can you keep it open until then?",
+            f"{voice.i} still need a yes from {approver}. Can you keep it open until then?",
         ]
-    asked = f"One small thing with it: could you add {lines.closing_ask}?"
+    asked = f"One small thing: could you add {lines.closing_ask}?"
     return [
         f"That works for {voice.me}: {deal}",
         *([asked] if lines.closing_ask else []),
@@ -156,7 +156,7 @@ def _offer_sentences(
     if move.why == "middle":
         return [
             f"Good, let us meet in the middle: {package}",
-            "Shall we write it down like that?",
+            "Shall we put it in writing?",
         ]
     if move.why == "last_offer":
         other = _alternative(move, words)
@@ -201,7 +201,7 @@ def _spoken_ground(aims: Aims, words: Wording) -> list[str]:
     if here is None or known is None or known < here:
         return []
     if baseline.kind == "market":
-        return [f"Comparable ones are at {words.phrase(price, baseline.value)}"]
+        return [f"The market price is {words.phrase(price, baseline.value)}"]
     return []
 
 
@@ -248,7 +248,7 @@ def _together(move: PersonMove, step: PathStep, other: Package, words: Wording) 
     said = (
         f"{condition}, {words.voice.i} can either {' or '.join(choices)}: which suits you better?"
     )
-    return [said, "The rest stays as it is"] if len(step.package) > len(touched) else [said]
+    return [said, "Everything else stays the same"] if len(step.package) > len(touched) else [said]
 
 
 def _changes(issues: Sequence[Issue], before: Package, after: Package) -> tuple[ValueChange, ...]:
@@ -297,7 +297,7 @@ def _objects(words: Wording, values: Sequence[tuple[Issue, Scalar | None, Scalar
             extras.append(said)
         elif said.startswith(f"{label}: "):
             plain.append(
-                f"{words.value(issue, after)} for {_the(label)}{_instead(words, issue, before)}"
+                f"{words.value(issue, after)} for {with_the(label)}{_instead(words, issue, before)}"
             )
         else:
             plain.append(f"{said}{_instead(words, issue, before)}")
@@ -315,7 +315,8 @@ def _instead(words: Wording, issue: Issue, before: Scalar | None) -> str:
     return f" instead of {words.value(issue, before)}"
 
 
-def _the(label: str) -> str:
+def with_the(label: str) -> str:
+    """A label as a noun in a sentence: `the price per seat`."""
     first = label.split(" ")[0].lower()
     return label if first in {"the", "a", "an", "my", "our", "your", "no"} else f"the {label}"
 
@@ -386,7 +387,9 @@ def _alternative(move: PersonMove, words: Wording) -> str:
     known = terms.batna is not None or (
         terms.batna_details is not None and bool(terms.batna_details.description)
     )
-    return f"{voice.i} could go another way, and would rather find one with you" if known else ""
+    if not known:
+        return ""
+    return f"{voice.i} do have another option, but {voice.i} would rather come to an agreement with you"
 
 
 def _is_correction(move: PersonMove, step: PathStep) -> bool:
@@ -416,16 +419,16 @@ def _reaction(move: PersonMove, words: Wording, lines: CaseLines) -> list[str]:
     if reading.happening in {"moved_back", "took_back", "they_are_silent"}:
         return []
     if reading.says_final:
-        return [f"{voice.i} hear that this is your last word"]
+        return [f"{voice.i} understand that this is your last word"]
     if reading.names_deadline:
         return ["What happens after that date?"]
     if reading.unnamed and reading.theirs:
         issues = [issue for name in reading.unnamed if (issue := words.terms.issue(name))]
-        named = [_the(words.label(issue)) for issue in issues[:MAX_POINTS_NAMED]]
+        named = [with_the(words.label(issue)) for issue in issues[:MAX_POINTS_NAMED]]
         return [f"Where do you stand on {join_words(named)}?"]
     match reading.happening:
         case "they_opened":
-            return [f"Thank you, that helps {voice.me} to see where you stand"]
+            return [f"Thank you, now {voice.i} know where you stand"]
         case "did_not_move":
             return _unmoved(move, words, lines)
         case "moved_elsewhere":
@@ -453,12 +456,12 @@ def _mixed(move: PersonMove, words: Wording) -> str:
 
     def named(names: Sequence[str]) -> str:
         issues = [issue for name in names if (issue := words.terms.issue(name))]
-        return join_words([_the(words.label(issue)) for issue in issues[:MAX_POINTS_NAMED]])
+        return join_words([with_the(words.label(issue)) for issue in issues[:MAX_POINTS_NAMED]])
 
     better, worse = named(move.reading.better), named(move.reading.worse)
     if better and worse:
-        return f"Thank you for moving on {better}; on {worse} you went back"
-    return f"{words.voice.i} see what you gave and what you took back"
+        return f"Thank you for moving on {better}, but on {worse} you went back"
+    return f"{words.voice.i} see that you gave on one point and took back on another"
 
 
 # Reasons for the user
@@ -473,7 +476,7 @@ def reasons(move: PersonMove, words: Wording) -> list[str]:
         found += _why_leave(move)
     elif _is_correction(move, move.step):
         found.append(
-            "Your last offer goes beyond a limit of yours. Correct it at once, before they answer."
+            "Your last offer goes beyond a limit of yours. Correct it now, before they answer."
         )
     else:
         found += [_happened(move, words), *_why_counter(move, words)]
@@ -485,15 +488,15 @@ def _pressure(move: PersonMove) -> list[str]:
     found: list[str] = []
     if move.reading.names_deadline:
         found.append(
-            "They named a deadline. Ask what happens after it, and keep your pace: it is theirs, not yours."
+            "They named a deadline. Ask what happens after it, and do not let it hurry you: the deadline is theirs."
         )
     if move.reading.says_final:
         found.append(
-            "They call it final. Many final words still move; one more reasoned offer is worth its risk here."
+            "They call it final. Many final offers still move, and one more offer with a reason is worth the risk here."
         )
     if move.reading.asks_limit:
         found.append(
-            "They ask for your bottom line. Do not name it: every figure you give becomes the start."
+            "They ask for your bottom line. Do not name it: they would bargain on from any figure you give."
         )
     return found
 
@@ -509,7 +512,7 @@ def _happened(move: PersonMove, words: Wording) -> str:
         return text
     return {
         "moved_a_lot": f"They made a large step, {size}. Thank them, and answer with a smaller one",
-        "moved": f"They made a step {size}, about as large as yours, so yours follows",
+        "moved": f"They made a step {size}, about as large as yours. Answer with one of your own",
     }.get(
         move.reading.happening,
         f"They moved only a little, by a step {size}. Your answer is small too",
@@ -530,10 +533,9 @@ def cost(move: PersonMove, words: Wording) -> str:
         given = aims.worth(move.reading.own[-1]) - worth
         amount = _amount(move, given, words)
         if given <= limits.TOLERANCE:
-            said.append("It gives up nothing against your last offer.")
+            said.append("It gives up nothing compared with your last offer.")
         elif amount:
-            given_up = f"what is worth about {amount} to you" if about else amount
-            said.append(f"Against your last offer it gives up {given_up}.")
+            said.append(f"Compared with your last offer, it gives up {about}{amount}.")
     gap = aims.target_utility - worth
     left = _amount(move, worth - aims.floor, words) if worth > aims.floor else ""
     off = _amount(move, abs(gap), words)
@@ -547,9 +549,9 @@ def cost(move: PersonMove, words: Wording) -> str:
     if aims.terms.walk_away is not None and left:
         distances.append(f"{about}{left} better than your limit")
     if distances:
-        said.append(f"It is {', and '.join(distances)}.")
+        said.append(f"It is {' and '.join(distances)}.")
     if said and about:
-        said.append("Every point counts in these amounts, not the price alone.")
+        said.append("These amounts count every point, not only the price.")
     return " ".join(said)
 
 
@@ -608,25 +610,29 @@ def _why_counter(move: PersonMove, words: Wording) -> list[str]:
     elif move.why == "step":
         found.append(_steps_left(move, words))
     elif move.why == "middle":
-        found.append("They proposed the middle; ask for it between your offer and theirs, as here.")
+        found.append(
+            "They proposed to meet in the middle. This is the middle between your offer and theirs."
+        )
     elif move.why == "hold" and not move.path.steps:
         found.append(
-            "You have given what you planned to give. What is left is for closing, not for offering."
+            "You have given what you planned to give. Keep what is left for closing the deal."
         )
     elif move.why == "last_offer":
         found.append(
-            "It is your last offer in the agreed rounds."
+            "It is your last offer in the rounds that you agreed on."
             if aims.terms.max_rounds is not None and move.path.made + 1 >= aims.terms.max_rounds
-            else "It is your last offer: name it as such, and mean it."
+            else "It is your last offer. Say so, and keep to it."
         )
     elif move.trade is not None:
         cost = move.trade.cost
-        amount = words.amount_in_all(move.trade.package, cost) if cost else None
-        price = f" It costs you about {words.money(amount)} against your limit." if amount else ""
-        found.append(f"You allowed passing your limit on this for what you get in return.{price}")
+        amount = words.roughly(words.amount_in_all(move.trade.package, cost)) if cost else None
+        price = (
+            f" It costs you about {words.money(amount)} compared with your limit." if amount else ""
+        )
+        found.append(f"You allowed this step beyond your limit for what you get in return.{price}")
     if move.why == "step" and move.step is not None and _choice(move, move.step) is not None:
         found.append(
-            "The offers are worth about the same to you: what they choose shows what they value."
+            "Both offers are worth about the same to you. What they choose shows what matters to them."
         )
     if move.round is not None and move.reading.theirs:
         found.append(_chance_sentence(move.round))
@@ -636,20 +642,20 @@ def _why_counter(move: PersonMove, words: Wording) -> list[str]:
 def _steps_left(move: PersonMove, words: Wording) -> str:
     left = move.path.steps[1:]
     if not left:
-        return "After this there is little left to give."
+        return "After this step, you have little left to give."
     amount = _amount(move, sum(step.given for step in left), words)
     worth = f", worth about {amount}" if amount else ""
     if len(left) == 1:
-        return f"One smaller step is left after this one{worth}."
-    return f"About {len(left)} smaller steps are left after this one{worth.replace(', ', ', together ')}."
+        return f"After this, you have one smaller step left{worth}."
+    return f"After this, you have about {len(left)} smaller steps left{worth.replace(', ', ', together ')}."
 
 
 def _chance_sentence(value: RoundValue) -> str:
     if _points(value.high) < 10:
-        return "They are not likely to take it yet; it is a step on the way."
+        return "They will probably not accept it yet, but it is a step on the way."
     return (
-        f"The chance that they take it is {_percent(value.chance)} "
-        f"(somewhere between {_points(value.low)} and {_points(value.high)} %)."
+        f"The chance that they accept it is {_percent(value.chance)} "
+        f"(between {_points(value.low)}% and {_points(value.high)}%)."
     )
 
 
@@ -665,7 +671,7 @@ def _opening_reason(aims: Aims, words: Wording) -> str:
         target = _price(words, beyond[0].issue, beyond[0].target)
         return f"It is a little beyond your target of {target}, so that you have something to give."
     if len(beyond) <= MAX_POINTS_NAMED:
-        named = join_words([_the(words.label(aim.issue)) for aim in beyond])
+        named = join_words([with_the(words.label(aim.issue)) for aim in beyond])
         return f"It is a little beyond your target on {named}, so that you have something to give."
     return "It is a little beyond your target, so that you have something to give."
 
@@ -680,7 +686,7 @@ def _why_accept(move: PersonMove, words: Wording) -> list[str]:
             found.append(f"It is {about}{amount} better for you than your walk-away.")
     match move.why:
         case "at_least_ask":
-            found.append("It is worth about as much to you as what you would ask next, or more.")
+            found.append("It is worth at least as much to you as what you would ask for next.")
         case "repeated_final":
             found.append(
                 "They have called it final and repeated it, and it is better than no deal."
@@ -694,7 +700,9 @@ def _why_accept(move: PersonMove, words: Wording) -> list[str]:
                 "No further offer of yours would be answered, and it is better than no deal."
             )
         case "no_room":
-            found.append("Nothing that you listed is worth more and keeps your limits.")
+            found.append(
+                "Nothing that you listed is worth more to you and stays within your limits."
+            )
         case _:
             risk = (
                 ""
@@ -712,14 +720,14 @@ def _why_accept(move: PersonMove, words: Wording) -> list[str]:
 def _why_leave(move: PersonMove) -> list[str]:
     found = {
         "below_floor_no_round": ["No round is left, and their offer is worse than no deal."],
-        "no_room": ["No package keeps your limits and is worth as much as no deal."],
+        "no_room": ["No deal within your limits is worth as much to you as no deal at all."],
     }.get(move.why, ["They have not moved for some time, and their offer is worse than no deal."])
     if move.why == "below_floor_no_round" and not move.reading.theirs:
         found = ["No round is left, and they have made no offer."]
     batna = move.path.aims.terms.batna_details
     if batna is not None and batna.description:
-        found.append(f"You have another way: {batna.description}")
-    found.append("Leave the door open: a talk that ends politely can be taken up again.")
+        found.append(f"You have an alternative: {batna.description}")
+    found.append("Stay polite: a talk that ends well can be taken up again.")
     return found
 
 
@@ -728,7 +736,7 @@ def summary(move: PersonMove, words: Wording) -> str:
     if move.action == "accept" and move.package is not None:
         head = f"Accept: {_deal(words, move.package)}"
     elif move.action == "walk_away" or move.step is None:
-        head = "Leave the table, politely"
+        head = "End the talk politely"
     elif _is_correction(move, move.step):
         head = f"Correct your last offer: {_deal(words, move.step.package)}"
     elif move.why == "hold":
@@ -750,12 +758,12 @@ def assumptions(
     found = list(aims.assumptions)
     open_ = [issue for name in unnamed if (issue := aims.terms.issue(name)) is not None]
     if open_:
-        named = join_words([_the(words.label(issue)) for issue in open_])
+        named = join_words([with_the(words.label(issue)) for issue in open_])
         found.append(
-            f"They have said nothing on {named}; it counts as the least that you would take"
+            f"They have said nothing about {named}, so it is assumed to be the least that you would accept"
         )
     found += [
-        f"You named no limit on {words.label(aim.issue)}; the path goes no further than "
+        f"You named no limit on {words.label(aim.issue)}, so no step goes further than "
         f"{words.value(aim.issue, aim.last)}."
         for aim in aims.issues
         if aim.limit is None and len(aim.values) > 1 and len(aims.issues) > 1
@@ -776,14 +784,14 @@ def missing_inputs(aims: Aims, words: Wording) -> list[MissingInput]:
             MissingInput(
                 "target",
                 "What result would you call a success, and why is it realistic?",
-                "The opening and every step start from it.",
+                "The opening and every step are planned from it.",
             )
         )
     if terms.their_walk_away is None:
         found.append(
             MissingInput(
                 "their_estimate",
-                f"How far could {them} go at most, and what tells you so?",
+                f"How far could {them} go at most, and how do you know?",
                 _estimate_effect(aims, words),
             )
         )
@@ -791,18 +799,18 @@ def missing_inputs(aims: Aims, words: Wording) -> list[MissingInput]:
         found.append(
             MissingInput(
                 "batna",
-                "What is your other way worth to you, all in?"
+                "What is your alternative worth to you, everything included?"
                 if terms.batna_details is not None and terms.batna_details.description
-                else "What exactly do you do if there is no deal, and what is that worth?",
-                "It decides when leaving is better, and gives you a sentence to say.",
+                else "What exactly will you do if there is no deal, and what is that worth to you?",
+                "It decides when leaving is better, and it gives you something to say.",
             )
         )
     if terms.price is not None and not aims.grounds:
         found.append(
             MissingInput(
                 "evidence",
-                "What shows that your opening is fair: a comparable deal, a list price, an offer of somebody else?",
-                "A figure with a reason is taken more seriously, and may lie further from theirs.",
+                "What shows that your opening is fair: a comparable deal, a list price, somebody else's offer?",
+                "A figure with a reason is taken more seriously, and you can open further from theirs.",
             )
         )
     several = len(terms.issues) > 1
@@ -811,7 +819,7 @@ def missing_inputs(aims: Aims, words: Wording) -> list[MissingInput]:
             MissingInput(
                 "weights",
                 "Which of the points matters most to you, and by how much?",
-                "It decides what you give first and what you hold.",
+                "It decides what you give first and what you keep.",
             )
         )
     if several and any(issue.their_weight is None for issue in terms.issues):
@@ -819,7 +827,7 @@ def missing_inputs(aims: Aims, words: Wording) -> list[MissingInput]:
             MissingInput(
                 "their_weights",
                 f"Which of the points matters most to {them}?",
-                "It finds trades that cost you little and bring them much.",
+                "It shows trades that cost you little and are worth a lot to them.",
             )
         )
     if terms.deadline is None and terms.max_rounds is None:
@@ -858,9 +866,9 @@ def _furthest_opening(
 
 
 def _percent(share: float) -> str:
-    """A share as people say it: in steps of five, `under 5 %` at the lower end."""
+    """A share as people say it: in steps of five, `under 5%` at the lower end."""
     points = _points(share)
-    return "under 5 %" if points < 5 else f"about {points} %"
+    return "under 5%" if points < 5 else f"about {points}%"
 
 
 def _points(share: float) -> int:

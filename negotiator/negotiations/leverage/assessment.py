@@ -119,14 +119,18 @@ def assess_leverage(
     for name in dict.fromkeys(
         name for row in offers for name in issues_outside_range(terms.issues, row.package)
     ):
-        notes.append(f"An offer outside the range of {name} counts as the end of that range.")
+        notes.append(
+            f"An offer outside the range of {name} counts as the nearest end of that range."
+        )
     moves = concession_analysis(offers, mine, theirs) if offers else None
     split = split_power(*_facts(basis, now), terms.judgements)
     spread = _spread(basis, moves)
     assess = _price_talk if basis.price is not None else _package_talk
     position, points, by_power = assess(basis, spread, split.alpha)
     if split.missing:
-        notes.append("Unknown power inputs count as usual ones and widen the interval of alpha.")
+        notes.append(
+            "Where nothing is known about the power of a side, a usual value counts, and the result is less certain."
+        )
     return Leverage(
         position,
         split,
@@ -146,11 +150,13 @@ def _basis(terms: Terms) -> _AssessmentBasis:
         theirs = opposed_preferences(mine)
         weighted = any(issue.their_weight is not None for issue in mine.issues)
         weights = "the weights you estimated for them" if weighted else "your weights"
-        notes.append(f"They are taken to want the opposite on every issue, with {weights}.")
+        notes.append(
+            f"The other side is assumed to want the opposite of what you want on every issue, with {weights}."
+        )
     price = single_price_issue(mine, theirs)
     space = outcome_space(mine, theirs, grid=VALUE_GRID_SIZE if price is None else PRICE_GRID_SIZE)
     if space.gridded:
-        notes.append(f"An even grid stands in for the values of {', '.join(space.gridded)}.")
+        notes.append(f"Only evenly spaced values of {', '.join(space.gridded)} are compared.")
     if not space.exact:
         notes.append(APPROXIMATE_FRONTIER_NOTE.format(space.size))
     floor = utility_of_worth(mine, terms.walk_away, fill="low")
@@ -159,12 +165,14 @@ def _basis(terms: Terms) -> _AssessmentBasis:
         silent = missing_issues(mine.issues, limit.package) if limit and limit.package else ()
         end = "best" if name == "target" else "worst"
         if silent:
-            notes.append(f"Your {name} leaves out {', '.join(silent)}: taken at the {end}.")
+            notes.append(
+                f"Your {name} does not mention {', '.join(silent)}, so the {end} value is assumed."
+            )
     if floor is None and batna is not None:
         floor = batna
-        notes.append("Your walk-away is not given: your best alternative stands in for it.")
+        notes.append("You gave no walk-away, so your best alternative is used instead.")
     if floor is not None and batna is not None and batna > floor:
-        notes.append("Your best alternative beats your walk-away: it cuts off what is worse.")
+        notes.append("Your best alternative is better than your walk-away, so it is your limit.")
     batnas = (batna, utility_of_alternative(theirs, terms.their_batna))
     return _AssessmentBasis(terms, theirs, space, price, floor, batnas, notes)
 
@@ -203,13 +211,15 @@ def _spread(basis: _AssessmentBasis, moves: Concessions | None) -> Spread | None
         return _in_money(basis, spread) if given.unit == "utility" else spread
     if given is not None:
         basis.notes.append(
-            "Their walk-away is a price, but the talk is not about price alone: not used."
+            "Your estimate of their walk-away is a price alone, but other points are open too, so it is not used."
         )
     if basis.batnas[1] is not None:
-        basis.notes.append("Their walk-away is not given: their alternative stands in for it.")
+        basis.notes.append(
+            "You gave no estimate of their walk-away, so their alternative is used instead."
+        )
         return _in_money(basis, Spread(*[basis.batnas[1]] * 3))
     if moves is not None and moves.them.limit is not None:
-        basis.notes.append("Their walk-away is read from how their concessions shrink.")
+        basis.notes.append("Their walk-away is estimated from how their concessions shrink.")
         return _in_money(basis, moves.them.limit)
     return None
 

@@ -242,7 +242,7 @@ def _moved_after_final(
     steps: list[OfferStep], offers: list[LedgerOffer]
 ) -> tuple[str, float, list[str]]:
     lines = [
-        f"Offer {before.seq} was called final; offer {step.seq} moved by {-step.own:+.3f}."
+        f"Offer {before.seq} was called final, but offer {step.seq} gave more."
         for before, step in zip(offers, steps, strict=False)
         if before.claimed_final and step.own < -MIN_STEP
     ]
@@ -253,8 +253,7 @@ def _moved_after_final(
 def _no_slowdown(steps: list[OfferStep], offers: list[LedgerOffer]) -> tuple[str, float, list[str]]:
     final = {row.seq for row in offers if row.claimed_final}
     lines = [
-        f"Offer {last.seq} was called final, yet its step {-last.own:.3f} was no smaller than "
-        f"the one before, {-before.own:.3f}."
+        f"Offer {last.seq} was called final, but its step was no smaller than the one before."
         for before, last in pairwise(steps)
         if last.seq in final and before.own < -MIN_STEP and last.own <= before.own + MIN_STEP
     ]
@@ -266,7 +265,7 @@ def _deadline_moved(
 ) -> tuple[str, float, list[str]]:
     dates = [claim for claim in stated if claim.kind == "deadline" and claim.at is not None]
     lines = [
-        f"The deadline said at {a.seq} was later by {b.seq}."
+        f"The deadline named at offer {a.seq} had become later by offer {b.seq}."
         for a, b in pairwise(dates)
         if a.at is not None and b.at is not None and b.at > a.at
     ]
@@ -274,7 +273,9 @@ def _deadline_moved(
         if before.valid_until is None or after.at is None or after.at <= before.valid_until:
             continue
         if _middle(other, after.package) >= _middle(other, before.package) - MIN_STEP:
-            lines.append(f"Offer {before.seq} had run out; offer {after.seq} is no worse.")
+            lines.append(
+                f"Offer {before.seq} had expired, and offer {after.seq} after it is no worse."
+            )
     return "deadline_moved", DEADLINE_MOVED, lines
 
 
@@ -288,13 +289,13 @@ def _limit_passed(
         limit = _middle(own, claim.package)
         passed = [row.seq for row in offers if _middle(own, row.package) < limit - MIN_STEP]
         if passed:
-            lines.append(f"The limit claimed at {claim.seq} is better than offer {passed[0]}.")
+            lines.append(f"Offer {passed[0]} goes beyond the limit claimed at offer {claim.seq}.")
     return "claimed_limit_passed", LIMIT_PASSED, lines
 
 
 def _vague_alternative(stated: list[StatedClaim]) -> tuple[str, float, list[str]]:
     lines = [
-        f"The alternative spoken of at {claim.seq} came without particulars."
+        f"The alternative mentioned at offer {claim.seq} came without details."
         for claim in stated
         if claim.kind == "alternative" and not claim.detailed
     ]

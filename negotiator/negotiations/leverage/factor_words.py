@@ -59,27 +59,27 @@ FACTOR_WORDS: Final[Mapping[str, FactorWords]] = {
         strong="{they} have an alternative to fall back on",
         usual="{they} have little to fall back on",
         weak="{they} have nothing to fall back on",
-        unknown="Nobody said what either side does without this deal.",
+        unknown="Nobody has said what either side does without this deal.",
         action="Finding a good second offer",
         mine=Question(
             "What will you do if there is no deal, and what is that worth to you?",
-            "Nothing gives more power than a good alternative, and yours is not known.",
+            "Nothing gives you more power than a good alternative, and yours is not known yet.",
             "yourself",
         ),
         others=Question(
-            "How will you go on if we do not come to an agreement?",
-            "It tells how good their alternative is.",
+            "What will you do if we do not reach an agreement?",
+            "It shows how good their alternative is.",
             "them",
         ),
     ),
     "time": FactorWords(
         favours="time favours {them}",
-        better="waiting costs {other_them} more than {them}",
+        better="waiting costs {other_them} more than it costs {them}",
         even="waiting costs both sides about the same",
         strong="{they} are in no hurry",
         usual="{they} have the usual time to decide",
         weak="{they} are pressed for time",
-        unknown="Nobody said by when either side has to decide, or what waiting costs.",
+        unknown="Nobody has said by when either side has to decide, or what waiting costs.",
         action="Gaining enough time to wait twice as long",
         mine=Question(
             "By when do you need a result, and what does waiting cost you?",
@@ -88,7 +88,7 @@ FACTOR_WORDS: Final[Mapping[str, FactorWords]] = {
         ),
         others=Question(
             "By when do you need this settled, and what happens if it takes longer?",
-            "It tells how much waiting costs them.",
+            "It shows how much waiting costs them.",
             "them",
         ),
     ),
@@ -99,56 +99,56 @@ FACTOR_WORDS: Final[Mapping[str, FactorWords]] = {
         strong="{they} have others to turn to",
         usual="{they} have hardly anybody else to turn to",
         weak="{they} have nobody else to turn to",
-        unknown="Nobody said how many others either side could deal with instead.",
+        unknown="Nobody has said how many others either side could deal with instead.",
         action="Bringing one more serious {rival} into the talks",
         mine=Question(
-            "How many others could you deal with instead, as of today?",
-            "Others who want the same deal make it easier to say no.",
+            "How many others could you deal with instead today?",
+            "When others offer the same deal, it is easier to say no.",
             "yourself",
         ),
         others=Question(
             "Who else are you talking to about this?",
-            "It tells whether they have anybody else to turn to.",
+            "It shows whether they have anybody else to turn to.",
             "them",
         ),
     ),
     "dependency": FactorWords(
-        favours="the cost of a break favours {them}",
-        better="a break would cost {other_them} more than {them}",
-        even="a break would cost both sides about the same",
-        strong="a break would cost {them} little",
-        usual="a break would cost {them} a fair amount",
-        weak="a break would cost {them} much",
-        unknown="Nobody said what a break would cost either side.",
-        action="Making a break cost you less",
+        favours="the cost of ending the relationship favours {them}",
+        better="ending the relationship would cost {other_them} more than {them}",
+        even="ending the relationship would cost both sides about the same",
+        strong="ending the relationship would cost {them} little",
+        usual="ending the relationship would cost {them} a fair amount",
+        weak="ending the relationship would cost {them} a lot",
+        unknown="Nobody has said what ending the relationship would cost either side.",
+        action="Making it cheaper for you to end the relationship",
         mine=Question(
             "What would it cost you to end this and start with somebody else?",
-            "The side that a break costs more gives in sooner.",
+            "The side for which an end is more expensive gives in sooner.",
             "yourself",
         ),
         others=Question(
             "What would change for you if we did not work together?",
-            "It tells what a break would cost them.",
+            "It shows what ending the relationship would cost them.",
             "them",
         ),
     ),
     "information": FactorWords(
-        favours="what is known of the limits favours {them}",
-        better="{they} know more of {other_their} limits than {other_they} know of {theirs}",
+        favours="knowledge of the limits favours {them}",
+        better="{they} know more about {other_their} limits than {other_they} know about {theirs}",
         even="both sides know about as much of each other's limits",
         strong="{they} have an idea of {other_their} limits",
-        usual="{they} know a little of {other_their} limits",
-        weak="{they} know next to nothing of {other_their} limits",
-        unknown="Nobody said how well either side knows the limits of the other.",
+        usual="{they} know a little about {other_their} limits",
+        weak="{they} know almost nothing about {other_their} limits",
+        unknown="Nobody has said how well either side knows the other's limits.",
         action="Learning their limits and priorities before you offer",
         mine=Question(
             "How sure are you of what they can accept, and how do you know it?",
-            "Knowing their limits keeps you from giving more than is needed.",
+            "If you know their limits, you do not give more than you need to.",
             "yourself",
         ),
         others=Question(
-            "What do they already know of your limits, and from whom?",
-            "What they know of your limits, they can demand.",
+            "What do they already know about your limits, and from whom?",
+            "If they know your limits, they can demand everything up to them.",
             "yourself",
         ),
     ),
@@ -159,7 +159,7 @@ FACTOR_WORDS: Final[Mapping[str, FactorWords]] = {
         strong="market figures support {them}",
         usual="market figures support {them} to some degree",
         weak="market figures do not support {them}",
-        unknown="Nobody said whose figures the market supports.",
+        unknown="Nobody has said whose figures the market supports.",
         action="Finding market figures that support your target",
         mine=Question(
             "Which prices or contracts of others support your target?",
@@ -168,7 +168,7 @@ FACTOR_WORDS: Final[Mapping[str, FactorWords]] = {
         ),
         others=Question(
             "What is your figure based on?",
-            "It tells how well the market supports them.",
+            "It shows how well the market supports them.",
             "them",
         ),
     ),
@@ -179,36 +179,36 @@ FACTOR_WORDS: Final[Mapping[str, FactorWords]] = {
         strong="{they} can decide without asking anybody",
         usual="{they} can decide within limits",
         weak="{they} need somebody's approval",
-        unknown="Nobody said who decides on either side.",
-        action="Getting a wider mandate",
+        unknown="Nobody has said who decides on either side.",
+        action="Getting more authority to decide yourself",
         mine=Question(
             "Who has to approve what you agree to, and up to which figure can you decide yourself?",
-            "The side that can decide at the table gets more for it.",
+            "The side that can decide on the spot has more to offer.",
             "yourself",
         ),
         others=Question(
             "Who else has to agree on your side?",
-            "It tells whether you talk to the one who decides.",
+            "It shows whether you are talking to the person who decides.",
             "them",
         ),
     ),
     "commitment": FactorWords(
         favours="what is already invested favours {them}",
-        better="{other_they} are already more bound to this deal than {they} are",
-        even="both sides are about equally bound to this deal",
-        strong="{they} are not bound to this deal yet",
-        usual="{they} are bound to this deal to some degree",
-        weak="{they} are already bound to this deal",
-        unknown="Nobody said how much either side has already put into this deal.",
-        action="Keeping other ways open instead of putting more into this one",
+        better="{other_they} are already more committed to this deal than {they} are",
+        even="both sides are about equally committed to this deal",
+        strong="{they} are not committed to this deal yet",
+        usual="{they} are committed to this deal to some degree",
+        weak="{they} are already committed to this deal",
+        unknown="Nobody has said how much either side has already put into this deal.",
+        action="Keeping other options open instead of putting more into this deal",
         mine=Question(
             "What have you already spent, announced or promised for this deal?",
-            "What is already spent makes it harder to leave.",
+            "What you have already spent makes it harder to leave.",
             "yourself",
         ),
         others=Question(
             "What have you already prepared for this?",
-            "It tells how hard it would be for them to leave.",
+            "It shows how hard it would be for them to leave.",
             "them",
         ),
     ),
@@ -219,7 +219,7 @@ FACTOR_WORDS: Final[Mapping[str, FactorWords]] = {
         strong="{they} can do without the relationship",
         usual="{they} need the relationship to some degree",
         weak="{they} need the relationship",
-        unknown="Nobody said how much either side needs the relationship.",
+        unknown="Nobody has said how much either side needs the relationship.",
         action="Needing the relationship less yourself",
         mine=Question(
             "How much do you need to work with them afterwards?",
@@ -228,7 +228,7 @@ FACTOR_WORDS: Final[Mapping[str, FactorWords]] = {
         ),
         others=Question(
             "How do you see us working together after this?",
-            "It tells how much they need the relationship.",
+            "It shows how much they need the relationship.",
             "them",
         ),
     ),
@@ -261,13 +261,13 @@ def factor_explanation(
 ) -> str:
     """The sentence that explains a factor; it says what is not known."""
     if judged:
-        return sentence(f"by your own judgement {favour_clause(name, value)}")
+        return sentence(f"in your own judgement, {favour_clause(name, value)}")
     if not known:
         return FACTOR_WORDS[name].unknown
     text = sentence(factor_clause(name, value, known))
     if len(known) == 2:
         return text
-    return f"{text} How that is for {'them' if 'me' in known else 'you'} is not known."
+    return f"{text} {'Their' if 'me' in known else 'Your'} side of this is not known."
 
 
 def _about(template: str, side: PowerSide) -> str:

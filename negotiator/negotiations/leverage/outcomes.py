@@ -32,8 +32,8 @@ EXACT_LIMIT = 1_000_000
 MAX_CANDIDATES = 1_000_000
 MAX_FRONTIER_POINTS = 20_000
 APPROXIMATE_FRONTIER_NOTE = (
-    "{} packages are too many to look at each: the frontier is grown issue by issue, one package "
-    "for each pair of utilities, thinned evenly (no random draw) where it is too long."
+    "There are {} combinations of terms, too many to compare each. The best ones are found issue by issue, "
+    "so the result is approximate."
 )
 PREFILTER_BUCKETS = 4096
 

@@ -47,15 +47,27 @@ class Factor:
 
 FACTORS: tuple[Factor, ...] = (
     Factor("alternatives", 0.70, 0.0, 0.5, "Improve your best alternative before you concede."),
-    Factor("time", 0.50, 0.5, 0.5, "Gain time: move your deadline or lower what waiting costs."),
+    Factor("time", 0.50, 0.5, 0.5, "Gain time: move your deadline or make waiting cost less."),
     Factor("competition", 0.45, 0.0, 0.5, "Bring one more serious bidder to the table."),
-    Factor("dependency", 0.35, 0.5, 0.2, "Lower what a break would cost you."),
+    Factor("dependency", 0.35, 0.5, 0.2, "Make it cheaper for you to end this relationship."),
     Factor("information", 0.30, 0.25, 0.5, "Learn their limits and priorities before you offer."),
-    Factor("market", 0.25, 0.5, 0.2, "Find benchmarks that support your target."),
-    Factor("authority", 0.15, 0.5, 0.4, "Get a wider mandate, or speak with who decides."),
-    Factor("commitment", 0.15, 0.5, 0.25, "Keep other paths open; sink no more cost first."),
+    Factor("market", 0.25, 0.5, 0.2, "Find market figures that support your target."),
     Factor(
-        "relationship", 0.10, 0.5, 0.1, "Make the relationship matter to them as it does to you."
+        "authority", 0.15, 0.5, 0.4, "Get more authority, or speak with the person who decides."
+    ),
+    Factor(
+        "commitment",
+        0.15,
+        0.5,
+        0.25,
+        "Keep other options open, and spend no more on this deal first.",
+    ),
+    Factor(
+        "relationship",
+        0.10,
+        0.5,
+        0.1,
+        "Make the relationship matter as much to them as it does to you.",
     ),
 )
 FACTOR_NAMES: tuple[str, ...] = tuple(factor.name for factor in FACTORS)

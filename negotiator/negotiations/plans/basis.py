@@ -29,7 +29,7 @@ BASELINE_WORDS: Final = {
     "list_price": "the list price",
     "budget": "your budget",
     "market": "the market price",
-    "should_cost": "the price by cost",
+    "should_cost": "what it should cost",
 }
 """How the figure is called that the result is measured against."""
 BASELINE_OF_SELLER: Final = {**BASELINE_WORDS, "previous_price": "what you get today"}
@@ -83,6 +83,12 @@ class PlanBasis:
     def has_opened(self) -> bool:
         """Whether the user has made an offer that the path goes on from."""
         return self.path is not None and self.path.made > 0
+
+    @property
+    def they_spoke_last(self) -> bool:
+        """Whether the last offer is the other side's."""
+        last = max(self.brief.ledger, key=lambda row: row.seq, default=None)
+        return last is not None and last.by == "them"
 
     @property
     def they_spoke(self) -> bool:
@@ -157,7 +163,7 @@ def money_at_stake(basis: PlanBasis) -> MoneyAtStake | None:
         if name != "baseline"
     }
     names = BASELINE_WORDS if paying_side(terms) == "pays" else BASELINE_OF_SELLER
-    named = names.get(terms.baseline.kind if terms.baseline else "", "the baseline")
+    named = names.get(terms.baseline.kind if terms.baseline else "", "your starting figure")
     total = basis.words.total(package)
     scope = "in all" if total is None else total.scope
     return MoneyAtStake(_factors(basis, package), scope, named, totals, savings)

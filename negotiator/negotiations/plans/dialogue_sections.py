@@ -46,18 +46,18 @@ def question_rows(basis: PlanBasis) -> list[PlanSection]:
     ]
     for issue in sorted(others, key=lambda one: -one.weight)[:MAX_ISSUE_QUESTIONS]:
         ask = (
-            sentence(f"What weight do you give to {noun_phrase(basis.words.label(issue))}").rstrip(
-                "."
-            )
+            sentence(
+                f"How much weight do you put on {noun_phrase(basis.words.label(issue))}"
+            ).rstrip(".")
             + "?"
         )
         rows.append(
-            {"question": ask, "reveals": "What they would give for it.", "issue": issue.name}
+            {"question": ask, "reveals": "What they would give in return.", "issue": issue.name}
         )
     if basis.brief.counterparty.get("decision_maker") != "yes":
         ask, reveals = (
             "Who else has to agree before this is final?",
-            "Whether you talk to the one who decides.",
+            "Whether you are talking to the person who decides.",
         )
         rows.append({"question": ask, "reveals": reveals, "issue": None})
     if terms.their_deadline is None:
@@ -124,16 +124,19 @@ def branch_rows(basis: PlanBasis) -> list[PlanSection]:
         )
     if basis.path is not None and basis.path.steps:
         rows.append(
-            {"if": "They move.", "then": "Take the next step with its ask, and only that one."}
+            {
+                "if": "They move.",
+                "then": "Take the next step and ask for what it names. Take only that one step.",
+            }
         )
-    rows.append({"if": "They do not move.", "then": "Hold your offer and ask what stands in the way.",
+    rows.append({"if": "They do not move.", "then": "Hold your offer and ask what the obstacle is.",
                  "say": "What makes this hard for you?"})  # fmt: skip
     rows.append({"if": "They take something back.", "then": "Do not follow. Keep your offer as it is.",
                  "say": "What has changed since we last spoke?"})  # fmt: skip
     limit = (
-        "If it is worse than your limit, leave with the walk-away words."
+        "If it is worse than your limit, leave politely."
         if floor
-        else "Take a break and settle your limit before you answer."
+        else "Take a break and decide on your limit before you answer."
     )
     rows.append(
         {
@@ -183,7 +186,7 @@ def their_tactic_rows(brief: PlanBrief) -> list[PlanSection]:
     for tactic_id in (*seen, *usual):
         tactic = catalogue.get(tactic_id)
         if tactic is not None:
-            why = "Seen in this talk." if tactic_id in seen else "Common on the other side."
+            why = "They used it in this talk." if tactic_id in seen else "Common on the other side."
             rows.append(_their_move(catalogue, tactic, why))
     return rows
 
@@ -222,8 +225,8 @@ def _alternative(basis: PlanBasis) -> str:
     if terms.batna is None and not (terms.batna_details and terms.batna_details.description):
         return ""
     return sentence(
-        f"{voice.i} could go another way, and {voice.i} would rather find one with you. "
-        f"What can you do so that {voice.i} do not have to look further?"
+        f"{voice.i} do have another option, but {voice.i} would rather come to an agreement with you. "
+        f"What can you do so that {voice.i} do not need it?"
     )
 
 
@@ -232,9 +235,9 @@ def _pivot(basis: PlanBasis) -> str:
     topic = noun_phrase(basis.words.label(main))
     others = [one for one in basis.brief.terms.issues if one.tradeable and one is not main]
     if not others:
-        return f"Let us leave {topic} for a moment. What besides it could make this work for you?"
+        return f"Let us leave {topic} for a moment. What else could make this work for you?"
     other = noun_phrase(basis.words.label(max(others, key=lambda one: one.weight)))
-    return f"Let us leave {topic} for a moment and look at the whole. What could you do on {other}?"
+    return f"Let us leave {topic} for a moment and look at the whole deal. What could you do on {other}?"
 
 
 def _evidence(basis: PlanBasis) -> list[PlanSection]:

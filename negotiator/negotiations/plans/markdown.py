@@ -119,15 +119,15 @@ def _page(view: Mapping[str, Any], size: PageSize) -> list[str]:
     notes = _Notes()
     sections = (
         ("At a glance", _glance(view)),
-        ("Their side and yours", _sides(view, size)),
+        ("What each side wants", _sides(view, size)),
         ("Opening", _opening(view, notes)),
         ("Step by step", _steps(view, size)),
         ("Offers to make together", _together(view, size)),
         ("Objections and answers", _objections(view, size)),
         ("Questions to ask first", _questions(view, size)),
-        ("If …", _branches(view)),
+        ("How to react", _branches(view)),
         ("To close, or to leave", _closing(view, size)),
-        ("What is assumed, and what to find out", _open_points(view, size)),
+        ("Assumptions and open questions", _open_points(view, size)),
     )
     lines = _head(view)
     for title, body in sections:
@@ -189,16 +189,18 @@ def _glance(view: Mapping[str, Any]) -> list[str]:
     summary = view["summary"]
     lines = _wrap(escape_markdown(f"{summary['who']} {summary['at_stake']}"), "")
     lines += ["", *_table(view), ""]
-    lines += _bullet(f"**First move.** {escape_markdown(_first_move(view))}")
+    offer = view["opening_offer"]
+    title = "Next move." if offer is not None and offer["made"] else "First move."
+    lines += _bullet(f"**{title}** {escape_markdown(_first_move(view))}")
     rules = [row["words"] for row in view["red_lines"] if row["op"] not in _OWN_LIMITS]
     lines += _list_line("Not to be broken:", [rule.rstrip(".") for rule in rules])
     if view["approvals"]:
         row = view["approvals"][0]
-        text = f"{row['from']} on you need {row['approver'] or 'approval'}: ask before the talk."
+        text = f"{row['from']} on you need {_approval_of(row['approver'])}. Ask before the talk."
         lines += _bullet(f"**Approval.** {escape_markdown(text)}")
     expected = view.get("expected")  # plans that were stored before there was a forecast have none
     if expected is not None:
-        lines += _bullet(f"**For you alone.** {escape_markdown(expected['words'])}")
+        lines += _bullet(f"**Likely result (private).** {escape_markdown(expected['words'])}")
     power = view["leverage"]
     if power is not None and any(row["contribution"]["value"] for row in power["factors"]):
         text = escape_markdown(power["summary"]["who_needs_it_more"])
@@ -212,8 +214,12 @@ def _first_move(view: Mapping[str, Any]) -> str:
         return str(view["summary"]["first_move"])
     advice = offer["first_or_wait"]
     if offer["made"]:
-        return f"Your offer stands. {advice['why']}"
+        return str(advice["why"])
     return f"{_ADVICE[advice['advice']]} {advice['why']}".strip()
+
+
+def _approval_of(approver: str | None) -> str:
+    return f"approval from {approver}" if approver else "approval"
 
 
 def _table(view: Mapping[str, Any]) -> list[str]:
@@ -228,8 +234,8 @@ def _table(view: Mapping[str, Any]) -> list[str]:
         label = cut_at_word(f"{capitalise(money['scope'])} ({money['factors']})", _LABEL_COLUMNS)
         rows.append((label, [_cell(money["totals"][name]) for name in columns]))
     if money is not None and money["savings"]["aim"] is not None:
-        label = cut_at_word(f"{money['compared']} than {money['baseline']}", _LABEL_COLUMNS)
-        rows.append((label, [_cell(money["savings"][name]) for name in columns]))
+        label = cut_at_word(f"Compared with {money['baseline']}", _LABEL_COLUMNS)
+        rows.append((label, [_saving(money, name) for name in columns]))
     opening = view["opening_offer"]
     first = "Your offer" if opening is not None and opening["made"] else "First move"
     lines = [f"| | {first} | Aim | Limit (do not say) |", "|:--|:--|:--|:--|"]
@@ -245,15 +251,28 @@ def _cell(cell: Mapping[str, Any] | None) -> str:
     return "–" if cell is None else cut_at_word(cell["words"], _VALUE_COLUMNS)
 
 
+def _saving(money: Mapping[str, Any], name: str) -> str:
+    """What a column differs by from the figure compared with: `€1,000 less`."""
+    cell = money["savings"][name]
+    if cell is None:
+        return "–"
+    amount = str(cell["words"])
+    if not any("1" <= mark <= "9" for mark in amount):
+        return "the same"
+    gain = str(money["compared"]).lower()
+    way = gain if not amount.startswith("-") else "less" if gain == "more" else "more"
+    return cut_at_word(f"{amount.removeprefix('-')} {way}", _VALUE_COLUMNS)
+
+
 def _sides(view: Mapping[str, Any], size: PageSize) -> list[str]:
     lines: list[str] = []
     for text in view["interests"]["theirs"][: size.interests]:
-        lines += _bullet(f"**Theirs:** {escape_markdown(text)}")
+        lines += _bullet(f"**They:** {escape_markdown(text)}")
     for text in view["interests"]["ours"][: max(1, size.interests - 1)]:
-        lines += _bullet(f"**Yours:** {escape_markdown(text)}")
+        lines += _bullet(f"**You:** {escape_markdown(text)}")
     standards = view["standards"][: size.standards]
     if not size.has_how:
-        return lines + _list_line("Fair measures to bring:", [row["standard"] for row in standards])
+        return lines + _list_line("Evidence to bring:", [row["standard"] for row in standards])
     for row in standards:
         standard = f"**Bring {escape_markdown(row['standard'])}.**"
         lines += _bullet(f"{standard} {escape_markdown(row['how'])}")
@@ -265,9 +284,9 @@ def _opening(view: Mapping[str, Any], notes: _Notes) -> list[str]:
     lines = _quote(script["opening"])
     lines.append("")
     if script.get("offer") and script["offer"] not in script["opening"]:
-        lines += _bullet(f"**When they have named theirs.** {_said(script['offer'])}")
-    lines += [*_bullet(f"**Say what they may think.** {_said(script['audit'])}")]
-    lines += _bullet(f"**Name what you hear.** {_said(script['label'])}")
+        lines += _bullet(f"**When they have named their figure.** {_said(script['offer'])}")
+    lines += [*_bullet(f"**Say their doubt before they do.** {_said(script['audit'])}")]
+    lines += _bullet(f"**Show that you understand.** {_said(script['label'])}")
     grounds = [_ground(row, notes) for row in offer["justification"]] if offer is not None else []
     if grounds:
         lines += _bullet(f"**Why this figure.** {' '.join(grounds)}")
@@ -278,7 +297,7 @@ def _ground(row: Mapping[str, Any], notes: _Notes) -> str:
     source = row.get("source") or row.get("figure", {}).get("source") or ""
     kind = source.partition(":")[0]
     note = _SOURCES.get(source) or {
-        "benchmark": "Benchmark over comparable deals",
+        "benchmark": "Figures from comparable deals",
         "memory": "Your own note from an earlier talk",
         "session": "What you entered for this negotiation",
     }.get(kind)
@@ -288,7 +307,9 @@ def _ground(row: Mapping[str, Any], notes: _Notes) -> str:
 def _steps(view: Mapping[str, Any], size: PageSize) -> list[str]:
     rows = view["concession_schedule"][: size.steps]
     lines = (
-        ["Each step only after one of theirs, and only for what you ask in return."] if rows else []
+        ["Take each step only after one of theirs, and only for what you ask in return."]
+        if rows
+        else []
     )
     for place, row in enumerate(rows):
         said = f"{_said(row['say'])}{_in_all(row)}"
@@ -297,7 +318,7 @@ def _steps(view: Mapping[str, Any], size: PageSize) -> list[str]:
         lines += ["", *_step_table(view)]
     allowed = view["allowed_trades"]
     if allowed:
-        lines += ["", "Past your own limit, only as you allowed:"]
+        lines += ["", "Beyond your own limit, only as you allowed:"]
         for row in allowed:
             lines += _bullet(escape_markdown(row["words"]))
     return lines
@@ -335,8 +356,11 @@ def _in_all(row: Mapping[str, Any]) -> str:
 def _together(view: Mapping[str, Any], size: PageSize) -> list[str]:
     lines: list[str] = []
     for row in view["offered_together"][: min(1, size.packages)]:
-        text = f"In place of {row['beside']}, offer all of these and ask which comes closest. They are worth the same"
-        lines += _wrap(f"{text} to you, and the choice shows what they value. All else stays.", "")
+        text = f"Instead of {row['beside']}, offer all of these and ask which comes closest. They are worth the same"
+        lines += _wrap(
+            f"{text} to you; what they choose shows what matters to them. Everything else stays the same.",
+            "",
+        )
         for name, package in zip("ABC", row["packages"][: size.packages], strict=False):
             said = capitalise(escape_markdown(package["changes"]))
             lines += _bullet(f"**{name}.** {said}.{_in_all(package)}")
@@ -369,19 +393,19 @@ def _branches(view: Mapping[str, Any]) -> list[str]:
     lines: list[str] = []
     for row in view["branches"]:
         if (name := _SITUATIONS.get(row["if"])) is not None:
-            lines += _bullet(f"**… {name}:** {escape_markdown(row['then'])} {_said(row['say'])}")
+            lines += _bullet(f"**If {name}:** {escape_markdown(row['then'])} {_said(row['say'])}")
     return lines
 
 
 def _closing(view: Mapping[str, Any], size: PageSize) -> list[str]:
     script = view["script"]
-    lines = _bullet(f"**To hear “that’s right”.** {_said(script['recap'])}")
-    lines += _list_line("Ask for at the end, it costs them little:", view["closing_asks"][:3])
-    lines += _list_line("Give, it costs you little:", view["low_cost_gives"][:2])
+    lines = _bullet(f"**Sum up their side.** {_said(script['recap'])}")
+    lines += _list_line("Ask for at the end (costs them little):", view["closing_asks"][:3])
+    lines += _list_line("Offer at the end (costs you little):", view["low_cost_gives"][:2])
     if size.has_closing_words:
         lines += _bullet(f"**To close.** {_said(script['close'])}")
     if "batna" in script:
-        lines += _bullet(f"**Your alternative, without its value.** {_said(script['batna'])}")
+        lines += _bullet(f"**Your alternative (do not say its value).** {_said(script['batna'])}")
     return lines + _bullet(f"**To leave.** {_said(view['walk_away_script'])}")
 
 

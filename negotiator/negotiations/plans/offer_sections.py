@@ -24,9 +24,9 @@ PlanSection = dict[str, Any]
 
 TRIGGERS: Final = (
     "When they have answered your opening with a figure of their own and a reason.",
-    "When they have made a step of their own and ask for yours.",
-    "When they have moved again; say that little is left.",
-    "Only against a step of theirs, after a pause.",
+    "When they have moved and ask you to move.",
+    "When they have moved again. Say that you have little left to give.",
+    "Only in return for a step of theirs, and after a pause.",
     "Only if it closes the deal in the same conversation.",
 )
 HIGH_AIM: Final = 0.85
@@ -75,17 +75,33 @@ def first_or_wait(basis: PlanBasis) -> PlanSection:
     if basis.they_spoke:
         return {
             "advice": "answer",
-            "why": "They have named their figure: answer with yours and its reason.",
+            "why": _standing(basis)
+            or "They have named their figure. Answer with yours and its reason.",
         }
     if basis.path is not None and shows_limit(brief.terms, basis.path.now.package):
-        return {"advice": "wait", "why": "Your opening would show your limit; let them speak."}
+        return {
+            "advice": "wait",
+            "why": _standing(basis)
+            or "Your opening would show your limit, so let them speak first.",
+        }
     if brief.terms.their_walk_away is not None or brief.benchmarks:
-        why = "You know their range or the market: a first figure with a reason sets the frame."
-        return {"advice": "first", "why": why}
+        why = "You know their range or the market price, and the first figure with a reason draws theirs towards it."
+        return {"advice": "first", "why": _standing(basis) or why}
     why = sentence(
-        f"You know little of how far {them} can go, and a first figure in the dark gives room away"
+        f"You do not know yet how far {them} can go, and naming a figure first could give room away"
     )
-    return {"advice": "wait", "why": why}
+    return {"advice": "wait", "why": _standing(basis) or why}
+
+
+def _standing(basis: PlanBasis) -> str:
+    """What to do about the user's own offer, where they have made one; else empty."""
+    if not basis.has_opened:
+        return ""
+    if not basis.they_spoke_last:
+        return "Your offer stands. Wait for their answer before you offer more."
+    if basis.path is not None and basis.path.steps:
+        return "They spoke last. Answer with step one, and ask for what it names in return."
+    return "They spoke last, and you have nothing left to give. Hold your offer."
 
 
 def schedule_rows(basis: PlanBasis) -> list[PlanSection]:
@@ -120,9 +136,9 @@ def ask_in_words(basis: PlanBasis, ask: StepAsk | None) -> str:
         return sentence(basis.words.phrase(ask.issue, ask.value))
     if ask is not None and ask.kind == "close":
         asks = basis.content.closing_asks
-        extra = f", and one of these: {join_words([one.text for one in asks[:3]])}" if asks else ""
+        extra = f", and one of these: {'; '.join(one.text for one in asks[:3])}" if asks else ""
         return sentence(f"Their yes today{extra}")
-    return "A step of theirs of at least the same size."
+    return "A step from them of at least the same size."
 
 
 def say_step(basis: PlanBasis, step: PathStep, place: int) -> str:
@@ -181,14 +197,14 @@ def _differences(basis: PlanBasis, before: Package, after: Package) -> str:
 
 def offer_name(place: int) -> str:
     """An offer of the plan by its place: `the opening`, `step two`."""
-    return "the opening" if place == 0 else f"step {_ORDINALS[place - 1]}"
+    return "the opening offer" if place == 0 else f"step {_ORDINALS[place - 1]}"
 
 
 def trade_rows(basis: PlanBasis) -> list[PlanSection]:
     """Trades between issues (logrolling): what to give, what to get, and the estimated gain of both sides."""
     rows: list[PlanSection] = []
     for trade in basis.trades:
-        give, get = basis.words.label(trade.give), basis.words.label(trade.get)
+        give, get = (noun_phrase(basis.words.label(one)) for one in (trade.give, trade.get))
         got, given = (
             offered(basis, [(issue, trade.after[issue.name])]) for issue in (trade.get, trade.give)
         )
@@ -198,7 +214,7 @@ def trade_rows(basis: PlanBasis) -> list[PlanSection]:
                 "get": _trade_side(basis, trade, trade.get),
                 "my_net_utility": utility_figure(trade.mine, "engine:logrolling"),
                 "their_estimated_gain": utility_figure(trade.theirs, "engine:logrolling"),
-                "why": sentence(f"{give} seems to matter more to them than to you, {get} less"),
+                "why": f"They seem to care more than you about {give}, and less about {get}.",
                 "say": sentence(f"If you can do {got}, {basis.words.voice.i} can do {given}"),
             }
         )
@@ -268,7 +284,7 @@ def red_line_rows(basis: PlanBasis) -> list[PlanSection]:
             )
     if (floor := _floor(basis)) is not None:
         where = "session:/walk_away" if terms.walk_away else "session:/batna/value"
-        said = "No package that is worth less to you in the whole than your walk-away."
+        said = "No deal that is worth less to you as a whole than your walk-away."
         row = {"issue": None, "op": "utility >=", "values": [utility_figure(floor, where)]}
         rows.append({**row, "hard": True, "words": said})
     return rows
@@ -292,7 +308,7 @@ def approval_rows(basis: PlanBasis) -> list[PlanSection]:
     for place, step in enumerate(basis.offers):
         if needs_approval(terms, step.package):
             said = basis.words.package(step.package, with_total=False)
-            what = "The opening" if place == 0 else f"The step to {said}"
+            what = "The opening offer" if place == 0 else f"The step to {said}"
             source = "engine:concession" if place else "engine:opening"
             rows.append(
                 {
@@ -361,7 +377,7 @@ def _justification(basis: PlanBasis) -> list[PlanSection]:
     ]
     if not rows:
         standard = basis.content.standards[0]
-        rows.append({"text": sentence(f"No evidence yet: bring {standard.what}")})
+        rows.append({"text": sentence(f"You have no evidence yet: bring {standard.what}")})
     return rows
 
 
@@ -407,8 +423,12 @@ def _allowed_row(basis: PlanBasis, trade: PricedTrade) -> PlanSection:
     issue = next(one for one in terms.issues if one.name == trade.allowed.issue)
     wanted = _in_return(basis, trade.allowed.in_return)
     given = offered(basis, [(issue, to)])
-    cost = None if trade.cost is None else words.amount_in_all(trade.package, trade.cost)
-    price = "" if cost is None else f"; passing your limit costs you about {words.money(cost)}"
+    cost = (
+        None
+        if trade.cost is None
+        else words.roughly(words.amount_in_all(trade.package, trade.cost))
+    )
+    price = "" if cost is None else f"; going beyond your limit costs you about {words.money(cost)}"
     return {
         "issue": issue.name,
         "to": value_figure(terms, issue, to, f"session:/allow/{place}/to"),

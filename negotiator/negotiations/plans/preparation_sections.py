@@ -35,7 +35,7 @@ def gap_rows(basis: PlanBasis) -> list[PlanSection]:
                 {"missing": name, "ask": gap_question(basis.words, brief.terms.issues, name)}
             )
     if not brief.benchmarks:
-        rows.append({"missing": "benchmarks", "ask": "What did comparable deals end at?"})
+        rows.append({"missing": "benchmarks", "ask": "At which figures did comparable deals end?"})
     if brief.terms.batna is None and not brief.alternatives:
         rows.append({"missing": "alternatives", "ask": "Who else could you turn to?"})
     return rows
@@ -52,22 +52,26 @@ def next_action_rows(basis: PlanBasis) -> list[PlanSection]:
         rows.append({"action": "Write down your walk-away and your target before you talk."})
     if terms.unvalued:
         labels = [basis.words.label(one) for one in terms.issues if one.name in terms.unvalued]
-        rows.append({"action": sentence(f"Give the range of {join_words(labels)}")})
+        rows.append(
+            {"action": sentence(f"Enter the range of possible values for {join_words(labels)}")}
+        )
     if brief.alternatives:
         names = ", ".join(lead.name for lead in brief.alternatives[:3])
         rows.append({"action": sentence(f"Get an offer from an alternative: {names}")})
     if "batna" in missing:
-        rows.append({"action": "Find out what you do if there is no deal, and what it is worth."})
+        rows.append(
+            {"action": "Find out what you would do without a deal, and what that is worth to you."}
+        )
     if not brief.benchmarks:
         rows += [{"action": one.how} for one in basis.content.standards[:1]]
     if "their_estimate" in missing:
         rows.append({"action": "Ask somebody who has dealt with them how far they went."})
     if basis.path is not None:
-        rows.append({"action": "Rehearse the opening aloud once, and the silence after it."})
+        rows.append({"action": "Say the opening aloud once, and practise staying silent after it."})
     rows += [
         {"action": "Ask your questions before any figure."},
-        {"action": "Settle who decides, and by when."},
-        {"action": "Write down what was said right after the talk."},
+        {"action": "Find out who decides, and by when."},
+        {"action": "Right after the talk, write down what was said."},
     ]
     return rows[:3]
 

@@ -29,7 +29,7 @@ _YOU: Final = {
     "landlord": ("You let to {}.", "You are the landlord."),
 }
 _FIRST_MOVE: Final = {
-    "answer": "They have spoken, so answer with {}.",
+    "answer": "They have named their figure, so answer with {}.",
     "wait": "Let them name their figure first, then open with {}.",
     "first": "Name the first figure: {}.",
 }
@@ -88,10 +88,13 @@ def objective_rows(basis: PlanBasis) -> list[PlanSection]:
     terms, rows = basis.terms, list[PlanSection]()
     if terms.target is not None:
         rows.append(
-            {"objective": "Reach the target.", "measure": "The agreed package is worth it."}
+            {
+                "objective": "Reach the target.",
+                "measure": "The agreed terms are worth at least as much.",
+            }
         )
     if terms.walk_away is not None or terms.batna is not None:
-        measure = "No deal rather than a worse one."
+        measure = "You sign nothing that is worse than it."
         rows.append({"objective": "Never go below the walk-away.", "measure": measure})
     for issue in sorted(terms.issues, key=lambda one: -one.weight)[:3]:
         label, aim = basis.words.label(issue), basis.aim(issue)
@@ -102,14 +105,22 @@ def objective_rows(basis: PlanBasis) -> list[PlanSection]:
         )
         place = terms.issues.index(issue)
         weight = figure(round(issue.weight, 4), f"session:/issues/{place}/weight")
-        row: PlanSection = {"objective": sentence(wanted), "measure": "What is signed."}
+        row: PlanSection = {
+            "objective": sentence(wanted),
+            "measure": "The figure in the signed agreement.",
+        }
         if aim is not None:
             row["aim"] = value_figure(
                 terms, issue, aim, "session:/target" if terms.target else "engine:target"
             )
         rows.append({**row, "weight": weight})
     if basis.trades:
-        rows.append({"objective": "Trade before you concede.", "measure": "A trade below is made."})
+        rows.append(
+            {
+                "objective": "Trade before you concede.",
+                "measure": "You made one of the trades below.",
+            }
+        )
     return rows
 
 
@@ -125,9 +136,9 @@ def zopa_section(brief: PlanBrief) -> PlanSection:
         "low": _amount(brief, position.zopa.low, "leverage:/position/zopa/low"),
         "high": _amount(brief, position.zopa.high, "leverage:/position/zopa/high"),
         "unit": (brief.terms.currency or "money") if in_money else "your utility",
-        "method": "Your walk-away against a triangular belief about theirs."
+        "method": "Compares your walk-away with your estimate of theirs."
         if known
-        else "Unknown: it needs your walk-away and an estimate of theirs.",
+        else "Not known: your walk-away and an estimate of theirs are needed.",
     }
 
 
@@ -224,7 +235,7 @@ def _stake(basis: PlanBasis, money: MoneyAtStake | None) -> str:
         return ""
     words = basis.words
     told = (
-        f"At your aim it comes to {words.money(aim)} {money.scope} ({money.factors})"
+        f"Your aim comes to {words.money(aim)} {money.scope} ({money.factors})"
         if money.factors
         else ""
     )
@@ -258,16 +269,16 @@ def _limit(basis: PlanBasis) -> str:
         said = basis.words.package(limits, with_total=False)
         return sentence(f"Your limit, which you never say, is {said}")
     if basis.brief.terms.walk_away is not None or basis.brief.terms.batna is not None:
-        return "Nothing below your walk-away is planned."
+        return "The plan offers nothing worse than your walk-away."
     return "No limit is set yet, so nothing here protects you from a bad deal."
 
 
 def _first_move(basis: PlanBasis) -> str:
     if basis.path is None:
-        return "There is no offer to plan yet: the values of an issue or the room for a deal are missing."
+        return "No offer can be planned yet: the values of an issue are missing, or there is no room for a deal."
     if basis.has_opened:
         said = basis.words.package(basis.path.now.package, with_total=False)
-        return sentence(f"You stand at {said}")
+        return sentence(f"Your last offer is {said}")
     said = basis.words.package(basis.path.now.package, with_total=False)
     return sentence(_FIRST_MOVE[first_or_wait(basis)["advice"]].format(said))
 
@@ -280,9 +291,9 @@ def _assumptions(basis: PlanBasis) -> list[str]:
         found += assumptions(path.aims, basis.words, path.now.package)
     terms = brief.terms
     if terms.walk_away is None and terms.batna is not None:
-        found.append("No walk-away is given: your best alternative stands in for it.")
+        found.append("You gave no walk-away, so your best alternative is used instead.")
     if terms.walk_away is None and terms.batna is None:
-        found.append("No walk-away is known, so this plan has no floor and promises none.")
+        found.append("You gave no walk-away, so nothing in this plan protects you from a bad deal.")
     return list(dict.fromkeys(sentence(one) for one in found))
 
 

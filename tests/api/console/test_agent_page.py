@@ -93,7 +93,7 @@ async def test_renewing_gives_it_the_time_that_it_had_when_it_was_bound(
     assert "Until 6 March 2027 if it stays idle, 3 August 2027" in (await browser.open(page)).text
     clock.advance(31 * 86_400)
     await browser.sign_in()
-    assert "Nothing now: its time is over" in (await browser.open(page)).text
+    assert "Nothing now: its access has ended" in (await browser.open(page)).text
     assert (await browser.send(f"{page}/renew", on=page)).status_code == 409
 
 

@@ -23,7 +23,7 @@ async def test_a_link_sets_a_password_once_and_signs_every_browser_out(
         browser = FormBrowser(client)
         assert 'href="/sign-in/forgotten"' in (await browser.open("/sign-in")).text
         await browser.sign_in()
-        assert "Look into your mail" in await ask(mailing, " Ada@Example.com ")
+        assert "Check your mail" in await ask(mailing, " Ada@Example.com ")
         (mail,) = smtp.mails
         assert (mail["To"], mail["Subject"]) == (
             "ada@example.com",

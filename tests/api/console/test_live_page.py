@@ -222,7 +222,7 @@ async def test_afterwards_only_what_is_ticked_is_kept_and_all_can_be_erased(
     assert f"Kept</span> {kept[0]['text']}" in page
     assert f'name="{names[0]}"' not in page
     note = unescape((await caller.browser.open(f"/memories/{kept[0]['id']}")).text)
-    assert "Believed: you kept it from a call" in note
+    assert "Used: you kept it from a call" in note
     assert (kept[0]["kind"], kept[0]["counterparty"]) == ("counterparty", "Jens")
     assert f'href="/live/{call.rsplit("/", 1)[-1]}"' in (await caller.browser.open(LIVE)).text
     erased = await caller.browser.send(f"{call}/erase", on=call)

@@ -127,7 +127,7 @@ async def test_words_find_memories_and_the_page_says_who_wrote_them(
     shown = found[found.index('id="found"') :]
     assert "Acme gives discounts in March." in shown
     assert "scout, " in shown
-    assert "Believed: your agent wrote it" in shown
+    assert "Used: your agent wrote it" in shown
     assert "Globex pays early." not in shown.partition("Similar in meaning")[0]
     lessons = (await browser.open(f"{PAGE}?kind=lesson")).text
     assert "Globex" not in lessons
@@ -160,7 +160,7 @@ async def test_what_is_typed_is_the_user_s_word_and_keeps_its_history(
     page = unescape((await browser.open(place)).text)
     assert "Before: “Acme pays in 30 days.”" in page
     assert "Kind: Fact → Lesson" in page
-    assert "Believed: you wrote it" in page
+    assert "Used: you wrote it" in page
     history = (await client.get(f"{api}/history", headers=headers)).json()["items"]
     assert [one["before"]["text"] for one in history] == ["Acme pays in 30 days."]
     late = await browser.send(f"{place}/edit", on=f"{place}/edit", **fields)

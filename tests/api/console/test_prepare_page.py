@@ -237,7 +237,7 @@ async def test_the_side_says_what_the_next_answer_makes_possible(preparer: Prepa
     price = {"i0.target": "12,500", "i0.limit": "14,000"}
     page = (await preparer.sent(page, do="look", **price)).text
     assert "Next: question 4" in side(page)
-    assert "What exactly do you do if there is no deal" in side(page)
+    assert "What exactly will you do if there is no deal" in side(page)
     page = (await preparer.sent(page, do="look", alternative_price="14,200")).text
     assert "How far could Jens go at most" in side(page)
     page = (await preparer.sent(page, do="look", their_guess="13,400")).text

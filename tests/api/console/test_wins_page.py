@@ -88,7 +88,7 @@ async def test_the_page_says_what_the_summary_of_the_api_says(
     page = (await browser.open(PAGE)).text
     for amount in ("€8,634.50", "$20"):
         assert f'<span class="big">{amount}</span>' in page
-    assert table(page, "By what it was about") == [
+    assert table(page, "By category") == [
         ["Software", "2", "€8,640.50"],
         ["Car", "1", "-€6"],
     ]
@@ -126,10 +126,10 @@ async def test_the_privacy_floor_is_said_plainly(
     assert found["floor"] == {"contributors": 5, "largest_share": 0.25, "days": 90}
     assert found["contributors"]["n_contributors"] == 0, "a suppressed answer counts nobody"
     page = unescape((await browser.open(PAGE)).text)
-    assert "The middle of your 1 deal saved 16.7 %." in page
-    assert "at least 5 other people share them, none of them with more than 25 %" in page
+    assert "Your 1 deal saved 16.7%." in page
+    assert "at least 5 other people share them, none of them with more than 25%" in page
     assert "at least 90 days ago" in page
-    assert "There are fewer so far, so nothing is shown." in page
+    assert "Fewer people share them so far, so nothing is shown." in page
 
 
 @pytest.mark.asyncio

@@ -112,7 +112,7 @@ async def test_a_plan_is_made_and_read_on_the_page(
     assert (await browser.send(f"{page}/plan", on=page)).status_code == 303
     shown = (await browser.open(page)).text
     assert "At a glance" in shown
-    assert "Make it anew" in shown
+    assert "Make a new plan" in shown
     assert not re.search(r"engine:|utility|undominated", shown)
     plans = (await client.get(f"/api{page}/battle-plans", headers=headers)).json()["items"]
     assert len(plans) == 1
@@ -434,7 +434,7 @@ async def test_the_worth_of_their_last_offer_is_said_beside_limit_and_alternativ
     await browser.send(f"{page}/offers", on=page, by="them", **{"issue:price": "14900"})
     shown, worth, levels = await said()
     of_100 = {name: round(value * 100) for name, value in levels.items() if value is not None}
-    assert f"past your limit ({of_100['walk_away']}), €900 above it" in worth
+    assert f"beyond your limit ({of_100['walk_away']}), €900 above it" in worth
     assert f"short of your target ({of_100['target']})" in worth
     assert f"Your alternative (the dealer) is better for you: {of_100['alternative']}" in worth
     assert (

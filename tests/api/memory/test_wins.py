@@ -119,14 +119,14 @@ async def test_a_win_is_remembered_and_forgotten_with_its_memory(
     win = await recorded(client, who)
     memory = await client.get(f"/api/memories/{win['memory_id']}", headers=who)
     assert memory.json()["kind"] == "win"
-    assert "12.5 %" in memory.json()["text"]
+    assert "12.5%" in memory.json()["text"]
     edited = await client.patch(
         f"/api/wins/{win['id']}", json={"achieved": {"amount": "90.00"}}, headers=who
     )
     assert edited.json()["savings_rate"] == 0.25
     assert edited.json()["revision"] == 2
     told = await client.get(f"/api/memories/{edited.json()['memory_id']}", headers=who)
-    assert "25 %" in told.json()["text"]
+    assert "25%" in told.json()["text"]
     assert (await client.delete(f"/api/wins/{win['id']}", headers=who)).status_code == 204
     listed = await client.get("/api/memories", headers=who)
     assert listed.json()["items"] == []

@@ -181,14 +181,14 @@ async def test_advice_says_how_a_value_outside_counts_and_never_proposes_it(
         move = await advised(negotiation_client, key)
         assert move["action"] == "counter"
         assert 800 <= float(move["offer"]["price"]) <= 1100
-        said = "Their price is outside the range; it counts as the end of the range."
+        said = "Their price is outside the range, so it counts as the nearest end of the range."
         with_agent = await next_move(negotiation_client, key, "agent")
         assert said in move["reasons"]
         assert said in with_agent["reasons"]
         assert 800 <= float(with_agent["offer"]["price"]) <= 1100
         await negotiation_client.offered(key, move["offer"]["price"])
     leverage = (await negotiation_client.post(f"/negotiations/{key}/leverage", {})).json()
-    noted = "An offer outside the range of price counts as the end of that range."
+    noted = "An offer outside the range of price counts as the nearest end of that range."
     assert leverage["assumptions"].count(noted) == 1
 
 

@@ -89,8 +89,8 @@ async def test_a_move_says_what_it_gives_up_in_money(negotiation_client: Negotia
     move = await stored(negotiation_client, key)
     step = float(move["offer"]["price"])
     assert move["cost"] == (
-        f"Against your last offer it gives up €{step - 12_300:,.0f}. "
-        f"It is €{step - 12_500:,.0f} worse for you than your target, and €{14_000 - step:,.0f} better than your limit."
+        f"Compared with your last offer, it gives up €{step - 12_300:,.0f}. "
+        f"It is €{step - 12_500:,.0f} worse for you than your target and €{14_000 - step:,.0f} better than your limit."
     )
     assert move["cost"] not in move["say"]
     levels = (await negotiation_client.post(f"/negotiations/{key}/leverage", {})).json()["levels"]
@@ -102,7 +102,7 @@ async def test_a_move_says_what_it_gives_up_in_money(negotiation_client: Negotia
     await recorded(
         negotiation_client, lease, {"by": "them", "package": {"price": 15000, "term": 36}}
     )
-    assert "worth about €" in (await stored(negotiation_client, lease))["cost"]
+    assert "gives up about €" in (await stored(negotiation_client, lease))["cost"]
 
 
 @pytest.mark.asyncio

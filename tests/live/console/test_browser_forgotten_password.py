@@ -102,7 +102,7 @@ def test_a_forgotten_password_is_replaced_by_mail(
         one.page.get_by_role("link", name="Forgot your password?").click()
         one.fill("E-mail", "ada@example.com")
         one.press("Send the link")
-        one.page.get_by_role("heading", name="Look into your mail").wait_for()
+        one.page.get_by_role("heading", name="Check your mail").wait_for()
         link = newest_link(mails)
         one.open(link)
         one.page.get_by_label("New password at least").fill("password1234")

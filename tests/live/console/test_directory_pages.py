@@ -131,7 +131,7 @@ def test_a_tool_is_submitted_approved_in_the_queue_and_found(
         page.get_by_label("Reason").select_option("insufficient_detail")
         page.get_by_label("What is to be changed").fill("What does it find?")
         one.press("Do not list it")
-        page.get_by_text("Nothing waits for a decision.").wait_for()
+        page.get_by_text("No submission waits for a decision.").wait_for()
         one.open(followed)
         assert one.sees("Too little is said about it.")
         assert one.sees("What does it find?")

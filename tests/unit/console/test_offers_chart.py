@@ -39,7 +39,7 @@ def random_chart(count: int, seed: int) -> OffersChart:
     ]
     near = dice.uniform(0, 100)
     lines = [Line(near, "Target €43,200"), Line(near + dice.uniform(-4, 4), "Limit €51,840")]
-    band = Band("Room for a deal, 93 % likely", near - dice.uniform(2, 30), near)
+    band = Band("Room for a deal, 93% likely", near - dice.uniform(2, 30), near)
     return OffersChart("c", "Offers", points[::2], points[1::2], lines, band, (0.0, 100.0))
 
 

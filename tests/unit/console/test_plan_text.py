@@ -17,14 +17,14 @@ You buy.
 | Price | €12,000 | €12,500 | €14,000 |
 
 - **First move.** Name yours first.
-- **For you alone.** Expect €13,000, between €12,000 and €14,000.
+- **Likely result (private).** Expect €13,000, between €12,000 and €14,000.
 - **Approval.** From €13,500 on you need Ada.
 
 ## Step by step
 1. “We can do €12,300 if you
    deliver in May.”
 
-Past your own limit, only as you allowed:
+Beyond your own limit, only as you allowed:
 - €14,200 for winter tyres.
 
 ## If …

@@ -24,18 +24,18 @@ def test_a_win_is_described_as_one_would_tell_it() -> None:
         quantity=35,
         notes="A two-year term was declined.",
     ) == (
-        "Software renewal with Pixelhaus, as buyer: agreed at €462 instead of the previous price of €540, "
-        "14.4 % less; €2,730 won in all. A two-year term was declined."
+        "Software renewal with Pixelhaus, as the buyer: agreed at €462 instead of the previous price of €540. That "
+        "is 14.4% less, a gain of €2,730 in all. A two-year term was declined."
     )
 
 
 @pytest.mark.parametrize(
     ("role", "agreed", "said"),
     [
-        ("buyer", "90", "10 % less; €10 won"),
-        ("buyer", "110", "10 % more; €10 lost"),
-        ("seller", "110", "10 % more; €10 won"),
-        ("seller", "90", "10 % less; €10 lost"),
+        ("buyer", "90", "10% less, a gain of €10"),
+        ("buyer", "110", "10% more, a loss of €10"),
+        ("seller", "110", "10% more, a gain of €10"),
+        ("seller", "90", "10% less, a loss of €10"),
     ],
 )
 def test_more_and_less_are_what_they_are_for_the_side(role: str, agreed: str, said: str) -> None:

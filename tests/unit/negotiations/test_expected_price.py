@@ -118,7 +118,8 @@ def test_comparable_deals_count_until_both_have_spoken() -> None:
 def test_the_sentence_says_the_price_the_interval_and_what_it_rests_on() -> None:
     offers = told(at("them", 13_500), at("me", 10_500))
     assert expected(CAR, offers).text == (
-        "Expect about €12,200 (between €11,700 and €12,500); it rests on the first offer of each side and your limit."
+        "Expect about €12,200 (between €11,700 and €12,500). This is based on the first offer of each side and your "
+        "limit."
     )
 
 
@@ -133,14 +134,14 @@ def test_steps_are_described_in_words() -> None:
         at("them", 12_600),
     )
     assert expected(CAR, offers).rests_on == (
-        "what both sides stand at",
+        "where both sides stand now",
         "the midpoint of the first offers",
         "their three steps, each about half as large as the one before",
         "your two steps, the last about as large as the one before",
         "your limit",
     )
     still = told(at("them", 14_000), at("me", 10_000), at("them", 14_000))
-    assert "no step of theirs" in expected(CAR, still).rests_on
+    assert "the fact that they have not moved" in expected(CAR, still).rests_on
 
 
 def test_a_unit_price_has_its_total() -> None:
@@ -150,8 +151,8 @@ def test_a_unit_price_has_its_total() -> None:
     assert found.total.price == found.price * 80 * 12
     assert found.total.low < found.total.price < found.total.high
     assert " per seat and month (between " in found.text
-    assert " in all on their last terms; it rests on " in found.text
-    assert expected(CRM).text.count(" on your target's terms;") == 1
+    assert " in all on their last terms. This is based on " in found.text
+    assert expected(CRM).text.count(" on your target's terms.") == 1
     assert found.deal_probability is None
 
 

@@ -101,10 +101,10 @@ PARTS: dict[str, Any] = {
 CASES: dict[str, tuple[dict[str, Any], str]] = {
     "a car of whose seller nothing is known": (
         CAR,
-        "Nothing is known yet of who needs this deal more, so the power counts as even; your share could be anything "
-        "from 34 to 66 of 100. Whether there is room for a deal cannot be said yet, because nothing is known of their "
-        "limit; you go up to €14,000. Finding a good second offer would move the split of power from even to about "
-        "59:41 in your favour. Ask them next: What do others pay you for something like this?",
+        "It is not known yet who needs this deal more, so the power counts as even; your share could be anything "
+        "from 34 to 66 out of 100. It cannot be said yet whether there is room for a deal, because nothing is known "
+        "about their limit; you can go up to €14,000. Finding a good second offer would move the split of power from "
+        "even to about 59:41 in your favour. Ask them next: What do others pay you for this?",
     ),
     "a car with three others like it": (
         {
@@ -113,27 +113,27 @@ CASES: dict[str, tuple[dict[str, Any], str]] = {
             "their_estimate": limit(12800, 13400, 14500),
         },
         "The seller seems to need this deal more than you do (about 57:43 in your favour): you can turn to 3 others. "
-        "Nothing else is known of the power between you. There is probably room for a deal (a chance of about 9 in "
-        "10): you go up to €14,000, and they are taken to go down to about €13,400 (somewhere from €12,800 to "
-        "€14,500); the split of power points to about €13,700. Finding a good second offer would move the split of "
-        "power from about 57:43 to about 65:35 in your favour. Ask them next: What do others pay you for something "
-        "like this?",
+        "Nothing else is known about the power of either side. There is probably room for a deal (a chance of about "
+        "9 in 10): you can go up to €14,000, and you estimate that they can go down to about €13,400 (between "
+        "€12,800 and €14,500); the split of power points to about €13,700. Finding a good second offer would move "
+        "the split of power from about 57:43 to about 65:35 in your favour. Ask them next: What do others pay you "
+        "for this?",
     ),
     "a car whose seller wants too much": (
         {**CAR, "their_estimate": limit(14500, 15000, 15500), "deadline": at_day(3)},
         "You seem to need this deal more than the seller does (about 60:40 in their favour): you have only 3 days to "
-        "decide. Nothing else is known of the power between you. There is no room for a deal as things stand: you go "
-        "up to €14,000, and they are taken to go down to about €15,000 (somewhere from €14,500 to €15,500). Finding a "
-        "good second offer would move the split of power from about 60:40 to about 51:49 in their favour. Ask them "
-        "next: What do others pay you for something like this?",
+        "decide. Nothing else is known about the power of either side. As things stand, there is no room for a deal: "
+        "you can go up to €14,000, and you estimate that they can go down to about €15,000 (between €14,500 and "
+        "€15,500). Finding a good second offer would move the split of power from about 60:40 to about 51:49 in "
+        "their favour. Ask them next: What do others pay you for this?",
     ),
     "a renewal with a good alternative": (
         {**CRM, "deadline": at_day(40), "their_estimate": {"deadline": at_day(9)}},
         "Cloudwerk needs this deal much more than you do (about 66:34 in your favour): you have an alternative "
-        "(Nimbus 49 a seat) to fall back on and you have 40 days to decide while they have 9 days. Whether there is "
-        "room for a deal cannot be said yet, because nothing is known of their limit. Bringing your best alternative "
-        "half the way up to your target would move the split of power from about 66:34 to about 70:30 in your favour. "
-        "Ask them next: What do others pay you for something like this?",
+        "(“Nimbus 49 a seat”) to fall back on and you have 40 days to decide and they have 9 days. It cannot be said "
+        "yet whether there is room for a deal, because nothing is known about their limit. Improving your best "
+        "alternative halfway to your target would move the split of power from about 66:34 to about 70:30 in your "
+        "favour. Ask them next: What do others pay you for this?",
     ),
     "a renewal in which both can gain": (
         {
@@ -144,12 +144,13 @@ CASES: dict[str, tuple[dict[str, Any], str]] = {
             },
             "facts": {"me": {"dependency": 0.8}, "them": {"dependency": 0.2}},
         },
-        "You seem to need this deal a little more than Cloudwerk does (about 55:45 in their favour): a break would "
-        "cost you more than them. Nothing else is known of the power between you. There is room for a deal: some "
-        "packages are better for both sides than no deal; the split of power points to roughly this: €56 per seat and "
-        "month and a term of 12 months (80 seats × €56 × 12 months = €53,760). Finding a good second offer would move "
-        "the split of power from about 55:45 in their favour to about 53:47 in your favour. Find out next: What will "
-        "you do if there is no deal, and what is that worth to you?",
+        "You seem to need this deal a little more than Cloudwerk does (about 55:45 in their favour): ending the "
+        "relationship would cost you more than them. Nothing else is known about the power of either side. There is "
+        "room for a deal: some combinations of terms are better for both sides than no deal; the split of power "
+        "points to roughly this: €56 per seat and month and a term of 12 months (80 seats × €56 × 12 months = "
+        "€53,760). Finding a good second offer would move the split of power from about 55:45 in their favour to "
+        "about 53:47 in your favour. Find out next: What will you do if there is no deal, and what is that worth to "
+        "you?",
     ),
     "a salary with little time": (
         {
@@ -162,13 +163,13 @@ CASES: dict[str, tuple[dict[str, Any], str]] = {
             },
             "their_estimate": limit(95000, 98000, 104000, confidence=0.6),
         },
-        "You seem to need this deal a little more than the employer does (about 54:46 in their favour): you have only "
-        "6 days to decide and you can turn to one other while they can turn to 3 others. Against that, you have an "
-        "alternative (Stay in the present job) to fall back on. There is room for a deal: you go down to €88,000, and "
-        "they are taken to go up to about €98,000 (somewhere from €95,000 to €104,000); the split of power points to "
-        "about €93,000. Bringing your best alternative half the way up to your target would move the split of power "
-        "from about 54:46 in their favour to about 52:48 in your favour. Ask them next: What range have you planned "
-        "for this position?",
+        "You seem to need this deal a little more than the employer does (about 54:46 in their favour): you have "
+        "only 6 days to decide and you can turn to one other and they can turn to 3 others. Against that, you have "
+        "an alternative (“Stay in the present job”) to fall back on. There is room for a deal: you can go down to "
+        "€88,000, and you estimate that they can go up to about €98,000 (between €95,000 and €104,000); the split of "
+        "power points to about €93,000. Improving your best alternative halfway to your target would move the split "
+        "of power from about 54:46 in their favour to about 52:48 in your favour. Ask them next: What range have you "
+        "planned for this position?",
     ),
     "parts whose buyer is bound already": (
         {
@@ -179,22 +180,22 @@ CASES: dict[str, tuple[dict[str, Any], str]] = {
             },
         },
         "Neither side clearly needs this deal more than the other. In your favour, you can decide more freely than "
-        "they can and they are already more bound to this deal than you are; against you, a break would cost you more "
-        "than them. There is room for a deal: you go down to $1,000, and they are taken to go up to $1,200; the split "
-        "of power points to about $1,100. Finding a good second offer would move the split of power from about 52:48 "
-        "in their favour to about 57:43 in your favour. Find out next: What will you do if there is no deal, and what "
-        "is that worth to you?",
+        "they can and they are already more committed to this deal than you are; against you, ending the "
+        "relationship would cost you more than them. There is room for a deal: you can go down to $1,000, and you "
+        "estimate that they can go up to $1,200; the split of power points to about $1,100. Finding a good second "
+        "offer would move the split of power from about 52:48 in their favour to about 57:43 in your favour. Find "
+        "out next: What will you do if there is no deal, and what is that worth to you?",
     ),
     "parts whose power the user judged": (
         {
             **PARTS,
             "judgements": dict.fromkeys(FACTOR_NAMES, 1.0) | {"time": -0.5, "market": 0.9},
         },
-        "The buyer needs this deal much more than you do (about 90:10 in your favour): by your own judgement the "
-        "alternatives favour you, the competition favours you and the cost of a break favours you. There is room for a "
-        "deal: you go down to $1,000, and they are taken to go up to $1,200; the split of power points to about "
-        "$1,180. Gaining enough time to wait twice as long would move the split of power from about 90:10 to about "
-        "91:9 in your favour.",
+        "The buyer needs this deal much more than you do (about 90:10 in your favour): in your own judgement the "
+        "alternatives favour you, the competition favours you and the cost of ending the relationship favours you. "
+        "There is room for a deal: you can go down to $1,000, and you estimate that they can go up to $1,200; the "
+        "split of power points to about $1,180. Gaining enough time to wait twice as long would move the split of "
+        "power from about 90:10 to about 91:9 in your favour.",
     ),
 }
 
@@ -253,8 +254,8 @@ def test_every_member_of_a_summary_can_be_shown_by_itself() -> None:
     assert first.share_low is None
     second = found.find_out_next[1]
     assert second.effect == (
-        "Depending on the answer, your share of the power is between 35 and 50 of 100, "
-        "which is about €140 on the price."
+        "Depending on the answer, your share of the power is between 35 and 50 out of 100, a difference of about "
+        "€140 in the price."
     )
     assert (second.share_low, second.share_high) == (pytest.approx(0.3475, abs=1e-3), 0.5)
 
@@ -279,7 +280,7 @@ def test_a_plural_name_takes_a_plural_verb(name: str, told: str) -> None:
 )
 def test_the_time_left_is_told_as_people_do(days: float, told: str) -> None:
     body = {**CAR, "deadline": at_day(days), "their_estimate": {"deadline": at_day(days * 3)}}
-    assert f"you have {told} to decide while they have" in summary_of(body).who_needs_it_more
+    assert f"you have {told} to decide and they have" in summary_of(body).who_needs_it_more
 
 
 def test_an_alternative_that_is_named_without_its_worth_is_asked_for() -> None:
@@ -292,10 +293,10 @@ def test_an_alternative_that_is_named_without_its_worth_is_asked_for() -> None:
     found = summary_of(body)
     named = "The Passat of the dealer in Celle: two years older"
     assert found.would_shift_most.startswith(
-        f"Making a firm and good second offer of your alternative ({named}) would move"
+        f"Turning your alternative (“{named}”) into a firm and good second offer would move"
     )
     asked = next(one for one in found.find_out_next if named in one.question)
-    assert asked.why == "It is named without what it is worth, so it does not count yet."
+    assert asked.why == "You named it without its worth, so it does not count yet."
 
 
 def test_a_missing_limit_is_found_out_before_anything_else() -> None:
@@ -316,7 +317,7 @@ def test_a_price_that_is_estimated_where_the_deal_is_about_more_is_not_called_un
         }
     )
     assert found.room.endswith(
-        "because their limit is estimated as a price alone, and the deal is about more."
+        "because your estimate of their limit is a price alone, and the deal is about more."
     )
 
 
@@ -341,8 +342,8 @@ def test_a_stateless_body_of_part_worths_is_told_in_words() -> None:
     }
     found = summarise(described_terms(LeverageBody.model_validate(body)))
     assert found.room == (
-        "There is room for a deal: some packages are better for both sides than no deal; the split of power points to "
-        "roughly this: site: north and no gift."
+        "There is room for a deal: some combinations of terms are better for both sides than no deal; the split of "
+        "power points to roughly this: site: north and no gift."
     )
 
 
@@ -463,7 +464,7 @@ def test_every_forecast_is_a_whole_sentence(body: dict[str, Any]) -> None:
     text = summary_with_forecast(given_).expected
     if text:
         assert re.match(r"(Expect|For the .+, expect) about ", text), text
-        assert re.search(r"; it rests on .+\.$", text), text
+        assert re.search(r". This is based on .+\.$", text), text
         assert not re.search(r"[{}_]|\bNone\b|\bnan\b|\binf\b|  |\.\.|[,;:]\.|\d\.\d{3}", text), (
             text
         )
@@ -502,7 +503,7 @@ def test_unknown_factors_are_explained_in_nine_different_sentences() -> None:
     found = split_power(NO_FACTS, NO_FACTS)
     explained = [share.explanation for share in found.factors]
     assert len(set(explained)) == len(FACTOR_NAMES)
-    assert "Nobody said what a break would cost either side." in explained
+    assert "Nobody has said what ending the relationship would cost either side." in explained
 
 
 @pytest.mark.parametrize(
@@ -511,27 +512,32 @@ def test_unknown_factors_are_explained_in_nine_different_sentences() -> None:
         ("alternatives", 0.4, SIDES, "Your best alternative is better than theirs."),
         ("alternatives", -0.4, SIDES, "Their best alternative is better than yours."),
         ("time", 0.05, SIDES, "Waiting costs both sides about the same."),
-        ("dependency", -0.3, SIDES, "A break would cost you more than them."),
-        ("information", 0.3, SIDES, "You know more of their limits than they know of yours."),
-        ("information", -0.3, SIDES, "They know more of your limits than you know of theirs."),
-        ("commitment", 0.3, SIDES, "They are already more bound to this deal than you are."),
+        ("dependency", -0.3, SIDES, "Ending the relationship would cost you more than them."),
+        ("information", 0.3, SIDES, "You know more about their limits than they know about yours."),
+        (
+            "information",
+            -0.3,
+            SIDES,
+            "They know more about your limits than you know about theirs.",
+        ),
+        ("commitment", 0.3, SIDES, "They are already more committed to this deal than you are."),
         (
             "authority",
             -0.15,
             ("me",),
-            "You need somebody's approval. How that is for them is not known.",
+            "You need somebody's approval. Their side of this is not known.",
         ),
         (
             "authority",
             0.3,
             ("them",),
-            "They need somebody's approval. How that is for you is not known.",
+            "They need somebody's approval. Your side of this is not known.",
         ),
         (
             "competition",
             0.0,
             ("me",),
-            "You have hardly anybody else to turn to. How that is for them is not known.",
+            "You have hardly anybody else to turn to. Their side of this is not known.",
         ),
     ],
 )
@@ -543,7 +549,7 @@ def test_a_factor_is_explained_in_a_plain_sentence(
 
 def test_a_judged_factor_is_said_to_be_the_users_own_judgement() -> None:
     found = factor_explanation("market", -0.5, frozenset(), judged=True)
-    assert found == "By your own judgement the market favours them."
+    assert found == "In your own judgement, the market favours them."
 
 
 def test_every_factor_has_its_words() -> None:

@@ -82,7 +82,7 @@ async def test_a_plan_cites_the_user_s_own_deals_and_never_says_them_aloud(
         await client.get("/api/benchmarks?category=software&currency=EUR&role=buyer", headers=who)
     ).json()
     assert f"benchmark:{benchmark['id']}" in str(plan)
-    assert "12.5 %" in str(plan)
+    assert "12.5%" in str(plan)
     said = [item.get("say") for item in plan.get("tactics", [])]
     assert not any("12.5" in str(sentence) for sentence in said)
 

@@ -158,11 +158,14 @@ def test_a_target_worth_less_than_the_alternative_is_said_and_not_pursued() -> N
         batna={"value": {"package": {"price": "14000"}}},
     )
     assert aims.opening_utility >= aims.floor
-    assert "Your target is worth less than no deal; the path begins higher." in aims.assumptions
+    assert (
+        "Your target is worth less to you than no deal, so the first offer asks for more."
+        in aims.assumptions
+    )
 
 
 def test_a_target_against_a_constraint_gives_way_to_the_nearest_value() -> None:
     rule = {"issue": "price", "op": "<=", "value": "11000"}
     aims = car(constraints=[rule])
     assert Decimal(str(aims.opening["price"])) <= Decimal(11_000)
-    assert "Your target on price breaks a limit of yours; it is not pursued." in aims.assumptions
+    assert "Your target on price is beyond a limit of yours, so it is not used." in aims.assumptions

@@ -190,7 +190,7 @@ def test_a_step_is_an_if_then_trade_in_round_figures() -> None:
     first = {"price": "12300"}
     text = said(moved(terms_of(CAR), ("me", first), ("them", {"price": "14900"})))
     assert re.fullmatch(
-        r"Thank you, that helps me to see where you stand\. "
+        r"Thank you, now I know where you stand\. "
         r"If you can come down, I can go up to €12,\d00\.",
         text,
     )
@@ -252,7 +252,7 @@ def test_an_alternative_is_said_without_what_it_is() -> None:
     opening = {"price_per_seat": "43", "term_months": 12, "payment": "quarterly"}
     asked = {"price_per_seat": "61", "term_months": 36, "payment": "yearly"}
     text = said(moved(terms, ("me", opening), ("them", asked)))
-    assert "We could go another way, and would rather find one with you." in text
+    assert "We do have another option, but we would rather come to an agreement with you." in text
     assert "Nimbus" not in text
 
 
@@ -263,8 +263,8 @@ def test_points_they_left_out_are_asked_for() -> None:
     words = Wording(move.path.aims.terms)
     assumed = move_text.assumptions(move.path.aims, words, move.package, move.reading.unnamed)
     assert (
-        "They have said nothing on the contract term and the payment; "
-        "it counts as the least that you would take." in assumed
+        "They have said nothing about the contract term and the payment, so it is assumed to be the least that you "
+        "would accept." in assumed
     )
 
 
@@ -290,5 +290,5 @@ def test_a_market_price_no_better_than_the_opening_is_no_reason() -> None:
     for value, spoken in (("12000", True), ("13500", False)):
         terms = terms_of({**CAR, "baseline": {"kind": "market", "value": value}})
         text = said(moved(terms))
-        assert ("Comparable ones are at" in text) == spoken
+        assert ("The market price is" in text) == spoken
         assert Decimal(value) < Decimal(12300) or value not in text.replace(",", "")

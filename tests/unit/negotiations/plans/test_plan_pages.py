@@ -22,13 +22,13 @@ PAGES = Path(__file__).parent / "pages"
 STORED = sorted(path.stem for path in PAGES.glob("*.toml"))
 HEADINGS = [
     "At a glance",
-    "Their side and yours",
+    "What each side wants",
     "Opening",
     "Objections and answers",
     "Questions to ask first",
-    "If …",
+    "How to react",
     "To close, or to leave",
-    "What is assumed, and what to find out",
+    "Assumptions and open questions",
 ]
 
 
@@ -62,6 +62,35 @@ def test_a_page_is_short_and_in_words(name: str, folder: Path) -> None:
     for line in lines:
         if not line.startswith(("#", "|", ">", "-", "   ", "  ")) and line:
             assert not re.match(r"[-+*] |=+$|\d+\) ", line), line
+
+
+SCARS = {
+    "a doubled word": r"\b(?!that\b|had\b|[a-z]\b)([a-z]+) \1\b",
+    "an unfilled word": r"[{}]",
+    "a wrong article": r"\ba [aeio][a-z]|\ban [bcdfgjklmnpqrstvwxyz][a-z]",
+    "two marks of a currency": r"[€$£] ?[€$£]|[€$£][\d.,]+ (?:EUR|USD|GBP)|[€$£][\d,]+\.00\b",
+    "two marks of a sentence": r"[.,;:?!]{2}",
+    "a blank before a mark": r" [.,;?!]",
+    "a sentence that begins small": r"(?<!\be\.g)[.?!] [a-z]|“[a-z]",
+    "a quotation without its end": r"[^.?!,;:)*]”(?!\))|[a-z]$",
+    "an inner word": r"\b(?:utility|alpha|engine|BATNA|ZOPA|package utility|his|her|he|she)\b",
+}
+"""What filling and cutting templates may leave behind."""
+
+
+@pytest.mark.parametrize(("name", "folder"), EVERY, ids=[name for name, _ in EVERY])
+def test_a_page_has_no_scar_of_its_templates(name: str, folder: Path) -> None:
+    page = printed(name, folder)
+    paragraphs = re.split(r"\n(?=- |\d+\. |\||#|\n)", page)
+    for text in (
+        " ".join(one.replace("\n>", " ").removeprefix("\n").removeprefix("> ").split())
+        for one in paragraphs
+    ):
+        if text.startswith(("#", "|", "¹")) or not text:
+            continue
+        for scar, pattern in SCARS.items():
+            found = re.search(pattern, text)
+            assert found is None, f"{scar}: {found.group()!r} in {text!r}"
 
 
 @pytest.mark.parametrize("name", STORED)
