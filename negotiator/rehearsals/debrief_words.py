@@ -40,13 +40,13 @@ _PLOYS: Final[dict[Ploy, str]] = {
     "flat_refusal": "they repeated their offer without a word of why",
 }
 _ANSWERS: Final[dict[Ploy, str]] = {
-    "extreme_anchor": "When they open far out, ask how they come to their figure before you move",
+    "extreme_anchor": "When they open with an extreme figure, ask how they got to it before you move",
     "takes_back": "When they take an offer back, say that it still counts, and stay where you are",
     "deadline_bluff": "When they call an offer final, ask what happens after that, or stay silent, before you move",
-    "flat_refusal": "When they repeat an offer, ask what stands in the way, or wait, before you move",
+    "flat_refusal": "When they repeat an offer, ask what the obstacle is, or wait, before you move",
 }
 _LESSONS: Final[dict[Ploy, str]] = {
-    "extreme_anchor": "When somebody opens far out, I ask how they come to the figure before I move",
+    "extreme_anchor": "When somebody opens with an extreme figure, I ask how they got to it before I move",
     "takes_back": "When somebody takes an offer back, I hold them to it instead of giving more",
     "deadline_bluff": "When somebody calls an offer final, I ask a question before I move",
     "flat_refusal": "When somebody just repeats their offer, I ask why before I move",
@@ -272,7 +272,7 @@ class DebriefWords:
         if found.best is None:
             least = f"the least that they would have signed is {self.package(found.floor)}"
             if found.deal is None:
-                return f"Nothing within your limits was to be had, so no deal was right: {least}"
+                return f"Nothing within your limits was possible, so no deal was right: {least}"
             return f"They would have signed nothing within your limits, so no deal would have been better: {least}"
         best = self.package(found.best)
         if found.deal is None:
@@ -379,8 +379,8 @@ class DebriefWords:
             )
         if found.best is None:
             return (
-                "Do the same again: write your limit down first, and leave when nothing within it is to be had",
-                "I leave when nothing within my limit is to be had",
+                "Do the same again: write your limit down first, and leave when nothing within it is possible",
+                "I leave when nothing within my limit is possible",
             )
         if found.deal is None:
             return self._advice_without_deal()
@@ -402,17 +402,17 @@ class DebriefWords:
             )
         if self.debrief.state == "left_by_me":
             return (
-                "Before you leave, stay silent once or make one more offer: a deal was still to be had",
+                "Before you leave, stay silent once or make one more offer: a deal was still possible",
                 "Before I leave, I make one more offer within my limit",
             )
         if self._only_price:
             return (
-                "Take one more small step before their patience ends: a deal was still to be had",
+                "Take one more small step before their patience ends: a deal was still possible",
                 "I take one more small step before patience ends",
             )
         return (
-            "Ask for the price of the point that parts you, and trade it before their patience ends",
-            "I ask what the point that parts us would cost, and trade it, before patience ends",
+            "Ask what the point that separates you would cost, and trade it before their patience ends",
+            "I ask what the point that separates us would cost, and trade it before patience ends",
         )
 
     def _advice_on(self, worst: TurnLoss) -> tuple[str, str]:
@@ -424,7 +424,7 @@ class DebriefWords:
             )
         if before is None and worst.action == "offer":
             return (
-                "Open further out: begin beyond your target, and leave room for the steps to come",
+                "Open more boldly: begin beyond your target, and leave room for later steps",
                 "I open beyond my target, so that there is room for steps",
             )
         middle = None if before is None or here is None else self._between(before, here)

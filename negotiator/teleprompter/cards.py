@@ -50,14 +50,14 @@ class FigureAdvice:
 OPENED_PAST_LIMIT: Final = FigureAdvice(
     "They open past your limit",
     "How do you get to that figure?",
-    "Ask for its basis before you answer; then name your own figure with its reason.",
+    "Ask what it is based on before you answer. Then name your own figure with its reason.",
     "tac_re_anchor",
     urgent=True,
 )
 PAST_LIMIT: Final = FigureAdvice(
     "That figure is past your limit",
     "I can't do that. What else could change to make it work?",
-    "Do not follow beyond your limit: change another term, or leave it.",
+    "Do not go beyond your limit. Change another term, or leave.",
     "tac_re_anchor",
     urgent=True,
 )
@@ -71,7 +71,7 @@ STILL_PAST_LIMIT: Final = FigureAdvice(
 AT_TARGET: Final = FigureAdvice(
     "That figure meets your target",
     "Good. Shall we write that down, with the rest of what we said?",
-    "Do not bargain past what you wanted; secure it and the terms with it.",
+    "You have what you wanted. Secure it now, with the other terms.",
     "tac_written_recap",
 )
 THEY_MOVED: Final = FigureAdvice(
@@ -83,14 +83,14 @@ THEY_MOVED: Final = FigureAdvice(
 MY_MOVES: Final = FigureAdvice(
     "You have moved twice, they have not",
     "I have moved. What can you do on your side?",
-    "Whoever moves again without an answer bids against themselves.",
+    "If you move again without an answer, you bid against yourself.",
     "tac_hold_position",
     kind="coaching",
 )
 MINE_PAST_LIMIT: Final = FigureAdvice(
     "You named a figure past your limit",
     "Let me correct that figure before we go on. May I check it first?",
-    "Take it back now; left standing, it becomes your offer.",
+    "Take it back now, or it counts as your offer.",
     "tac_re_anchor",
     kind="coaching",
     urgent=True,
@@ -219,25 +219,25 @@ class _Words:
 
 
 _OTHERWISE: Final = _Words(
-    "A note of yours bears on this",
+    "You have a note about this",
     "Give me a moment to check that. What makes it important to you?",
-    "You wrote something down about this; read it before you answer.",
+    "You wrote this down earlier. Read it before you answer.",
 )
 _OF_KIND: Final = {
     "counterparty": _Words(
-        "You know something about them here",
+        "You know something about them",
         "Help me understand that point. What is behind it for you?",
-        "Your own note about them bears on this; read it before you answer.",
+        "Your own note about them fits here. Read it before you answer.",
     ),
     "lesson": _Words(
-        "You have learned from a moment like this",
+        "You learned something from a moment like this",
         "Before I answer: what would you need to see from us?",
-        "A lesson of yours is about such a moment; read it before you answer.",
+        "One of your lessons is about such a moment. Read it before you answer.",
     ),
     "win": _Words(
-        "You have closed a deal at this point before",
+        "You have closed a deal at such a point before",
         "What would have to be in it for you to agree today?",
-        "A deal of yours went through here; look at what made it work.",
+        "Look at what made that deal work.",
     ),
 }
 

@@ -142,4 +142,4 @@ async def test_only_the_verified_domain_claims_again_and_flags_need_a_moderator(
     )
     shown = await ada.open(f"/tools/{placeless.slug}/claim")
     assert shown.status_code == 200
-    assert "this one names neither" in shown.text
+    assert "This entry names neither" in shown.text

@@ -71,11 +71,11 @@ async def test_home_says_the_last_offer_and_its_gap_to_the_target(
     assert "Jens · You offered €12,300" in shown
     assert "Their offer is €2,400 above your target" in shown
     await client.post(f"/api/negotiations/{view['id']}/battle-plans", json={}, headers=headers)
-    assert "moved on since its plan" not in text_of(await browser.open("/"))
+    assert "changed since its plan" not in text_of(await browser.open("/"))
     await offer_price(client, headers, view["id"], 14300)
     [listed] = (await client.get("/api/negotiations?latest=true", headers=headers)).json()["items"]
     assert listed["latest"]["plan"] == {"version": 1, "stale": True}
-    assert "moved on since its plan" in text_of(await browser.open("/"))
+    assert "changed since its plan" in text_of(await browser.open("/"))
     await browser.send(f"/negotiations/{view['id']}/plan", on="/")
     [listed] = (await client.get("/api/negotiations?latest=true", headers=headers)).json()["items"]
     assert listed["latest"]["plan"] == {"version": 2, "stale": False}

@@ -444,7 +444,7 @@ async def test_the_worth_of_their_last_offer_is_said_beside_limit_and_alternativ
     await browser.send(f"{page}/offers", on=page, by="them", **{"issue:price": "13000"})
     [offer, *_] = (await client.get(f"/api{page}/offers", headers=headers)).json()["items"]
     _, worth, _ = await said()
-    assert f"is worth {round(offer['utility_me']['low'] * 100)} of 100" in worth
+    assert f"is worth {round(offer['utility_me']['low'] * 100)} out of 100" in worth
     assert f"better than your limit ({of_100['walk_away']})" in worth
     assert "alternative" not in worth
 

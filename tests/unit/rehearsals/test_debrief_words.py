@@ -62,7 +62,7 @@ def test_a_tactic_that_went_unanswered_is_told_with_what_it_cost() -> None:
             "agreed",
             "11500",
             "At the very end they would have signed at €11,500: you left €400 on the table.",
-            "Open further out: begin beyond your target, and leave room for the steps to come.",
+            "Open more boldly: begin beyond your target, and leave room for later steps.",
         ),
         (
             [*TALK[:4], ("me", "offer", "12800"), ("them", "accept", "12800")],
@@ -83,9 +83,9 @@ def test_a_tactic_that_went_unanswered_is_told_with_what_it_cost() -> None:
             [*TALK[:6], ("me", "leave", None)],
             "left_by_me",
             "12600",
-            "Nothing within your limits was to be had, so no deal was right: "
+            "Nothing within your limits was possible, so no deal was right: "
             "the least that they would have signed is €12,600.",
-            "Do the same again: write your limit down first, and leave when nothing within it is to be had.",
+            "Do the same again: write your limit down first, and leave when nothing within it is possible.",
         ),
         (
             [*TALK[:2], ("me", "offer", "11500"), ("them", "accept", "11500")],
