@@ -1,4 +1,6 @@
-"""Writes `docs/reference` from the running code: `python -m docs.generate`, with `--check` to compare only.
+"""Writes `docs/reference` from the running code, and `docs/benchmarks.svg` from the tables of `docs/benchmarks.md`.
+
+`python -m docs.generate` writes, with `--check` it only compares.
 
 One function a page, each from the one place that knows: the service description, the settings, the refusal
 family, the scopes, the command tree, the tables. Nothing is written here by hand but the frames around them.
@@ -12,11 +14,13 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from docs.pages import cli, conformance, errors, operations, scopes, settings, tables
+from docs.pages.chart import benchmark_chart
 from negotiator.compose.application import build_application
 from negotiator.http.operation import ServiceDescription
 from negotiator.settings import Settings
 
 FOLDER: Final = Path(__file__).parent / "reference"
+BENCHMARKS: Final = Path(__file__).parent / "benchmarks.md"
 BASE: Final = "https://negotiator.example"
 PAGES: Final[dict[str, Callable[[ServiceDescription], Iterable[str]]]] = {
     "operations": operations.page,
@@ -46,10 +50,11 @@ def service() -> ServiceDescription:
 def pages() -> dict[Path, str]:
     """Every page's path and text."""
     described = service()
-    return {
+    written = {
         FOLDER / f"{name}.md": _NOTICE + "\n".join(page(described)) + "\n"
         for name, page in PAGES.items()
     }
+    return {**written, BENCHMARKS.with_suffix(".svg"): benchmark_chart(BENCHMARKS.read_text())}
 
 
 def stale() -> list[Path]:

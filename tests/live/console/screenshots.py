@@ -1,4 +1,4 @@
-"""`make screenshots`: a picture of each page, light and dark, wide and narrow, in `docs/console/`.
+"""`make screenshots`: a picture of each page, light and dark, wide and narrow, in `docs/console/`, one for the README.
 
 Names given as arguments restrict it to those pages. `--to FOLDER` writes elsewhere, `--png` as PNG.
 """
@@ -22,6 +22,10 @@ _QUALITY: Final = 30
 _TALLEST: Final = 1600
 _SCALE: Final = 0.75
 """Of the pictures in the repository, whose folder stays below four megabytes."""
+README_PICTURE: Final = FOLDER.parent / "workspace.webp"
+_README_PAGE: Final = "workspace-car"
+_README_HEIGHT: Final = 790
+_README_QUALITY: Final = 60
 
 
 def main() -> None:
@@ -55,17 +59,22 @@ def main() -> None:
                         tab.screenshot(path=f"{file}.png", full_page=True)
                     else:
                         Path(f"{file}.webp").write_bytes(_picture(tab, width))
+                if page.name == _README_PAGE and given.to == FOLDER:
+                    site.look(tab, scheme=SCHEMES[0], width=WIDTHS[0])
+                    README_PICTURE.write_bytes(
+                        _picture(tab, WIDTHS[0], _README_HEIGHT, _README_QUALITY)
+                    )
 
 
-def _picture(tab: Page, width: int) -> bytes:
+def _picture(tab: Page, width: int, tallest: int = _TALLEST, quality: int = _QUALITY) -> bytes:
     """The whole page, up to a height, as WebP: Chromium can write it, Playwright does not offer it."""
-    height = min(_TALLEST, int(tab.evaluate("document.documentElement.scrollHeight")))
+    height = min(tallest, int(tab.evaluate("document.documentElement.scrollHeight")))
     session: Any = tab.context.new_cdp_session(tab)
     taken = session.send(
         "Page.captureScreenshot",
         {
             "format": "webp",
-            "quality": _QUALITY,
+            "quality": quality,
             "captureBeyondViewport": True,
             "clip": {"x": 0, "y": 0, "width": width, "height": height, "scale": _SCALE},
         },

@@ -1,0 +1,137 @@
+"""The chart of `docs/benchmarks.md` that the README shows: three tables of it as bars."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+from xml.sax.saxutils import escape
+
+_NUMBER: Final = re.compile(r"\d*\.\d+|\d+")
+_PANEL: Final = 280
+_BAR: Final = 250
+_ROW: Final = 36
+_TOP: Final = 62
+_STYLE: Final = """
+    rect.card { fill: #ffffff; stroke: #d0d7de }
+    rect.own { fill: #0b6b58 }
+    rect.other { fill: #b6c2bd }
+    text { fill: #1f2328 }
+    text.small { font-size: 11px; fill: #57606a }
+    text.title { font-weight: 600 }
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class ChartBar:
+    """A bar: its label, and the row and the column (from 1) of its figure."""
+
+    label: str
+    row: str
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class ChartPanel:
+    """Bars from one section of the benchmarks; the first is Negotiator's own."""
+
+    section: str
+    title: str
+    note: str
+    bars: tuple[ChartBar, ...]
+
+
+PANELS: Final = (
+    ChartPanel(
+        "Haggling with scripted people",
+        "Share of the possible gain",
+        "800 talks with scripted people; longer is better",
+        (
+            ChartBar("Negotiator's advice for people", "the advice for people", 3),
+            ChartBar("meeting in the middle", "as the case says: meet in the middle", 3),
+            ChartBar(
+                "a fixed path to the limit", "fixed path to the walk-away, late steps larger", 3
+            ),
+            ChartBar("a strategy made for programs", "the engine for agents", 3),
+        ),
+    ),
+    ChartPanel(
+        "The forecast of the price",
+        "Error of the expected price",
+        "after four offers, as a share of the first distance; shorter is better",
+        (
+            ChartBar("Negotiator's forecast", "**the forecast**", 3),
+            ChartBar(
+                "middle of the last offers, limit kept", "the same, not past the user's limit", 3
+            ),
+            ChartBar("middle of the last offers", "midpoint of the last offers", 3),
+            ChartBar("middle of the first offers", "midpoint of the first offers", 3),
+        ),
+    ),
+    ChartPanel(
+        "Memory: how good",
+        "Memories found by a description",
+        "recall in the first five, questions held out; longer is better",
+        (
+            ChartBar("Negotiator", "**hybrid**", 3),
+            ChartBar("meaning alone", "meaning alone", 3),
+            ChartBar("words alone", "words alone", 3),
+            ChartBar("plain BM25", "plain BM25, to compare", 3),
+        ),
+    ),
+)
+
+
+def figure(benchmarks: str, section: str, row: str, column: int) -> float:
+    """The number in a table: the first row of the section that begins with this cell. Raises `LookupError`."""
+    body = re.search(rf"^## {re.escape(section)}\n(.*?)(?=^## |\Z)", benchmarks, re.DOTALL | re.M)
+    for line in (body[1] if body else "").splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if cells[0] == row and len(cells) > column and (found := _NUMBER.search(cells[column])):
+            return float(found[0])
+    raise LookupError(f"benchmarks.md, {section}: no figure in column {column} of “{row}”")
+
+
+def benchmark_chart(benchmarks: str) -> str:
+    """The chart as SVG, its figures read from the text of `docs/benchmarks.md`."""
+    width, height = _PANEL * len(PANELS) + 20, _TOP + _ROW * 4 + 14
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
+        'font-family="system-ui, sans-serif" font-size="13" role="img" aria-labelledby="t">',
+        f'  <title id="t">{escape(_spoken(benchmarks))}</title>',
+        f"  <style>{_STYLE}  </style>",
+        f'  <rect class="card" x="1" y="1" width="{width - 2}" height="{height - 2}" rx="8"/>',
+    ]
+    for place, panel in enumerate(PANELS):
+        lines += _panel(benchmarks, panel, 20 + place * _PANEL)
+    return "\n".join([*lines, "</svg>", ""])
+
+
+def _figures(benchmarks: str, panel: ChartPanel) -> list[float]:
+    return [figure(benchmarks, panel.section, bar.row, bar.column) for bar in panel.bars]
+
+
+def _panel(benchmarks: str, panel: ChartPanel, x: int) -> Iterable[str]:
+    figures = _figures(benchmarks, panel)
+    yield f'  <text class="title" x="{x}" y="26">{escape(panel.title)}</text>'
+    what, _, better = panel.note.rpartition("; ")
+    yield f'  <text class="small" x="{x}" y="42">{escape(what)};</text>'
+    yield f'  <text class="small" x="{x}" y="55">{escape(better)}</text>'
+    for place, (bar, value) in enumerate(zip(panel.bars, figures, strict=True)):
+        y, length = _TOP + place * _ROW, (_BAR - 40) * value / max(figures)
+        yield f'  <text class="small" x="{x}" y="{y + 14}">{escape(bar.label)}</text>'
+        kind = "other" if place else "own"
+        yield f'  <rect class="{kind}" x="{x}" y="{y + 18}" width="{length:.1f}" height="12" rx="2"/>'
+        yield f'  <text class="small" x="{x + length + 5:.1f}" y="{y + 28}">{value:.3f}</text>'
+
+
+def _spoken(benchmarks: str) -> str:
+    """The chart in words, for those who cannot see it."""
+    return " ".join(
+        f"{panel.title} ({panel.note}): "
+        + ", ".join(
+            f"{bar.label} {value:.3f}"
+            for bar, value in zip(panel.bars, _figures(benchmarks, panel), strict=True)
+        )
+        + "."
+        for panel in PANELS
+    )

@@ -1,0 +1,38 @@
+"""The chart of the README has the figures of `docs/benchmarks.md`; `test_generated_docs` finds a stale one."""
+
+import re
+
+import pytest
+
+from docs.generate import BENCHMARKS
+from docs.pages.chart import PANELS, benchmark_chart, figure
+
+
+def test_every_bar_has_the_length_of_its_figure() -> None:
+    """Within a panel lengths are proportional, so a wrong cell or a wrong scale shows."""
+    text = BENCHMARKS.read_text()
+    drawn = [
+        float(one)
+        for one in re.findall(r'<rect class="o.*? width="([\d.]+)"', benchmark_chart(text))
+    ]
+    for panel in PANELS:
+        lengths, drawn = drawn[: len(panel.bars)], drawn[len(panel.bars) :]
+        figures = [figure(text, panel.section, bar.row, bar.column) for bar in panel.bars]
+        assert all(value > 0 for value in figures)
+        scale = lengths[0] / figures[0]
+        assert lengths == pytest.approx([scale * value for value in figures], abs=0.06)
+    assert drawn == []
+
+
+def test_a_changed_figure_changes_the_chart() -> None:
+    text = BENCHMARKS.read_text()
+    changed = text.replace("| .478 ± .010 |", "| .321 ± .010 |")
+    assert changed != text
+    assert "0.478" in benchmark_chart(text)
+    assert "0.478" not in benchmark_chart(changed)
+    assert "0.321" in benchmark_chart(changed)
+
+
+def test_a_row_that_is_gone_is_named() -> None:
+    with pytest.raises(LookupError, match="The next move: no figure in column 2 of “nobody”"):
+        figure(BENCHMARKS.read_text(), "The next move", "nobody", 2)
