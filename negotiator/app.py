@@ -20,6 +20,7 @@ from negotiator.agents import registration
 from negotiator.compose.application import Application, build_application
 from negotiator.compose.housekeeping import run_each_minute
 from negotiator.console.refusal_pages import RefusalPages
+from negotiator.data_folder import share_data_folder
 from negotiator.discovery.documents import document_route
 from negotiator.http.compression import PageCompression
 from negotiator.http.connections import (
@@ -49,20 +50,9 @@ def create_app(settings: Settings | None = None) -> Starlette:
 
     @contextlib.asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncGenerator[dict[str, Any]]:
-        application.services.meters.open()
-        await application.store.start()
-        _freeze_loaded_objects()
-        tasks = [
-            asyncio.create_task(work)
-            for work in (run_each_minute(_periodic_tasks(application)), connections.watch())
-        ]
-        try:
-            async with application.metrics.listening(settings.metrics_listen):
-                yield {STATE_KEY: connections}
-        finally:
-            for task in tasks:
-                task.cancel()
-            await application.close()
+        with share_data_folder(settings.data_dir):
+            async with _started(application, connections) as state:
+                yield state
 
     starlette = Starlette(
         routes=_routes(application),
@@ -73,6 +63,27 @@ def create_app(settings: Settings | None = None) -> Starlette:
     # Starlette's redirect of a missing slash would trust the Host header.
     starlette.router.redirect_slashes = False
     return starlette
+
+
+@contextlib.asynccontextmanager
+async def _started(
+    application: Application, connections: WorkerConnections
+) -> AsyncGenerator[dict[str, Any]]:
+    """The state of a process while its store is open and its tasks run."""
+    application.services.meters.open()
+    await application.store.start()
+    _freeze_loaded_objects()
+    tasks = [
+        asyncio.create_task(work)
+        for work in (run_each_minute(_periodic_tasks(application)), connections.watch())
+    ]
+    try:
+        async with application.metrics.listening(application.settings.metrics_listen):
+            yield {STATE_KEY: connections}
+    finally:
+        for task in tasks:
+            task.cancel()
+        await application.close()
 
 
 def _connections(application: Application) -> WorkerConnections:

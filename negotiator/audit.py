@@ -1,24 +1,28 @@
 """The audit trail of identity events: append-only and without secrets.
 
-`record` runs in the same unit as the change that it records. Triggers in the database refuse to change or delete a row.
+`record` runs in the same unit as the change that it records. Triggers in the database refuse to delete a row, and every
+change of one but that of `redact`.
 """
 
 from dataclasses import dataclass
 from typing import Any, Final
 
 import orjson
-from sqlalchemy import BigInteger, String, bindparam, or_
+from sqlalchemy import BigInteger, String, bindparam, case, or_, update
 from sqlmodel import Field, col, select
 
 from negotiator import values
 from negotiator.store.model import TableModel, table_options
 from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
 
+USER_ERASED: Final = "user.erased"
+AGENT_ERASED: Final = "agent.erased"
 EVENTS: Final = (
     "agent.registered",
     "agent.claimed",
     "agent.revoked",
     "agent.expired",
+    AGENT_ERASED,
     "agent.vetted",
     "agent.unvetted",
     "identity.challenged",
@@ -40,6 +44,7 @@ EVENTS: Final = (
     "user.created",
     "user.linked",
     "user.disabled",
+    USER_ERASED,
     "user.signed_in",
     "user.sign_in_refused",
     "user.password_changed",
@@ -119,6 +124,32 @@ _SEARCH = Query(
     .limit(bindparam("limit")),
     entity(AuditEvent),
 )
+
+
+_mentioned = bindparam("principal", type_=String)
+_actor = col(AuditEvent.actor)
+_REDACT = Statement(
+    update(AuditEvent)
+    .where(
+        or_(
+            col(AuditEvent.subject) == _mentioned,
+            _actor == _mentioned,
+            col(AuditEvent.detail).contains(_mentioned),
+        ),
+        col(AuditEvent.event) != USER_ERASED,
+        col(AuditEvent.event) != AGENT_ERASED,
+    )
+    .values(
+        # Addresses of the network and of mail have a dot or a colon, ids and the names of actors have none.
+        actor=case((or_(_actor.contains("."), _actor.contains(":")), ""), else_=_actor),
+        detail="{}",
+    )
+)
+
+
+def redact(tx: Transaction, principal: str) -> None:
+    """Take addresses and details out of every event that names a user or agent; what happened when stays."""
+    tx.run(_REDACT, principal=principal)
 
 
 def record(tx: Transaction, event: str, subject: str, *, actor: str = "", **detail: Any) -> None:

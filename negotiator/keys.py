@@ -211,6 +211,12 @@ class Keyring:
             yield
 
 
+def check_keys(folder: Path) -> None:
+    """Raise `UnusableKeyError` unless every key file in the folder can be used."""
+    for path in sorted(folder.glob("*.pem")):
+        _read(path)
+
+
 def _family(keys: list[SigningKey], algorithm: str) -> list[SigningKey]:
     return [key for key in keys if key.algorithm == algorithm]
 

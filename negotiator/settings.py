@@ -318,6 +318,11 @@ class Settings(SpeechSettings, TransportSettings):
     )
     embedding_model: str = Field("", description="The model the embedding endpoint is asked for.")
     models_dir: Path | None = Field(None, description="Built models; unset: in the data folder.")
+    backup_passphrase: str = Field(
+        "",
+        description="Passphrase of backups, for backup, verify and restore; the server does not use it.",
+        repr=False,
+    )
     metrics_token: str = Field(
         "",
         description="Bearer token for GET /metrics on the public port; empty: no metrics there.",
@@ -428,6 +433,16 @@ class Settings(SpeechSettings, TransportSettings):
                 "database_url: must start with sqlite+aiosqlite:/// or postgresql+asyncpg://"
             )
         return self
+
+    @property
+    def pepper_file(self) -> Path:
+        """The file of the pepper, which counts while `secret` is empty."""
+        return self.data_dir / "secret"
+
+    @property
+    def outbox_folder(self) -> Path:
+        """The folder of the mails that were not sent."""
+        return self.data_dir / "outbox"
 
     @property
     def models_folder(self) -> Path:

@@ -4,6 +4,8 @@ import asyncio
 import contextlib
 import ssl
 import unicodedata
+from collections.abc import Collection
+from email import message_from_bytes
 from email.message import EmailMessage
 from email.policy import default
 from functools import cached_property
@@ -23,6 +25,7 @@ from negotiator.values import new_id
 
 log = logger(__name__)
 
+_BUDGETS: Final = ("mail", "mail-day")
 _TEN_MINUTES = 600_000_000
 _PER_DAY = 3
 _DEADLINE: Final = 10.0
@@ -42,14 +45,34 @@ def allow_mail(tx: Transaction, email: str) -> bool:
     """
     now = values.now() * 1000
     if not atomic_updates.charge_budget(
-        tx, f"mail:{email}", now=now, interval=_TEN_MINUTES, burst=1
+        tx, f"{_BUDGETS[0]}:{email}", now=now, interval=_TEN_MINUTES, burst=1
     ):
         return False
     day = 144 * _TEN_MINUTES // _PER_DAY
     return (
-        atomic_updates.charge_budget(tx, f"mail-day:{email}", now=now, interval=day, burst=_PER_DAY)
+        atomic_updates.charge_budget(
+            tx, f"{_BUDGETS[1]}:{email}", now=now, interval=day, burst=_PER_DAY
+        )
         is not None
     )
+
+
+def forget_address(tx: Transaction, email: str) -> None:
+    """Delete the budgets of an address."""
+    for name in _BUDGETS:
+        atomic_updates.forget_budget(tx, f"{name}:{email}")
+
+
+def delete_mails(outbox: Path, emails: Collection[str]) -> int:
+    """Delete the mails to these addresses from the outbox folder; returns how many."""
+    deleted = 0
+    for path in outbox.glob("*.eml"):
+        with contextlib.suppress(FileNotFoundError):
+            recipient = message_from_bytes(path.read_bytes(), policy=default)["To"]
+            if {address.addr_spec.lower() for address in recipient.addresses} & {*emails}:
+                path.unlink()
+                deleted += 1
+    return deleted
 
 
 def quote_name(name: str) -> str:

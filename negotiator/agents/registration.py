@@ -51,6 +51,10 @@ _NEWEST = Query(
     .limit(bindparam("limit")),
     entity(Agent),
 )
+_BY_ID = Query(select(Agent).where(col(Agent.id) == bindparam("agent")), entity(Agent))
+_ALL_OF_USER = Query(
+    select(Agent.id).where(col(Agent.user_id) == bindparam("user")), lambda row: str(row[0])
+)
 _SEEN = Statement(
     update(Agent)
     .where(
@@ -187,6 +191,16 @@ def find(tx: Transaction, agent_id: str, *, service: AgentService = "assistant")
 def of_user(tx: Transaction, user_id: str, *, before: str, limit: int) -> list[Agent]:
     """Return up to `limit` agents that are bound to the user and whose ids precede `before`, newest first."""
     return tx.all(_OF_USER, user=user_id, before=before, limit=limit)
+
+
+def find_of_any_service(tx: Transaction, agent_id: str) -> Agent | None:
+    """Return the agent with this id, also when it is revoked; None if there is none."""
+    return tx.one(_BY_ID, agent=agent_id)
+
+
+def ids_of_user(tx: Transaction, user_id: str) -> list[str]:
+    """Return the ids of all agents that are or were bound to the user."""
+    return tx.all(_ALL_OF_USER, user=user_id)
 
 
 def newest(tx: Transaction, *, before: str, limit: int) -> list[Agent]:

@@ -69,7 +69,8 @@ class Delegation(TableModel, table=True):
 
     __tablename__ = "delegations"
     __table_args__ = table_options(
-        kept="the user sees every code they made and the agent that it bound"
+        part_of={"user_id": "users"},
+        kept="the user sees every code they made and the agent that it bound",
     )
 
     id: str = Field(primary_key=True)

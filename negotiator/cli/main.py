@@ -9,7 +9,9 @@ import typer
 
 from negotiator import __version__, audit
 from negotiator.cli import delegations_and_clients, users_and_issuers
+from negotiator.cli.backups import backup, restore, verify
 from negotiator.cli.directory import directory_app
+from negotiator.cli.erasure import agents_app
 from negotiator.cli.memory import memory_app
 from negotiator.cli.output import (
     JsonOption,
@@ -36,12 +38,16 @@ app = typer.Typer(
 keys_app = typer.Typer(no_args_is_help=True, help="Signing keys.")
 app.add_typer(users_and_issuers.users_app, name="users")
 app.add_typer(users_and_issuers.issuers_app, name="issuers")
+app.add_typer(agents_app, name="agents")
 app.add_typer(delegations_and_clients.delegations_app, name="delegations")
 app.add_typer(delegations_and_clients.clients_app, name="clients")
 app.add_typer(directory_app, name="directory")
 app.add_typer(memory_app, name="memory")
 app.add_typer(keys_app, name="keys")
 app.command("serve")(serve)
+app.command("backup")(backup)
+app.command("verify")(verify)
+app.command("restore")(restore)
 
 
 @app.callback()

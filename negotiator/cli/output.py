@@ -25,7 +25,10 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SQLAlchemyError
 
 from negotiator import __version__, telemetry
+from negotiator.backup.encrypted_stream import UnreadableBackup
+from negotiator.backup.restoring import finish_interrupted_restore
 from negotiator.cli.running_servers import command_sources
+from negotiator.data_folder import share_data_folder
 from negotiator.errors import Refusal, Unavailable, ValidationFailed
 from negotiator.keys import UnusableKeyError
 from negotiator.settings import Settings, find_sources, load
@@ -97,9 +100,13 @@ def print_warning(line: str) -> None:
 
 
 def load_settings() -> Settings:
-    """The settings of a command, those of the user's running server included; logs go to standard error."""
+    """The settings of a command, those of the user's running server included; logs go to standard error.
+
+    A restore that was killed is finished first.
+    """
     settings = load(command_sources())
     telemetry.configure(settings.log_format)
+    finish_interrupted_restore(settings)
     return settings
 
 
@@ -110,21 +117,30 @@ async def open_store(settings: Settings, *, quiet: bool = False) -> AsyncGenerat
     Raises `Unavailable` with the reason when it cannot be used.
     """
     url = settings.database_url
-    broken, is_new = _database_faults(url), is_missing(url)
+    is_new = is_missing(url)
+    with share_data_folder(settings.data_dir):
+        try:
+            await migrate(url)
+            store = make_store(url)
+            await store.start()
+        except (*_database_faults(url), OSError) as fault:
+            raise _unusable(url, fault) from fault
+        if is_new and not quiet:
+            _tell_of_new_database(url)
+        try:
+            with database_faults_explained(url):
+                yield store
+        finally:
+            await store.close()
+
+
+@contextmanager
+def database_faults_explained(url: str) -> Generator[None]:
+    """Raise `Unavailable` with the reason for every fault of the database's driver."""
     try:
-        await migrate(url)
-        store = make_store(url)
-        await store.start()
-    except (*broken, OSError) as fault:
+        yield
+    except _database_faults(url) as fault:
         raise _unusable(url, fault) from fault
-    if is_new and not quiet:
-        _tell_of_new_database(url)
-    try:
-        yield store
-    except broken as fault:
-        raise _unusable(url, fault) from fault
-    finally:
-        await store.close()
 
 
 async def run_unit(
@@ -174,7 +190,7 @@ def exit_on_refusal() -> Generator[None]:
         exit_with_error(refusal.description, 1)
     except SettingsError as fault:
         exit_with_error(str(fault), 2)
-    except UnusableKeyError as fault:
+    except (UnreadableBackup, UnusableKeyError) as fault:
         exit_with_error(str(fault), 1)
     except BrokenPipeError:
         raise  # typer ends a command whose reader has gone
@@ -189,6 +205,12 @@ def command_name() -> str:
         return shlex.join([sys.executable, "-m", "negotiator"])
     found = shutil.which("negotiator")
     return "negotiator" if found and Path(found).samefile(own) else shlex.quote(str(own))
+
+
+def counted(number: int, plural: str) -> str:
+    """A number with its noun, such as `1 memory` or `2,500 tools`."""
+    singular = f"{plural[:-3]}y" if plural.endswith("ies") else plural.removesuffix("s")
+    return f"{number:,} {singular if number == 1 else plural}"
 
 
 def exit_with_error(line: str, code: int) -> None:

@@ -10,6 +10,7 @@ from typing import Annotated, Final
 import typer
 
 from negotiator import telemetry
+from negotiator.backup.restoring import finish_interrupted_restore
 from negotiator.cli.output import command_name, exit_on_refusal, print_result, run_unit
 from negotiator.cli.running_servers import recorded
 from negotiator.directory import exchange_import
@@ -85,6 +86,7 @@ def _configured(host: str, port: int) -> tuple[SettingsSources, Settings]:
         sources = find_sources()
     settings = load(sources)
     telemetry.configure(settings.log_format)
+    finish_interrupted_restore(settings)
     return sources, settings
 
 

@@ -1,10 +1,15 @@
 """Claiming and erasing over all tables, and what time brings: what the tables declare, and the exceptions."""
 
+from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Final
 
-from negotiator.agents import registration
-from negotiator.directory import collections_queries, submissions_transitions
+from negotiator import audit
+from negotiator.agents import mail, registration
+from negotiator.agents.tables import Agent
+from negotiator.directory import collections_queries, submissions_queries, submissions_transitions
+from negotiator.errors import NotFound
 from negotiator.memory import memories_lifecycle, memories_queries
 from negotiator.negotiations import queries as negotiation_queries
 from negotiator.store import atomic_updates, ownership
@@ -12,6 +17,9 @@ from negotiator.store.ownership import Chore
 from negotiator.store.statement import Transaction
 from negotiator.teleprompter import example_queries, session_transitions
 from negotiator.tokens import clients
+from negotiator.trust import revocations
+from negotiator.users import identity_matching, user_queries
+from negotiator.users.tables import User
 
 BEFORE_CLAIM: Final[tuple[Callable[[Transaction, str, str], Any], ...]] = (
     negotiation_queries.record_claim,
@@ -43,6 +51,99 @@ def erase(tx: Transaction, principal: str) -> None:
     ownership.current_walk().erase(tx, principal)
 
 
+@dataclass(frozen=True, slots=True)
+class ErasedPrincipal:
+    """Who was erased: a user with their agents, or an agent. Mails to `emails` may still wait in the outbox folder.
+
+    `rows` counts what they owned, by table.
+    """
+
+    id: str
+    agents: tuple[str, ...]
+    emails: tuple[str, ...]
+    rows: dict[str, int]
+
+
+def describe_user(tx: Transaction, user: User) -> ErasedPrincipal:
+    """What `erase_user` would erase."""
+    agents = registration.ids_of_user(tx, user.id)
+    described = [describe_agent(tx, agent) for agent in agents]
+    emails = {user.email or "", *(email for each in described for email in each.emails)} - {""}
+    return ErasedPrincipal(
+        user.id, tuple(agents), tuple(sorted(emails)), _count(tx, [user.id, *agents])
+    )
+
+
+def describe_agent(tx: Transaction, agent_id: str) -> ErasedPrincipal:
+    """What `erase_agent` would erase; 404 when there is no such agent."""
+    agent = registration.find_of_any_service(tx, agent_id)
+    if agent is None:
+        raise NotFound(f"There is no agent {agent_id}.")
+    named = {agent.contact_email or "", agent.identity_value}
+    emails = tuple(sorted(name for name in named if "@" in name))
+    return ErasedPrincipal(agent_id, (agent_id,), emails, _count(tx, [agent_id]))
+
+
+def erase_user(tx: Transaction, user: User) -> ErasedPrincipal:
+    """Delete a user's account with everything they and their agents own, hold and left; their tokens end at once.
+
+    The audit trail keeps what happened when, without addresses and details, and that the user was erased. What the
+    catalogue published stays: it is public, and a moderator deletes it.
+    """
+    erased = describe_user(tx, user)
+    for agent_id in erased.agents:
+        erase_agent(tx, agent_id)
+    for identity in identity_matching.of_user(tx, user.id):
+        revocations.forget_identity(tx, identity.key)
+    for email in erased.emails:
+        ownership.current_walk().erase_mentions(tx, "email", email)
+        mail.forget_address(tx, email)
+    _erase_principal(tx, user.id)
+    ownership.delete_row(tx, User, user.id)
+    audit.record(tx, audit.USER_ERASED, user.id, actor="operator")
+    return erased
+
+
+def erase_agent(tx: Transaction, agent_id: str) -> ErasedPrincipal:
+    """Delete an agent with everything it owns, holds and left; 404 when there is no such agent.
+
+    What a claim gave to its user stays with the user.
+    """
+    erased = describe_agent(tx, agent_id)
+    for email in erased.emails:
+        mail.forget_address(tx, email)
+    _erase_principal(tx, agent_id)
+    ownership.delete_row(tx, Agent, agent_id)
+    audit.record(tx, audit.AGENT_ERASED, agent_id, actor="operator")
+    return erased
+
+
+def erase_again(tx: Transaction, principal: str) -> bool:
+    """Erase the user or agent with this id, if there is one."""
+    user = user_queries.by_id(tx, principal)
+    if user is not None:
+        erase_user(tx, user)
+    elif registration.find_of_any_service(tx, principal) is not None:
+        erase_agent(tx, principal)
+    else:
+        return False
+    return True
+
+
+def _erase_principal(tx: Transaction, principal: str) -> None:
+    revocations.revoke(tx, principal)
+    erase(tx, principal)
+    ownership.current_walk().erase_mentions(tx, "principal", principal)
+    audit.redact(tx, principal)
+
+
+def _count(tx: Transaction, principals: list[str]) -> dict[str, int]:
+    counts: Counter[str] = Counter()
+    for principal in principals:
+        counts.update(ownership.current_walk().count_owned(tx, principal))
+    return dict(sorted(counts.items()))
+
+
 def delete_expired_agents(tx: Transaction, now: int, limit: int) -> int:
     """Delete up to `limit` agents whose time is over, with everything they own; returns their number."""
     gone = registration.delete_expired(tx, now, limit)
@@ -56,6 +157,7 @@ def chores() -> tuple[Chore, ...]:
     return (
         Chore("negotiations.deadline", negotiation_queries.expire_overdue),
         Chore("submissions.open", submissions_transitions.expire_overdue),
+        Chore("submissions.withdrawn", submissions_queries.delete_withdrawn, scrub=True),
         Chore("teleprompter_sessions.ends_at", session_transitions.end_overdue),
         Chore("tools.saves", collections_queries.recount_due_saves),
         Chore("budgets.arrival", atomic_updates.delete_full_budgets),

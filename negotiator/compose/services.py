@@ -113,9 +113,7 @@ def build_services(settings: Settings) -> Services:
         resources=resources,
         pipeline=Pipeline(guard, limits, RefusalRenderer(base), store, agent_calls),
         agent_calls=agent_calls,
-        mailer=Mailer(
-            settings.smtp_url, sender=settings.mail_from, outbox=settings.data_dir / "outbox"
-        ),
+        mailer=Mailer(settings.smtp_url, sender=settings.mail_from, outbox=settings.outbox_folder),
         page_router=_page_router(settings, store, limits, guard, secret),
     )
 
@@ -171,7 +169,7 @@ def load_pepper(settings: Settings) -> bytes:
     """The secret behind codes and cursors: from the settings, else a file that the first start creates."""
     if settings.secret:
         return settings.secret.encode()
-    path = settings.data_dir / "secret"
+    path = settings.pepper_file
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with contextlib.suppress(FileExistsError):
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

@@ -11,10 +11,13 @@ from negotiator import values
 from negotiator.directory.tables import Submission, SubmissionKey
 from negotiator.directory.tool_keys import CanonicalKey
 from negotiator.errors import NotFound, PreconditionFailed
+from negotiator.store.ownership import delete_row
 from negotiator.store.statement import Query, Statement, Transaction, entity, insertion, table
 
 OPEN_STATUSES: Final = ("pending", "changes_requested")
 SUBMISSION_LIFETIME: Final = 90 * values.DAY
+WITHDRAWN_KEPT: Final = 30 * values.DAY
+"""How long a withdrawn submission stays; then its text is deleted."""
 _LAST: Final = "sub_" + "z" * values.ID_LENGTH
 _HARMLESS: Final = ("duplicate", "insufficient_detail", "broken_link")
 """Reasons of a rejection that do not count against the submitter."""
@@ -78,6 +81,16 @@ _DUE = Query(
     .order_by(col(Submission.expires_at))
     .limit(bindparam("limit")),
     entity(Submission),
+)
+_WITHDRAWN = Query(
+    select(col(Submission.id))
+    .where(
+        col(Submission.status) == "withdrawn",
+        col(Submission.updated_at) <= bindparam("before", type_=BigInteger),
+    )
+    .order_by(col(Submission.id))
+    .limit(bindparam("limit")),
+    lambda row: str(row[0]),
 )
 _ASKING = Query(
     select(Submission)
@@ -155,6 +168,14 @@ def find_competing(tx: Transaction, keys: Iterable[CanonicalKey]) -> list[Submis
 def due(tx: Transaction, now: int, limit: int) -> list[Submission]:
     """Expired open submissions, up to `limit`."""
     return tx.all(_DUE, now=now, limit=limit)
+
+
+def delete_withdrawn(tx: Transaction, now: int, limit: int) -> int:
+    """Delete up to `limit` submissions that were withdrawn 30 days ago or earlier; returns their number."""
+    gone = tx.all(_WITHDRAWN, before=now - WITHDRAWN_KEPT, limit=limit)
+    for submission in gone:
+        delete_row(tx, Submission, submission)
+    return len(gone)
 
 
 def add(tx: Transaction, row: Submission, keys: Sequence[CanonicalKey] = ()) -> None:

@@ -177,7 +177,7 @@ class Submission(TableModel, table=True):
         table_options(
             owner="owner",
             origin="origin",
-            kept="an open submission expires into another state and stays with its owner",
+            kept="an open submission expires into another state; submissions_queries deletes withdrawn ones",
         ),
     )
 

@@ -49,6 +49,8 @@ _DELETE_FULL = Statement(
     )
 )
 
+_FORGET = Statement(delete(StoredRateBudget).where(col(StoredRateBudget.key) == bindparam("key")))
+
 _arrival = table(StoredRateBudget).c.arrival
 _now = bindparam("now", type_=BigInteger)
 _possible = bindparam("possible", type_=BigInteger)
@@ -98,6 +100,11 @@ def charge_budget(tx: Transaction, key: str, *, now: int, interval: int, burst: 
 def read_budget(tx: Transaction, key: str) -> int | None:
     """The arrival time of a budget, without taking from it."""
     return tx.one(_PEEK, key=key)
+
+
+def forget_budget(tx: Transaction, key: str) -> None:
+    """Delete a budget; it is full again."""
+    tx.run(_FORGET, key=key)
 
 
 def delete_full_budgets(tx: Transaction, now: int, limit: int) -> int:

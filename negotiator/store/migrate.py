@@ -6,6 +6,8 @@ run; a migration that removes something raises it.
 """
 
 import fcntl
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -37,10 +39,14 @@ class SchemaFloor(TableModel, table=True):
 
 def alembic_config(connection: Connection) -> Config:
     """Alembic's configuration over an open connection."""
-    made = Config()
-    made.set_main_option("script_location", str(_SCRIPTS))
+    made = _scripts()
     made.attributes["connection"] = connection
     return made
+
+
+def known_revisions() -> list[str]:
+    """The revisions of the schema that this release knows, newest first."""
+    return [each.revision for each in ScriptDirectory.from_config(_scripts()).walk_revisions()]
 
 
 async def migrate(url: str) -> None:
@@ -79,12 +85,33 @@ def upgrade(connection: Connection) -> None:
         command.upgrade(config, "head")
 
 
-def _migrate_file(path: Path) -> None:
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+def upgrade_file(path: Path, revision: str = "head") -> None:
+    """Bring an SQLite file that nobody else uses to a revision of this release; it is made when it is missing."""
+    engine = create_engine(f"sqlite:///{path}")
+    with engine.begin() as connection:
+        command.upgrade(alembic_config(connection), revision)
+    engine.dispose()
+
+
+@contextmanager
+def migrations_held(path: Path) -> Generator[None]:
+    """Keep every process from making or migrating this SQLite file."""
     with path.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _migrate_file(path: Path) -> None:
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with migrations_held(path):
         path.touch(mode=0o600)
         engine = create_engine(f"sqlite:///{path}")
         with engine.begin() as connection:
             upgrade(connection)
         engine.dispose()
+
+
+def _scripts() -> Config:
+    made = Config()
+    made.set_main_option("script_location", str(_SCRIPTS))
+    return made

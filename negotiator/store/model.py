@@ -31,6 +31,8 @@ class RowLifetime(TypedDict, total=False):
     """
     scrub: bool
     """Whether no byte of an expired row may stay in the database's files."""
+    erased_by: Mapping[str, Literal["principal", "email"]]
+    """Column to what it holds of a user or agent that does not own the row: it goes when an operator erases them."""
     kept: str
     """Why rows stay although their owner goes, their moment passes, or nobody owns them."""
 

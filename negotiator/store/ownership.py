@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final, cast
+from typing import Any, Final, Literal, cast
 
 from sqlalchemy import (
     BigInteger,
@@ -15,6 +15,7 @@ from sqlalchemy import (
     Table,
     bindparam,
     delete,
+    func,
     select,
     tuple_,
     update,
@@ -88,6 +89,16 @@ class OwnershipWalk:
         owned = [table for table in metadata.sorted_tables if "owner" in lifetime_of(table)]
         self._claims = [s for table in owned for s in self._claim_statements(table)]
         self._erasures = [s for table in owned for s in self._delete_statements(table)]
+        self._mentions: dict[str, list[Statement]] = {"principal": [], "email": []}
+        for table in metadata.sorted_tables:
+            for column, kind in lifetime_of(table).get("erased_by", {}).items():
+                self._mentions[kind] += self._cascade(table, table.c[column] == _PRINCIPAL)
+        self._counts = {
+            table.name: Query(
+                select(func.count()).where(_owner(table) == _PRINCIPAL), lambda row: int(row[0])
+            )
+            for table in owned
+        }
         self._rows = {
             parent: list(self._row_statements(metadata.tables[parent])) for parent in self._parts
         }
@@ -107,6 +118,20 @@ class OwnershipWalk:
         """Delete every row that a principal owns, and the rows that are part of them."""
         for statement in self._erasures:
             tx.run(statement, principal=principal)
+
+    def erase_mentions(
+        self, tx: Transaction, kind: Literal["principal", "email"], value: str
+    ) -> None:
+        """Delete every row that holds this id or e-mail address in a column that is declared `erased_by`."""
+        for statement in self._mentions[kind]:
+            tx.run(statement, principal=value)
+
+    def count_owned(self, tx: Transaction, principal: str) -> dict[str, int]:
+        """The number of rows that a principal owns in each table where they own any."""
+        found = {
+            name: tx.one(query, principal=principal) or 0 for name, query in self._counts.items()
+        }
+        return {name: number for name, number in found.items() if number}
 
     def delete(self, tx: Transaction, table: str, key: str) -> None:
         """Delete one row of a table that has parts, by its key, and the rows that are part of it."""

@@ -25,7 +25,11 @@ class AccessToken(TableModel, table=True):
             sqlite_where=text("user_id IS NOT NULL"),
             postgresql_where=text("user_id IS NOT NULL"),
         ),
-        table_options(sqlite_with_rowid=False, expires={"expires_at": DAY}),
+        table_options(
+            sqlite_with_rowid=False,
+            expires={"expires_at": DAY},
+            erased_by={"client_id": "principal", "user_id": "principal"},
+        ),
     )
 
     jti: str = Field(primary_key=True)
@@ -79,7 +83,10 @@ class ApiKey(TableModel, table=True):
     """
 
     __tablename__ = "api_keys"
-    __table_args__ = table_options(expires={"expires_at": 30 * DAY, "revoked_at": 30 * DAY})
+    __table_args__ = table_options(
+        expires={"expires_at": 30 * DAY, "revoked_at": 30 * DAY},
+        erased_by={"client_id": "principal"},
+    )
 
     id: str = Field(primary_key=True)
     client_id: str = Field(index=True)
@@ -105,7 +112,12 @@ class AuthorizationGrant(TableModel, table=True):
     __tablename__ = "authorizations"
     __table_args__ = (
         Index("ix_authorizations_user_id_client_id", "user_id", "client_id"),
-        table_options(owner="user_id", on_claim="leave", expires={"expires_at": DAY}),
+        table_options(
+            owner="user_id",
+            on_claim="leave",
+            expires={"expires_at": DAY},
+            erased_by={"client_id": "principal"},
+        ),
     )
 
     id: str = Field(primary_key=True)
@@ -135,7 +147,11 @@ class RefreshToken(TableModel, table=True):
     """
 
     __tablename__ = "refresh_tokens"
-    __table_args__ = table_options(sqlite_with_rowid=False, expires={"expires_at": DAY})
+    __table_args__ = table_options(
+        sqlite_with_rowid=False,
+        part_of={"authorization": "authorizations"},
+        expires={"expires_at": DAY},
+    )
 
     digest: str = Field(primary_key=True)
     authorization: str = Field(index=True)

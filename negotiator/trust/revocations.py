@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from sqlalchemy import BigInteger, bindparam, update
+from sqlalchemy import BigInteger, bindparam, delete, update
 from sqlmodel import col, select
 
 from negotiator import values
@@ -22,6 +22,7 @@ _MARK = Statement(
 _LOWER = Statement(
     update(Revocation).where(col(Revocation.subject) == bindparam("withdrawn")).values(before=_mark)
 )
+_FORGET = Statement(delete(Revocation).where(col(Revocation.subject) == bindparam("subject")))
 _FIND = Query(
     select(Revocation.before).where(col(Revocation.subject) == bindparam("subject")),
     lambda row: int(row[0]),
@@ -55,6 +56,12 @@ def revoke(tx: Transaction, subject: str, *, before: int = FOREVER) -> None:
 def restore(tx: Transaction, subject: str) -> None:
     """Allow what is issued to `subject` from now on; what was issued before stays void."""
     tx.run(_LOWER, withdrawn=subject, mark=values.now())
+
+
+def forget_identity(tx: Transaction, identity: str) -> None:
+    """Delete the watermarks of an identity, whose key names a person at an issuer."""
+    for subject in (identity, login_key(identity), closed_key(identity)):
+        tx.run(_FORGET, subject=subject)
 
 
 def revoked_before(tx: Transaction, subject: str) -> int:

@@ -16,7 +16,7 @@ class User(TableModel, table=True):
     """A user account. `email` is in lower case and unique; an account made from an assertion may have none."""
 
     __tablename__ = "users"
-    __table_args__ = table_options(kept="accounts are disabled, never deleted")
+    __table_args__ = table_options(kept="an operator disables or erases an account")
 
     id: str = Field(primary_key=True)
     email: str | None = Field(unique=True)
@@ -64,7 +64,9 @@ class Approval(TableModel, table=True):
     """A request that only the owner of `email` may grant: to link an identity to their account, or to bind an agent."""
 
     __tablename__ = "approvals"
-    __table_args__ = table_options(expires={"expires_at": DAY})
+    __table_args__ = table_options(
+        expires={"expires_at": DAY}, erased_by={"email": "email", "agent_id": "principal"}
+    )
 
     id: str = Field(primary_key=True)
     digest: str = Field(unique=True)
@@ -88,7 +90,9 @@ class BrowserSession(TableModel, table=True):
     """
 
     __tablename__ = "browser_sessions"
-    __table_args__ = table_options(expires={"expires_at": DAY, "seen_at": SESSION_IDLE + DAY})
+    __table_args__ = table_options(
+        part_of={"user_id": "users"}, expires={"expires_at": DAY, "seen_at": SESSION_IDLE + DAY}
+    )
 
     id: str = Field(primary_key=True)
     digest: str = Field(unique=True)

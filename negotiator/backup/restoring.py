@@ -1,0 +1,315 @@
+"""Checks a backup, and puts what it holds in the place of what is there.
+
+A restore unpacks beside the data, checks everything, and only then replaces: on SQLite by renames that a journal lists,
+on PostgreSQL by one transaction, after which the journal's renames follow. A restore that is killed before its journal
+is complete has changed nothing; one that is killed later is finished by the next command.
+"""
+
+import asyncio
+import contextlib
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Generator, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import count
+from pathlib import Path
+from typing import IO, Final
+
+import orjson
+from sqlalchemy.engine import make_url
+
+from negotiator.backup import archive, database_copy
+from negotiator.backup.archive import ArchiveReader, Manifest
+from negotiator.backup.encrypted_stream import EncryptedReader, UnreadableBackup
+from negotiator.backup.making import sync_folder, work_folder
+from negotiator.data_folder import own_data_folder
+from negotiator.errors import Conflict
+from negotiator.keys import check_keys
+from negotiator.settings import Settings
+from negotiator.store.migrate import known_revisions, migrations_held, upgrade_file
+from negotiator.store.sqlite import SqliteTransaction
+from negotiator.store.statement import Transaction
+
+_JOURNAL: Final = "restore.json"
+_STAGED: Final = "restore-"
+_ASIDE: Final = "before-restore-"
+_DATABASE_FILES: Final = ("", "-wal", "-shm", "-journal")
+
+EraseAgain = Callable[[Transaction, str], bool]
+"""Erases the user or agent with this id; False when there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreResult:
+    """What was restored, and where the data that was there before is now.
+
+    `erased_again` counts the users and agents that were erased after the backup was made, by the trail of the replaced
+    database; None when there was no database, or its trail could not be read.
+    """
+
+    manifest: Manifest
+    set_aside: list[str]
+    erased_again: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class FileMove:
+    """A rename; it is done when the new name exists."""
+
+    before: Path
+    after: Path
+
+    def run(self) -> None:
+        if not os.path.lexists(self.after) and os.path.lexists(self.before):
+            self.after.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self.before.rename(self.after)
+            sync_folder(self.after.parent)
+            sync_folder(self.before.parent)
+
+
+def verify_backup(settings: Settings, source: IO[bytes], passphrase: str) -> Manifest:
+    """Read a whole backup, unpack it for a moment and check it; raises `UnreadableBackup`.
+
+    It is unpacked in the data folder, or in the folder of temporary files where there is no data folder.
+    """
+    with ExitStack() as stack:
+        if os.access(settings.data_dir, os.W_OK | os.X_OK):
+            folder = stack.enter_context(work_folder(settings.data_dir))
+        else:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="negotiator-")))
+        return _unpack(source, passphrase, folder)
+
+
+async def restore_backup(
+    settings: Settings,
+    source: IO[bytes],
+    passphrase: str,
+    *,
+    replace: bool,
+    erase_again: EraseAgain,
+) -> RestoreResult:
+    """Put a backup in the place of the data that these settings name.
+
+    Raises `UnreadableBackup`, `Unavailable` while the data is used, and `Conflict` when there is data and not
+    `replace`; nothing is changed then.
+    """
+    with own_data_folder(settings.data_dir):
+        _finish(settings)
+        places = RestorePlaces(settings)
+        is_empty = places.is_empty() and not (
+            places.database is None and await database_copy.has_tables(settings.database_url)
+        )
+        if not replace and not is_empty:
+            raise Conflict(
+                f"There is data in {settings.data_dir}, {settings.keys_dir} or the database; --replace moves it aside."
+            )
+        places.discard_staged()
+        try:
+            manifest = _unpack(source, passphrase, places.staged(settings.data_dir))
+            copy = places.staged(settings.data_dir) / archive.DATABASE
+            upgrade_file(copy)
+            erased = await _erase_again(settings.database_url, copy, erase_again)
+            moved = await _replace(settings, places, copy)
+        finally:
+            if not places.journal.exists():
+                places.discard_staged()
+        return RestoreResult(manifest, moved, erased)
+
+
+def finish_interrupted_restore(settings: Settings) -> None:
+    """Complete or drop a restore that was killed; `Unavailable` while it still runs."""
+    if (settings.data_dir / _JOURNAL).exists():
+        with own_data_folder(settings.data_dir):
+            _finish(settings)
+
+
+class RestorePlaces:
+    """The folders of the data: where it is, where it is unpacked beside that, and where the old data goes."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.journal = settings.data_dir / _JOURNAL
+        url = settings.database_url
+        self.database = Path(make_url(url).database or "") if url.startswith("sqlite") else None
+        self.stamp = self._new_stamp()
+
+    def _new_stamp(self) -> str:
+        """The time to the second, and a number when there was a restore within this second."""
+        second = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
+        numbered = (f"{second}_{number}" if number else second for number in count())
+        return next(
+            each
+            for each in numbered
+            if not any((folder / f"{_ASIDE}{each}").exists() for folder in self.folders())
+        )
+
+    def folders(self) -> list[Path]:
+        database = [self.database.parent] if self.database else []
+        return list(dict.fromkeys([self.settings.data_dir, self.settings.keys_dir, *database]))
+
+    def staged(self, folder: Path) -> Path:
+        made = folder / f"{_STAGED}{self.stamp}"
+        made.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return made
+
+    def discard_staged(self) -> None:
+        for folder in self.folders():
+            for left in folder.glob(f"{_STAGED}[0-9]*T[0-9]*"):
+                shutil.rmtree(left)
+
+    def present(self) -> list[Path]:
+        """The files and folders of the old data."""
+        settings = self.settings
+        database = self.database
+        files = [Path(f"{database}{end}") for end in _DATABASE_FILES] if database else []
+        files += [
+            settings.pepper_file,
+            settings.outbox_folder,
+            *sorted(settings.keys_dir.glob("*.pem")),
+        ]
+        return [path for path in files if os.path.lexists(path)]
+
+    def is_empty(self) -> bool:
+        return not self.present()
+
+    def aside(self, path: Path) -> FileMove:
+        return FileMove(path, path.parent / f"{_ASIDE}{self.stamp}" / path.name)
+
+
+def _unpack(source: IO[bytes], passphrase: str, folder: Path) -> Manifest:
+    reader = ArchiveReader(EncryptedReader(source, passphrase))
+    manifest = reader.manifest
+    if manifest.schema not in known_revisions():
+        raise UnreadableBackup(
+            f"The backup was made by Negotiator {manifest.version} with schema {manifest.schema}, which this version "
+            "does not know. Update it."
+        )
+    reader.unpack(folder)
+    database_copy.check_file(folder / archive.DATABASE)
+    with database_copy.open_file(folder / archive.DATABASE) as database:
+        if database_copy.revision_of(database) != manifest.schema:
+            raise UnreadableBackup(
+                "The database in the backup is of another schema than its manifest says."
+            )
+        if database_copy.count_rows(database) != manifest.counts:
+            raise UnreadableBackup(
+                "The database in the backup has other rows than its manifest says."
+            )
+    check_keys(folder / archive.KEYS)
+    return manifest
+
+
+async def _erase_again(url: str, copy: Path, erase: EraseAgain) -> int | None:
+    """Erase from the copy whom the trail of the present database says were erased."""
+    erased = await database_copy.read_erasures(url)
+    if not erased:
+        return None if erased is None else 0
+    with database_copy.open_file(copy) as restored:
+        restored.execute("pragma secure_delete=on")
+        restored.execute("begin")
+        again = sum(erase(SqliteTransaction(restored), principal) for principal in erased)
+        restored.execute("commit")
+        restored.execute("vacuum")
+    return again
+
+
+async def _replace(settings: Settings, places: RestorePlaces, copy: Path) -> list[str]:
+    """Put the staged files in place; returns where the old ones are."""
+    unpacked = places.staged(settings.data_dir)
+    old = [places.aside(path) for path in places.present()]
+    new = _placements(settings, places, unpacked)
+    _sync_files(move.before for move in new)
+    moves = [*old, *new]
+    moved = sorted({str(move.after.parent) for move in old})
+    if places.database is not None:
+        with migrations_held(places.database):
+            _write_journal(places, moves, mark="")
+            _finish(settings)
+        return moved
+    schema = f"before_restore_{places.stamp.lower()}"
+    mark = f"restored {places.stamp}"
+    _write_journal(places, moves, mark=mark)
+    try:
+        was_there = await database_copy.load_into_postgres(
+            settings.database_url, copy, set_aside=schema, mark=mark
+        )
+    except BaseException:
+        with contextlib.suppress(
+            Exception
+        ):  # a journal that stays is looked at by the next command
+            await asyncio.to_thread(_finish, settings)
+        raise
+    await asyncio.to_thread(_finish, settings)
+    return [*moved, *([f"schema {schema} of the database"] if was_there else [])]
+
+
+def _placements(settings: Settings, places: RestorePlaces, unpacked: Path) -> list[FileMove]:
+    """The renames of the new files; those for another folder are copied beside their place first."""
+    moves: list[FileMove] = [FileMove(unpacked / archive.PEPPER, settings.pepper_file)]
+    if (unpacked / archive.OUTBOX).exists():
+        moves.append(FileMove(unpacked / archive.OUTBOX, settings.outbox_folder))
+    if places.database is not None:
+        beside = places.staged(places.database.parent) / places.database.name
+        shutil.move(unpacked / archive.DATABASE, beside)
+        moves.append(FileMove(beside, places.database))
+    for path in sorted((unpacked / archive.KEYS).iterdir()):
+        beside = places.staged(settings.keys_dir) / path.name
+        shutil.move(path, beside)
+        moves.append(FileMove(beside, settings.keys_dir / path.name))
+    return moves
+
+
+def _sync_files(paths: Iterable[Path]) -> None:
+    for path in paths:
+        for file in [path] if path.is_file() else path.iterdir():
+            with file.open("rb") as opened:
+                os.fsync(opened.fileno())
+        sync_folder(path.parent)
+
+
+def _write_journal(places: RestorePlaces, moves: Iterable[FileMove], *, mark: str) -> None:
+    """From here on the restore is completed whatever happens; with a mark, if the database has it."""
+    document = {
+        "mark": mark,
+        "moves": [[str(move.before.absolute()), str(move.after.absolute())] for move in moves],
+    }
+    temporary = places.journal.with_suffix(".tmp")
+    with temporary.open("wb") as file:
+        temporary.chmod(0o600)
+        file.write(orjson.dumps(document))
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.rename(places.journal)
+    sync_folder(places.journal.parent)
+
+
+def _finish(settings: Settings) -> None:
+    """Do the renames of the journal, if there is one, that are not done yet."""
+    places = RestorePlaces(settings)
+    if not places.journal.exists():
+        return
+    document = orjson.loads(places.journal.read_bytes())
+    if not document["mark"] or _mark_of(settings.database_url) == document["mark"]:
+        for before, after in document["moves"]:
+            FileMove(Path(before), Path(after)).run()
+    places.journal.unlink()
+    sync_folder(places.journal.parent)
+    places.discard_staged()
+
+
+def _mark_of(url: str) -> str | None:
+    with ThreadPoolExecutor(1) as aside:  # the caller may have a loop running
+        return aside.submit(asyncio.run, database_copy.restore_mark(url)).result()
+
+
+@contextmanager
+def opened_backup(path: Path) -> Generator[IO[bytes]]:
+    """The file of a backup; `UnreadableBackup` when it is none."""
+    if not path.is_file():
+        raise UnreadableBackup(f"{path} is not a file.")
+    with path.open("rb") as file:
+        yield file

@@ -1,0 +1,172 @@
+"""`negotiator backup`, `verify` and `restore`: everything that cannot be rebuilt, in one encrypted file."""
+
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+from typing import IO, Annotated, Any, Final
+
+import typer
+
+from negotiator.backup.archive import Manifest
+from negotiator.backup.encrypted_stream import UnreadableBackup
+from negotiator.backup.making import new_file, write_backup
+from negotiator.backup.restoring import restore_backup, verify_backup
+from negotiator.cli.output import (
+    JsonOption,
+    async_command,
+    counted,
+    database_faults_explained,
+    load_settings,
+    print_result,
+    print_warning,
+)
+from negotiator.compose.ownership import erase_again
+from negotiator.errors import InvalidRequest
+from negotiator.settings import ENV_PREFIX, Settings
+from negotiator.values import timestamp
+
+FileArgument = Annotated[Path, typer.Argument(metavar="FILE", help="The backup.", allow_dash=True)]
+PassphraseOption = Annotated[
+    bool,
+    typer.Option(
+        "--passphrase-stdin", help="Read the passphrase from the first line of standard input."
+    ),
+]
+_PIPE: Final = "-"
+_SHORTEST: Final = 12
+_SHOWN: Final = ("users", "agents", "negotiations", "memories", "wins", "tools")
+
+
+@async_command
+async def backup(
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="A new file; - for standard output.", allow_dash=True),
+    ],
+    passphrase_stdin: PassphraseOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Write database, signing keys, pepper and unsent mails into one encrypted file; the server may run."""
+    settings = load_settings()
+    passphrase = _passphrase(settings, from_input=passphrase_stdin, is_new=True)
+    is_pipe = str(file) == _PIPE
+    if is_pipe and sys.stdout.isatty():
+        raise typer.BadParameter("a terminal cannot take a backup: name a file, or pipe it")
+    with (
+        database_faults_explained(settings.database_url),
+        nullcontext(sys.stdout.buffer) if is_pipe else new_file(file) as target,
+    ):
+        manifest = await write_backup(settings, target, passphrase)
+        target.flush()
+    if not is_pipe:
+        size = file.stat().st_size
+        line = f"{file} has {size:,} bytes: {_content(manifest)}."
+        print_result(_json(manifest) | {"file": str(file), "bytes": size}, line, as_json=as_json)
+
+
+@async_command
+async def verify(
+    file: FileArgument, passphrase_stdin: PassphraseOption = False, as_json: JsonOption = False
+) -> None:
+    """Read a whole backup and check it as restore would, without changing anything."""
+    settings = load_settings()
+    passphrase = _passphrase(settings, from_input=passphrase_stdin)
+    with _opened(file, passphrase_stdin) as source:
+        manifest = verify_backup(settings, source, passphrase)
+    line = f"{file} is whole and can be restored: {_content(manifest)}."
+    print_result(_json(manifest) | {"whole": True}, line, as_json=as_json)
+
+
+@async_command
+async def restore(
+    file: FileArgument,
+    replace: Annotated[
+        bool,
+        typer.Option("--replace", help="Move the data that is there aside, and say where it is."),
+    ] = False,
+    passphrase_stdin: PassphraseOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Put a backup in the place of the data, while no server runs on it; it is checked before anything changes."""
+    settings = load_settings()
+    passphrase = _passphrase(settings, from_input=passphrase_stdin)
+    with (
+        database_faults_explained(settings.database_url),
+        _opened(file, passphrase_stdin) as source,
+    ):
+        done = await restore_backup(
+            settings, source, passphrase, replace=replace, erase_again=erase_again
+        )
+    made = done.manifest
+    if settings.base_url != made.base_url:
+        print_warning(
+            f"the backup is of {made.base_url}; tokens made there are void while the base URL is {settings.base_url}"
+        )
+    if settings.secret and settings.secret.encode() != settings.pepper_file.read_bytes():
+        print_warning(
+            f"{ENV_PREFIX}SECRET is not the backup's pepper: API keys, open codes and sessions are void until it is "
+            f"unset; the backup's is in {settings.pepper_file}"
+        )
+    if done.erased_again is None:
+        print_warning(
+            f"whoever was erased after {timestamp(made.made_at)} is back: there was no audit trail here to read them "
+            "from; erase them again"
+        )
+    lines = [f"Restored: {_content(made)}."]
+    if done.erased_again:
+        lines.append(f"Erased again, as the audit trail asks: {done.erased_again}.")
+    lines += [f"The data that was there is in {place}." for place in done.set_aside]
+    result = _json(made) | {
+        "restored": True,
+        "set_aside": done.set_aside,
+        "erased_again": done.erased_again,
+    }
+    print_result(result, "\n".join(lines), as_json=as_json)
+
+
+def _passphrase(settings: Settings, *, from_input: bool, is_new: bool = False) -> str:
+    if from_input:
+        passphrase = sys.stdin.buffer.readline().decode(errors="replace").rstrip("\r\n")
+    elif settings.backup_passphrase:
+        passphrase = settings.backup_passphrase
+    elif sys.stdin.isatty():
+        passphrase = str(
+            typer.prompt("Passphrase", hide_input=True, confirmation_prompt=is_new, err=True)
+        )
+    else:
+        raise typer.BadParameter(
+            f"a passphrase is needed: --passphrase-stdin, or {ENV_PREFIX}BACKUP_PASSPHRASE"
+        )
+    if is_new and len(passphrase) < _SHORTEST:
+        raise InvalidRequest(f"A passphrase has at least {_SHORTEST} characters.")
+    return passphrase
+
+
+def _opened(file: Path, passphrase_stdin: bool) -> Any:
+    if str(file) != _PIPE:
+        if not file.is_file():
+            raise UnreadableBackup(f"{file} is not a file.")
+        return file.open("rb")
+    if passphrase_stdin:
+        raise typer.BadParameter("standard input cannot be both the passphrase and the backup")
+    source: IO[bytes] = sys.stdin.buffer
+    return nullcontext(source)
+
+
+def _content(manifest: Manifest) -> str:
+    counts = ", ".join(counted(manifest.counts.get(table, 0), table) for table in _SHOWN)
+    return (
+        f"made {timestamp(manifest.made_at)} by Negotiator {manifest.version} of {manifest.base_url}, "
+        f"schema {manifest.schema}, {counts}"
+    )
+
+
+def _json(manifest: Manifest) -> dict[str, Any]:
+    return {
+        "made_at": timestamp(manifest.made_at),
+        "version": manifest.version,
+        "schema": manifest.schema,
+        "engine": manifest.engine,
+        "base_url": manifest.base_url,
+        "counts": dict(manifest.counts),
+    }

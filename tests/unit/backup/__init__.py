@@ -1,0 +1,1 @@
+"""Backups: the encrypted stream, what is in it, the copy of the database."""
