@@ -105,6 +105,7 @@ JOBS: Final = (
         (
             "directory",
             "directory-agents",
+            "publish-a-tool",
             "directory-writing",
         ),
         "directory",

@@ -27,6 +27,8 @@ from negotiator.store.store import Store
 
 _TAG: Final = "exchange"
 _CHUNK: Final = 1_000
+_EMPTY_PAGES: Final = 20
+"""At most so many pages without a registered server are passed over in one call, so that clients do not ask in vain."""
 _OPEN: Final = frozenset({"active", "deprecated"})
 
 
@@ -117,10 +119,8 @@ class CatalogueExchange:
 
     async def servers(self, call: Call[ListServers]) -> Answer:
         """A page of servers in the registry's format."""
-        from negotiator.directory.search.search import search_page
-
         query = call.input
-        index, seq = await self.catalogue_index.current()
+        _, seq = await self.catalogue_index.current()
         headers = listing_answers.cache_headers(
             call.caller, listing_answers.weak_tag("servers", seq, query.model_dump_json())
         )
@@ -138,20 +138,34 @@ class CatalogueExchange:
                 "cursor": query.cursor,
             }
         )
-        request = await listing_answers.search_request(
-            tools_query, self.cursors, self.catalogue_index
-        )
-        found = search_page(index, request)
-        documents = await self.catalogue_index.documents([hit.id for hit in found.hits])
-        shown = [ToolView.model_validate_json(document) for document in documents]
-        # A page may be shorter than `limit`: some servers of the catalogue have no registry name.
-        views = [view for view in shown if mcp_server_json.is_registered(view)]
-        if query.version not in (None, "latest"):
-            views = [view for view in views if view.version == query.version]
-        cursor = listing_answers.next_cursor(tools_query, found, self.cursors)
+        views, cursor = await self._registered(tools_query, query.version)
+        for _ in range(_EMPTY_PAGES):
+            if views or not cursor:
+                break
+            tools_query = tools_query.model_copy(update={"cursor": cursor})
+            views, cursor = await self._registered(tools_query, query.version)
         metadata = {"count": len(views), **({"nextCursor": cursor} if cursor else {})}
         servers = [mcp_server_json.render_server(view, self.base) for view in views]
         return _json({"servers": servers, "metadata": metadata}, headers)
+
+    async def _registered(
+        self, query: ListTools, version: str | None
+    ) -> tuple[list[ToolView], str | None]:
+        """The registered servers of a page of tools, and the cursor of the next page.
+
+        They may be fewer than the page's limit: some servers of the catalogue have no registry name.
+        """
+        from negotiator.directory.search.search import search_page
+
+        index, _ = await self.catalogue_index.current()
+        request = await listing_answers.search_request(query, self.cursors, self.catalogue_index)
+        found = search_page(index, request)
+        documents = await self.catalogue_index.documents([hit.id for hit in found.hits])
+        shown = [ToolView.model_validate_json(document) for document in documents]
+        views = [view for view in shown if mcp_server_json.is_registered(view)]
+        if version not in (None, "latest"):
+            views = [view for view in views if view.version == version]
+        return views, listing_answers.next_cursor(query, found, self.cursors)
 
     async def versions(self, call: Call[ServerPath]) -> Answer:
         """The only stored version."""

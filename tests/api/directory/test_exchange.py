@@ -307,6 +307,25 @@ async def test_the_registry_surface_shows_the_same_servers(
         refused(await client.get(f"/v0.1/servers/{path}"), 404, "not_found")
 
 
+async def test_a_page_of_the_registry_surface_is_not_empty_while_servers_follow(
+    client: httpx2.AsyncClient, change: Change, file: Path
+) -> None:
+    file.write_text(json.dumps([official("active")]))
+    batch = list(exchange_files.read_file(file))
+    for name in ("First", "Second", "Third"):
+        unlisted = record(name, kind="mcp_server")
+        await change(lambda tx, unlisted=unlisted: catalogue_queries.put(tx, unlisted, actor="t"))
+    await change(lambda tx: exchange_import.import_batch(tx, batch))
+    for name in ("Fourth", "Fifth"):
+        unlisted = record(name, kind="mcp_server")
+        await change(lambda tx, unlisted=unlisted: catalogue_queries.put(tx, unlisted, actor="t"))
+    page = (await client.get("/v0.1/servers?limit=1")).json()
+    assert [each["server"]["name"] for each in page["servers"]] == ["io.github.acme/weather"]
+    cursor = page["metadata"]["nextCursor"]
+    last = (await client.get("/v0.1/servers", params={"limit": 1, "cursor": cursor})).json()
+    assert last == {"servers": [], "metadata": {"count": 0}}
+
+
 async def test_a_mirror_learns_what_went(
     client: httpx2.AsyncClient, change: Change, file: Path
 ) -> None:
