@@ -128,6 +128,7 @@ def _routes(application: Application) -> list[BaseRoute]:
             for page in component.public_pages(application.site)
         ),
         *application.metrics.routes(),
+        *application.probe.routes(),
     ]
 
 
@@ -151,9 +152,12 @@ def _layers(application: Application) -> list[Middleware]:
             pipeline=application.pipeline,
             mounts={MCP_PATH: application.mcp.endpoint},
             sockets={
-                path: app
-                for component in application.components
-                for path, app in component.sockets.items()
+                **application.probe.sockets(),
+                **{
+                    path: app
+                    for component in application.components
+                    for path, app in component.sockets.items()
+                },
             },
         ),
     ]

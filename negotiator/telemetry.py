@@ -2,10 +2,13 @@
 
 import logging
 import sys
+from collections.abc import Generator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Literal
 
 import structlog
+import structlog.testing
 from structlog.typing import EventDict, FilteringBoundLogger, WrappedLogger
 
 from negotiator.values import escape_invisible
@@ -49,6 +52,13 @@ def configure(style: Literal["console", "json"]) -> None:
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
         cache_logger_on_first_use=True,
     )
+
+
+@contextmanager
+def silenced() -> Generator[None]:
+    """Drop every line that is logged inside this block."""
+    with structlog.testing.capture_logs():
+        yield
 
 
 def logger(name: str) -> FilteringBoundLogger:

@@ -141,6 +141,19 @@ class Mailer:
             return str(failure) or f"no answer within {_DEADLINE:.0f} s"
         return ""
 
+    async def try_connect(self) -> str:
+        """Connect and sign in to the server without sending; returns why that failed, empty when it worked."""
+        client = self._client()
+        try:
+            await client.connect()
+            with contextlib.suppress(SMTPException, OSError):
+                await client.quit(timeout=1)
+        except (SMTPException, OSError, ValueError) as failure:
+            return str(failure)
+        finally:
+            client.close()
+        return ""
+
     async def _deliver(self, message: EmailMessage, to: str) -> None:
         client = self._client()
         try:

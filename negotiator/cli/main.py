@@ -11,6 +11,7 @@ from negotiator import __version__, audit
 from negotiator.cli import delegations_and_clients, users_and_issuers
 from negotiator.cli.backups import backup, restore, verify
 from negotiator.cli.directory import directory_app
+from negotiator.cli.doctor import doctor
 from negotiator.cli.erasure import agents_app
 from negotiator.cli.memory import memory_app
 from negotiator.cli.output import (
@@ -45,6 +46,7 @@ app.add_typer(directory_app, name="directory")
 app.add_typer(memory_app, name="memory")
 app.add_typer(keys_app, name="keys")
 app.command("serve")(serve)
+app.command("doctor")(doctor)
 app.command("backup")(backup)
 app.command("verify")(verify)
 app.command("restore")(restore)

@@ -195,7 +195,7 @@ def exit_on_refusal() -> Generator[None]:
     except BrokenPipeError:
         raise  # typer ends a command whose reader has gone
     except OSError as fault:
-        exit_with_error(f"{_reason(fault)}.", 1)
+        exit_with_error(f"{reason_of(fault)}.", 1)
 
 
 def command_name() -> str:
@@ -267,11 +267,11 @@ def _database_faults(url: str) -> tuple[type[Exception], ...]:
 def _unusable(url: str, fault: Exception) -> Unavailable:
     parts = make_url(url)
     name = parts.database if url.startswith("sqlite") else parts.render_as_string()
-    return Unavailable(f"The database {name} cannot be used: {_reason(fault)}.")
+    return Unavailable(f"The database {name} cannot be used: {reason_of(fault)}.")
 
 
-def _reason(fault: Exception) -> str:
-    """The reason in one line, without the statement that SQLAlchemy adds."""
+def reason_of(fault: Exception) -> str:
+    """The reason of a fault in one line, without the statement that SQLAlchemy adds."""
     inner = getattr(fault, "orig", None) or fault
     if isinstance(inner, FileExistsError | NotADirectoryError):
         return f"{inner.filename} is not a folder"

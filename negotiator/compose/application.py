@@ -24,6 +24,7 @@ from negotiator.discovery.authorization_metadata import AuthorizationServerInfo
 from negotiator.discovery.documents import PublicDocument
 from negotiator.discovery.health_routes import HealthEndpoint
 from negotiator.discovery.metrics_routes import MetricsEndpoint, issuing_operations
+from negotiator.discovery.probe_routes import ProbeEndpoint
 from negotiator.discovery.public_pages import HOME_PATH
 from negotiator.discovery.published_documents import make_site, published_documents
 from negotiator.discovery.site import DirectoryRates, SiteDescription
@@ -53,6 +54,7 @@ class Application:
     site: SiteDescription
     mcp: McpService
     metrics: MetricsEndpoint
+    probe: ProbeEndpoint
     housekeeping: Housekeeping
 
     @property
@@ -154,6 +156,7 @@ def build_application(settings: Settings) -> Application:
         metrics=MetricsEndpoint(
             services.meters, issuing_operations(service), services.pipeline, settings.metrics_token
         ),
+        probe=ProbeEndpoint(services.pipeline.guard, services.secret),
         housekeeping=Housekeeping(services.store, chores(), clocks),
     )
 

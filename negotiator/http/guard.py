@@ -75,6 +75,10 @@ class Guard:
         self._possession = possession
         self._proxies = tuple(proxies)
 
+    def trusts(self, peer: str) -> bool:
+        """Whether this peer is one of the configured proxies."""
+        return is_within(peer, self._proxies)
+
     def address(self, scope: Mapping[str, Any], headers: Mapping[str, str]) -> str:
         """The key of the client's address in limits; `X-Forwarded-For` counts only from configured proxies."""
         client = scope.get("client")

@@ -64,6 +64,31 @@ async def migrate(url: str) -> None:
     await engine.dispose()
 
 
+async def read_revisions(url: str) -> tuple[str | None, str | None]:
+    """The schema's revision in the database and the newest one of this version; changes nothing."""
+    if url.startswith("sqlite"):
+        engine = create_engine(f"sqlite:///file:{make_url(url).database}?mode=ro&uri=true")
+        try:
+            with engine.connect() as connection:
+                return _revisions(connection)
+        finally:
+            engine.dispose()
+    remote = create_async_engine(url)
+    try:
+        async with remote.connect() as connection:
+            return await connection.run_sync(_revisions)
+    finally:
+        await remote.dispose()
+
+
+def _revisions(connection: Connection) -> tuple[str | None, str | None]:
+    scripts = ScriptDirectory.from_config(alembic_config(connection))
+    return (
+        MigrationContext.configure(connection).get_current_revision(),
+        scripts.get_current_head(),
+    )
+
+
 def upgrade(connection: Connection) -> None:
     """Apply every missing revision over an open connection; see `migrate`."""
     config = alembic_config(connection)

@@ -238,6 +238,7 @@ REQUIREMENTS: Final = {
     "5.2:first-user": "the first user is an administrator; the last administrator stays one",
     "5.2:completion": "bash and zsh complete commands",
     "5.2:version": "--version prints the version, with -v also where code, settings and data are",
+    "5.2:doctor": "doctor checks every part, changes nothing, and exits with 1 when there is a fault",
     "5.2:delegations": "delegations create, list, revoke",
     "5.2:issuers": "issuers add, list, remove, revoke",
     "5.2:clients": "clients add, list, remove",

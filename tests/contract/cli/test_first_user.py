@@ -43,7 +43,7 @@ def _stays(_program: str, _words: list[str]) -> None:
     """In place of the server that would take this process over."""
 
 
-@covers("5.3:first-user")
+@covers("5.3:first-user", "5.3:serve-says")
 def test_serve_prints_the_link_while_there_is_nobody(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -52,6 +52,7 @@ def test_serve_prints_the_link_while_there_is_nobody(
     monkeypatch.setattr("os.execv", _stays)
     said = machine.run("serve", "--port", "0")
     assert said.exit_code == 0, said
+    assert said.out.splitlines()[1] == f"Data folder: {tmp_path / 'var'}"
     assert re.search(f"^ +{re.escape(BASE)}/first-user/[0-9a-f]+-[0-9a-f]{{64}}$", said.out, re.M)
     machine.run("users", "add", "ada@example.com")
     assert "first-user" not in machine.run("serve", "--port", "0").out

@@ -12,7 +12,7 @@ from tests.helpers.live_server import Server
 pytestmark = pytest.mark.usefixtures("built_models")
 
 
-@covers("5.2:running-server", "5.3:serve-says")
+@covers("5.2:running-server", "5.2:doctor")
 def test_commands_find_a_server_until_it_is_killed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -24,6 +24,10 @@ def test_commands_find_a_server_until_it_is_killed(
     try:
         assert f"Data folder: {server.folder}/var" in (server.folder / "log").read_text()
         assert CommandLine(shell).run("users", "add", "ada@example.com").exit_code == 0
+        report = CommandLine(shell).run("doctor", "--json")
+        states = {each["name"]: each["state"] for each in report.value["findings"]}
+        for part in ("address", "clock", "sockets", "database", "signing", "data"):
+            assert states[part] == "ok", report.value
         assert server.change_now(lambda tx: user_queries.by_email(tx, "ada@example.com"))
     finally:
         server.kill()

@@ -1,0 +1,78 @@
+"""`negotiator doctor`: says what of an installation works, what does not, and what to do about it."""
+
+import asyncio
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from negotiator import telemetry
+from negotiator.cli.output import JsonOption, async_command, print_result
+from negotiator.cli.running_servers import command_sources
+from negotiator.settings import load
+from negotiator.settings_files import SettingsError
+
+if TYPE_CHECKING:
+    from negotiator.cli.doctor_checks import Finding, Patient
+
+SECONDS: Final = 5.0
+"""For each check; all run at once."""
+
+
+@async_command
+async def doctor(
+    mail_to: Annotated[
+        str, typer.Option(metavar="EMAIL", help="Send one trial mail to this address.")
+    ] = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Check settings, folders, keys, database, address, proxy, clocks, mail and models; exit 1 if there is a fault."""
+    findings = await _examine(mail_to)
+    faults = sum(finding.state == "fault" for finding in findings)
+    warnings = sum(finding.state == "warning" for finding in findings)
+    value = {"ok": not faults, "findings": [asdict(finding) for finding in findings]}
+    summary = f"{_count(faults, 'fault')}, {_count(warnings, 'warning')}."
+    print_result(value, "\n".join([*map(_line, findings), "", summary]), as_json=as_json)
+    if faults:
+        sys.stdout.flush()
+        raise typer.Exit(1)
+
+
+async def _examine(mail_to: str) -> "Sequence[Finding]":
+    # Imported here, because it loads the whole service.
+    from negotiator.cli.doctor_checks import CHECKS, Finding, Patient
+
+    try:
+        sources = command_sources()
+        patient = Patient(load(sources), sources, mail_to)
+    except SettingsError as fault:
+        return [Finding("settings", "fault", str(fault).rstrip("."), "Mend this setting first.")]
+    with telemetry.silenced():  # a finding says what a log line would
+        found = await asyncio.gather(*(limited(check, patient) for check in CHECKS))
+    return [finding for findings in found for finding in findings]
+
+
+async def limited(check: Any, patient: "Patient") -> "Sequence[Finding]":
+    """The findings of a check; a fault when it takes too long or breaks."""
+    from negotiator.cli.doctor_checks import Finding
+
+    name: str = check.__name__.removeprefix("check_")
+    try:
+        async with asyncio.timeout(SECONDS):
+            return await check(patient)
+    except TimeoutError:
+        text = f"no answer within {SECONDS:.0f} s"
+        return [Finding(name, "fault", text, "Look whether it is reachable from here.")]
+    except Exception as fault:  # one check that breaks must not hide the others
+        return [Finding(name, "fault", f"{type(fault).__name__}: {fault}", "Look into the log.")]
+
+
+def _line(finding: "Finding") -> str:
+    line = f"{finding.state:8} {finding.name:10} {finding.text}"
+    return f"{line}\n{'':20}-> {finding.advice}" if finding.advice else line
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

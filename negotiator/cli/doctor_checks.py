@@ -1,0 +1,479 @@
+"""The checks of `negotiator doctor`. Each returns findings and changes nothing; only `--mail-to` sends a mail."""
+
+import asyncio
+import os
+import resource
+import shutil
+import stat
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any, Final, Literal
+from urllib.parse import urlsplit
+
+import httpx2
+from sqlalchemy.engine import make_url
+from websockets.asyncio.client import connect
+from websockets.exceptions import WebSocketException
+
+from negotiator import __version__
+from negotiator.agents.mail import Mailer
+from negotiator.cli.output import is_missing, reason_of
+from negotiator.cli.running_servers import running_servers
+from negotiator.cli.serve import interpreter_warning
+from negotiator.compose.assistant import build_embedder
+from negotiator.compose.services import load_pepper
+from negotiator.discovery.health_routes import HEALTH_PATH
+from negotiator.discovery.probe_routes import PROBE_WORD, ArrivedRequest, probe_path
+from negotiator.errors import Refusal
+from negotiator.http.connections import TransportBounds
+from negotiator.keys import ALGORITHMS, Keyring, UnusableKeyError
+from negotiator.negotiations.advisor import WordingRequest, build_advisor
+from negotiator.settings import Settings
+from negotiator.settings_files import SettingsSources
+from negotiator.store.migrate import read_revisions
+from negotiator.store.store import make_store
+from negotiator.teleprompter.speech.recognizer_factory import make_recognizer, recognizer_state
+
+State = Literal["ok", "warning", "fault"]
+_SECONDS: Final = 4.5
+"""For a request; less than a whole check has."""
+_LITTLE: Final = 1 << 30
+_TOO_LITTLE: Final = 100 << 20
+"""Bytes of free disk below which the doctor warns, and below which it is a fault."""
+_APART: Final = 5.0
+_TOO_FAR_APART: Final = 60.0
+"""Seconds between two clocks from which on the doctor warns, and from which on nothing is deleted."""
+_LINE: Final = "We would sign this week."
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One line of the report; `advice` says what to do where something is not `ok`."""
+
+    name: str
+    state: State
+    text: str
+    advice: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Patient:
+    """What is checked."""
+
+    settings: Settings
+    sources: SettingsSources
+    mail_to: str = ""
+
+
+async def check_settings(patient: Patient) -> list[Finding]:
+    """Where the settings come from."""
+    sources = patient.sources
+    places = [str(path) for path in sources.files]
+    named = sorted(each.place for each in sources.given.values())
+    text = f"{', '.join(places) or 'no file'}; {', '.join(named) or 'all have their defaults'}"
+    found = [Finding("settings", "ok", text)]
+    found += [
+        Finding(
+            "settings", "warning", f"{path} is not readable by this user", "Run this as another."
+        )
+        for path in sources.unreadable
+    ]
+    return found
+
+
+async def check_interpreter(_patient: Patient) -> list[Finding]:
+    """Python's known holes."""
+    warning = interpreter_warning(sys.version_info[:3])
+    version = sys.version.split()[0]
+    if warning:
+        return [Finding("python", "warning", warning, "Update Python.")]
+    return [Finding("python", "ok", f"Python {version}, Negotiator {__version__}")]
+
+
+async def check_folders(patient: Patient) -> list[Finding]:
+    """Owner and rights of the data folder, the database file and the keys folder."""
+    settings = patient.settings
+    found: list[Finding] = []
+    for name, folder in (("data", settings.data_dir), ("keys", settings.keys_dir)):
+        if not folder.exists():
+            parent = _existing(folder)
+            able = os.access(parent, os.W_OK | os.X_OK)
+            text = f"{folder} does not exist yet"
+            found.append(
+                Finding(name, "warning", text, "negotiator serve makes it.")
+                if able
+                else Finding(name, "fault", f"{text}; {parent} is not writable", "Make it.")
+            )
+            continue
+        found.append(_rights(name, folder))
+    database = settings.data_dir / "negotiator.db"
+    found += [
+        Finding("data", "fault", f"{path} may be read by other users", f"chmod 600 {path}")
+        for path in (database, settings.data_dir / "secret")
+        if path.exists() and path.stat().st_mode & 0o077
+    ]
+    return found
+
+
+def _rights(name: str, folder: Path) -> Finding:
+    if not folder.is_dir():
+        return Finding(name, "fault", f"{folder} is not a folder", "Name another folder.")
+    status = folder.stat()
+    if status.st_uid not in {os.geteuid(), 0} or (os.geteuid() == 0 and status.st_uid != 0):
+        text = f"{folder} belongs to user {status.st_uid}, you are {os.geteuid()}"
+        return Finding(name, "warning", text, "Run negotiator as the user of the server.")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        return Finding(name, "fault", f"{folder} is not writable", f"chmod u+rwx {folder}")
+    if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        return Finding(name, "fault", f"other users may write in {folder}", f"chmod go-w {folder}")
+    return Finding(name, "ok", str(folder))
+
+
+async def check_disk(patient: Patient) -> list[Finding]:
+    """Free space where the data is."""
+    folder = _existing(patient.settings.data_dir)
+    free = shutil.disk_usage(folder).free
+    text = f"{free / (1 << 30):.1f} GiB free at {folder}"
+    state: State = "ok" if free > _LITTLE else "warning" if free > _TOO_LITTLE else "fault"
+    return [Finding("disk", state, text, "" if state == "ok" else "Free some space.")]
+
+
+async def check_descriptors(patient: Patient) -> list[Finding]:
+    """The limit of open files, to which each worker raises its soft limit."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = hard if hard != resource.RLIM_INFINITY else 1 << 20
+    bounds = TransportBounds.of(patient.settings)
+    text = f"at most {most} open files (soft limit {soft}, which the server raises)"
+    if bounds.within(most) != bounds:
+        text = f"{text} are too few for {bounds.connections} connections per worker"
+        return [
+            Finding("files", "warning", text, "Raise the hard limit (LimitNOFILE=, ulimit -Hn).")
+        ]
+    return [Finding("files", "ok", text)]
+
+
+async def check_keys(patient: Patient) -> list[Finding]:
+    """The signing keys: present, sound, and readable by their owner alone."""
+    folder = patient.settings.keys_dir
+    files = sorted(folder.glob("*.pem")) if folder.is_dir() else []
+    if not files:
+        return [
+            Finding("signing", "warning", "no signing keys yet", "negotiator serve makes them.")
+        ]
+    found = [
+        Finding("signing", "fault", f"{path} may be read by other users", f"chmod 600 {path}")
+        for path in files
+        if path.stat().st_mode & 0o077
+    ]
+    try:
+        ring = await asyncio.to_thread(Keyring, folder)
+    except (UnusableKeyError, OSError) as fault:
+        return [*found, Finding("signing", "fault", str(fault), "Restore the file from a backup.")]
+    listed = ", ".join(f"{name} {ring.family(name)[-2].kid}" for name in ALGORITHMS)
+    return found or [Finding("signing", "ok", f"{len(files)} keys; in use: {listed}")]
+
+
+async def check_database(patient: Patient) -> list[Finding]:
+    """Whether the database is there and has this version's schema, and its clock."""
+    url = patient.settings.database_url
+    name = make_url(url).render_as_string()
+    if is_missing(url):
+        return [
+            Finding(
+                "database", "warning", f"{name} does not exist yet", "negotiator serve makes it."
+            )
+        ]
+    try:
+        found, newest = await asyncio.to_thread(_revisions, url)
+    except Exception as fault:  # whatever the driver raises means that it cannot be used
+        advice = "Start it, or mend NEGOTIATOR_DATABASE_URL."
+        return [Finding("database", "fault", f"{name}: {reason_of(fault)}", advice)]
+    if found is None:
+        return [Finding("database", "warning", f"{name} is empty", "negotiator migrate fills it.")]
+    state: State = "ok" if found == newest else "warning"
+    advice = "" if state == "ok" else "negotiator migrate; a newer schema is from a newer version."
+    findings = [Finding("database", state, f"{name}, schema {found} of {newest}", advice)]
+    if not url.startswith("sqlite"):
+        store = make_store(url)
+        await store.start()
+        try:
+            findings.append(_clock("the database's", await store.clock() / 1000 - time.time()))
+        finally:
+            await store.close()
+    return findings
+
+
+def _revisions(url: str) -> tuple[str | None, str | None]:
+    return asyncio.run(read_revisions(url))
+
+
+def _clock(whose: str, apart: float) -> Finding:
+    text = f"this clock and {whose} are {abs(apart):.0f} s apart"
+    if abs(apart) < _APART:
+        return Finding("clock", "ok", text)
+    state: State = "warning" if abs(apart) < _TOO_FAR_APART else "fault"
+    return Finding("clock", state, text, "Set both by NTP (timedatectl set-ntp true).")
+
+
+async def check_redis(patient: Patient) -> list[Finding]:
+    """Whether Redis answers."""
+    url = patient.settings.redis_url
+    if not url:
+        return [Finding("redis", "ok", "not set up: one machine does not need it")]
+    from redis.asyncio import Redis
+    from redis.exceptions import RedisError
+
+    client: Any = Redis.from_url(  # pyright: ignore[reportUnknownMemberType]
+        url, socket_timeout=_SECONDS, socket_connect_timeout=_SECONDS
+    )
+    where = urlsplit(url).hostname or urlsplit(url).path
+    try:
+        await client.ping()
+    except (RedisError, OSError) as fault:
+        return [
+            Finding("redis", "fault", f"{where}: {reason_of(fault)}", "Mend NEGOTIATOR_REDIS_URL.")
+        ]
+    finally:
+        await client.aclose()
+    return [Finding("redis", "ok", f"{where} answers")]
+
+
+async def check_mail(patient: Patient) -> list[Finding]:
+    """Connect and sign in to the mail server; with `mail_to`, send one mail."""
+    settings = patient.settings
+    host = urlsplit(settings.smtp_url).hostname
+    if not host:
+        text = f"not set up: mails are written to {settings.data_dir / 'outbox'}"
+        state: State = "fault" if patient.mail_to else "warning"
+        return [Finding("mail", state, text, "Set NEGOTIATOR_SMTP_URL.")]
+    mailer = Mailer(
+        settings.smtp_url, sender=settings.mail_from, outbox=settings.data_dir / "outbox"
+    )
+    if patient.mail_to:
+        words = f"This is a trial from {settings.base_url}. Mail works.\n"
+        failure = await mailer.try_send(patient.mail_to, "A trial mail", words)
+        done = f"{host} took a mail to {patient.mail_to}"
+    else:
+        failure = await mailer.try_connect()
+        done = f"{host} takes mail from {settings.mail_from}"
+    if failure:
+        return [
+            Finding("mail", "fault", f"{host}: {failure.rstrip('.')}", "Mend NEGOTIATOR_SMTP_URL.")
+        ]
+    return [Finding("mail", "ok", done)]
+
+
+async def check_advisor(patient: Patient) -> list[Finding]:
+    """Ask the language model for one line."""
+    settings = patient.settings
+    if not settings.advisor_url:
+        return [Finding("advisor", "ok", "not set up: advice is worded by Negotiator itself")]
+    where = f"{settings.advisor_model} at {urlsplit(settings.advisor_url).hostname}"
+    advisor = build_advisor(
+        settings.advisor_url, key=settings.advisor_key, model=settings.advisor_model
+    )
+    try:
+        worded = await advisor.word(WordingRequest({"/line": _LINE}, "A trial", seconds=_SECONDS))
+        works, _, fault = advisor.check().partition(": ")
+    finally:
+        await advisor.close()
+    if works != "ok":
+        return [
+            Finding(
+                "advisor",
+                "fault",
+                f"{where}: {fault}",
+                "Mend NEGOTIATOR_ADVISOR_URL, _KEY or _MODEL.",
+            )
+        ]
+    if worded.by == "engine":
+        text, advice = f"{where} answers, but unusably", "Try another model."
+        return [Finding("advisor", "warning", text, advice)]
+    return [Finding("advisor", "ok", f"{where} answers")]
+
+
+async def check_embedding(patient: Patient) -> list[Finding]:
+    """Which model finds memories by their meaning; a remote one is asked for a vector."""
+    embedder = build_embedder(patient.settings)
+    try:
+        if patient.settings.embedding_url:
+            await embedder.embed([_LINE])
+    except Refusal as refusal:
+        text = refusal.detail or refusal.description
+        return [
+            Finding(
+                "embedding", "fault", f"{embedder.model}: {text}", "Mend NEGOTIATOR_EMBEDDING_URL."
+            )
+        ]
+    finally:
+        await embedder.close()
+    if embedder.lesser:
+        text = f"{embedder.model}, which finds words, not meaning: {embedder.lesser}"
+        return [Finding("embedding", "warning", text, "Install the extra: negotiator[embedding].")]
+    return [Finding("embedding", "ok", embedder.model)]
+
+
+async def check_speech(patient: Patient) -> list[Finding]:
+    """Which recogniser hears calls."""
+    recognizer = make_recognizer(patient.settings)
+    try:
+        state, _, text = recognizer_state(patient.settings, recognizer.caps).partition(": ")
+    finally:
+        await recognizer.close()
+    if state != "ok":
+        return [Finding("speech", "warning", text, "Install the extra: negotiator[speech].")]
+    return [Finding("speech", "ok", text)]
+
+
+async def check_address(patient: Patient) -> list[Finding]:
+    """Ask the service at its base URL, through whatever proxies are in front: health, clock, and what arrives."""
+    settings = patient.settings
+    base = settings.base_url
+    found = _transport_security(base)
+    async with httpx2.AsyncClient(base_url=base, timeout=_SECONDS) as http:
+        try:
+            asked = time.time()
+            answer = await http.get(HEALTH_PATH)
+            body: dict[str, Any] = answer.json()
+            version, checks = body["version"], body["checks"]
+        except httpx2.TransportError as fault:
+            return [*found, _unreachable(base, fault)]
+        except (ValueError, KeyError, TypeError):
+            text = f"{base} answers, but is not Negotiator"
+            advice = "Another program has this address; look at NEGOTIATOR_BASE_URL and the proxy."
+            return [*found, Finding("address", "fault", text, advice)]
+        found.append(_version(base, str(version)))
+        bad = {
+            part: said for part, said in checks.items() if not str(said).startswith(("ok", "off"))
+        }
+        found += [
+            Finding(
+                "health",
+                "fault" if said == "down" else "warning",
+                f"{part}: {said}",
+                "See its log.",
+            )
+            for part, said in bad.items()
+        ]
+        if date := answer.headers.get("date"):
+            apart = parsedate_to_datetime(date).timestamp() - asked
+            found.append(_clock(f"the one at {base}", apart if abs(apart) > 2 else 0.0))
+        return [*found, *await _through_proxies(settings, http)]
+
+
+def _transport_security(base: str) -> list[Finding]:
+    parts = urlsplit(base)
+    if parts.scheme == "https" or _is_loopback(parts.hostname or ""):
+        return []
+    text = (
+        f"{base} is not on this machine and has no TLS: passwords and tokens can be read on the way"
+    )
+    return [
+        Finding(
+            "https", "warning", text, "Put a proxy with TLS in front and name its https address."
+        )
+    ]
+
+
+def _unreachable(base: str, fault: Exception) -> Finding:
+    text = f"{base} is not reachable: {reason_of(fault) or type(fault).__name__}"
+    own = any(server.base_url == base for server in running_servers())
+    if own or not _is_loopback(urlsplit(base).hostname or ""):
+        advice = (
+            "Look at DNS, the firewall, the proxy and its certificate, and whether the server runs."
+        )
+        return Finding("address", "fault", text, advice)
+    return Finding("address", "warning", text, "No server runs: negotiator serve starts one.")
+
+
+def _version(base: str, version: str) -> Finding:
+    if version != __version__:
+        text = f"{base} runs version {version}, this is {__version__}"
+        return Finding("address", "warning", text, "Restart the server after an update.")
+    return Finding("address", "ok", f"{base} answers")
+
+
+async def _through_proxies(settings: Settings, http: httpx2.AsyncClient) -> list[Finding]:
+    """What of a request arrives: `Host`, `X-Forwarded-For`, WebSockets."""
+    if not settings.secret and not os.access(settings.data_dir / "secret", os.R_OK):
+        text = "what proxies pass on is not checked: the service's secret is not readable"
+        return [Finding("proxy", "warning", text, "Run this as the user of the server.")]
+    pepper = load_pepper(settings)
+    answer = await http.get(probe_path(pepper))
+    if answer.status_code != 200:
+        text = f"{settings.base_url} is served with another secret"
+        return [Finding("proxy", "warning", text, "Run this with the settings of the server.")]
+    return [
+        *passed_on(settings.base_url, answer.json()),
+        await _socket(settings.base_url, probe_path(pepper)),
+    ]
+
+
+def passed_on(base: str, arrived: ArrivedRequest) -> list[Finding]:
+    """What is wrong with the headers of a request that went through the proxy in front of `base`."""
+    found: list[Finding] = []
+    named = urlsplit(base).netloc
+    if arrived["host"] != named:
+        text = f"the proxy passes Host {arrived['host']} in place of {named}"
+        advice = "Pass Host on (nginx: proxy_set_header Host $host;)."
+        found.append(Finding("proxy", "warning", text, advice))
+    peer = arrived["peer"]
+    if arrived["forwarded"] and not arrived["is_trusted"]:
+        text = f"the proxy at {peer} is not trusted: all clients share its rate limit"
+        advice = f"Set NEGOTIATOR_TRUSTED_PROXIES to its network, such as {peer}/32."
+        found.append(Finding("proxy", "warning", text, advice))
+    elif not arrived["forwarded"] and (arrived["is_trusted"] or base.startswith("https:")):
+        text = "the proxy does not send X-Forwarded-For: all clients share its rate limit"
+        advice = "Send it (nginx: proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;)."
+        found.append(Finding("proxy", "warning", text, advice))
+    return found
+
+
+async def _socket(base: str, path: str) -> Finding:
+    url = f"ws{base.removeprefix('http')}{path}"
+    try:
+        async with connect(url, open_timeout=_SECONDS, close_timeout=1) as socket:
+            word = await asyncio.wait_for(socket.recv(), _SECONDS)
+    except (OSError, TimeoutError, WebSocketException) as fault:
+        text = f"WebSockets do not pass: {reason_of(fault)}"
+        advice = "Let the proxy pass Upgrade and Connection (nginx: proxy_http_version 1.1 and both headers)."
+        return Finding("sockets", "warning", text, advice)
+    if word != PROBE_WORD:
+        return Finding(
+            "sockets", "warning", "another program answers WebSockets", "Look at the proxy."
+        )
+    return Finding("sockets", "ok", "WebSockets pass")
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _existing(folder: Path) -> Path:
+    """The folder, or the nearest one above it that exists."""
+    return next(each for each in (folder, *folder.absolute().parents) if each.exists())
+
+
+CHECKS: Final[Sequence[Any]] = (
+    check_settings,
+    check_interpreter,
+    check_folders,
+    check_disk,
+    check_descriptors,
+    check_keys,
+    check_database,
+    check_redis,
+    check_address,
+    check_mail,
+    check_advisor,
+    check_embedding,
+    check_speech,
+)

@@ -1,0 +1,206 @@
+"""`negotiator doctor`: every part is checked at once, changes nothing, and says what to do."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import orjson
+import pytest
+
+from negotiator.cli import doctor
+from negotiator.cli.doctor_checks import (
+    Finding,
+    Patient,
+    check_address,
+    check_advisor,
+    check_mail,
+    passed_on,
+)
+from negotiator.discovery.probe_routes import PROBE_WORD, ArrivedRequest, probe_path
+from negotiator.settings import Settings
+from negotiator.settings_files import SettingsSources
+from tests.conftest import PEPPER, Clock, make_settings
+from tests.contract.requirements import covers
+from tests.helpers.asgi_websocket import WebSocketRefused, connect
+from tests.helpers.command_line import CommandLine, CommandResult
+from tests.helpers.fake_chat_model import completion, fake_chat_model
+from tests.helpers.live_server import free_port
+from tests.helpers.loopback_server import answering, serving
+from tests.helpers.recording_smtp import recording_smtp
+
+NOTHING = SettingsSources({}, ())
+
+
+def found(said: CommandResult) -> dict[str, list[dict[str, Any]]]:
+    """The findings of a report by name."""
+    findings: dict[str, list[dict[str, Any]]] = {}
+    for finding in said.value["findings"]:
+        findings.setdefault(finding["name"], []).append(finding)
+    return findings
+
+
+def patient(settings: Settings, **overrides: Any) -> Patient:
+    """A service with these settings."""
+    return Patient(make_settings(settings.data_dir, settings.keys_dir, **overrides), NOTHING)
+
+
+@covers("5.2:doctor")
+def test_before_the_first_start_nothing_is_wrong_and_nothing_is_made(tmp_path: Path) -> None:
+    places = {
+        "NEGOTIATOR_DATA_DIR": str(tmp_path / "var"),
+        "NEGOTIATOR_KEYS_DIR": str(tmp_path / "keys"),
+        "NEGOTIATOR_BASE_URL": f"http://127.0.0.1:{free_port()}",
+    }
+    said = CommandLine(places).run("doctor", "--json")
+    assert said.exit_code == 0, said
+    findings = found(said)
+    assert {"settings", "python", "disk", "files", "speech", "embedding"} <= set(findings)
+    assert all("NEGOTIATOR_" in findings["settings"][0]["text"] for _ in places)
+    for name in ("data", "keys", "signing", "database", "address"):
+        assert findings[name][0]["state"] == "warning", name
+        assert findings[name][0]["advice"], name
+    assert list(tmp_path.iterdir()) == []
+
+
+@covers("5.2:doctor")
+def test_every_fault_is_one_line_with_what_to_do_and_exit_1(tmp_path: Path) -> None:
+    data, keys, port = tmp_path / "var", tmp_path / "keys", free_port()
+    for folder in (data, keys):
+        folder.mkdir(mode=0o700)
+    (keys / "es256-1.pem").write_text("garbage")
+    (keys / "es256-1.pem").chmod(0o644)
+    (data / "secret").write_text("x")
+    data.chmod(0o777)
+    dead = {
+        "DATA_DIR": str(data),
+        "KEYS_DIR": str(keys),
+        "BASE_URL": f"http://127.0.0.2.example.invalid:{port}",
+        "DATABASE_URL": f"postgresql+asyncpg://ada:geheim@127.0.0.1:{port}/x",
+        "REDIS_URL": f"redis://127.0.0.1:{port}/0",
+        "SMTP_URL": f"smtp://ada:geheim@127.0.0.1:{port}",
+        "ADVISOR_URL": f"http://127.0.0.1:{port}/v1",
+        "ADVISOR_MODEL": "m",
+        "EMBEDDING_URL": f"http://127.0.0.1:{port}/v1",
+        "EMBEDDING_MODEL": "m",
+    }
+    machine = CommandLine({f"NEGOTIATOR_{name}": text for name, text in dead.items()})
+    said = machine.run("doctor", "--json")
+    assert said.exit_code == 1, said
+    assert said.value["ok"] is False
+    assert "geheim" not in said.out
+    findings = found(said)
+    for name in ("data", "signing", "database", "redis", "mail", "advisor", "embedding", "address"):
+        faults = [each for each in findings[name] if each["state"] == "fault"]
+        assert faults, (name, findings[name])
+        assert all(each["advice"] and "\n" not in each["text"] for each in faults), name
+    assert findings["https"][0]["state"] == "warning"
+    text = machine.run("doctor")
+    assert text.exit_code == 1
+    assert f"fault    data       other users may write in {data}" in text.out
+    assert f"-> chmod go-w {data}" in text.out
+
+
+@covers("5.2:doctor")
+def test_a_wrong_setting_is_the_one_finding() -> None:
+    said = CommandLine({"NEGOTIATOR_LIMIT_RMP": "1"}).run("doctor", "--json")
+    assert said.exit_code == 1
+    (finding,) = said.value["findings"]
+    assert (finding["name"], finding["state"]) == ("settings", "fault")
+    assert "did you mean NEGOTIATOR_LIMIT_RPM" in finding["text"]
+
+
+@pytest.mark.asyncio
+async def test_a_check_that_hangs_or_breaks_hides_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def check_nothing(_: Patient) -> list[Finding]:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    async def check_badly(_: Patient) -> list[Finding]:
+        raise ZeroDivisionError("by zero")
+
+    monkeypatch.setattr(doctor, "SECONDS", 0.01)
+    one: Any = None
+    (hung,) = await doctor.limited(check_nothing, one)
+    (broken,) = await doctor.limited(check_badly, one)
+    assert (hung.name, hung.state) == ("nothing", "fault")
+    assert "no answer" in hung.text
+    assert (broken.state, broken.text) == ("fault", "ZeroDivisionError: by zero")
+
+
+@pytest.mark.asyncio
+async def test_mail_is_connected_and_signed_in_but_only_sent_when_asked_for(
+    settings: Settings,
+) -> None:
+    async with recording_smtp("plain") as smtp:
+        url = f"smtp://ada:secret@127.0.0.1:{smtp.port}"
+        one = patient(settings, smtp_url=url)
+        (connected,) = await check_mail(one)
+        assert (connected.state, smtp.mails) == ("ok", [])
+        assert "AUTH" in smtp.commands
+        asked = Patient(one.settings, NOTHING, "op@example.com")
+        (sent,) = await check_mail(asked)
+        assert sent.state == "ok"
+        assert [mail["To"] for mail in smtp.mails] == ["op@example.com"]
+
+
+@pytest.mark.asyncio
+async def test_the_advisor_is_asked_for_one_line(settings: Settings) -> None:
+    seen: list[dict[str, Any]] = []
+    answer = {"/line": "We would sign within this week."}
+    async with fake_chat_model(completion({"texts": answer}), seen) as url:
+        (finding,) = await check_advisor(patient(settings, advisor_url=url, advisor_model="m"))
+    assert len(seen) == 1
+    assert finding.state in {"ok", "warning"}
+    assert "answers" in finding.text
+
+
+@pytest.mark.asyncio
+async def test_another_program_at_the_address_is_told_from_this_one(settings: Settings) -> None:
+    async with serving(answering(b"{}")) as (port, _):
+        findings = await check_address(patient(settings, base_url=f"http://127.0.0.1:{port}"))
+    assert [(each.name, each.state) for each in findings] == [("address", "fault")]
+    assert "is not Negotiator" in findings[0].text
+
+
+PLAIN = ArrivedRequest(host="n.example", peer="10.0.0.2", forwarded="203.0.113.9", is_trusted=True)
+
+
+@pytest.mark.parametrize(
+    ("base", "changed", "said"),
+    [
+        ("https://n.example", {}, ""),
+        ("https://n.example", {"host": "127.0.0.1:8000"}, "passes Host 127.0.0.1:8000"),
+        ("https://n.example", {"is_trusted": False}, "10.0.0.2 is not trusted"),
+        ("https://n.example", {"forwarded": ""}, "does not send X-Forwarded-For"),
+        ("https://n.example", {"forwarded": "", "is_trusted": False}, "does not send X-Forwarded"),
+        ("http://n.example", {"forwarded": "", "is_trusted": False}, ""),
+    ],
+)
+@covers("5.2:doctor")
+def test_what_a_proxy_does_not_pass_on_is_named(
+    base: str, changed: dict[str, Any], said: str
+) -> None:
+    arrived: Any = {**PLAIN, **changed}
+    findings = passed_on(base, arrived)
+    assert [said in each.text for each in findings] == ([True] if said else [])
+    assert all(each.state == "warning" and each.advice for each in findings)
+
+
+@pytest.mark.asyncio
+async def test_a_probe_is_answered_only_with_a_fresh_proof(
+    clock: Clock, client: httpx2.AsyncClient, application: Any
+) -> None:
+    path = probe_path(PEPPER.encode())
+    answer = await client.get(path, headers={"x-forwarded-for": "198.51.100.1"})
+    assert answer.json()["peer"] == "203.0.113.7"
+    assert answer.json()["forwarded"] == "198.51.100.1"
+    async with connect(application, path) as socket:
+        assert await socket.next() == orjson.loads(PROBE_WORD)
+    wrong = probe_path(b"another")
+    assert (await client.get(wrong)).status_code == 404
+    with pytest.raises(WebSocketRefused):
+        async with connect(application, wrong):
+            pass
+    clock.advance(601)
+    assert (await client.get(path)).status_code == 404
