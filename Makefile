@@ -1,7 +1,7 @@
 # Everything there is to do here. `make` alone lists it. Needs Python 3.11 to 3.13, make, gcc and node 20 (for pyright).
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo screenshots test browser voice proxies check bench bench-http bench-console lighthouse bench-directory bench-strategy bench-people bench-rehearsal bench-memory bench-speech bench-teleprompter dist install-check conformance files-entered fuzz hosts docs fix clean
+.PHONY: help setup run demo screenshots test browser voice proxies check bench bench-http bench-console lighthouse bench-directory bench-strategy bench-people bench-rehearsal bench-memory bench-speech bench-teleprompter dist install-check server-check container-check fresh-check conformance files-entered fuzz hosts docs fix clean
 
 # Python may keep what it compiled: the tests start hundreds of processes of five hundred modules.
 export PYTHONDONTWRITEBYTECODE :=
@@ -117,6 +117,15 @@ dist: $(READY) ## Build sdist, wheel and the lock of a server in dist/
 
 install-check: dist ## Install the wheel from the registry on every Python found here, and use it
 	$(BIN)/python -m tests.live.deploy.install_check dist
+
+server-check: dist ## Boot a Debian with systemd, run the guide "On a server" on it, and use what it installed (as root)
+	$(BIN)/python -m tests.live.deploy.server_check dist
+
+container-check: $(READY) ## Lint, build and run the container image with buildah and podman (as root)
+	$(BIN)/python -m tests.live.deploy.container_check
+
+fresh-check: $(READY) ## Clone into an empty Debian as a new user: make run to first advice, with times (as root)
+	$(BIN)/python -m tests.live.deploy.fresh_check
 
 fix: $(READY) ## Format, and mend what lint can mend
 	$(BIN)/ruff format && $(BIN)/ruff check --fix

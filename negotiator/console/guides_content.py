@@ -115,6 +115,7 @@ JOBS: Final = (
         "Operate a server",
         "You run Negotiator for others",
         (
+            "server",
             "people",
             "operate-issuers",
             "advisor-model",

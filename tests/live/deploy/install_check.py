@@ -25,7 +25,7 @@ _ABSENT: Final = ("torch", "pytest", "playwright")
 def main() -> None:
     """Try each way of installing on each Python; print a line for each."""
     release = Path(sys.argv[1]).resolve()
-    found = list(_pythons())
+    found = list(find_pythons())
     for version in _VERSIONS:
         if not any(name == version for name, _ in found):
             _say(f"Python {version}: none here, not tried")
@@ -36,7 +36,8 @@ def main() -> None:
         _try_tools(release, found[0][1], Path(scratch))
 
 
-def _pythons() -> Iterator[tuple[str, str]]:
+def find_pythons() -> Iterator[tuple[str, str]]:
+    """Each supported version that is here, with its interpreter."""
     named = os.environ.get("PYTHONS", "").split()
     pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"), "versions")
     for version in _VERSIONS:
