@@ -49,7 +49,7 @@ class SettingsSources:
 def checkout() -> Path | None:
     """The root of the checkout that this package lies in; none when it was installed from a wheel."""
     root = _PACKAGE.parent
-    return root if (root / "pyproject.toml").is_file() else None
+    return root if _is_file(root / "pyproject.toml") else None
 
 
 def user_folder(variable: str, below_home: str) -> Path:
@@ -80,10 +80,15 @@ def find_files() -> tuple[Path, ...]:
         return (Path(named).expanduser().resolve(),)
     folders = [folder for folder in (Path.cwd(), checkout(), SYSTEM_FOLDER) if folder is not None]
     found = (
-        next((folder / name for folder in folders if (folder / name).is_file()), None)
+        next((folder / name for folder in folders if _is_file(folder / name)), None)
         for name in (ENV_NAME, TOML_NAME)
     )
     return tuple(path for path in found if path is not None)
+
+
+def _is_file(path: Path) -> bool:
+    """As `Path.is_file`, which raises where this user cannot search the folder, such as root's home."""
+    return os.path.isfile(path)  # noqa: PTH113
 
 
 def read_sources(

@@ -1,5 +1,6 @@
 """Settings: where they come from, and how a wrong one stops the start."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -134,6 +135,25 @@ def test_each_file_is_the_first_of_the_current_folder_the_checkout_and_the_syste
     missing = machine.run("--config", "../missing.toml", "users", "list")
     assert (missing.exit_code, missing.out) == (2, "")
     assert "missing.toml cannot be read: No such file or directory." in missing.err
+
+
+def test_a_current_folder_that_this_user_cannot_search_has_no_settings_file(
+    places: tuple[Path, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, *_ = places
+    (here / "negotiator.toml").write_text("")
+    monkeypatch.delenv("NEGOTIATOR_CONFIG", raising=False)
+    here.chmod(0)
+    is_root = os.geteuid() == 0
+    if is_root:  # who may search every folder
+        os.seteuid(65_534)
+    try:
+        found = settings_files.find_files()
+    finally:
+        if is_root:
+            os.seteuid(0)
+        here.chmod(0o700)
+    assert found == ()
 
 
 @covers("5.1:files")

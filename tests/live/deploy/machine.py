@@ -15,7 +15,7 @@ _PACKAGES: Final = (
     *("python3", "python3-venv", "caddy", "nginx-light"),
     *("git", "make", "gcc", "libc6-dev", "nodejs"),
 )
-_NEEDED: Final = ("mmdebstrap", "systemd-nspawn", "buildah", "podman", "crun")
+_NEEDED: Final = ("mmdebstrap", "systemd-nspawn", "buildah", "podman", "runc")
 
 
 def say(line: str) -> None:
@@ -30,7 +30,7 @@ def require_tools() -> None:
         return
     if os.getuid() or not shutil.which("apt-get"):
         sys.exit(f"Needs root, Debian and {', '.join(_NEEDED)}.")
-    packages = ("mmdebstrap", "systemd-container", "buildah", "podman", "crun", "netavark")
+    packages = ("mmdebstrap", "systemd-container", "buildah", "podman", "runc", "netavark")
     install = ("apt-get", "install", "-qy", "--no-install-recommends", *packages)
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     subprocess.run(["apt-get", "update", "-q"], check=True)
