@@ -30,14 +30,14 @@ _UNIT: Final = """[Unit]
 After=multi-user.target
 [Service]
 Type=oneshot
-WorkingDirectory=/root
-Environment=HOME=/root PIP_NO_INDEX=1 PIP_FIND_LINKS=/root/wheels PIP_DISABLE_PIP_VERSION_CHECK=1
+WorkingDirectory=/srv
+Environment=HOME=/root PIP_NO_INDEX=1 PIP_FIND_LINKS=/srv/wheels PIP_DISABLE_PIP_VERSION_CHECK=1
 Environment=PIP_ROOT_USER_ACTION=ignore
 Environment=CURL_CA_BUNDLE=/var/lib/caddy/.local/share/caddy/pki/authorities/local/root.crt
-ExecStart=/bin/bash -euxo pipefail /root/page.sh
-ExecStopPost=/bin/sh -c 'echo "exit $EXIT_STATUS" >> /root/page.log; systemctl --no-block poweroff'
-StandardOutput=append:/root/page.log
-StandardError=append:/root/page.log
+ExecStart=/bin/bash -euxo pipefail /srv/page.sh
+ExecStopPost=/bin/sh -c 'echo "exit $EXIT_STATUS" >> /srv/page.log; systemctl --no-block poweroff'
+StandardOutput=append:/srv/page.log
+StandardError=append:/srv/page.log
 TimeoutStartSec=infinity
 [Install]
 WantedBy=default.target
@@ -51,7 +51,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="server-check") as scratch:
         machine = Path(scratch, "machine")
         unpack_machine(machine)
-        home = machine / "root"
+        home = machine / "srv"
         shutil.copytree(release, home / "dist")
         shutil.copytree(ROOT / "deploy", home / "deploy")
         _fetch(machine)
@@ -102,9 +102,9 @@ def _fetch(machine: Path) -> None:
     inside = ("chroot", str(machine))
     subprocess.run([*inside, "python3", "-m", "venv", "/opt/fetch"], check=True)
     pip = (*inside, "/opt/fetch/bin/pip", "--disable-pip-version-check", "--quiet", "download")
-    lock = ("--no-deps", "--require-hashes", "-r", "/root/dist/requirements.lock")
+    lock = ("--no-deps", "--require-hashes", "-r", "/srv/dist/requirements.lock")
     environment = {"PATH": os.environ["PATH"], "PIP_CERT": "/etc/ssl/certs/ca-certificates.crt"}
-    folder = ("-d", "/root/wheels")
+    folder = ("-d", "/srv/wheels")
     subprocess.run([*pip, *lock, *folder], env=environment, check=True)
 
 
