@@ -94,7 +94,7 @@ class OwnershipWalk:
             for column, kind in lifetime_of(table).get("erased_by", {}).items():
                 self._mentions[kind] += self._cascade(table, table.c[column] == _PRINCIPAL)
         self._counts = {
-            table.name: Query(
+            str(table.name): Query(
                 select(func.count()).where(_owner(table) == _PRINCIPAL), lambda row: int(row[0])
             )
             for table in owned

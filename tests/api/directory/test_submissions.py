@@ -246,3 +246,17 @@ async def test_what_nobody_decides_expires(
     assert (await swept())[0] == "pending"
     clock.advance(2)
     assert await swept() == ("expired", None)
+
+
+@pytest.mark.asyncio
+async def test_a_withdrawn_submission_is_deleted_with_its_text_after_thirty_days(
+    agent: DirectoryAgent, change: Change, clock: Any
+) -> None:
+    kept, gone = [(await agent.post("/tools", tool(n, f"{n}.example"))).json() for n in ("a", "b")]
+    await agent.call("DELETE", f"/submissions/{gone['id']}")
+    clock.advance(30 * 24 * 3600 - 1)
+    assert await change(lambda tx: submissions_queries.delete_withdrawn(tx, clock(), 200)) == 0
+    clock.advance(2)
+    assert await change(lambda tx: submissions_queries.delete_withdrawn(tx, clock(), 200)) == 1
+    left = (await agent.get("/submissions")).json()["items"]
+    assert [view["id"] for view in left] == [kept["id"]]

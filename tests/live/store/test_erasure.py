@@ -124,9 +124,7 @@ def texts(tx: Transaction) -> dict[str, str]:
     found: dict[str, str] = {}
     for table in SQLModel.metadata.sorted_tables:
         rows = tx.all(Query(select(*table.columns), tuple))
-        found[table.name] = repr(
-            [[bytes(v) if isinstance(v, memoryview) else v for v in row] for row in rows]
-        )
+        found[table.name] = repr(rows)
     return found
 
 
