@@ -54,7 +54,7 @@ class SpeechSettings(BaseModel):
         description="Where audio is sent: https://host/v1 for openai, wss://host/v1/listen for deepgram.",
     )
     speech_key: str = Field("", description="Key for speech_url, if it needs one.", repr=False)
-    speech_model: str = Field("", description="The model that speech_url is asked for.")
+    speech_model: str = Field("", description="Name of the model at speech_url.")
     speech_workers: int = Field(
         2,
         ge=1,
@@ -166,7 +166,7 @@ class Settings(SpeechSettings, TransportSettings):
     model_config = ConfigDict(extra="forbid", frozen=True)
     base_url: str = Field(
         "http://127.0.0.1:8000",
-        description="Issuer, resource and base of every link; no trailing slash.",
+        description="The public address of this service: issuer, resource and base of every link; no trailing slash.",
     )
     services: list[Literal["assistant", "directory"]] = Field(
         ["assistant", "directory"],
@@ -204,7 +204,7 @@ class Settings(SpeechSettings, TransportSettings):
     )
     trusted_origins: list[str] = Field(
         [],
-        description="Foreign origins whose pages may open sockets, and use public MCP tools, comma-separated.",
+        description="Other origins whose pages may open sockets and use public MCP tools, comma-separated.",
     )
     register_limit_anonymous: int = Field(
         60, ge=1, description="Anonymous registrations per hour and address."
@@ -213,9 +213,13 @@ class Settings(SpeechSettings, TransportSettings):
         600, ge=1, description="Registrations by assertion per hour and address."
     )
     register_limit_clients: int = Field(60, ge=1, description="OAuth clients per hour and address.")
-    refresh_ttl: int = Field(2_592_000, ge=600, description="Life of an unused refresh token, s.")
+    refresh_ttl: int = Field(
+        2_592_000, ge=600, description="Life of an unused refresh token, seconds."
+    )
     refresh_max_ttl: int = Field(
-        15_552_000, ge=600, description="Life of a grant that is renewed by refresh tokens, s."
+        15_552_000,
+        ge=600,
+        description="Longest life of a grant that refresh tokens renew, seconds.",
     )
     dpop_nonce: bool = Field(False, description="Whether DPoP proofs need the server's nonce.")
     limit_events_rpm: int = Field(600, ge=1, description="Security events per minute and address.")
@@ -308,7 +312,7 @@ class Settings(SpeechSettings, TransportSettings):
     advisor_key: str = Field(
         "", description="Bearer key for the advisor, if it needs one.", repr=False
     )
-    advisor_model: str = Field("", description="The model the advisor is asked for.")
+    advisor_model: str = Field("", description="Name of the advisor's model.")
     embedding_url: str = Field(
         "",
         description="Base URL of an OpenAI-compatible endpoint for embeddings; empty: the built-in model.",
@@ -316,8 +320,10 @@ class Settings(SpeechSettings, TransportSettings):
     embedding_key: str = Field(
         "", description="Bearer key for the embedding endpoint, if it needs one.", repr=False
     )
-    embedding_model: str = Field("", description="The model the embedding endpoint is asked for.")
-    models_dir: Path | None = Field(None, description="Built models; unset: in the data folder.")
+    embedding_model: str = Field("", description="Name of the embedding model.")
+    models_dir: Path | None = Field(
+        None, description="Folder of built models; unset: inside the data folder."
+    )
     backup_passphrase: str = Field(
         "",
         description="Passphrase of backups, for backup, verify and restore; the server does not use it.",

@@ -119,7 +119,7 @@ class ListMemories(Strict):
     counterparty: ShortText | None = Field(None, description="Only those about this other side.")
     negotiation_id: ShortText | None = Field(None, description="Only those from this negotiation.")
     trust: int | None = Field(
-        None, ge=0, le=3, description="0 finds memories that nobody trusted wrote."
+        None, ge=0, le=3, description="Least trust; 0 also finds memories of unknown authors."
     )
     waiting: bool | None = Field(
         None, description="Only those that wait for the user's review (true), or do not (false)."

@@ -219,7 +219,7 @@ def _concrete_clause(
     if name == "time" and not (terms.me.delay_cost_per_day or terms.them.delay_cost_per_day):
         mine, theirs = (days_left(end, now) for end in (terms.deadline, terms.their_deadline))
         if mine is not None and theirs is not None:
-            return f"you have {_days(mine)} to decide and they have {_days(theirs)}"
+            return f"you have {_days(mine)} to decide while they have {_days(theirs)}"
         if mine is not None:
             return f"you have {'only ' if value < 0 else ''}{_days(mine)} to decide"
         if theirs is not None:
@@ -227,7 +227,7 @@ def _concrete_clause(
     if name == "competition":
         mine, theirs = terms.me.rivals, terms.them.rivals
         if mine is not None and theirs is not None:
-            return f"you can turn to {_others(mine)} and they can turn to {_others(theirs)}"
+            return f"you can turn to {_others(mine)} while they can turn to {_others(theirs)}"
         if mine is not None:
             return f"you can turn to {_others(mine)}"
         if theirs is not None:

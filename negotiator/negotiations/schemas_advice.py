@@ -108,7 +108,7 @@ class LeverageBody(NegotiationBody):
     )
     my_preferences: FullPreferences | None = None
     their_preferences: FullPreferences | None = Field(
-        None, description="Without them they are taken to want the opposite on every issue."
+        None, description="Without them, they are assumed to want the opposite on every issue."
     )
     judgements: Judgements | None = Field(
         None, description="Power factors set outright, each from -1 to 1."
@@ -270,8 +270,8 @@ class NextMoveBody(Strict):
         description="Who answers: `person` by default, `agent` if a `protocol` is named.",
     )
     utterance: UtteranceText | None = Field(None, description="What the other side just said.")
-    session_id: str | None = Field(None, max_length=200, description="The asker's own; not used.")
-    protocol: str | None = Field(None, max_length=100, description="The asker's own; not used.")
+    session_id: str | None = Field(None, max_length=200, description="The caller's own; not used.")
+    protocol: str | None = Field(None, max_length=100, description="The caller's own; not used.")
 
     @model_validator(mode="after")
     def _check_form(self) -> Self:

@@ -126,7 +126,7 @@ class NegotiationBody(Strict):
     )
     facts: FactsBody | None = Field(None, description="Facts behind the split of power.")
     example: Truth = Field(
-        False, description="Made to be looked at: no win of it is recorded, no benchmark counts it."
+        False, description="Only an example: no win of it is recorded, no benchmark counts it."
     )
 
 
@@ -172,7 +172,7 @@ class EditNegotiation(MergePatch, NegotiationId):
     baseline: _Members = Field(None, description="Members to change of the baseline.")
     allow: _Entries = Field(None, description="The whole new list of allowed trades.")
     facts: _Members = Field(None, description="Members to change of the facts behind power.")
-    example: _Flag = Field(None, description="Whether it is there to be looked at only.")
+    example: _Flag = Field(None, description="Whether it is only an example.")
 
 
 class ListNegotiations(Strict):
@@ -188,7 +188,7 @@ class ListNegotiations(Strict):
     )
     sort: Literal["newest", "changed", "deadline"] = Field(
         "newest",
-        description="By when they were opened, last changed, or end by themselves (soonest first).",
+        description="By opening, last change or deadline (soonest first).",
     )
     latest: bool = Field(
         False, description="Adds `latest` to each: last offers, newest plan, what is unconfirmed."

@@ -44,7 +44,7 @@ class RecordOffer(NegotiationId):
     confirms: ShortText | None = Field(
         None, description="The detected offer that this row confirms."
     )
-    override: Truth = Field(False, description="If the user insists on passing a limit.")
+    override: Truth = Field(False, description="If the user insists on going beyond a limit.")
     reason: LongText | None = Field(
         None,
         validation_alias=AliasChoices("reason", "override_reason"),

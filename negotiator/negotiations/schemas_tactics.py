@@ -169,13 +169,13 @@ class NewTactic(Strict):
 
     name: ShortText = Field(description="Short name.")
     family: TacticFamily = Field(description="What kind of tactic.")
-    summary: LongText = Field(description="What one does, in a sentence.")
+    summary: LongText = Field(description="What to do, in a sentence.")
     effect: EffectBody = Field(description="What it gains, how much, and how well that is known.")
     aliases: Annotated[list[ShortText], Field(max_length=20)] = Field(
         [], description="Other names."
     )
-    use_when: Clauses = Field([], description="Situations that call for it.")
-    avoid_when: Clauses = Field([], description="Situations that speak against it.")
+    use_when: Clauses = Field([], description="When to use it.")
+    avoid_when: Clauses = Field([], description="When not to use it.")
     preconditions: Annotated[list[ConditionBody], Field(max_length=20)] = Field(
         [], description="Tests that must hold before it is suggested."
     )
@@ -247,7 +247,9 @@ class ListTactics(Strict):
     query: ShortText | None = Field(
         None, description="Words in the name, the aliases or the summary."
     )
-    owner: Owner | None = Field(None, description="`catalogue` for the shelf, `user` for yours.")
+    owner: Owner | None = Field(
+        None, description="`catalogue` for built-in ones, `user` for your own."
+    )
     limit: int = Field(20, ge=1, le=100, description="How many at most.")
     cursor: Cursor = None
 

@@ -15,11 +15,11 @@ from negotiator.values import LongText, ShortText, ValuePackage
 
 LARGEST_SEED = 2**31 - 1
 _KIND = (
-    "Who is met: `fair`, `stubborn` (small steps), `extreme_anchor` (a first figure far off), `takes_back` (a "
-    "concession once), `deadline_bluff` (calls an offer final)."
+    "Their character: `fair`, `stubborn` (small steps), `extreme_anchor` (a first figure far off), "
+    "`takes_back` (a concession once), `deadline_bluff` (calls an offer final)."
 )
-_HARDNESS = "How far they come, how patient they are; what they would sign at worst is the same."
-_SEED = "The same number, the same person."
+_HARDNESS = "How far they move and how patient they are; their limit stays the same."
+_SEED = "Seed: the same number gives the same person."
 _ACTION = "`say` is words alone, `wait` silence."
 _TEXT = "What the user says."
 
@@ -66,7 +66,7 @@ class Rehearse(NegotiationId):
     model_config = ConfigDict(json_schema_extra=example_schema({"kind": "fair"}))
 
     rehearsal_id: ShortText | None = Field(None, description="reh_…; a new one begins without it.")
-    kind: PersonKind = Field("fair", description="Whom to meet.")
+    kind: PersonKind = Field("fair", description="Their character.")
     hardness: Hardness = Field("normal", description="How hard.")
     seed: int | None = Field(None, ge=0, le=LARGEST_SEED, description=_SEED)
     action: TurnAction | None = Field(None, description=_ACTION)

@@ -81,7 +81,7 @@ class OpeningGround:
 
 
 ESTIMATE_GROUND: Final = OpeningGround(
-    "By your estimate, it is close to the best that they could accept.",
+    "By your estimate, this is as far as they could go.",
     "session:/their_estimate/walk_away",
 )
 

@@ -285,7 +285,7 @@ def _opening(view: Mapping[str, Any], notes: _Notes) -> list[str]:
     lines.append("")
     if script.get("offer") and script["offer"] not in script["opening"]:
         lines += _bullet(f"**When they have named their figure.** {_said(script['offer'])}")
-    lines += [*_bullet(f"**Say their doubt before they do.** {_said(script['audit'])}")]
+    lines += [*_bullet(f"**Say their doubt first.** {_said(script['audit'])}")]
     lines += _bullet(f"**Show that you understand.** {_said(script['label'])}")
     grounds = [_ground(row, notes) for row in offer["justification"]] if offer is not None else []
     if grounds:
@@ -328,7 +328,7 @@ def _step_table(view: Mapping[str, Any]) -> list[str]:
     """What the offer is at each step, with the total."""
     offers = [view["opening_offer"], *view["concession_schedule"][:MAX_STEP_COLUMNS]]
     width = min(_VALUE_COLUMNS, (MAX_COLUMNS - _STEP_LABEL_COLUMNS) // len(offers) - 3)
-    first = "You stand at" if offers[0]["made"] else "First move"
+    first = "Your offer" if offers[0]["made"] else "First move"
     heads = [first, *(f"Step {n}" for n in range(1, len(offers)))]
     rows: list[tuple[str, list[str]]] = []
     for place, row in enumerate(view["overview"][:MAX_TABLE_ROWS]):
@@ -350,7 +350,7 @@ def _in_all(row: Mapping[str, Any]) -> str:
     if total is None:
         return ""
     amount, scope = escape_markdown(total["in_short"]), total["scope"]
-    return f" In all {amount}." if scope == "in all" else f" {amount} {scope}."
+    return f" {amount} {scope}."
 
 
 def _together(view: Mapping[str, Any], size: PageSize) -> list[str]:

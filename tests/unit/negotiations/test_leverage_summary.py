@@ -130,8 +130,8 @@ CASES: dict[str, tuple[dict[str, Any], str]] = {
     "a renewal with a good alternative": (
         {**CRM, "deadline": at_day(40), "their_estimate": {"deadline": at_day(9)}},
         "Cloudwerk needs this deal much more than you do (about 66:34 in your favour): you have an alternative "
-        "(“Nimbus 49 a seat”) to fall back on and you have 40 days to decide and they have 9 days. It cannot be said "
-        "yet whether there is room for a deal, because nothing is known about their limit. Improving your best "
+        "(“Nimbus 49 a seat”) to fall back on and you have 40 days to decide while they have 9 days. It cannot be "
+        "said yet whether there is room for a deal, because nothing is known about their limit. Improving your best "
         "alternative halfway to your target would move the split of power from about 66:34 to about 70:30 in your "
         "favour. Ask them next: What do others pay you for this?",
     ),
@@ -164,7 +164,7 @@ CASES: dict[str, tuple[dict[str, Any], str]] = {
             "their_estimate": limit(95000, 98000, 104000, confidence=0.6),
         },
         "You seem to need this deal a little more than the employer does (about 54:46 in their favour): you have "
-        "only 6 days to decide and you can turn to one other and they can turn to 3 others. Against that, you have "
+        "only 6 days to decide and you can turn to one other while they can turn to 3 others. Against that, you have "
         "an alternative (“Stay in the present job”) to fall back on. There is room for a deal: you can go down to "
         "€88,000, and you estimate that they can go up to about €98,000 (between €95,000 and €104,000); the split of "
         "power points to about €93,000. Improving your best alternative halfway to your target would move the split "
@@ -280,7 +280,7 @@ def test_a_plural_name_takes_a_plural_verb(name: str, told: str) -> None:
 )
 def test_the_time_left_is_told_as_people_do(days: float, told: str) -> None:
     body = {**CAR, "deadline": at_day(days), "their_estimate": {"deadline": at_day(days * 3)}}
-    assert f"you have {told} to decide and they have" in summary_of(body).who_needs_it_more
+    assert f"you have {told} to decide while they have" in summary_of(body).who_needs_it_more
 
 
 def test_an_alternative_that_is_named_without_its_worth_is_asked_for() -> None:
