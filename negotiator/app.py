@@ -75,7 +75,11 @@ async def _started(
     _freeze_loaded_objects()
     tasks = [
         asyncio.create_task(work)
-        for work in (run_each_minute(_periodic_tasks(application)), connections.watch())
+        for work in (
+            run_each_minute(_periodic_tasks(application)),
+            application.services.mails.run(),
+            connections.watch(),
+        )
     ]
     try:
         async with application.metrics.listening(application.settings.metrics_listen):

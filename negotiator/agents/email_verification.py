@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from negotiator.agents.mail import Mailer, allow_mail, quote_name
+from negotiator.agents.mail import quote_name
+from negotiator.agents.mail_queue import MailQueue
 from negotiator.store.statement import Transaction
 from negotiator.users import approval_queries
 
@@ -22,7 +23,7 @@ class EmailVerification:
     """Asks the owners of e-mail addresses to bind agents, within the limits of `mail.allow_mail`."""
 
     base: str
-    mailer: Mailer
+    mails: MailQueue
 
     def request(
         self,
@@ -33,15 +34,15 @@ class EmailVerification:
         agent_id: str,
         agent_name: str,
     ) -> bool:
-        """Store the approval that the link with `secret` opens; False when the address got too many mails."""
-        if not allow_mail(tx, email):
+        """Store the approval that the link with `secret` opens and queue its mail; `mails.dispatch` sends it.
+
+        False when the address got too many mails. The agent's answer is the same whatever becomes of the mail.
+        """
+        text = _TEXT.format(base=self.base, name=quote_name(agent_name), secret=secret)
+        life = approval_queries.LIFE * 1000
+        if not self.mails.add(tx, email, "An agent asks to work for you", text, life=life):
             return False
         approval_queries.request_binding(
             tx, secret, email=email, agent_id=agent_id, agent_name=agent_name
         )
         return True
-
-    async def send(self, secret: str, *, email: str, agent_name: str) -> None:
-        """Send the mail. A failure is not reported to the agent, whose answer is always the same."""
-        text = _TEXT.format(base=self.base, name=quote_name(agent_name), secret=secret)
-        await self.mailer.send(email, "An agent asks to work for you", text)

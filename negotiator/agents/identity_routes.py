@@ -175,7 +175,7 @@ class AgentIdentityRoutes:
             )
         )
         if sent:
-            await self.verification.send(secret, email=email, agent_name=name)
+            await self.verification.mails.dispatch()
         until = values.timestamp(values.now() + approval_queries.LIFE * 1000)
         return {"registration_id": agent_id, "status": "initiated", "expires_at": until}
 

@@ -1,13 +1,15 @@
-"""Mail: sent by SMTP over verified TLS when a server is configured, else written to an outbox folder."""
+"""Mail: sent by SMTP over verified TLS, or written to an outbox folder; and how many mails an address may get."""
 
 import asyncio
 import contextlib
 import ssl
 import unicodedata
 from collections.abc import Collection
+from dataclasses import dataclass
 from email import message_from_bytes
 from email.message import EmailMessage
 from email.policy import default
+from email.utils import parseaddr
 from functools import cached_property
 from ipaddress import ip_address
 from pathlib import Path
@@ -15,7 +17,7 @@ from typing import Final
 from urllib.parse import unquote, urlsplit
 
 from aiosmtplib import SMTP
-from aiosmtplib.errors import SMTPException
+from aiosmtplib.errors import SMTPException, SMTPRecipientsRefused
 
 from negotiator import values
 from negotiator.store import atomic_updates
@@ -25,12 +27,18 @@ from negotiator.values import new_id
 
 log = logger(__name__)
 
-_BUDGETS: Final = ("mail", "mail-day")
-_TEN_MINUTES = 600_000_000
-_PER_DAY = 3
+_TEN_MINUTES: Final = 600_000_000
+_PER_DAY: Final = 3
+_BUDGETS: Final = (
+    ("mail", _TEN_MINUTES, 1),
+    ("mail-day", 144 * _TEN_MINUTES // _PER_DAY, _PER_DAY),
+)
+"""The budgets of an address: the first part of the key, the interval in microseconds, the burst."""
 _DEADLINE: Final = 10.0
 """Seconds for one mail, from the wait for a free connection to the server's last answer."""
 _CONNECTIONS: Final = 8
+_PERMANENT: Final = 500
+"""From this reply code on, a server's refusal is permanent (RFC 5321 §4.2.1)."""
 # A line may have 998 characters (RFC 5322 §2.1.1): a link broken at 78 could not be opened from the outbox.
 _WHOLE_LINES = default.clone(max_line_length=998)
 _LONGEST_NAME: Final = 40
@@ -44,22 +52,25 @@ def allow_mail(tx: Transaction, email: str) -> bool:
     All kinds of mail and all senders share the budget, so that the service cannot be used to flood a mailbox.
     """
     now = values.now() * 1000
-    if not atomic_updates.charge_budget(
-        tx, f"{_BUDGETS[0]}:{email}", now=now, interval=_TEN_MINUTES, burst=1
-    ):
-        return False
-    day = 144 * _TEN_MINUTES // _PER_DAY
-    return (
-        atomic_updates.charge_budget(
-            tx, f"{_BUDGETS[1]}:{email}", now=now, interval=day, burst=_PER_DAY
-        )
+    return all(
+        atomic_updates.charge_budget(tx, f"{kind}:{email}", now=now, interval=interval, burst=burst)
         is not None
+        for kind, interval, burst in _BUDGETS
+    )
+
+
+def is_mail_allowed(tx: Transaction, email: str) -> bool:
+    """Whether the budget of this address has room for a mail, without charging it."""
+    now = values.now() * 1000
+    return all(
+        (atomic_updates.read_budget(tx, f"{kind}:{email}") or now) <= now + interval * (burst - 1)
+        for kind, interval, burst in _BUDGETS
     )
 
 
 def forget_address(tx: Transaction, email: str) -> None:
     """Delete the budgets of an address."""
-    for name in _BUDGETS:
+    for name, _, _ in _BUDGETS:
         atomic_updates.forget_budget(tx, f"{name}:{email}")
 
 
@@ -97,8 +108,16 @@ def _is_digit(mark: str) -> bool:
     return unicodedata.category(mark)[0] == "N"
 
 
+@dataclass(frozen=True, slots=True)
+class DeliveryResult:
+    """Why a mail was not sent, empty when it was; `is_final` tells that another attempt would fail too."""
+
+    failure: str = ""
+    is_final: bool = False
+
+
 class Mailer:
-    """Sends plain-text mails to the SMTP server at `url`; an empty `url` writes them to the `outbox` folder.
+    """Sends plain-text mails to the SMTP server at `url`, and writes them to the `outbox` folder.
 
     `smtps://user:password@host:port` is TLS from the start, `smtp://` is STARTTLS. The certificate is verified against
     the system's authorities, or those of `SSL_CERT_FILE`. Only a server on loopback may be used without TLS.
@@ -110,36 +129,48 @@ class Mailer:
         self._outbox = outbox
         self._slots = asyncio.Semaphore(_CONNECTIONS)
 
-    async def send(self, to: str, subject: str, text: str) -> None:
-        """Send one mail within ten seconds; one that cannot be sent is kept in the outbox folder and logged.
+    @property
+    def has_server(self) -> bool:
+        """Whether mails go to a server."""
+        return bool(self._url.hostname)
 
-        When `to` is not exactly one address, nothing is sent or stored: it could inject a header or a recipient.
+    async def send(
+        self, to: str, subject: str, text: str, *, message_id: str = ""
+    ) -> DeliveryResult:
+        """Send one mail within ten seconds and keep no copy.
+
+        When `to` is not exactly one address, nothing is sent: it could inject a header or a recipient.
         """
+        try:
+            message = self._compose(to, subject, text)
+            if message_id:
+                message["Message-ID"] = f"<{message_id}@{self._domain}>"
+        except ValueError as fault:
+            return DeliveryResult(str(fault), is_final=True)
+        if not self.has_server:
+            return DeliveryResult("no mail server is configured")
+        try:
+            async with asyncio.timeout(_DEADLINE), self._slots:
+                await self._deliver(message, to)
+        except SMTPRecipientsRefused as refused:
+            final = all(each.code >= _PERMANENT for each in refused.recipients)
+            return DeliveryResult(str(refused), is_final=final)
+        except (SMTPException, OSError, ValueError) as failure:
+            return DeliveryResult(str(failure) or f"no answer within {_DEADLINE:.0f} s")
+        return DeliveryResult()
+
+    def keep(self, to: str, subject: str, text: str, *, failure: str = "") -> None:
+        """Write a mail to a new file of the outbox folder that only the operator can read, and log its path."""
         try:
             message = self._compose(to, subject, text)
         except ValueError as fault:
             log.error("mail not written", error=str(fault))
             return
-        if not self._url.hostname:
-            self._keep(message)
-            return
-        try:
-            async with asyncio.timeout(_DEADLINE), self._slots:
-                await self._deliver(message, to)
-        except (SMTPException, OSError, ValueError) as failure:
-            self._keep(message, failure=str(failure) or f"no answer within {_DEADLINE:.0f} s")
+        self._keep(message, failure=failure)
 
-    async def try_send(self, to: str, subject: str, text: str) -> str:
-        """Send one mail within ten seconds and keep no copy; returns why it could not be sent, empty when it was."""
-        try:
-            message = self._compose(to, subject, text)
-            if not self._url.hostname:
-                return "no mail server is configured"
-            async with asyncio.timeout(_DEADLINE), self._slots:
-                await self._deliver(message, to)
-        except (SMTPException, OSError, ValueError) as failure:
-            return str(failure) or f"no answer within {_DEADLINE:.0f} s"
-        return ""
+    @property
+    def _domain(self) -> str:
+        return parseaddr(self._sender)[1].rpartition("@")[2] or "localhost"
 
     async def try_connect(self) -> str:
         """Connect and sign in to the server without sending; returns why that failed, empty when it worked."""
@@ -190,8 +221,7 @@ class Mailer:
         message.set_content(text)
         return message
 
-    def _keep(self, message: EmailMessage, *, failure: str = "") -> None:
-        """Write the mail to a new file that only the operator can read, and log its path."""
+    def _keep(self, message: EmailMessage, *, failure: str) -> None:
         path = self._outbox / f"{new_id('mail')}.eml"
         try:
             self._outbox.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -152,7 +152,7 @@ class AgentRoutes:
             )
 
         if await self.store.write(unit):
-            await self.verification.send(secret, email=email, agent_name=name)
+            await self.verification.mails.dispatch()
         pending = {"status": "pending", "expires_in": approval_queries.LIFE}
         return token, {**token.members(), "verification": pending}
 

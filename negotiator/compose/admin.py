@@ -29,7 +29,7 @@ _MAIL: Final = "This is a trial from {base}. Mail works.\n"
 def build_admin_pages(services: Services, tried: tuple[TriedService, ...]) -> Component:
     """Build the pages; `tried` are the services that other components brought."""
     settings, admin = services.settings, AdminRouter(services.page_router)
-    people = AdminPeople(admin, services.mailer, bool(settings.smtp_url), services.secret)
+    people = AdminPeople(admin, services.mails, bool(settings.smtp_url), services.secret)
     issuers = AdminIssuers(admin, services.fetcher, settings.allow_loopback_fetch)
     offered = tuple(scopes.of_services(settings.services))
     clients = AdminClients(admin, offered, scopes.default_scopes(settings.services))
@@ -62,9 +62,9 @@ def _try_mail(services: Services) -> TriedService:
 
 
 async def _send_trial(mailer: Mailer, email: str, base: str) -> TrialResult:
-    failure = await mailer.try_send(email, "A trial mail", _MAIL.format(base=base))
-    if failure:
-        return TrialResult(False, f"The mail was not sent: {failure.rstrip('.')}.")
+    result = await mailer.send(email, "A trial mail", _MAIL.format(base=base))
+    if result.failure:
+        return TrialResult(False, f"The mail was not sent: {result.failure.rstrip('.')}.")
     return TrialResult(True, f"The mail server took the mail to {email}. Look whether it arrives.")
 
 

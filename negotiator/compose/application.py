@@ -109,7 +109,7 @@ def build_application(settings: Settings) -> Application:
     tried = tuple(each for component in enabled for each in component.tried_services)
     clocks = ClockComparison()
     checks = {name: check for component in enabled for name, check in component.checks.items()}
-    checks["clock"] = clocks.state
+    checks |= {"clock": clocks.state, "mail": services.mails.state}
     endpoint = HealthEndpoint(services.store, __version__, tuple(settings.services), checks)
     health = Component(operations=offered_operations([endpoint]))
     components = (

@@ -9,14 +9,14 @@ from negotiator.compose.component import Component, OperationSlice, offered_oper
 from negotiator.compose.services import Services
 from negotiator.directory import catalogue_pages
 from negotiator.directory.accounts_maintenance import IdleAgentSweep, PublishedKeyRechecks
-from negotiator.directory.accounts_registration import DirectoryRegistration
+from negotiator.directory.accounts_registration import CodeMailer, DirectoryRegistration
 from negotiator.directory.accounts_routes import DIRECTORY_BASELINE_BUDGET, DirectoryAccounts
 from negotiator.directory.address_reader import AddressReader
 from negotiator.directory.catalogue_pages import TOOL_PAGE_PATH, TOOLS_PAGE_PATH
 from negotiator.directory.collections_routes import Collections
 from negotiator.directory.exchange_routes import CatalogueExchange
 from negotiator.directory.identity_keys import PublishedKeys
-from negotiator.directory.identity_verification import CodeMailer, IdentityVerification
+from negotiator.directory.identity_verification import IdentityVerification
 from negotiator.directory.listing_routes import CatalogueListing
 from negotiator.directory.name_index import ToolNameIndex
 from negotiator.directory.reports_routes import Reports
@@ -89,13 +89,12 @@ def _public(operation: Operation) -> Operation:
 
 def _accounts(services: Services, keys: PublishedKeys) -> DirectoryAccounts:
     base, store = services.settings.base_url, services.store
-    registration = DirectoryRegistration(services.secret)
+    registration = DirectoryRegistration(services.secret, CodeMailer(base, services.mails))
     return DirectoryAccounts(
         base=base,
         store=store,
         levels=services.rate_levels,
         registration=registration,
         verification=IdentityVerification(base, store, registration, keys),
-        mailing=CodeMailer(base, services.mailer),
         credentials=services.credentials,
     )

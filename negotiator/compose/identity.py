@@ -128,7 +128,7 @@ def _agents(
         settings.token_ttl,
         settings.unclaimed_retention_days,
     )
-    verification = EmailVerification(base, services.mailer)
+    verification = EmailVerification(base, services.mails)
     redemption = DelegationRedemption(store, delegations, services.pipeline.limits)
     assertions = AssertionRegistration(base, store, services.verifier, registration)
     tokens = AgentIdentityTokens(services.credentials, delegations.refreshing, settings.token_ttl)
@@ -178,7 +178,7 @@ def build_user_pages(services: Services, delegations: Delegations) -> Component:
         pages += AgentsPage(page_router, delegations, ConsentConnections()).routes()
     if settings.smtp_url:
         pages += ForgottenPasswordPage(
-            page_router, passwords, services.mailer, services.secret
+            page_router, passwords, services.mails, services.secret
         ).routes()
     if has_passkeys:
         pages += PasskeySignIn(page_router, ceremonies, passwords, sign_in).routes()

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from negotiator import scopes, values
 from negotiator.agents.call_record import AgentCallRecord
 from negotiator.agents.mail import Mailer
+from negotiator.agents.mail_queue import MailQueue
 from negotiator.caller import CallerRate, anonymous_caller
 from negotiator.compose.rate_budgets import build_limits
 from negotiator.console.admin_router import ADMIN_ENTRY
@@ -65,6 +66,7 @@ class Services:
     pipeline: Pipeline
     agent_calls: AgentCallRecord
     mailer: Mailer
+    mails: MailQueue
     catalogue_index: CatalogueIndex
     page_router: PageRouter
 
@@ -93,6 +95,7 @@ def build_services(settings: Settings) -> Services:
     proofs = DpopProofChecker(store, base, secret, demands_nonce=settings.dpop_nonce)
     guard = _guard(settings, keys, credentials, proofs)
     limits = build_limits(settings, store, meters, pepper=secret)
+    mailer = Mailer(settings.smtp_url, sender=settings.mail_from, outbox=settings.outbox_folder)
     return Services(
         settings=settings,
         meters=meters,
@@ -113,7 +116,8 @@ def build_services(settings: Settings) -> Services:
         resources=resources,
         pipeline=Pipeline(guard, limits, RefusalRenderer(base), store, agent_calls),
         agent_calls=agent_calls,
-        mailer=Mailer(settings.smtp_url, sender=settings.mail_from, outbox=settings.outbox_folder),
+        mailer=mailer,
+        mails=MailQueue(store, mailer, secret),
         page_router=_page_router(settings, store, limits, guard, secret),
     )
 

@@ -9,7 +9,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from negotiator import audit
-from negotiator.agents.mail import Mailer, allow_mail, quote_name
+from negotiator.agents.mail import quote_name
+from negotiator.agents.mail_queue import MailQueue
 from negotiator.console.admin_router import (
     ADMIN_PATH,
     AFTER_EVERY_ID,
@@ -61,7 +62,7 @@ class AdminPeople:
     """Accounts, by the functions of `negotiator users`. Without mail, a link is shown once, to be handed over."""
 
     admin: AdminRouter
-    mailer: Mailer
+    mails: MailQueue
     sends_mail: bool
     pepper: bytes
 
@@ -167,10 +168,13 @@ class AdminPeople:
         if not self.sends_mail:
             return await self._page(request, session, link=link, link_for=user)
         email = user.email or ""
-        if not await self.admin.router.store.write(lambda tx: allow_mail(tx, email)):
-            return self.admin.see(PEOPLE_PATH, "many")
         subject = "A new password for Negotiator" if user.password_hash else "Your invitation"
-        await self.mailer.send(email, subject, text.replace("{link}", link))
+        text = text.replace("{link}", link)
+        if not await self.admin.router.store.write(
+            lambda tx: self.mails.add(tx, email, subject, text, life=life)
+        ):
+            return self.admin.see(PEOPLE_PATH, "many")
+        await self.mails.dispatch()
         return self.admin.see(PEOPLE_PATH, notice)
 
     @property

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from negotiator import audit
-from negotiator.agents.mail import Mailer, allow_mail
+from negotiator.agents.mail_queue import MailQueue
 from negotiator.console.browser_sessions import AnySession
 from negotiator.console.page_router import (
     NO_FIELD,
@@ -55,7 +55,7 @@ class ForgottenPasswordPage:
 
     router: PageRouter
     passwords: PasswordChecker
-    mailer: Mailer
+    mails: MailQueue
     pepper: bytes
 
     def routes(self) -> list[Route]:
@@ -79,26 +79,23 @@ class ForgottenPasswordPage:
         return response
 
     async def _send(self, email: str, address: str) -> None:
-        def unit(tx: Transaction) -> tuple[User, bool] | None:
+        def unit(tx: Transaction) -> None:
             user = user_queries.by_email(tx, email)
-            if user is None or user.disabled_at is not None or not allow_mail(tx, email):
-                return None
-            audit.record(tx, "user.reset_requested", user.id, actor=address)
-            by_organisation = not user.password_hash and identity_matching.of_user(tx, user.id)
-            return user, bool(by_organisation)
+            if user is None or user.disabled_at is not None:
+                return
+            text = self._text(tx, user)
+            if self.mails.add(tx, email, _RESET_SUBJECT, text, life=password_links.RESET_LIFE):
+                audit.record(tx, "user.reset_requested", user.id, actor=address)
 
-        found = await self.router.store.write(unit)
-        if found is None:
-            return
-        user, by_organisation = found
+        await self.router.store.write(unit)
+        await self.mails.dispatch()
+
+    def _text(self, tx: Transaction, user: User) -> str:
         base = self.router.pages.base
-        if by_organisation:
-            text = _BY_ORGANISATION.format(base=base, path=SIGN_IN_PATH)
-        else:
-            life = password_links.RESET_LIFE
-            link = password_links.write_link(self.pepper, user, life=life)
-            text = _RESET.format(base=base, path=NEW_PASSWORD_PATH, link=link)
-        await self.mailer.send(email, _RESET_SUBJECT, text)
+        if not user.password_hash and identity_matching.of_user(tx, user.id):
+            return _BY_ORGANISATION.format(base=base, path=SIGN_IN_PATH)
+        link = password_links.write_link(self.pepper, user, life=password_links.RESET_LIFE)
+        return _RESET.format(base=base, path=NEW_PASSWORD_PATH, link=link)
 
     def _page(
         self,

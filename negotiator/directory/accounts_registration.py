@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from negotiator import audit, values
 from negotiator.agents import registration
-from negotiator.agents.mail import allow_mail
+from negotiator.agents.mail import quote_name
+from negotiator.agents.mail_queue import MailQueue
 from negotiator.agents.tables import Agent
 from negotiator.directory import challenge_queries
 from negotiator.directory.claimed_identity import ClaimedIdentity
@@ -15,13 +16,25 @@ from negotiator.scopes import DIRECTORY, READING, ordered
 from negotiator.store.statement import Transaction
 from negotiator.tokens import api_key_queries
 
+_TEXT = """{code} is the code of the agent {name} at {base}.
+
+The agent registered with this directory under your address. If it is yours, give it the code within ten minutes. If you
+do not expect this mail, do nothing: without the code the agent cannot verify your address.
+"""
+
 
 @dataclass(frozen=True, slots=True)
-class IssuedChallenge:
-    """A challenge, with the code to mail when a mail may be sent."""
+class CodeMailer:
+    """Mails codes. The mail has no link, because mail programs open links."""
 
-    challenge: IdentityChallenge | None
-    code: str | None = None
+    base: str
+    mails: MailQueue
+
+    def queue(self, tx: Transaction, code: str, *, email: str, agent_name: str) -> bool:
+        """Queue the mail with the code, to be sent by `mails.dispatch`; False when the address got too many mails."""
+        text = _TEXT.format(code=code, name=quote_name(agent_name), base=self.base)
+        life = challenge_queries.CHALLENGE_LIFETIME
+        return self.mails.add(tx, email, "A code for your agent", text, life=life)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +54,7 @@ class RegisteredDirectoryAgent:
 
     agent: Agent
     key: str
-    issued: IssuedChallenge
+    challenge: IdentityChallenge | None
 
 
 def grantable_scopes(requested: Iterable[str] | None) -> list[str]:
@@ -60,6 +73,7 @@ class DirectoryRegistration:
     """Registers agents and issues their challenges."""
 
     pepper: bytes
+    mailing: CodeMailer
 
     def enrol(self, tx: Transaction, request: RegistrationRequest) -> RegisteredDirectoryAgent:
         """Store a new agent with its first key and challenge."""
@@ -83,26 +97,28 @@ class DirectoryRegistration:
         key = api_key_queries.add(tx, self.pepper, agent.id)
         return RegisteredDirectoryAgent(agent, key.text, self.ask(tx, agent))
 
-    def ask(self, tx: Transaction, agent: Agent) -> IssuedChallenge:
-        """Issue a challenge to prove the agent's identity; an empty one when the identity cannot be proven.
+    def ask(self, tx: Transaction, agent: Agent) -> IdentityChallenge | None:
+        """Issue a challenge to prove the agent's identity, and queue the mail with its code, if it needs one.
 
+        None when the identity cannot be proven.
         A pending code is not replaced. When the mailbox got too many mails, the challenge has no code but looks the
         same, so that no one learns whether others wrote to the address.
         """
         method = challenge_queries.proof_method(identity_of(agent))
         if method is None:
-            return IssuedChallenge(None)
+            return None
         if method == challenge_queries.CODE and (
             pending := challenge_queries.find_pending(tx, agent.id)
         ):
-            return IssuedChallenge(pending)
-        code, digest = None, None
-        if method == challenge_queries.CODE and allow_mail(tx, agent.identity_value):
-            code = challenge_queries.new_code()
-            digest = self.code_digest(agent.id, code)
+            return pending
+        digest = None
+        if method == challenge_queries.CODE:
+            code, email = challenge_queries.new_code(), agent.identity_value
+            if self.mailing.queue(tx, code, email=email, agent_name=agent.name):
+                digest = self.code_digest(agent.id, code)
         challenge = challenge_queries.issue(tx, agent.id, method, code_digest=digest)
         audit.record(tx, "identity.challenged", agent.id, actor=agent.id, method=method)
-        return IssuedChallenge(challenge, code)
+        return challenge
 
     def code_digest(self, agent_id: str, code: str) -> str:
         """The keyed digest under which a mailed code is stored."""

@@ -10,12 +10,11 @@ from negotiator.directory import accounts_queries, challenge_queries, identity_v
 from negotiator.directory.accounts_queries import RateLevels
 from negotiator.directory.accounts_registration import (
     DirectoryRegistration,
-    IssuedChallenge,
     RegisteredDirectoryAgent,
     RegistrationRequest,
     grantable_scopes,
 )
-from negotiator.directory.identity_verification import CodeMailer, IdentityVerification
+from negotiator.directory.identity_verification import IdentityVerification
 from negotiator.directory.schemas_accounts import (
     ChallengeResult,
     CredentialRecord,
@@ -27,6 +26,7 @@ from negotiator.directory.schemas_accounts import (
     VerifyIdentity,
     VerifyResult,
 )
+from negotiator.directory.tables import IdentityChallenge
 from negotiator.errors import Forbidden, InvalidRequest
 from negotiator.http.operation import REGISTRATION_BODY_LIMIT, Call, Operation
 from negotiator.schema import NoInput
@@ -52,7 +52,6 @@ class DirectoryAccounts:
     levels: RateLevels
     registration: DirectoryRegistration
     verification: IdentityVerification
-    mailing: CodeMailer
     credentials: AccessTokens
 
     def operations(self) -> list[Operation]:
@@ -141,26 +140,26 @@ class DirectoryAccounts:
             address=call.address,
         )
         registered = await self.store.write(lambda tx: self.registration.enrol(tx, request))
-        await self._mail(registered.agent, registered.issued)
+        await self.registration.mailing.mails.dispatch()
         return self._record(registered)
 
     async def challenge(self, call: Call[NoInput]) -> dict[str, Any]:
         """Issue a new challenge, which replaces an earlier one."""
 
-        def unit(tx: Transaction) -> tuple[Agent, IssuedChallenge]:
+        def unit(tx: Transaction) -> tuple[Agent, IdentityChallenge | None]:
             agent = identity_verification.find_calling_agent(tx, call.caller.client_id)
             return agent, self.registration.ask(tx, agent)
 
-        agent, issued = await self.store.write(unit)
-        if issued.challenge is None:
+        agent, challenge = await self.store.write(unit)
+        if challenge is None:
             raise InvalidRequest(
                 "An identity of this kind cannot be proven.", error="unsupported_identity"
             )
-        await self._mail(agent, issued)
+        await self.registration.mailing.mails.dispatch()
         level, verified = await self._level(agent)
         return {
             "client_id": agent.id,
-            "identity": self._identity(agent, level, verified=verified, issued=issued),
+            "identity": self._identity(agent, level, verified=verified, challenge=challenge),
         }
 
     async def verify(self, call: Call[VerifyIdentity]) -> dict[str, Any]:
@@ -186,9 +185,7 @@ class DirectoryAccounts:
         answer = {
             "status": "verified",
             "client_id": agent.id,
-            "identity": self._identity(
-                agent, level, verified=verified, issued=IssuedChallenge(None)
-            ),
+            "identity": self._identity(agent, level, verified=verified, challenge=None),
             "rate_limit": self._rate(level),
         }
         return {**answer, "api_key": registered[0].text} if registered else answer
@@ -237,11 +234,6 @@ class DirectoryAccounts:
         if agent and agent.revoked_at is None and not api_key_queries.has_any(tx, agent.id):
             accounts_queries.revoke(tx, agent.id, actor=actor)
 
-    async def _mail(self, agent: Agent, issued: IssuedChallenge) -> None:
-        if issued.code is not None:
-            email = agent.identity_value
-            await self.mailing.send(issued.code, email=email, agent_name=agent.name)
-
     async def _level(self, agent: Agent) -> tuple[int, bool]:
         def unit(tx: Transaction) -> tuple[int, bool]:
             standing = self.levels.standing(tx, agent.id)
@@ -261,17 +253,19 @@ class DirectoryAccounts:
             "scopes": agent.scope.split(),
             "rate_limit": self._rate(level),
             "created_at": values.timestamp(agent.created_at),
-            "identity": self._identity(agent, level, verified=False, issued=registered.issued),
+            "identity": self._identity(
+                agent, level, verified=False, challenge=registered.challenge
+            ),
         }
 
     def _identity(
-        self, agent: Agent, level: int, *, verified: bool, issued: IssuedChallenge
+        self, agent: Agent, level: int, *, verified: bool, challenge: IdentityChallenge | None
     ) -> dict[str, Any]:
         return {
             "type": agent.identity_type,
             "verified": verified,
             "trust_level": level,
-            "challenge": challenge_queries.challenge_view(issued.challenge, self.base),
+            "challenge": challenge_queries.challenge_view(challenge, self.base),
         }
 
     def _rate(self, level: int) -> dict[str, int]:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from jwt import PyJWK
 
 from negotiator import audit, values
-from negotiator.agents.mail import Mailer, quote_name
 from negotiator.agents.tables import Agent
 from negotiator.directory import accounts_queries, challenge_queries, identity_proof
 from negotiator.directory.accounts_registration import DirectoryRegistration, identity_of
@@ -18,25 +17,6 @@ from negotiator.directory.tables import IdentityChallenge
 from negotiator.errors import Forbidden, InvalidRequest, NotFound, Refusal
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
-
-_TEXT = """{code} is the code of the agent {name} at {base}.
-
-The agent registered with this directory under your address. If it is yours, give it the code within ten minutes. If you
-do not expect this mail, do nothing: without the code the agent cannot verify your address.
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class CodeMailer:
-    """Mails codes. The mail has no link, because mail programs open links."""
-
-    base: str
-    mailer: Mailer
-
-    async def send(self, code: str, *, email: str, agent_name: str) -> None:
-        """Mail the code. The answer to the agent is the same when this fails."""
-        text = _TEXT.format(code=code, name=quote_name(agent_name), base=self.base)
-        await self.mailer.send(email, "A code for your agent", text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,10 +41,11 @@ async def ask(application: Starlette, email: str = "ada@example.com") -> str:
         return answer.text
 
 
-def link_in(smtp: RecordingSmtp) -> str:
+async def link_in(smtp: RecordingSmtp) -> str:
     """The path of the link in the newest mail."""
-    found = LINK.search(smtp.mails[-1].get_content())
-    assert found, smtp.mails[-1].get_content()
+    text = (await smtp.received()).get_content()
+    found = LINK.search(text)
+    assert found, text
     return found[1]
 
 

@@ -30,11 +30,20 @@ class RecordingSmtp:
     port: int = 0
     lines: list[tuple[bool, str]] = field(default_factory=list[tuple[bool, str]])
     mails: list[EmailMessage] = field(default_factory=list[EmailMessage])
+    arrival: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
     def commands(self) -> set[str]:
         """The verbs of all commands."""
         return {line.split(" ")[0].upper() for _, line in self.lines}
+
+    async def received(self, count: int = 1) -> EmailMessage:
+        """The newest mail, once so many have arrived; mails are sent after the answer."""
+        async with asyncio.timeout(10):
+            while len(self.mails) < count:
+                self.arrival.clear()
+                await self.arrival.wait()
+        return self.mails[-1]
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One conversation."""
@@ -72,6 +81,7 @@ class RecordingSmtp:
                     message = email.message_from_bytes(content[:-3], policy=SMTP)
                     assert isinstance(message, EmailMessage)
                     self.mails.append(message)
+                    self.arrival.set()
                     writer.write(b"250 taken\r\n")
                 case "QUIT":
                     writer.write(b"221 bye\r\n")
@@ -84,12 +94,12 @@ class RecordingSmtp:
 
 @asynccontextmanager
 async def recording_smtp(
-    mode: Mode, tls: ssl.SSLContext | None = None
+    mode: Mode, tls: ssl.SSLContext | None = None, *, port: int = 0
 ) -> AsyncGenerator[RecordingSmtp]:
-    """A mail server on a free port of loopback."""
+    """A mail server on loopback, on a free port unless one is given."""
     recorder = RecordingSmtp(mode, tls)
     server = await asyncio.start_server(
-        recorder.serve, "127.0.0.1", 0, ssl=tls if mode == "tls" else None
+        recorder.serve, "127.0.0.1", port, ssl=tls if mode == "tls" else None
     )
     recorder.port = server.sockets[0].getsockname()[1]
     try:

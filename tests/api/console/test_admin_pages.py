@@ -450,7 +450,7 @@ async def test_with_mail_an_invitation_goes_to_its_mailbox_and_to_no_page(outsid
     fields = {"email": "grace@corp.example", "name": "Grace"}
     answer = await outside.browser.send("/admin/people/invite", on="/admin/people", **fields)
     assert redirect_path(answer) == "/admin/people?told=invited"
-    text = outside.smtp.mails[-1].get_content()
+    text = (await outside.smtp.received()).get_content()
     link = re.search(rf"{BASE}(/password/\S+)", text)
     assert link
     page = (await outside.browser.open("/admin/people")).text

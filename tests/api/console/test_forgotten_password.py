@@ -24,12 +24,12 @@ async def test_a_link_sets_a_password_once_and_signs_every_browser_out(
         assert 'href="/sign-in/forgotten"' in (await browser.open("/sign-in")).text
         await browser.sign_in()
         assert "Check your mail" in await ask(mailing, " Ada@Example.com ")
-        (mail,) = smtp.mails
+        mail = await smtp.received()
         assert (mail["To"], mail["Subject"]) == (
             "ada@example.com",
             "A new password for Negotiator",
         )
-        link = link_in(smtp)
+        link = await link_in(smtp)
         page = (await browser.open(link)).text
         assert "ada@example.com" in page
         assert page.count('autocomplete="new-password"') == 2
@@ -71,7 +71,7 @@ async def test_whom_an_organisation_signs_in_is_told_so(
 
     await change(unit)
     await ask(mailing, "grace@corp.example")
-    text = smtp.mails[0].get_content()
+    text = (await smtp.received()).get_content()
     assert "your organisation signs you in" in text
     assert "/password/" not in text
 
@@ -82,7 +82,7 @@ async def test_a_link_works_for_half_an_hour(
 ) -> None:
     await account()
     await ask(mailing)
-    link = link_in(smtp)
+    link = await link_in(smtp)
     clock.advance(1799)
     async with connect(mailing) as client:
         assert (await client.get(link)).status_code == 200

@@ -1,12 +1,12 @@
 """What strangers choose, an agent's name and an address, and what of it a mail carries."""
 
-import asyncio
 import re
 import tempfile
 from email.message import EmailMessage
 from email.parser import Parser
 from email.policy import default
 from pathlib import Path
+from unittest.mock import create_autospec
 
 import pytest
 from hypothesis import given
@@ -14,10 +14,12 @@ from hypothesis import strategies as st
 
 from negotiator.agents.email_verification import EmailVerification
 from negotiator.agents.mail import Mailer, quote_name
-from negotiator.directory.identity_verification import CodeMailer
+from negotiator.agents.mail_queue import MailQueue
+from negotiator.directory.accounts_registration import CodeMailer
 from negotiator.errors import ValidationFailed
 from negotiator.settings import load
 from negotiator.settings_files import SettingsError
+from negotiator.store.statement import Transaction
 from negotiator.users.user_queries import normalise_email
 
 BASE = "https://negotiator.example"
@@ -61,13 +63,21 @@ def test_an_ordinary_name_is_left_as_it_is() -> None:
 def sent(name: str, to: str) -> list[EmailMessage]:
     """The mails of both services for this name and address."""
 
-    async def write(folder: Path) -> None:
+    def write(folder: Path) -> None:
         mailer = Mailer("", sender="n@negotiator.example", outbox=folder)
-        await EmailVerification(BASE, mailer).send("s" * 43, email=to, agent_name=name)
-        await CodeMailer(BASE, mailer).send("12345678", email=to, agent_name=name)
+
+        def keep(_tx: Transaction, to: str, subject: str, text: str, *, life: int) -> bool:
+            mailer.keep(to, subject, text)
+            return life > 0
+
+        mails, tx = create_autospec(MailQueue, instance=True), create_autospec(Transaction)
+        mails.add.side_effect = keep
+        verification, codes = EmailVerification(BASE, mails), CodeMailer(BASE, mails)
+        verification.request(tx, "s" * 43, email=to, agent_id="agt_1", agent_name=name)
+        codes.queue(tx, "12345678", email=to, agent_name=name)
 
     with tempfile.TemporaryDirectory() as folder:
-        asyncio.run(write(Path(folder)))
+        write(Path(folder))
         texts = [each.read_text() for each in sorted(Path(folder).glob("*.eml"))]
         return [Parser(EmailMessage, policy=default).parsestr(text) for text in texts]
 
@@ -102,7 +112,9 @@ def test_an_address_that_is_taken_is_the_only_recipient(text: str) -> None:
 @pytest.mark.asyncio
 @pytest.mark.parametrize("to", ["a@b.example\r\nBcc: c@d.example", "a@b.c, d@e.f", "a@b.c.", ""])
 async def test_what_is_not_one_address_is_never_written_to(tmp_path: Path, to: str) -> None:
-    await Mailer("", sender="n@n.example", outbox=tmp_path).send(to, "S", "text\n")
+    mailer = Mailer("", sender="n@n.example", outbox=tmp_path)
+    mailer.keep(to, "S", "text\n")
+    assert (await mailer.send(to, "S", "text\n")).is_final
     assert list(tmp_path.glob("*.eml")) == []
 
 

@@ -1,0 +1,197 @@
+"""The queue of mails: a row in the unit that asks, sent after its commit by any process, again until it is of no use.
+
+A mail counts against the budget of its address when it went out. While one waits for an address, no other is queued for
+it. The text, which may hold a link that grants something, is stored encrypted.
+"""
+
+import asyncio
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Final
+
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from sqlalchemy import BigInteger, LargeBinary, bindparam, delete, update
+from sqlmodel import Field, col, func, select
+
+from negotiator import values
+from negotiator.agents.mail import Mailer, allow_mail, is_mail_allowed
+from negotiator.fault_log import FaultLog
+from negotiator.store.model import TableModel, table_options
+from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
+from negotiator.store.store import Store
+
+LOOK_EVERY: Final = 10.0
+"""Seconds between two looks for mails that wait."""
+CLAIM: Final = 60_000
+"""Milliseconds for which a process that sends a mail keeps it from the others."""
+FIRST_RETRY: Final = 30_000
+LONGEST_RETRY: Final = 900_000
+"""Milliseconds until the second attempt; each further wait is four times as long, up to the longest."""
+AT_ONCE: Final = 8
+_NONCE: Final = 12
+
+
+class QueuedMail(TableModel, table=True):
+    """A mail that was not sent yet. `text` is encrypted; after `expires_at` (milliseconds) it is of no use."""
+
+    __tablename__ = "mails"
+    __table_args__ = table_options(
+        erased_by={"recipient": "email"},
+        kept="mail_queue writes a mail that could not be sent into the outbox folder and deletes its row",
+    )
+
+    id: str = Field(primary_key=True)
+    recipient: str = Field(index=True)
+    subject: str
+    text: bytes = Field(sa_type=LargeBinary)
+    attempts: int
+    next_at: int = Field(sa_type=BigInteger, index=True)
+    until: int = Field(sa_type=BigInteger)
+
+
+_ADD = Statement(insertion(QueuedMail))
+_OF_RECIPIENT = Query(
+    select(func.count()).where(col(QueuedMail.recipient) == bindparam("recipient")),
+    lambda row: int(row[0]),
+)
+_DUE = Query(
+    select(QueuedMail)
+    .where(col(QueuedMail.next_at) <= bindparam("now", type_=BigInteger))
+    .order_by(col(QueuedMail.next_at))
+    .limit(bindparam("limit")),
+    entity(QueuedMail),
+)
+_IS_DUE = Query(
+    select(col(QueuedMail.id))
+    .where(col(QueuedMail.next_at) <= bindparam("now", type_=BigInteger))
+    .limit(1),
+    lambda row: str(row[0]),
+)
+_POSTPONE = Statement(
+    update(QueuedMail)
+    .where(col(QueuedMail.id) == bindparam("mail"))
+    .values(attempts=bindparam("new_attempts"), next_at=bindparam("new_next_at", type_=BigInteger))
+)
+_DELETE = Statement(delete(QueuedMail).where(col(QueuedMail.id) == bindparam("mail")))
+
+
+@dataclass(frozen=True, slots=True)
+class MailCipher:
+    """Encrypts the texts of queued mails with a key that is derived from the server's secret (AES-256-GCM)."""
+
+    secret: bytes
+
+    def encrypt(self, mail_id: str, text: str) -> bytes:
+        nonce = os.urandom(_NONCE)
+        return nonce + self._key().encrypt(nonce, text.encode(), mail_id.encode())
+
+    def decrypt(self, mail_id: str, sealed: bytes) -> str:
+        """The text; `cryptography.exceptions.InvalidTag` when it was encrypted with another secret."""
+        return self._key().decrypt(sealed[:_NONCE], sealed[_NONCE:], mail_id.encode()).decode()
+
+    def _key(self) -> AESGCM:
+        return AESGCM(blake2b(self.secret, digest_size=32, person=b"mail-queue").digest())
+
+
+class MailQueue:
+    """Queues mails in the caller's unit and sends them after it."""
+
+    def __init__(self, store: Store, mailer: Mailer, secret: bytes) -> None:
+        self._store = store
+        self._mailer = mailer
+        self._cipher = MailCipher(secret)
+        self._news = asyncio.Event()
+        self._faults = FaultLog("mails cannot be sent")
+
+    def add(self, tx: Transaction, to: str, subject: str, text: str, *, life: int) -> bool:
+        """Queue a mail that is of use for `life` milliseconds; False when its address got enough mails.
+
+        The caller calls `dispatch` once the unit is committed.
+        """
+        if tx.one(_OF_RECIPIENT, recipient=to) or not is_mail_allowed(tx, to):
+            return False
+        now, mail_id = values.now(), values.new_id("mail")
+        tx.run(
+            _ADD,
+            id=mail_id,
+            recipient=to,
+            subject=subject,
+            text=self._cipher.encrypt(mail_id, text),
+            attempts=0,
+            next_at=now,
+            until=now + life,
+        )
+        return True
+
+    async def dispatch(self) -> None:
+        """Let the queued mails go: to the server in the background, to the outbox folder at once."""
+        if self._mailer.has_server:
+            self._news.set()
+        else:
+            await self.send_due()
+
+    async def run(self) -> None:
+        """Send what is due, at each dispatch and every ten seconds, until cancelled."""
+        while True:
+            try:
+                await self.send_due()
+            except Exception as fault:  # the database may be away; the mails stay queued
+                self._faults.failed(str(fault))
+            self._news.clear()
+            try:
+                async with asyncio.timeout(LOOK_EVERY):
+                    await self._news.wait()
+            except TimeoutError:
+                continue
+
+    async def send_due(self) -> None:
+        """Send every mail that is due and that no other process is sending, eight at a time."""
+        while await self._store.read(lambda tx: tx.one(_IS_DUE, now=values.now())):
+            claimed = await self._store.write(_claim)
+            await asyncio.gather(*(self._send(mail) for mail in claimed))
+
+    def state(self) -> str:
+        """`ok`, `off` without a mail server, or `failing` with the reason of the newest failure."""
+        if not self._mailer.has_server:
+            return "off"
+        return f"failing: {self._faults.error}" if self._faults.error else "ok"
+
+    async def _send(self, mail: QueuedMail) -> None:
+        text = self._cipher.decrypt(mail.id, bytes(mail.text))
+        if not self._mailer.has_server:
+            self._mailer.keep(mail.recipient, mail.subject, text)
+            await self._store.write(lambda tx: _sent(tx, mail))
+            return
+        result = await self._mailer.send(mail.recipient, mail.subject, text, message_id=mail.id)
+        if not result.failure:
+            self._faults.worked()
+            await self._store.write(lambda tx: _sent(tx, mail))
+            return
+        if not result.is_final:
+            self._faults.failed(result.failure)
+        next_at = values.now() + min(FIRST_RETRY * 4**mail.attempts, LONGEST_RETRY)
+        if result.is_final or next_at >= mail.until:
+            self._mailer.keep(mail.recipient, mail.subject, text, failure=result.failure)
+            await self._store.write(lambda tx: tx.run(_DELETE, mail=mail.id))
+            return
+        await self._store.write(
+            lambda tx: tx.run(
+                _POSTPONE, mail=mail.id, new_attempts=mail.attempts + 1, new_next_at=next_at
+            )
+        )
+
+
+def _claim(tx: Transaction) -> Sequence[QueuedMail]:
+    """The mails that are due, kept from other processes for a minute."""
+    now = values.now()
+    due = tx.all(_DUE, now=now, limit=AT_ONCE)
+    for mail in due:
+        tx.run(_POSTPONE, mail=mail.id, new_attempts=mail.attempts, new_next_at=now + CLAIM)
+    return due
+
+
+def _sent(tx: Transaction, mail: QueuedMail) -> None:
+    allow_mail(tx, mail.recipient)
+    tx.run(_DELETE, mail=mail.id)
