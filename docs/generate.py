@@ -1,4 +1,4 @@
-"""Writes `docs/reference` from the running code, and `docs/benchmarks.svg` from the tables of `docs/benchmarks.md`.
+"""Writes `docs/reference`, the guides that are a reference, and `docs/benchmarks.svg` from `docs/benchmarks.md`.
 
 `python -m docs.generate` writes, with `--check` it only compares.
 
@@ -9,6 +9,7 @@ family, the scopes, the command tree, the tables. Nothing is written here by han
 import argparse
 import sys
 from collections.abc import Callable, Iterable
+from importlib import resources
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
@@ -21,6 +22,9 @@ from negotiator.settings import Settings
 
 FOLDER: Final = Path(__file__).parent / "reference"
 BENCHMARKS: Final = Path(__file__).parent / "benchmarks.md"
+GUIDES: Final = Path(str(resources.files("negotiator.console"))) / "guides"
+SERVED: Final = frozenset({"settings", "cli", "scopes", "errors"})
+"""The pages that stand among the guides, so that a server shows them."""
 BASE: Final = "https://negotiator.example"
 PAGES: Final[dict[str, Callable[[ServiceDescription], Iterable[str]]]] = {
     "operations": operations.page,
@@ -51,7 +55,9 @@ def pages() -> dict[Path, str]:
     """Every page's path and text."""
     described = service()
     written = {
-        FOLDER / f"{name}.md": _NOTICE + "\n".join(page(described)) + "\n"
+        (GUIDES if name in SERVED else FOLDER) / f"{name}.md": _NOTICE
+        + "\n".join(page(described))
+        + "\n"
         for name, page in PAGES.items()
     }
     return {**written, BENCHMARKS.with_suffix(".svg"): benchmark_chart(BENCHMARKS.read_text())}

@@ -126,7 +126,9 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     """`; did you mean X?` when a known name is close, else where all of them are listed."""
     close = difflib.get_close_matches(name, list(known), 1)
     return (
-        f"; did you mean {close[0]}?" if close else "; docs/reference/settings.md lists them all."
+        f"; did you mean {close[0]}?"
+        if close
+        else "; /docs/guides/settings on a server lists them all."
     )
 
 

@@ -20,8 +20,9 @@ def page(service: ServiceDescription) -> Iterable[str]:
     """The family by status, then the table of assertions."""
     yield "# Errors\n"
     yield (
-        "One shape everywhere: `error` (a stable word), `error_description` (prose that may change), `request_id`,\n"
-        "and for refused fields `errors`, a list of `{pointer, description}`. A fault of ours is 500 `server_error`.\n"
+        "Every refusal is JSON with `error` (a stable word), `error_description` (prose that may change),\n"
+        "`request_id`, and for refused fields `errors`, a list of `{pointer, description}`. A fault of the\n"
+        "server is 500 `server_error`.\n"
     )
     reasons = _reasons(service)
     family = sorted(_descendants(Refusal), key=lambda kind: (kind.status, kind.__name__))

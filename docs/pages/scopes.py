@@ -10,6 +10,7 @@ from negotiator.scopes import ANONYMOUS
 def page(service: ServiceDescription) -> Iterable[str]:
     """Scopes in the order in which `negotiator.scopes` lists them."""
     yield "# Scopes\n"
+    yield "What each scope allows, whether an agent without a user gets it, and the operations that need it.\n"
     rows = (
         (code(scope), meaning, "yes" if scope in ANONYMOUS else "", _opened(service, scope))
         for scope, meaning in service.scopes.items()

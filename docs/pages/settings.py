@@ -17,7 +17,7 @@ def page(_service: ServiceDescription) -> Iterable[str]:
         "`negotiator.toml` (names in lower case, without the prefix). Each file is the first one found in the\n"
         "current folder, the checkout and `/etc/negotiator`; `--config FILE` or `NEGOTIATOR_CONFIG` names the one\n"
         "file that is read instead. A relative path in a file starts at the file's folder. An unknown or ill-typed\n"
-        "setting stops the start with one line. [Operations](../operations.md#settings) says how commands find the\n"
+        "setting stops the start with one line. [Operations](operations.md#settings) says how commands find the\n"
         "settings of a running server.\n"
     )
     schema = Settings.model_json_schema()["properties"]

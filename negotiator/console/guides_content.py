@@ -117,8 +117,20 @@ JOBS: Final = (
         (
             "server",
             "people",
+            "operations",
             "operate-issuers",
             "advisor-model",
+        ),
+    ),
+    GuideJob(
+        "look-up",
+        "Look it up",
+        "You look for a setting, a command, a scope or an error",
+        (
+            "settings",
+            "cli",
+            "scopes",
+            "errors",
         ),
     ),
 )
@@ -170,6 +182,7 @@ _TITLE_WEIGHT: Final = 2
 _HEADING_WEIGHT: Final = 0.75
 _GUIDE_FILE: Final = re.compile(r"([a-z0-9-]+)\.md(#.*)?")
 _CODE: Final = re.compile(r"<pre>(<code[^>]*>.*?</code>)</pre>", re.DOTALL)
+_COMMENT: Final = re.compile(r"<!--.*?-->\n*", re.DOTALL)
 _ANSWER: Final = 'class="language-text"'
 _NOT_WORD: Final = re.compile(r"[^a-z0-9]+")
 
@@ -293,6 +306,8 @@ def _terms(text: str) -> list[str]:
 def _read(name: str) -> Guide:
     file = resources.files("negotiator.console") / "guides" / f"{name}.md"
     text = file.read_text(encoding="utf-8")
+    generated = text.startswith("<!--")  # its headings are a list of everything
+    text = _COMMENT.sub("", text)
     tokens = parse_markdown(text)
     title = _texts(tokens, "h1")[0]
     summary = _texts(tokens, "p")[0]
@@ -300,7 +315,8 @@ def _read(name: str) -> Guide:
         GuideHeading(one, _NOT_WORD.sub("-", one.lower()).strip("-"))
         for one in _texts(tokens, "h2")
     )
-    terms = term_weights(text, title, " ".join(heading.title for heading in headings))
+    weighty = "" if generated else " ".join(heading.title for heading in headings)
+    terms = term_weights(text, title, weighty)
     return Guide(name, title, summary, text, _html(tokens, headings), headings, terms)
 
 

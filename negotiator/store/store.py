@@ -53,7 +53,7 @@ class Store(Protocol):
         """Remove deleted rows from the database's files, as far as the engine allows.
 
         SQLite: done when this returns, or when the longest current read has ended. PostgreSQL: the space is freed for
-        other rows; docs/operations.md says what remains, and for how long.
+        other rows; console/guides/operations.md says what remains, and for how long.
         """
         ...
 

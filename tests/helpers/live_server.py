@@ -22,7 +22,7 @@ from negotiator.store.store import make_store
 from tests.conftest import MODELS, make_settings
 
 ROUNDS: Final = int(os.environ.get("NEGOTIATOR_TEST_ROUNDS", "5"))
-"""How often races and kills are repeated; 100 before a release (docs/operations)."""
+"""How often races and kills are repeated; 100 before a release (the guide to operations)."""
 
 
 _addresses = itertools.count(1)

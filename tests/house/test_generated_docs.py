@@ -16,16 +16,16 @@ from negotiator.settings import Settings
 @pytest.fixture(scope="module", autouse=True)
 def _written_once() -> Generator[None]:
     """All tests here read the same pages; the folder of a page is set after it was written."""
-    written = generate.pages()
+    written, folder, guides = generate.pages(), generate.FOLDER, generate.GUIDES
+
+    def pages() -> dict[Path, str]:
+        moved = {folder: generate.FOLDER, guides: generate.GUIDES}
+        return {
+            moved.get(path.parent, path.parent) / path.name: text for path, text in written.items()
+        }
+
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            generate,
-            "pages",
-            lambda: {
-                generate.FOLDER / path.name if path.suffix == ".md" else path: text
-                for path, text in written.items()
-            },
-        )
+        patch.setattr(generate, "pages", pages)
         yield
 
 
@@ -37,6 +37,7 @@ def test_a_page_that_was_edited_by_hand_is_stale(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(generate, "FOLDER", tmp_path)
+    monkeypatch.setattr(generate, "GUIDES", tmp_path)
     for path, text in generate.pages().items():
         if path.parent == tmp_path:
             path.write_text(text)
@@ -99,7 +100,7 @@ def test_every_file_named_in_the_security_page_exists() -> None:
 
 
 def test_every_setting_is_documented() -> None:
-    page = generate.pages()[generate.FOLDER / "settings.md"]
+    page = generate.pages()[generate.GUIDES / "settings.md"]
     assert len(Settings.model_fields) > 15
     names = [f"NEGOTIATOR_{name.upper()}" for name in Settings.model_fields]
     assert [name for name in names if name not in page] == []

@@ -2,6 +2,7 @@
 
 import re
 from importlib import resources
+from pathlib import Path
 
 import httpx2
 import pytest
@@ -153,3 +154,19 @@ def test_a_question_finds_the_guide_that_answers_it() -> None:
 
 def test_words_at_the_end_of_a_line_are_not_glued_to_the_next() -> None:
     assert "two metres away" in next(one.summary for one in all_guides() if one.name == "call")
+
+
+ROOT = Path(__file__).parents[3]
+
+
+def test_every_link_between_files_of_the_documentation_leads_to_a_file() -> None:
+    pages = [
+        ROOT / "README.md",
+        *(ROOT / "docs").rglob("*.md"),
+        *(ROOT / "negotiator").rglob("*.md"),
+    ]
+    for page in pages:
+        for target in re.findall(r"\]\(([^)\s:]+)\)", page.read_text()):
+            path = target.partition("#")[0]
+            if path and not path.startswith("/") and "{" not in path:
+                assert (page.parent / path).exists(), (page, target)

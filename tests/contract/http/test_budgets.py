@@ -195,7 +195,7 @@ BESIDE: Final = {"limit_burst"}
 
 
 def documented() -> dict[str, tuple[str, str]]:
-    """Default and meaning of every setting, as docs/reference/settings.md has them."""
+    """Default and meaning of every setting, as negotiator/console/guides/settings.md has them."""
     text = (DOCS / "reference" / "settings.md").read_text()
     found = re.findall(r"^\| `NEGOTIATOR_(\w+)` \| `?([^|`]*)`? \|[^|]*\| (.*) \|$", text, re.M)
     return {name.lower(): (default, meaning) for name, default, meaning in found}
