@@ -4,7 +4,8 @@ token=$(curl -sS https://localhost/api/agent/register -H 'Content-Type: applicat
   -d '{"agent_name": "first", "identity_type": "anonymous"}' |
   python3 -c 'import json, sys; print(json.load(sys.stdin)["access_token"])')
 curl -sS --fail https://localhost/api/leverage -H "Authorization: Bearer $token" -H 'Content-Type: application/json' \
-  -d '{"title": "Used car", "role": "buyer", "issues": [{"name": "price", "type": "money"}]}' > advice
+  -d '{"role": "buyer", "issues": [{"name": "price", "type": "money", "range": {"min": 11000, "max": 15000}}],
+       "target": {"package": {"price": 12500}}, "walk_away": {"package": {"price": 14000}}}' > advice
 head -c 300 advice
 curl -sS --fail https://localhost/sign-in | grep '<h1>'
 

@@ -38,7 +38,9 @@ def post(path, body, token=""):
     request = urllib.request.Request("http://127.0.0.1:8000" + path, json.dumps(body).encode(), headers)
     return json.load(urllib.request.urlopen(request))
 agent = post("/api/agent/register", {"agent_name": "first", "identity_type": "anonymous"})
-advice = post("/api/leverage", {"role": "buyer", "issues": [{"name": "price", "type": "money"}]}, agent["access_token"])
+price = {"name": "price", "type": "money", "range": {"min": 11000, "max": 15000}}
+limits = {"target": {"package": {"price": 12500}}, "walk_away": {"package": {"price": 14000}}}
+advice = post("/api/leverage", {"role": "buyer", "issues": [price], **limits}, agent["access_token"])
 print(advice["summary"])
 """
 
@@ -100,7 +102,16 @@ def _make_base() -> None:
 def _build() -> None:
     certificates = "/etc/ssl/certs/ca-certificates.crt"
     _run(
-        *("buildah", "build", "--format", "docker", "--isolation", "chroot", "--pull-never"),
+        *(
+            "buildah",
+            "build",
+            "--layers",
+            "--format",
+            "docker",
+            "--isolation",
+            "chroot",
+            "--pull-never",
+        ),
         *("--volume", f"{certificates}:{certificates}:ro", "--file", _DOCKERFILE),
         *("--ignorefile", f"{_DOCKERFILE}.dockerignore", "--tag", _IMAGE, "."),
     )
