@@ -22,7 +22,7 @@ from negotiator.teleprompter.speech.worker_frames import FrameKind, PipeFrame, e
 _FINALS: Final = 5
 HARD_TO_HEAR: Final = RecognitionProblem(
     "hard_to_hear",
-    "Most of what is said is not heard well: noise, or a voice this engine does not know. Do not rely on it.",
+    "The engine does not recognise most words well, because of noise or an unfamiliar voice. Do not rely on the text.",
 )
 
 
