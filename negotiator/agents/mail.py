@@ -79,8 +79,8 @@ def delete_mails(outbox: Path, emails: Collection[str]) -> int:
     deleted = 0
     for path in outbox.glob("*.eml"):
         with contextlib.suppress(FileNotFoundError):
-            recipient = message_from_bytes(path.read_bytes(), policy=default)["To"]
-            if {address.addr_spec.lower() for address in recipient.addresses} & {*emails}:
+            headers = message_from_bytes(path.read_bytes(), policy=default).get_all("To", [])
+            if {each.addr_spec.lower() for to in headers for each in to.addresses} & {*emails}:
                 path.unlink()
                 deleted += 1
     return deleted

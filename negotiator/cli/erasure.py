@@ -13,6 +13,7 @@ from negotiator.cli.output import (
     counted,
     load_settings,
     print_result,
+    print_warning,
     run_unit,
 )
 from negotiator.cli.users_and_issuers import users_app
@@ -99,6 +100,8 @@ async def _erase(
     }
     line = f"{name} is erased, with {_summary(erased)}. Backups made before still have them."
     print_result(result, line, as_json=as_json)
+    if await run_unit(user_queries.lacks_administrator):
+        print_warning("no administrator is left; make one with negotiator users admin EMAIL")
 
 
 def _summary(erased: ErasedPrincipal) -> str:

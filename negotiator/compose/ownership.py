@@ -119,15 +119,21 @@ def erase_agent(tx: Transaction, agent_id: str) -> ErasedPrincipal:
 
 
 def erase_again(tx: Transaction, principal: str) -> bool:
-    """Erase the user or agent with this id, if there is one."""
+    """Erase the user or agent with this id; False when there is none.
+
+    The audit trail says afterwards that they were erased in either case, for the next restore.
+    """
     user = user_queries.by_id(tx, principal)
     if user is not None:
         erase_user(tx, user)
-    elif registration.find_of_any_service(tx, principal) is not None:
+        return True
+    if registration.find_of_any_service(tx, principal) is not None:
         erase_agent(tx, principal)
-    else:
-        return False
-    return True
+        return True
+    event = audit.USER_ERASED if principal.startswith("usr_") else audit.AGENT_ERASED
+    if not audit.search(tx, audit.AuditFilter(principal, event), before="", limit=1):
+        audit.record(tx, event, principal, actor="restore")
+    return False
 
 
 def _erase_principal(tx: Transaction, principal: str) -> None:

@@ -222,6 +222,11 @@ def set_admin(tx: Transaction, user_id: str, is_admin: bool, *, actor: str) -> N
     audit.record(tx, "user.admin_changed", user_id, actor=actor, is_admin=is_admin)
 
 
+def lacks_administrator(tx: Transaction) -> bool:
+    """Whether there are users and none of them is an administrator."""
+    return any_exist(tx) and not tx.all(_ADMINS)
+
+
 def rename(tx: Transaction, user_id: str, name: str) -> None:
     tx.run(_RENAME, user=user_id, called=name)
 

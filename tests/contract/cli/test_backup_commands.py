@@ -146,6 +146,7 @@ async def test_a_user_is_erased_beside_the_running_server(
     mails = [settings.outbox_folder / f"mail_{number}.eml" for number in (1, 2)]
     mails[0].write_text("To: Ada <ada@example.com>\n\nHello.")
     mails[1].write_text("To: bob@example.com\n\nHello.")
+    (settings.outbox_folder / "no_mail.eml").write_text("")
     assert (await operator("users", "erase", "ada@example.com")).exit_code == 2, "nobody is asked"
     await operator.refused("users", "erase", "bob@example.com", "--yes")
     erased = (await operator.json("users", "erase", "Ada@example.com", "--yes")).value
@@ -163,6 +164,18 @@ async def test_a_user_is_erased_beside_the_running_server(
     for word in (b"ada@example.com", b"Ada Lovelace", b"ada's agent", b"Laptops"):
         assert word not in held, word
     await operator.refused("users", "erase", user_id, "--yes")
+
+
+@pytest.mark.asyncio
+@covers("5.2:erase")
+async def test_the_last_administrator_is_not_erased_without_a_word(operator: Operator) -> None:
+    for email in ("ada@example.com", "bob@example.com"):
+        await operator("users", "add", email)
+    erased = await operator("users", "erase", "ada@example.com", "--yes")
+    assert erased.exit_code == 0
+    assert "no administrator is left" in erased.err
+    await operator("users", "admin", "bob@example.com")
+    assert (await operator("users", "erase", "bob@example.com", "--yes")).err == ""
 
 
 @pytest.mark.asyncio

@@ -168,6 +168,7 @@ async def test_a_place_with_data_is_replaced_only_when_that_is_asked_for(here: S
 
 
 async def test_whoever_was_erased_since_the_backup_stays_erased(here: Settings) -> None:
+    earlier = await made(here)
     for email in ("ada@example.com", "bob@example.com"):
         await write(here, lambda tx, email=email: user_queries.add(tx, email, actor="operator"))
     backup = await made(here)
@@ -181,6 +182,9 @@ async def test_whoever_was_erased_since_the_backup_stays_erased(here: Settings) 
     await put_back(here, backup, replace=True)
     assert await emails(here) == ["bob@example.com"]
     assert "ada@example.com" not in repr(await rows(here, here.data_dir))
+    await put_back(here, earlier, replace=True)
+    await put_back(here, backup, replace=True)
+    assert await emails(here) == ["bob@example.com"], "also after a backup that never had her"
 
 
 async def test_nothing_is_restored_while_a_server_runs(here: Settings) -> None:
