@@ -48,6 +48,8 @@ _TOO_LITTLE: Final = 100 << 20
 _APART: Final = 5.0
 _TOO_FAR_APART: Final = 60.0
 """Seconds between two clocks from which on the doctor warns, and from which on nothing is deleted."""
+_WELL: Final = ("ok", "off", "ready", "idle", "loading")
+"""How the health of a part begins that needs nothing done."""
 _LINE: Final = "We would sign this week."
 
 
@@ -91,7 +93,7 @@ async def check_interpreter(_patient: Patient) -> list[Finding]:
     warning = interpreter_warning(sys.version_info[:3])
     version = sys.version.split()[0]
     if warning:
-        return [Finding("python", "warning", warning, "Update Python.")]
+        return [Finding("python", "warning", warning)]
     return [Finding("python", "ok", f"Python {version}, Negotiator {__version__}")]
 
 
@@ -251,12 +253,10 @@ async def check_mail(patient: Patient) -> list[Finding]:
         text = f"not set up: mails are written to {settings.data_dir / 'outbox'}"
         state: State = "fault" if patient.mail_to else "warning"
         return [Finding("mail", state, text, "Set NEGOTIATOR_SMTP_URL.")]
-    mailer = Mailer(
-        settings.smtp_url, sender=settings.mail_from, outbox=settings.data_dir / "outbox"
-    )
+    mailer = Mailer(settings.smtp_url, sender=settings.mail_from, outbox=settings.outbox_folder)
     if patient.mail_to:
         words = f"This is a trial from {settings.base_url}. Mail works.\n"
-        failure = await mailer.try_send(patient.mail_to, "A trial mail", words)
+        failure = (await mailer.send(patient.mail_to, "A trial mail", words)).failure
         done = f"{host} took a mail to {patient.mail_to}"
     else:
         failure = await mailer.try_connect()
@@ -348,9 +348,7 @@ async def check_address(patient: Patient) -> list[Finding]:
             advice = "Another program has this address; look at NEGOTIATOR_BASE_URL and the proxy."
             return [*found, Finding("address", "fault", text, advice)]
         found.append(_version(base, str(version)))
-        bad = {
-            part: said for part, said in checks.items() if not str(said).startswith(("ok", "off"))
-        }
+        bad = {part: said for part, said in checks.items() if not str(said).startswith(_WELL)}
         found += [
             Finding(
                 "health",
@@ -420,7 +418,7 @@ def passed_on(base: str, arrived: ArrivedRequest) -> list[Finding]:
     named = urlsplit(base).netloc
     if arrived["host"] != named:
         text = f"the proxy passes Host {arrived['host']} in place of {named}"
-        advice = "Pass Host on (nginx: proxy_set_header Host $host;)."
+        advice = "Pass Host on (nginx: proxy_set_header Host $http_host;)."
         found.append(Finding("proxy", "warning", text, advice))
     peer = arrived["peer"]
     if arrived["forwarded"] and not arrived["is_trusted"]:

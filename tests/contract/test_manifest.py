@@ -17,6 +17,7 @@ def test_every_requirement_has_a_test_and_every_cited_one_exists() -> None:
     live = ("cli.test_demo", "console.test_live_call", "http.test_limit_stores")
     for name in (*live, "test_process_survival"):
         importlib.import_module(f"tests.live.{name}")
+    importlib.import_module("tests.unit.negotiations.test_advisor_openai")
     assert not REQUIREMENTS.keys() - CITED.keys(), "required, and proved by no test"
     assert not CITED.keys() - REQUIREMENTS.keys(), "cited, and required nowhere"
 
