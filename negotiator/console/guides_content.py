@@ -4,10 +4,12 @@ To add a guide, write `guides/NAME.md` (a title, one paragraph that says what it
 name to its job in `JOBS`. It is then at `/docs/guides/NAME`, in the list of `/docs` and found by its words. Its `sh`
 fences are run by `tests/live/discovery/test_guide.py`, and each line of the `text` fence below must be answered (`…` is
 any text). `make hosts` runs the `shell` and `python` fences of "Give it to your agent". Write addresses as
-`http://127.0.0.1:8000`; pages show the server's own. Link to other guides as `NAME.md`.
+`http://127.0.0.1:8000`; pages show the server's own. Link to other guides as `NAME.md`, and to a small picture as
+`../guide_pictures/NAME.webp`; pages contain it.
 """
 
 import re
+from base64 import b64encode
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -42,6 +44,7 @@ JOBS: Final = (
         "Use it",
         "You negotiate yourself, on the pages",
         (
+            "first-negotiation",
             "home",
             "prepare",
             "negotiation",
@@ -349,7 +352,7 @@ def _lead_links(parts: Sequence[Token]) -> None:
 
 
 def _html(tokens: Sequence[Token], headings: Sequence[GuideHeading]) -> str:
-    """What follows the title, with the fragments of the headings and links to served guides.
+    """What follows the title, with the fragments of the headings, links to served guides, and pictures inside it.
 
     Each block of code has a button that copies it, but answers of the server, which are abridged.
     """
@@ -358,6 +361,10 @@ def _html(tokens: Sequence[Token], headings: Sequence[GuideHeading]) -> str:
         token.attrSet("id", heading.fragment)
     for token in tokens:
         _lead_links(token.children or ())
+    for image in (part for token in tokens for part in token.children or () if part.tag == "img"):
+        file = resources.files("negotiator.console") / str(image.attrGet("src")).removeprefix("../")
+        data = b64encode(file.read_bytes()).decode()
+        image.attrSet("src", f"data:image/webp;base64,{data}")
     number = 0
 
     def copied(block: re.Match[str]) -> str:
