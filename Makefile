@@ -22,7 +22,7 @@ run: $(READY) ## Serve on http://127.0.0.1:8000
 	@$(BIN)/negotiator serve
 
 demo: $(READY) ## Tell one negotiation on a server of its own, half a minute
-	$(BIN)/negotiator demo
+	@$(BIN)/negotiator demo
 
 screenshots: $(READY) browser ## Take a picture of each page, light and dark, wide and narrow
 	$(BIN)/python -m tests.live.console.screenshots

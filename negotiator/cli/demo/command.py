@@ -23,7 +23,7 @@ from negotiator.cli.demo.example_database import describe, run_examples
 from negotiator.cli.demo.identity_provider import run_identity_provider
 from negotiator.cli.demo.printer import DemoPrinter
 from negotiator.cli.demo.server import DemoFailed, DemoServer, existing_server, run_own_server
-from negotiator.cli.demo.story import StoryPrinter, tell_story
+from negotiator.cli.demo.story import StoryPrinter, introduce, tell_story
 from negotiator.cli.output import (
     command_name,
     exit_with_error,
@@ -59,9 +59,7 @@ def run_demo(url: str, folder: Path | None, *, verbose: bool, keep: bool, as_jso
     started = time.monotonic()
     story = StoryPrinter(silent=as_json or verbose)
     narrator = DemoPrinter(silent=as_json or not verbose)
-    story.line(
-        "One negotiation. The server and each call are real; the seller is made up.", "italic"
-    )
+    introduce(story)
     try:
         with _interruptible(), _server(url) as site:
             narrator.title(site.url)
@@ -75,9 +73,9 @@ def run_demo(url: str, folder: Path | None, *, verbose: bool, keep: bool, as_jso
         narrator.end(count, seconds)
         story.line()
         story.line(f"✓ {count} statements were checked, in {seconds:.0f} seconds.", "bold green")
-        story.line(f"Each request of a longer run: {command_name()} demo --verbose")
-        story.line(
-            f"Four negotiations to look at: {command_name()} demo --keep (says how to sign in)"
+        story.command("Each request of a longer run", f"{command_name()} demo --verbose")
+        story.command(
+            "Four negotiations to look at, with a sign-in", f"{command_name()} demo --keep"
         )
         if as_json:
             result = {"url": site.url, "seconds": round(seconds, 3), "chapters": results}

@@ -45,6 +45,10 @@ class StoryPrinter:
         """A paragraph over the whole width."""
         self._console.print(Text(text, style=style))
 
+    def command(self, what: str, command: str) -> None:
+        """A command to copy, on one line."""
+        self._console.print(Text(f"{what}: {command}"), soft_wrap=True)
+
     def said(self, who: str, text: str) -> None:
         """What a speaker says, beside their name."""
         row = Table.grid(padding=(0, 2))
@@ -54,15 +58,27 @@ class StoryPrinter:
         self._console.print(row)
 
 
-def tell_story(journey: DemoContext, out: StoryPrinter) -> None:
-    """Run the talk from the listing to the signed deal, then tell how the agent got in."""
-    case = read_case("used_car", datetime.now(UTC)).negotiation
+def introduce(out: StoryPrinter) -> None:
+    """Say what the talk is about, while the server starts."""
+    case = _case()
     listed, most = Decimal(case["baseline"]["value"]), case["walk_away"]["package"]["price"]
     aim, rival = case["target"]["package"]["price"], case["batna"]["value"]["package"]["price"]
+    out.line("One negotiation. The server and each call are real; the seller is made up.", "italic")
+    out.line()
     out.line(
         f"Grace wants a used VW Golf, listed at €{listed:,}; a dealer asks €{rival:,} for another. Their agent alone "
         f"knows that €{aim:,} would be a success and €{most:,} is the most that they pay."
     )
+
+
+def _case() -> JsonObject:
+    return read_case("used_car", datetime.now(UTC)).negotiation
+
+
+def tell_story(journey: DemoContext, out: StoryPrinter) -> None:
+    """Run the talk from the listing to the signed deal, then tell how the agent got in."""
+    case = _case()
+    most: int = case["walk_away"]["package"]["price"]
     opened = journey.post(NEGOTIATIONS_PATH, case, status=201)
     journey.check(opened["missing"] == [], "Nothing that advice needs is missing")
     one = f"{NEGOTIATIONS_PATH}/{opened['id']}"
@@ -79,7 +95,9 @@ def tell_story(journey: DemoContext, out: StoryPrinter) -> None:
         "The advised steps go one way and get smaller",
     )
     agreed = _settle(journey, out, one, made[-1])
-    _count(journey, out, listed=listed, agreed=agreed, limit=Decimal(most))
+    _count(
+        journey, out, listed=Decimal(case["baseline"]["value"]), agreed=agreed, limit=Decimal(most)
+    )
     _identity(journey, out)
 
 
