@@ -188,7 +188,6 @@ LARGEST_WHOLE: Final = 2**53
 _LARGEST_POWER: Final = 15
 _SMALLEST_POWER: Final = -12
 _LONGEST: Final = 500
-_DECIMAL: Final = r"^[+-]?([0-9]{1,16}(\.[0-9]{0,12})?|\.[0-9]{1,12})$"
 
 
 def _no_null(text: str) -> str:
@@ -225,11 +224,11 @@ def _utf8(text: str) -> None:
 def _amount(value: Any) -> Decimal:
     """Money as a string or a number, within 10^15 and no finer than 10^-12."""
     if isinstance(value, bool) or not isinstance(value, str | int | float | Decimal):
-        raise ValueError("Must be a decimal string or a number")
+        raise ValueError("Must be an amount of money")
     try:
         amount = Decimal(str(value))
     except InvalidOperation:
-        raise ValueError("Must be a decimal string or a number") from None
+        raise ValueError("Must be an amount of money") from None
     if not amount.is_finite() or amount.adjusted() > _LARGEST_POWER:
         raise ValueError("Must be a finite amount below 10^16")
     if int(amount.as_tuple().exponent) < _SMALLEST_POWER:
@@ -254,7 +253,7 @@ def _moment(value: Any) -> datetime:
             raise ValueError("no offset")
         moment = at.astimezone(UTC)
     except (ValueError, OverflowError):
-        raise ValueError("Must be an RFC 3339 timestamp with an offset") from None
+        raise ValueError("Must be a moment with its date, time and offset") from None
     if not 1970 <= moment.year < 9999:
         raise ValueError("Must lie between 1970 and 9998")
     return moment
@@ -281,11 +280,11 @@ Amount = Annotated[
     WithJsonSchema(
         {
             "anyOf": [
-                {"type": "string", "pattern": _DECIMAL},
+                {"type": "string", "minLength": 1, "maxLength": 60},
                 {"type": "number", "exclusiveMinimum": -1e16, "exclusiveMaximum": 1e16},
             ],
             "examples": ["12500.00"],
-            "description": "Money, best as a decimal string.",
+            "description": "Money, best as a decimal string; also €500, 1,500.00 or 15k.",
         }
     ),
 ]
@@ -305,7 +304,7 @@ LongText = Annotated[
 Whole = Annotated[int, BeforeValidator(_number)]
 Number = Annotated[float, BeforeValidator(_number)]
 Truth = Annotated[bool, Strict()]
-Share = Annotated[Number, Field(ge=0, le=1)]
+Share = Annotated[Number, Field(ge=0, le=1, examples=[0.8])]
 Utility = Annotated[Number, Field(ge=-1e6, le=1e6, allow_inf_nan=False)]
 Origin = Annotated[
     str | None,

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, cast
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from negotiator.errors import FieldError
 from negotiator.schema_examples import Place, example_at, forms_at, schema_at
@@ -146,6 +147,8 @@ def _with_example(text: str, model: type[BaseModel], place: Place) -> str:
     schema = schema_at(model, place)
     listed = schema is not None and len(_choices(forms_at(model, schema))) > 1
     example = "" if listed or not place else example_at(model, place)
+    if example and "such as " in text:
+        return f"{text}."
     if example:
         return f"{text}, such as {example}."
     told = "" if not place else _description(schema) or _description(schema_at(model, place[:-1]))
@@ -245,3 +248,25 @@ def _shortest(least: int, what: str) -> str:
 
 def _escape(part: int | str) -> str:
     return str(part).replace("~", "~0").replace("/", "~1")
+
+
+def pointed_error(errors: Iterable[FieldError]) -> ValidationError:
+    """Pydantic's error for these field errors; raised in a validator, it counts from the validated part on."""
+    return ValidationError.from_exception_data(
+        "input",
+        [refused_at(pointer_place(error.pointer), error.description) for error in errors],
+    )
+
+
+def refused_at(place: tuple[str | int, ...], text: str) -> InitErrorDetails:
+    """A fault at a place, in the words of a validator."""
+    kind = PydanticCustomError("refused", "{text}", {"text": text})
+    return InitErrorDetails(type=kind, loc=place, input=None)
+
+
+def pointer_place(pointer: str) -> tuple[str | int, ...]:
+    """The parts of a pointer; a number is a place in a list."""
+    return tuple(
+        int(part) if part.isdigit() else part.replace("~1", "/").replace("~0", "~")
+        for part in pointer.split("/")[1:]
+    )

@@ -1,15 +1,16 @@
 """A win on the wire (docs/contract 7.5)."""
 
-from typing import Annotated, Any, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, cast
 
-from pydantic import AfterValidator, ConfigDict, Field
+from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 from typing_extensions import TypedDict
 
 from negotiator.http.cursors import Cursor
+from negotiator.http.field_errors import pointed_error
 from negotiator.memory.schemas_memories import MemorySourceView, VisibleName
-from negotiator.schema import MergePatch, SchemaKeyword, Strict, example_schema
+from negotiator.schema import MergePatch, Strict, example_schema
 from negotiator.values import (
-    CURRENCY_PATTERN,
     MINOR_UNITS,
     Amount,
     LongText,
@@ -19,6 +20,7 @@ from negotiator.values import (
     ShortText,
     Whole,
 )
+from negotiator.written_values import AmountReader, Currency, currency_code
 
 WinRole = Literal["buyer", "seller", "employer", "candidate", "landlord", "tenant", "party"]
 BaselineKind = Literal[
@@ -28,17 +30,6 @@ SavingsType = Literal[
     "cost_reduction", "cost_avoidance", "value_added", "terms", "revenue_gain", "termination"
 ]
 WinVisibility = Literal["private", "contribute_anonymously"]
-
-
-def _is_a_currency(code: str) -> str:
-    if code not in MINOR_UNITS:
-        raise ValueError("Must be an active ISO 4217 code")
-    return code
-
-
-Currency = Annotated[
-    ShortText, AfterValidator(_is_a_currency), SchemaKeyword("pattern", CURRENCY_PATTERN)
-]
 
 
 class WinBaseline(Strict):
@@ -58,6 +49,18 @@ class WinAchieved(Strict):
 
     amount: Amount
     currency: Currency | None = Field(None, description="If named, it must be the win's.")
+
+
+def _as_amount(value: Any) -> Any:
+    return {"amount": value} if isinstance(value, str | int | float) else value
+
+
+BaselineInput = Annotated[
+    WinBaseline, BeforeValidator(_as_amount, json_schema_input_type=WinBaseline | Amount)
+]
+AchievedInput = Annotated[
+    WinAchieved, BeforeValidator(_as_amount, json_schema_input_type=WinAchieved | Amount)
+]
 
 
 class WinTerm(Strict):
@@ -105,10 +108,10 @@ class NewWin(Strict):
     role: WinRole = Field("buyer", description="The user's side.")
     closed_at: Moment | None = Field(None, description="When it closed; now if absent.")
     currency: Currency = Field(description="ISO 4217 code.")
-    baseline: WinBaseline = Field(
+    baseline: BaselineInput = Field(
         description="The price of one unit for one term that the result is compared with."
     )
-    achieved: WinAchieved = Field(description="The agreed price of one unit for one term.")
+    achieved: AchievedInput = Field(description="The agreed price of one unit for one term.")
     quantity: Amount = Field("1", description="How many units; more than zero.")
     period_months: Whole | None = Field(None, ge=1, le=600, description="The contract's term.")
     savings_type: SavingsType = Field("cost_reduction", description="What kind of gain.")
@@ -134,6 +137,30 @@ class NewWin(Strict):
     visibility: WinVisibility = Field(
         "private", description="Whether others' benchmarks may count it; ask the user first."
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_amounts(cls, sent: Any) -> Any:
+        """The body with amounts as decimal strings; their currency is the win's where it names none."""
+        if not isinstance(sent, Mapping):
+            return sent
+        body = dict(cast("Mapping[str, Any]", sent))
+        code = currency_code(body.get("currency"))
+        reader = AmountReader(code if isinstance(code, str) and code in MINOR_UNITS else None)
+        for name in ("baseline", "achieved"):
+            part = _as_amount(body.get(name))
+            if isinstance(part, Mapping):
+                members = dict(cast("Mapping[str, Any]", part))
+                members["amount"] = reader.read(members.get("amount"), f"/{name}/amount")
+                body[name] = members
+        for name in ("savings_total", "claimed_savings"):
+            if body.get(name) is not None:
+                body[name] = reader.read(body[name], f"/{name}")
+        if reader.errors:
+            raise pointed_error(reader.errors)
+        if code is None and reader.currency is not None:
+            body["currency"] = reader.currency
+        return body
 
 
 class WinId(Strict):

@@ -24,6 +24,7 @@ from negotiator.negotiations.schemas_negotiations import (
     NegotiationBody,
 )
 from negotiator.negotiations.session import NegotiationSession
+from negotiator.negotiations.short_forms import expand_patch
 from negotiator.negotiations.terms import Terms
 from negotiator.negotiations.terms_parsing import parse_terms
 from negotiator.negotiations.terms_view import terms_view, worth_view
@@ -75,7 +76,8 @@ def edit_negotiation(
             error="closed",
             members={"state": session.state, "allowed": states.allowed_moves(session.state)},
         )
-    merged = apply_merge_patch(orjson.loads(session.request), change.patch)
+    request = orjson.loads(session.request)
+    merged = apply_merge_patch(request, expand_patch(request, change.patch))
     body: NegotiationBody = validate(NegotiationBody, merged)
     terms = parse_terms(body)
     if terms.deadline != session.terms.deadline:

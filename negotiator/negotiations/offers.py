@@ -20,6 +20,7 @@ from negotiator.negotiations.offer_queries import OfferRow
 from negotiator.negotiations.passed_limits import passed_limits
 from negotiator.negotiations.schemas_offers import RecordOffer
 from negotiator.negotiations.session import NegotiationSession
+from negotiator.negotiations.short_forms import read_package
 from negotiator.negotiations.terms import Terms
 from negotiator.negotiations.terms_view import json_scalar, package_view
 from negotiator.negotiations.utility import (
@@ -246,19 +247,18 @@ def record_offer(
 def _with_package(entry: NewOffer) -> NewOffer:
     """Check every field of the request against the issues and the ledger; 422 with every wrong field."""
     sent, found = entry.sent, check_offer_fields(entry.sent, entry.rows, entry.at)
-    if sent.kind in OFFER_KINDS and not sent.package:
+    package, unread = read_package(entry.session.terms, sent.package)
+    found += unread
+    if sent.kind in OFFER_KINDS and not package and not unread:
         found.append(FieldError("/package", "Name a value for at least one issue."))
-    if sent.package:
+    if not unread:
         issues = entry.session.terms.issues
         if sent.by == "them" or sent.kind not in OFFER_KINDS:
             issues = without_ranges(issues)
-        found += check_package(issues, sent.package)
+        found += check_package(issues, package)
     if found:
         raise ValidationFailed(found)
-    package = sent.package or None
-    if package is not None:
-        package = _canonical(entry, package)
-    return replace(entry, package=package)
+    return replace(entry, package=_canonical(entry, package) if package else None)
 
 
 def _canonical(entry: NewOffer, package: Package) -> Package:

@@ -6,6 +6,7 @@ from pydantic import ConfigDict, Field, model_validator
 from typing_extensions import TypedDict
 
 from negotiator.errors import FieldError
+from negotiator.http.field_errors import pointed_error
 from negotiator.negotiations.leverage.power import FACTOR_NAMES
 from negotiator.negotiations.schemas_negotiations import (
     NegotiationBody,
@@ -14,11 +15,11 @@ from negotiator.negotiations.schemas_negotiations import (
 )
 from negotiator.negotiations.schemas_terms import (
     IssueBody,
+    IssueInput,
     Issues,
     Weight,
     issue_errors,
     multiple_errors,
-    pointed_error,
     repeated_names,
 )
 from negotiator.schema import (
@@ -101,7 +102,7 @@ class LeverageBody(NegotiationBody):
     role: NegotiationRole = Field(
         "party", description="Your side; says which direction of money is good."
     )
-    issues: list[IssueBody] = Field(
+    issues: list[IssueInput] = Field(
         default_factory=list[IssueBody],
         max_length=50,
         description="What is negotiated; not needed beside `my_preferences`.",

@@ -2,34 +2,39 @@
 
 from typing import Annotated, Any, Literal, NotRequired
 
-from pydantic import AfterValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import (
+    ConfigDict,
+    Field,
+    WithJsonSchema,
+    model_validator,
+)
 from typing_extensions import TypedDict
 
 from negotiator.http.cursors import Cursor
+from negotiator.http.field_errors import pointed_error
 from negotiator.negotiations.schemas_terms import (
     AllowedTradeBody,
     AuthorityBody,
-    BaselineBody,
-    Batna,
+    BaselineInput,
+    BatnaInput,
     ConstraintBody,
     CounterpartyBody,
     FactsBody,
     Issues,
-    TheirEstimate,
-    WalkAway,
-    WorthBody,
+    TheirEstimateInput,
+    WalkAwayInput,
+    WorthInput,
 )
-from negotiator.schema import MergePatch, SchemaKeyword, Strict, example_schema
+from negotiator.negotiations.short_forms import expand_body
+from negotiator.schema import MergePatch, Strict, example_schema
 from negotiator.values import (
-    CURRENCY_PATTERN,
-    MINOR_UNITS,
-    Moment,
     Origin,
     ShortText,
     TitleText,
     Truth,
     Whole,
 )
+from negotiator.written_values import Currency, Deadline
 
 NegotiationRole = Literal["buyer", "seller", "employer", "candidate", "landlord", "tenant", "party"]
 NegotiationState = Literal[
@@ -44,17 +49,6 @@ NegotiationState = Literal[
     "walked_away",
     "cancelled",
     "expired",
-]
-
-
-def _check_currency(code: str) -> str:
-    if code not in MINOR_UNITS:
-        raise ValueError("Must be an active ISO 4217 code")
-    return code
-
-
-Currency = Annotated[
-    ShortText, AfterValidator(_check_currency), SchemaKeyword("pattern", CURRENCY_PATTERN)
 ]
 
 
@@ -100,17 +94,19 @@ class NegotiationBody(Strict):
     )
     counterparty: CounterpartyBody | None = Field(None, description="The other side.")
     currency: Currency | None = Field(None, description="ISO 4217 code of all money issues.")
-    target: WorthBody | None = Field(
+    target: WorthInput | None = Field(
         None, description="What the user aims for: a value for each issue."
     )
-    walk_away: WalkAway | None = Field(
+    walk_away: WalkAwayInput | None = Field(
         None, description="The least they would agree to; its values limit each issue. Private."
     )
-    batna: Batna | None = Field(None, description="The user's best alternative. Private.")
-    their_estimate: TheirEstimate | None = Field(
+    batna: BatnaInput | None = Field(None, description="The user's best alternative. Private.")
+    their_estimate: TheirEstimateInput | None = Field(
         None, description="What is believed of the other side; an estimate."
     )
-    deadline: Moment | None = Field(None, description="RFC 3339 with offset.")
+    deadline: Deadline | None = Field(
+        None, description="RFC 3339 with offset, or a day: the end of it, UTC."
+    )
     max_rounds: Whole | None = Field(
         None, ge=1, le=10_000, description="After how many rounds talks end."
     )
@@ -120,7 +116,7 @@ class NegotiationBody(Strict):
     authority: AuthorityBody | None = Field(
         None, description="What the user may agree to without approval."
     )
-    baseline: BaselineBody | None = Field(None, description="What the result is measured against.")
+    baseline: BaselineInput | None = Field(None, description="What the result is measured against.")
     allow: list[AllowedTradeBody] | None = Field(
         None, max_length=20, description="Steps beyond an issue's limit, and their price."
     )
@@ -128,6 +124,15 @@ class NegotiationBody(Strict):
     example: Truth = Field(
         False, description="Only an example: no win of it is recorded, no benchmark counts it."
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _expand(cls, sent: Any) -> Any:
+        """The body with its short forms in long form."""
+        body, errors = expand_body(sent)
+        if errors:
+            raise pointed_error(errors)
+        return body
 
 
 class NegotiationId(Strict):

@@ -6,8 +6,10 @@ from pydantic import AliasChoices, ConfigDict, Field
 from typing_extensions import TypedDict
 
 from negotiator.negotiations.schemas_negotiations import NegotiationId
+from negotiator.negotiations.schemas_terms import PackageInput
 from negotiator.schema import example_schema
-from negotiator.values import LongText, Moment, ShortText, Truth, ValuePackage
+from negotiator.values import LongText, ShortText, Truth
+from negotiator.written_values import Deadline
 
 OfferKind = Literal["offer", "counter", "final", "withdrawal", "acceptance", "rejection"]
 OfferSource = Literal["typed", "detected_in_speech", "imported"]
@@ -24,15 +26,14 @@ class RecordOffer(NegotiationId):
 
     by: Literal["me", "them"] = Field(description="Who made the move: the user or the other side.")
     kind: OfferKind = Field("offer", description="What kind of move.")
-    package: ValuePackage | None = Field(
+    package: PackageInput | None = Field(
         None,
-        max_length=50,
-        description="Values by issue; needed for offer, counter and final.",
+        description="Values by issue; needed for offer, counter and final. One value alone is the price.",
     )
     conditions: list[LongText] = Field(
         default_factory=list[str], max_length=50, description="What the offer depends on."
     )
-    valid_until: Moment | None = Field(None, description="After it the offer cannot be accepted.")
+    valid_until: Deadline | None = Field(None, description="After it the offer cannot be accepted.")
     claimed_final: Truth = Field(False, description="Whether they called it final.")
     in_reply_to: ShortText | None = Field(
         None,

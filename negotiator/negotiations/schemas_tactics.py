@@ -9,6 +9,7 @@ from typing_extensions import TypedDict
 from negotiator.http.cursors import Cursor
 from negotiator.negotiations.schemas_advice import LeverageBody, UtteranceText
 from negotiator.negotiations.schemas_negotiations import NegotiationId
+from negotiator.negotiations.schemas_terms import PackageInput, no_scalar
 from negotiator.negotiations.tactics.facts import FACTS
 from negotiator.negotiations.tactics.tactic import (
     Ethics,
@@ -266,7 +267,9 @@ class SaidOffer(Strict):
     """An offer of a described talk, oldest first."""
 
     by: Literal["me", "them"]
-    package: ValuePackage
+    package: Annotated[
+        ValuePackage, BeforeValidator(no_scalar, json_schema_input_type=PackageInput)
+    ]
     claimed_final: Truth = False
 
 

@@ -1,6 +1,6 @@
 """The members of a negotiation's body, and the rules that each of them keeps (docs/contract 6.2, 6.3)."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from itertools import pairwise
 from typing import Annotated, Any, Final, Literal, Self, cast
@@ -16,9 +16,10 @@ from pydantic import (
     WrapValidator,
     model_validator,
 )
-from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
+from pydantic_core import ErrorDetails, InitErrorDetails
 
 from negotiator.errors import FieldError
+from negotiator.http.field_errors import pointed_error, pointer_place, refused_at
 from negotiator.negotiations.issues import (
     COUNTABLE_TYPES,
     MAX_LISTED_VALUES,
@@ -32,12 +33,12 @@ from negotiator.negotiations.issues import (
     step_type,
     value_key,
 )
+from negotiator.negotiations.short_forms import issue_from_name, range_from_list
 from negotiator.schema import Strict, exactly_one
 from negotiator.values import (
     SCALAR_SCHEMA,
     Amount,
     LongText,
-    Moment,
     Number,
     Scalar,
     Share,
@@ -48,6 +49,7 @@ from negotiator.values import (
     Whole,
     check_scalar,
 )
+from negotiator.written_values import Deadline
 
 IssueKind = Literal[
     "money", "number", "integer", "percent", "duration_days", "date", "enum", "boolean"
@@ -61,6 +63,13 @@ class RangeBody(Strict):
     min: Scalar
     max: Scalar
     step: Scalar | None = None
+
+
+RangeInput = Annotated[
+    RangeBody,
+    BeforeValidator(range_from_list, json_schema_input_type=RangeBody | list[Scalar]),
+]
+"""A range, or the list of its two ends."""
 
 
 class OptionBody(Strict):
@@ -113,7 +122,7 @@ class IssueBody(Strict):
     weight_given: Weight | None = Field(
         None, description="Read-only echo of the weight as it was sent; ignored on input."
     )
-    range: RangeBody | None = Field(None, description="Needed for numbers and dates.")
+    range: RangeInput | None = Field(None, description="Needed for numbers and dates.")
     options: list[Option] | None = Field(
         None,
         max_length=10_000,
@@ -269,30 +278,6 @@ def _are_corners(issue: IssueBody, points: Sequence[Sequence[Any]]) -> bool:
     )
 
 
-def pointed_error(errors: Iterable[FieldError]) -> ValidationError:
-    """Pydantic's error for these field errors; raised in a validator, it counts from the validated part on."""
-    return _error((_place(error.pointer), error.description) for error in errors)
-
-
-def _place(pointer: str) -> tuple[str | int, ...]:
-    """The parts of a pointer; a number is a place in a list."""
-    return tuple(int(part) if part.isdigit() else part for part in pointer.split("/")[1:])
-
-
-def _error(errors: Iterable[tuple[tuple[str | int, ...], str]]) -> ValidationError:
-    return _validation_error(refused_at(place, text) for place, text in errors)
-
-
-def refused_at(place: tuple[str | int, ...], text: str) -> InitErrorDetails:
-    """A fault at a place, in the words of a validator."""
-    kind = PydanticCustomError("refused", "{text}", {"text": text})
-    return InitErrorDetails(type=kind, loc=place, input=None)
-
-
-def _validation_error(faults: Iterable[InitErrorDetails]) -> ValidationError:
-    return ValidationError.from_exception_data("issues", [*faults])
-
-
 def _check_issue(issue: IssueBody) -> IssueBody:
     if found := issue_errors(issue):
         raise pointed_error(found)
@@ -313,13 +298,14 @@ def _check_names(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
     faults += [
         refused_at(place, error.description)
         for error in repeated_names([_name(row) for row in cast(list[Any], value)])
-        if (place := _place(error.pointer)) not in wrong
+        if (place := pointer_place(error.pointer)) not in wrong
     ]
     faults = faults or [
-        refused_at(_place(error.pointer), error.description) for error in multiple_errors(issues)
+        refused_at(pointer_place(error.pointer), error.description)
+        for error in multiple_errors(issues)
     ]
     if faults:
-        raise _validation_error(faults)
+        raise ValidationError.from_exception_data("issues", faults)
     return issues
 
 
@@ -336,9 +322,17 @@ def _name(row: Any) -> Any:
     return row.get("name") if isinstance(row, Mapping) else getattr(row, "name", None)  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
 
 
+def _as_issue(value: Any) -> Any:
+    return issue_from_name(value) if isinstance(value, str) and value.strip() else value
+
+
+IssueInput = Annotated[
+    IssueBody, BeforeValidator(_as_issue, json_schema_input_type=IssueBody | ShortText)
+]
+"""An issue, or its name alone, such as price, which says what kind of value it has."""
 Issues = Annotated[
-    list[Annotated[IssueBody, AfterValidator(_check_issue)]],
-    Field(min_length=1, max_length=50),
+    list[Annotated[IssueInput, AfterValidator(_check_issue)]],
+    Field(min_length=1, max_length=50, examples=[["price"]]),
     WrapValidator(_check_names),
 ]
 """The issues of a negotiation; one answer names what is wrong with each of them."""
@@ -367,17 +361,47 @@ class WalkAway(WorthBody):
     )
 
 
+def no_scalar(value: Any) -> Any:
+    """The value, unless it is one that no issue of the same body belongs to."""
+    if isinstance(value, str | int | float):
+        raise ValueError("Must say which issue has this value")
+    return value
+
+
+PackageInput = Annotated[ValuePackage, Field(max_length=50)] | Scalar
+"""Values by issue, or one value where one issue is meant; `short_forms.read_package` makes it a package."""
+_ShortWorth = ValuePackage | Scalar
+_WORTH_EXAMPLE: Final = Field(examples=[{"package": {"price": "45.00"}}])
+WorthInput = Annotated[
+    WorthBody,
+    BeforeValidator(no_scalar, json_schema_input_type=WorthBody | _ShortWorth),
+    _WORTH_EXAMPLE,
+]
+"""A package or a utility; the values by issue alone, or one value where one issue is meant."""
+WalkAwayInput = Annotated[
+    WalkAway,
+    BeforeValidator(no_scalar, json_schema_input_type=WalkAway | _ShortWorth),
+    _WORTH_EXAMPLE,
+]
+
+
 class Batna(Strict):
     """Your best alternative to this deal."""
 
     description: LongText | None = Field(None, description="What the user does without this deal.")
-    value: WorthBody | None = Field(None, description="What it is worth.")
+    value: WorthInput | None = Field(None, description="What it is worth.")
     probability: Share | None = Field(None, description="Chance that it comes true; 1 if absent.")
     cost: Amount | None = Field(None, description="What taking it would cost, in the currency.")
-    available_until: Moment | None = Field(None, description="When it lapses.")
+    available_until: Deadline | None = Field(None, description="When it lapses.")
     override_reason: LongText | None = Field(
         None, description="Why the walk-away may lie below this alternative all the same."
     )
+
+
+BatnaInput = Annotated[
+    Batna, BeforeValidator(no_scalar, json_schema_input_type=Batna | _ShortWorth)
+]
+"""The alternative; its value alone, or a sentence that describes it."""
 
 
 class Counterparty(Strict):
@@ -405,7 +429,9 @@ CounterpartyBody = Annotated[
 
 
 class Estimates(Strict):
-    """Their walk-away as you believe it; low ≤ likely ≤ high."""
+    """Their walk-away as you believe it; low ≤ likely ≤ high. With likely alone, 10 % to either side."""
+
+    model_config = ConfigDict(json_schema_extra={"required": []})
 
     low: Amount
     likely: Amount
@@ -416,13 +442,25 @@ class Estimates(Strict):
     )
 
 
+def _no_figure(value: Any) -> Any:
+    """The value, unless it is one figure of a body in which no price is negotiated."""
+    if isinstance(value, str | int | float):
+        raise ValueError("Must be an object with low, likely and high")
+    return value
+
+
+EstimatesInput = Annotated[
+    Estimates, BeforeValidator(_no_figure, json_schema_input_type=Estimates | _ShortWorth)
+]
+
+
 class TheirEstimate(Strict):
     """What you believe of the other side; always an estimate."""
 
-    walk_away: Estimates | None = Field(None, description="Where they would walk away.")
-    target: WorthBody | None = Field(None, description="What they aim for.")
-    batna: WorthBody | None = Field(None, description="In their utility, or as a package.")
-    deadline: Moment | None = Field(None, description="When their time runs out.")
+    walk_away: EstimatesInput | None = Field(None, description="Where they would walk away.")
+    target: WorthInput | None = Field(None, description="What they aim for.")
+    batna: WorthInput | None = Field(None, description="In their utility, or as a package.")
+    deadline: Deadline | None = Field(None, description="When their time runs out.")
     priorities: list[ShortText] | None = Field(
         None, max_length=50, description="Issues, most important first."
     )
@@ -430,6 +468,11 @@ class TheirEstimate(Strict):
     source: LongText | None = Field(None, description="How it is known.")
 
 
+TheirEstimateInput = Annotated[
+    TheirEstimate,
+    BeforeValidator(_no_figure, json_schema_input_type=TheirEstimate | Estimates | _ShortWorth),
+]
+"""What is believed of the other side; their likely walk-away alone."""
 NO_ESTIMATE: Final = TheirEstimate.model_validate({})
 """Nothing is believed of the other side."""
 
@@ -544,6 +587,9 @@ class BaselineBody(Strict):
     )
 
 
+BaselineInput = Annotated[
+    BaselineBody, BeforeValidator(_no_figure, json_schema_input_type=BaselineBody | Amount)
+]
 Count = Annotated[Whole, Field(ge=0, le=1000)]
 
 

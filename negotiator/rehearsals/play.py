@@ -14,6 +14,7 @@ from negotiator.negotiations.issues import (
     canonical_value,
     same_value,
 )
+from negotiator.negotiations.short_forms import read_package
 from negotiator.negotiations.terms import Terms
 from negotiator.negotiations.utility import check_package, without_ranges
 from negotiator.negotiations.wording import Wording
@@ -48,7 +49,7 @@ class OwnTurn:
     """What the user does in one turn."""
 
     action: TurnAction
-    package: Package | None = None
+    package: Package | Scalar | None = None
     text: str = ""
 
 
@@ -191,13 +192,14 @@ def _rounds_left(rehearsal: StoredRehearsal) -> int | None:
 
 def _checked(rehearsal: StoredRehearsal, turn: OwnTurn) -> Package:
     """The package with canonical values; 422 where it is missing, or names no value of an issue."""
-    if not turn.package:
-        raise ValidationFailed([FieldError("/package", "An offer names a value of an issue.")])
     terms = rehearsal.terms
-    if found := check_package(without_ranges(terms.issues), turn.package):
+    package, found = read_package(terms, turn.package)
+    if not package and not found:
+        raise ValidationFailed([FieldError("/package", "An offer names a value of an issue.")])
+    if found := found or check_package(without_ranges(terms.issues), package):
         raise ValidationFailed(found)
     kinds: dict[str, IssueType] = {issue.name: issue.type for issue in terms.issues}
-    return {name: canonical_value(kinds[name], value) for name, value in turn.package.items()}
+    return {name: canonical_value(kinds[name], value) for name, value in package.items()}
 
 
 def _heard_offer(rehearsal: StoredRehearsal, text: str) -> Package | None:

@@ -6,12 +6,13 @@ from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
 from negotiator.negotiations.schemas_negotiations import NegotiationId
+from negotiator.negotiations.schemas_terms import PackageInput
 from negotiator.rehearsals.counterpart.person import Hardness, PersonKind
 from negotiator.rehearsals.counterpart.remarks import Remark
 from negotiator.rehearsals.record import RehearsalState, Side, TurnAction
 from negotiator.rehearsals.schemas_debrief import SaidPackage
 from negotiator.schema import example_schema
-from negotiator.values import LongText, ShortText, ValuePackage
+from negotiator.values import LongText, ShortText
 
 LARGEST_SEED = 2**31 - 1
 _KIND = (
@@ -56,7 +57,7 @@ class PlayTurn(RehearsalId):
     )
 
     action: TurnAction = Field(description=_ACTION)
-    package: ValuePackage | None = Field(None, max_length=50, description="Values by issue.")
+    package: PackageInput | None = Field(None, description="Values by issue.")
     text: LongText | None = Field(None, description=_TEXT)
 
 
@@ -70,7 +71,7 @@ class Rehearse(NegotiationId):
     hardness: Hardness = Field("normal", description="How hard.")
     seed: int | None = Field(None, ge=0, le=LARGEST_SEED, description=_SEED)
     action: TurnAction | None = Field(None, description=_ACTION)
-    package: ValuePackage | None = Field(None, max_length=50, description="Values by issue.")
+    package: PackageInput | None = Field(None, description="Values by issue.")
     text: LongText | None = Field(None, description=_TEXT)
 
 

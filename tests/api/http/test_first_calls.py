@@ -167,7 +167,7 @@ async def test_a_tool_tells_the_same(full_mcp_client: McpClient, negotiation: st
     [
         ("titel", "Car", "There is no such member. Did you mean title?"),
         ("walk-away", 5, "There is no such member. Did you mean walk_away?"),
-        ("currency", "EURO", 'Must be an active ISO 4217 code, such as "EUR".'),
+        ("currency", "XXX", 'Must be an active ISO 4217 code, such as "EUR".'),
         ("title", None, 'Must be text, not null, such as "Laptops for the Berlin office".'),
         ("title", "", 'Must not be empty; send text, such as "Laptops for the Berlin office".'),
         ("max_rounds", 0, "Must be at least 1, such as 1."),
