@@ -305,16 +305,15 @@ def expand_body(sent: Any) -> tuple[Any, list[FieldError]]:
     issues = [_issue(row, f"/issues/{n}", reader) for n, row in enumerate(cast("list[Any]", rows))]
     forms = [_form(row) for row in issues]
     reader.issues = [form for form in forms if form is not None]
-    _expand_members(body, reader)
-    body["issues"] = [
+    issues = [
         _read_issue(row, form, reader, f"/issues/{n}")
         for n, (row, form) in enumerate(zip(issues, forms, strict=True))
     ]
-    if (
-        body.get("currency") is None
-        and reader.currency
-        and any(form.type == "money" for form in reader.issues)
-    ):
+    _expand_members(body, reader)
+    units = {form.name: form.unit for form in reader.issues if form.unit}
+    body["issues"] = [_with_unit(row, units) for row in issues]
+    priced = any(form.type == "money" for form in reader.issues)
+    if body.get("currency") is None and reader.currency and priced:
         body["currency"] = reader.currency
     return body, reader.errors
 
@@ -413,7 +412,7 @@ def _form(row: Any) -> IssueForm | None:
 
 
 def _read_issue(row: Any, form: IssueForm | None, reader: ShortFormReader, pointer: str) -> Any:
-    """An issue with its own values in long form, and with the unit that was said of them."""
+    """An issue with its own values in long form."""
     if form is None:
         return row
     members: dict[str, Any] = dict(row)
@@ -433,8 +432,17 @@ def _read_issue(row: Any, form: IssueForm | None, reader: ShortFormReader, point
             _read_option(option, form, reader, f"{pointer}/options/{n}")
             for n, option in enumerate(cast("list[Any]", members["options"]))
         ]
-    if form.unit is not None and members.get("unit") is None:
-        members["unit"] = form.unit
+    return members
+
+
+def _with_unit(row: Any, units: Mapping[str, str]) -> Any:
+    """The issue with the unit that was said of its values, where it has none of its own."""
+    if not isinstance(row, Mapping):
+        return row
+    members = dict(cast("Mapping[str, Any]", row))
+    name = members.get("name")
+    if isinstance(name, str) and name in units and members.get("unit") is None:
+        members["unit"] = units[name]
     return members
 
 

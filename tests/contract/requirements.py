@@ -338,6 +338,12 @@ REQUIREMENTS: Final = {
     "6.10:page": "the page of a rehearsal has the figures of the debrief",
     "6.10:lesson": "a lesson of a rehearsal becomes a memory only when the user keeps it",
     "6.10:worded": "a model words the sentences and is never told the floor",
+    "6.11:shown": "a short form is taken, and the answer shows what for",
+    "6.11:two_readings": "what has two readings is 422 with both",
+    "6.11:offers": "the package of an offer may be one value",
+    "6.11:patch": "a short form in a patch changes what it names and nothing else",
+    "6.11:leverage": "a described negotiation takes short forms",
+    "6.11:wins": "a win takes its amounts and currency as people write them",
     # 7: memory
     "7.1:vector-memory": "a vector memory per user",
     "7.1:memory": "a memory has the members of the contract; source and trust are the server's",

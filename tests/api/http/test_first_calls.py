@@ -221,3 +221,17 @@ async def test_a_win_with_an_invisible_name_is_refused(
     )
     assert answer.status_code == 422
     assert answer.json()["errors"][0]["pointer"] == f"/{member}"
+
+
+@pytest.mark.asyncio
+@covers("6.11:wins")
+async def test_a_win_takes_amounts_as_people_write_them(full_mcp_client: McpClient) -> None:
+    answer = await full_mcp_client.client.post(
+        "/api/wins",
+        json={"baseline": "€1,200", "achieved": "1.1k"},
+        headers=full_mcp_client.headers,
+    )
+    assert answer.status_code == 201, answer.text
+    win = answer.json()
+    assert (win["currency"], win["baseline"]["amount"]) == ("EUR", "1200.00")
+    assert (win["achieved"]["amount"], win["savings_total"]) == ("1100.00", "100.00")

@@ -137,7 +137,7 @@ async def test_one_answer_names_every_fault(negotiation_client: NegotiationClien
         ),
         ({"their_estimate": {"priorities": ["colour"]}}, "/their_estimate/priorities/0"),
         ({"deadline": "2001-01-01T00:00:00Z"}, "/deadline"),
-        ({"deadline": "2099-01-01"}, "/deadline"),
+        ({"deadline": "soon"}, "/deadline"),
         ({"constraints": [{"issue": "term", "op": "==", "value": 1}]}, "/constraints/0/issue"),
         ({"constraints": [{"issue": "price", "op": "in", "value": 1}]}, "/constraints/0/value"),
         ({"constraints": [{"issue": "price", "op": "<=", "value": "x"}]}, "/constraints/0/value"),

@@ -74,7 +74,7 @@ def money(**more: object) -> dict[str, object]:
         (money(range={"min": 1, "max": 9, "step": "1e-300"}), "/issues/0/range/step"),
         (money(options=[1]), "/issues/0/options"),
         (money(options=[1, "1.0"]), "/issues/0/options"),
-        (money(options=[1, "x"]), "/issues/0/options/1/value"),
+        (money(options=[1, "x"]), "/issues/0/options/1"),
         (money(options=[{"value": 1, "utility": 2}, {"value": 2}]), "/issues/0/options/0/utility"),
         (money(options=[{"value": 1, "utility": 1}, {"value": 2}]), "/issues/0/options"),
         (money(value_points=[[1, 0], [1, 1]]), "/issues/0/value_points"),
