@@ -30,6 +30,7 @@ from negotiator.written_values import (
 
 SPREAD: Final = Decimal("0.1")
 """How far low and high lie from the one figure that is given of an estimate, as a share of it."""
+_LARGEST: Final = Decimal(10) ** 16
 SPREAD_WORDS: Final = "One figure was given; low and high are taken as 10 % below and above it."
 _WORTH: Final = frozenset(["package", "utility", "override_reason", "amount"])
 _BATNA: Final = frozenset(
@@ -585,7 +586,8 @@ def _decimal(value: Any) -> Decimal | None:
     if isinstance(value, bool) or not isinstance(value, str | int | float | Decimal):
         return None
     text = str(value)
-    return Decimal(text) if is_machine_number(text) else None
+    number = Decimal(text) if is_machine_number(text) else None
+    return None if number is None or abs(number) >= _LARGEST else number
 
 
 def _without(members: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
