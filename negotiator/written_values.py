@@ -22,7 +22,9 @@ from negotiator.numbers import (
     may_be_currency,
     numbers_in,
 )
+from negotiator.schema import SchemaKeyword
 from negotiator.values import (
+    CURRENCY_PATTERN,
     MINOR_UNITS,
     Moment,
     ShortText,
@@ -133,6 +135,10 @@ def _check_code(code: str) -> str:
     return code
 
 
+CurrencyCode = Annotated[
+    ShortText, AfterValidator(_check_code), SchemaKeyword("pattern", CURRENCY_PATTERN)
+]
+"""An ISO 4217 code."""
 Currency = Annotated[
     ShortText,
     BeforeValidator(currency_code, json_schema_input_type=ShortText),

@@ -15,13 +15,14 @@ from negotiator.memory.benchmarks_statistics import (
     MIN_CONTRIBUTORS,
     MIN_DEAL_AGE_DAYS,
 )
-from negotiator.memory.schemas_wins import Currency, WinRole
+from negotiator.memory.schemas_wins import WinRole
 from negotiator.memory.wins_savings import gains_when_higher
 from negotiator.schema import Strict
 from negotiator.scopes import MEMORIES_READ
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 from negotiator.values import ShortText
+from negotiator.written_values import CurrencyCode
 
 BENCHMARKS_PATH: Final = "/api/benchmarks"
 BenchmarkPeriod = Literal["12m", "24m", "36m", "all"]
@@ -32,7 +33,7 @@ class BenchmarkQuery(Strict):
 
     category: ShortText | None = Field(None, description="Only deals of this category.")
     kind: ShortText | None = Field(None, description="Only deals of this kind, such as renewal.")
-    currency: Currency | None = Field(None, description="ISO 4217 code.")
+    currency: CurrencyCode | None = Field(None, description="ISO 4217 code.")
     role: WinRole | None = Field(
         None, description="The user's side; buyers and sellers are never mixed."
     )
