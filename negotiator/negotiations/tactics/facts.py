@@ -107,6 +107,16 @@ class Fact:
     values: tuple[str, ...] = ()
 
 
+_LAST_MOVES = {
+    "fortunate": "helped both sides",
+    "nice": "helped you and cost them nothing",
+    "concession": "was a concession",
+    "selfish": "helped them at your cost",
+    "silent": "changed nothing",
+    "unfortunate": "was worse for both sides",
+}
+
+
 def _flag(yes: str, no: str) -> Fact:
     return Fact("flag", lambda value: yes if value else no)
 
@@ -128,7 +138,7 @@ FACTS: Mapping[str, Fact] = {
     "kind": _word("the kind of deal is {}", get_args(NegotiationKind)),
     "category": _word("the category is {}"),
     "phase": _word("you are in the {} phase", PHASES),
-    "n_issues": _count("issue is open", "issues are open"),
+    "n_issues": _count("issue", "issues"),
     "price_only": _flag("only the price is open", "more than the price is open"),
     "priorities_differ": _flag("your priorities differ", "your priorities are alike"),
     "forecasts_differ": _flag("your forecasts differ", "your forecasts agree"),
@@ -149,15 +159,19 @@ FACTS: Mapping[str, Fact] = {
     "deadline_pressure_mine": _share("the time pressure on you is {}"),
     "deadline_pressure_theirs": _share("the time pressure on them is {}"),
     "rounds_left": _count("round is left", "rounds are left"),
-    "my_offers": _count("offer is out from you", "offers are out from you"),
-    "their_offers": _count("offer has come from them", "offers have come from them"),
-    "their_last_move": _word("their last move was {}", get_args(LastMoveClass)),
+    "my_offers": _count("offer from you", "offers from you"),
+    "their_offers": _count("offer from them", "offers from them"),
+    "their_last_move": Fact(
+        "word", lambda value: f"their last move {_LAST_MOVES[str(value)]}", get_args(LastMoveClass)
+    ),
     "their_claimed_final": _flag("they called it final", "they did not call it final"),
-    "finals_moved": _count("final word of theirs has moved", "final words of theirs have moved"),
+    "finals_moved": _count(
+        "final offer of theirs was changed", "final offers of theirs were changed"
+    ),
     "their_decider": _flag("their decider is at the table", "their decider is not at the table"),
     "my_authority_limited": _flag("your authority is limited", "you can decide yourself"),
     "relationship": _word("the relationship is {}", get_args(Relationship)),
-    "competition": _count("real other offer is in hand", "real other offers are in hand"),
+    "competition": _count("other offer", "other offers"),
     "room_to_give": _flag("your last offer leaves room", "your last offer leaves no room"),
     "middle_in_reach": _flag("the middle is within your limit", "the middle is beyond your limit"),
     "for_company": _flag("you speak for a company", "you speak for yourself"),

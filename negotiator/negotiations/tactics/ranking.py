@@ -63,6 +63,24 @@ _UNSAID = {
 }
 PLACEHOLDERS = frozenset([*_UNSAID, "my_offer", "we", "us", "our", "ours", "are", "were"])
 """What a line may have in braces; `PublicWords` says what fills it."""
+_EFFECTS = {
+    "claim": "your share of the deal",
+    "create": "what the deal brings to both sides",
+    "relationship": "the relationship",
+}
+_EVIDENCE = {
+    "practice": "experience",
+    "experiment": "experiments",
+    "meta-analysis": "a review of many studies",
+}
+_PHASES = {
+    "prepare": "While you prepare",
+    "open": "When the talk opens",
+    "explore": "While you find out more",
+    "bargain": "While you bargain",
+    "close": "When you close",
+    "after": "After the deal",
+}
 _PLACEHOLDER = re.compile(r"(?P<start>\A|(?<=[.?!] ))?\{(?P<name>[a-z_]+)\}")
 
 
@@ -223,7 +241,7 @@ def _suggestion(
     return TacticSuggestion(
         tactic=TacticReference(tactic.id, tactic.name),
         score=round(sum(part.points for part in parts), 3),
-        why="; ".join(said) + ".",
+        why=" ".join(f"{one}." for one in said),
         when=_when(tactic, situation, answering=bool(answers)),
         say=_say(tactic, situation),
         risk=tactic.risk,
@@ -254,15 +272,13 @@ def _standing(tactic: Tactic, situation: TacticSituation) -> list[ScorePart]:
     effect = tactic.effect
     parts = [
         ScorePart(
-            f"{effect.size} effect on the power to {effect.on}"
-            if effect.on != "relationship"
-            else f"{effect.size} effect on the relationship",
+            f"{effect.size} effect on {_EFFECTS[effect.on]}",
             SIZE_POINTS[effect.size],
         ),
-        ScorePart(f"backed by {effect.evidence}", GRADE_POINTS[effect.evidence]),
+        ScorePart(f"backed by {_EVIDENCE[effect.evidence]}", GRADE_POINTS[effect.evidence]),
     ]
     if situation.phase in tactic.phases:
-        parts.append(ScorePart(f"made for the {situation.phase} phase", PHASE_POINTS))
+        parts.append(ScorePart("suits this part of the talk", PHASE_POINTS))
     if tactic.risk:
         parts.append(ScorePart(f"risk {tactic.risk} of 3", round(RISK_POINTS * tactic.risk, 3)))
     if tactic.ethics == "caution":
@@ -273,7 +289,8 @@ def _standing(tactic: Tactic, situation: TacticSituation) -> list[ScorePart]:
 def _own_part(wins: TacticSuccessRate | None) -> list[ScorePart]:
     if wins is None or not wins.n:
         return []
-    text = f"You used it {wins.used} times and it helped in {wins.wins} of {wins.n} known outcomes"
+    times = "once" if wins.used == 1 else f"{wins.used} times"
+    text = f"You used it {times}, and it helped in {wins.wins} of {wins.n} known outcomes"
     return [ScorePart(text, round(OWN_RESULT_POINTS * (wins.rate - 0.5), 3))]
 
 
@@ -282,7 +299,7 @@ def _when(tactic: Tactic, situation: TacticSituation, *, answering: bool) -> str
     moment = (
         "Right after their move"
         if answering
-        else f"In the {situation.phase} phase"
+        else _PHASES[situation.phase]
         if situation.phase
         else "Next"
     )
