@@ -68,7 +68,7 @@ _templates = Environment(
     lstrip_blocks=True,
 )
 _templates.filters |= {"moment": _moment, "day": _day, "qr_code": qr_code}
-_templates.globals["client_setups"] = client_setups
+_templates.globals.update({"client_setups": client_setups})
 
 
 @dataclass(frozen=True, slots=True)
