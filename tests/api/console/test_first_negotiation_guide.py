@@ -105,3 +105,5 @@ async def test_its_pictures_are_inside_the_page(browsers: Browsers) -> None:
     assert len(pictures) == len(re.findall(r"^!\[", GUIDE, re.MULTILINE)) == 2
     assert all(data.startswith("UklGR") and alt for data, alt in pictures)
     assert len(page.encode()) < 80_000
+    style = (CONSOLE / "templates" / "console.css").read_text()
+    assert ".prose img { max-width: 100%" in style, "a phone is narrower than a picture"
