@@ -41,7 +41,7 @@ agent = post("/api/agent/register", {"agent_name": "first", "identity_type": "an
 price = {"name": "price", "type": "money", "range": {"min": 11000, "max": 15000}}
 limits = {"target": {"package": {"price": 12500}}, "walk_away": {"package": {"price": 14000}}}
 advice = post("/api/leverage", {"role": "buyer", "issues": [price], **limits}, agent["access_token"])
-print(advice["summary"])
+print(advice["summary"]["text"])
 """
 
 
@@ -158,6 +158,7 @@ def _use() -> None:
     time.sleep(1)
     users = _inside("negotiator", "users", "list")
     assert "ada@example.com" in users, "the volume keeps the data"
+    say("started again with its data")
 
 
 def _inside(*command: str) -> str:

@@ -25,7 +25,7 @@ token=$(curl -sS http://127.0.0.1:8000/api/agent/register -H 'Content-Type: appl
 curl -sS --fail http://127.0.0.1:8000/api/leverage -H "Authorization: Bearer $token" -H 'Content-Type: application/json' \
     -d '{"role": "buyer", "issues": [{"name": "price", "type": "money", "range": {"min": 11000, "max": 15000}}],
          "target": {"package": {"price": 12500}}, "walk_away": {"package": {"price": 14000}}}' > ~/advice
-python3 -c 'import json, sys; print(json.load(sys.stdin)["summary"])' < ~/advice
+python3 -c 'import json, sys; print(json.load(sys.stdin)["summary"]["text"])' < ~/advice
 since 'first advice'
 test -z "$(git status --porcelain)" || { git status --short; exit 1; }
 kill %1

@@ -33,6 +33,7 @@ def main() -> None:
         shutil.copy("/etc/ssl/certs/ca-certificates.crt", machine / "etc/ssl/certs")
         shutil.copy(_HERE / "first_steps.sh", machine / "srv")
         subprocess.run(["chroot", machine, "useradd", "--create-home", "newcomer"], check=True)
+        subprocess.run(["chroot", machine, "chown", "-R", "newcomer:", "/srv"], check=True)
         _inside(machine, "newcomer", "/srv/first_steps.sh", "install")
         _inside(machine, "newcomer", "/srv/first_steps.sh", "use", network=False)
         if "test" in sys.argv[1:]:

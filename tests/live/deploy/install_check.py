@@ -79,7 +79,7 @@ def _try_locked(release: Path, python: str, folder: Path) -> None:
 
 
 def _try_tools(release: Path, python: str, scratch: Path) -> None:
-    """uvx and pipx from an index that is a folder."""
+    """uvx and pipx, by the wheel's path: a package `negotiator` of somebody else is in the public registry."""
     tools = scratch / "tools"
     pip = _environment(python, tools)
     _run(*pip, "install", "--quiet", "uv", "pipx")
@@ -87,18 +87,17 @@ def _try_tools(release: Path, python: str, scratch: Path) -> None:
         **os.environ,
         "PIPX_HOME": str(scratch / "pipx"),
         "PIPX_BIN_DIR": str(scratch / "bin"),
-        "PIP_FIND_LINKS": str(release),
-        "UV_FIND_LINKS": str(release),
         "UV_TOOL_DIR": str(scratch / "uv"),
         "UV_CACHE_DIR": str(scratch / "cache"),
     }
+    wheel = str(_wheel(release))
     for label, command in (
-        ("uvx", ("uvx", "--quiet", "--python", python, "negotiator", "--version")),
-        ("pipx", ("pipx", "install", "--quiet", "--python", python, "negotiator")),
+        ("uvx", ("uvx", "--quiet", "--python", python, "--from", wheel, "negotiator", "--version")),
+        ("pipx", ("pipx", "install", "--quiet", "--python", python, wheel)),
     ):
         began = time.monotonic()
         _run(str(tools / "bin" / command[0]), *command[1:], environment=environment)
-        _say(f"{label} from a local index: {time.monotonic() - began:.0f} s")
+        _say(f"{label} with the wheel: {time.monotonic() - began:.0f} s")
     _use(scratch / "bin", "pipx", time.monotonic())
 
 
@@ -118,7 +117,7 @@ def _use(commands: Path, label: str, began: float) -> dict[str, str]:
     command = str(commands / "negotiator")
     with tempfile.TemporaryDirectory() as home:
         environment = {"PATH": f"{commands}:{os.defpath}", "HOME": home}
-        for option in ("--help",):
+        for option in ("--version", "--help"):
             assert "negotiator" in _run(command, option, environment=environment).lower()
         folders = {
             "NEGOTIATOR_DATA_DIR": f"{home}/data",
