@@ -95,9 +95,7 @@ def erase_user(tx: Transaction, user: User) -> ErasedPrincipal:
         erase_agent(tx, agent_id)
     for identity in identity_matching.of_user(tx, user.id):
         revocations.forget_identity(tx, identity.key)
-    for email in erased.emails:
-        ownership.current_walk().erase_mentions(tx, "email", email)
-        mail.forget_address(tx, email)
+    _erase_addresses(tx, erased)
     _erase_principal(tx, user.id)
     ownership.delete_row(tx, User, user.id)
     audit.record(tx, audit.USER_ERASED, user.id, actor="operator")
@@ -110,8 +108,7 @@ def erase_agent(tx: Transaction, agent_id: str) -> ErasedPrincipal:
     What a claim gave to its user stays with the user.
     """
     erased = describe_agent(tx, agent_id)
-    for email in erased.emails:
-        mail.forget_address(tx, email)
+    _erase_addresses(tx, erased)
     _erase_principal(tx, agent_id)
     ownership.delete_row(tx, Agent, agent_id)
     audit.record(tx, audit.AGENT_ERASED, agent_id, actor="operator")
@@ -134,6 +131,12 @@ def erase_again(tx: Transaction, principal: str) -> bool:
     if not audit.search(tx, audit.AuditFilter(principal, event), before="", limit=1):
         audit.record(tx, event, principal, actor="restore")
     return False
+
+
+def _erase_addresses(tx: Transaction, erased: ErasedPrincipal) -> None:
+    for email in erased.emails:
+        ownership.current_walk().erase_mentions(tx, "email", email)
+        mail.forget_address(tx, email)
 
 
 def _erase_principal(tx: Transaction, principal: str) -> None:

@@ -50,6 +50,7 @@ def newer(folder: Path) -> dict[str, str]:
     machine(folder, {}).run("migrate")
     with sqlite3.connect(folder / "var" / "negotiator.db") as database:
         database.execute("update alembic_version set version_num = '9999'")
+        database.execute("update schema_floor set oldest = '9999'")
     database.close()
     return {}
 
