@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import metadata, resources
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 from urllib.parse import urlsplit
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -68,7 +68,8 @@ _templates = Environment(
     lstrip_blocks=True,
 )
 _templates.filters |= {"moment": _moment, "day": _day, "qr_code": qr_code}
-_templates.globals.update({"client_setups": client_setups})
+_globals: dict[str, Any] = cast("dict[str, Any]", _templates.globals)
+_globals["client_setups"] = client_setups
 
 
 @dataclass(frozen=True, slots=True)
