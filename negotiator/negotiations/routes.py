@@ -114,7 +114,7 @@ class Negotiations:
                     hint=(
                         "Use it first: all advice needs one. Ask the user for target, walk-away (both with every "
                         "issue) and alternative; never invent them. `missing` in the answer names what to add with "
-                        'edit_negotiation. Short forms: an issue\'s name alone, `target` 45 or "€45".'
+                        "edit_negotiation."
                     ),
                     leave_out=(
                         *_UNSHOWN,

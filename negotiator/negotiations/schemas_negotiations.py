@@ -104,9 +104,7 @@ class NegotiationBody(Strict):
     their_estimate: TheirEstimateInput | None = Field(
         None, description="What is believed of the other side; an estimate."
     )
-    deadline: Deadline | None = Field(
-        None, description="RFC 3339 with offset, or a day: the end of it, UTC."
-    )
+    deadline: Deadline | None = Field(None, description="RFC 3339, or a day.")
     max_rounds: Whole | None = Field(
         None, ge=1, le=10_000, description="After how many rounds talks end."
     )

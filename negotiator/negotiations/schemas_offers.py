@@ -28,7 +28,7 @@ class RecordOffer(NegotiationId):
     kind: OfferKind = Field("offer", description="What kind of move.")
     package: PackageInput | None = Field(
         None,
-        description="Values by issue; needed for offer, counter and final. One value alone is the price.",
+        description="Values by issue; needed for offer, counter, final.",
     )
     conditions: list[LongText] = Field(
         default_factory=list[str], max_length=50, description="What the offer depends on."
