@@ -87,7 +87,7 @@ def test_the_metadata_say_licence_version_pythons_and_the_readme(release: Releas
     assert metadata["License-Expression"] == "Apache-2.0"
     assert {*metadata["Requires-Python"].split(",")} == {">=3.11", "<3.14"}
     assert metadata["Description-Content-Type"] == "text/markdown"
-    assert metadata.get_payload() == (ROOT / "README.md").read_text()
+    assert metadata.get_payload(decode=True) == (ROOT / "README.md").read_bytes()
 
 
 def test_the_lock_of_a_server_is_a_part_of_the_whole_one_without_tools_of_development() -> None:
