@@ -44,14 +44,15 @@ def field_errors(
 ) -> list[FieldError]:
     """One error for each refused member of `members`, which the model did not take, in the order of the model.
 
-    Of several alternatives that all refuse a value only the first is told.
+    Of several alternatives that all refuse a value only the first is told, with its parts if it has any.
     """
     found: dict[str, FieldError] = {}
     for fault in invalid.errors(include_url=False):
         place, sent = _sent_place(members, fault["loc"], absent=fault["type"] in _ABSENT)
         pointer = "/" + "/".join(_escape(part) for part in place)
         sentence = _sentence(model, members, place, sent, cast("Mapping[str, Any]", fault))
-        found.setdefault(pointer, FieldError(pointer, sentence))
+        if not any(told.startswith(f"{pointer}/") for told in found):
+            found.setdefault(pointer, FieldError(pointer, sentence))
     return list(found.values())
 
 

@@ -63,7 +63,7 @@ async def test_title_role_and_an_issue_are_required(
         {"role": "observer"},
         {"issues": []},
         {"issues": {}},
-        {"issues": ["price"]},
+        {"issues": ["support"]},
         {"issues": [OPENING["issues"][0]] * 51},
         {"category": ""},
         {"state": "won"},
