@@ -128,39 +128,39 @@ async def test_a_described_negotiation_is_answered_as_the_stored_one(
     assert [one["id"] for one in listed.json()["items"]] == [key]
 
 
+NOT_A_TURN: list[tuple[dict[str, Any], set[str]]] = [
+    ({}, {"/issues", "/my_preferences"}),
+    ({"offers": SAID}, {"/issues", "/my_preferences", "/offers"}),
+    ({**TURN, "offers": []}, {"/offers"}),
+    ({**TURN, "negotiation": DESCRIBED}, {"/issues", "/my_preferences", "/on_table"}),
+    ({"negotiation": {**DESCRIBED, "title": ""}}, {"/negotiation/title"}),
+    (
+        {"negotiation": {**DESCRIBED, "deadline": "2001-01-01T00:00:00Z"}},
+        {"/negotiation/deadline"},
+    ),
+    (
+        {"negotiation": {**DESCRIBED, "target": {"package": {"colour": "red"}}}},
+        {"/negotiation/target/package/colour"},
+    ),
+    (
+        {
+            "negotiation": DESCRIBED,
+            "offers": [
+                {"by": "me", "package": {"price": 1300}},
+                {"by": "them", "package": {"price": 1300, "term": "4 years"}},
+            ],
+        },
+        {"/offers/0/package/price", "/offers/1/package/term"},
+    ),
+    (
+        {"negotiation": DESCRIBED, "offers": [{"by": "me", "package": {}}]},
+        {"/offers/0/package"},
+    ),
+]
+
+
 @pytest.mark.asyncio
-@pytest.mark.parametrize(
-    ("body", "where"),
-    [
-        ({}, {"/issues", "/my_preferences"}),
-        ({"offers": SAID}, {"/issues", "/my_preferences", "/offers"}),
-        ({**TURN, "offers": []}, {"/offers"}),
-        ({**TURN, "negotiation": DESCRIBED}, {"/issues", "/my_preferences", "/on_table"}),
-        ({"negotiation": {**DESCRIBED, "title": ""}}, {"/negotiation/title"}),
-        (
-            {"negotiation": {**DESCRIBED, "deadline": "2001-01-01T00:00:00Z"}},
-            {"/negotiation/deadline"},
-        ),
-        (
-            {"negotiation": {**DESCRIBED, "target": {"package": {"colour": "red"}}}},
-            {"/negotiation/target/package/colour"},
-        ),
-        (
-            {
-                "negotiation": DESCRIBED,
-                "offers": [
-                    {"by": "me", "package": {"price": 1300}},
-                    {"by": "them", "package": {"price": 1300, "term": "4 years"}},
-                ],
-            },
-            {"/offers/0/package/price", "/offers/1/package/term"},
-        ),
-        (
-            {"negotiation": DESCRIBED, "offers": [{"by": "me", "package": {}}]},
-            {"/offers/0/package"},
-        ),
-    ],
-)
+@pytest.mark.parametrize(("body", "where"), NOT_A_TURN)
 async def test_a_described_negotiation_is_refused_where_it_is_wrong(
     negotiation_client: NegotiationClient, body: dict[str, Any], where: set[str]
 ) -> None:

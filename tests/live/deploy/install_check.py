@@ -18,6 +18,8 @@ from typing import Final
 
 from tests.helpers.first_advice import ask_for_advice
 
+TOOLS: Final = Path(__file__).with_name("tools.in")
+"""What the checks need besides the lock."""
 _VERSIONS: Final = ("3.11", "3.12", "3.13")
 _ABSENT: Final = ("torch", "pytest", "playwright")
 
@@ -82,7 +84,7 @@ def _try_tools(release: Path, python: str, scratch: Path) -> None:
     """uvx and pipx, by the wheel's path: a package `negotiator` of somebody else is in the public registry."""
     tools = scratch / "tools"
     pip = _environment(python, tools)
-    _run(*pip, "install", "--quiet", "uv", "pipx")
+    _run(*pip, "install", "--quiet", "--requirement", str(TOOLS))
     environment = {
         **os.environ,
         "PIPX_HOME": str(scratch / "pipx"),

@@ -105,7 +105,7 @@ async def test_a_crowd_that_fills_one_collection_leaves_it_whole(store: Store) -
     assert [item["position"] for item in shown] == list(range(12))
     made, refused = await crowd(store, lambda tx: collections_editing.add(tx, ANY, new), 30)
     assert (len(made), len(refused)) == (19, 11)
-    await store.write(lambda tx: collections_queries.recount_due_saves(tx, values.now()))
+    await store.write(lambda tx: collections_queries.recount_due_saves(tx, values.now(), 200))
 
 
 async def test_a_report_is_one_and_what_a_principal_owned_goes(store: Store) -> None:
@@ -121,7 +121,7 @@ async def test_a_report_is_one_and_what_a_principal_owned_goes(store: Store) -> 
     await store.write(lambda tx: submissions_transitions.propose(tx, ANY, beta, seen(beta)))
     await store.write(
         lambda tx: submissions_transitions.expire_overdue(
-            tx, values.now() + submissions.SUBMISSION_LIFETIME + 1
+            tx, values.now() + submissions.SUBMISSION_LIFETIME + 1, 200
         )
     )
     page = await store.read(
