@@ -1,23 +1,25 @@
 """`GET /api/health`: whether the service can read its database, for monitors and load balancers."""
 
+import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from sqlalchemy import literal, select
 from typing_extensions import TypedDict
 
+from negotiator.fault_log import FaultLog
 from negotiator.http.operation import Answer, Call, Operation
 from negotiator.store.statement import Query
 from negotiator.store.store import Store
-from negotiator.telemetry import logger, request_id
-
-log = logger(__name__)
+from negotiator.telemetry import request_id
 
 HEALTH_PATH: Final = "/api/health"
 HEALTH_BUDGET: Final = "health"
 """A budget of their own, so that monitors and clients do not use up each other's calls."""
 
+_PATIENCE: Final = 2.0
+"""Seconds for which a check waits for the database."""
 _PROBE = Query(select(literal(1)), lambda row: int(row[0]))
 
 
@@ -45,6 +47,7 @@ class HealthEndpoint:
     version: str
     services: tuple[str, ...]
     checks: Mapping[str, HealthCheck]
+    faults: FaultLog = field(default_factory=lambda: FaultLog("the database does not answer"))
 
     def operations(self) -> list[Operation]:
         return [
@@ -86,8 +89,10 @@ class HealthEndpoint:
 
     async def _database(self) -> str:
         try:
-            await self.store.read(lambda tx: tx.one(_PROBE))
+            async with asyncio.timeout(_PATIENCE):
+                await self.store.read(lambda tx: tx.one(_PROBE))
         except Exception as fault:  # any error means that the database is down
-            log.error("the database does not answer", exc_info=fault)
+            self.faults.failed(str(fault) or f"no answer within {_PATIENCE:.0f} s")
             return "down"
+        self.faults.worked()
         return "ok"

@@ -13,6 +13,7 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import create_async_engine
+from sqlalchemy.pool import NullPool
 
 from negotiator.errors import Unavailable
 from negotiator.store.statement import (
@@ -33,6 +34,10 @@ _WAIT_FOR_CONDITIONAL = "lock table spent in exclusive mode"
 """Conflicts with `_CONDITIONAL` and with itself, but not with plain reads."""
 
 _CLOCK = "select cast(extract(epoch from clock_timestamp()) * 1000 as bigint)"
+_POOL_PATIENCE = 2.0
+_CONNECT_PATIENCE = 3.0
+_STATEMENT_PATIENCE = 10.0
+"""Seconds for a free connection, a new one, and one statement: a database that hangs makes 503, not a queue."""
 _ATTEMPTS = 12
 _VACUUM_EVERY = 60.0
 _AWAY = ("08", "53", "57P")  # connection exceptions, out of resources, shutting down
@@ -69,10 +74,19 @@ class PostgresStore:
 
     def __init__(self, url: str, committed: Callable[[int], None] = lambda _units: None) -> None:
         self._committed = committed
-        self._engine = create_async_engine(url, pool_size=8, max_overflow=8, pool_pre_ping=True)
+        self._engine = create_async_engine(
+            url,
+            pool_size=8,
+            max_overflow=8,
+            pool_timeout=_POOL_PATIENCE,
+            pool_pre_ping=True,
+            connect_args={"timeout": _CONNECT_PATIENCE, "command_timeout": _STATEMENT_PATIENCE},
+        )
         self._serializable = self._engine.execution_options(isolation_level="SERIALIZABLE")
         self._read_committed = self._engine.execution_options(isolation_level="READ COMMITTED")
         self._autocommit = self._engine.execution_options(isolation_level="AUTOCOMMIT")
+        # A vacuum takes as long as it takes.
+        self._unhurried = create_async_engine(url, poolclass=NullPool, isolation_level="AUTOCOMMIT")
         self._vacuumed = -_VACUUM_EVERY
         self._listeners: list[Callable[[Sequence[str]], None]] = []
         self._repeatable_read = self._engine.execution_options(isolation_level="REPEATABLE READ")
@@ -145,7 +159,7 @@ class PostgresStore:
         if now < self._vacuumed + _VACUUM_EVERY:
             return
         self._vacuumed = now
-        async with _reachable(), self._autocommit.connect() as connection:
+        async with _reachable(), self._unhurried.connect() as connection:
             await connection.exec_driver_sql("vacuum (skip_locked)")
 
     async def close(self) -> None:

@@ -7,20 +7,24 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+import psutil
 import pytest
 from sqlalchemy import bindparam, delete, func, select, text, update
+from sqlalchemy.engine import make_url
 from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from negotiator import audit, values
 from negotiator.audit import AuditEvent
+from negotiator.discovery.health_routes import HealthEndpoint
 from negotiator.errors import NotFound, Unavailable
 from negotiator.negotiations import event_queries
 from negotiator.negotiations.event_queries import CLOCK_ACTOR, HistoryEvent
 from negotiator.scopes import ASSISTANT
 from negotiator.store import atomic_updates
+from negotiator.store import postgres as postgres_store
 from negotiator.store.migrate import migrate
 from negotiator.store.statement import Query, Statement, Transaction, table, write_condition
 from negotiator.store.store import Store, make_store
@@ -311,6 +315,37 @@ async def test_the_way_in_is_the_same_on_both(
     settings = make_settings(tmp_path, signing_keys, database_url=database_url)
     async with running(settings) as application, connect(application) as client:
         await journey(client, settings)
+
+
+async def test_a_database_that_hangs_is_a_503_within_seconds_and_serves_again_when_it_goes_on(
+    postgres: Callable[[], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres_store, "_STATEMENT_PATIENCE", 1.0)
+    monkeypatch.setattr(postgres_store, "_CONNECT_PATIENCE", 1.0)
+    url = postgres()
+    opened = make_store(url)
+    assert await opened.read(user_queries.list_users) == []
+    health = HealthEndpoint(opened, "1", (), {})
+    folder = Path(make_url(url).query["host"])  # pyright: ignore[reportArgumentType]  one host
+    postmaster = psutil.Process(int((folder / "postmaster.pid").read_text().split()[0]))
+    family = [postmaster, *postmaster.children()]
+    for process in family:
+        process.suspend()
+    try:
+        began = time.monotonic()
+        outcomes = await asyncio.gather(
+            *(opened.read(user_queries.list_users) for _ in range(40)), return_exceptions=True
+        )
+        assert all(isinstance(each, Unavailable) for each in outcomes), outcomes
+        assert time.monotonic() - began < 8
+        began = time.monotonic()
+        assert (await health.get(cast("Any", None))).status == 503
+        assert time.monotonic() - began < 3
+    finally:
+        for process in family:
+            process.resume()
+    assert await opened.read(user_queries.list_users) == []
+    await opened.close()
 
 
 async def test_a_database_that_is_away_is_a_503(
