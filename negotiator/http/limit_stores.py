@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from negotiator.errors import Unavailable
+from negotiator.fault_log import FaultLog
 from negotiator.http.limits import BudgetState, RateBudget
 from negotiator.mapped_file import map_file
 from negotiator.store import atomic_updates
@@ -138,6 +139,7 @@ class RedisLimitStore:
         self._client = Redis.from_pool(pool)
         self._script: Any = self._client.register_script(_GCRA)
         self._fault = RedisError
+        self._faults = FaultLog("Redis cannot be reached, limits cannot be checked")
 
     async def take(self, budget: RateBudget, key: str) -> BudgetState:
         """Take one call in one round trip."""
@@ -145,7 +147,9 @@ class RedisLimitStore:
         try:
             now, arrival, taken = await self._script(keys=[name], args=arguments)
         except self._fault as fault:
-            raise Unavailable("Limits cannot be checked now.", detail=str(fault)) from fault
+            self._faults.failed(str(fault))
+            raise Unavailable("Limits cannot be checked now.") from fault
+        self._faults.worked()
         return BudgetState(budget, arrival, now, taken=bool(taken))
 
     async def close(self) -> None:

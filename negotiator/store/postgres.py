@@ -16,6 +16,7 @@ from sqlalchemy.ext.asyncio import create_async_engine
 from sqlalchemy.pool import NullPool
 
 from negotiator.errors import Unavailable
+from negotiator.fault_log import FaultLog
 from negotiator.store.statement import (
     Query,
     Row,
@@ -89,17 +90,18 @@ class PostgresStore:
         self._unhurried = create_async_engine(url, poolclass=NullPool, isolation_level="AUTOCOMMIT")
         self._vacuumed = -_VACUUM_EVERY
         self._listeners: list[Callable[[Sequence[str]], None]] = []
+        self._faults = FaultLog("the database cannot be reached")
         self._repeatable_read = self._engine.execution_options(isolation_level="REPEATABLE READ")
 
     async def start(self) -> None:
         """Do nothing: connections are opened when they are needed."""
 
     async def read(self, unit: Callable[[Transaction], T]) -> T:
-        async with _reachable(), self._engine.connect() as connection:
+        async with self._reachable(), self._engine.connect() as connection:
             return await connection.run_sync(lambda inner: unit(SqlTransaction(inner)))
 
     async def scan(self, unit: Callable[[Transaction], T]) -> T:
-        async with _reachable(), self._repeatable_read.connect() as connection:
+        async with self._reachable(), self._repeatable_read.connect() as connection:
             return await connection.run_sync(lambda inner: unit(SqlTransaction(inner)))
 
     def listen(self, listener: Callable[[Sequence[str]], None]) -> None:
@@ -115,7 +117,7 @@ class PostgresStore:
         raced: DBAPIError | None = None
         for attempt in range(_ATTEMPTS):
             try:
-                async with _reachable(), self._serializable.begin() as connection:
+                async with self._reachable(), self._serializable.begin() as connection:
                     result, announced = await connection.run_sync(_run, unit, check)
                 self._committed(1)
             except DBAPIError as failure:
@@ -134,20 +136,20 @@ class PostgresStore:
 
     async def write_unserialized(self, unit: Callable[[Transaction], T]) -> T:
         """Run at READ COMMITTED, which waits for a locked row; serializable units on one row mostly fail."""
-        async with _reachable(), self._read_committed.begin() as connection:
+        async with self._reachable(), self._read_committed.begin() as connection:
             result = await connection.run_sync(lambda inner: unit(SqlTransaction(inner)))
         self._committed(1)
         return result
 
     async def _announce(self, announced: Sequence[str]) -> None:
         """Wait for the conditional writes that began before the commit, then call the listeners."""
-        async with _reachable(), self._read_committed.begin() as connection:
+        async with self._reachable(), self._read_committed.begin() as connection:
             await connection.exec_driver_sql(_WAIT_FOR_CONDITIONAL)
         for listener in self._listeners:
             listener(announced)
 
     async def clock(self) -> int:
-        async with _reachable(), self._autocommit.connect() as connection:
+        async with self._reachable(), self._autocommit.connect() as connection:
             return int((await connection.exec_driver_sql(_CLOCK)).scalar_one())
 
     async def scrub(self) -> None:
@@ -159,11 +161,30 @@ class PostgresStore:
         if now < self._vacuumed + _VACUUM_EVERY:
             return
         self._vacuumed = now
-        async with _reachable(), self._unhurried.connect() as connection:
+        async with self._reachable(), self._unhurried.connect() as connection:
             await connection.exec_driver_sql("vacuum (skip_locked)")
 
     async def close(self) -> None:
         await self._engine.dispose()
+
+    @asynccontextmanager
+    async def _reachable(self) -> AsyncGenerator[None]:
+        """Raise `Unavailable` when the database cannot be reached, and log when that begins and ends."""
+        try:
+            yield
+        except (OSError, PoolTimeout) as away:
+            raise self._away(away) from away
+        except DBAPIError as failure:
+            if _is_away(failure):
+                raise self._away(failure) from failure
+            self._faults.worked()
+            raise
+        else:
+            self._faults.worked()
+
+    def _away(self, fault: Exception) -> Unavailable:
+        self._faults.failed(next(iter(str(fault).splitlines()), "") or "no answer in time")
+        return Unavailable("The database cannot be reached now.")
 
 
 def _run(
@@ -177,19 +198,7 @@ def _run(
     return unit(transaction), transaction.announced
 
 
-@asynccontextmanager
-async def _reachable() -> AsyncGenerator[None]:
-    """Raise `Unavailable` when the database cannot be reached; other exceptions pass."""
-    try:
-        yield
-    except (OSError, PoolTimeout) as away:
-        raise _away(away) from away
-    except DBAPIError as failure:
-        state = getattr(failure.orig, "sqlstate", None) or ""
-        if failure.connection_invalidated or state.startswith(_AWAY):
-            raise _away(failure) from failure
-        raise
-
-
-def _away(fault: Exception) -> Unavailable:
-    return Unavailable("The database cannot be reached now.", detail=str(fault))
+def _is_away(failure: DBAPIError) -> bool:
+    """Whether the driver's error means that the database cannot be reached."""
+    state = getattr(failure.orig, "sqlstate", None) or ""
+    return failure.connection_invalidated or state.startswith(_AWAY)

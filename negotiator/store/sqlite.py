@@ -17,6 +17,7 @@ from sqlalchemy.engine import make_url
 
 from negotiator import values
 from negotiator.errors import Unavailable
+from negotiator.fault_log import FaultLog
 from negotiator.store.statement import (
     Query,
     Row,
@@ -174,6 +175,7 @@ class SqliteStore:
         self._unscrubbed = False
         self._listeners: list[Callable[[Sequence[str]], None]] = []
         self._checkpointing = asyncio.Lock()
+        self._faults = FaultLog("the database takes no changes")
 
     async def start(self) -> None:
         self._turn = Path(f"{self._path}.turn").open("w")  # noqa: SIM115  held until close
@@ -237,15 +239,14 @@ class SqliteStore:
     async def _perform(self, batch: Sequence[PendingUnits]) -> None:
         try:
             outcomes, announced = await self._writer.perform(_in_turn, self._turn, batch)
+            self._faults.worked()
             self._committed(len(batch))
             if announced:
                 for listener in self._listeners:
                     listener(announced)
         except sqlite3.Error as failure:
-            refused: UnitOutcome = (
-                None,
-                Unavailable("The database cannot take a change now.", detail=str(failure)),
-            )
+            self._faults.failed(str(failure))
+            refused: UnitOutcome = None, Unavailable("The database cannot take a change now.")
             outcomes = [refused] * len(batch)
         self._written = True
         for (_, future), (result, raised) in zip(batch, outcomes, strict=True):

@@ -1,0 +1,34 @@
+"""A neighbour's fault is one line when it begins, one when it ends, and a few counts in between."""
+
+import time
+
+import pytest
+from structlog.testing import capture_logs
+
+from negotiator import fault_log
+from negotiator.fault_log import FaultLog
+
+
+def test_a_fault_of_eight_hours_is_at_most_ten_lines_and_its_end_says_how_long_it_was(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seconds = 0.0
+    monkeypatch.setattr(time, "monotonic", lambda: seconds)
+    monkeypatch.setattr(fault_log, "log", fault_log.logger(fault_log.__name__))
+    faults = FaultLog("the neighbour is away")
+    with capture_logs() as lines:
+        faults.worked()
+        for second in range(8 * 3600):
+            seconds = float(second)
+            faults.failed("no route")
+        assert faults.error == "no route"
+        faults.worked()
+        faults.worked()
+    assert [line["event"] for line in lines[:2]] == [
+        "the neighbour is away",
+        "the neighbour is away, still",
+    ]
+    assert len(lines) <= 12
+    assert lines[-1]["event"] == "the neighbour is away: over"
+    assert (lines[-1]["seconds"], lines[-1]["failures"]) == (8 * 3600 - 1, 8 * 3600)
+    assert faults.error == ""
