@@ -31,6 +31,7 @@ from negotiator.negotiations.terms import Terms
 from negotiator.negotiations.terms_parsing import parse_issues, parse_terms
 from negotiator.negotiations.utility import is_complete
 from negotiator.values import DAY, MINOR_UNITS, parse_timestamp
+from negotiator.written_values import decimal_text
 
 NOW: Final = parse_timestamp("2031-01-13T09:00:00Z")
 _ROLES: Final = ("buyer", "seller", "employer", "candidate", "landlord", "tenant", "party")
@@ -271,7 +272,7 @@ def _short(at: Decimal) -> Decimal:
 
 
 def _json(kind: IssueType, at: Decimal) -> Scalar:
-    return format(at, "f") if kind == "money" else value_at_coordinate(kind, at)
+    return decimal_text(at) if kind == "money" else value_at_coordinate(kind, at)
 
 
 def _sent(value: Scalar) -> Scalar:

@@ -31,14 +31,16 @@ def request_runner(
     async def change(unit: Callable[[Transaction], Any]) -> Any:
         return await store.write(unit)
 
-    with pytest.MonkeyPatch.context() as patch, asyncio.Runner() as runner:
-        # A generator that likes a thousand lines of memories; by which model they are embedded is no part of a schema.
-        patch.setattr(wiring, "choose_embedder", _quick)
+    with asyncio.Runner() as runner:
         held = AsyncExitStack()
-        application = runner.run(held.enter_async_context(running(settings)))
+        with pytest.MonkeyPatch.context() as patch:
+            # A generator that likes a thousand lines of memories; by which model they are embedded is no part of a schema.
+            patch.setattr(wiring, "choose_embedder", _quick)
+            application = runner.run(held.enter_async_context(running(settings)))
+            delegations = build_application(settings).delegations
         client = runner.run(held.enter_async_context(connect(application)))
         runner.run(store.start())
-        yield RequestRunner(runner, client, change, build_application(settings).delegations)
+        yield RequestRunner(runner, client, change, delegations)
         runner.run(store.close())
         runner.run(held.aclose())
 

@@ -180,7 +180,7 @@ def test_a_call_is_heard_by_the_microphone_and_its_figure_confirmed(
         ada = caller(context, server, cookies)
         ada.watch()
         session = ada.begin("Microphone")
-        assert "This server hears" in ada.page.locator("#hears").inner_text()
+        assert "This server recognises the words" in ada.page.locator("#hears").inner_text()
         ada.page.locator("#listen:focus").wait_for()
         ada.page.keyboard.press("Enter")
         ada.state("Listening")
