@@ -63,6 +63,7 @@ _DUE = Query(
     .limit(bindparam("limit")),
     entity(QueuedMail),
 )
+_DELAYED = Query(select(func.count()).where(col(QueuedMail.attempts) > 0), lambda row: int(row[0]))
 _IS_DUE = Query(
     select(col(QueuedMail.id))
     .where(col(QueuedMail.next_at) <= bindparam("now", type_=BigInteger))
@@ -104,6 +105,7 @@ class MailQueue:
         self._cipher = MailCipher(secret)
         self._news = asyncio.Event()
         self._faults = FaultLog("mails cannot be sent")
+        self._delayed = 0
 
     def add(self, tx: Transaction, to: str, subject: str, text: str, *, life: int) -> bool:
         """Queue a mail that is of use for `life` milliseconds; False when its address got enough mails.
@@ -151,12 +153,16 @@ class MailQueue:
         while await self._store.read(lambda tx: tx.one(_IS_DUE, now=values.now())):
             claimed = await self._store.write(_claim)
             await asyncio.gather(*(self._send(mail) for mail in claimed))
+        self._delayed = await self._store.read(lambda tx: tx.one(_DELAYED)) or 0
 
     def state(self) -> str:
-        """`ok`, `off` without a mail server, or `failing` with the reason of the newest failure."""
+        """`ok`, `off` without a mail server, or `failing` while mails wait for another attempt by any process."""
         if not self._mailer.has_server:
             return "off"
-        return f"failing: {self._faults.error}" if self._faults.error else "ok"
+        if not self._delayed:
+            return "ok"
+        reason = f" ({self._faults.error})" if self._faults.error else ""
+        return f"failing: {self._delayed} waiting for another attempt{reason}"
 
     async def _send(self, mail: QueuedMail) -> None:
         text = self._cipher.decrypt(mail.id, bytes(mail.text))

@@ -34,7 +34,7 @@ def request_runner(
     with asyncio.Runner() as runner:
         held = AsyncExitStack()
         with pytest.MonkeyPatch.context() as patch:
-            # A generator that likes a thousand lines of memories; by which model they are embedded is no part of a schema.
+            # A generator likes a thousand lines of memories; by which model they are embedded is no part of a schema.
             patch.setattr(wiring, "choose_embedder", _quick)
             application = runner.run(held.enter_async_context(running(settings)))
             delegations = build_application(settings).delegations
