@@ -87,11 +87,22 @@ LEDGER_MEMBERS = ("concessions", "signals")
 def require_inputs(terms: Terms, *, floor: bool = False) -> None:
     """Refuse advice whose inputs are missing (409 `missing_inputs`), naming them; they are never invented."""
     needed = [f"issues/{n}/range" for n, i in enumerate(terms.issues) if i.name in terms.unvalued]
+    if floor:
+        needed += _unknown_directions(terms)
     if floor and terms.walk_away is None and terms.certain is None:
         needed.append("walk_away")
     if needed:
         text = f"This advice cannot do without {', '.join(needed)}."
         raise Conflict(text, error="missing_inputs", members={"missing": needed})
+
+
+def _unknown_directions(terms: Terms) -> list[str]:
+    """The directions without which a limit of the user could be passed: nothing says on which side of it they lose."""
+    return [
+        f"issues/{place}/direction"
+        for place, issue in enumerate(terms.issues)
+        if issue.limit is not None and f"issues/{place}/direction" in terms.missing
+    ]
 
 
 def described_terms(body: LeverageBody) -> Terms:

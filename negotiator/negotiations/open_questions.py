@@ -34,7 +34,7 @@ _EFFECTS: Final[dict[str, str]] = {
     "weight": "It decides what you give first and what you keep.",
     "their_weight": "It shows trades that cost you little and are worth a lot to them.",
 }
-_ORDER: Final = ("target", "walk_away", "range", "direction", "their_estimate", "batna")
+_ORDER: Final = ("direction", "target", "walk_away", "range", "their_estimate", "batna")
 """What advice needs most, first; the rest follows in the order of `missing_inputs`."""
 _JOINED: Final = {
     "weight": ("weights", "Which of the points matters most to you, and by how much?"),

@@ -150,9 +150,7 @@ def person_answer(
         ),
         "summary": " ".join(summary),
         "cost": move_text.cost(move, words),
-        "assumptions": move_text.assumptions(
-            aims, words, move.package, move.reading.unnamed if move.reading.theirs else ()
-        ),
+        "assumptions": move_text.assumptions(aims, words, move.package, move.reading),
         "ask": [
             {"missing": one.missing, "ask": one.ask, "why": one.why}
             for one in move_text.missing_inputs(aims, words)

@@ -176,7 +176,8 @@ class Terms:
 
     `walk_away`, `target` and `batna` are as the user gave them. `certain` is the utility of the alternative with its
     chance and cost counted; `batna_uncertain` says whether there was a chance or a cost. `unvalued` names the issues
-    whose range is not known, `missing` what advice lacks. `allowed` are the steps beyond an issue's limit that the user
+    whose range is not known, `missing` what advice lacks. `assumed_directions` names the issues of which neither the
+    user nor their role says which values are better. `allowed` are the steps beyond an issue's limit that the user
     takes for a price. `facts` holds the facts as the user gave them; `me` and
     `them` also hold those that other members imply. `their_preferences` (without them the other side is taken to want
     the opposite) and `judgements`, which set power factors outright, belong to described negotiations only. Moments
@@ -214,6 +215,7 @@ class Terms:
     judgements: Mapping[str, float] = field(default_factory=dict[str, float])
     unvalued: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+    assumed_directions: tuple[str, ...] = ()
     allowed: tuple[AllowedTrade, ...] = ()
     example: bool = False
 
@@ -302,7 +304,7 @@ def decode_terms(stored: bytes) -> Terms:
     row["me"], row["them"] = SideFacts(**row["me"]), SideFacts(**row["them"])
     issues = {issue.name: issue for issue in row["preferences"].issues}
     row["allowed"] = tuple(_allowed_trade(trade, issues) for trade in row.get("allowed", ()))
-    return Terms(**_with_tuples(row, "unvalued", "missing"))
+    return Terms(**_with_tuples(row, "unvalued", "missing", "assumed_directions"))
 
 
 def _preferences(row: dict[str, Any]) -> Preferences:

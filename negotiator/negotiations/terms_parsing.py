@@ -11,6 +11,7 @@ from typing import Final
 from negotiator.errors import FieldError, ValidationFailed
 from negotiator.negotiations.issues import (
     UNORDERED_TYPES,
+    Direction,
     Issue,
     IssueOption,
     IssueRange,
@@ -86,7 +87,7 @@ def parse_terms(
     `lenient` is for what-if questions: limits may contradict each other there, and the answer says so. `mine` takes
     the place of the body's issues where full preferences are given instead.
     """
-    mine = _with_limits(mine or Preferences(parse_issues(body.issues, body.role)), body)
+    mine = _with_limits(mine or Preferences(_issues(body)), body)
     if found := [*_unit_errors(body), *_member_errors(mine, body)]:
         raise ValidationFailed(found)
     terms = _terms(body, mine)
@@ -101,14 +102,62 @@ def parse_issues(bodies: Sequence[IssueBody], role: str = "party") -> tuple[Issu
     return normalised_weights([_issue(body, role) for body in bodies])
 
 
-def _issue(body: IssueBody, role: str) -> Issue:
+def _issues(body: NegotiationBody) -> tuple[Issue, ...]:
+    """The issues of a negotiation, whose target and limits tell a direction that is not given."""
+    return normalised_weights(
+        [_issue(issue, body.role, _direction_by_limits(issue, body)) for issue in body.issues]
+    )
+
+
+def _is_by_role(issue: IssueBody, role: str) -> bool:
+    """Whether the role tells which direction is good: a price, on one of the two sides of a sale."""
+    return issue.type == "money" and role in SELLING_ROLES | BUYING_ROLES
+
+
+def _direction_by_limits(issue: IssueBody, body: NegotiationBody) -> Direction | None:
+    """The direction in which the target on an issue is better than its limit, or than the walk-away on it.
+
+    None where the direction is given or follows from the role, and where the two are equal or one is not named.
+    """
+    if issue.direction or issue.type in UNORDERED_TYPES or _is_by_role(issue, body.role):
+        return None
+    target, walk_away = (
+        None if worth is None or worth.package is None else worth.package.get(issue.name)
+        for worth in (body.target, body.walk_away)
+    )
+    goal = None if target is None else coordinate(issue.type, target)
+    for limit in (walk_away, issue.limit):
+        least = None if limit is None else coordinate(issue.type, limit)
+        if goal is not None and least is not None and goal != least:
+            return "higher" if goal > least else "lower"
+    return None
+
+
+def _direction_by_worth(issue: IssueBody) -> Direction | None:
+    """The direction in which the worths that the user gave rise, from the least value to the greatest."""
+    given = [(at, float(worth)) for at, worth in issue.value_points or ()]
+    given += [
+        (option.value, option.utility)
+        for option in issue.options or ()
+        if option.utility is not None
+    ]
+    places = sorted(
+        (at, worth) for value, worth in given if (at := coordinate(issue.type, value)) is not None
+    )
+    if len(places) < 2 or places[0][1] == places[-1][1]:
+        return None
+    return "higher" if places[0][1] < places[-1][1] else "lower"
+
+
+def _issue(body: IssueBody, role: str, by_limits: Direction | None = None) -> Issue:
     buying = body.type == "money" and role in BUYING_ROLES
+    by_worth = None if _is_by_role(body, role) else _direction_by_worth(body)
     issue = Issue(
         name=body.name,
         type=body.type,
         label=body.label or body.name,
         unit=body.unit,
-        direction=body.direction or ("lower" if buying else "higher"),
+        direction=body.direction or by_worth or by_limits or ("lower" if buying else "higher"),
         weight_given=body.weight,
         range=_range(body.type, body.range),
         value_points=tuple(
@@ -291,11 +340,11 @@ def _limit_order_errors(terms: Terms, body: NegotiationBody) -> list[FieldError]
     mine = terms.preferences
     floor = utility_of_worth(mine, terms.walk_away, fill="low")
     if floor is None or terms.unvalued:
-        return _price_order_errors(terms)
+        return _price_order_errors(terms, body)
     found: list[FieldError] = []
     goal = utility_of_worth(mine, terms.target, fill="high")
     if goal is not None and goal < floor - UTILITY_TOLERANCE:
-        found.append(FieldError("/target", "Worth less to you than your walk-away."))
+        found.append(FieldError("/target", _reversed_text(terms, body)))
     excused = (body.walk_away and body.walk_away.override_reason) or (
         body.batna and body.batna.override_reason
     )
@@ -320,7 +369,33 @@ def _issue_limit_errors(terms: Terms, body: NegotiationBody) -> list[FieldError]
     ]
 
 
-def _price_order_errors(terms: Terms) -> list[FieldError]:
+def _reversed_text(terms: Terms, body: NegotiationBody) -> str:
+    """That the target is worth less than the walk-away, and the directions that make it so."""
+    text = "Worth less to you than your walk-away."
+    goal, least = (
+        {} if worth is None or worth.package is None else worth.package
+        for worth in (terms.target, terms.walk_away)
+    )
+    for issue, sent in zip(terms.issues, body.issues, strict=True):
+        if issue.name not in goal or issue.name not in least:
+            continue
+        if not falls_short(issue, goal[issue.name], least[issue.name]):
+            continue
+        other = "higher" if issue.direction == "lower" else "lower"
+        if sent.direction is not None:
+            why = f"its `direction` is {issue.direction}"
+        elif _is_by_role(sent, body.role):
+            why = f"`role` is {body.role} and no `direction` is given"
+        else:
+            why = "no `direction` is given"
+        text += (
+            f" Of {issue.name} a {issue.direction} value counts as better for you, since {why}: "
+            f"change the values, or send `direction` {other}."
+        )
+    return text
+
+
+def _price_order_errors(terms: Terms, body: NegotiationBody) -> list[FieldError]:
     """The same for one price without a range, where the direction alone decides."""
     if len(terms.issues) != 1 or not terms.walk_away or not terms.target:
         return []
@@ -332,7 +407,7 @@ def _price_order_errors(terms: Terms) -> list[FieldError]:
     if target is None or walk_away is None:
         return []
     worse = target > walk_away if issue.direction == "lower" else target < walk_away
-    return [FieldError("/target", "Worth less to you than your walk-away.")] if worse else []
+    return [FieldError("/target", _reversed_text(terms, body))] if worse else []
 
 
 def _terms(body: NegotiationBody, mine: Preferences) -> Terms:
@@ -391,6 +466,15 @@ def _terms(body: NegotiationBody, mine: Preferences) -> Terms:
         certain=certain,
         batna_uncertain=doubtful and certain is not None,
         missing=_missing(terms, body),
+        assumed_directions=tuple(
+            issue.name
+            for issue in body.issues
+            if issue.direction is None
+            and not _is_by_role(issue, body.role)
+            and issue.type not in UNORDERED_TYPES
+            and _direction_by_worth(issue) is None
+            and not issue.options
+        ),
     )
 
 
@@ -504,7 +588,8 @@ def _missing(terms: Terms, body: NegotiationBody) -> tuple[str, ...]:
         and issue.type not in UNORDERED_TYPES
         and not issue.options
         and not issue.value_points
-        and not (issue.type == "money" and body.role in SELLING_ROLES | BUYING_ROLES)
+        and not _is_by_role(issue, body.role)
+        and _direction_by_limits(issue, body) is None
     ]
     found = missing_inputs(
         terms.issues,

@@ -36,7 +36,7 @@ from negotiator.negotiations.utility import (
     package_utility,
     utility_of_alternative,
 )
-from negotiator.negotiations.wording import Wording
+from negotiator.negotiations.wording import Wording, join_words
 
 Style = Literal["balanced", "firm", "cooperative"]
 Pursued = Literal["target", "even", "best"]
@@ -81,7 +81,7 @@ class OpeningGround:
 
 
 ESTIMATE_GROUND: Final = OpeningGround(
-    "By your estimate, this is as far as they could go.",
+    "By your estimate, this is about as far as they could go.",
     "session:/their_estimate/walk_away",
 )
 
@@ -166,7 +166,7 @@ def find_aims(
     Of a very long list of options only some are used, those of the `offered` packages always.
     """
     terms, notes = with_assumed_ranges(with_fewer_options(terms, offered))
-    notes = list(notes)
+    notes = [*_assumed_directions(terms), *_assumed_weights(terms), *notes]
     floor = limits.utility_floor(terms)
     if floor is None:
         floor = utility_of_alternative(terms.preferences, terms.batna)
@@ -206,6 +206,40 @@ def find_aims(
         grounds=tuple(aiming.grounds),
         assumptions=tuple(dict.fromkeys(notes)),
     )
+
+
+def _assumed_directions(terms: Terms) -> list[str]:
+    """A sentence for each issue of which the user did not say which values are better."""
+    found: list[str] = []
+    for place, issue in enumerate(terms.issues):
+        if issue.name not in terms.assumed_directions:
+            continue
+        label = Wording(terms).label(issue)
+        if f"issues/{place}/direction" in terms.missing:
+            found.append(
+                f"You did not say whether a higher or a lower {label} is better for you; {issue.direction} is assumed."
+            )
+        else:
+            side = "below" if issue.direction == "lower" else "above"
+            found.append(
+                f"You gave no direction for {label}; a {issue.direction} value is taken as better for you, since your "
+                f"target is {side} your limit."
+            )
+    return found
+
+
+def _assumed_weights(terms: Terms) -> list[str]:
+    """A sentence where only some of the issues have a weight."""
+    words = Wording(terms)
+    told = [words.label(issue) for issue in terms.issues if issue.weight_given is not None]
+    untold = [words.label(issue) for issue in terms.issues if issue.weight_given is None]
+    if not told or not untold:
+        return []
+    if len(told) == 1:
+        return [
+            f"You gave a weight for {told[0]} only, so all points count the same: a weight is compared with the others."
+        ]
+    return [f"You gave no weight for {join_words(untold)}, so the mean of the others is taken."]
 
 
 def _acceptable_aims(

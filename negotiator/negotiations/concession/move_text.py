@@ -17,6 +17,7 @@ from negotiator.negotiations.concession.path import (
     StepAsk,
     ValueChange,
 )
+from negotiator.negotiations.concession.reading import Reading
 from negotiator.negotiations.issues import (
     Issue,
     Package,
@@ -53,7 +54,7 @@ _FIRST_MOVEMENT: Final = "If you can {move}"
 _MOVEMENTS: Final = ("If you {move} a little further", "If you take one more step")
 _HAPPENED: Final = {
     "moved_a_lot": "They made a large step. Thank them, and answer with a smaller one.",
-    "moved": "They made a step about as large as yours, so answer with one of your own.",
+    "moved": "They made a step about as large as yours are planned, so answer with one of your own.",
     "moved_a_little": "They moved only a little, so your answer is smaller than planned.",
     "moved_elsewhere": "They gave on one point and took back on another. Look at the offer as a whole.",
     "did_not_move": "They did not move. Ask what makes it hard for them, and make no second offer until they answer.",
@@ -512,7 +513,7 @@ def _happened(move: PersonMove, words: Wording) -> str:
         return text
     return {
         "moved_a_lot": f"They made a large step, {size}. Thank them, and answer with a smaller one",
-        "moved": f"They made a step {size}, about as large as yours. Answer with one of your own",
+        "moved": f"They made a step {size}, about as large as your steps are planned. Answer with one of your own",
     }.get(
         move.reading.happening,
         f"They moved only a little, by a step {size}. Your answer is small too",
@@ -749,13 +750,23 @@ def summary(move: PersonMove, words: Wording) -> str:
 
 
 def assumptions(
-    aims: Aims, words: Wording, package: Package | None, unnamed: Sequence[str] = ()
+    aims: Aims, words: Wording, package: Package | None, reading: Reading | None = None
 ) -> list[str]:
-    """What the move takes for granted, each as a sentence that the user can correct.
-
-    `unnamed` are the issues on which the other side has offered nothing yet.
-    """
+    """What the move takes for granted, each as a sentence that the user can correct."""
     found = list(aims.assumptions)
+    unnamed = reading.unnamed if reading is not None and reading.theirs else ()
+    if reading is not None and reading.theirs and reading.carried:
+        kept = {name: reading.theirs[-1][name] for name in reading.carried}
+        said = [
+            f"{words.label(issue)} {words.value(issue, kept[issue.name])}"
+            for issue in aims.terms.issues
+            if issue.name in kept
+        ]
+        found.append(
+            f"Their last offer leaves out {join_words(said)}; these are taken from their earlier offers"
+            if len(said) > 1
+            else f"Their last offer leaves out {join_words(said)}; this is taken from their earlier offers"
+        )
     open_ = [issue for name in unnamed if (issue := aims.terms.issue(name)) is not None]
     if open_:
         named = join_words([with_the(words.label(issue)) for issue in open_])
@@ -777,7 +788,15 @@ def assumptions(
 def missing_inputs(aims: Aims, words: Wording) -> list[MissingInput]:
     """What advice lacks, in the order of what the answers would change."""
     terms = aims.terms
-    found: list[MissingInput] = []
+    found = [
+        MissingInput(
+            f"issues/{place}/direction",
+            f"For {with_the(words.label(issue))}, is a higher or a lower value better for you?",
+            "Without it, offers cannot be compared.",
+        )
+        for place, issue in enumerate(terms.issues)
+        if f"issues/{place}/direction" in terms.missing
+    ]
     them = words.them
     if terms.target is None:
         found.append(

@@ -45,8 +45,8 @@ class Reading:
 
     `own` and `theirs` are the packages of each side, oldest first. An issue that a side has not named counts as its
     first value there, else as the user's opening in `own` and the end of the path in `theirs`; `unnamed` has those of
-    the other side. `their_step` is the change of the user's utility by their latest offer, `their_steps` all of them.
-    `unmoved` counts their latest offers without a movement.
+    the other side, `carried` those that an earlier offer of theirs names and not the latest. `their_step` is the
+    change of the user's utility by their latest offer, `their_steps` all of them. `unmoved` counts their latest offers without a movement.
     `better` and `worse` name the issues on which their latest offer differs from the one before, for the user.
     """
 
@@ -58,6 +58,7 @@ class Reading:
     better: tuple[str, ...] = ()
     worse: tuple[str, ...] = ()
     unnamed: tuple[str, ...] = ()
+    carried: tuple[str, ...] = ()
     says_final: bool = False
     names_deadline: bool = False
     asks_limit: bool = False
@@ -114,6 +115,7 @@ def read_talk(
         better=better,
         worse=worse,
         unnamed=() if last is None else tuple(_unnamed(aims, last.package)),
+        carried=_carried(offers, last),
         says_final=(bool(heard & FINAL_WORDS) and happening not in {"moved_back", "took_back"})
         or (last is not None and last.claimed_final),
         names_deadline=bool(heard & DEADLINE_WORDS)
@@ -121,6 +123,14 @@ def read_talk(
         asks_limit=bool(heard & LIMIT_QUESTIONS),
         proposes_split=bool(heard & SPLIT_WORDS),
     )
+
+
+def _carried(offers: Sequence[LedgerOffer], last: LedgerOffer | None) -> tuple[str, ...]:
+    """The issues of their last offer, completed, that it does not name itself."""
+    if last is None:
+        return ()
+    said = next((row.package for row in offers if row.seq == last.seq), last.package)
+    return tuple(name for name in last.package if name not in said)
 
 
 def _filled(aims: Aims, rows: Sequence[LedgerOffer], side: Side) -> list[LedgerOffer]:

@@ -89,7 +89,7 @@ def texts(move: PersonMove) -> Iterator[tuple[str, str]]:
     yield "summary", move_text.summary(move, words)
     for text in move_text.reasons(move, words):
         yield "reasons", text
-    for text in move_text.assumptions(move.path.aims, words, move.package, move.reading.unnamed):
+    for text in move_text.assumptions(move.path.aims, words, move.package, move.reading):
         yield "assumptions", text
     for one in move_text.missing_inputs(move.path.aims, words):
         yield "ask", one.ask
@@ -261,7 +261,7 @@ def test_points_they_left_out_are_asked_for() -> None:
     move = moved(terms_of(CRM), ("me", opening), ("them", {"price_per_seat": "60"}))
     assert said(move).startswith("Where do you stand on the contract term and the payment?")
     words = Wording(move.path.aims.terms)
-    assumed = move_text.assumptions(move.path.aims, words, move.package, move.reading.unnamed)
+    assumed = move_text.assumptions(move.path.aims, words, move.package, move.reading)
     assert (
         "They have said nothing about the contract term and the payment, so it is assumed to be the least that you "
         "would accept." in assumed
