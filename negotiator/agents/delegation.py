@@ -62,6 +62,7 @@ def normalise_code(text: str) -> str | None:
     return code if re.fullmatch(f"[{CODE_ALPHABET}]{{{CODE_LENGTH}}}", code) else None
 
 
+BOUND_ALREADY: Final = "This agent is bound to a user already. For other scopes, register anew and redeem a new code of the user."
 ATTEMPTS: Final = 5
 SHORTEST: Final = 60
 LONGEST: Final = 3600
@@ -224,7 +225,7 @@ class Delegations:
         if agent is None:
             raise Forbidden("Only a registered agent can be claimed.")
         if agent.user_id is not None:
-            raise Conflict("This agent is bound to a user already.", error="already_claimed")
+            raise Conflict(BOUND_ALREADY, error="already_claimed")
         if not tx.run(_ATTEMPT, agent=agent.id):
             raise TooManyRequests(
                 f"This agent has tried {ATTEMPTS} codes; register a new one.",
@@ -269,7 +270,7 @@ class Delegations:
         if user is None or user.disabled_at is not None:
             raise Gone("The code was revoked.", error="claim_revoked")
         if not tx.run(_BIND, agent=agent_id, user=user_id, now=now):
-            raise Conflict("This agent is bound to a user already.", error="already_claimed")
+            raise Conflict(BOUND_ALREADY, error="already_claimed")
         # The anonymous token ends here: a party that has seen it must not act for the user (auth.md §2.6).
         self.credentials.revoke_id(tx, caller.credential)
         revocations.revoke(tx, agent_id, before=now - 1)

@@ -9,7 +9,7 @@ from typing import Any, Final
 from negotiator import values
 from negotiator.agents import identity_tokens, registration
 from negotiator.agents.assertion_registration import AssertionRegistration, IdentityAssertionRequest
-from negotiator.agents.delegation import ClaimedAgent, DelegationRedemption
+from negotiator.agents.delegation import BOUND_ALREADY, ClaimedAgent, DelegationRedemption
 from negotiator.agents.email_verification import EmailVerification
 from negotiator.agents.identity_tokens import AgentIdentityTokens, has_code
 from negotiator.agents.registration import AgentRegistration
@@ -298,9 +298,7 @@ class AgentIdentityRoutes:
         if agent is None or agent.revoked_at is not None or until <= values.now():
             raise with_message(Gone("The claim token has expired.", error="claim_expired"))
         if agent.user_id is not None:
-            raise with_message(
-                Conflict("This agent is bound to a user already.", error="already_claimed")
-            )
+            raise with_message(Conflict(BOUND_ALREADY, error="already_claimed"))
         return agent_id
 
     async def _name(self, agent_id: str) -> str:

@@ -268,6 +268,8 @@ def _expected(headers: Mapping[str, str]) -> int | None:
     tag = condition.strip()
     if tag.startswith('"') and tag.endswith('"') and tag[1:-1].isascii() and tag[1:-1].isdigit():
         return int(tag[1:-1][:18])
+    if tag.isascii() and tag.isdigit():
+        raise PreconditionFailed(f'A revision is sent in quotes: If-Match: "{tag[:18]}".')
     raise PreconditionFailed("If-Match names no revision of this resource.")
 
 

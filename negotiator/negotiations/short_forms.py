@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Decimal
 from typing import Any, Final, cast
 
+import orjson
+
 from negotiator.errors import FieldError
 from negotiator.negotiations.issues import ISSUE_TYPES, Issue, IssueType, Package, Scalar
 from negotiator.negotiations.plain_text import singular, word_set
@@ -43,7 +45,9 @@ _ESTIMATE: Final = frozenset(
 _NAME_WORD: Final = re.compile(r"[a-z]+|%")
 _HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _LETTERS: Final = re.compile(r"[^\W\d_]+")
+_TWO_FIGURES: Final = re.compile(r"\s*([0-9][0-9.,]*)\s*(?:-|–|to)\s*([0-9][0-9.,]*)\s*")
 _TRUTHS: Final = {"yes": True, "true": True, "no": False, "false": False}
+_MONTHS_IN_A_YEAR: Final = 12
 _DAYS_IN: Final = {"day": 1, "week": 7}
 _TYPES_BY_WORD: Final[Sequence[tuple[IssueType, frozenset[str]]]] = (
     ("percent", word_set("% percent percentage discount margin cap uplift increase commission")),
@@ -139,6 +143,7 @@ class ShortFormReader:
 
     def package(self, value: Any, pointer: str) -> Any:
         """A package; one value alone is that of the only issue, or of the only money issue."""
+        value = _parsed(value)
         if isinstance(value, Mapping):
             given = cast("Mapping[str, Any]", value)
             forms = {form.name: form for form in self.issues}
@@ -164,6 +169,7 @@ class ShortFormReader:
 
     def worth(self, value: Any, pointer: str) -> Any:
         """A target, walk-away or alternative as a package or a utility."""
+        value = _parsed(value)
         if isinstance(value, Mapping):
             members = dict(cast("Mapping[str, Any]", value))
             named = self._named(members, _WORTH)
@@ -241,6 +247,8 @@ class ShortFormReader:
                 value = cast("Any", inner[form.name])
         if _is_list(value) or isinstance(value, bool):
             return cast("Any", value), False
+        if isinstance(value, str) and (two := _TWO_FIGURES.fullmatch(value)):
+            value = {"low": two[1], "high": two[2]}
         ends: dict[str, Any] = (
             dict(cast("Mapping[str, Any]", value))
             if isinstance(value, Mapping)
@@ -569,9 +577,22 @@ def _counted(form: IssueForm, text: str) -> str:
     if unit and form.unit is None:
         form.unit = said
     known = {singular(word) for word in _LETTERS.findall((form.unit or "").lower())}
+    if unit == "year" and "month" in known:
+        return decimal_text(value * _MONTHS_IN_A_YEAR)
     if unit and unit not in known:
         raise ValueError(f"Is counted in {form.unit}, and this says {said}")
     return decimal_text(value)
+
+
+def _parsed(value: Any) -> Any:
+    """The object that a text holds as JSON; anything else as it is."""
+    if not isinstance(value, str) or not value.lstrip().startswith("{"):
+        return value
+    try:
+        found = orjson.loads(value)
+    except orjson.JSONDecodeError:
+        return value
+    return found if isinstance(found, dict) else value  # pyright: ignore[reportUnknownVariableType]
 
 
 def _is_list(value: Any) -> bool:

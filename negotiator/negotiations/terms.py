@@ -304,6 +304,7 @@ def decode_terms(stored: bytes) -> Terms:
     row["me"], row["them"] = SideFacts(**row["me"]), SideFacts(**row["them"])
     issues = {issue.name: issue for issue in row["preferences"].issues}
     row["allowed"] = tuple(_allowed_trade(trade, issues) for trade in row.get("allowed", ()))
+    row.setdefault("assumed_directions", [])
     return Terms(**_with_tuples(row, "unvalued", "missing", "assumed_directions"))
 
 

@@ -241,6 +241,11 @@ def _refusal(error: OAuth2Error) -> Refusal:
         error.description or "The request was refused.",
     )
     if name == "invalid_client":
+        if description.startswith("The client cannot authenticate with methods"):
+            description = (
+                "The client could not be authenticated: send `client_id`, and `client_secret` or `client_assertion` if "
+                "the client has one."
+            )
         return ClientAuthenticationFailed(description)
     return Refusal(description, error=name)
 

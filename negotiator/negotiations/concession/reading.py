@@ -46,7 +46,8 @@ class Reading:
     `own` and `theirs` are the packages of each side, oldest first. An issue that a side has not named counts as its
     first value there, else as the user's opening in `own` and the end of the path in `theirs`; `unnamed` has those of
     the other side, `carried` those that an earlier offer of theirs names and not the latest. `their_step` is the
-    change of the user's utility by their latest offer, `their_steps` all of them. `unmoved` counts their latest offers without a movement.
+    change of the user's utility by their latest offer, `their_steps` all of them. `unmoved` counts their latest offers
+    without a movement.
     `better` and `worse` name the issues on which their latest offer differs from the one before, for the user.
     """
 

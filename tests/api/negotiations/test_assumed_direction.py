@@ -140,4 +140,36 @@ async def test_a_partial_offer_says_what_it_was_completed_with(
     await advised(negotiation_client, view["id"], package={"price": "90", "term": 18})
     move = await advised(negotiation_client, view["id"], package={"price": "115"})
     said = [one for one in move["assumptions"] if "leaves out" in one]
-    assert said and "term" in said[0] and "18" in said[0]
+    assert "term" in said[0]
+    assert "18" in said[0]
+
+
+@pytest.mark.asyncio
+async def test_an_object_in_a_text_a_year_of_months_and_two_figures_are_read(
+    negotiation_client: NegotiationClient,
+) -> None:
+    view = await opened(
+        negotiation_client,
+        issues=[PRICE, {**TERM, "unit": "months"}],
+        currency="EUR",
+        target='{"price": "110", "term": "2 years"}',
+        walk_away={"package": {"price": "95", "term": "1 year"}},
+        their_estimate="100-110",
+    )
+    assert view["target"] == {"package": {"price": "110.00", "term": 24}}
+    assert view["walk_away"]["package"]["term"] == 12
+    assert view["their_estimate"]["walk_away"]["low"] == "100.00"
+
+
+@pytest.mark.asyncio
+async def test_a_revision_without_quotes_is_told_how_to_be_sent(
+    negotiation_client: NegotiationClient,
+) -> None:
+    view = await opened(negotiation_client)
+    refused = await negotiation_client.client.patch(
+        f"/api/negotiations/{view['id']}",
+        json={"title": "Other"},
+        headers={**negotiation_client.headers, "If-Match": "1"},
+    )
+    assert refused.status_code == 412
+    assert 'If-Match: "1"' in refused.json()["error_description"]
