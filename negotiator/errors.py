@@ -123,10 +123,7 @@ class InsufficientScope(Refusal):
     default_error = "insufficient_scope"
 
     def __init__(self, scopes: Sequence[str], *, algorithms: Sequence[str] = ()) -> None:
-        super().__init__(
-            f"This operation needs the scope {' '.join(scopes)}. An agent gets further scopes with a new code: it "
-            "registers anew, and redeems a code that grants them."
-        )
+        super().__init__(f"This operation needs the scope {' '.join(scopes)}.")
         self.scopes = tuple(scopes)
         self.algorithms = tuple(algorithms)
 

@@ -41,7 +41,7 @@ def llms_txt(site: SiteDescription) -> str:
 - [auth.md]({base}/auth.md): how to get a token; a client of the code flow uses a client ID metadata document
 - [OpenAPI]({base}/openapi.json): every operation with its schemas
 - [API catalogue]({base}/.well-known/api-catalog): the same as a linkset
-- [Documentation]({base}{MANUAL_PATH}): guides by job, as markdown to `Accept: text/markdown`; the operations are in OpenAPI
+- [Documentation]({base}{MANUAL_PATH}): guides by job, as markdown to `Accept: text/markdown`
 {mcp if site.has("/mcp/server-card") else ""}
 ## Skills
 

@@ -17,6 +17,7 @@ from negotiator.negotiations.issues import (
     IssueRange,
     IssueType,
     Multiple,
+    Package,
     Scalar,
     canonical_value,
     check_value,
@@ -372,11 +373,9 @@ def _issue_limit_errors(terms: Terms, body: NegotiationBody) -> list[FieldError]
 def _reversed_text(terms: Terms, body: NegotiationBody) -> str:
     """That the target is worth less than the walk-away, and the directions that make it so."""
     text = "Worth less to you than your walk-away."
-    goal, least = (
-        {} if worth is None or worth.package is None else worth.package
-        for worth in (terms.target, terms.walk_away)
-    )
-    for issue, sent in zip(terms.issues, body.issues, strict=True):
+    goal: Package = (terms.target.package if terms.target else None) or {}
+    least: Package = (terms.walk_away.package if terms.walk_away else None) or {}
+    for issue, sent in zip(terms.issues, body.issues, strict=False):
         if issue.name not in goal or issue.name not in least:
             continue
         if not falls_short(issue, goal[issue.name], least[issue.name]):
