@@ -62,7 +62,9 @@ def normalise_code(text: str) -> str | None:
     return code if re.fullmatch(f"[{CODE_ALPHABET}]{{{CODE_LENGTH}}}", code) else None
 
 
-BOUND_ALREADY: Final = "This agent is bound to a user already. For other scopes, register anew and redeem a new code of the user."
+BOUND_ALREADY: Final = (
+    "This agent is bound to a user already. For other scopes, register anew and redeem a new code."
+)
 ATTEMPTS: Final = 5
 SHORTEST: Final = 60
 LONGEST: Final = 3600
