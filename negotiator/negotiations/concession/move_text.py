@@ -64,6 +64,16 @@ _HAPPENED: Final = {
     "extreme_opening": "Their opening is far beyond your limit. Do not bargain from it: name your own with a reason.",
     "they_opened": "They named their figure. Answer with yours and its reason.",
 }
+_STAYING: Final = {
+    "moved_a_lot": "They made a large step. Thank them.",
+    "moved": "They made a step.",
+    "moved_a_little": "They moved only a little.",
+}
+"""What they did, where the advice is to stay at the user's last offer."""
+_GIVING: Final = {
+    "did_not_move": "They did not move. Ask what makes it hard for them, and name your figure only after the answer.",
+}
+"""What they did, where the advice is to give something although they did not move."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +172,7 @@ def _offer_sentences(
     if move.why == "last_offer":
         other = _alternative(move, words)
         return [
-            f"This is as far as {voice.i} can go: {package}",
+            f"{voice.my} last offer is {package}",
             *([other] if other else []),
             "Can we settle on that today?",
         ]
@@ -376,7 +386,7 @@ def _hold(move: PersonMove, step: PathStep, words: Wording) -> list[str]:
         case _:
             other = _alternative(move, words)
             return [
-                f"{package} is as far as {voice.i} can go",
+                f"{voice.my} offer stays at {package}",
                 *([other] if other else []),
                 "What would it take for you to say yes to that?",
             ]
@@ -504,13 +514,17 @@ def _pressure(move: PersonMove) -> list[str]:
 
 def _happened(move: PersonMove, words: Wording) -> str:
     """What they did, with the size of their step where it can be said in money."""
-    text = _HAPPENED.get(move.reading.happening, "")
+    happening, own = move.reading.happening, move.reading.own
+    stays = bool(own) and move.package == own[-1]
+    text = (_STAYING if stays else _GIVING).get(happening, "") or _HAPPENED.get(happening, "")
     step = move.reading.their_step
     if step <= 0 or move.reading.happening not in {"moved", "moved_a_lot", "moved_a_little"}:
         return text
     size = _step_size(move, step, words)
     if not size:
         return text
+    if stays:
+        return f"They made a step {size}."
     return {
         "moved_a_lot": f"They made a large step, {size}. Thank them, and answer with a smaller one",
         "moved": f"They made a step {size}, about as large as your steps are planned. Answer with one of your own",
@@ -756,7 +770,12 @@ def assumptions(
     found = list(aims.assumptions)
     unnamed = reading.unnamed if reading is not None and reading.theirs else ()
     if reading is not None and reading.theirs and reading.carried:
-        kept = {name: reading.theirs[-1][name] for name in reading.carried}
+        kept = {
+            name: package[name]
+            for name in reading.carried
+            for package in reading.theirs
+            if name in package
+        }
         said = [
             f"{words.label(issue)} {words.value(issue, kept[issue.name])}"
             for issue in aims.terms.issues

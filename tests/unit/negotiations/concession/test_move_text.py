@@ -168,9 +168,11 @@ def test_no_private_amount_is_said(seed: int) -> None:
     if target:
         public.add(coordinate("money", target.get(price.name)))
     if move.action == "counter":
+        text = normalise_text(said(move))
         figures = {
             figure
-            for number in numbers_in(normalise_text(said(move)))
+            for number in numbers_in(text)
+            if text[number.start : number.end].strip() != "one"  # "one more step"
             for figure in number.readings
         }
         assert not (private - public) & figures
