@@ -93,7 +93,7 @@ async def test_the_agents_page_shows_what_the_guides_say_and_links_to_them(
     assert "claude mcp add --transport http negotiator https://negotiator.example/mcp" in page
     assert "&quot;url&quot;: &quot;https://negotiator.example/mcp&quot;" in page
     for name in SIGNING_CLIENTS:
-        assert f'href="https://negotiator.example/docs/guides/{name}"' in page
+        assert f'href="/docs/guides/{name}"' in page
     ids = re.findall(r' id="([^"]+)"', page)
     assert len(ids) == len({*ids})
     assert {*re.findall(r'data-copy="([^"]+)"', page)} <= {*ids}

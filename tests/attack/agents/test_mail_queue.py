@@ -13,6 +13,7 @@ import pytest
 import pytest_asyncio
 from structlog.testing import capture_logs
 
+from negotiator import fault_log
 from negotiator.agents import mail
 from negotiator.agents.mail import Mailer, allow_mail
 from negotiator.agents.mail_queue import FIRST_RETRY, MailQueue
@@ -61,8 +62,10 @@ def closed_port() -> int:
 
 @pytest.mark.asyncio
 async def test_a_mail_that_fails_is_sent_once_the_server_is_back_and_counts_only_then(
-    store: SqliteStore, tmp_path: Path, clock: Any
+    store: SqliteStore, tmp_path: Path, clock: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # The loggers of the application were made by other tests with their own output.
+    monkeypatch.setattr(fault_log, "log", fault_log.logger(fault_log.__name__))
     port = closed_port()
     mails = queue(store, port, tmp_path)
     assert await add(store, mails)
