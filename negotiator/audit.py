@@ -44,6 +44,7 @@ EVENTS: Final = (
     "user.created",
     "user.linked",
     "user.disabled",
+    "user.enabled",
     USER_ERASED,
     "user.signed_in",
     "user.sign_in_refused",

@@ -399,8 +399,11 @@ class Settings(SpeechSettings, TransportSettings):
     @field_validator("mail_from")
     @classmethod
     def _is_one_sender(cls, value: str) -> str:
-        if not value.isprintable() or [bool(at) for _, at in getaddresses([value])] != [True]:
-            raise ValueError("must be one e-mail address, with or without a name")
+        found = [address.rpartition("@") for _, address in getaddresses([value])]
+        if not value.isprintable() or [bool(local and host) for local, _, host in found] != [True]:
+            raise ValueError(
+                "must be one e-mail address with @ and a domain, with or without a name"
+            )
         return value
 
     @field_validator("advisor_url", "embedding_url")

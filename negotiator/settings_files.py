@@ -105,7 +105,9 @@ def read_sources(
             given |= reader(path, check)
         except PermissionError:
             if path.parent != SYSTEM_FOLDER:
-                raise SettingsError(f"{shown(path)} cannot be read: permission denied.") from None
+                raise SettingsError(
+                    f"{path} cannot be read: permission denied; run this as its owner, or name another file by --config."
+                ) from None
             unreadable.append(path)
         except OSError as fault:
             raise SettingsError(f"{shown(path)} cannot be read: {fault.strerror}.") from None
@@ -172,6 +174,15 @@ def _read_env(path: Path, check: _Checker) -> dict[str, GivenSetting]:
     return given
 
 
+def _explained(reason: str, line: str) -> str:
+    """The parser's reason, with what to do about it in this line."""
+    if reason == "Invalid value":
+        return f'{reason}; text needs quotes: name = "text"'
+    if reason == "Cannot overwrite a value":
+        return f"{line.partition('=')[0].strip()} is given twice"
+    return reason
+
+
 def _read_toml(path: Path, check: _Checker) -> dict[str, GivenSetting]:
     text = path.read_text("utf-8")
     try:
@@ -179,7 +190,9 @@ def _read_toml(path: Path, check: _Checker) -> dict[str, GivenSetting]:
     except tomllib.TOMLDecodeError as fault:
         reason = str(fault)
         if found := re.fullmatch(r"(.*) \(at line (\d+), column \d+\)", reason):
-            raise SettingsError(f"{shown(path)}, line {found[2]}: {found[1]}.") from None
+            line = text.splitlines()[int(found[2]) - 1 :][:1]
+            said = _explained(found[1], line[0] if line else "")
+            raise SettingsError(f"{shown(path)}, line {found[2]}: {said}.") from None
         raise SettingsError(f"{shown(path)} is not TOML: {reason}.") from None
     given: dict[str, GivenSetting] = {}
     for name, value in values.items():

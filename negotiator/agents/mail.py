@@ -17,7 +17,12 @@ from typing import Final
 from urllib.parse import unquote, urlsplit
 
 from aiosmtplib import SMTP
-from aiosmtplib.errors import SMTPException, SMTPRecipientsRefused
+from aiosmtplib.errors import (
+    SMTPException,
+    SMTPRecipientsRefused,
+    SMTPResponseException,
+    SMTPSenderRefused,
+)
 
 from negotiator import values
 from negotiator.store import atomic_updates
@@ -108,6 +113,13 @@ def _is_digit(mark: str) -> bool:
     return unicodedata.category(mark)[0] == "N"
 
 
+def _said(failure: Exception) -> str:
+    """What went wrong; a server's answer as its code and text."""
+    if isinstance(failure, SMTPResponseException):
+        return f"{failure.code} {failure.message}"
+    return str(failure)
+
+
 @dataclass(frozen=True, slots=True)
 class DeliveryResult:
     """Why a mail was not sent, empty when it was; `is_final` tells that another attempt would fail too."""
@@ -154,9 +166,14 @@ class Mailer:
                 await self._deliver(message, to)
         except SMTPRecipientsRefused as refused:
             final = all(each.code >= _PERMANENT for each in refused.recipients)
-            return DeliveryResult(str(refused), is_final=final)
+            said = "; ".join(f"{each.recipient}: {each.message}" for each in refused.recipients)
+            return DeliveryResult(said, is_final=final)
+        except SMTPSenderRefused as refused:
+            return DeliveryResult(
+                f"the sender {refused.sender} is refused (NEGOTIATOR_MAIL_FROM): {refused.message}"
+            )
         except (SMTPException, OSError, ValueError) as failure:
-            return DeliveryResult(str(failure) or f"no answer within {_DEADLINE:.0f} s")
+            return DeliveryResult(_said(failure) or f"no answer within {_DEADLINE:.0f} s")
         return DeliveryResult()
 
     def keep(self, to: str, subject: str, text: str, *, failure: str = "") -> None:
@@ -180,7 +197,7 @@ class Mailer:
             with contextlib.suppress(SMTPException, OSError):
                 await client.quit(timeout=1)
         except (SMTPException, OSError, ValueError) as failure:
-            return str(failure)
+            return _said(failure)
         finally:
             client.close()
         return ""

@@ -76,7 +76,7 @@ async def check_settings(patient: Patient) -> list[Finding]:
     """Where the settings come from."""
     sources = patient.sources
     places = [str(path) for path in sources.files]
-    named = sorted(each.place for each in sources.given.values())
+    named = sorted(_without_paths(each.place, places) for each in sources.given.values())
     text = f"{', '.join(places) or 'no file'}; {', '.join(named) or 'all have their defaults'}"
     found = [Finding("settings", "ok", text)]
     found += [
@@ -86,6 +86,12 @@ async def check_settings(patient: Patient) -> list[Finding]:
         for path in sources.unreadable
     ]
     return found
+
+
+def _without_paths(place: str, files: Sequence[str]) -> str:
+    """Where a setting is given, with the name of its file only: the whole path is in the line once."""
+    path = next((each for each in files if place.startswith(f"{each}")), "")
+    return f"{Path(path).name}{place.removeprefix(path)}" if path else place
 
 
 async def check_interpreter(_patient: Patient) -> list[Finding]:
@@ -262,9 +268,9 @@ async def check_mail(patient: Patient) -> list[Finding]:
         failure = await mailer.try_connect()
         done = f"{host} takes mail from {settings.mail_from}"
     if failure:
-        return [
-            Finding("mail", "fault", f"{host}: {failure.rstrip('.')}", "Mend NEGOTIATOR_SMTP_URL.")
-        ]
+        wrong = "MAIL_FROM" if "NEGOTIATOR_MAIL_FROM" in failure else "SMTP_URL"
+        text = f"{host}: {failure.rstrip('.')}"
+        return [Finding("mail", "fault", text, f"Mend NEGOTIATOR_{wrong}.")]
     return [Finding("mail", "ok", done)]
 
 
@@ -427,7 +433,7 @@ def passed_on(base: str, arrived: ArrivedRequest) -> list[Finding]:
         found.append(Finding("proxy", "warning", text, advice))
     elif not arrived["forwarded"] and (arrived["is_trusted"] or base.startswith("https:")):
         text = "the proxy does not send X-Forwarded-For: all clients share its rate limit"
-        advice = "Send it (nginx: proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;)."
+        advice = "Send it (nginx: proxy_set_header X-Forwarded-For $remote_addr;), in place of what the client sent."
         found.append(Finding("proxy", "warning", text, advice))
     return found
 

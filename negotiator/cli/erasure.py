@@ -19,7 +19,7 @@ from negotiator.cli.output import (
 from negotiator.cli.users_and_issuers import users_app
 from negotiator.compose import ownership
 from negotiator.compose.ownership import ErasedPrincipal
-from negotiator.errors import NotFound
+from negotiator.errors import Conflict, NotFound
 from negotiator.store.statement import Transaction
 from negotiator.users import user_queries
 from negotiator.users.tables import User
@@ -34,6 +34,9 @@ _WORDS: Final = {"battle_plans": "plans", "cue_examples": "examples", "tool_repo
 async def erase_user(
     email: Annotated[str, typer.Argument(help="The user's e-mail address, or their id.")],
     yes: YesOption = False,
+    last: Annotated[
+        bool, typer.Option("--last", help="Erase them even if no administrator is left then.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Delete an account with its agents and everything they own; tokens and sessions end at once."""
@@ -47,6 +50,10 @@ async def erase_user(
         )
         if user is None:
             raise NotFound(f"There is no user {email}.")
+        if not last and user_queries.is_only_administrator(tx, user.id):
+            raise Conflict(
+                "They are the only administrator. Make somebody else one first, or add --last."
+            )
         return user
 
     await _erase(

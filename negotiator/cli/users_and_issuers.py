@@ -16,14 +16,14 @@ from negotiator.cli.output import (
     print_warning,
     run_unit,
 )
-from negotiator.errors import FieldError, NotFound, ValidationFailed
+from negotiator.errors import Conflict, FieldError, NotFound, ValidationFailed
 from negotiator.store.statement import Transaction
 from negotiator.strict_json import read_object
 from negotiator.trust import issuer_queries, keysets
 from negotiator.trust.fetch import Fetcher, FetchFailed
 from negotiator.trust.issuers import ALGORITHMS, Issuer, check_algorithms
 from negotiator.trust.keysets import KeysRefused, parse
-from negotiator.users import password_links, user_queries
+from negotiator.users import identity_matching, password_links, user_queries
 from negotiator.users.tables import User
 
 users_app = typer.Typer(no_args_is_help=True, help="User accounts.")
@@ -35,6 +35,9 @@ _INVITED = """The account is without a password. Its user chooses one at this li
 """
 
 EmailArgument = Annotated[str, typer.Argument(help="The user's e-mail address.")]
+_ENABLED = """{email} is enabled: they can sign in, with their password, passkeys, provider and role as before.
+What was ended stays ended: tokens, browser sessions and what their agents held. The agents get new tokens by a new approval
+or registration."""
 IssuerArgument = Annotated[
     str, typer.Argument(metavar="ISSUER", help="The issuer identifier, byte for byte.")
 ]
@@ -98,9 +101,7 @@ async def set_password(
     hashed = _hash_from_input(normal)
 
     def unit(tx: Transaction) -> None:
-        user = user_queries.by_email(tx, normal)
-        if user is None:
-            raise NotFound(f"There is no user {normal}.")
+        user = _open_account(tx, normal)
         user_queries.set_password(tx, user.id, hashed, actor="operator")
 
     await run_unit(unit)
@@ -131,9 +132,7 @@ async def set_admin(
     normal = user_queries.normalise_email(email)
 
     def unit(tx: Transaction) -> None:
-        user = user_queries.by_email(tx, normal)
-        if user is None:
-            raise NotFound(f"There is no user {normal}.")
+        user = _open_account(tx, normal)
         user_queries.set_admin(tx, user.id, not off, actor="operator")
 
     await run_unit(unit)
@@ -144,10 +143,21 @@ async def set_admin(
 @users_app.command("disable")
 @async_command
 async def disable_user(email: EmailArgument, as_json: JsonOption = False) -> None:
-    """Disable an account; every token of the user's agents ends at once."""
+    """Disable an account, until `users enable`; every token of the user's agents ends at once."""
     normal = user_queries.normalise_email(email)
     await run_unit(lambda tx: user_queries.disable(tx, normal))
-    print_result({"email": normal, "disabled": True}, f"{normal} is disabled.", as_json=as_json)
+    told = f"{normal} is disabled. `users enable` opens the account again, without its tokens."
+    print_result({"email": normal, "disabled": True}, told, as_json=as_json)
+
+
+@users_app.command("enable")
+@async_command
+async def enable_user(email: EmailArgument, as_json: JsonOption = False) -> None:
+    """Open a disabled account again; tokens and sessions that ended with it stay ended."""
+    normal = user_queries.normalise_email(email)
+    await run_unit(lambda tx: user_queries.enable(tx, normal))
+    told = _ENABLED.format(email=normal)
+    print_result({"email": normal, "disabled": False}, told, as_json=as_json)
 
 
 @issuers_app.command("add")
@@ -280,12 +290,27 @@ async def revoke_subject(
     as_json: JsonOption = False,
 ) -> None:
     """Revoke everything that one person's agents hold, unused assertions included."""
-    await run_unit(lambda tx: issuer_queries.revoke_subject(tx, issuer, subject, tenant=tenant))
-    print_result(
-        {"issuer": issuer, "subject": subject, "revoked": True},
-        f"{subject} is revoked.",
-        as_json=as_json,
-    )
+
+    def unit(tx: Transaction) -> bool:
+        issuer_queries.revoke_subject(tx, issuer, subject, tenant=tenant)
+        return identity_matching.is_known(tx, issuer, tenant, subject)
+
+    known = await run_unit(unit)
+    told = f"{subject} is revoked."
+    if not known:
+        told += " Nobody here has this identity yet."
+    result = {"issuer": issuer, "subject": subject, "revoked": True, "known": known}
+    print_result(result, told, as_json=as_json)
+
+
+def _open_account(tx: Transaction, email: str) -> User:
+    """The user with this e-mail address; 404 when there is none, 409 when the account is disabled."""
+    user = user_queries.by_email(tx, email)
+    if user is None:
+        raise NotFound(f"There is no user {email}.")
+    if user.disabled_at is not None:
+        raise Conflict(f"The account of {email} is disabled. `users enable` opens it again.")
+    return user
 
 
 def _hash_from_input(*about: str) -> str:

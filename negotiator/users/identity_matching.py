@@ -145,6 +145,11 @@ def unlink(tx: Transaction, identity: str) -> None:
     tx.run(_UNLINK, identity=identity)
 
 
+def is_known(tx: Transaction, issuer: str, tenant: str, subject: str) -> bool:
+    """Whether an account here is linked to this identity."""
+    return tx.one(_OWNER, key=identity_key(issuer, tenant, subject)) is not None
+
+
 def of_user(tx: Transaction, user_id: str) -> list[LinkedIdentity]:
     """The identities that are linked to the user, newest first; at most 100."""
     return tx.all(_OF_USER, user=user_id)

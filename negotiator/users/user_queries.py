@@ -47,6 +47,11 @@ _DISABLE = Statement(
     .where(col(User.id) == bindparam("user"), col(User.disabled_at).is_(None))
     .values(disabled_at=bindparam("at", type_=BigInteger))
 )
+_ENABLE = Statement(
+    update(User)
+    .where(col(User.id) == bindparam("user"), col(User.disabled_at).is_not(None))
+    .values(disabled_at=None)
+)
 _ADMINS = Query(
     select(User.id).where(col(User.is_admin) == 1, col(User.disabled_at).is_(None)).limit(2),
     lambda row: str(row[0]),
@@ -210,12 +215,30 @@ def end_access(tx: Transaction, user_id: str, *, actor: str) -> None:
     audit.record(tx, "user.disabled", user_id, actor=actor)
 
 
+def enable(tx: Transaction, email: str) -> None:
+    """Open the disabled account with this e-mail address again; what `end_access` ended stays ended.
+
+    404 when there is no such user, 409 when the account is not disabled.
+    """
+    user = by_email(tx, email)
+    if user is None:
+        raise NotFound(f"There is no user {email}.")
+    if not tx.run(_ENABLE, user=user.id):
+        raise Conflict(f"The account of {email} is not disabled.")
+    audit.record(tx, "user.enabled", user.id, actor="operator")
+
+
+def is_only_administrator(tx: Transaction, user_id: str) -> bool:
+    """Whether this user is an administrator and nobody else with an open account is."""
+    return tx.all(_ADMINS) == [user_id]
+
+
 def set_admin(tx: Transaction, user_id: str, is_admin: bool, *, actor: str) -> None:
     """Make a user an administrator, or one of them no longer.
 
     404 when there is no open account with this id, 409 when the last administrator would be none.
     """
-    if not is_admin and tx.all(_ADMINS) == [user_id]:
+    if not is_admin and is_only_administrator(tx, user_id):
         raise Conflict("They are the only administrator. Make somebody else one first.")
     if not tx.run(_SET_ADMIN, user=user_id, admin=int(is_admin)):
         raise NotFound("There is no open account with this id.")

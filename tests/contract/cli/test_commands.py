@@ -80,6 +80,22 @@ async def test_the_first_user_is_an_administrator_and_the_last_one_stays(
     assert "only administrator" in await operator.refused(
         "users", "admin", "b@example.com", "--off"
     )
+    erase = ("users", "erase", "b@example.com", "--yes")
+    assert "--last" in await operator.refused(*erase)
+    assert (await operator(*erase, "--last")).exit_code == 0
+
+
+@pytest.mark.asyncio
+@covers("5.2:users")
+async def test_a_disabled_account_is_opened_again(operator: Operator, browsers: Browsers) -> None:
+    add = ("users", "add", "b@example.com", "--password-stdin")
+    await operator.json(*add, given=f"{PASSWORD}\n")
+    assert "not disabled" in await operator.refused("users", "enable", "b@example.com")
+    assert "users enable" in (await operator("users", "disable", "b@example.com")).out
+    assert (await browsers().sign_in("b@example.com", PASSWORD)).status_code == 403
+    assert "is disabled" in await operator.refused("users", "admin", "b@example.com")
+    assert "stays ended" in (await operator("users", "enable", "b@example.com")).out
+    assert (await browsers().sign_in("b@example.com", PASSWORD)).status_code == 303
 
 
 @pytest.mark.asyncio

@@ -52,6 +52,8 @@ def test_an_unknown_setting_is_named(variables: dict[str, str], name: str) -> No
         ("BASE_URL", "ftp://negotiator.example"),
         ("SERVICES", "assistant,unknown"),
         ("SERVICES", ""),
+        ("MAIL_FROM", "Negotiator <negotiator>"),
+        ("MAIL_FROM", "negotiator.example.org"),
         ("EPHEMERAL_TTL", "an hour"),
         ("EPHEMERAL_TTL", "0"),
         ("TOKEN_TTL", "1e9"),
