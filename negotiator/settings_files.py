@@ -106,7 +106,7 @@ def read_sources(
         except PermissionError:
             if path.parent != SYSTEM_FOLDER:
                 raise SettingsError(
-                    f"{path} cannot be read: permission denied; run this as its owner, or name another file by --config."
+                    f"{path} cannot be read: permission denied; run this as its owner, or name another by --config."
                 ) from None
             unreadable.append(path)
         except OSError as fault:

@@ -36,8 +36,8 @@ _INVITED = """The account is without a password. Its user chooses one at this li
 
 EmailArgument = Annotated[str, typer.Argument(help="The user's e-mail address.")]
 _ENABLED = """{email} is enabled: they can sign in, with their password, passkeys, provider and role as before.
-What was ended stays ended: tokens, browser sessions and what their agents held. The agents get new tokens by a new approval
-or registration."""
+What was ended stays ended: tokens, browser sessions and what their agents held. The agents get new tokens by a new
+approval or registration."""
 IssuerArgument = Annotated[
     str, typer.Argument(metavar="ISSUER", help="The issuer identifier, byte for byte.")
 ]
