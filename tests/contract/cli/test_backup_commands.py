@@ -171,11 +171,14 @@ async def test_a_user_is_erased_beside_the_running_server(
 async def test_the_last_administrator_is_not_erased_without_a_word(operator: Operator) -> None:
     for email in ("ada@example.com", "bob@example.com"):
         await operator("users", "add", email)
-    erased = await operator("users", "erase", "ada@example.com", "--yes")
+    refused = await operator("users", "erase", "ada@example.com", "--yes")
+    assert refused.exit_code == 1
+    assert "the only administrator" in refused.err
+    erased = await operator("users", "erase", "ada@example.com", "--yes", "--last")
     assert erased.exit_code == 0
-    assert "no administrator is left" in erased.err
     await operator("users", "admin", "bob@example.com")
-    assert (await operator("users", "erase", "bob@example.com", "--yes")).err == ""
+    await operator("users", "add", "eve@example.com")
+    assert (await operator("users", "erase", "eve@example.com", "--yes")).exit_code == 0
 
 
 @pytest.mark.asyncio
