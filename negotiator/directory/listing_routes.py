@@ -166,10 +166,10 @@ class CatalogueListing:
         query = call.input
         index, seq = await self.catalogue_index.current()
         parameters = query.model_dump_json(exclude_defaults=True)
+        # A new tool is found by its words at once, by its meaning once it no longer waits for its vector.
+        meaning = (index.vectors.present, len(index.vectors.waiting))
         tag = listing_answers.weak_tag(
-            seq,
-            (values.now() // values.DAY, index.vectors.present) if query.text else 0,
-            parameters,
+            seq, (values.now() // values.DAY, *meaning) if query.text else 0, parameters
         )
         headers = listing_answers.cache_headers(call.caller, tag)
         if (unchanged := listing_answers.not_modified(call, headers)) is not None:

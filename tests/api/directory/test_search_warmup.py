@@ -5,8 +5,13 @@ from typing import Any
 
 import pytest
 
+from negotiator.caller import Caller
 from negotiator.directory import catalogue_queries
 from negotiator.directory.catalogue_index import CatalogueIndex
+from negotiator.directory.listing_routes import CatalogueListing
+from negotiator.directory.schemas_listing import ListTools
+from negotiator.http.cursors import Cursors
+from negotiator.http.operation import Call
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 from tests.helpers.directory_agents import record
@@ -57,3 +62,19 @@ async def test_a_tool_that_changes_while_the_catalogue_is_read_is_there_once(
     index, seq = await CatalogueIndex(store).current()
     assert (len(index), seq) == (1, 2)
     assert (index.texts.count("old"), index.texts.count("new")) == (0, 1)
+
+
+async def test_an_answer_from_before_a_tool_had_its_vector_is_not_given_afterwards(
+    store: Store,
+) -> None:
+    await store.write(lambda tx: catalogue_queries.put(tx, record("Notion"), actor="t"))
+    catalogue = CatalogueIndex(store)
+    listing = CatalogueListing("https://n.example", store, Cursors(b"pepper"), catalogue)
+    index, _ = await catalogue.current()
+    tags = list[str]()
+    for _ in range(2):
+        query = ListTools.model_validate({"query": "notes"})
+        answer = await listing.list(Call(Caller("nobody", "", "", frozenset()), query, {}, ""))
+        tags.append(answer.headers["etag"])
+        index.vectors.waiting.clear()
+    assert tags[0] != tags[1]
