@@ -1,7 +1,8 @@
 """Where settings are written: `NEGOTIATOR_*` variables, `.env` and `negotiator.toml`. They win in that order.
 
 `--config FILE`, or `NEGOTIATOR_CONFIG`, names the one file that is read. Otherwise each of the two files is the first
-one found in the current folder, the checkout and `/etc/negotiator`.
+one found in the current folder, the checkout and `/etc/negotiator`. In the current folder, which may be one that
+everybody writes to, such as `/tmp`, only a file of this user or of root counts.
 """
 
 import difflib
@@ -78,12 +79,26 @@ def find_files() -> tuple[Path, ...]:
     """The settings files that apply to this process."""
     if named := os.environ.get(CONFIG_VARIABLE):
         return (Path(named).expanduser().resolve(),)
-    folders = [folder for folder in (Path.cwd(), checkout(), SYSTEM_FOLDER) if folder is not None]
+    here = Path.cwd()
+    folders = [folder for folder in (checkout(), SYSTEM_FOLDER) if folder is not None]
     found = (
-        next((folder / name for folder in folders if _is_file(folder / name)), None)
+        here / name
+        if _is_own_file(here / name)
+        else next((folder / name for folder in folders if _is_file(folder / name)), None)
         for name in (ENV_NAME, TOML_NAME)
     )
     return tuple(path for path in found if path is not None)
+
+
+def _is_own_file(path: Path) -> bool:
+    """Whether this is a file of the user who runs this process, of root, or of who became root by `sudo`."""
+    try:
+        owner = str(path.stat().st_uid)
+    except OSError:
+        return False
+    user = os.geteuid()
+    trusted = {"0", str(user), os.environ.get("SUDO_UID") if user == 0 else None}
+    return _is_file(path) and owner in trusted
 
 
 def _is_file(path: Path) -> bool:

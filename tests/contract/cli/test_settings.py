@@ -159,6 +159,26 @@ def test_a_current_folder_that_this_user_cannot_search_has_no_settings_file(
 
 
 @covers("5.1:files")
+def test_a_settings_file_of_another_user_in_the_current_folder_is_not_read(
+    places: tuple[Path, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, root, _ = places
+    monkeypatch.delenv("NEGOTIATOR_CONFIG", raising=False)
+    monkeypatch.delenv("SUDO_UID", raising=False)
+    planted = here / ".env"
+    for folder in (here, root):
+        (folder / ".env").write_text("")
+    assert settings_files.find_files() == (planted,)
+    monkeypatch.setattr(os, "geteuid", lambda: planted.stat().st_uid + 1)
+    if planted.stat().st_uid == 0:  # root's files are everybody's
+        os.chown(planted, 65_534, -1)
+    assert settings_files.find_files() == (root / ".env",)
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setenv("SUDO_UID", str(planted.stat().st_uid))
+    assert settings_files.find_files() == (planted,)
+
+
+@covers("5.1:files")
 def test_a_relative_path_starts_at_the_folder_of_the_file_that_has_it(
     places: tuple[Path, ...],
 ) -> None:
