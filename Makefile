@@ -1,7 +1,7 @@
 # Everything there is to do here. `make` alone lists it. Needs Python 3.11 to 3.13, make, gcc and node 20 (for pyright).
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo screenshots test browser voice proxies check bench bench-http bench-console lighthouse bench-directory bench-strategy bench-people bench-rehearsal bench-memory bench-speech bench-teleprompter dist install-check server-check container-check fresh-check conformance files-entered fuzz hosts docs fix clean
+.PHONY: help setup run demo screenshots test browser voice proxies check bench bench-http bench-console lighthouse bench-directory bench-strategy bench-people bench-rehearsal bench-memory bench-speech bench-teleprompter dist install-check server-check container-check fresh-check conformance files-entered fuzz faults hosts docs fix clean
 
 # Python may keep what it compiled: the tests start hundreds of processes of five hundred modules.
 export PYTHONDONTWRITEBYTECODE :=
@@ -108,6 +108,9 @@ files-entered: $(READY) ## Count the files and functions of the package that eac
 
 fuzz: $(READY) ## Send made-up requests of every kind to a server, with every check of schemathesis
 	$(BIN)/python -m tests.live.openapi.fuzz
+
+faults: $(READY) proxies ## Kill, stop and starve a server and its neighbours under load: ROWS="worker-kill ...", SMALL=1, ROUNDS=200
+	@$(BIN)/python -m tests.live.faults.run $(if $(SMALL),--small) $(if $(ROUNDS),--rounds $(ROUNDS)) $(ROWS)
 
 docs: $(READY) ## Write docs/reference from the code
 	$(BIN)/python -m docs.generate
