@@ -2,8 +2,8 @@
 
 Every command takes `--json`, prints one line or table, exits with 1 when it is refused and with 2 when it is misused,
 and works while the server runs, because it opens the same database. `main` holds the command tree, `output` the
-printing and error handling, `worker` loads the application in a server process; the other modules hold the commands of
-one topic each.
+printing and error handling, `worker` loads the application in a server process and `supervisor` replaces those that
+died; the other modules hold the commands of one topic each.
 """
 
 import gc

@@ -1,11 +1,12 @@
 """`negotiator serve`: migrate the database, then serve until a signal; open requests finish first."""
 
 import asyncio
+import json
 import os
 import socket
 import sys
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -72,7 +73,8 @@ def serve(
     # The arithmetic of one search is small: a second thread slows it and takes the core of another request.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # The server replaces this process, so that no worker keeps the memory of the command.
-    command = _uvicorn(host, port, workers, reload=reload, timeout=settings.worker_timeout)
+    options = server_options(host, port, workers, reload=reload, timeout=settings.worker_timeout)
+    command = ("-m", "negotiator.cli.supervisor", settings.log_format, json.dumps(options))
     with recorded(settings, sources):
         os.execv(sys.executable, [sys.executable, *command])  # noqa: S606
 
@@ -142,31 +144,30 @@ def _prepare(tx: Transaction) -> bool:
     return user_queries.any_exist(tx)
 
 
-def _uvicorn(host: str, port: int, workers: int, *, reload: bool, timeout: int) -> list[str]:
-    """The arguments of the server process. A worker that does not answer for `timeout` seconds is replaced.
+def server_options(
+    host: str, port: int, workers: int, *, reload: bool, timeout: int
+) -> dict[str, Any]:
+    """The options of uvicorn. A worker that does not answer for `timeout` seconds is replaced.
 
     uvicorn's default of five seconds is too short: on a busy machine a healthy worker may not run for so long, and a
     rolling restart (SIGHUP) fails unless the new worker starts within that time.
     """
-    return [
-        *("-m", "uvicorn", "negotiator.cli.worker:create_app", "--factory"),
-        *("--host", host, "--port", str(port)),
-        *(("--reload",) if reload else ("--workers", str(workers))),
-        *(
-            "--loop",
-            "uvloop",
-            "--http",
-            "negotiator.http.server_protocol:BoundedHttpProtocol",
-            "--log-level",
-            "warning",
-        ),
-        *(
-            "--ws",
-            "negotiator.http.websocket_protocol:BoundedWebSocketProtocol",
-            "--ws-max-size",
-            str(MAX_MESSAGE),
-        ),
-        *("--ws-per-message-deflate", "false"),
-        *("--no-access-log", "--no-server-header", "--no-proxy-headers"),
-        *("--timeout-graceful-shutdown", str(_DRAIN), "--timeout-worker-healthcheck", str(timeout)),
-    ]
+    return {
+        "app": "negotiator.cli.worker:create_app",
+        "factory": True,
+        "host": host,
+        "port": port,
+        "workers": 1 if reload else workers,
+        "reload": reload,
+        "loop": "uvloop",
+        "http": "negotiator.http.server_protocol:BoundedHttpProtocol",
+        "ws": "negotiator.http.websocket_protocol:BoundedWebSocketProtocol",
+        "ws_max_size": MAX_MESSAGE,
+        "ws_per_message_deflate": False,
+        "log_level": "warning",
+        "access_log": False,
+        "server_header": False,
+        "proxy_headers": False,
+        "timeout_graceful_shutdown": _DRAIN,
+        "timeout_worker_healthcheck": timeout,
+    }

@@ -47,8 +47,8 @@ def test_a_service_is_exposed_to_little(units: Path, name: str) -> None:
 
 
 def test_a_stop_waits_until_open_requests_are_finished() -> None:
-    command = serve._uvicorn("127.0.0.1", 8000, 2, reload=False, timeout=30)  # pyright: ignore[reportPrivateUsage]
-    drain = int(command[command.index("--timeout-graceful-shutdown") + 1])
+    options = serve.server_options("127.0.0.1", 8000, 2, reload=False, timeout=30)
+    drain = options["timeout_graceful_shutdown"]
     unit = (FILES / "negotiator.service").read_text()
     app = _compose()["services"]["app"]
     waits = re.findall(r"^TimeoutStopSec=(\d+)$", unit, re.MULTILINE)

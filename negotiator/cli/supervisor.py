@@ -1,0 +1,118 @@
+"""The process that `negotiator serve` becomes: the server itself, or the supervisor of several workers.
+
+It imports uvicorn alone until a worker dies, so that it stays small.
+"""
+
+import json
+import signal
+import sys
+import time
+from dataclasses import dataclass
+from socket import socket
+from typing import Any, Final, Literal
+
+import uvicorn
+from uvicorn.config import STARTUP_FAILURE
+from uvicorn.supervisors import Multiprocess
+from uvicorn.supervisors.multiprocess import Process
+
+_MODULE: Final = "negotiator.cli.supervisor"
+"""This module is run as `__main__`."""
+LogFormat = Literal["console", "json"]
+
+_SHORT_LIFE: Final = 30.0
+"""Seconds. A worker that died younger is replaced after a pause, which doubles each time."""
+_LONGEST_PAUSE: Final = 60.0
+_ENDING: Final = 0.2
+"""Seconds in which a process that no longer answers because it is ending has ended."""
+
+
+@dataclass(slots=True)
+class WorkerPlace:
+    """What is known of the worker at one place of the list, in seconds of the monotonic clock."""
+
+    since: float
+    pause: float = 0.0
+    replace_at: float | None = None
+
+
+class Supervisor(Multiprocess):
+    """uvicorn's supervisor, which also logs how a worker ended, and waits before it replaces one that dies at once."""
+
+    def __init__(
+        self, config: uvicorn.Config, sockets: list[socket], log_format: LogFormat
+    ) -> None:
+        super().__init__(config, sockets)
+        self._log_format: LogFormat = log_format
+        self._places: dict[int, WorkerPlace] = {}
+        self.cannot_start = False
+
+    def keep_subprocess_alive(self) -> None:
+        """Replace each worker that died or does not answer; stop the server when one cannot start."""
+        for index, process in enumerate(self.processes):
+            if self.should_exit.is_set():
+                return
+            place = self._places.setdefault(index, WorkerPlace(time.monotonic()))
+            if process.is_alive(timeout=self.config.timeout_worker_healthcheck):
+                place.replace_at = None
+                continue
+            now = time.monotonic()
+            if place.replace_at is None:
+                place.replace_at = now + self._ended(process, place, now - place.since)
+            if now >= place.replace_at and not self.should_exit.is_set():
+                self.processes[index] = Process(self.config, self.sockets)
+                self.processes[index].start()
+                place.since, place.replace_at = time.monotonic(), None
+
+    def _ended(self, process: Process, place: WorkerPlace, lived: float) -> float:
+        """Log how this worker ended, and make sure of it; returns the seconds until it may be replaced."""
+        process.process.join(_ENDING)
+        code = process.exitcode
+        process.kill()
+        process.join()
+        if code == STARTUP_FAILURE:
+            self._log("a worker cannot start, the server stops", process)
+            self.cannot_start = True
+            self.should_exit.set()
+        else:
+            place.pause = (
+                min(max(1.0, 2 * place.pause), _LONGEST_PAUSE) if lived < _SHORT_LIFE else 0.0
+            )
+            what = "a worker died" if code is not None else "a worker did not answer and was killed"
+            again = {"again_in_seconds": round(place.pause)} if place.pause else {}
+            self._log(what, process, **ending(code), **again)
+        return place.pause
+
+    def _log(self, event: str, process: Process, **facts: str | int) -> None:
+        from negotiator import telemetry  # imported here: a supervisor rarely logs, and stays small
+
+        telemetry.configure(self._log_format)
+        telemetry.logger(_MODULE).error(event, pid=process.pid, **facts)
+
+
+def ending(code: int | None) -> dict[str, str | int]:
+    """The signal or the exit code of a process, in the words of a log line; nothing while it runs."""
+    if code is None:
+        return {}
+    if code >= 0:
+        return {"code": code}
+    try:
+        return {"signal": signal.Signals(-code).name}
+    except ValueError:
+        return {"signal": f"{-code}"}
+
+
+def main(log_format: LogFormat, options: dict[str, Any]) -> None:
+    """Run uvicorn with these options until a signal; several workers get a supervisor."""
+    if options["workers"] == 1:
+        uvicorn.run(**options)
+        return
+    config = uvicorn.Config(**options)
+    supervisor = Supervisor(config, [config.bind_socket()], log_format)
+    supervisor.run()
+    if supervisor.cannot_start:
+        sys.exit(STARTUP_FAILURE)
+
+
+if __name__ == "__main__":
+    main("json" if sys.argv[1] == "json" else "console", json.loads(sys.argv[2]))
