@@ -110,6 +110,8 @@ def build_application(settings: Settings) -> Application:
     clocks = ClockComparison()
     checks = {name: check for component in enabled for name, check in component.checks.items()}
     checks |= {"clock": clocks.state, "mail": services.mails.state}
+    if settings.redis_url:
+        checks["redis"] = services.pipeline.limits.state
     endpoint = HealthEndpoint(services.store, __version__, tuple(settings.services), checks)
     health = Component(operations=offered_operations([endpoint]))
     components = (

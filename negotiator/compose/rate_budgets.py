@@ -67,10 +67,11 @@ def build_limits(
 ) -> RateLimits:
     """The rate limits over all budgets, with a counter of refusals for each."""
     limiter: LimitStore
+    file = FileLimitStore(settings.data_dir / "limits", pepper)
     if settings.redis_url:
-        limiter = RedisLimitStore(settings.redis_url)
+        limiter = RedisLimitStore(settings.redis_url, file)
     elif settings.database_url.startswith("sqlite"):
-        limiter = FileLimitStore(settings.data_dir / "limits", pepper)
+        limiter = file
     else:
         limiter = DatabaseLimitStore(store)
     made = {budget.name: budget for budget in rate_budgets(settings)}

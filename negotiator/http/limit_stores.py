@@ -1,21 +1,27 @@
 """Stores of rate budgets: a file shared by one machine's workers, the database, Redis."""
 
+import asyncio
+import contextlib
 import fcntl
 import hashlib
 import mmap
 import struct
 import time
-from functools import cached_property
+from collections import deque
+from collections.abc import Callable, Coroutine, Sequence
+from contextvars import Context
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO, Final, NamedTuple, TypeVar
 
-from negotiator.errors import Unavailable
 from negotiator.fault_log import FaultLog
 from negotiator.http.limits import BudgetState, RateBudget
 from negotiator.mapped_file import map_file
 from negotiator.store import atomic_updates
 from negotiator.store.store import Store
 from negotiator.telemetry import logger
+
+T = TypeVar("T")
 
 log = logger(__name__)
 
@@ -57,33 +63,63 @@ class FileLimitStore:
 
     async def take(self, budget: RateBudget, key: str) -> BudgetState:
         """Take one call; waits only while another worker holds the lock of the same bucket."""
-        hashed = hashlib.blake2b(key.encode(), digest_size=16, key=self._hash_key).digest()
-        tag = int.from_bytes(hashed[:8], "little", signed=True) or 1
-        bucket = int.from_bytes(hashed[8:], "little") % _BUCKETS
-        fcntl.lockf(self._file, fcntl.LOCK_EX, 1, bucket)
-        try:
-            return self._take(budget, tag, bucket * _BUCKET)
-        finally:
-            fcntl.lockf(self._file, fcntl.LOCK_UN, 1, bucket)
+        return self._locked(key, partial(self._take, budget))
+
+    def ahead(self, budget: RateBudget, key: str) -> int:
+        """Microseconds by which the key's arrival time is ahead of now; nothing is taken."""
+
+        def read(tag: int, start: int) -> int:
+            now = _microseconds()
+            return self._find(budget, tag, start, now)[1] - now
+
+        return self._locked(key, read)
+
+    def note(self, budget: RateBudget, key: str, ahead: int) -> None:
+        """Move the key's arrival time to `ahead` microseconds from now, unless it is later already."""
+
+        def change(tag: int, start: int) -> None:
+            now = _microseconds()
+            slot, arrival = self._find(budget, tag, start, now)
+            _SLOT.pack_into(self._map, slot, tag, max(arrival, now + ahead))
+
+        self._locked(key, change)
+
+    def state(self) -> str:
+        return "ok"
 
     async def close(self) -> None:
         if "_file" in self.__dict__:
             self._map.close()
             self._file.close()
 
+    def _locked(self, key: str, use: Callable[[int, int], T]) -> T:
+        """Call `use` with the key's tag and the start of its bucket, while no other process uses the bucket."""
+        hashed = hashlib.blake2b(key.encode(), digest_size=16, key=self._hash_key).digest()
+        tag = int.from_bytes(hashed[:8], "little", signed=True) or 1
+        bucket = int.from_bytes(hashed[8:], "little") % _BUCKETS
+        fcntl.lockf(self._file, fcntl.LOCK_EX, 1, bucket)
+        try:
+            return use(tag, bucket * _BUCKET)
+        finally:
+            fcntl.lockf(self._file, fcntl.LOCK_UN, 1, bucket)
+
+    def _find(self, budget: RateBudget, tag: int, start: int, now: int) -> tuple[int, int]:
+        """The slot of a tag, or the one to reuse for it, and its arrival time, at least now."""
+        slot, earliest = start, 1 << 62
+        for offset in range(start, start + _BUCKET, _SLOT.size):
+            slot_tag, arrival = _SLOT.unpack_from(self._map, offset)
+            if slot_tag == tag:
+                # Further ahead than a burst can be: stored before the clock was set back.
+                possible = arrival <= now + budget.interval * budget.burst
+                return offset, max(arrival, now) if possible else now
+            if arrival < earliest:
+                slot, earliest = offset, arrival
+        return slot, now
+
     def _take(self, budget: RateBudget, tag: int, start: int) -> BudgetState:
         now = _microseconds()
         interval = budget.interval
-        slot, earliest, arrival = start, 1 << 62, now
-        for offset in range(start, start + _BUCKET, _SLOT.size):
-            slot_tag, slot_arrival = _SLOT.unpack_from(self._map, offset)
-            if slot_tag == tag:
-                # Further ahead than a burst can be: stored before the clock was set back.
-                possible = slot_arrival <= now + interval * budget.burst
-                slot, arrival = offset, max(slot_arrival, now) if possible else now
-                break
-            if slot_arrival < earliest:
-                slot, earliest = offset, slot_arrival
+        slot, arrival = self._find(budget, tag, start, now)
         if arrival > now + interval * (budget.burst - 1):
             return BudgetState(budget, arrival, now, taken=False)
         _SLOT.pack_into(self._map, slot, tag, arrival + interval)
@@ -108,49 +144,160 @@ class DatabaseLimitStore:
         )
         return BudgetState(budget, abs(arrival), now, taken=arrival > 0)
 
+    def state(self) -> str:
+        return "ok"
+
     async def close(self) -> None:
         """Do nothing: the application closes the database store."""
 
 
-_CONNECTIONS: Final = 16
-_GCRA = """
+_BATCH: Final = 100
+_PATIENCE: Final = 0.1
+_LOOKS: Final = 10
+"""Seconds that Redis has for an answer, and in how many waits: each lets the event loop run, so that a busy process is
+not taken for a Redis that hangs."""
+_RETRY_SECONDS: Final = 0.25
+_PROBE: Final = "negotiator:limit:probe"
+_GCRA: Final = """
 local clock = redis.call('TIME')
 local now = clock[1] * 1000000 + clock[2]
-local interval, burst = tonumber(ARGV[1]), tonumber(ARGV[2])
-local arrival = math.max(tonumber(redis.call('GET', KEYS[1]) or now), now)
-if arrival > now + interval * burst then arrival = now end
-if arrival > now + interval * (burst - 1) then return {now, arrival, 0} end
-arrival = arrival + interval
-redis.call('SET', KEYS[1], string.format('%.0f', arrival), 'PX', math.ceil((arrival - now) / 1000))
-return {now, arrival, 1}
+local answer = {now}
+for place, key in ipairs(KEYS) do
+  local interval, burst = tonumber(ARGV[3 * place - 2]), tonumber(ARGV[3 * place - 1])
+  local stored = tonumber(redis.call('GET', key) or now)
+  local arrival = math.max(stored, now)
+  if arrival > now + interval * burst then arrival = now end
+  arrival = math.max(arrival, now + math.min(tonumber(ARGV[3 * place]), interval * burst))
+  local taken = arrival <= now + interval * (burst - 1)
+  if taken then arrival = arrival + interval end
+  if arrival > now and arrival ~= stored then
+    redis.call('SET', key, string.format('%.0f', arrival), 'PX', math.ceil((arrival - now) / 1000))
+  end
+  answer[2 * place], answer[2 * place + 1] = arrival, taken and 1 or 0
+end
+return answer
 """
 
 
+class _Charge(NamedTuple):
+    """One call that waits for Redis."""
+
+    budget: RateBudget
+    key: str
+    reading: "asyncio.Future[BudgetState]"
+
+
 class RedisLimitStore:
-    """Budgets in Redis, by its clock: one script per call, exact over all machines that share it."""
+    """Budgets in Redis, by its clock: exact over all machines that share it; calls of one moment share a round trip.
 
-    def __init__(self, url: str) -> None:
+    While Redis is away, the machine's file counts: no machine lets more through than one budget
+    (docs/decisions/0025-redis-away.md). The file notes what Redis answered and Redis is told what the file knows, so
+    neither an outage nor a flush fills a budget again on a machine where it was used.
+    """
+
+    def __init__(self, url: str, local: FileLimitStore) -> None:
         # Imported here so that workers without Redis do not load the client.
-        from redis.asyncio import BlockingConnectionPool, Redis
-        from redis.exceptions import RedisError
+        from redis.asyncio import Redis
+        from redis.asyncio.retry import Retry
+        from redis.backoff import NoBackoff
 
-        # The default pool raises when all connections are in use; this one waits for a free one.
-        pool: Any = BlockingConnectionPool.from_url(url, max_connections=_CONNECTIONS)  # pyright: ignore[reportUnknownMemberType]
-        self._client = Redis.from_pool(pool)
-        self._script: Any = self._client.register_script(_GCRA)
-        self._fault = RedisError
-        self._faults = FaultLog("Redis cannot be reached, limits cannot be checked")
+        self._client: Any = Redis.from_url(url, retry=Retry(NoBackoff(), 0))  # pyright: ignore[reportUnknownMemberType]
+        self._local = local
+        self._waiting: deque[_Charge] = deque()
+        self._sending: asyncio.Task[None] | None = None
+        self._returning: asyncio.Task[None] | None = None
+        self._faults = FaultLog("Redis is away, each machine counts rate limits for itself")
 
     async def take(self, budget: RateBudget, key: str) -> BudgetState:
-        """Take one call in one round trip."""
-        name, arguments = f"negotiator:limit:{key}", [budget.interval, budget.burst]
-        try:
-            now, arrival, taken = await self._script(keys=[name], args=arguments)
-        except self._fault as fault:
-            self._faults.failed(str(fault))
-            raise Unavailable("Limits cannot be checked now.") from fault
-        self._faults.worked()
-        return BudgetState(budget, arrival, now, taken=bool(taken))
+        """Take one call; at once while Redis is known to be away, within 0.1 seconds when it does not answer."""
+        if self._returning is not None:
+            return await self._local.take(budget, key)
+        charge = _Charge(budget, key, asyncio.get_running_loop().create_future())
+        self._waiting.append(charge)
+        if self._sending is None:
+            # An empty context: the task serves other requests than the one that starts it.
+            self._sending = asyncio.create_task(self._send_waiting(), context=Context())
+        return await charge.reading
+
+    def state(self) -> str:
+        if self._returning is not None:
+            return "lesser: away, each machine counts rate limits for itself"
+        return "ok"
 
     async def close(self) -> None:
-        await self._client.aclose()
+        for task in (self._sending, self._returning):
+            if task is not None:
+                task.cancel()
+        with contextlib.suppress(Exception):
+            async with asyncio.timeout(_PATIENCE):
+                await self._client.aclose()
+        await self._local.close()
+
+    async def _send_waiting(self) -> None:
+        while self._waiting:
+            batch = [self._waiting.popleft() for _ in range(min(len(self._waiting), _BATCH))]
+            try:
+                readings = await self._ask(batch)
+            except Exception as fault:  # any error means that Redis cannot count
+                self._away(fault)
+                batch += self._waiting
+                self._waiting.clear()
+                await self._take_locally(batch)
+            else:
+                for charge, reading in zip(batch, readings, strict=True):
+                    if not charge.reading.done():
+                        charge.reading.set_result(reading)
+        self._sending = None
+
+    async def _take_locally(self, charges: Sequence[_Charge]) -> None:
+        for budget, key, reading in charges:
+            if reading.done():
+                continue
+            try:
+                reading.set_result(await self._local.take(budget, key))
+            except OSError as fault:
+                reading.set_exception(fault)
+
+    async def _ask(self, batch: Sequence[_Charge]) -> list[BudgetState]:
+        keys = [f"negotiator:limit:{charge.key}" for charge in batch]
+        arguments: list[int] = []
+        for budget, key, _ in batch:
+            arguments += budget.interval, budget.burst, self._local.ahead(budget, key)
+        now, *answers = await _in_time(self._client.eval(_GCRA, len(keys), *keys, *arguments))
+        readings: list[BudgetState] = []
+        for (budget, key, _), arrival, taken in zip(
+            batch, answers[::2], answers[1::2], strict=True
+        ):
+            self._local.note(budget, key, arrival - now)
+            readings.append(BudgetState(budget, arrival, now, taken=bool(taken)))
+        return readings
+
+    def _away(self, fault: Exception) -> None:
+        self._faults.failed(str(fault))
+        if self._returning is None:
+            self._returning = asyncio.create_task(self._return(), context=Context())
+
+    async def _return(self) -> None:
+        """Ask Redis four times a second until it counts again."""
+        while self._faults.error:
+            await asyncio.sleep(_RETRY_SECONDS)
+            try:
+                await _in_time(self._client.eval(_GCRA, 1, _PROBE, 1, 1, 0))
+            except Exception as fault:
+                self._faults.failed(str(fault))
+            else:
+                self._faults.worked()
+        self._returning = None
+
+
+async def _in_time(asked: Coroutine[Any, Any, T]) -> T:
+    """The answer; TimeoutError when there is none within `_PATIENCE`."""
+    asking = asyncio.create_task(asked)
+    try:
+        for _ in range(_LOOKS):
+            done, _waiting = await asyncio.wait({asking}, timeout=_PATIENCE / _LOOKS)
+            if done:
+                return asking.result()
+    finally:
+        asking.cancel()
+    raise TimeoutError(f"no answer within {_PATIENCE} s")

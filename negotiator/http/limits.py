@@ -81,6 +81,10 @@ class LimitStore(Protocol):
         """Take one call of this key's budget."""
         ...
 
+    def state(self) -> str:
+        """`ok`, or a few words for the health check."""
+        ...
+
     async def close(self) -> None: ...
 
 
@@ -126,6 +130,10 @@ class RateLimits:
         if rate := caller.rate:
             return RateBudget(DEFAULT_BUDGET, rate.requests_per_minute, 60, rate.burst)
         return self._budgets[DEFAULT_BUDGET]
+
+    def state(self) -> str:
+        """The health check of what stores the budgets."""
+        return self._limiter.state()
 
     async def close(self) -> None:
         await self._limiter.close()

