@@ -69,11 +69,7 @@ class CircuitBreaker:
 
         Raises `Unavailable` before the call when it is refused, and TimeoutError when it takes too long.
         """
-        if wait := self.wait_seconds:
-            if self.is_open and self._log:
-                self._log.failed(self.error)
-            detail = self.error if self.is_open else f"{self._running} calls run at once"
-            raise Unavailable(self._refusal, retry_after=wait, detail=detail)
+        self.require()
         limit = self._seconds if seconds is None else min(seconds, self._seconds)
         is_trial = self._is_trial = self.is_open
         self._running += 1
@@ -90,6 +86,15 @@ class CircuitBreaker:
             self._running -= 1
             if is_trial:
                 self._is_trial = False
+
+    def require(self) -> None:
+        """Raise `Unavailable` when a call would be refused now."""
+        if not (wait := self.wait_seconds):
+            return
+        if self.is_open and self._log:
+            self._log.failed(self.error)
+        detail = self.error if self.is_open else f"{self._running} calls run at once"
+        raise Unavailable(self._refusal, retry_after=wait, detail=detail)
 
     def failed(self, error: str) -> None:
         """Count a failure of the neighbour."""

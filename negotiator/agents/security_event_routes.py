@@ -79,7 +79,9 @@ class SecurityEventRoutes:
 
 def _refusal(refused: AssertionRefused, address: str) -> Refusal:
     if refused.reason is Reason.KEYS_UNAVAILABLE:
-        return Unavailable(refused.description, detail=refused.detail)
+        return Unavailable(
+            refused.description, detail=refused.detail, retry_after=refused.retry_after or 1
+        )
     word = _WORDS.get(refused.reason, "invalid_request")
 
     def remember(tx: Transaction) -> None:

@@ -108,16 +108,16 @@ def build_application(settings: Settings) -> Application:
     enabled = [build(services) for name, build in builders.items() if name in settings.services]
     tried = tuple(each for component in enabled for each in component.tried_services)
     clocks = ClockComparison()
-    checks = {name: check for component in enabled for name, check in component.checks.items()}
+    user_pages = build_user_pages(services, access.delegations)
+    parts = (*enabled, access.component, user_pages)
+    checks = {name: check for component in parts for name, check in component.checks.items()}
     checks |= {"clock": clocks.state, "mail": services.mails.state}
     if settings.redis_url:
         checks["redis"] = services.pipeline.limits.state
     endpoint = HealthEndpoint(services.store, __version__, tuple(settings.services), checks)
     health = Component(operations=offered_operations([endpoint]))
     components = (
-        *enabled,
-        access.component,
-        build_user_pages(services, access.delegations),
+        *parts,
         build_admin_pages(services, tried),
         health,
     )

@@ -36,7 +36,8 @@ from negotiator.tokens.id_tokens import IdTokenSigner
 from negotiator.tokens.refresh_tokens import RefreshTokens
 from negotiator.tokens.routes import TokenEndpoints
 from negotiator.trust.assertions import Assertion
-from negotiator.trust.openid import OpenIdProvider, ProviderRegistration
+from negotiator.trust.fetch import Fetcher
+from negotiator.trust.openid import CALLS_AT_ONCE, OpenIdProvider, ProviderRegistration
 from negotiator.users import identity_matching
 from negotiator.users.userinfo_routes import UserInfoRoutes
 
@@ -112,7 +113,9 @@ def build_agent_access(services: Services) -> AgentAccess:
     slices: list[OperationSlice] = [*agents, events] if "assistant" in settings.services else []
     flow = build_authorization_flow(services)
     component = Component(
-        operations=(*offered_operations(slices), *flow.operations), pages=flow.pages
+        operations=(*offered_operations(slices), *flow.operations),
+        pages=flow.pages,
+        checks={"issuers": services.issuer_keys.state},
     )
     return AgentAccess(component, delegations)
 
@@ -186,7 +189,9 @@ def build_user_pages(services: Services, delegations: Delegations) -> Component:
     if provider is None:
         return Component(pages=tuple(pages))
     pages += ProviderSignInPages(page_router, provider).routes()
-    return Component(pages=tuple(pages), closes=(provider.close,))
+    return Component(
+        pages=tuple(pages), checks={"sign_in": provider.state}, closes=(provider.close,)
+    )
 
 
 def _provider(services: Services) -> OpenIdProvider:
@@ -198,4 +203,5 @@ def _provider(services: Services) -> OpenIdProvider:
         settings.oidc_name,
         f"{settings.base_url}{PROVIDER_RETURN_PATH}",
     )
-    return OpenIdProvider(registered, services.fetcher, clock=lambda: values.now())
+    fetcher = Fetcher(allow_loopback=settings.allow_loopback_fetch, at_once=CALLS_AT_ONCE)
+    return OpenIdProvider(registered, fetcher, clock=lambda: values.now())

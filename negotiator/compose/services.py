@@ -36,7 +36,7 @@ from negotiator.trust.client_url_fetch import CONNECTIONS, ClientUrlFetcher
 from negotiator.trust.dpop import DpopProofChecker
 from negotiator.trust.fetch import Fetcher
 from negotiator.trust.issuer_queries import Issuers
-from negotiator.trust.keysets import IssuerKeys
+from negotiator.trust.keysets import FETCHES_AT_ONCE, IssuerKeys
 from negotiator.trust.security_events import SecurityEventVerifier
 from negotiator.users import session_queries
 
@@ -86,7 +86,7 @@ def build_services(settings: Settings) -> Services:
     keys = ApiKeyAuthenticator(
         store, secret, rate_levels.standing, unused_days=settings.key_unused_days
     )
-    fetcher = Fetcher(allow_loopback=settings.allow_loopback_fetch)
+    fetcher = Fetcher(allow_loopback=settings.allow_loopback_fetch, at_once=FETCHES_AT_ONCE)
     issuer_keys = IssuerKeys(fetcher, clock=lambda: values.now())
     resources = frozenset(
         f"{base}{path}" for path in resource_paths(scopes.of_services(settings.services), MCP_PATH)

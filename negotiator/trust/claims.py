@@ -42,17 +42,25 @@ class Reason(StrEnum):
 class AssertionRefused(Exception):
     """An assertion was refused: the reason, a public description and a private detail.
 
-    `max_age` is set for a login that is too old: the seconds that the issuer's policy allows.
+    `max_age` is set for a login that is too old: the seconds that the issuer's policy allows. `retry_after` is set for
+    keys that cannot be fetched now: the seconds until they are fetched again.
     """
 
     def __init__(
-        self, reason: Reason, description: str, *, detail: str = "", max_age: int | None = None
+        self,
+        reason: Reason,
+        description: str,
+        *,
+        detail: str = "",
+        max_age: int | None = None,
+        retry_after: int | None = None,
     ) -> None:
         super().__init__(f"{reason}: {description}")
         self.reason = reason
         self.description = description
         self.detail = detail
         self.max_age = max_age
+        self.retry_after = retry_after
 
 
 def is_text(value: object, limit: int) -> TypeGuard[str]:

@@ -2,27 +2,34 @@
 
 They have their own connection pool, so that slow hosts do not delay the keys of configured issuers. Fetches are limited
 by a budget for each client address and a budget for each host over all clients; a URL that failed is not fetched again
-for a minute.
+for a minute. At most four fetches of a host run at once, and a host that did not answer three times is left alone for
+half a minute, so that hosts that hang take no room from others.
 """
 
 import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
+from contextlib import nullcontext
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 from negotiator import values
+from negotiator.circuit_breaker import CircuitBreaker
 from negotiator.errors import TooManyRequests, Unavailable
 from negotiator.trust.fetch import (
+    TOTAL_SECONDS,
     FetchedDocument,
     FetchedText,
     Fetcher,
     FetchFailed,
     FetchRedirected,
+    HostFailing,
 )
 
-AT_ONCE: Final = 32
+AT_ONCE: Final = 64
 """Fetches for clients that run at once."""
+HOST_AT_ONCE: Final = 4
+HOST_COOL_DOWN: Final = 30.0
 _OWN: Final = 2
 """Further connections for the service's own fetches of known documents."""
 _SOON: Final = 2
@@ -50,6 +57,7 @@ class ClientUrlFetcher:
         self._failures: OrderedDict[str, tuple[int, str]] = OrderedDict()
         self._good: OrderedDict[str, None] = OrderedDict()
         self._flights: dict[tuple[str, int], asyncio.Task[Fetched | FetchFailed]] = {}
+        self._breakers: OrderedDict[str, CircuitBreaker] = OrderedDict()
 
     async def document(self, url: str, *, limit: int, address: str | None) -> FetchedDocument:
         """The document, at most `limit` bytes; raises `FetchFailed`, `TooManyRequests` for an empty budget, and
@@ -109,8 +117,10 @@ class ClientUrlFetcher:
         if address is not None and (failure := self._remembered(url)):
             raise FetchFailed(failure)
         flight = self._flights.get(key)
+        breaker = None
         if flight is None:
             if address is not None:
+                breaker = self._breaker(url)
                 await self._pay(url, address)
             # Another call may have begun the same fetch while this one was charged.
             flight = self._flights.get(key)
@@ -118,7 +128,7 @@ class ClientUrlFetcher:
             if address is not None and len(self._flights) >= AT_ONCE:
                 # Waiting for a connection here would count as a timeout of the host.
                 raise Unavailable("Too many documents are being fetched now.", retry_after=_SOON)
-            flight = self._flights[key] = asyncio.create_task(self._fetch(key, fetch))
+            flight = self._flights[key] = asyncio.create_task(self._fetch(key, fetch, breaker))
         found = await asyncio.shield(flight)
         if isinstance(found, FetchFailed):
             raise found
@@ -131,11 +141,32 @@ class ClientUrlFetcher:
             return None
         return failure
 
-    async def _pay(self, url: str, address: str) -> None:
+    def _host_key(self, url: str) -> str:
+        """The host; URLs with a valid document are apart from new ones, which anybody can name."""
         host = _host(url)
-        # URLs with a valid document have a budget of the host apart from new URLs.
-        host_key = f"{host} believed" if url in self._good else host
-        for budget, key in ((FETCHES, address), (HOSTS, host_key)):
+        return f"{host} believed" if url in self._good else host
+
+    def _breaker(self, url: str) -> CircuitBreaker:
+        """The breaker of the URL's host; raises when it refuses a call now."""
+        key = self._host_key(url)
+        breaker = self._breakers.get(key)
+        if breaker is None:
+            breaker = CircuitBreaker(
+                "",  # clients choose the hosts, so these are not logged
+                "Too many documents of this host are being fetched now.",
+                seconds=2 * TOTAL_SECONDS,
+                at_once=HOST_AT_ONCE,
+                faults=(HostFailing,),
+                cool_down=HOST_COOL_DOWN,
+            )
+        _keep(self._breakers, key, breaker)
+        if breaker.is_open and breaker.wait_seconds:
+            raise FetchFailed(f"{breaker.error} (the host is left alone)")
+        breaker.require()
+        return breaker
+
+    async def _pay(self, url: str, address: str) -> None:
+        for budget, key in ((FETCHES, address), (HOSTS, self._host_key(url))):
             if wait := await self._charge(budget, key):
                 raise TooManyRequests(
                     "Too many documents were asked for; wait as long as Retry-After says.",
@@ -143,11 +174,15 @@ class ClientUrlFetcher:
                 )
 
     async def _fetch(
-        self, key: tuple[str, int], fetch: Callable[[], Awaitable[Fetched]]
+        self,
+        key: tuple[str, int],
+        fetch: Callable[[], Awaitable[Fetched]],
+        breaker: CircuitBreaker | None,
     ) -> Fetched | FetchFailed:
         url = key[0]
         try:
-            found = await fetch()
+            async with breaker.call() if breaker else nullcontext():
+                found = await fetch()
         except FetchRedirected as redirected:
             return redirected
         except FetchFailed as failed:

@@ -9,9 +9,12 @@ import asyncio
 import re
 import socket
 import ssl
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
+from http import HTTPStatus
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from typing import Any, Final, cast
 from urllib.parse import urlencode
@@ -100,13 +103,6 @@ _ODD = re.compile(r"[ \\]")
 _MAX_AGE = re.compile(r"(?:^|[\s,])max-age\s*=\s*\"?(\d{1,9})", re.IGNORECASE)
 _UNCACHED = re.compile(r"(?:^|[\s,])no-(?:store|cache)(?:$|[\s,=])", re.IGNORECASE)
 
-_FAILURES: Final = (
-    httpcore2.NetworkError,
-    httpcore2.ProtocolError,
-    httpcore2.TimeoutException,
-    OSError,
-    ValueError,
-)
 
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 
@@ -117,6 +113,10 @@ class FetchFailed(Exception):
     def __init__(self, detail: str) -> None:
         super().__init__(detail)
         self.detail = detail
+
+
+class HostFailing(FetchFailed):
+    """The host has no address, takes no connection, does not answer in time, or answers 5xx."""
 
 
 class FetchRedirected(FetchFailed):
@@ -143,9 +143,34 @@ class FetchedDocument:
     max_age: int | None
 
 
-async def resolve(host: str, port: int) -> Sequence[str]:
-    """The numeric addresses of a name, in the order of the system's resolver."""
-    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+class NameResolver:
+    """Looks names up by the system's resolver, on threads of its own and once at a time for each name.
+
+    A look-up cannot be stopped: one that hangs takes a thread for as long as the system waits, whoever gave up on it.
+    """
+
+    def __init__(self, at_once: int) -> None:
+        self._threads = ThreadPoolExecutor(at_once, thread_name_prefix="names")
+        self._running: dict[tuple[str, int], asyncio.Future[Sequence[str]]] = {}
+
+    async def __call__(self, host: str, port: int) -> Sequence[str]:
+        """The numeric addresses of a name, in the order of the system's resolver."""
+        key = host, port
+        lookup = self._running.get(key)
+        if lookup is None:
+            loop = asyncio.get_running_loop()
+            lookup = self._running[key] = loop.run_in_executor(self._threads, _look_up, host, port)
+            lookup.add_done_callback(lambda done: self._ended(key, done))
+        return await asyncio.shield(lookup)
+
+    def _ended(self, key: tuple[str, int], done: "asyncio.Future[Sequence[str]]") -> None:
+        del self._running[key]
+        if not done.cancelled():
+            done.exception()  # marks it as seen: everybody may have given up waiting
+
+
+def _look_up(host: str, port: int) -> Sequence[str]:
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return [str(entry[4][0]) for entry in found]
 
 
@@ -182,7 +207,7 @@ class _VettedNetwork(httpcore2.AsyncNetworkBackend):
         try:
             addresses = list(dict.fromkeys(await self._resolve(host, port)))
         except (OSError, UnicodeError) as unknown:
-            raise FetchFailed(f"{host} does not resolve: {unknown}") from None
+            raise HostFailing(f"{host} does not resolve: {unknown}") from None
         # A forbidden address among public ones is an attack or a mistake.
         for address in addresses:
             if not (self._loopback and is_loopback(address)) and (
@@ -195,13 +220,16 @@ class _VettedNetwork(httpcore2.AsyncNetworkBackend):
 
 
 class Fetcher:
-    """Fetches JSON objects over https on port 443; `allow_loopback` adds loopback, http there."""
+    """Fetches JSON objects over https on port 443; `allow_loopback` adds loopback, http there.
+
+    At most `at_once` fetches have a connection or a thread that looks a name up; more wait, within their time.
+    """
 
     def __init__(
         self,
         *,
         allow_loopback: bool,
-        resolver: Resolve = resolve,
+        resolver: Resolve | None = None,
         tls: ssl.SSLContext | None = None,
         connect_seconds: float = CONNECT_SECONDS,
         total_seconds: float = TOTAL_SECONDS,
@@ -215,7 +243,7 @@ class Fetcher:
             max_connections=at_once,
             max_keepalive_connections=0,
             network_backend=_VettedNetwork(
-                resolver, allow_loopback, connect_seconds=connect_seconds
+                resolver or NameResolver(at_once), allow_loopback, connect_seconds=connect_seconds
             ),
         )
         self._timeouts = {"connect": connect_seconds} | dict.fromkeys(
@@ -237,17 +265,15 @@ class Fetcher:
         """
         target = self._target(url)
         try:
-            async with asyncio.timeout(self._total):
-                return await self._read_text(target, limit)
+            with _faults_of(url):
+                async with asyncio.timeout(self._total):
+                    return await self._read_text(target, limit)
         except FetchRedirected as redirected:
-            location = str(target.join(redirected.location))
+            try:
+                location = str(target.join(redirected.location))
+            except httpx2.InvalidURL as invalid:
+                raise FetchFailed(f"{url}: redirects to no URL: {invalid}") from None
             raise FetchRedirected(int(redirected.detail[-3:]), location) from None
-        except FetchFailed as failed:
-            raise FetchFailed(f"{url}: {failed.detail}") from None
-        except TimeoutError:
-            raise FetchFailed(f"{url}: took too long") from None
-        except (*_FAILURES, httpx2.InvalidURL) as failed:
-            raise FetchFailed(f"{url}: {type(failed).__name__} {failed}") from None
 
     async def _read_text(self, target: httpx2.URL, limit: int) -> FetchedText:
         headers = _headers(target, b"text/html, text/plain, text/markdown")
@@ -257,8 +283,7 @@ class Fetcher:
             told = _read_headers(response)
             if response.status in _REDIRECTS and told.get("location"):
                 raise FetchRedirected(response.status, told["location"])
-            if response.status != 200:
-                raise FetchFailed(f"answered {response.status}")
+            _check_status(response)
             if told.get("content-encoding", "identity").lower() != "identity":
                 raise FetchFailed("answered with a content coding that was not requested")
             kind = told.get("content-type", "").partition(";")[0].strip().lower()
@@ -292,15 +317,9 @@ class Fetcher:
         content: bytes | None = None,
     ) -> FetchedDocument:
         target = self._target(url)
-        try:
+        with _faults_of(url):
             async with asyncio.timeout(self._total):
                 return await self._send(method, target, limit, more=more, content=content)
-        except FetchFailed as failed:
-            raise FetchFailed(f"{url}: {failed.detail}") from None
-        except TimeoutError:
-            raise FetchFailed(f"{url}: took too long") from None
-        except _FAILURES as failed:
-            raise FetchFailed(f"{url}: {type(failed).__name__} {failed}") from None
 
     async def close(self) -> None:
         await self._pool.aclose()
@@ -344,6 +363,23 @@ class Fetcher:
             raise FetchFailed(f"unusable JSON: {invalid}") from None
 
 
+@contextmanager
+def _faults_of(url: str) -> Generator[None]:
+    """Raise `FetchFailed` with the URL for whatever goes wrong in a fetch."""
+    try:
+        yield
+    except FetchRedirected:
+        raise
+    except FetchFailed as failed:
+        raise type(failed)(f"{url}: {failed.detail}") from None
+    except TimeoutError:
+        raise HostFailing(f"{url}: took too long") from None
+    except (httpcore2.NetworkError, httpcore2.TimeoutException, OSError) as failed:
+        raise HostFailing(f"{url}: {type(failed).__name__} {failed}") from None
+    except (httpcore2.ProtocolError, ValueError) as failed:
+        raise FetchFailed(f"{url}: {type(failed).__name__} {failed}") from None
+
+
 @cache
 def _public_roots() -> ssl.SSLContext:
     """The TLS context with the public certificate authorities; loading them is slow and done once a process."""
@@ -377,8 +413,7 @@ def _read_headers(response: httpcore2.Response) -> dict[str, str]:
 
 def _check_head(response: httpcore2.Response, limit: int) -> int | None:
     headers = _read_headers(response)
-    if response.status != 200:
-        raise FetchFailed(f"answered {response.status}")
+    _check_status(response)
     if headers.get("content-encoding", "identity").lower() != "identity":
         raise FetchFailed("answered with a content coding that was not requested")
     if not _JSON_TYPE.fullmatch(headers.get("content-type", "")):
@@ -387,6 +422,12 @@ def _check_head(response: httpcore2.Response, limit: int) -> int | None:
     if not length.isdecimal() or len(length) > 9 or int(length) > limit:
         raise FetchFailed(f"announces more than {limit} bytes")
     return _max_age(headers.get("cache-control", ""))
+
+
+def _check_status(response: httpcore2.Response) -> None:
+    if response.status != HTTPStatus.OK:
+        is_fault = response.status >= HTTPStatus.INTERNAL_SERVER_ERROR
+        raise (HostFailing if is_fault else FetchFailed)(f"answered {response.status}")
 
 
 def _max_age(cache_control: str) -> int | None:

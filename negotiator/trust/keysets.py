@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from jwt import PyJWK, PyJWTError
 
 from negotiator import telemetry
+from negotiator.fault_log import FaultLog
 from negotiator.strict_json import is_array, is_object, read_object, read_segment
 from negotiator.trust.fetch import FetchedDocument, Fetcher, FetchFailed
 from negotiator.trust.issuers import Issuer, canonical_algorithm
@@ -24,11 +25,16 @@ log = telemetry.logger(__name__)
 MAX_BYTES: Final = 65_536
 MAX_KEYS: Final = 50
 MAX_ISSUERS: Final = 256
+FETCHES_AT_ONCE: Final = 128
+"""Each issuer has one fetch at a time, so that no issuer whose host hangs keeps the keys of another waiting."""
 RSA_BITS: Final = range(2048, 8193)
 FLOOR: Final = 600_000
 CEILING: Final = DAY
 COOL_DOWN: Final = 30_000
+_LATELY: Final = 600_000
 FLIGHT_SECONDS: Final = 10.0
+
+_AWAY: Final = "the keys of an issuer cannot be fetched"
 
 _FITS: Final = {
     ("RSA", None): ("RS256", "PS256"),
@@ -137,13 +143,15 @@ class _Entry:
     stale_until: int = 0
     retry_at: int = 0
     failure: str = ""
+    faults: FaultLog = field(default_factory=lambda: FaultLog(_AWAY))
     flight: asyncio.Task[None] | None = field(default=None, repr=False)
 
 
 class IssuerKeys:
     """The keys of all issuers, cached for 10 minutes to a day as the issuer's `max-age` says.
 
-    Each issuer's keys are fetched at most once every 30 s, even for unknown kids or after failures. After a failed
+    Each issuer's keys are fetched at most once every 30 s, even for unknown kids or after failures; meanwhile calls are
+    answered at once. After a failed
     fetch the old set is used until it is a day old. A changed configuration discards the cached keys.
     """
 
@@ -165,6 +173,15 @@ class IssuerKeys:
             raise NoSuchKey(f"{issuer.issuer} has not one key for kid {kid!r} and {alg}")
         return key
 
+    def state(self) -> str:
+        """The health check: `ok`, or `failing` with the number of issuers whose keys could not be fetched lately."""
+        since = self._clock() - _LATELY
+        tried = [entry for entry in self._entries.values() if entry.retry_at > since]
+        failing = sum(bool(entry.failure) for entry in tried)
+        if not failing:
+            return "ok"
+        return f"failing: the keys of {failing} of {len(tried)} issuers cannot be fetched"
+
     async def close(self) -> None:
         """Cancel the running fetches."""
         flights = [entry.flight for entry in self._entries.values() if entry.flight]
@@ -185,16 +202,18 @@ class IssuerKeys:
     def _usable(self, entry: _Entry) -> KeySet:
         now = self._clock()
         if entry.keys is None or now >= entry.stale_until:
-            wait = max(1, -(-(entry.retry_at - now) // 1000))
+            wait = min(max(1, -(-(entry.retry_at - now) // 1000)), COOL_DOWN // 1000)
             raise KeysUnavailable(entry.failure or "the keys are too old", retry_after=wait)
         return entry.keys
 
     async def _refresh(self, issuer: Issuer, entry: _Entry) -> None:
         """Wait for the running fetch, or start one if the last started at least `COOL_DOWN` ago."""
         if entry.flight is None:
-            if self._clock() < entry.retry_at:
+            now = self._clock()
+            # A time further ahead was noted before the clock was set back.
+            if now < entry.retry_at <= now + COOL_DOWN:
                 return
-            entry.retry_at = self._clock() + COOL_DOWN
+            entry.retry_at = now + COOL_DOWN
             entry.flight = asyncio.create_task(self._fly(issuer, entry))
         # A waiting request may be cancelled; the fetch goes on for the others.
         await asyncio.shield(entry.flight)
@@ -206,9 +225,13 @@ class IssuerKeys:
             entry.keys = parse(document.body, issuer.algorithms)
         except (FetchFailed, KeysRefused) as failed:
             entry.failure = failed.detail
+            entry.faults.failed(failed.detail)
         except TimeoutError:
             entry.failure = f"{issuer.issuer}: its keys took too long"
+            entry.faults.failed(entry.failure)
         else:
+            entry.failure = ""
+            entry.faults.worked()
             now = self._clock()
             lifetime = (
                 CEILING if issuer.jwks else max(FLOOR, min((document.max_age or 0) * 1000, CEILING))

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import quote, urlencode, urlsplit
 
+from negotiator.circuit_breaker import CircuitBreaker
 from negotiator.strict_json import UnverifiedJws, is_array
 from negotiator.trust.claims import (
     AssertionRefused,
@@ -21,7 +22,7 @@ from negotiator.trust.claims import (
     required_moment,
     required_text,
 )
-from negotiator.trust.fetch import Fetcher, FetchFailed
+from negotiator.trust.fetch import TOTAL_SECONDS, Fetcher, FetchFailed, HostFailing
 from negotiator.trust.issuers import ALGORITHMS, Issuer, canonical_algorithm
 from negotiator.trust.keysets import IssuerKeys, KeysUnavailable, NoSuchKey
 from negotiator.trust.signatures import read_compact
@@ -84,7 +85,10 @@ async def _check_signature(unverified: UnverifiedJws, issuer: Issuer, keys: Issu
         ) from unknown
     except KeysUnavailable as away:
         raise AssertionRefused(
-            Reason.KEYS_UNAVAILABLE, "The provider's keys cannot be reached.", detail=away.detail
+            Reason.KEYS_UNAVAILABLE,
+            "The provider's keys cannot be reached.",
+            detail=away.detail,
+            retry_after=away.retry_after,
         ) from away
     if not key.Algorithm.verify(unverified.signing_input, key.key, unverified.signature):
         raise AssertionRefused(Reason.SIGNATURE, "The signature of the ID token does not verify.")
@@ -99,6 +103,8 @@ def _check_audience(claims: dict[str, Any], client_id: str) -> None:
 
 
 _FRESH: Final = 600_000
+CALLS_AT_ONCE: Final = 64
+"""Calls to the provider that run at once."""
 _SCOPE: Final = "openid profile email"
 
 
@@ -123,7 +129,11 @@ class _Metadata:
 
 
 class OpenIdProvider:
-    """Talks to the provider; raises `FetchFailed` when it cannot be reached, `AssertionRefused` for a bad answer."""
+    """Talks to the provider by a fetcher of its own.
+
+    Raises `FetchFailed` when the provider cannot be reached, `Unavailable` without asking it while it keeps failing,
+    and `AssertionRefused` for a bad answer.
+    """
 
     def __init__(
         self, registered: ProviderRegistration, fetcher: Fetcher, clock: Callable[[], int]
@@ -134,6 +144,13 @@ class OpenIdProvider:
         # Apart from the cache of trusted issuers, where the same issuer may be configured with other keys.
         self._keys = IssuerKeys(fetcher, clock)
         self._known: tuple[int, _Metadata] | None = None
+        self._breaker = CircuitBreaker(
+            "the sign-in provider cannot be reached",
+            f"{registered.name} cannot be reached now. Try again soon.",
+            seconds=TOTAL_SECONDS,
+            at_once=CALLS_AT_ONCE,
+            faults=(HostFailing,),
+        )
 
     async def ask(self, *, state: str, nonce: str, verifier: str, again: bool) -> str:
         """The URL where the user signs in; with `again` even if they are signed in there (OpenID Core §3.1.2.1)."""
@@ -171,9 +188,10 @@ class OpenIdProvider:
             authorization = _basic(ours.client_id, ours.client_secret)
         elif ours.client_secret:
             form["client_secret"] = ours.client_secret
-        answer = await self._fetcher.exchange(
-            known.token_endpoint, form, authorization=authorization
-        )
+        async with self._breaker.call():
+            answer = await self._fetcher.exchange(
+                known.token_endpoint, form, authorization=authorization
+            )
         text = answer.get("id_token")
         if not isinstance(text, str):
             raise AssertionRefused(Reason.MALFORMED, "The provider gave no ID token.")
@@ -187,16 +205,24 @@ class OpenIdProvider:
         )
 
     async def close(self) -> None:
-        """Cancel the running fetches of keys."""
+        """Cancel the running fetches of keys, and close the connections."""
         await self._keys.close()
+        await self._fetcher.close()
+
+    def state(self) -> str:
+        """The health check: `ok`, or `failing` while the provider or its keys cannot be reached."""
+        return (
+            "failing: the provider cannot be reached" if self._breaker.error else self._keys.state()
+        )
 
     async def _metadata(self) -> _Metadata:
         now = self._clock()
         if self._known is None or now >= self._known[0]:
             issuer = self.registered.issuer
-            found = await self._fetcher.json(
-                f"{issuer.removesuffix('/')}/.well-known/openid-configuration"
-            )
+            async with self._breaker.call():
+                found = await self._fetcher.json(
+                    f"{issuer.removesuffix('/')}/.well-known/openid-configuration"
+                )
             self._known = now + _FRESH, _read(found, issuer)
         return self._known[1]
 

@@ -71,6 +71,8 @@ def at_token_endpoint(refused: AssertionRefused) -> Refusal:
 def _refusal(
     kind: type[Refusal], error: str, refused: AssertionRefused, extra: dict[str, Any]
 ) -> Refusal:
+    if refused.retry_after is not None:
+        extra["retry_after"] = refused.retry_after
     members = {} if refused.max_age is None else {"max_age": refused.max_age}
     return kind(
         refused.description,

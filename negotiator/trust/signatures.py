@@ -62,6 +62,7 @@ async def check_signature(
             Reason.KEYS_UNAVAILABLE,
             "The keys of the issuer cannot be reached.",
             detail=unavailable.detail,
+            retry_after=unavailable.retry_after,
         ) from unavailable
     if not key.Algorithm.verify(unverified.signing_input, key.key, unverified.signature):
         raise AssertionRefused(

@@ -80,6 +80,8 @@ REQUIREMENTS: Final = {
     "1.13:metrics": "GET /metrics, off the public port or behind a token",
     "1.13:health-advisor": "GET /api/health says whether the advisor answers, and stays 200 when it does not",
     "1.13:health-advisor-probe": "a call in the background finds an advisor that is down; health itself makes no call",
+    "1.13:health-issuers": "GET /api/health says how many issuers' keys cannot be fetched",
+    "1.13:health-sign-in": "GET /api/health says whether the sign-in provider answers",
     "1.13:health-open": "GET /api/health accepts requests without a credential",
     "1.14:scope-openid": "openid and profile give identity and user metadata",
     "1.14:eight-scopes": "the eight scopes exist, with their meaning, and are advertised",

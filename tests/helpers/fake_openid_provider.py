@@ -31,6 +31,8 @@ class FakeOpenIdProvider:
     asked: dict[str, str] = field(default_factory=dict[str, str])
     codes: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
     exchanges: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
+    faults: int = 0
+    """So many answers are 503."""
 
     def sign_in(self, url: str) -> str:
         """The URL that the provider's page sends a user back to."""
@@ -94,6 +96,10 @@ def fake_openid_provider() -> Generator[FakeOpenIdProvider]:
             self._say(*provider.exchange(form, self.headers.get("Authorization", "")))
 
         def _say(self, status: int, told: dict[str, Any]) -> None:
+            assert provider is not None
+            if provider.faults:
+                provider.faults -= 1
+                status = 503
             body = json.dumps(told).encode()
             self.send_response(status)
             self.send_header("Content-Type", "application/json")

@@ -1,9 +1,12 @@
 """Signing in with an organisation's OpenID provider."""
 
 import pytest
+from starlette.applications import Starlette
 
+from negotiator.circuit_breaker import FAILURES
 from negotiator.users import user_queries
-from tests.conftest import Account, Browsers, Change
+from tests.conftest import Account, Browsers, Change, connect
+from tests.contract.requirements import covers
 from tests.helpers.fake_openid_provider import (
     SECRET,
     FakeOpenIdProvider,
@@ -121,3 +124,19 @@ async def test_the_secret_goes_in_the_form_where_the_provider_wants_it_there(
     assert "again" not in provider.asked
     await there(browsers(), provider, f"{START}&again")
     assert provider.asked["prompt"] == "login"
+
+
+@pytest.mark.asyncio
+@covers("1.13:health-sign-in")
+async def test_a_provider_that_fails_is_left_alone_for_seconds_and_health_says_so(
+    browsers: Browsers, provider: FakeOpenIdProvider, application: Starlette
+) -> None:
+    provider.faults = 99
+    browser = browsers()
+    statuses = [(await browser.open(START)).status_code for _ in range(FAILURES + 2)]
+    assert statuses == [503] * (FAILURES + 2)
+    assert provider.faults == 99 - FAILURES, "the others were refused without a call"
+    async with connect(application) as client:
+        checks = (await client.get("/api/health")).json()["checks"]
+    assert checks["sign_in"] == "failing: the provider cannot be reached"
+    assert checks["issuers"] == "ok"

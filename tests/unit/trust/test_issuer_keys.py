@@ -2,15 +2,27 @@
 
 import asyncio
 import json
+import threading
+import time
 from typing import Any
 
 import pytest
 
-from negotiator.trust import keysets
-from negotiator.trust.fetch import FetchedDocument, FetchFailed
+from negotiator.trust import fetch, keysets
+from negotiator.trust.claims import AssertionRefused, Reason
+from negotiator.trust.fetch import FetchedDocument, Fetcher, FetchFailed, NameResolver
 from negotiator.trust.issuers import Issuer
-from negotiator.trust.keysets import MAX_ISSUERS, IssuerKeys, KeysUnavailable, NoSuchKey
+from negotiator.trust.keysets import (
+    FETCHES_AT_ONCE,
+    MAX_ISSUERS,
+    IssuerKeys,
+    KeysUnavailable,
+    NoSuchKey,
+)
+from negotiator.trust.refusals import at_registration, at_token_endpoint
+from tests.contract.requirements import covers
 from tests.helpers.forged_assertions import IDP, NOW, StaticKeys, issuer, jwk, jwks
+from tests.helpers.loopback_server import answering, serving
 
 pytestmark = pytest.mark.asyncio
 
@@ -281,6 +293,81 @@ async def test_metadata_of_another_issuer_is_not_believed(named: Any) -> None:
 @pytest.mark.parametrize("name", ["idp", "https://idp.example?x=1", "https://idp.example#x", ""])
 async def test_an_issuer_that_is_no_url_has_nothing_to_discover(name: str) -> None:
     assert await discovered({}, name) == ("unavailable", [])
+
+
+@covers("1.13:health-issuers")
+async def test_health_tells_how_many_issuers_keys_fail_until_they_are_fetched() -> None:
+    bench = Bench()
+    assert bench.keys.state() == "ok"
+    bench.die()
+    assert await bench.find() == "unavailable"
+    assert await bench.find(by=issuer(issuer="https://b.example")) == "found"
+    assert bench.keys.state() == "failing: the keys of 1 of 2 issuers cannot be fetched"
+    bench.clock.now += MINUTE
+    bench.publish("ES256")
+    assert await bench.find() == "found"
+    assert bench.keys.state() == "ok"
+
+
+async def test_a_clock_that_is_set_back_delays_no_fetch() -> None:
+    bench = Bench()
+    bench.die()
+    assert await bench.find() == "unavailable"
+    bench.clock.now -= HOUR
+    bench.publish("ES256")
+    assert await bench.find() == "found"
+
+
+async def test_twelve_issuers_whose_hosts_hang_cost_the_thirteenth_nothing() -> None:
+    async def hang(_writer: asyncio.StreamWriter) -> None:
+        await asyncio.sleep(60)
+
+    body = jwks(jwk("ES256")).encode()
+    async with serving(hang) as (deaf, heads), serving(answering(body)) as (fine, _):
+        fetcher = Fetcher(allow_loopback=True, at_once=FETCHES_AT_ONCE)
+        keys = IssuerKeys(fetcher, Clock())
+
+        def ask(name: str, port: int) -> "asyncio.Task[Any]":
+            known = issuer(issuer=name, jwks="", jwks_uri=f"http://127.0.0.1:{port}/jwks")
+            return asyncio.create_task(keys.find(known, "ES256", "ES256"))
+
+        hung = [ask(f"https://{number}.example", deaf) for number in range(12)]
+        while len(heads) < len(hung):
+            await asyncio.sleep(0.001)
+        began = time.perf_counter()
+        assert await ask("https://13.example", fine)
+        assert time.perf_counter() - began < 1
+        await keys.close()
+        await asyncio.gather(*hung, return_exceptions=True)
+        await fetcher.close()
+
+
+async def test_a_name_that_takes_long_to_look_up_takes_one_thread_and_delays_no_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ends, looked = threading.Event(), list[str]()
+
+    def look_up(host: str, port: int) -> list[str]:
+        looked.append(host)
+        if host.startswith("hung"):
+            ends.wait(10)
+        return [f"203.0.113.{port % 256}"]
+
+    monkeypatch.setattr(fetch, "_look_up", look_up)
+    resolver = NameResolver(4)
+    hung = [asyncio.create_task(resolver(f"hung{number % 3}", 443)) for number in range(30)]
+    await asyncio.sleep(0)
+    hung[0].cancel()
+    assert await resolver("fine", 443) == ["203.0.113.187"]
+    ends.set()
+    await asyncio.gather(*hung, return_exceptions=True)
+    assert sorted(looked) == ["fine", "hung0", "hung1", "hung2"]
+
+
+async def test_the_refusal_says_when_the_keys_are_fetched_again() -> None:
+    refused = AssertionRefused(Reason.KEYS_UNAVAILABLE, "Not now.", retry_after=17)
+    for refusal in (at_registration(refused), at_token_endpoint(refused)):
+        assert refusal.headers == {"retry-after": "17"}
 
 
 async def test_a_failure_says_why_in_private() -> None:

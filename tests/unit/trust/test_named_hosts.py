@@ -5,16 +5,18 @@ from collections import Counter
 
 import pytest
 
+from negotiator.circuit_breaker import FAILURES
 from negotiator.errors import TooManyRequests, Unavailable
 from negotiator.trust.client_url_fetch import (
     AT_ONCE,
     FAILURE_SECONDS,
     FETCHES,
+    HOST_AT_ONCE,
     HOSTS,
     REMEMBERED,
     ClientUrlFetcher,
 )
-from negotiator.trust.fetch import FetchedDocument, Fetcher, FetchFailed
+from negotiator.trust.fetch import FetchedDocument, Fetcher, FetchFailed, HostFailing
 from tests.helpers.loopback_server import free_hosts
 
 pytestmark = pytest.mark.asyncio
@@ -34,6 +36,8 @@ class Pool(Fetcher):
         self.asked.append(url)
         if self.slow:
             await self.gate.wait()
+        if "hung" in url:
+            raise HostFailing("no answer")
         if "bad" in url:
             raise FetchFailed("not there")
         return FetchedDocument({"limit": limit}, None)
@@ -139,3 +143,35 @@ async def test_a_crowd_of_slow_hosts_is_answered_503_and_no_host_is_blamed_for_i
     await asyncio.gather(*slow)
     assert await hosts.document(URL, limit=9, address=THERE)
     await hosts.close()
+
+
+async def test_one_host_takes_no_more_than_its_share_of_the_fetches() -> None:
+    pool = Pool(slow=True)
+    hosts = free_hosts(pool)
+    slow = [
+        asyncio.create_task(hosts.document(f"{URL}{number}", limit=9, address=HERE))
+        for number in range(HOST_AT_ONCE)
+    ]
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    with pytest.raises(Unavailable) as refused:
+        await hosts.document(f"{URL}more", limit=9, address=HERE)
+    assert refused.value.retry_after == 1
+    pool.gate.set()
+    assert await hosts.document("https://other.example/", limit=9, address=THERE)
+    await asyncio.gather(*slow)
+
+
+async def test_a_host_that_does_not_answer_is_left_alone_but_not_for_urls_that_were_believed() -> (
+    None
+):
+    pool = Pool()
+    hosts = free_hosts(pool)
+    await hosts.document(URL, limit=9, address=HERE)
+    hosts.accept(URL)
+    for number in range(FAILURES + 3):
+        with pytest.raises(FetchFailed, match="no answer"):
+            await hosts.document(f"{URL}/hung{number}", limit=9, address=HERE)
+    assert len(pool.asked) == 1 + FAILURES
+    assert await hosts.document(URL, limit=9, address=HERE)
+    assert await hosts.document("https://other.example/", limit=9, address=HERE)
