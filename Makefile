@@ -106,8 +106,8 @@ bench-teleprompter: $(READY) voice ## Measure words and sound to a card, over re
 files-entered: $(READY) ## Count the files and functions of the package that each kind of request enters
 	$(BIN)/pytest -q -s --durations=0 --durations-min=60 tests/house/test_files_entered.py
 
-fuzz: $(READY) ## Send made-up requests of every kind to a server, with every check of schemathesis
-	$(BIN)/python -m tests.live.openapi.fuzz
+fuzz: $(READY) ## Send made-up inputs to parsers, application and server; PART=parsers SEED=7 INPUTS=20000, goes on from .fuzz
+	$(BIN)/python -m tests.live.fuzz.run $(if $(PART),--part $(PART)) $(if $(SEED),--seed $(SEED)) $(if $(INPUTS),--inputs $(INPUTS)) $(if $(AT),--at $(AT))
 
 faults: $(READY) proxies ## Kill, stop and starve a server and its neighbours under load: ROWS="worker-kill ...", SMALL=1, ROUNDS=200
 	@$(BIN)/python -m tests.live.faults.run $(if $(SMALL),--small) $(if $(ROUNDS),--rounds $(ROUNDS)) $(ROWS)

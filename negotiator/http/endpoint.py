@@ -291,7 +291,7 @@ def is_not_modified(headers: Mapping[str, str], tag: str, modified: str | None =
         return False
     try:
         return parsedate_to_datetime(modified) <= parsedate_to_datetime(since)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return False
 
 

@@ -29,7 +29,7 @@ from negotiator.trust.signatures import read_compact
 
 _SKEW: Final = 60_000
 _OLDEST: Final = 600_000
-_TYPES: Final = {None, "JWT", "jwt"}
+_TYPES: Final = (None, "JWT", "jwt")
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,7 +245,10 @@ def _endpoint(found: dict[str, Any], name: str, issuer: str) -> str:
     url = found.get(name)
     if not isinstance(url, str) or not url.isascii() or not url.isprintable() or " " in url:
         raise FetchFailed(f"{issuer}: its {name} is no URL")
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        raise FetchFailed(f"{issuer}: its {name} is no URL") from None
     if parts.scheme not in {"https", urlsplit(issuer).scheme} or not parts.hostname:
         raise FetchFailed(f"{issuer}: its {name} is not https")
     return url

@@ -187,6 +187,8 @@ async def test_a_tool_is_found_by_id_and_by_every_slug_it_had(
         assert answer.headers["etag"] == '"2"'
     known = {"if-modified-since": answer.headers["last-modified"]}
     assert (await client.get("/api/v1/tools/notion", headers=known)).status_code == 304
+    known = {"if-modified-since": "Sun, 22 Nov 99999999999 00:00:00 GMT"}
+    assert (await client.get("/api/v1/tools/notion", headers=known)).status_code == 200
     head = await client.head("/api/v1/tools/notion")
     assert (head.status_code, head.content) == (200, b"")
     refused(await client.get("/api/v1/tools/nobody"), 404, "not_found")

@@ -45,7 +45,12 @@ async def test_no_forged_id_token_signs_anybody_in(
         assert answer.status_code == 403, claims
         assert browser.session() is None
     provider.claims = {}
-    for headers in ({"typ": "oauth-id-jag+jwt"}, {"typ": "at+jwt"}, {"kid": "x"}):
+    for headers in (
+        {"typ": "oauth-id-jag+jwt"},
+        {"typ": "at+jwt"},
+        {"typ": ["JWT"]},
+        {"kid": "x"},
+    ):
         provider.headers = headers
         assert (await through(browsers(), provider)).status_code == 403, headers
     provider.headers = {}
@@ -122,6 +127,7 @@ async def test_a_provider_whose_metadata_is_not_its_own_is_not_asked(
         {"authorization_endpoint": "javascript:alert(1)"},
         {"authorization_endpoint": None},
         {"token_endpoint": "ftp://x"},
+        {"token_endpoint": "https://[x"},
     ):
         provider.metadata = metadata
         assert (await browsers().open("/sign-in/provider")).status_code == 503, metadata

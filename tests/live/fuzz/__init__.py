@@ -1,0 +1,1 @@
+"""Made-up inputs against the parsers, the application and a running server: `make fuzz`."""
