@@ -46,6 +46,7 @@ P = ParamSpec("P")
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON value instead of text.")]
 
 _PIPE = 10_000
+_LEAST_SPACE: Final = 65_536
 _NOT_ASCII: Final = re.compile(r"[^\x00-\x7e]")
 
 stdout_console = Console(soft_wrap=True)
@@ -266,8 +267,18 @@ def _database_faults(url: str) -> tuple[type[Exception], ...]:
 
 def _unusable(url: str, fault: Exception) -> Unavailable:
     parts = make_url(url)
-    name = parts.database if url.startswith("sqlite") else parts.render_as_string()
-    return Unavailable(f"The database {name} cannot be used: {reason_of(fault)}.")
+    if not url.startswith("sqlite"):
+        name = parts.render_as_string()
+        return Unavailable(f"The database {name} cannot be used: {reason_of(fault)}.")
+    reason = reason_of(fault)
+    # SQLite calls it an I/O error when the file that its processes share finds no room.
+    if _is_disk_full(_file(url).parent) and "full" not in reason:
+        reason = f"the disk is full ({reason})"
+    return Unavailable(f"The database {parts.database} cannot be used: {reason}.")
+
+
+def _is_disk_full(folder: Path) -> bool:
+    return folder.exists() and shutil.disk_usage(folder).free < _LEAST_SPACE
 
 
 def reason_of(fault: Exception) -> str:

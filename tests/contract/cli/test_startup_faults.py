@@ -131,6 +131,15 @@ def test_what_cannot_be_used_is_one_line_for_every_command(
         assert said in refused(made, *words), words
 
 
+def test_a_full_disk_is_named_whatever_the_database_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = machine(tmp_path, garbage(tmp_path))
+    usage = shutil.disk_usage(tmp_path)._replace(free=0)
+    monkeypatch.setattr("shutil.disk_usage", lambda _: usage)
+    assert "the disk is full (file is not a database)" in refused(made, "migrate")
+
+
 def test_a_database_that_breaks_while_it_is_used_is_one_line(tmp_path: Path) -> None:
     made = machine(tmp_path, truncated(tmp_path))
     assert "database" in refused(made, "audit")
