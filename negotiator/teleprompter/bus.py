@@ -108,6 +108,12 @@ class LocalBus:
                 if not self._subscriptions[name]:
                     del self._subscriptions[name]
 
+    def wake_all(self) -> None:
+        """Wake every follower in this process."""
+        for subscriptions in self._subscriptions.values():
+            for subscription in subscriptions:
+                subscription.tell(b"")
+
     def count(self, session: str) -> int:
         """The number of followers of this session in this process."""
         return len(self._subscriptions.get(session, ()))
@@ -130,6 +136,10 @@ class BusMessageCodec:
         """The bytes of a message."""
         head = f"{self.me} {session} ".encode()
         return head if len(head) + len(message) > MAX_BUS_MESSAGE_BYTES else head + message
+
+    def is_own(self, line: bytes) -> bool:
+        """Whether this process sent the bytes."""
+        return line.startswith(f"{self.me} ".encode())
 
     def read(self, line: bytes) -> tuple[str, bytes] | None:
         """The session and the message that another process sent; None for this process's own and for anything else."""

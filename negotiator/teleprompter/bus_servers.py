@@ -8,12 +8,12 @@ from collections.abc import Awaitable, Callable, Generator, Sequence
 from contextlib import contextmanager
 from contextvars import Context
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from sqlalchemy.ext.asyncio import create_async_engine
 from sqlalchemy.pool import NullPool
 
-from negotiator import telemetry
+from negotiator.fault_log import FaultLog
 from negotiator.settings import Settings
 from negotiator.teleprompter.bus import (
     Bus,
@@ -25,10 +25,14 @@ from negotiator.teleprompter.bus import (
 
 _WAITING: Final = 1024
 _BATCH: Final = 64
-_RETRY_SECONDS: Final = 1.0
+_RETRY_SECONDS: Final = 0.5
+_PATIENCE: Final = 3.0
+"""Seconds for a connection, for sending, and until a line of this process has come back to it."""
+_BEAT_SECONDS: Final = 5.0
+_TOLD_AFTER: Final = 60.0
+"""Seconds after which the log tells that a bus is away; limits and store have told of a server's fault before."""
 _SETTLED_WITHIN: Final = 2.0
 _SETTLE_STEP: Final = 0.01
-log = telemetry.logger(__name__)
 
 
 class SendQueue:
@@ -51,52 +55,46 @@ class SendQueue:
                 while self._waiting or self._under_way:
                     await asyncio.sleep(_SETTLE_STEP)
 
+    def clear(self) -> None:
+        """Drop what waits."""
+        self._waiting.clear()
+
     async def run(self) -> None:
         while True:
             await self._news.wait()
             self._news.clear()
-            while self._waiting:
-                self._under_way = min(len(self._waiting), _BATCH)
-                await self._send([self._waiting.popleft() for _ in range(self._under_way)])
-            self._under_way = 0
-
-
-def keep_running(name: str, live: Callable[[], Awaitable[None]]) -> "asyncio.Task[None]":
-    """A task that runs `live`, and again a second after it ended or failed, until it is cancelled."""
-    # An empty context: the task outlives the request that happens to start it.
-    return asyncio.create_task(_run_forever(name, live), context=Context())
-
-
-async def _run_forever(name: str, live: Callable[[], Awaitable[None]]) -> None:
-    while True:
-        try:
-            await live()
-        except Exception as fault:
-            log.warning("a bus is away", bus=name, detail=repr(fault))
-        await asyncio.sleep(_RETRY_SECONDS)
-
-
-async def cancel_and_wait(task: "asyncio.Task[None] | None") -> None:
-    """Cancel a task and wait for its end."""
-    if task is not None:
-        task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await task
+            try:
+                while self._waiting:
+                    self._under_way = min(len(self._waiting), _BATCH)
+                    async with asyncio.timeout(_PATIENCE):
+                        await self._send([self._waiting.popleft() for _ in range(self._under_way)])
+            finally:
+                self._under_way = 0
 
 
 class ServerBus(ABC):
-    """What the buses over a server share: a message goes to this process at once and to the others by a queue."""
+    """What the buses over a server share: a message goes to this process at once and to the others by a queue.
+
+    Each process also sends lines to itself: one that does not come back means that the connection is lost, which a
+    connection on which nothing happens does not show. While it is lost, messages to other processes are dropped. When
+    it is back, every follower in this process is woken and reads what it missed.
+    """
 
     def __init__(self) -> None:
         self._local = LocalBus()
         self._codec = BusMessageCodec()
         self._queue = SendQueue(self._send)
-        self._tasks: list[asyncio.Task[None]] = []
+        self._heard = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self._faults = FaultLog(
+            "live events of other processes come up to two seconds late", patience=_TOLD_AFTER
+        )
 
     def tell(self, session: str, message: bytes = b"") -> None:
         self._local.tell(session, message)
         self._start()
-        self._queue.add(self._codec.write(session, message))
+        if not self._faults.error:
+            self._queue.add(self._codec.write(session, message))
 
     @contextmanager
     def following(self, *names: str) -> Generator[BusSubscription]:
@@ -107,28 +105,68 @@ class ServerBus(ABC):
     async def close(self) -> None:
         """Send what waits, then close the connections."""
         await self._queue.settle()
-        for task in self._tasks:
-            await cancel_and_wait(task)
-        self._tasks = []
+        if self._task is not None:
+            self._task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._task
+            self._task = None
         await self._disconnect()
 
+    def _start(self) -> None:
+        if self._task is None:
+            # An empty context: the task outlives the request that happens to start it.
+            self._task = asyncio.create_task(self._stay_connected(), context=Context())
+
+    async def _stay_connected(self) -> None:
+        while True:
+            try:
+                await self._run_connection()
+            except Exception as fault:
+                self._faults.failed(repr(_first(fault)))
+                self._queue.clear()
+            await asyncio.sleep(_RETRY_SECONDS)
+
+    async def _send_and_beat(self) -> None:
+        """Send what waits, on a connection that listens; raises when sending fails or no line comes back."""
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._queue.run())
+            tasks.create_task(self._beat())
+
+    async def _beat(self) -> None:
+        connected = False
+        while True:
+            self._heard.clear()
+            self._queue.add(self._codec.write("", b""))
+            async with asyncio.timeout(_PATIENCE):
+                await self._heard.wait()
+            if not connected:
+                connected = True
+                self._faults.worked()
+                self._local.wake_all()
+            await asyncio.sleep(_BEAT_SECONDS)
+
     def _receive(self, line: bytes) -> None:
-        if (received := self._codec.read(line)) is not None:
+        if self._codec.is_own(line):
+            self._heard.set()
+        elif (received := self._codec.read(line)) is not None:
             self._local.tell(*received)
 
-    def _start(self) -> None:
-        if not self._tasks:
-            self._tasks = [keep_running(type(self).__name__, each) for each in self._loops()]
-
     @abstractmethod
-    def _loops(self) -> Sequence[Callable[[], Awaitable[None]]]:
-        """What runs as long as the bus is open; each is started again when it fails."""
+    async def _run_connection(self) -> None:
+        """Connect, listen, and run `_send_and_beat`, until something fails."""
 
     @abstractmethod
     async def _send(self, lines: Sequence[bytes]) -> None: ...
 
     @abstractmethod
     async def _disconnect(self) -> None: ...
+
+
+def _first(fault: Exception) -> Exception:
+    """The first of the faults in a group of tasks."""
+    while isinstance(fault, ExceptionGroup):
+        fault = cast("ExceptionGroup[Exception]", fault).exceptions[0]
+    return fault
 
 
 _POSTGRES_CHANNEL: Final = "negotiator_teleprompter"
@@ -143,23 +181,26 @@ class PostgresBus(ServerBus):
 
     def __init__(self, url: str) -> None:
         super().__init__()
-        self._engine = create_async_engine(url, poolclass=NullPool)
+        self._engine = create_async_engine(
+            url, poolclass=NullPool, connect_args={"timeout": _PATIENCE}
+        )
         self._driver: Any = None
 
-    def _loops(self) -> Sequence[Callable[[], Awaitable[None]]]:
-        return [self._listen_and_send]
-
-    async def _listen_and_send(self) -> None:
-        """Listen and notify on one connection, until it breaks."""
+    async def _run_connection(self) -> None:
         async with self._engine.connect() as connection:
             raw = await connection.get_raw_connection()
             self._driver = raw.driver_connection
-            lost = asyncio.Event()
-            self._driver.add_termination_listener(partial(_set, lost))
-            await self._driver.add_listener(_POSTGRES_CHANNEL, self._notified)
-            async with asyncio.TaskGroup() as tasks:
-                tasks.create_task(self._queue.run())
-                tasks.create_task(_fail(lost))
+            try:
+                async with asyncio.timeout(_PATIENCE):
+                    await self._driver.add_listener(_POSTGRES_CHANNEL, self._notified)
+                lost = asyncio.Event()
+                self._driver.add_termination_listener(partial(_set, lost))
+                async with asyncio.TaskGroup() as tasks:
+                    tasks.create_task(self._send_and_beat())
+                    tasks.create_task(_fail(lost))
+            finally:
+                # Without a word to the server: one that hangs would not answer it.
+                self._driver.terminate()
 
     async def _send(self, lines: Sequence[bytes]) -> None:
         await self._driver.execute(_NOTIFY, _POSTGRES_CHANNEL, [line.decode() for line in lines])
@@ -192,18 +233,21 @@ class RedisBus(ServerBus):
         from redis.asyncio import Redis
 
         super().__init__()
-        self._client: Any = Redis.from_url(url)  # pyright: ignore[reportUnknownMemberType]
+        self._client: Any = Redis.from_url(url, socket_connect_timeout=_PATIENCE)  # pyright: ignore[reportUnknownMemberType]
 
-    def _loops(self) -> Sequence[Callable[[], Awaitable[None]]]:
-        return [self._listen, self._queue.run]
-
-    async def _listen(self) -> None:
+    async def _run_connection(self) -> None:
         async with self._client.pubsub(ignore_subscribe_messages=True) as subscription:
-            await subscription.subscribe(_REDIS_CHANNEL)
-            while True:
-                message = await subscription.get_message(timeout=_POLL_SECONDS)
-                if message is not None:
-                    self._receive(message["data"])
+            async with asyncio.timeout(_PATIENCE):
+                await subscription.subscribe(_REDIS_CHANNEL)
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(self._send_and_beat())
+                tasks.create_task(self._listen(subscription))
+
+    async def _listen(self, subscription: Any) -> None:
+        while True:
+            message = await subscription.get_message(timeout=_POLL_SECONDS)
+            if message is not None:
+                self._receive(message["data"])
 
     async def _send(self, lines: Sequence[bytes]) -> None:
         async with self._client.pipeline(transaction=False) as pipe:

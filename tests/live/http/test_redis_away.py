@@ -2,9 +2,8 @@
 
 import asyncio
 import signal
-import subprocess
 import time
-from collections.abc import AsyncGenerator, Callable, Generator
+from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,19 +16,11 @@ from negotiator.http.limit_stores import FileLimitStore, RedisLimitStore
 from negotiator.http.limits import BudgetState, RateBudget
 from tests.conftest import connect, make_settings, running
 from tests.contract.requirements import covers
-from tests.live.conftest import running_redis
+from tests.live.conftest import RedisServer
 
 BUDGET: Final = RateBudget("default", 10, 36_000, 10)
 ONCE: Final = 0.5
 """Seconds for what takes 0.1 on a machine that does nothing else."""
-
-RedisServer = tuple[str, "subprocess.Popen[bytes]"]
-
-
-@pytest.fixture
-def redis() -> Generator[RedisServer]:
-    with running_redis() as server:
-        yield server
 
 
 @pytest_asyncio.fixture

@@ -1,0 +1,92 @@
+"""A bus whose server drops its connections or hangs: followers are woken when it is back, and hear others again."""
+
+import asyncio
+import signal
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+
+import asyncpg  # pyright: ignore[reportMissingTypeStubs]
+import pytest
+from redis.asyncio import Redis
+
+from negotiator.teleprompter import bus_servers
+from negotiator.teleprompter.bus_servers import PostgresBus, RedisBus, ServerBus
+from tests.live.conftest import RedisServer
+
+_SOON: Final = 3.0
+"""Seconds for what takes half a second on a machine that does nothing else."""
+
+
+async def _first_word(told: ServerBus, follower: ServerBus) -> None:
+    """Tell until the follower hears: the connections of both are open then."""
+    with follower.following("session") as subscription:
+        until = time.monotonic() + 10
+        while b"word" not in await subscription.listen(0.05):
+            told.tell("session", b"word")
+            assert time.monotonic() < until
+
+
+async def _is_woken_and_hears_again(
+    one: ServerBus, other: ServerBus, disturb: Callable[[], Awaitable[None]]
+) -> None:
+    await _first_word(one, other)
+    with other.following("another session") as subscription:
+        await subscription.listen(0.2)
+        await disturb()
+        began = time.monotonic()
+        await subscription.listen(_SOON)
+        assert time.monotonic() - began < _SOON, "nobody woke the follower"
+    await _first_word(one, other)
+
+
+@pytest.mark.asyncio
+async def test_redis_drops_the_connections(redis: RedisServer) -> None:
+    one, other = RedisBus(redis[0]), RedisBus(redis[0])
+    client: Any = Redis.from_url(redis[0])  # pyright: ignore[reportUnknownMemberType]
+
+    async def drop() -> None:
+        assert await client.client_kill_filter(_type="pubsub") == 2
+
+    await _is_woken_and_hears_again(one, other, drop)
+    for each in (one, other, client):
+        await (each.aclose() if each is client else each.close())
+
+
+@pytest.mark.asyncio
+async def test_postgresql_drops_the_connections(postgres: Callable[[], str]) -> None:
+    url = postgres()
+    one, other = PostgresBus(url), PostgresBus(url)
+    connect_to: Any = asyncpg.connect  # pyright: ignore[reportUnknownMemberType]
+    operator: Any = await connect_to(url.replace("+asyncpg", ""))
+
+    async def drop() -> None:
+        await operator.execute(
+            "select pg_terminate_backend(pid) from pg_stat_activity"
+            " where datname = current_database() and pid <> pg_backend_pid()"
+        )
+
+    await _is_woken_and_hears_again(one, other, drop)
+    await operator.close()
+    await one.close()
+    await other.close()
+
+
+@pytest.mark.asyncio
+async def test_a_server_that_hangs_is_noticed_and_what_waited_is_not_sent_late(
+    redis: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bus_servers, "_BEAT_SECONDS", 0.1)
+    monkeypatch.setattr(bus_servers, "_PATIENCE", 0.3)
+    one, other = RedisBus(redis[0]), RedisBus(redis[0])
+    await _first_word(one, other)
+    with other.following("session") as subscription:
+        await subscription.listen(0.2)
+        redis[1].send_signal(signal.SIGSTOP)
+        await asyncio.sleep(1)
+        one.tell("session", b"half a sentence")
+        redis[1].send_signal(signal.SIGCONT)
+        assert await subscription.listen(_SOON) == []
+    await _first_word(one, other)
+    await one.close()
+    await other.close()
