@@ -6,9 +6,9 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
-import asyncpg  # pyright: ignore[reportMissingTypeStubs]
 import pytest
 from redis.asyncio import Redis
+from sqlalchemy.ext.asyncio import create_async_engine
 
 from negotiator.teleprompter import bus_servers
 from negotiator.teleprompter.bus_servers import PostgresBus, RedisBus, ServerBus
@@ -57,17 +57,17 @@ async def test_redis_drops_the_connections(redis: RedisServer) -> None:
 async def test_postgresql_drops_the_connections(postgres: Callable[[], str]) -> None:
     url = postgres()
     one, other = PostgresBus(url), PostgresBus(url)
-    connect_to: Any = asyncpg.connect  # pyright: ignore[reportUnknownMemberType]
-    operator: Any = await connect_to(url.replace("+asyncpg", ""))
+    operator = create_async_engine(url, isolation_level="AUTOCOMMIT")
 
     async def drop() -> None:
-        await operator.execute(
-            "select pg_terminate_backend(pid) from pg_stat_activity"
-            " where datname = current_database() and pid <> pg_backend_pid()"
-        )
+        async with operator.connect() as connection:
+            await connection.exec_driver_sql(
+                "select pg_terminate_backend(pid) from pg_stat_activity"
+                " where datname = current_database() and pid <> pg_backend_pid()"
+            )
 
     await _is_woken_and_hears_again(one, other, drop)
-    await operator.close()
+    await operator.dispose()
     await one.close()
     await other.close()
 
