@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+import re
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
@@ -31,6 +32,8 @@ WITHOUT_ANSWER: Final = ("cut", "refused", "timeout")
 """Outcomes of requests that got no answer: a connection that was closed, that was refused, and none within a minute."""
 _PATIENCE: Final = 60.0
 _HEALTH_EACH: Final = 0.2
+_NUMBERED: Final = re.compile(r"(?<=_)[0-9a-hjkmnp-tv-z]{26}")
+"""What ids are numbered by: two refusals that differ only in them are the same."""
 _FULL: Final = 5
 """Submissions that an agent may have waiting."""
 
@@ -165,7 +168,7 @@ class Load:
             else:
                 outcome = str(answer.status_code)
                 if answer.status_code >= 400:
-                    detail = f"{method} {path}: {answer.text[:200]}"
+                    detail = f"{method} {_NUMBERED.sub('…', f'{path}: {answer.text[:160]!r}')}"
             break
         self.samples.append(Sample(kind, began, time.monotonic(), outcome, detail))
         return answer
@@ -181,8 +184,8 @@ class Load:
                         self.health_words[f"{name} {word}"] += 1
             await asyncio.sleep(_HEALTH_EACH)
 
-    async def missing(self) -> list[str]:
-        """What was acknowledged and is not so, asked of each machine in turn."""
+    async def missing(self, *, newest: int | None = None) -> list[str]:
+        """What was acknowledged and is not so, asked of each machine in turn; of all, or the `newest` entries."""
         asking = asyncio.Semaphore(16)
         found: list[str] = []
         async with AsyncExitStack() as opened:
@@ -201,8 +204,8 @@ class Load:
                         f"{key[0]} {key[1]}: {answer.status_code} instead of {entry.status}"
                     )
 
-            entries = enumerate(self.ledger.entries.items())
-            await asyncio.gather(*(check(number, *item) for number, item in entries))
+            entries = list(self.ledger.entries.items())[-newest if newest else None :]
+            await asyncio.gather(*(check(number, *item) for number, item in enumerate(entries)))
         found += await self.machines[0].change(self._missing_events)
         return found
 

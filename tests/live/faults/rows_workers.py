@@ -1,14 +1,17 @@
 """Workers that die or hang."""
 
 import asyncio
+import random
 import signal
+import sqlite3
+import time
 from typing import Final
 
 import psutil
 
-from tests.live.faults.load import Load
-from tests.live.faults.row import Bounds, Finding, Row, observed
-from tests.live.faults.site import Machine, Site
+from tests.live.faults.load import Ledger, Load
+from tests.live.faults.row import Bounds, Finding, Row, counted, observed
+from tests.live.faults.site import Machine, Site, progress, workers_answer
 
 _WORKERS: Final = 4
 _CLIENTS: Final = 16
@@ -50,7 +53,53 @@ def _is_replaced(machine: Machine, victim: psutil.Process) -> bool:
     return len(workers) == _WORKERS and victim.pid not in {each.pid for each in workers}
 
 
+async def kill_everything(site: Site) -> list[Finding]:
+    """SIGKILL to all processes under load, start, compare; again and again on one database."""
+    rounds = site.rounds or (3 if site.small else 200)
+    machine = await site.machine(workers=2, ephemeral_ttl="86400", token_ttl="86400")
+    finding = Finding(f"Everything: SIGKILL × {rounds}, 2 workers, SQLite")
+    ledger, starts, codes = Ledger(), list[float](), list[str]()
+    chance = random.Random(18)
+    for number in range(1, rounds + 1):
+        if number % 10 == 1:  # a code lives for an hour
+            codes = await machine.delegation_codes(400)
+        load = Load([machine], 8, pause=0.01, seed=number, ledger=ledger, codes=codes)
+        before = len(ledger.entries)
+        async with load:
+            await asyncio.sleep(chance.uniform(0.2, 2.0))
+            await asyncio.to_thread(machine.kill)
+        finding.samples += [each for each in load.samples if each.outcome != "refused"]
+        began = time.monotonic()
+        await asyncio.to_thread(machine.start)
+        starts.append(time.monotonic() - began)
+        newest = max(1, len(ledger.entries) - before) + 200
+        missing = await load.missing(newest=newest) + _damage(machine)
+        finding.missing += [f"round {number}: {each}" for each in missing]
+        if number % 10 == 0 or missing:
+            progress(f"round {number}: {ledger.counts.total()} acknowledged; missing: {missing}")
+    await workers_answer(machine)
+    finding.missing += await Load([machine], 0, ledger=ledger).missing()
+    finding.acknowledged = ledger.counts
+    starts.sort()
+    finding.notes += [
+        f"acknowledged: {counted(ledger.counts)}",
+        f"start to first answer: median {starts[len(starts) // 2]:.1f} s, longest {starts[-1]:.1f} s",
+    ]
+    finding.log = [line for line in machine.log_lines() if "Traceback" in line]
+    finding.judge(Bounds(cut=None, health=None, log_lines=0))
+    return [finding]
+
+
+def _damage(machine: Machine) -> list[str]:
+    """What SQLite's own checks find."""
+    with sqlite3.connect(machine.database) as connection:
+        whole = [row[0] for row in connection.execute("pragma integrity_check")]
+        orphans = connection.execute("pragma foreign_key_check").fetchall()
+    return [text for text in whole if text != "ok"] + [f"orphan {row}" for row in orphans]
+
+
 ROWS: Final = (
     Row("worker-kill", "one of four workers gets SIGKILL", kill_worker),
     Row("worker-stop", "one of four workers gets SIGSTOP", stop_worker),
+    Row("kill-all", "SIGKILL of everything under load, 200 times", kill_everything),
 )

@@ -12,11 +12,17 @@ from collections import Counter
 from pathlib import Path
 from typing import Final
 
-from tests.live.faults import rows_disk, rows_workers
+from tests.live.faults import rows_databases, rows_disk, rows_machines, rows_races, rows_workers
 from tests.live.faults.row import Finding, Row, table
 from tests.live.faults.site import Site, progress
 
-ROWS: Final[tuple[Row, ...]] = (*rows_workers.ROWS, *rows_disk.ROWS)
+ROWS: Final[tuple[Row, ...]] = (
+    *rows_workers.ROWS,
+    *rows_databases.ROWS,
+    *rows_machines.ROWS,
+    *rows_races.ROWS,
+    *rows_disk.ROWS,
+)
 
 
 def _chosen(names: list[str]) -> list[Row]:

@@ -67,7 +67,10 @@ class Machine(Server):
         folder = self.folder / "beside"
         folder.mkdir(exist_ok=True)
         return make_settings(
-            folder, self.keys or self.folder / "keys", base_url=self.base, secret=SECRET
+            folder,
+            self.keys or self.folder / "keys",
+            base_url=self.settings.get("base_url", self.base),
+            secret=SECRET,
         )
 
     @property
@@ -313,10 +316,14 @@ class Site:
         return made
 
     async def pair(self, *, workers: int = 2, **settings: str) -> tuple[Machine, Machine]:
-        """Two running machines that share database, Redis, pepper and keys; the settings name the first two."""
+        """Two running machines that share pepper, keys and base URL; the settings name the database and Redis."""
         keys = self.folder / "keys"
-        first = await self.machine(workers=workers, keys=keys, **settings)
-        second = await self.machine(workers=workers, keys=keys, **settings)
+        first = self.new_machine(workers=workers, folder=None, keys=keys, **settings)
+        second = self.new_machine(workers=workers, folder=None, keys=keys, **settings)
+        for machine in (first, second):
+            machine.settings["base_url"] = first.base
+            await asyncio.to_thread(machine.start)
+            await workers_answer(machine)
         return first, second
 
 
