@@ -168,7 +168,7 @@ class Load:
             else:
                 outcome = str(answer.status_code)
                 if answer.status_code >= 400:
-                    detail = f"{method} {_NUMBERED.sub('…', f'{path}: {answer.text[:160]!r}')}"
+                    detail = f"{method} {_NUMBERED.sub('…', f'{path}: {answer.text[:110]!r}')}"
             break
         self.samples.append(Sample(kind, began, time.monotonic(), outcome, detail))
         return answer

@@ -3,8 +3,10 @@
 import asyncio
 import getpass
 import os
+import re
 import signal
 import subprocess
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
@@ -13,8 +15,11 @@ import httpx2
 
 from tests.helpers.live_server import PATIENCE, free_port, wait_for
 from tests.live.faults.load import Load
-from tests.live.faults.row import Bounds, Finding, Row, observed
+from tests.live.faults.row import Bounds, Finding, Row, counted, observed
 from tests.live.faults.site import Machine, Site, progress, workers_answer
+
+_REASON: Final = re.compile(r"\] \d+#\d+: \*\d+ ([^,]+)")
+"""What nginx says of a request that failed, in a line of its log."""
 
 
 def _start_nginx(folder: Path, machines: Sequence[Machine]) -> tuple[str, subprocess.Popen[bytes]]:
@@ -71,8 +76,8 @@ async def rolling_restart(site: Site) -> list[Finding]:
     failed = sum(each.failed for each in seen.finding.samples)
     if failed:
         seen.finding.broken.append(f"{failed} failed requests")
-        for line in (folder / "errors").read_text().splitlines()[-5:]:
-            progress(f"nginx: {line}")
+        reasons = Counter(found[1] for found in _REASON.finditer((folder / "errors").read_text()))
+        seen.finding.notes.append(f"nginx: {counted(reasons)}")
     return [seen.finding]
 
 

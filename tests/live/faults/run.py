@@ -50,10 +50,12 @@ async def _run(row: Row, options: argparse.Namespace) -> list[Finding]:
 
 def _explain(finding: Finding) -> None:
     """What the table has no room for: what was lost, which errors came, what was logged."""
-    errors = Counter(each.detail for each in finding.samples if each.failed and each.detail)
+    errors = Counter(
+        f"{each.outcome} {each.detail}" for each in finding.samples if each.failed and each.detail
+    )
     lines = [
         *finding.missing[:20],
-        *(f"{count} × {detail}" for detail, count in errors.most_common(5)),
+        *(f"{count} × {detail}" for detail, count in errors.most_common(12)),
         *(f"log: {line[:300]}" for line in finding.log[:12]),
         *(f"BROKEN: {text}" for text in finding.broken),
     ]
