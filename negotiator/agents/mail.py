@@ -122,10 +122,14 @@ def _said(failure: Exception) -> str:
 
 @dataclass(frozen=True, slots=True)
 class DeliveryResult:
-    """Why a mail was not sent, empty when it was; `is_final` tells that another attempt would fail too."""
+    """Why a mail was not sent, empty when it was; `is_final` tells that another attempt would fail too.
+
+    `is_away` tells that the server gave no answer, so that other mails would fail as well.
+    """
 
     failure: str = ""
     is_final: bool = False
+    is_away: bool = False
 
 
 class Mailer:
@@ -173,7 +177,9 @@ class Mailer:
                 f"the sender {refused.sender} is refused (NEGOTIATOR_MAIL_FROM): {refused.message}"
             )
         except (SMTPException, OSError, ValueError) as failure:
-            return DeliveryResult(_said(failure) or f"no answer within {_DEADLINE:.0f} s")
+            away = not isinstance(failure, SMTPResponseException)
+            said = _said(failure) or f"no answer within {_DEADLINE:.0f} s"
+            return DeliveryResult(said, is_away=away)
         return DeliveryResult()
 
     def keep(self, to: str, subject: str, text: str, *, failure: str = "") -> None:

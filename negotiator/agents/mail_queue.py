@@ -8,6 +8,7 @@ import asyncio
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from hashlib import blake2b
 from typing import Final
 
@@ -17,6 +18,7 @@ from sqlmodel import Field, col, func, select
 
 from negotiator import values
 from negotiator.agents.mail import Mailer, allow_mail, is_mail_allowed
+from negotiator.circuit_breaker import CircuitBreaker
 from negotiator.fault_log import FaultLog
 from negotiator.store.model import TableModel, table_options
 from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
@@ -28,7 +30,8 @@ CLAIM: Final = 60_000
 """Milliseconds for which a process that sends a mail keeps it from the others."""
 FIRST_RETRY: Final = 30_000
 LONGEST_RETRY: Final = 900_000
-"""Milliseconds until the second attempt; each further wait is four times as long, up to the longest."""
+"""Milliseconds until the second attempt; after answers of the server each further wait is four times as long, up to
+the longest."""
 AT_ONCE: Final = 8
 _NONCE: Final = 12
 
@@ -105,6 +108,13 @@ class MailQueue:
         self._cipher = MailCipher(secret)
         self._news = asyncio.Event()
         self._faults = FaultLog("mails cannot be sent")
+        self._breaker = CircuitBreaker(
+            "",  # `_faults` logs
+            "Mails cannot be sent now.",
+            seconds=CLAIM / 1000,
+            at_once=AT_ONCE,
+            cool_down=LOOK_EVERY,
+        )
         self._delayed = 0
 
     def add(self, tx: Transaction, to: str, subject: str, text: str, *, life: int) -> bool:
@@ -149,9 +159,15 @@ class MailQueue:
                 continue
 
     async def send_due(self) -> None:
-        """Send every mail that is due and that no other process is sending, eight at a time."""
-        while await self._store.read(lambda tx: tx.one(_IS_DUE, now=values.now())):
-            claimed = await self._store.write(_claim)
+        """Send every mail that is due and that no other process is sending, eight at a time.
+
+        A server that does not answer is tried with one mail every ten seconds.
+        """
+        while not self._breaker.wait_seconds and await self._store.read(
+            lambda tx: tx.one(_IS_DUE, now=values.now())
+        ):
+            most = 1 if self._breaker.is_open else AT_ONCE
+            claimed = await self._store.write(partial(_claim, most=most))
             await asyncio.gather(*(self._send(mail) for mail in claimed))
         self._delayed = await self._store.read(lambda tx: tx.one(_DELAYED)) or 0
 
@@ -171,13 +187,19 @@ class MailQueue:
             await self._store.write(lambda tx: _sent(tx, mail))
             return
         result = await self._mailer.send(mail.recipient, mail.subject, text, message_id=mail.id)
+        if result.is_away:
+            self._breaker.failed(result.failure)
+        else:
+            self._breaker.worked()
         if not result.failure:
             self._faults.worked()
             await self._store.write(lambda tx: _sent(tx, mail))
             return
         if not result.is_final:
             self._faults.failed(result.failure)
-        next_at = values.now() + min(FIRST_RETRY * 4**mail.attempts, LONGEST_RETRY)
+        # The mail is not at fault when the server is away: it goes soon after the server is back.
+        delay = FIRST_RETRY if result.is_away else FIRST_RETRY * 4**mail.attempts
+        next_at = values.now() + min(delay, LONGEST_RETRY)
         if result.is_final or next_at >= mail.until:
             self._mailer.keep(mail.recipient, mail.subject, text, failure=result.failure)
             await self._store.write(lambda tx: tx.run(_DELETE, mail=mail.id))
@@ -189,10 +211,10 @@ class MailQueue:
         )
 
 
-def _claim(tx: Transaction) -> Sequence[QueuedMail]:
+def _claim(tx: Transaction, *, most: int) -> Sequence[QueuedMail]:
     """The mails that are due, kept from other processes for a minute."""
     now = values.now()
-    due = tx.all(_DUE, now=now, limit=AT_ONCE)
+    due = tx.all(_DUE, now=now, limit=most)
     for mail in due:
         tx.run(_POSTPONE, mail=mail.id, new_attempts=mail.attempts, new_next_at=now + CLAIM)
     return due

@@ -328,7 +328,7 @@ async def check_speech(patient: Patient) -> list[Finding]:
     """Which recogniser hears calls."""
     recognizer = make_recognizer(patient.settings)
     try:
-        state, _, text = recognizer_state(patient.settings, recognizer.caps).partition(": ")
+        state, _, text = recognizer_state(patient.settings, recognizer).partition(": ")
     finally:
         await recognizer.close()
     if state != "ok":

@@ -76,7 +76,7 @@ class MemoryServices:
         embedder = self.embedder.embedder
         if embedder.lesser:
             return f"lesser: {embedder.model}, as {embedder.lesser}"
-        if embedder.state == "idle" and self.embedder.failure:
+        if embedder.state != "loading" and self.embedder.failure:
             return f"failing: {embedder.model}. {self.embedder.failure}"
         return f"{'ok' if embedder.state == 'ready' else embedder.state}: {embedder.model}"
 
@@ -86,6 +86,7 @@ class MemoryServices:
         A process of a service without memories stays small.
         """
         if self.embedder.embedder.state != "idle":
+            await self.embedder.retry()
             return
         if await self.memories.store.read(vector_queries.is_any_stored):
             self.embedder.prepare()
@@ -159,7 +160,7 @@ def build_teleprompter(
         ),
         {STREAM_PATH: WebSocketEndpoint(context, streams.stream, origins=origins)},
         (audio.close, utterances.silence_timers.close, bus.close, analyser.close),
-        partial(str, recognizer_state(settings, recognizer.caps)),
+        partial(recognizer_state, settings, recognizer),
     )
 
 

@@ -131,6 +131,10 @@ class MemoryIndexCache:
             )
         return indexed
 
+    def held(self, owner: str) -> "MemoryIndex | None":
+        """The owner's index as it is, if there is one."""
+        return self._indexes.get(owner)
+
     def forget(self, owner: str) -> None:
         if owner in self._indexes:
             self._taken -= self._costs.pop(owner)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from negotiator import values
 from negotiator.errors import Unavailable
+from negotiator.fault_log import FaultLog
 from negotiator.memory import content_guard
 from negotiator.memory.index_cache import MemoryIndexCache
 from negotiator.memory.memories_lifecycle import SimilarMemories
@@ -16,12 +17,12 @@ from negotiator.memory.search_filters import compile_filters
 from negotiator.memory.searchable_text import MemoryEmbedder
 from negotiator.memory.vector_queries import renew_vectors
 from negotiator.store.store import Store
-from negotiator.telemetry import logger
 
 if TYPE_CHECKING:
     from negotiator.memory.index import MemoryIndex
     from negotiator.memory.search_ranking import RankedRow
 
+_BY_WORDS: Final = "These were found by their words alone."
 _WORDS_ONLY: Final = (
     "The sentence model is being loaded, so these were found by their words alone. "
     "A search in some seconds finds by meaning too."
@@ -36,7 +37,6 @@ _UNTRUSTED_SHARE: Final = 4
 _MAX_READ_INLINE: Final = 500
 
 VectorArray = Any
-log = logger(__name__)
 
 
 class MemorySearch:
@@ -47,13 +47,14 @@ class MemorySearch:
         self._indexes = MemoryIndexCache(store, embedder.models)
         self._embedder = embedder
         self._renewing: dict[str, asyncio.Task[None]] = {}
+        self._faults = FaultLog("vectors are not made anew")
         self._turn = asyncio.Lock()
         self._vectors: OrderedDict[tuple[str, str], VectorArray] = OrderedDict()
 
     async def search(self, owner: str, request: SearchMemories) -> dict[str, Any]:
-        """The best matches; 422 for an invalid filter, 503 when the embedder is unavailable.
+        """The best matches; 422 for an invalid filter, 503 for a semantic search while the embedder is unavailable.
 
-        While the model loads, a hybrid search finds by words alone and says so.
+        While the model loads or fails, a hybrid search finds by words alone and says so.
         """
         from negotiator.memory.index import IndexQuery
 
@@ -63,7 +64,14 @@ class MemorySearch:
             if mode == "semantic":
                 raise Unavailable(self._embedder.failure or _NOT_LOADED)
             mode, notice = "keyword", self._embedder.failure or _WORDS_ONLY
-        vector = None if mode == "keyword" else await self._vector(owner, request.query)
+        vector = None
+        if mode != "keyword":
+            try:
+                vector = await self._vector(owner, request.query)
+            except Unavailable as away:
+                if mode == "semantic":
+                    raise
+                mode, notice = "keyword", f"{away.description} {_BY_WORDS}"
         index = await self._index(owner)
         if keep is not None and len(index) > _MAX_READ_INLINE:
             await asyncio.to_thread(index.read)
@@ -117,9 +125,12 @@ class MemorySearch:
         }
         if not suspected:
             return SimilarMemories()
-        mine, *theirs = await self._embedder.embed_texts(
-            [body.text, *(facts["text"] for facts in suspected.values())]
-        )
+        try:
+            mine, *theirs = await self._embedder.embed_texts(
+                [body.text, *(facts["text"] for facts in suspected.values())]
+            )
+        except Unavailable:
+            return SimilarMemories()
         similar: str | None = None
         for (memory, facts), text in zip(suspected.items(), theirs, strict=True):
             if float(text @ mine) < DUPLICATE_SIMILARITY:
@@ -179,7 +190,11 @@ class MemorySearch:
             async with self._turn:
                 await renew_vectors(self._store, self._embedder, owner=owner)
         except Unavailable as fault:
-            log.warning("vectors were not made anew", detail=fault.detail)
+            self._faults.failed(fault.detail or fault.description)
+            if index := self._indexes.held(owner):
+                index.outdated = True
+        else:
+            self._faults.worked()
         finally:
             del self._renewing[owner]
 

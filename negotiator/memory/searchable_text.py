@@ -4,6 +4,7 @@ The head names the counterparty, the kind and the tags. Questions often name onl
 """
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -26,6 +27,7 @@ HEAD_WEIGHT: Final = 0.7
 """How much the head's vector counts beside the text's."""
 READY_SECONDS: Final = 1.0
 """How long a call waits for a model that loads, before it does without."""
+_TRIAL: Final = "Is the model back?"
 _FIELD_WEIGHT: Final = 2
 """How often a word of the counterparty or of a tag counts."""
 log = logger(__name__)
@@ -68,7 +70,7 @@ class MemoryEmbedder:
     def __init__(self, embedder: Embedder) -> None:
         self.embedder = embedder
         self.failure = ""
-        """Why the model could not be loaded at the last attempt."""
+        """Why the model could not be loaded or used at the last attempt."""
         self._preparing: asyncio.Task[None] | None = None
         self._building: asyncio.Task[None] | None = None
 
@@ -95,18 +97,37 @@ class MemoryEmbedder:
         return self.embedder.state == "ready"
 
     async def embed(self, memories: Sequence[EmbeddedText]) -> list[StoredEmbedding]:
-        """The vectors to store. A memory gets an empty one, made later, while the model loads; 503."""
-        if not await self.is_ready():
-            return [NOT_EMBEDDED] * len(memories)
+        """The vectors to store. A memory gets an empty one, made later, while the model loads or fails."""
+        try:
+            if await self.is_ready():
+                return await self.embed_now(memories)
+        except Unavailable:
+            pass  # `failure` has the reason, and the embedder logs it
+        return [NOT_EMBEDDED] * len(memories)
+
+    async def embed_now(self, memories: Sequence[EmbeddedText]) -> list[StoredEmbedding]:
+        """The vectors to store; 503 while the model fails."""
         vectors = await self._vectors(memories)
         return [StoredEmbedding(self.models[0], vector.tobytes()) for vector in vectors]
 
     async def embed_texts(self, texts: Sequence[str]) -> "NDArray[float32]":
         """The vectors of texts alone, one row each; 503."""
         english = self.embedder.english_only
-        return await self.embedder.embed(
-            [glossary().translate(text) for text in texts] if english else texts
-        )
+        try:
+            found = await self.embedder.embed(
+                [glossary().translate(text) for text in texts] if english else texts
+            )
+        except Unavailable as away:
+            self.failure = away.description
+            raise
+        self.failure = ""
+        return found
+
+    async def retry(self) -> None:
+        """Try a model that failed, so that `failure` is true though nobody uses it."""
+        if self.failure and await self.is_ready():
+            with contextlib.suppress(Unavailable):
+                await self.embed_texts([_TRIAL])
 
     async def close(self) -> None:
         for task in (self._preparing, self._building):

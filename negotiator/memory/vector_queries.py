@@ -103,7 +103,7 @@ async def renew_vectors(
     while found := await store.scan(
         partial(_outdated, model=embedder.models[0], owner=owner, after=last)
     ):
-        vectors = await embedder.embed(
+        vectors = await embedder.embed_now(
             [EmbeddedText.of_view(orjson.loads(document)) for _, _, _, document in found]
         )
 

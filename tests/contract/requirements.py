@@ -355,6 +355,7 @@ REQUIREMENTS: Final = {
     "7.1:history": "a memory's history answers what it was",
     "7.1:dedup": "the same text is kept once, nothing said is lost",
     "7.2:search": "search takes query, filters, limit, mode and explain",
+    "7.2:failing-model": "while the model fails, memories are stored and found by words, later by meaning",
     "7.2:loading": "while the sentence model loads, searches answer by words and say so",
     "7.3:claim": "claiming moves memories to the user, untrusted until reviewed",
     "7.3:user-confirms": "no token confirms a memory; the user does at a page",

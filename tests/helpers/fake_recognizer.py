@@ -94,6 +94,8 @@ class FakeRecognizer:
     room: int = 100
     opened: list[FakeRecognition] = field(default_factory=list[FakeRecognition])
 
+    fault = ""
+
     @property
     def caps(self) -> EngineCapabilities:
         """It reads."""

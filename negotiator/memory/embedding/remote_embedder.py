@@ -2,7 +2,6 @@
 host.
 """
 
-import asyncio
 import json
 from collections.abc import Sequence
 from http import HTTPStatus
@@ -11,6 +10,7 @@ from urllib.parse import urlsplit
 
 import httpx2
 
+from negotiator.circuit_breaker import CircuitBreaker
 from negotiator.errors import Unavailable
 from negotiator.memory.embedding.embedder import EmbedderState
 
@@ -18,7 +18,18 @@ if TYPE_CHECKING:
     from negotiator.memory.embedding.embedder import Vectors
 
 TIMEOUT_SECONDS: Final = 10.0
+CALLS_AT_ONCE: Final = 32
 _BATCH: Final = 64
+_FAULTS: Final = (httpx2.HTTPError, OSError, ValueError, KeyError, TypeError)
+_OF_THE_TEXT: Final = frozenset(
+    {
+        HTTPStatus.BAD_REQUEST,
+        HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+        HTTPStatus.UNPROCESSABLE_ENTITY,
+    }
+)
+"""Statuses that say something against a text and nothing against the endpoint."""
+_AWAY: Final = "The embedding endpoint cannot be used now."
 _MOST_RECEIVED: Final = 8 * 1024 * 1024
 
 
@@ -40,6 +51,13 @@ class RemoteEmbedder:
         self._url = f"{url.rstrip('/')}/embeddings"
         self._model_name = model
         headers = {"authorization": f"Bearer {key}"} if key else {}
+        self._breaker = CircuitBreaker(
+            "the embedding endpoint does not answer",
+            _AWAY,
+            seconds=TIMEOUT_SECONDS,
+            at_once=CALLS_AT_ONCE,
+            faults=_FAULTS,
+        )
         self._client = httpx2.AsyncClient(
             follow_redirects=False,
             trust_env=False,
@@ -60,11 +78,11 @@ class RemoteEmbedder:
 
         rows: list[Any] = []
         try:
-            async with asyncio.timeout(TIMEOUT_SECONDS):
+            async with self._breaker.call():
                 for start in range(0, len(texts), _BATCH):
                     rows.extend(await self._ask(texts[start : start + _BATCH]))
-            found = np.array(rows, np.float32).reshape(len(texts), -1)
-        except (httpx2.HTTPError, OSError, TimeoutError, ValueError, KeyError, TypeError) as fault:
+                found = np.array(rows, np.float32).reshape(len(texts), -1)
+        except (*_FAULTS, _TextRefused) as fault:
             raise _unavailable(str(fault)) from fault
         lengths = np.linalg.norm(found, axis=1, keepdims=True)
         if not np.isfinite(found).all() or not lengths.all():
@@ -82,6 +100,8 @@ class RemoteEmbedder:
                 received += chunk
                 if len(received) > _MOST_RECEIVED:
                     raise ValueError("the answer is too large")
+            if reply.status_code in _OF_THE_TEXT:
+                raise _TextRefused(f"status {reply.status_code}")
             if reply.status_code != HTTPStatus.OK:
                 raise ValueError(f"status {reply.status_code}")
         listed: list[Any] = json.loads(received)["data"]
@@ -91,5 +111,9 @@ class RemoteEmbedder:
         return vectors
 
 
+class _TextRefused(Exception):
+    """The endpoint answers, and takes a text not."""
+
+
 def _unavailable(detail: str) -> Unavailable:
-    return Unavailable("The embedding endpoint cannot be used now.", detail=detail)
+    return Unavailable(_AWAY, detail=detail)

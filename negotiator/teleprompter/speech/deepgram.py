@@ -145,7 +145,7 @@ class DeepgramRecognizer(RemoteRecognizer):
             quality_note=f"All audio of the call goes to {host} ({model}) as it is spoken: quality is that model's.",
             third_party=host,
         )
-        super().__init__(caps, streams)
+        super().__init__(caps, streams, seconds=_CONNECT_SECONDS, faults=_FAULTS)
         self._url = url
         self._key = key
         self._wishes = {
@@ -163,7 +163,8 @@ class DeepgramRecognizer(RemoteRecognizer):
         self._check_free()
         line = _Line(self._address(config), self._key)
         try:
-            await line.connect()
+            async with self._breaker.call():
+                await line.connect()
         except _FAULTS as fault:
             raise Unavailable(
                 "The speech service cannot be used now.", detail=str(fault)

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
+from negotiator.circuit_breaker import CircuitBreaker
 from negotiator.errors import Unavailable
 from negotiator.teleprompter.speech import endpointer
 from negotiator.teleprompter.speech.engine import ENGINE_KINDS
@@ -20,10 +21,11 @@ from negotiator.teleprompter.speech.recognizer import (
     SpeechRecognition,
     StreamConfig,
 )
-from negotiator.teleprompter.speech.worker import SpeechWorker
+from negotiator.teleprompter.speech.worker import LOAD_SECONDS, SpeechWorker
 from negotiator.teleprompter.speech.worker_recognition import ConfidenceMonitor, WorkerRecognition
 
 _IDLE_SECONDS: Final = 300.0
+_START_FAILURES: Final = 2
 
 
 class WorkerPool:
@@ -42,9 +44,22 @@ class WorkerPool:
         self.workers: list[SpeechWorker] = []
         self._hearings: set[WorkerRecognition] = set()
         self._starting = asyncio.Lock()
+        self._breaker = CircuitBreaker(
+            "speech workers cannot be started",
+            "The speech engine cannot be used now.",
+            seconds=2 * LOAD_SECONDS,
+            at_once=1,
+            faults=(Unavailable,),
+            failures=_START_FAILURES,
+        )
         self._repairs: set[asyncio.Task[None]] = set()
         self._idle: asyncio.TimerHandle | None = None
         self._closed = False
+
+    @property
+    def fault(self) -> str:
+        """As `Recognizer.fault`."""
+        return "its workers cannot be started" if self._breaker.is_open else ""
 
     @property
     def pids(self) -> list[int]:
@@ -87,7 +102,8 @@ class WorkerPool:
         async with self._starting:
             least = min(self.workers, key=lambda worker: len(worker.attached), default=None)
             if least is None or (least.attached and len(self.workers) < self._size):
-                least = await SpeechWorker.start(self._load, self._gone)
+                async with self._breaker.call():
+                    least = await SpeechWorker.start(self._load, self._gone)
                 self.workers.append(least)
             return least
 
@@ -148,6 +164,11 @@ class LocalRecognizer:
     @property
     def caps(self) -> EngineCapabilities:
         return self._caps
+
+    @property
+    def fault(self) -> str:
+        """As `Recognizer.fault`."""
+        return self.pool.fault
 
     async def open(self, config: StreamConfig) -> SpeechRecognition:
         language = config.language.partition("-")[0].lower()

@@ -77,6 +77,11 @@ class Recognizer(Protocol):
     @property
     def caps(self) -> EngineCapabilities: ...
 
+    @property
+    def fault(self) -> str:
+        """Why channels are refused or hear nothing now, for the health check; empty when all is well."""
+        ...
+
     async def open(self, config: StreamConfig) -> SpeechRecognition:
         """A new channel; `RecognizerBusy` when all are in use, `Unavailable` (503) when the engine cannot be used."""
         ...

@@ -40,6 +40,11 @@ class TextOnlyRecognizer:
         """Capabilities of kind `text`."""
         return self._caps
 
+    @property
+    def fault(self) -> str:
+        """Nothing fails here."""
+        return ""
+
     async def open(self, config: StreamConfig) -> SpeechRecognition:
         """Raises `Unavailable` (503)."""
         raise Unavailable(self._why)
@@ -69,8 +74,14 @@ def make_recognizer(settings: Settings) -> Recognizer:
     )
 
 
-def recognizer_state(settings: Settings, caps: EngineCapabilities) -> str:
-    """The health check of speech: `ok` with the engine, or `lesser` when `auto` found only a lesser one, and why."""
+def recognizer_state(settings: Settings, recognizer: Recognizer) -> str:
+    """The health check of speech: `ok` with the engine, or `lesser` when `auto` found only a lesser one, and why.
+
+    `failing` while the engine or the service cannot be used.
+    """
+    caps = recognizer.caps
+    if recognizer.fault:
+        return f"failing: {caps.id}, {recognizer.fault}"
     if settings.speech_engine == "auto" and (missing := _missing(EMBEDDED_ENGINES[0])):
         return f"lesser: {caps.id}, as {missing} is not installed"
     return f"ok: {caps.id}"

@@ -5,6 +5,7 @@ import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from urllib.parse import urlsplit
 
+from negotiator.circuit_breaker import CircuitBreaker
 from negotiator.telemetry import logger
 from negotiator.teleprompter.speech.events import RecognitionEvent, RecognitionProblem
 from negotiator.teleprompter.speech.recognition_channel import RecognitionChannel
@@ -82,16 +83,35 @@ class RemoteRecognition:
 
 
 class RemoteRecognizer:
-    """The capabilities of a remote service and its open channels, at most `streams`."""
+    """The capabilities of a remote service and its open channels, at most `streams`; `faults` mean that it fails."""
 
-    def __init__(self, caps: EngineCapabilities, streams: int) -> None:
+    def __init__(
+        self,
+        caps: EngineCapabilities,
+        streams: int,
+        *,
+        seconds: float,
+        faults: tuple[type[Exception], ...],
+    ) -> None:
         self._caps = caps
+        self._breaker = CircuitBreaker(
+            "the speech service does not answer",
+            "The speech service cannot be used now.",
+            seconds=seconds,
+            at_once=streams,
+            faults=faults,
+        )
         self._most = streams
         self._open: set[RemoteRecognition] = set()
 
     @property
     def caps(self) -> EngineCapabilities:
         return self._caps
+
+    @property
+    def fault(self) -> str:
+        """As `Recognizer.fault`."""
+        return "the speech service does not answer" if self._breaker.is_open else ""
 
     async def close(self) -> None:
         """End every channel."""

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import httpx2
 
+from negotiator.errors import Unavailable
 from negotiator.teleprompter.speech.endpointer import (
     Endpointer,
     EndpointEvent,
@@ -132,6 +133,7 @@ class UtteranceTranscriber:
 
 
 TIMEOUT_SECONDS: Final = 10.0
+_FAULTS: Final = (httpx2.HTTPError, OSError, ValueError, KeyError, TypeError)
 _MOST_RECEIVED: Final = 256 * 1024
 _LOST: Final = "The speech service did not answer; what was just said is missing."
 
@@ -154,7 +156,7 @@ class TranscriptionApiRecognizer(RemoteRecognizer):
             ),
             third_party=host,
         )
-        super().__init__(caps, streams)
+        super().__init__(caps, streams, seconds=TIMEOUT_SECONDS, faults=_FAULTS)
         self._url = f"{url.rstrip('/')}/audio/transcriptions"
         self._model = model
         self._hangover_ms = hangover_ms
@@ -165,8 +167,13 @@ class TranscriptionApiRecognizer(RemoteRecognizer):
         )
 
     async def open(self, config: StreamConfig) -> SpeechRecognition:
-        """A new channel; nothing is sent before a voice is detected. `RecognizerBusy` when all streams are in use."""
+        """A new channel; nothing is sent before a voice is detected. `RecognizerBusy` when all streams are in use.
+
+        `Unavailable` while the service keeps failing.
+        """
         self._check_free()
+        if self._breaker.is_open:
+            self._breaker.require()
         if self._detector is None:
             self._detector = await asyncio.to_thread(detector_factory)
         endpointer = Endpointer(
@@ -185,11 +192,12 @@ class TranscriptionApiRecognizer(RemoteRecognizer):
 
     async def _transcribe(self, language: str, pcm: bytes) -> Transcription:
         try:
-            async with asyncio.timeout(TIMEOUT_SECONDS):
+            async with self._breaker.call():
                 answer = await self._ask(language, pcm)
-            return Transcription(without_inventions(str(answer["text"])))
-        except (httpx2.HTTPError, OSError, TimeoutError, ValueError, KeyError, TypeError) as fault:
+                heard = str(answer["text"])
+        except (*_FAULTS, Unavailable) as fault:
             raise RecognitionFailed(_LOST, detail=str(fault)) from fault
+        return Transcription(without_inventions(heard))
 
     async def _ask(self, language: str, pcm: bytes) -> Any:
         form = {"model": self._model, "language": language, "response_format": "json"}

@@ -19,7 +19,7 @@ from negotiator.teleprompter.speech.worker_frames import (
 )
 
 _MODULE: Final = "negotiator.teleprompter.speech.worker_process"
-_LOAD_SECONDS: Final = 120.0
+LOAD_SECONDS: Final = 120.0
 _END_SECONDS: Final = 2.0
 _READ: Final = 65_536
 log = logger(__name__)
@@ -64,7 +64,7 @@ class SpeechWorker:
         worker = cls(process, gone)
         worker.send(encode_frame(FrameKind.LOAD, payload=json.dumps(load).encode()))
         try:
-            async with asyncio.timeout(_LOAD_SECONDS):
+            async with asyncio.timeout(LOAD_SECONDS):
                 await asyncio.shield(worker._ready)
         except BaseException as fault:
             await worker.close()

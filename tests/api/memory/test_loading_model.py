@@ -2,7 +2,7 @@
 
 import asyncio
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ import httpx2
 import pytest
 
 from negotiator.compose import assistant as wiring
+from negotiator.errors import Unavailable
 from negotiator.memory import searchable_text
 from negotiator.memory.embedding.embedder import EmbedderState, HashingEmbedder
 from negotiator.settings import Settings
@@ -27,11 +28,17 @@ class LoadingEmbedder(HashingEmbedder):
         super().__init__()
         self.state: EmbedderState = "idle"
         self.loaded = asyncio.Event()
+        self.is_away = False
 
     async def prepare(self) -> None:
         self.state = "loading"
         await self.loaded.wait()
         self.state = "ready"
+
+    async def embed(self, texts: Sequence[str]) -> Any:
+        if self.is_away:
+            raise Unavailable("The sentence model cannot be used now.")
+        return await super().embed(texts)
 
 
 @pytest.fixture
@@ -90,6 +97,35 @@ async def test_a_search_answers_by_words_and_says_so_until_the_model_is_loaded(
     assert (await client.get("/api/health")).json()["checks"]["embedding"].startswith("ok: ")
     await until(lambda: models(settings) == [FORM, FORM])
     assert len(await memory_client.hits("Globex payments", mode="semantic")) == 2
+
+
+@pytest.mark.asyncio
+@covers("7.2:failing-model")
+async def test_while_the_model_fails_memories_are_stored_and_found_by_words_and_later_by_meaning(
+    memory_client: MemoryClient,
+    hashing_embedder: LoadingEmbedder,
+    settings: Settings,
+    client: httpx2.AsyncClient,
+) -> None:
+    hashing_embedder.loaded.set()
+    await memory_client.said("Initech wants to be called in the morning.")
+    hashing_embedder.is_away = True
+    await memory_client.said("Globex pays after ninety days.")
+    found = (await memory_client.call("POST", "/search", {"query": "Globex payments"})).json()
+    assert (found["mode"], len(found["items"])) == ("keyword", 1)
+    assert "cannot be used now" in found["notice"]
+    by_meaning = await memory_client.call(
+        "POST", "/search", {"query": "Globex payments", "mode": "semantic"}
+    )
+    refused(by_meaning, 503, "temporarily_unavailable")
+    health = (await client.get("/api/health")).json()["checks"]["embedding"]
+    assert health.startswith("failing: ")
+
+    hashing_embedder.is_away = False
+    assert len(await memory_client.hits("Initech", mode="semantic")) > 0
+    await until(lambda: models(settings) == [FORM, FORM])
+    health = (await client.get("/api/health")).json()["checks"]["embedding"]
+    assert health.startswith("ok: ")
 
 
 @pytest.mark.asyncio

@@ -13,10 +13,10 @@ import pytest
 import pytest_asyncio
 from structlog.testing import capture_logs
 
-from negotiator import fault_log
+from negotiator import circuit_breaker, fault_log
 from negotiator.agents import mail
 from negotiator.agents.mail import Mailer, allow_mail
-from negotiator.agents.mail_queue import FIRST_RETRY, MailQueue
+from negotiator.agents.mail_queue import AT_ONCE, FIRST_RETRY, LOOK_EVERY, MailQueue
 from negotiator.settings import Settings
 from negotiator.store.ownership import current_walk
 from negotiator.store.sqlite import SqliteStore
@@ -100,6 +100,29 @@ async def test_a_mail_that_could_not_be_sent_in_its_time_is_in_the_outbox_and_co
     assert held.get_content() == TEXT
     assert next((tmp_path / "outbox").glob("*.eml")).stat().st_mode & 0o777 == 0o600
     assert await store.write(lambda tx: allow_mail(tx, ADA))
+
+
+@pytest.mark.asyncio
+async def test_a_server_that_is_away_is_tried_with_one_mail_and_all_go_once_it_is_back(
+    store: SqliteStore, tmp_path: Path, clock: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now, port = 1000.0, closed_port()
+    monkeypatch.setattr(circuit_breaker, "monotonic", lambda: now)
+    mails = queue(store, port, tmp_path)
+    for number in range(AT_ONCE + 4):
+        assert await add(store, mails, f"u{number}@corp.example")
+    await mails.send_due()
+    await mails.send_due()
+    assert f"{AT_ONCE} waiting" in mails.state(), "the others were not tried"
+    now += LOOK_EVERY
+    await mails.send_due()
+    assert f"{AT_ONCE + 1} waiting" in mails.state(), "one was"
+    now += LOOK_EVERY
+    clock.advance(FIRST_RETRY // 1000 + 1)
+    async with recording_smtp("plain", port=port) as server:
+        await mails.send_due()
+    assert len(server.mails) == AT_ONCE + 4
+    assert mails.state() == "ok"
 
 
 @pytest.mark.asyncio

@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from negotiator.circuit_breaker import COOL_DOWN_SECONDS
 from negotiator.errors import Unavailable
 from negotiator.teleprompter.speech import deepgram
 from negotiator.teleprompter.speech.deepgram import DeepgramRecognizer
@@ -70,7 +71,12 @@ async def test_an_utterance_that_was_not_answered_is_named_and_the_next_is_heard
 async def test_a_service_that_answers_nothing_is_given_up() -> None:
     async with fake_transcriptions() as service:
         recognizer = over_http(service.url, key="wrong")
+        assert recognizer.fault == ""
         events = await heard(await recognizer.open(StreamConfig()), sentences(*SAID, *SAID))
+        with pytest.raises(Unavailable) as refused:
+            await recognizer.open(StreamConfig())
+        assert refused.value.retry_after == COOL_DOWN_SECONDS
+        assert recognizer.fault == "the speech service does not answer"
         await recognizer.close()
     assert problems(events) == ["utterance_lost"] * 2 + ["engine_failed"]
     assert service.times == 3

@@ -13,6 +13,7 @@ import psutil
 import pytest
 import pytest_asyncio
 
+from negotiator.circuit_breaker import COOL_DOWN_SECONDS
 from negotiator.errors import Unavailable
 from negotiator.teleprompter.speech.events import (
     AudioGap,
@@ -197,6 +198,11 @@ async def test_a_model_that_cannot_be_loaded_is_said_at_once(
     assert "encoder" in refused.value.detail
     assert str(tmp_path) not in refused.value.description
     assert recognizer.pool.pids == []
+    for _ in range(2):
+        with pytest.raises(Unavailable) as refused:
+            await recognizer.open(StreamConfig())
+    assert refused.value.retry_after == COOL_DOWN_SECONDS
+    assert recognizer.fault == "its workers cannot be started"
     await recognizer.close()
 
 

@@ -41,6 +41,15 @@ class LoadingEmbedder(HashingEmbedder):
         return await super().embed(texts)
 
 
+class FailingEmbedder(HashingEmbedder):
+    is_away = True
+
+    async def embed(self, texts: Sequence[str]) -> Any:
+        if self.is_away:
+            raise Unavailable("It is away.")
+        return await super().embed(texts)
+
+
 async def vector(embedder: MemoryEmbedder, memory: EmbeddedText) -> Any:
     """The stored vector of a memory."""
     [stored] = await embedder.embed([memory])
@@ -110,3 +119,20 @@ async def test_a_model_that_cannot_be_loaded_is_tried_again(
     assert await embedder.is_ready()
     assert embedder.failure == ""
     await embedder.close()
+
+
+@pytest.mark.asyncio
+async def test_a_memory_gets_its_vector_later_while_the_model_fails_and_a_trial_finds_it_back() -> (
+    None
+):
+    model = FailingEmbedder()
+    embedder = MemoryEmbedder(model)
+    memory = EmbeddedText(TEXT, "fact", "Globex", ())
+    assert await embedder.embed([memory, memory]) == [NOT_EMBEDDED] * 2
+    assert embedder.failure == "It is away."
+    await embedder.retry()
+    assert embedder.failure == "It is away."
+    model.is_away = False
+    await embedder.retry()
+    assert embedder.failure == ""
+    assert (await vector(embedder, memory)).any()

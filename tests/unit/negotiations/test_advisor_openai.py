@@ -256,7 +256,7 @@ async def test_a_model_that_does_not_answer_is_left_alone_for_a_while(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     now = 1000.0
-    monkeypatch.setattr("negotiator.negotiations.advisor.time.monotonic", lambda: now)
+    monkeypatch.setattr("negotiator.circuit_breaker.monotonic", lambda: now)
     seen: list[dict[str, Any]] = []
     async with fake_chat_model(sends(reply("503 Busy", b"{}")), seen) as url:
         advisor = OpenAiAdvisor(url, key="", model="m")

@@ -8,6 +8,7 @@ import httpx2
 import numpy as np
 import pytest
 
+from negotiator.circuit_breaker import FAILURES
 from negotiator.errors import Unavailable
 from negotiator.memory.embedding import embedder_selection as choosing
 from negotiator.memory.embedding.embedder import HashingEmbedder
@@ -93,6 +94,25 @@ async def test_an_endpoint_that_cannot_be_reached_is_not_there_now() -> None:
     embedder = remote(away)
     with pytest.raises(Unavailable):
         await embedder.embed(["x"])
+    await embedder.close()
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(("status", "calls"), [(500, FAILURES), (400, FAILURES + 2)])
+async def test_an_endpoint_that_fails_is_left_alone_but_a_text_it_refuses_is_no_failure(
+    status: int, calls: int
+) -> None:
+    asked: list[httpx2.Request] = []
+
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        asked.append(request)
+        return httpx2.Response(status)
+
+    embedder = remote(answer)
+    for _ in range(FAILURES + 2):
+        with pytest.raises(Unavailable):
+            await embedder.embed(["x"])
+    assert len(asked) == calls
     await embedder.close()
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import subprocess
 import sys
+import threading
 import time
 from importlib import import_module
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from negotiator import circuit_breaker
 from negotiator.errors import Unavailable
 from negotiator.memory.embedding import minilm_embedder
 from negotiator.memory.embedding.minilm_embedder import (
@@ -151,3 +153,77 @@ def test_nothing_of_it_is_loaded_before_it_is_used() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert answer.stdout.strip() == "[]"
+
+
+class _Tokenizer:
+    def encode(self, text: str) -> Any:
+        return type("Encoding", (), {"ids": [len(text)]})
+
+
+class _Session:
+    """A model that hangs until `ends`, or raises."""
+
+    def __init__(self, fault: Exception | None = None) -> None:
+        self.ends = threading.Event()
+        self.fault = fault
+
+    def run(self, *_: Any) -> Any:
+        if self.fault:
+            raise self.fault
+        self.ends.wait(10)
+        return [np.ones((1, 384), np.float32)]
+
+
+@pytest.mark.asyncio
+async def test_a_model_that_hangs_is_left_and_the_next_call_loads_it_anew(
+    box: MiniLmFiles, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(minilm_embedder, "EMBED_SECONDS", 0.02)
+    model, hung = MiniLmEmbedder(box, MODELS), _Session()
+    model.load(_Tokenizer(), hung)
+    with pytest.raises(Unavailable) as refused:
+        await model.embed(["x"])
+    assert "0.02 s" in refused.value.detail
+    assert model.state == "idle"
+    monkeypatch.setattr(minilm_embedder, "EMBED_SECONDS", 30.0)
+    assert (await model.embed(["They pay late."])).shape == (1, 384)
+    hung.ends.set()
+    await model.close()
+
+
+@pytest.mark.asyncio
+async def test_a_model_that_keeps_failing_is_dropped_refused_and_back_by_itself(
+    box: MiniLmFiles, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 1000.0
+    monkeypatch.setattr(circuit_breaker, "monotonic", lambda: now)
+    model = MiniLmEmbedder(box, MODELS)
+    model.load(_Tokenizer(), _Session(RuntimeError("no memory")))
+    for _ in range(circuit_breaker.FAILURES):
+        with pytest.raises(Unavailable, match="cannot be used"):
+            await model.embed(["x"])
+    with pytest.raises(Unavailable) as refused:
+        await model.embed(["x"])
+    assert refused.value.detail == "no memory"
+    assert refused.value.retry_after == circuit_breaker.COOL_DOWN_SECONDS
+    now += circuit_breaker.COOL_DOWN_SECONDS
+    assert (await model.embed(["They pay late."])).shape == (1, 384)
+    await model.close()
+
+
+@pytest.mark.asyncio
+async def test_a_call_whose_turn_does_not_come_is_refused_and_nothing_is_held_against_the_model(
+    box: MiniLmFiles, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(minilm_embedder, "TURN_SECONDS", 0.01)
+    model, slow = MiniLmEmbedder(box, MODELS), _Session()
+    model.load(_Tokenizer(), slow)
+    first = asyncio.create_task(model.embed(["x"]))
+    await asyncio.sleep(0)
+    for _ in range(circuit_breaker.FAILURES + 1):
+        with pytest.raises(Unavailable) as refused:
+            await model.embed(["y"])
+        assert refused.value.retry_after == 1
+    slow.ends.set()
+    assert len(await first) == len(await model.embed(["y"])) == 1
+    await model.close()

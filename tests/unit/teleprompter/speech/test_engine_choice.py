@@ -43,7 +43,7 @@ WHISPER = ("ctranslate2", "tokenizers", *BASE_PACKAGES)
 
 def state() -> str:
     settings = load()
-    return recognizer_state(settings, make_recognizer(settings).caps)
+    return recognizer_state(settings, make_recognizer(settings))
 
 
 def test_whisper_is_the_default_where_its_weights_are_installed(
