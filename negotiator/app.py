@@ -179,6 +179,7 @@ def _periodic_tasks(application: Application) -> list[Callable[[], Awaitable[Non
     return [
         store_what_was_seen,
         application.housekeeping.run,
+        application.secrets.compare,
         *(task for component in application.components for task in component.periodic_tasks),
     ]
 

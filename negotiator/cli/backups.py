@@ -104,8 +104,8 @@ async def restore(
         )
     if settings.secret and settings.secret.encode() != settings.pepper_file.read_bytes():
         print_warning(
-            f"{ENV_PREFIX}SECRET is not the backup's pepper: API keys, open codes and sessions are void until it is "
-            f"unset; the backup's is in {settings.pepper_file}"
+            f"{ENV_PREFIX}SECRET is not the backup's pepper: no server starts until it is unset, since the backup's "
+            f"is in {settings.pepper_file}; or negotiator keys adopt makes API keys, open codes and sessions void"
         )
     if done.erased_again is None:
         print_warning(

@@ -7,7 +7,8 @@ import shutil
 import stat
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from ipaddress import ip_address
@@ -26,7 +27,7 @@ from negotiator.cli.output import is_missing, reason_of
 from negotiator.cli.running_servers import running_servers
 from negotiator.cli.serve import interpreter_warning
 from negotiator.compose.assistant import build_embedder
-from negotiator.compose.services import load_pepper
+from negotiator.compose.shared_secrets import fault_of, load_pepper
 from negotiator.discovery.health_routes import HEALTH_PATH
 from negotiator.discovery.probe_routes import PROBE_WORD, ArrivedRequest, probe_path
 from negotiator.errors import Refusal
@@ -35,8 +36,9 @@ from negotiator.keys import ALGORITHMS, Keyring, UnusableKeyError
 from negotiator.negotiations.advisor import WordingRequest, build_advisor
 from negotiator.settings import Settings
 from negotiator.settings_files import SettingsSources
+from negotiator.store import fingerprints
 from negotiator.store.migrate import read_revisions
-from negotiator.store.store import make_store
+from negotiator.store.store import Store, make_store
 from negotiator.teleprompter.speech.recognizer_factory import make_recognizer, recognizer_state
 
 State = Literal["ok", "warning", "fault"]
@@ -207,13 +209,37 @@ async def check_database(patient: Patient) -> list[Finding]:
     advice = "" if state == "ok" else "negotiator migrate; a newer schema is from a newer version."
     findings = [Finding("database", state, f"{name}, schema {found} of {newest}", advice)]
     if not url.startswith("sqlite"):
-        store = make_store(url)
-        await store.start()
-        try:
+        async with _opened(url) as store:
             findings.append(_clock("the database's", await store.clock() / 1000 - time.time()))
-        finally:
-            await store.close()
+    if found == newest:
+        findings += await _secrets(patient.settings)
     return findings
+
+
+async def _secrets(settings: Settings) -> list[Finding]:
+    """Whether pepper and signing keys are those of the machines that share the database."""
+    files = settings.keys_dir.glob("*.pem") if settings.keys_dir.is_dir() else ()
+    if not (settings.secret or settings.pepper_file.exists()) or not any(files):
+        return []
+    async with _opened(settings.database_url) as store:
+        recorded = await store.read(fingerprints.recorded)
+    if not recorded:
+        return []
+    ring = await asyncio.to_thread(Keyring, settings.keys_dir)
+    if fault := fault_of(settings, load_pepper(settings), ring, recorded):
+        text, _, advice = fault.partition(": ")
+        return [Finding("secrets", "fault", text, f"{advice[0].upper()}{advice[1:]}")]
+    return [Finding("secrets", "ok", "pepper and signing keys are those of the database")]
+
+
+@asynccontextmanager
+async def _opened(url: str) -> AsyncGenerator[Store]:
+    store = make_store(url)
+    await store.start()
+    try:
+        yield store
+    finally:
+        await store.close()
 
 
 def _revisions(url: str) -> tuple[str | None, str | None]:

@@ -18,6 +18,7 @@ from negotiator.cli.output import (
     JsonOption,
     async_command,
     exit_on_refusal,
+    is_missing,
     load_settings,
     print_result,
     print_table,
@@ -25,6 +26,7 @@ from negotiator.cli.output import (
     run_unit,
 )
 from negotiator.cli.serve import serve
+from negotiator.compose.shared_secrets import adopt, load_pepper, note_rotation
 from negotiator.directory import exchange_import
 from negotiator.discovery import openapi
 from negotiator.keys import ALGORITHMS, Keyring
@@ -188,7 +190,26 @@ async def list_keys(as_json: JsonOption = False) -> None:
 @async_command
 async def rotate_keys(as_json: JsonOption = False) -> None:
     """Make the next keys the signing keys; running servers notice within a second and no request fails."""
-    current = Keyring(load_settings().keys_dir).rotate()
+    settings = load_settings()
+    keyring = Keyring(settings.keys_dir)
+    current = keyring.rotate()
+    if not is_missing(settings.database_url):
+        await run_unit(lambda tx: note_rotation(tx, settings, keyring), settings)
     print_result(
         {"current": current.kid}, f"{current.kid} is the signing key now.", as_json=as_json
     )
+
+
+@keys_app.command("adopt")
+@async_command
+async def adopt_secrets(as_json: JsonOption = False) -> None:
+    """Make this machine's pepper and signing keys those of the database, where they were lost or changed on purpose.
+
+    What was issued with others is void: with another pepper API keys, open codes and sessions, with other keys tokens.
+    """
+    settings = load_settings()
+    keyring, pepper = Keyring(settings.keys_dir), load_pepper(settings)
+    await run_unit(lambda tx: adopt(tx, pepper, keyring), settings)
+    kid = keyring.current.kid
+    line = f"The pepper of this machine and its keys ({kid} signs) are those of the database now."
+    print_result({"current": kid}, line, as_json=as_json)

@@ -12,12 +12,12 @@ import typer
 
 from negotiator import telemetry
 from negotiator.backup.restoring import finish_interrupted_restore
-from negotiator.cli.output import command_name, exit_on_refusal, print_result, run_unit
+from negotiator.cli.output import command_name, exit_on_refusal, open_store, print_result
 from negotiator.cli.running_servers import recorded
+from negotiator.compose.shared_secrets import claim_secrets
 from negotiator.directory import exchange_import
 from negotiator.errors import Unavailable
 from negotiator.http.websocket_protocol import MAX_MESSAGE
-from negotiator.keys import Keyring
 from negotiator.settings import Settings, find_sources, load
 from negotiator.settings_files import ENV_PREFIX, SettingsSources
 from negotiator.store.statement import Transaction
@@ -53,9 +53,7 @@ def serve(
         if settings.metrics_listen:
             metrics_host, _, metrics_port = settings.metrics_listen.rpartition(":")
             _check_address(metrics_host.strip("[]"), int(metrics_port), shared=True)
-        has_users = asyncio.run(run_unit(_prepare, settings))
-        Keyring(settings.keys_dir)
-        secret = _secret(settings)
+        has_users, secret = asyncio.run(_prepare(settings))
         _check_folder(settings.data_dir)
     base = settings.base_url
     lines = [f"Negotiator at {base} (people: {base}/, agents: {base}/auth.md)"]
@@ -118,14 +116,6 @@ def _check_folder(folder: Path) -> None:
         raise Unavailable(f"The data folder {folder} cannot be written to.")
 
 
-def _secret(settings: Settings) -> bytes:
-    from negotiator.compose.services import (
-        load_pepper,  # imported here, because it loads half of the service
-    )
-
-    return load_pepper(settings)
-
-
 def interpreter_warning(version: tuple[int, int, int]) -> str:
     """A line about CVE-2024-7592 when this interpreter has it; else empty."""
     major, minor, micro = version
@@ -138,8 +128,17 @@ def interpreter_warning(version: tuple[int, int, int]) -> str:
     )
 
 
-def _prepare(tx: Transaction) -> bool:
-    """Import this release's content if that has not been done; returns whether any user exists."""
+async def _prepare(settings: Settings) -> tuple[bool, bytes]:
+    """Import this release's content if that has not been done; whether any user exists, and the pepper.
+
+    Raises `Unavailable` when pepper or signing keys are not those of the database.
+    """
+    async with open_store(settings, quiet=True) as store:
+        secret = await claim_secrets(store, settings)
+        return await store.write(_import_content), secret
+
+
+def _import_content(tx: Transaction) -> bool:
     exchange_import.import_bundled_content(tx)
     return user_queries.any_exist(tx)
 

@@ -325,7 +325,7 @@ def _hash_from_input(*about: str) -> str:
 def _password_link(user: User) -> str:
     """The link by which an invited user chooses a password."""
     # Imported here, because they load the pages and half of the service.
-    from negotiator.compose.services import load_pepper
+    from negotiator.compose.shared_secrets import load_pepper
     from negotiator.console.password_reset_pages import NEW_PASSWORD_PATH
 
     settings = load_settings()

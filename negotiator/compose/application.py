@@ -18,6 +18,7 @@ from negotiator.compose.identity import build_agent_access, build_user_pages
 from negotiator.compose.mcp import McpService, build_mcp
 from negotiator.compose.ownership import chores
 from negotiator.compose.services import Services, build_services
+from negotiator.compose.shared_secrets import SecretsComparison
 from negotiator.console.docs_pages import DOCS_PATHS
 from negotiator.console.page_router import SIGN_IN_PATH
 from negotiator.discovery.authorization_metadata import AuthorizationServerInfo
@@ -56,6 +57,7 @@ class Application:
     metrics: MetricsEndpoint
     probe: ProbeEndpoint
     housekeeping: Housekeeping
+    secrets: SecretsComparison
 
     @property
     def settings(self) -> Settings:
@@ -108,10 +110,11 @@ def build_application(settings: Settings) -> Application:
     enabled = [build(services) for name, build in builders.items() if name in settings.services]
     tried = tuple(each for component in enabled for each in component.tried_services)
     clocks = ClockComparison()
+    secrets = SecretsComparison(settings, services.store, services.secret, services.keyring)
     user_pages = build_user_pages(services, access.delegations)
     parts = (*enabled, access.component, user_pages)
     checks = {name: check for component in parts for name, check in component.checks.items()}
-    checks |= {"clock": clocks.state, "mail": services.mails.state}
+    checks |= {"clock": clocks.state, "secrets": secrets.state, "mail": services.mails.state}
     if settings.redis_url:
         checks["redis"] = services.pipeline.limits.state
     endpoint = HealthEndpoint(services.store, __version__, tuple(settings.services), checks)
@@ -160,6 +163,7 @@ def build_application(settings: Settings) -> Application:
         ),
         probe=ProbeEndpoint(services.pipeline.guard, services.secret),
         housekeeping=Housekeeping(services.store, chores(), clocks),
+        secrets=secrets,
     )
 
 

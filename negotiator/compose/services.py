@@ -1,8 +1,5 @@
 """The objects that all components share: store, keys, verifiers, credentials, request pipeline and page router."""
 
-import contextlib
-import os
-import secrets
 from dataclasses import dataclass
 
 from negotiator import scopes, values
@@ -11,6 +8,7 @@ from negotiator.agents.mail import Mailer
 from negotiator.agents.mail_queue import MailQueue
 from negotiator.caller import CallerRate, anonymous_caller
 from negotiator.compose.rate_budgets import build_limits
+from negotiator.compose.shared_secrets import load_pepper
 from negotiator.console.admin_router import ADMIN_ENTRY
 from negotiator.console.browser_sessions import BrowserSessions
 from negotiator.console.cookies import BrowserCookies
@@ -167,19 +165,6 @@ def _guard(
 ) -> Guard:
     callers = BearerAuthenticator(keys, credentials)
     return Guard(callers, settings.proxies, proofs, session_queries.is_live)
-
-
-def load_pepper(settings: Settings) -> bytes:
-    """The secret behind codes and cursors: from the settings, else a file that the first start creates."""
-    if settings.secret:
-        return settings.secret.encode()
-    path = settings.pepper_file
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with contextlib.suppress(FileExistsError):
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "w") as file:
-            file.write(secrets.token_urlsafe(32))
-    return path.read_bytes()
 
 
 def _page_router(

@@ -235,6 +235,7 @@ REQUIREMENTS: Final = {
     "5.1:unknown": "an unknown setting stops with one clear line and exit 2",
     "5.1:ill-typed": "an ill-typed setting stops with one clear line and exit 2",
     "5.1:made": "keys and pepper are made on first start, 0600",
+    "5.1:secrets": "a machine whose pepper or signing keys are not the database's does not start",
     "5.1:files": "settings files are found in the current folder, the checkout or the system's, or are named",
     "5.1:folders": "the data and keys folders are absolute and do not depend on the current folder",
     "5.2:users": "users add, list, disable",

@@ -1,0 +1,36 @@
+"""Fingerprints of the secrets that every machine of one database must have alike."""
+
+from sqlalchemy import select
+from sqlmodel import Field, col
+
+from negotiator.store.model import TableModel, table_options
+from negotiator.store.statement import Query, Statement, Transaction, insertion
+
+
+class Fingerprint(TableModel, table=True):
+    """What identifies a secret without telling it: a digest of the pepper, the id of a signing key."""
+
+    __tablename__ = "fingerprints"
+    __table_args__ = table_options(kept="one row for each secret, which changes with it")
+
+    name: str = Field(primary_key=True)
+    value: str
+
+
+_LIST = Query(
+    select(col(Fingerprint.name), col(Fingerprint.value)), lambda row: (str(row[0]), str(row[1]))
+)
+_new = insertion(Fingerprint)
+_SAVE = Statement(
+    _new.on_conflict_do_update(index_elements=["name"], set_={"value": _new.excluded.value})
+)
+
+
+def recorded(tx: Transaction) -> dict[str, str]:
+    """The fingerprints by the names of the secrets."""
+    return dict(tx.all(_LIST))
+
+
+def record(tx: Transaction, name: str, value: str) -> None:
+    """Store the fingerprint of a secret, in place of an earlier one."""
+    tx.run(_SAVE, name=name, value=value)

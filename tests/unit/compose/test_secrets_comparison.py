@@ -1,0 +1,28 @@
+"""A running process notices that its secrets are no longer those of the other machines."""
+
+import pytest
+
+from negotiator.compose.shared_secrets import SecretsComparison, adopt
+from negotiator.keys import Keyring
+from negotiator.settings import Settings
+from negotiator.store.store import make_store
+
+
+@pytest.mark.asyncio
+async def test_health_says_that_another_machine_has_other_secrets_and_names_no_file(
+    settings: Settings,
+) -> None:
+    store, keyring = make_store(settings.database_url), Keyring(settings.keys_dir)
+    await store.start()
+    try:
+        secrets = SecretsComparison(settings, store, b"one", keyring)
+        await secrets.compare()
+        assert secrets.state() == "ok"
+        await store.write(lambda tx: adopt(tx, b"another", keyring))
+        await secrets.compare()
+        assert secrets.state() == "lesser: not those of the other machines"
+        await store.write(lambda tx: adopt(tx, b"one", keyring))
+        await secrets.compare()
+        assert secrets.state() == "ok"
+    finally:
+        await store.close()
