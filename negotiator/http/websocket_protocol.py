@@ -6,6 +6,7 @@ short, audio does not compress, and the compression windows would need more memo
 
 from typing import Final
 
+from uvicorn._types import ASGISendEvent
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.frames import Frame
 
@@ -34,6 +35,12 @@ class BoundedWebSocketProtocol(WebSocketsSansIOProtocol):
     address = ""
     counted: ConnectionCount | None = None
     deadline = _NEVER
+
+    async def send(self, message: ASGISendEvent) -> None:
+        await super().send(message)
+        if self.close_sent:
+            # uvicorn would log an upgrade that was refused as an application that did not answer.
+            self.handshake_complete = True
 
     def shutdown(self) -> None:
         if self.handshake_complete and not self.close_sent:

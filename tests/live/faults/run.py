@@ -12,7 +12,14 @@ from collections import Counter
 from pathlib import Path
 from typing import Final
 
-from tests.live.faults import rows_databases, rows_disk, rows_machines, rows_races, rows_workers
+from tests.live.faults import (
+    rows_clock,
+    rows_databases,
+    rows_disk,
+    rows_machines,
+    rows_races,
+    rows_workers,
+)
 from tests.live.faults.row import Finding, Row, table
 from tests.live.faults.site import Site, progress
 
@@ -22,6 +29,7 @@ ROWS: Final[tuple[Row, ...]] = (
     *rows_machines.ROWS,
     *rows_races.ROWS,
     *rows_disk.ROWS,
+    *rows_clock.ROWS,
 )
 
 
