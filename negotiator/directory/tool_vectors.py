@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from negotiator.bounded_cache import BoundedCache
 from negotiator.errors import Unavailable
-from negotiator.telemetry import logger
+from negotiator.fault_log import FaultLog
 
 if TYPE_CHECKING:
     from negotiator.directory.search.index import SearchIndex
@@ -23,7 +23,6 @@ _BATCH: Final = 8
 _QUERIES: Final = 2 * 2**20
 _DIGEST: Final = 16
 _DIMENSIONS: Final = 384
-log = logger(__name__)
 
 
 class SentenceEmbedder(Protocol):
@@ -53,6 +52,7 @@ class ToolVectors:
     def __init__(self, embedder: SentenceEmbedder, folder: Path) -> None:
         self._embedder = embedder
         self._file = folder / f"directory-{embedder.model}.vectors"
+        self._faults = FaultLog("the directory searches by words alone")
         self._queries = BoundedCache[str, "SentenceVector"](_QUERIES)
 
     async def of_query(self, text: str) -> "SentenceVector | None":
@@ -63,8 +63,7 @@ class ToolVectors:
                 return None
             try:
                 found = (await self._embedder.embed([text]))[0]
-            except Unavailable as fault:
-                log.warning("no vector for a query of the directory", detail=str(fault))
+            except Unavailable:  # the embedder logs it
                 return None
             self._queries.put(text, found, found.nbytes)
         return found
@@ -74,8 +73,9 @@ class ToolVectors:
         try:
             await self._embedder.prepare()
             await self._fill(index, list(index.vectors.waiting.items()))
+            self._faults.worked()
         except Unavailable as fault:
-            log.warning("the directory searches by words alone", detail=str(fault))
+            self._faults.failed(fault.detail or fault.description)
 
     async def _fill(
         self, index: "SearchIndex", waiting: Sequence[tuple[int, tuple[str, ...]]]

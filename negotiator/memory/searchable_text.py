@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from negotiator.errors import Unavailable
+from negotiator.fault_log import FaultLog
 from negotiator.memory.embedding.embedder import Embedder
 from negotiator.memory.glossary import glossary
 from negotiator.memory.memories_queries import StoredEmbedding
 from negotiator.memory.schemas_memories import MemoryBody
 from negotiator.search_terms import stemmed_terms
-from negotiator.telemetry import logger
 
 if TYPE_CHECKING:
     from numpy import float32
@@ -30,7 +30,6 @@ READY_SECONDS: Final = 1.0
 _TRIAL: Final = "Is the model back?"
 _FIELD_WEIGHT: Final = 2
 """How often a word of the counterparty or of a tag counts."""
-log = logger(__name__)
 
 
 def searchable_terms(text: str, counterparty: str | None, tags: Sequence[str]) -> list[str]:
@@ -71,6 +70,7 @@ class MemoryEmbedder:
         self.embedder = embedder
         self.failure = ""
         """Why the model could not be loaded or used at the last attempt."""
+        self._faults = FaultLog("the embedding model cannot be loaded")
         self._preparing: asyncio.Task[None] | None = None
         self._building: asyncio.Task[None] | None = None
 
@@ -161,11 +161,12 @@ class MemoryEmbedder:
         try:
             await step()
             self.failure = ""
+            self._faults.worked()
         except Unavailable as fault:
-            log.error("the embedding model cannot be loaded", detail=fault.detail)
+            self._faults.failed(fault.detail or fault.description)
             self.failure = fault.description
         except OSError as fault:
-            log.error("the embedding model cannot be stored", detail=str(fault))
+            self._faults.failed(str(fault))
             self.failure = "The embedding model cannot be stored."
 
 

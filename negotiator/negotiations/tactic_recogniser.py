@@ -22,7 +22,6 @@ from negotiator.negotiations.tactics.recognition import (
     recognise_tactics,
     recognition_pieces,
 )
-from negotiator.telemetry import logger
 
 if TYPE_CHECKING:
     from negotiator.negotiations.tactics.sentence_classifier import TacticClassifier
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
 LEARNING_SECONDS: Final = 10.0
 """How long an utterance waits for a classifier that is being learned; after that phrases alone decide."""
 _FORM: Final = 1
-log = logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +61,7 @@ class TacticRecogniser:
             return HeardTactics(recognise_tactics(text), by_meaning=False)
         try:
             vectors = await self._embedder.embed(recognition_pieces(text))
-        except Unavailable as away:
-            log.warning("tactics are heard by their phrases alone", detail=away.detail)
+        except Unavailable:  # the embedder logs it
             return HeardTactics(recognise_tactics(text), by_meaning=False)
         return HeardTactics(recognise_tactics(text, vectors, classifier), by_meaning=True)
 

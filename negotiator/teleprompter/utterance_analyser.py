@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from negotiator import telemetry
 from negotiator.errors import Unavailable
 from negotiator.memory.embedding.embedder import Embedder
 from negotiator.memory.search import MemorySearch
@@ -50,7 +49,6 @@ CLASSIFIER_WAIT_SECONDS: Final = 10.0
 MIN_ANSWER_CONFIDENCE: Final = 0.15
 """Minimum confidence for assigning a prepared objection to a cue."""
 _OBJECTIONS: Final = 256
-log = telemetry.logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,8 +184,7 @@ class UtteranceAnalyser:
     async def _vectors(self, text: str) -> "Vectors | None":
         try:
             return await self._embedder.embed(text_pieces(text))
-        except Unavailable as away:
-            log.warning("cues are heard by their patterns alone", detail=away.detail)
+        except Unavailable:  # the embedder logs it
             return None
 
     async def _answers(self, answers: Iterable[PreparedAnswer]) -> dict[str, PreparedAnswer]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from negotiator.errors import Unavailable
+from negotiator.fault_log import FaultLog
 from negotiator.telemetry import logger
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ class LearnedOnce(Generic[_Learned]):
 
     def __init__(self, learn: Callable[[], Coroutine[Any, Any, _Learned]], *, failing: str) -> None:
         self._learn = learn
-        self._failing = failing
+        self._faults = FaultLog(failing)
         self._learned: _Learned | None = None
         self._task: asyncio.Task[_Learned] | None = None
 
@@ -50,8 +51,9 @@ class LearnedOnce(Generic[_Learned]):
             return None
         fault = task.exception()
         if isinstance(fault, Unavailable | OSError):
-            log.warning(self._failing, detail=str(fault))
+            self._faults.failed(str(fault))
             return None
+        self._faults.worked()
         self._learned = task.result()
         return self._learned
 

@@ -30,6 +30,7 @@ class ScriptedRecognizer:
         offline=True,
         quality_note="It says what it was told to say.",
     )
+    fault = ""
 
     def __init__(
         self, sentences: Sequence[str] = ("your price is too high",), most: int = 8
