@@ -3,11 +3,10 @@
 from collections.abc import Iterable
 from typing import Any
 
-import typer
 from typer.core import TyperArgument, TyperGroup, TyperOption
 
 from docs.pages.markdown import code, grid
-from negotiator.cli.main import app
+from negotiator.cli.main import COMMANDS, load
 from negotiator.http.operation import ServiceDescription
 
 
@@ -15,7 +14,8 @@ def page(_service: ServiceDescription) -> Iterable[str]:
     """Commands in the order of the help."""
     yield "# Commands\n"
     yield "A command prints one clear line and exits 0, or 1 on refusal, 2 on misuse. It works while the server runs.\n"
-    yield from _commands(typer.main.get_command(app), "negotiator")
+    for name in COMMANDS:
+        yield from _commands(load(name), f"negotiator {name}")
 
 
 def _commands(found: Any, name: str) -> Iterable[str]:

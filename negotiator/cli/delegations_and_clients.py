@@ -25,10 +25,8 @@ from negotiator.trust.keysets import KeysRefused
 from negotiator.users import user_queries
 from negotiator.values import timestamp
 
-delegations_app = typer.Typer(
-    no_args_is_help=True, help="Codes by which users let agents work for them."
-)
-clients_app = typer.Typer(no_args_is_help=True, help="OAuth clients.")
+delegations_app = typer.Typer(no_args_is_help=True)
+clients_app = typer.Typer(no_args_is_help=True)
 
 
 @delegations_app.command("create")

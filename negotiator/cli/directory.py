@@ -330,7 +330,7 @@ def _outcome_row(outcome: ImportOutcome) -> dict[str, object]:
     }
 
 
-directory_app = typer.Typer(no_args_is_help=True, help="The AI tools directory.")
+directory_app = typer.Typer(no_args_is_help=True)
 directory_app.add_typer(agents_app, name="agents")
 directory_app.add_typer(submissions_app, name="submissions")
 directory_app.add_typer(reports_app, name="reports")

@@ -24,7 +24,7 @@ from negotiator.store.statement import Transaction
 from negotiator.users import user_queries
 from negotiator.users.tables import User
 
-agents_app = typer.Typer(no_args_is_help=True, help="Agents of both services.")
+agents_app = typer.Typer(no_args_is_help=True)
 YesOption = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
 _WORDS: Final = {"battle_plans": "plans", "cue_examples": "examples", "tool_reports": "reports"}
 

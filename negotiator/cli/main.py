@@ -1,57 +1,98 @@
-"""The command tree, and the commands without a topic."""
+"""The command tree. The modules of a command are imported when it runs: all of them would take a second."""
 
 import os
+from importlib import import_module
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Final, NamedTuple, cast
 
-import orjson
 import typer
+from typer.core import TyperCommand, TyperGroup
 
-from negotiator import __version__, audit
-from negotiator.cli import delegations_and_clients, users_and_issuers
-from negotiator.cli.backups import backup, restore, verify
-from negotiator.cli.directory import directory_app
-from negotiator.cli.doctor import doctor
-from negotiator.cli.erasure import agents_app
-from negotiator.cli.memory import memory_app
-from negotiator.cli.output import (
-    JsonOption,
-    async_command,
-    exit_on_refusal,
-    is_missing,
-    load_settings,
-    print_result,
-    print_table,
-    print_version,
-    run_unit,
-)
-from negotiator.cli.serve import serve
-from negotiator.compose.shared_secrets import adopt, load_pepper, note_rotation
-from negotiator.directory import exchange_import
-from negotiator.discovery import openapi
-from negotiator.keys import ALGORITHMS, Keyring
 from negotiator.settings_files import CONFIG_VARIABLE
-from negotiator.values import timestamp
+
+
+class CommandPlace(NamedTuple):
+    """Where a command or a topic is: a module of this package and a name in it. `summary` is its line in the help."""
+
+    module: str
+    name: str
+    summary: str
+
+
+COMMANDS: Final = {
+    "serve": CommandPlace("serve", "serve", "Serve the API and the pages."),
+    "doctor": CommandPlace(
+        "doctor",
+        "doctor",
+        "Check settings, folders, keys, database, address, proxy, clocks, mail and models.",
+    ),
+    "demo": CommandPlace("installation", "demo", "Tell one negotiation on a real server."),
+    "users": CommandPlace("erasure", "users_app", "User accounts."),
+    "issuers": CommandPlace("users_and_issuers", "issuers_app", "Trusted identity providers."),
+    "agents": CommandPlace("erasure", "agents_app", "Agents of both services."),
+    "delegations": CommandPlace(
+        "delegations_and_clients",
+        "delegations_app",
+        "Codes by which users let agents work for them.",
+    ),
+    "clients": CommandPlace("delegations_and_clients", "clients_app", "OAuth clients."),
+    "directory": CommandPlace("directory", "directory_app", "The AI tools directory."),
+    "memory": CommandPlace("memory", "memory_app", "Memories of users and agents."),
+    "keys": CommandPlace("installation", "keys_app", "Signing keys."),
+    "audit": CommandPlace("installation", "audit_trail", "List the newest identity events."),
+    "backup": CommandPlace(
+        "backups",
+        "backup",
+        "Write database, signing keys, pepper and unsent mails into one encrypted file.",
+    ),
+    "verify": CommandPlace("backups", "verify", "Read a whole backup and check it."),
+    "restore": CommandPlace(
+        "backups", "restore", "Put a backup in the place of the data, while no server runs."
+    ),
+    "migrate": CommandPlace(
+        "installation", "migrate_database", "Migrate the database to the newest schema."
+    ),
+    "openapi": CommandPlace(
+        "installation", "print_openapi", "Print the OpenAPI description of this configuration."
+    ),
+}
+"""Every command and topic of `negotiator`, in the order of the help."""
+
+
+class CommandTree(TyperGroup):
+    """The group of `COMMANDS`: help and completion know their names and summaries, `load` imports one of them."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> TyperCommand | None:
+        place = COMMANDS.get(cmd_name)
+        return place and TyperCommand(cmd_name, help=place.summary)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        name, found, rest = super().resolve_command(ctx, args)
+        return name, found and load(args[0]), rest
+
+
+def load(name: str) -> TyperCommand | TyperGroup:
+    """The command or topic of `COMMANDS`, imported."""
+    place = COMMANDS[name]
+    found = getattr(import_module(f"negotiator.cli.{place.module}"), place.name)
+    holder = typer.Typer(add_completion=False)
+    if isinstance(found, typer.Typer):
+        holder.add_typer(found, name=name, help=place.summary)
+        group = cast("TyperGroup", typer.main.get_command(holder))
+        return cast("TyperGroup", group.commands[name])
+    holder.command(name)(found)
+    return cast("TyperCommand", typer.main.get_command(holder))
+
 
 app = typer.Typer(
+    cls=CommandTree,
     no_args_is_help=True,
     invoke_without_command=True,
     pretty_exceptions_enable=False,
 )
-keys_app = typer.Typer(no_args_is_help=True, help="Signing keys.")
-app.add_typer(users_and_issuers.users_app, name="users")
-app.add_typer(users_and_issuers.issuers_app, name="issuers")
-app.add_typer(agents_app, name="agents")
-app.add_typer(delegations_and_clients.delegations_app, name="delegations")
-app.add_typer(delegations_and_clients.clients_app, name="clients")
-app.add_typer(directory_app, name="directory")
-app.add_typer(memory_app, name="memory")
-app.add_typer(keys_app, name="keys")
-app.command("serve")(serve)
-app.command("doctor")(doctor)
-app.command("backup")(backup)
-app.command("verify")(verify)
-app.command("restore")(restore)
 
 
 @app.callback()
@@ -76,140 +117,12 @@ def choose_settings(
     if config is not None:
         os.environ[CONFIG_VARIABLE] = str(config.resolve())
     if version:
+        from negotiator.cli.output import (
+            exit_on_refusal,  # imported here, because it loads the database
+            print_version,
+        )
+
         with exit_on_refusal():
             print_version(verbose=verbose)
     elif context.invoked_subcommand is None:
         raise typer.BadParameter("name a command; negotiator --help lists them")
-
-
-@app.command("demo")
-def demo(
-    url: Annotated[
-        str,
-        typer.Option(
-            help="A running server with the same settings as this command. Default: a server of its own."
-        ),
-    ] = "",
-    verbose: Annotated[
-        bool,
-        typer.Option("--verbose", help="Show each request of a longer run, chapter by chapter."),
-    ] = False,
-    keep: Annotated[
-        bool,
-        typer.Option(
-            "--keep", help="Fill a database with four example negotiations instead, and serve it."
-        ),
-    ] = False,
-    folder: Annotated[
-        Path | None,
-        typer.Argument(
-            help="With --keep: the folder of the database.",
-            show_default="`demo` in the data folder",
-        ),
-    ] = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Tell one negotiation on a real server, and check every answer; with --verbose run through the whole API.
-
-    With --keep, fill a database to look at and serve it until Ctrl-C; with --json, only fill it.
-    """
-    from negotiator.cli.demo.command import (
-        run_demo,  # imported here, because it loads a third of what all other commands need
-    )
-
-    run_demo(url, folder, verbose=verbose, keep=keep, as_json=as_json)
-
-
-@app.command("migrate")
-@async_command
-async def migrate_database(as_json: JsonOption = False) -> None:
-    """Migrate the database to the newest schema and the catalogue to this release's content."""
-    await run_unit(exchange_import.import_bundled_content)
-    print_result({"migrated": True}, "The database has the newest schema.", as_json=as_json)
-
-
-@app.command("audit")
-@async_command
-async def audit_trail(
-    limit: Annotated[int, typer.Option(min=1, max=10_000, help="How many events.")] = 50,
-    as_json: JsonOption = False,
-) -> None:
-    """List the newest identity events, newest first."""
-    events = await run_unit(lambda tx: audit.latest_events(tx, limit))
-    rows = (
-        {
-            "at": timestamp(event.at),
-            "event": event.event,
-            "subject": event.subject,
-            "actor": event.actor,
-            "detail": orjson.loads(event.detail) if as_json else event.detail,
-        }
-        for event in events
-    )
-    print_table(rows, "No events.", as_json=as_json)
-
-
-@app.command("openapi")
-@async_command
-async def print_openapi(as_json: JsonOption = False) -> None:
-    """Print the OpenAPI description of this configuration as JSON."""
-    from negotiator.compose.application import (
-        build_application,  # imported here, because other commands do not need the whole service
-    )
-
-    document = openapi.openapi_document(build_application(load_settings()).service, __version__)
-    print_result(
-        document,
-        orjson.dumps(document, option=orjson.OPT_INDENT_2).decode(),
-        as_json=as_json,
-    )
-
-
-@keys_app.command("list")
-@async_command
-async def list_keys(as_json: JsonOption = False) -> None:
-    """List the signing keys: for each algorithm the current key, the next key (published already) and retired keys."""
-    ring = Keyring(load_settings().keys_dir)
-    rows: list[dict[str, str]] = []
-    for algorithm in ALGORITHMS:
-        family = ring.family(algorithm)
-        states = [*("retired" for _ in family[2:]), "current", "next"]
-        rows += [
-            {
-                "kid": key.kid,
-                "algorithm": algorithm,
-                "state": state,
-                "made_at": timestamp(key.made_at),
-            }
-            for key, state in zip(family, states, strict=True)
-        ]
-    print_table(rows, "No keys.", as_json=as_json)
-
-
-@keys_app.command("rotate")
-@async_command
-async def rotate_keys(as_json: JsonOption = False) -> None:
-    """Make the next keys the signing keys; running servers notice within a second and no request fails."""
-    settings = load_settings()
-    keyring = Keyring(settings.keys_dir)
-    current = keyring.rotate()
-    if not is_missing(settings.database_url):
-        await run_unit(lambda tx: note_rotation(tx, settings, keyring), settings)
-    print_result(
-        {"current": current.kid}, f"{current.kid} is the signing key now.", as_json=as_json
-    )
-
-
-@keys_app.command("adopt")
-@async_command
-async def adopt_secrets(as_json: JsonOption = False) -> None:
-    """Make this machine's pepper and signing keys those of the database, where they were lost or changed on purpose.
-
-    What was issued with others is void: with another pepper API keys, open codes and sessions, with other keys tokens.
-    """
-    settings = load_settings()
-    keyring, pepper = Keyring(settings.keys_dir), load_pepper(settings)
-    await run_unit(lambda tx: adopt(tx, pepper, keyring), settings)
-    kid = keyring.current.kid
-    line = f"The pepper of this machine and its keys ({kid} signs) are those of the database now."
-    print_result({"current": kid}, line, as_json=as_json)

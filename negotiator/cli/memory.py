@@ -22,7 +22,7 @@ from negotiator.memory.vector_queries import reembed_all
 from negotiator.store.statement import Transaction
 from negotiator.users import user_queries
 
-memory_app = typer.Typer(no_args_is_help=True, help="Memories of users and agents.")
+memory_app = typer.Typer(no_args_is_help=True)
 
 UserOption = Annotated[str, typer.Option(help="The user's e-mail address.")]
 _MAX_TEXT = 80

@@ -26,8 +26,8 @@ from negotiator.trust.keysets import KeysRefused, parse
 from negotiator.users import identity_matching, password_links, user_queries
 from negotiator.users.tables import User
 
-users_app = typer.Typer(no_args_is_help=True, help="User accounts.")
-issuers_app = typer.Typer(no_args_is_help=True, help="Trusted identity providers.")
+users_app = typer.Typer(no_args_is_help=True)
+issuers_app = typer.Typer(no_args_is_help=True)
 
 _INVITED = """The account is without a password. Its user chooses one at this link, which works once, for 7 days:
 

@@ -1,0 +1,154 @@
+"""The commands of an installation: signing keys, database, audit trail, description and demonstration."""
+
+from pathlib import Path
+from typing import Annotated
+
+import orjson
+import typer
+
+from negotiator import __version__, audit
+from negotiator.cli.output import (
+    JsonOption,
+    async_command,
+    is_missing,
+    load_settings,
+    print_result,
+    print_table,
+    run_unit,
+)
+from negotiator.compose.shared_secrets import adopt, load_pepper, note_rotation
+from negotiator.directory import exchange_import
+from negotiator.discovery import openapi
+from negotiator.keys import ALGORITHMS, Keyring
+from negotiator.values import timestamp
+
+keys_app = typer.Typer(no_args_is_help=True)
+
+
+def demo(
+    url: Annotated[
+        str,
+        typer.Option(
+            help="A running server with the same settings as this command. Default: a server of its own."
+        ),
+    ] = "",
+    verbose: Annotated[
+        bool,
+        typer.Option("--verbose", help="Show each request of a longer run, chapter by chapter."),
+    ] = False,
+    keep: Annotated[
+        bool,
+        typer.Option(
+            "--keep", help="Fill a database with four example negotiations instead, and serve it."
+        ),
+    ] = False,
+    folder: Annotated[
+        Path | None,
+        typer.Argument(
+            help="With --keep: the folder of the database.",
+            show_default="`demo` in the data folder",
+        ),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Tell one negotiation on a real server, and check every answer; with --verbose run through the whole API.
+
+    With --keep, fill a database to look at and serve it until Ctrl-C; with --json, only fill it.
+    """
+    from negotiator.cli.demo.command import (
+        run_demo,  # imported here, because it loads a third of what all other commands need
+    )
+
+    run_demo(url, folder, verbose=verbose, keep=keep, as_json=as_json)
+
+
+@async_command
+async def migrate_database(as_json: JsonOption = False) -> None:
+    """Migrate the database to the newest schema and the catalogue to this release's content."""
+    await run_unit(exchange_import.import_bundled_content)
+    print_result({"migrated": True}, "The database has the newest schema.", as_json=as_json)
+
+
+@async_command
+async def audit_trail(
+    limit: Annotated[int, typer.Option(min=1, max=10_000, help="How many events.")] = 50,
+    as_json: JsonOption = False,
+) -> None:
+    """List the newest identity events, newest first."""
+    events = await run_unit(lambda tx: audit.latest_events(tx, limit))
+    rows = (
+        {
+            "at": timestamp(event.at),
+            "event": event.event,
+            "subject": event.subject,
+            "actor": event.actor,
+            "detail": orjson.loads(event.detail) if as_json else event.detail,
+        }
+        for event in events
+    )
+    print_table(rows, "No events.", as_json=as_json)
+
+
+@async_command
+async def print_openapi(as_json: JsonOption = False) -> None:
+    """Print the OpenAPI description of this configuration as JSON."""
+    from negotiator.compose.application import (
+        build_application,  # imported here, because other commands do not need the whole service
+    )
+
+    document = openapi.openapi_document(build_application(load_settings()).service, __version__)
+    print_result(
+        document,
+        orjson.dumps(document, option=orjson.OPT_INDENT_2).decode(),
+        as_json=as_json,
+    )
+
+
+@keys_app.command("list")
+@async_command
+async def list_keys(as_json: JsonOption = False) -> None:
+    """List the signing keys: for each algorithm the current key, the next key (published already) and retired keys."""
+    ring = Keyring(load_settings().keys_dir)
+    rows: list[dict[str, str]] = []
+    for algorithm in ALGORITHMS:
+        family = ring.family(algorithm)
+        states = [*("retired" for _ in family[2:]), "current", "next"]
+        rows += [
+            {
+                "kid": key.kid,
+                "algorithm": algorithm,
+                "state": state,
+                "made_at": timestamp(key.made_at),
+            }
+            for key, state in zip(family, states, strict=True)
+        ]
+    print_table(rows, "No keys.", as_json=as_json)
+
+
+@keys_app.command("rotate")
+@async_command
+async def rotate_keys(as_json: JsonOption = False) -> None:
+    """Make the next keys the signing keys; running servers notice within a second and no request fails."""
+    settings = load_settings()
+    keyring = Keyring(settings.keys_dir)
+    current = keyring.rotate()
+    if not is_missing(settings.database_url):
+        await run_unit(lambda tx: note_rotation(tx, settings, keyring), settings)
+    print_result(
+        {"current": current.kid}, f"{current.kid} is the signing key now.", as_json=as_json
+    )
+
+
+@keys_app.command("adopt")
+@async_command
+async def adopt_secrets(as_json: JsonOption = False) -> None:
+    """Make this machine's pepper and signing keys those of the database, where they were lost or changed on purpose.
+
+    What was issued with others is void: with another pepper API keys, open codes and sessions, with other keys tokens.
+    """
+    settings = load_settings()
+    keyring, pepper = Keyring(settings.keys_dir), load_pepper(settings)
+    await run_unit(lambda tx: adopt(tx, pepper, keyring), settings)
+    kid = keyring.current.kid
+    line = f"The pepper of this machine and its keys ({kid} signs) are those of the database now."
+    print_result({"current": kid}, line, as_json=as_json)
