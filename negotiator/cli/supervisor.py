@@ -64,6 +64,12 @@ class Supervisor(Multiprocess):
                 self.processes[index].start()
                 place.since, place.replace_at = time.monotonic(), None
 
+    def terminate_all(self) -> None:
+        """Stop listening, then the workers: a connection that none of them accepts is refused."""
+        for listening in self.sockets:
+            listening.close()
+        super().terminate_all()
+
     def _ended(self, process: Process, place: WorkerPlace, lived: float) -> float:
         """Log how this worker ended, and make sure of it; returns the seconds until it may be replaced."""
         process.process.join(_ENDING)

@@ -39,6 +39,9 @@ _MAX_PIPELINED: Final = 64
 _LINGER: Final = 2.0
 """Seconds in which a refused client may still send, so that a reset does not destroy the answer (RFC 9112 §9.6)."""
 
+_PARTING: Final = 0.5
+"""Seconds in which an idle client may still send a request after this server was told to stop."""
+
 
 class _Refused(Exception):
     """Ends parsing; the protocol object holds the refusal."""
@@ -71,6 +74,8 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         """Whether received bytes are dropped: the connection closes, or another protocol has taken it over."""
         self._refusal: tuple[str, Refusal] | None = None
         self._refusal_sent = False
+        self._is_last = False
+        """Whether the connection closes after its next answer."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:
         super().connection_made(transport)
@@ -119,6 +124,8 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         if self.parser.should_upgrade():  # pyright: ignore[reportOptionalMemberAccess]
             self._check_upgrade()
         super().on_headers_complete()
+        if self._is_last:
+            self.cycle.keep_alive = False
         self._stage = _BODY
         self._unparsed = 0
         self._timed = False
@@ -210,11 +217,27 @@ class BoundedHttpProtocol(HttpToolsProtocol):
                 refusal = RequestTimeout("The body of the request did not arrive in time.")
                 self._refuse(connections.BODY_TIMEOUT, refusal)
 
+    def shutdown(self) -> None:
+        """Close after the answer, or soon when nothing is asked.
+
+        A proxy may just be sending a request over a connection that it kept. Had that been closed, the proxy could not
+        tell whether the request was run, and would fail it.
+        """
+        if self._is_idle and not self.transport.is_closing():
+            self._is_last = True
+            self.loop.call_later(_PARTING, self._part)
+        else:
+            super().shutdown()
+
     def evict(self) -> None:
         """Close without an answer."""
         self._ignores_input = True
         self.shared.waiting.pop(self, None)
         self.transport.close()
+
+    def _part(self) -> None:
+        if self._is_idle and not self.transport.is_closing():
+            self.evict()
 
     @property
     def _is_idle(self) -> bool:

@@ -49,6 +49,17 @@ class BareServer:
     connections: WorkerConnections
     meters: MetricRegistry
     seen: list[Scope] = field(default_factory=list[Scope])
+    server: uvicorn.Server | None = None
+
+    def begin_to_stop(self) -> None:
+        """What SIGTERM does; returns when no new connection is accepted."""
+        assert self.server is not None
+        self.server.should_exit = True
+        self.until(self._refuses)
+
+    def _refuses(self) -> bool:
+        with socket.socket() as probe:
+            return probe.connect_ex(("127.0.0.1", self.port)) != 0
 
     def connect(self, source: str = "127.0.0.1") -> socket.socket:
         """A connection from this loopback address."""
@@ -126,6 +137,7 @@ def serve(
             timeout_graceful_shutdown=1,
         )
     )
+    running.server = server
     thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
     thread.start()
     running.until(lambda: server.started)

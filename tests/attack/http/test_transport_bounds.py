@@ -67,6 +67,19 @@ def refusal(received: bytes) -> dict[str, Any]:
     return members
 
 
+def test_a_server_that_stops_answers_what_is_sent_over_a_kept_connection(tmp_path: Path) -> None:
+    """A proxy that kept the connection cannot know yet; the answer tells it to close."""
+    with serve(tmp_path) as running, running.connect() as kept, running.connect() as silent:
+        kept.sendall(GET + b"\r\n")
+        assert statuses(kept.recv(65_536)) == [200]
+        running.begin_to_stop()
+        kept.sendall(GET + b"\r\n")
+        received = receive_all(kept)
+        assert statuses(received) == [200]
+        assert b"connection: close" in received.lower()
+        assert receive_all(silent) == b""
+
+
 def test_headers_of_just_the_allowed_size_are_read(server: BareServer) -> None:
     assert statuses(server.exchange(head_of(LIMIT))) == [200]
 

@@ -16,7 +16,7 @@ from negotiator import audit, values
 from negotiator.store.statement import Transaction
 from tests.conftest import bearer
 from tests.helpers.negotiation_client import negotiation_body
-from tests.live.faults.site import Machine
+from tests.live.faults.site import HEALTH, Machine
 
 REGISTER: Final = "/api/agent/register"
 CLAIM: Final = "/api/agent/claim"
@@ -24,7 +24,6 @@ REVOKE: Final = "/oauth/revoke"
 NEGOTIATIONS: Final = "/api/negotiations"
 MEMORIES: Final = "/api/memories"
 TOOLS: Final = "/api/v1/tools"
-HEALTH: Final = "/api/health"
 ANONYMOUS: Final = {"agent_name": "walker", "identity_type": "anonymous"}
 
 SampleKind = Literal["read", "page", "write", "health"]

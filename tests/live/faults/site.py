@@ -13,9 +13,11 @@ import warnings
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
+from itertools import cycle
 from pathlib import Path
 from typing import Any, Final, Self
 
+import httpx2
 import psutil
 
 from negotiator.compose.application import build_application
@@ -27,7 +29,9 @@ from negotiator.users import user_queries
 from tests.conftest import make_settings
 from tests.helpers.live_server import PATIENCE, Server, free_port, wait_for
 
+HEALTH: Final = "/api/health"
 SECRET: Final = "the pepper of every machine of a row"
+_USERS: Final = 16
 _UNLIMITED: Final = dict.fromkeys(
     (
         "limit_health_rpm",
@@ -79,7 +83,7 @@ class Machine(Server):
         assert self.process is not None
         process = psutil.Process(self.process.pid)
         # A prefix may run the command as a child instead of replacing itself by it.
-        while self.prefix and "uvicorn" not in process.cmdline():
+        while self.prefix and not any(part.startswith("negotiator") for part in process.cmdline()):
             process = process.children()[0]
         return process
 
@@ -109,18 +113,70 @@ class Machine(Server):
             return [line for line in log.read().decode(errors="replace").splitlines() if line]
 
     async def delegation_codes(self, count: int) -> list[str]:
-        """Codes that bind agents to one user, with every scope of the assistant; they live for an hour."""
+        """Codes that bind agents to users, with every scope of the assistant; they live for an hour."""
         delegations = build_application(self.application_settings).delegations
 
         def unit(tx: Transaction) -> list[str]:
-            found = user_queries.by_email(tx, "ada@example.com")
-            user = found.id if found else user_queries.add(tx, "ada@example.com", actor="operator")
+            users = [_user(tx, f"user{number}@example.com") for number in range(_USERS)]
+            chosen = zip(range(count), cycle(users), strict=False)
             return [
-                delegations.mint(tx, user, list(ASSISTANT), ttl=3600).code for _ in range(count)
+                delegations.mint(tx, user, list(ASSISTANT), ttl=3600).code for _, user in chosen
             ]
 
         codes: list[str] = await self.change(unit)
         return codes
+
+
+@dataclass
+class ForkedMachine(Machine):
+    """A machine that starts again in a second: `start_forked` forks its processes from one that has imported all."""
+
+    _parent: subprocess.Popen[bytes] | None = None
+    _group: int = 0
+
+    def start_forked(self) -> None:
+        """Start without the command and the supervisor, and wait until it answers."""
+        if self._parent is None:
+            command = ("-m", "tests.live.faults.forking_server", str(self.port), str(self.workers))
+            with self.log.open("ab") as log:
+                self._parent = subprocess.Popen(
+                    [sys.executable, *command],
+                    env=self.environment,
+                    cwd=self.folder,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=log,
+                    start_new_session=True,
+                )
+        assert self._parent.stdin
+        assert self._parent.stdout
+        self._parent.stdin.write(b"start\n")
+        self._parent.stdin.flush()
+        self._group = int(self._parent.stdout.readline())
+        wait_for(self._is_healthy)
+
+    def kill(self) -> None:
+        if not self._group:
+            super().kill()
+            return
+        os.killpg(self._group, signal.SIGKILL)
+        self._group = 0
+        wait_for(self._is_silent)
+
+    def stop(self) -> None:
+        if self._group:
+            self.kill()
+        if self._parent is not None:
+            self._parent.kill()
+            self._parent.wait(PATIENCE)
+            self._parent = None
+        super().stop()
+
+    def _is_healthy(self) -> bool:
+        try:
+            return httpx2.get(f"{self.base}{HEALTH}").status_code == 200
+        except httpx2.TransportError:
+            return False
 
 
 def _is_worker(process: psutil.Process) -> bool:
@@ -128,6 +184,11 @@ def _is_worker(process: psutil.Process) -> bool:
         return any("spawn_main" in part for part in process.cmdline())
     except psutil.NoSuchProcess:
         return False
+
+
+def _user(tx: Transaction, email: str) -> str:
+    found = user_queries.by_email(tx, email)
+    return found.id if found else user_queries.add(tx, email, actor="operator")
 
 
 @dataclass
@@ -291,13 +352,14 @@ class Site:
         prefix: Sequence[str] = (),
         folder: Path | None = None,
         keys: Path | None = None,
+        forked: bool = False,
         **settings: str,
     ) -> Machine:
         """A machine that has not started; by default in a folder of its own, on SQLite there."""
         self._count += 1
         place = folder or self.folder / f"machine{self._count}"
         place.mkdir(exist_ok=True)
-        made = Machine(
+        made = (ForkedMachine if forked else Machine)(
             place,
             workers,
             {**_UNLIMITED, **settings},
@@ -328,8 +390,7 @@ class Site:
 
 
 def _stop(machine: Machine) -> None:
-    process = machine.process
-    if process is None:
+    if machine.process is None:
         return
     with suppress(ProcessLookupError):
         machine.signal_all(signal.SIGCONT)
