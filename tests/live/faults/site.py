@@ -380,8 +380,8 @@ class Site:
     async def pair(self, *, workers: int = 2, **settings: str) -> tuple[Machine, Machine]:
         """Two running machines that share pepper, keys and base URL; the settings name the database and Redis."""
         keys = self.folder / "keys"
-        first = self.new_machine(workers=workers, folder=None, keys=keys, **settings)
-        second = self.new_machine(workers=workers, folder=None, keys=keys, **settings)
+        shared: dict[str, Any] = {"workers": workers, "keys": keys, **settings}
+        first, second = self.new_machine(**shared), self.new_machine(**shared)
         for machine in (first, second):
             machine.settings["base_url"] = first.base
             await asyncio.to_thread(machine.start)
