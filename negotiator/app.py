@@ -22,6 +22,7 @@ from negotiator.compose.housekeeping import run_each_minute
 from negotiator.console.refusal_pages import RefusalPages
 from negotiator.data_folder import share_data_folder
 from negotiator.discovery.documents import document_route
+from negotiator.http.admission import AdmissionQueue, Priorities, RefusedAnswers
 from negotiator.http.compression import PageCompression
 from negotiator.http.connections import (
     STATE_KEY,
@@ -30,7 +31,7 @@ from negotiator.http.connections import (
     raise_descriptor_limit,
 )
 from negotiator.http.endpoint import Endpoint, OperationRouter
-from negotiator.http.middleware import ResponseMiddleware, security_headers
+from negotiator.http.middleware import SHARED_HEADERS, ResponseMiddleware, security_headers
 from negotiator.http.operation import Answer
 from negotiator.http.pipeline import RefusalRenderer
 from negotiator.mcp.endpoint import MCP_METRIC, MCP_PATH
@@ -101,11 +102,22 @@ def _connections(application: Application) -> WorkerConnections:
             connections=bounds.connections,
             streams=bounds.streams,
         )
+    headers = security_headers(https=settings.base_url.startswith("https:"))
+    page = services.page_router.unavailable("Too many requests are waiting; try again soon.")
+    # A refusal has the headers by which pages of other origins may read it.
+    answers = RefusedAnswers([*headers, *SHARED_HEADERS], (page.raw_headers, bytes(page.body)))
+    admission = AdmissionQueue(
+        Priorities(application.service.operations),
+        answers,
+        services.overload,
+        services.store.expected_wait,
+    )
     return WorkerConnections(
         bounds,
+        admission=admission,
         proxies=settings.proxies,
         refusals=application.pipeline.refusals,
-        headers=security_headers(https=settings.base_url.startswith("https:")),
+        headers=headers,
         meters=services.meters,
     )
 

@@ -54,6 +54,7 @@ class SecurityEventRoutes:
                 name="report_event",
                 method="POST",
                 path=EVENTS_PATH,
+                urgent=True,
                 summary="Report, as a trusted issuer, a security event of one of your users; it takes effect at once",
                 run=self.report,
                 input=SecurityEventBody,

@@ -117,6 +117,7 @@ def build_application(settings: Settings) -> Application:
     checks |= {"clock": clocks.state, "secrets": secrets.state, "mail": services.mails.state}
     if settings.redis_url:
         checks["redis"] = services.pipeline.limits.state
+    checks["load"] = services.overload.state
     endpoint = HealthEndpoint(services.store, __version__, tuple(settings.services), checks)
     health = Component(operations=offered_operations([endpoint]))
     components = (

@@ -18,6 +18,7 @@ from negotiator.console.page_router import NavigationEntry, PageRouter
 from negotiator.directory.accounts_queries import RateLevels
 from negotiator.directory.catalogue_index import CatalogueIndex
 from negotiator.discovery.authorization_metadata import resource_paths
+from negotiator.http.admission import OverloadRecord
 from negotiator.http.cursors import Cursors
 from negotiator.http.guard import Guard
 from negotiator.http.limits import RateLimits
@@ -47,6 +48,7 @@ class Services:
 
     settings: Settings
     meters: MetricRegistry
+    overload: OverloadRecord
     secret: bytes
     store: Store
     keyring: Keyring
@@ -73,8 +75,9 @@ def build_services(settings: Settings) -> Services:
     """Build the shared objects; no file or connection is opened before the process starts."""
     base, secret = settings.base_url, load_pepper(settings)
     meters = MetricRegistry(settings.data_dir / "metrics")
+    overload = OverloadRecord(meters)
     store, keyring, rate_levels = (
-        _store(settings, meters),
+        _store(settings, meters, overload),
         Keyring(settings.keys_dir),
         _levels(settings),
     )
@@ -97,6 +100,7 @@ def build_services(settings: Settings) -> Services:
     return Services(
         settings=settings,
         meters=meters,
+        overload=overload,
         secret=secret,
         catalogue_index=CatalogueIndex(store),
         store=store,
@@ -132,11 +136,15 @@ def _verifier(
     )
 
 
-def _store(settings: Settings, meters: MetricRegistry) -> Store:
+def _store(settings: Settings, meters: MetricRegistry, overload: OverloadRecord) -> Store:
     commits = meters.histogram(
         "negotiator_commit_units", "Changes that shared a commit", COMMIT_UNITS_BUCKETS
     )
-    return make_store(settings.database_url, committed=commits.observe)
+    return make_store(
+        settings.database_url,
+        committed=commits.observe,
+        refused=lambda: overload.note("database"),
+    )
 
 
 def _credentials(

@@ -175,6 +175,12 @@ class PageRouter:
         }
         return self.pages.render(template, status, **common, **context)
 
+    def unavailable(self, reason: str) -> Response:
+        """The page for anyone who cannot be served now; it names no user."""
+        return self.render(
+            "error.html", None, 503, heading=HEADINGS[503], reason=reason, faults=[], request=""
+        )
+
     def ask_to_sign_in(self, back: str) -> Response:
         """Redirect to the sign-in page, which returns to the path `back`."""
         return self.pages.see(f"{SIGN_IN_PATH}?next={quote(back, safe='')}")

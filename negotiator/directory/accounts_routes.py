@@ -79,6 +79,7 @@ class DirectoryAccounts:
                 name="revoke_api_key",
                 method="POST",
                 path="/api/auth/revoke",
+                urgent=True,
                 summary="Revoke an API key or a token at once; knowing it is enough",
                 run=self.revoke,
                 input=RevokeCredential,

@@ -55,6 +55,7 @@ class HealthEndpoint:
                 name="get_health",
                 method="GET",
                 path=HEALTH_PATH,
+                urgent=True,
                 summary="Tell whether the service is well",
                 run=self.get,
                 output=HealthView,

@@ -20,6 +20,7 @@ from typing import Final, Protocol, Self
 import orjson
 
 from negotiator.errors import Refusal
+from negotiator.http.admission import AdmissionQueue
 from negotiator.http.guard import address_key, is_within
 from negotiator.http.pipeline import RefusalRenderer
 from negotiator.metrics import MetricRegistry
@@ -172,12 +173,14 @@ class WorkerConnections:
         self,
         bounds: TransportBounds,
         *,
+        admission: AdmissionQueue,
         proxies: Iterable[Network],
         refusals: RefusalRenderer,
         headers: Iterable[tuple[bytes, bytes]],
         meters: MetricRegistry,
     ) -> None:
         self.bounds = bounds
+        self.admission = admission
         self._headers = tuple(headers)
         self.requests = ConnectionCount(bounds.connections, bounds.connections_per_address)
         self.streams = ConnectionCount(bounds.streams, bounds.streams_per_address)
@@ -277,6 +280,7 @@ class WorkerConnections:
         while True:
             await asyncio.sleep(min(1.0, shortest / 4))
             self.check(loop.time())
+            self.admission.record.check()
 
     def check(self, now: float) -> None:
         """Act on every deadline that has passed at the time `now` of the event loop."""

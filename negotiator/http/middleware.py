@@ -8,6 +8,7 @@ from typing import Final
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from negotiator.metrics import PAGE_OPERATION, RequestMetrics
+from negotiator.store.waiting import Priority, request_priority
 from negotiator.telemetry import request_id
 from negotiator.values import new_id
 
@@ -24,7 +25,7 @@ _EXPOSED: Final = (
     *("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"),
     *("RateLimit", "RateLimit-Policy"),
 )
-_SHARED: Final = [
+SHARED_HEADERS: Final = [
     # The same with and without an Origin header, so that no answer needs `Vary: Origin`.
     (b"access-control-allow-origin", b"*"),
     (b"access-control-expose-headers", ", ".join(_EXPOSED).encode()),
@@ -91,11 +92,12 @@ class ResponseMiddleware:
                 app = self._for_browsers
         current = sent_id.decode() if _REQUEST_ID.fullmatch(sent_id) else new_id("req")
         request_id.set(current)
+        request_priority.set(scope.get("priority", Priority.CHANGE))
         method = scope.get("method")
         head = method == "HEAD"
         added = [*self._headers, (b"x-request-id", current.encode())]
         if shared := method is not None and self._is_shared(scope["path"]):
-            added += _SHARED
+            added += SHARED_HEADERS
 
         async def wrapped(message: Message) -> None:
             if message["type"] in _HEADS:

@@ -105,7 +105,8 @@ class Operation:
     accepts one signed text (RFC 8935, as the member `token`). `media_type` is that of a successful answer, in place of
     or beside the JSON that `output` describes. `refusals` are the further statuses that it answers, including 304, and
     200 where the resource to be created may exist already. `creates` marks a POST that honours `Idempotency-Key`.
-    `tool` offers the operation over MCP too. `aliases` are further paths with the same parameters.
+    `urgent` marks an operation that comes before all others when the service is overloaded: health and what ends a
+    credential. `tool` offers the operation over MCP too. `aliases` are further paths with the same parameters.
     """
 
     name: str
@@ -125,6 +126,7 @@ class Operation:
     budget: Callable[[Any], str | tuple[str, ...]] | None = None
     baseline: str = BASELINE_BUDGET
     creates: bool = False
+    urgent: bool = False
     tool: ToolOffer | None = None
     aliases: tuple[str, ...] = ()
     tag: str = ""

@@ -6,11 +6,13 @@ the parser gets them and refuses with the service's own error format. Deadlines 
 """
 
 import asyncio
+from dataclasses import dataclass
 from typing import Any, Final
 
 import httptools
+from uvicorn._types import ASGI3Application
 from uvicorn.config import Config
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
 from negotiator.errors import (
@@ -22,6 +24,7 @@ from negotiator.errors import (
     Unavailable,
 )
 from negotiator.http import connections
+from negotiator.http.admission import READ_AGAIN_AFTER
 from negotiator.http.connections import (
     BODY_RATE,
     CONNECTION_KEY,
@@ -239,6 +242,22 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         if self._is_idle and not self.transport.is_closing():
             self.evict()
 
+    def begin(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
+        """Run the application for this request."""
+        super()._start_asgi_task(cycle, app)
+
+    def rest(self) -> None:
+        """Read nothing for a moment."""
+        self.flow.pause_reading()
+        self.loop.call_later(READ_AGAIN_AFTER, self._read_again)
+
+    def _read_again(self) -> None:
+        if not self.transport.is_closing():
+            self.flow.resume_reading()
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
+        self.shared.admission.arrive(PendingRequest(self, cycle, app))
+
     @property
     def _is_idle(self) -> bool:
         return not self.pipeline and (not self.cycle or self.cycle.response_complete)
@@ -357,6 +376,44 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         if self.scope:
             self.scope["state"].pop(CONNECTION_KEY, None)  # pyright: ignore[reportTypedDictNotRequiredAccess]
         self.pipeline.clear()
+
+
+@dataclass(frozen=True, slots=True)
+class PendingRequest:
+    """A request of this connection that has not begun."""
+
+    connection: BoundedHttpProtocol
+    cycle: RequestResponseCycle
+    app: ASGI3Application
+
+    @property
+    def scope(self) -> Any:
+        return self.cycle.scope
+
+    @property
+    def is_gone(self) -> bool:
+        return self.cycle.disconnected or self.cycle.response_complete
+
+    def begin(self) -> None:
+        """Run the application."""
+        self.connection.begin(self.cycle, self.app)
+
+    def refuse(self, answer: bytes, *, body: int) -> None:
+        """Answer in place of the application; the connection stays open if the client wants that."""
+        cycle, transport = self.cycle, self.connection.transport
+        if not cycle.keep_alive:
+            answer = answer.replace(b"\r\n", b"\r\nconnection: close\r\n", 1)
+        transport.write(answer[:-body] if cycle.scope["method"] == "HEAD" else answer)
+        cycle.response_started = cycle.response_complete = True
+        if not cycle.keep_alive:
+            transport.close()
+        complete, cycle.on_response = cycle.on_response, _nothing
+        complete()
+        self.connection.rest()
+
+
+def _nothing() -> None:
+    """Takes the place of the callback, which would keep the connection in memory."""
 
 
 def _target_too_long() -> TargetTooLong:

@@ -25,6 +25,7 @@ from negotiator.store.statement import (
     WriteCondition,
     current_write_condition,
 )
+from negotiator.store.waiting import ConnectionQueue, Priority
 
 T = TypeVar("T")
 
@@ -35,6 +36,8 @@ _WAIT_FOR_CONDITIONAL = "lock table spent in exclusive mode"
 """Conflicts with `_CONDITIONAL` and with itself, but not with plain reads."""
 
 _CLOCK = "select cast(extract(epoch from clock_timestamp()) * 1000 as bigint)"
+_CONNECTIONS, _RESERVED = 16, 3
+"""A process's connections, and those of them that only urgent requests and background work may take."""
 _POOL_PATIENCE = 2.0
 _CONNECT_PATIENCE = 3.0
 _STATEMENT_PATIENCE = 10.0
@@ -73,12 +76,18 @@ class SqlTransaction:
 class PostgresStore:
     """A PostgreSQL database, shared by any number of processes."""
 
-    def __init__(self, url: str, committed: Callable[[int], None] = lambda _units: None) -> None:
+    def __init__(
+        self,
+        url: str,
+        committed: Callable[[int], None] = lambda _units: None,
+        refused: Callable[[], None] = lambda: None,
+    ) -> None:
         self._committed = committed
+        self._queue = ConnectionQueue(_CONNECTIONS, _RESERVED, refused)
         self._engine = create_async_engine(
             url,
-            pool_size=8,
-            max_overflow=8,
+            pool_size=_CONNECTIONS // 2,
+            max_overflow=_CONNECTIONS - _CONNECTIONS // 2,
             pool_timeout=_POOL_PATIENCE,
             pool_pre_ping=True,
             connect_args={"timeout": _CONNECT_PATIENCE, "command_timeout": _STATEMENT_PATIENCE},
@@ -97,11 +106,15 @@ class PostgresStore:
         """Do nothing: connections are opened when they are needed."""
 
     async def read(self, unit: Callable[[Transaction], T]) -> T:
-        async with self._reachable(), self._engine.connect() as connection:
+        async with self._queue.turn(), self._reachable(), self._engine.connect() as connection:
             return await connection.run_sync(lambda inner: unit(SqlTransaction(inner)))
 
     async def scan(self, unit: Callable[[Transaction], T]) -> T:
-        async with self._reachable(), self._repeatable_read.connect() as connection:
+        async with (
+            self._queue.turn(),
+            self._reachable(),
+            self._repeatable_read.connect() as connection,
+        ):
             return await connection.run_sync(lambda inner: unit(SqlTransaction(inner)))
 
     def listen(self, listener: Callable[[Sequence[str]], None]) -> None:
@@ -117,7 +130,11 @@ class PostgresStore:
         raced: DBAPIError | None = None
         for attempt in range(_ATTEMPTS):
             try:
-                async with self._reachable(), self._serializable.begin() as connection:
+                async with (
+                    self._queue.turn(),
+                    self._reachable(),
+                    self._serializable.begin() as connection,
+                ):
                     result, announced = await connection.run_sync(_run, unit, check)
                 self._committed(1)
             except DBAPIError as failure:
@@ -136,20 +153,31 @@ class PostgresStore:
 
     async def write_unserialized(self, unit: Callable[[Transaction], T]) -> T:
         """Run at READ COMMITTED, which waits for a locked row; serializable units on one row mostly fail."""
-        async with self._reachable(), self._read_committed.begin() as connection:
+        async with (
+            self._queue.turn(),
+            self._reachable(),
+            self._read_committed.begin() as connection,
+        ):
             result = await connection.run_sync(lambda inner: unit(SqlTransaction(inner)))
         self._committed(1)
         return result
 
+    def expected_wait(self, priority: Priority) -> float:
+        return self._queue.expected_wait(priority)
+
     async def _announce(self, announced: Sequence[str]) -> None:
         """Wait for the conditional writes that began before the commit, then call the listeners."""
-        async with self._reachable(), self._read_committed.begin() as connection:
+        async with (
+            self._queue.turn(),
+            self._reachable(),
+            self._read_committed.begin() as connection,
+        ):
             await connection.exec_driver_sql(_WAIT_FOR_CONDITIONAL)
         for listener in self._listeners:
             listener(announced)
 
     async def clock(self) -> int:
-        async with self._reachable(), self._autocommit.connect() as connection:
+        async with self._queue.turn(), self._reachable(), self._autocommit.connect() as connection:
             return int((await connection.exec_driver_sql(_CLOCK)).scalar_one())
 
     async def scrub(self) -> None:

@@ -8,9 +8,11 @@ import asyncio
 import contextlib
 import fcntl
 import sqlite3
+import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Self, TypeVar, cast
+from typing import IO, Any, Final, Self, TypeVar, cast
 
 import aiosqlite
 from sqlalchemy.engine import make_url
@@ -26,9 +28,15 @@ from negotiator.store.statement import (
     current_write_condition,
     with_write_condition,
 )
+from negotiator.store.waiting import (
+    LONGEST_WAIT,
+    Priority,
+    QueuePace,
+    request_priority,
+    too_late,
+)
 
 T = TypeVar("T")
-PendingUnits = tuple[Callable[[Transaction], Any], "asyncio.Future[Any]"]
 UnitOutcome = tuple[Any, BaseException | None]
 
 _PRAGMAS = (
@@ -43,6 +51,18 @@ _PRAGMAS = (
 )
 _CHECKPOINT_EVERY = 0.2
 _BATCH = 256
+_LATE_EVERY: Final = 0.25
+"""Seconds between looks for units that have waited too long."""
+_NEVER: Final = float("inf")
+
+
+@dataclass(frozen=True, slots=True)
+class PendingUnit:
+    """A unit that waits for the writer; `late_at` is the monotonic time at which its request is refused instead."""
+
+    unit: Callable[[Transaction], Any]
+    future: "asyncio.Future[Any]"
+    late_at: float
 
 
 class SqliteTransaction:
@@ -92,7 +112,7 @@ def _connect(path: str) -> sqlite3.Connection:
 
 
 def _in_turn(
-    connection: sqlite3.Connection, turn: IO[str], batch: Sequence[PendingUnits]
+    connection: sqlite3.Connection, turn: IO[str], batch: Sequence[PendingUnit]
 ) -> tuple[list[UnitOutcome], list[str]]:
     """Commit a batch while no other process does.
 
@@ -106,7 +126,7 @@ def _in_turn(
 
 
 def _commit(
-    connection: sqlite3.Connection, batch: Sequence[PendingUnits]
+    connection: sqlite3.Connection, batch: Sequence[PendingUnit]
 ) -> tuple[list[UnitOutcome], list[str]]:
     """Run a batch of units in one transaction, each in its own savepoint, and make it durable.
 
@@ -116,11 +136,11 @@ def _commit(
     outcomes: list[UnitOutcome] = []
     connection.execute("begin immediate")
     try:
-        for unit, _ in batch:
+        for pending in batch:
             connection.execute("savepoint unit")
             before = len(transaction.announced)
             try:
-                outcomes.append((unit(transaction), None))
+                outcomes.append((pending.unit(transaction), None))
             except Exception as raised:
                 connection.execute("rollback to unit")
                 del transaction.announced[before:]
@@ -166,10 +186,24 @@ def _snapshot(connection: sqlite3.Connection, unit: Callable[[Transaction], T]) 
 class SqliteStore:
     """A SQLite file, opened by this process's event loop."""
 
-    def __init__(self, url: str, committed: Callable[[int], None] = lambda _units: None) -> None:
+    def __init__(
+        self,
+        url: str,
+        committed: Callable[[int], None] = lambda _units: None,
+        refused: Callable[[], None] = lambda: None,
+    ) -> None:
         self._committed = committed
+        self._refused = refused
         self._path = make_url(url).database or ""
-        self._pending: list[PendingUnits] = []
+        self._urgent: list[PendingUnit] = []
+        self._pending: list[PendingUnit] = []
+        self._committing = 0
+        """The number of units in the current batch."""
+        self._batch_began = 0.0
+        self._shortest_batch = _NEVER
+        self._pace = QueuePace()
+        """Of units, without the time that the smallest batch takes too."""
+        self._late: asyncio.TimerHandle | None = None
         self._flushing: asyncio.Task[None] | None = None
         self._written = False
         self._unscrubbed = False
@@ -202,11 +236,46 @@ class SqliteStore:
         return await self._enqueue(unit)
 
     async def _enqueue(self, unit: Callable[[Transaction], T]) -> T:
-        future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        self._pending.append((unit, future))
+        loop = asyncio.get_running_loop()
+        priority, late_at = request_priority.get(), _NEVER
+        if priority is not None:
+            if self.expected_wait(Priority.CHANGE) > LONGEST_WAIT and priority != Priority.URGENT:
+                self._refused()
+                raise too_late()
+            late_at = time.monotonic() + LONGEST_WAIT
+            if self._late is None:
+                self._late = loop.call_later(_LATE_EVERY, self._refuse_late)
+        future: asyncio.Future[T] = loop.create_future()
+        line = self._urgent if priority == Priority.URGENT else self._pending
+        line.append(PendingUnit(unit, future, late_at))
         if self._flushing is None:
             self._flushing = asyncio.create_task(self._flush())
         return await future
+
+    def expected_wait(self, priority: Priority) -> float:
+        if priority != Priority.CHANGE or not self._committing:
+            return 0.0
+        stalled = time.monotonic() - self._batch_began
+        if stalled > LONGEST_WAIT:
+            return stalled
+        waiting = len(self._urgent) + len(self._pending) + self._committing
+        return waiting * self._pace.each
+
+    def _refuse_late(self) -> None:
+        """Refuse the units that have waited too long for the batch before theirs."""
+        self._late = None
+        now = time.monotonic()
+        for line in (self._urgent, self._pending):
+            late = [each for each in line if each.late_at <= now]
+            if late:
+                line[:] = [each for each in line if each.late_at > now]
+            for each in late:
+                if not each.future.done():
+                    self._refused()
+                    each.future.set_exception(too_late())
+        if self._urgent or self._pending:
+            loop = asyncio.get_running_loop()
+            self._late = loop.call_later(_LATE_EVERY, self._refuse_late)
 
     async def clock(self) -> int:
         return values.now()
@@ -218,6 +287,8 @@ class SqliteStore:
     async def close(self) -> None:
         while self._flushing is not None:
             await asyncio.wait([self._flushing])
+        if self._late is not None:
+            self._late.cancel()
         self._checkpoints.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await self._checkpoints
@@ -230,13 +301,15 @@ class SqliteStore:
 
     async def _flush(self) -> None:
         try:
-            while self._pending:
-                batch, self._pending = self._pending[:_BATCH], self._pending[_BATCH:]
-                await self._perform(batch)
+            while waiting := [*self._urgent, *self._pending]:
+                self._urgent, self._pending = [], waiting[_BATCH:]
+                await self._perform(waiting[:_BATCH])
         finally:
             self._flushing = None
+            self._committing = 0
 
-    async def _perform(self, batch: Sequence[PendingUnits]) -> None:
+    async def _perform(self, batch: Sequence[PendingUnit]) -> None:
+        self._committing, self._batch_began = len(batch), time.monotonic()
         try:
             outcomes, announced = await self._writer.perform(_in_turn, self._turn, batch)
             self._faults.worked()
@@ -249,13 +322,20 @@ class SqliteStore:
             refused: UnitOutcome = None, Unavailable("The database cannot take a change now.")
             outcomes = [refused] * len(batch)
         self._written = True
-        for (_, future), (result, raised) in zip(batch, outcomes, strict=True):
+        self._measure(len(batch), time.monotonic() - self._batch_began)
+        for pending, (result, raised) in zip(batch, outcomes, strict=True):
+            future = pending.future
             if future.done():
                 continue
             if raised is None:
                 future.set_result(result)
             else:
                 future.set_exception(raised)
+
+    def _measure(self, units: int, seconds: float) -> None:
+        # A disk that has become slower raises the shortest batch by a hundredth with each one.
+        self._shortest_batch = min(self._shortest_batch * 1.01, seconds)
+        self._pace.moved(units, seconds - self._shortest_batch)
 
     async def _scrub(self) -> None:
         # SQLite refuses a checkpoint at once while another one runs.

@@ -6,6 +6,7 @@ from typing import Protocol, TypeVar
 from negotiator.store.postgres import PostgresStore
 from negotiator.store.sqlite import SqliteStore
 from negotiator.store.statement import Transaction
+from negotiator.store.waiting import Priority
 
 T = TypeVar("T")
 Unit = Callable[[Transaction], T]
@@ -29,6 +30,8 @@ class Store(Protocol):
     async def write(self, unit: Unit[T]) -> T:
         """Run one atomic change, serializable to all others; durable when this returns.
 
+        Within a request, `Unavailable` when it would wait longer than a second (`waiting`).
+
         Inside `write_condition` the condition is checked in the same transaction. When a write that announces something
         returns, every write whose condition was checked before it has ended, in any process.
         """
@@ -49,6 +52,10 @@ class Store(Protocol):
         """The database's own clock, in milliseconds since the epoch; SQLite has the machine's."""
         ...
 
+    def expected_wait(self, priority: Priority) -> float:
+        """Seconds that a request of this priority would wait for the database now."""
+        ...
+
     async def scrub(self) -> None:
         """Remove deleted rows from the database's files, as far as the engine allows.
 
@@ -62,7 +69,15 @@ class Store(Protocol):
         ...
 
 
-def make_store(url: str, *, committed: Callable[[int], None] = lambda _units: None) -> Store:
-    """The store of this SQLAlchemy URL, not yet started; `committed` is called with each commit's number of units."""
+def make_store(
+    url: str,
+    *,
+    committed: Callable[[int], None] = lambda _units: None,
+    refused: Callable[[], None] = lambda: None,
+) -> Store:
+    """The store of this SQLAlchemy URL, not yet started.
+
+    `committed` is called with each commit's number of units, `refused` for each request that would wait too long.
+    """
     kind = SqliteStore if url.startswith("sqlite") else PostgresStore
-    return kind(url, committed)
+    return kind(url, committed, refused)

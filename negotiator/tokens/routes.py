@@ -129,6 +129,7 @@ class TokenEndpoints:
                 name="revoke_token",
                 method="POST",
                 path="/oauth/revoke",
+                urgent=True,
                 summary="End an access token, or a refresh token with all tokens of its grant, at once",
                 run=self.revoke,
                 input=TokenAction,

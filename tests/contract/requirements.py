@@ -71,6 +71,7 @@ REQUIREMENTS: Final = {
     "1.11:no-store": "what carries a secret is no-store",
     "1.11:header-bounds": "header bytes and count are capped with 431",
     "1.11:slow-requests": "slow requests end with 408",
+    "1.11:overload": "a request that would wait too long gets 503 with Retry-After at once",
     "1.11:hsts": "HSTS when the base is https",
     "1.12:cors": "CORS * without credentials for documents, public pages, operations and /mcp",
     "1.12:no-cookies": "no operation reads a cookie",

@@ -14,6 +14,12 @@ import orjson
 import uvicorn
 from starlette.types import Receive, Scope, Send
 
+from negotiator.http.admission import (
+    AdmissionQueue,
+    OverloadRecord,
+    Priorities,
+    RefusedAnswers,
+)
 from negotiator.http.connections import (
     CONNECTION_KEY,
     STATE_KEY,
@@ -25,6 +31,7 @@ from negotiator.http.server_protocol import BoundedHttpProtocol
 from negotiator.http.websocket_protocol import BoundedWebSocketProtocol
 from negotiator.metrics import MetricRegistry
 from negotiator.settings import Network
+from negotiator.store.waiting import Priority
 
 SMALL: Final = TransportBounds(
     header_bytes=4096,
@@ -111,12 +118,22 @@ def statuses(received: bytes) -> list[int]:
 
 @contextlib.contextmanager
 def serve(
-    folder: Path, bounds: TransportBounds = SMALL, proxies: tuple[Network, ...] = ()
+    folder: Path,
+    bounds: TransportBounds = SMALL,
+    proxies: tuple[Network, ...] = (),
+    *,
+    database_wait: Callable[[Priority], float] = lambda _priority: 0.0,
 ) -> Generator[BareServer]:
     """Run a server with these bounds."""
     meters = MetricRegistry(folder)
     connections = WorkerConnections(
         bounds,
+        admission=AdmissionQueue(
+            Priorities([]),
+            RefusedAnswers([], ([(b"content-type", b"text/html")], b"<p>Busy.</p>")),
+            OverloadRecord(meters),
+            database_wait,
+        ),
         proxies=proxies,
         refusals=RefusalRenderer("http://127.0.0.1"),
         headers=[(b"x-content-type-options", b"nosniff")],

@@ -1,0 +1,133 @@
+"""How long a request may wait in a queue: by its priority, and by an estimate from the queue's measured pace.
+
+The worker's queue of requests (`http.admission`) and the queues of the store use the same numbers. Work that belongs
+to no request has no priority; it waits as long as it takes, and there is little of it.
+"""
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from contextvars import ContextVar
+from enum import IntEnum
+from typing import Final
+
+from negotiator.errors import Unavailable
+
+LONGEST_WAIT: Final = 1.0
+"""Seconds; a request that would wait longer is refused at once."""
+_WEIGHT: Final = 0.1
+"""Of a new measurement in the average."""
+
+
+class Priority(IntEnum):
+    """Which requests come first: health and revocation, then what only reads, then changes."""
+
+    URGENT = 0
+    READ = 1
+    CHANGE = 2
+
+
+request_priority: ContextVar[Priority | None] = ContextVar("priority of the request", default=None)
+"""None outside a request."""
+
+
+class QueuePace:
+    """The average seconds in which a queue moves on by one."""
+
+    __slots__ = ("each",)
+
+    def __init__(self) -> None:
+        self.each = 0.0
+
+    def moved(self, count: int, seconds: float) -> None:
+        """Note that `count` left the queue in this time, while others waited."""
+        measured = seconds / count
+        self.each += (measured - self.each) * _WEIGHT if self.each else measured
+
+
+def too_late() -> Unavailable:
+    """The refusal of a request that would wait, or has waited, too long."""
+    return Unavailable("Too many requests are waiting; try again soon.", retry_after=1)
+
+
+class ConnectionQueue:
+    """Limits how many hold a database connection at a time; those who wait are served by priority.
+
+    `reserved` of the `size` connections are for urgent requests and for work that belongs to no request.
+    """
+
+    def __init__(self, size: int, reserved: int, refused: Callable[[], None]) -> None:
+        self._free = size
+        self._reserved = reserved
+        self._refused = refused
+        self._waiting: tuple[deque[asyncio.Future[None]], ...] = tuple(deque() for _ in Priority)
+        self._pace = QueuePace()
+        self._moved_at = 0.0
+        """When a connection was last handed to one who waited, or the queue began."""
+
+    def expected_wait(self, priority: Priority) -> float:
+        """Seconds that a new request of this priority would wait for a connection."""
+        ahead = sum(len(line) for line in self._waiting[: priority + 1])
+        if not ahead and self._is_free(priority):
+            return 0.0
+        still = time.monotonic() - self._moved_at if ahead else 0.0
+        return max((ahead + 1) * self._pace.each, still)
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncGenerator[None]:
+        """Wait for a connection and hold it; `Unavailable` when that would take a request longer than a second."""
+        priority = request_priority.get()
+        await self._acquire(Priority.URGENT if priority is None else priority, priority is None)
+        try:
+            yield
+        finally:
+            self._free += 1
+            self._hand_over()
+
+    async def _acquire(self, priority: Priority, patient: bool) -> None:
+        if self._is_free(priority):
+            self._free -= 1
+            return
+        if not patient and self.expected_wait(priority) > LONGEST_WAIT:
+            self._refused()
+            raise too_late()
+        if not any(self._waiting):
+            self._moved_at = time.monotonic()
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting[priority].append(turn)
+        try:
+            async with asyncio.timeout(None if patient else LONGEST_WAIT):
+                await turn
+        except BaseException as ended:
+            if turn.done() and not turn.cancelled():
+                self._free += 1
+                self._hand_over()
+            else:
+                turn.cancel()
+                self._forget(priority, turn)
+            if isinstance(ended, TimeoutError):
+                self._refused()
+                raise too_late() from None
+            raise
+
+    def _forget(self, priority: Priority, turn: asyncio.Future[None]) -> None:
+        if turn in self._waiting[priority]:
+            self._waiting[priority].remove(turn)
+
+    def _is_free(self, priority: Priority) -> bool:
+        return self._free > (0 if priority == Priority.URGENT else self._reserved)
+
+    def _hand_over(self) -> None:
+        for priority in Priority:
+            line = self._waiting[priority]
+            while line and self._is_free(priority):
+                turn = line.popleft()
+                if turn.done():
+                    continue
+                self._free -= 1
+                turn.set_result(None)
+                now = time.monotonic()
+                self._pace.moved(1, now - self._moved_at)
+                self._moved_at = now
