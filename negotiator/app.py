@@ -22,6 +22,7 @@ from negotiator.compose.housekeeping import run_each_minute
 from negotiator.console.refusal_pages import RefusalPages
 from negotiator.data_folder import share_data_folder
 from negotiator.discovery.documents import document_route
+from negotiator.fault_log import told_once_a_machine
 from negotiator.http.admission import AdmissionQueue, Priorities, RefusedAnswers
 from negotiator.http.compression import PageCompression
 from negotiator.http.connections import (
@@ -51,7 +52,7 @@ def create_app(settings: Settings | None = None) -> Starlette:
 
     @contextlib.asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncGenerator[dict[str, Any]]:
-        with share_data_folder(settings.data_dir):
+        with share_data_folder(settings.data_dir), told_once_a_machine(settings.data_dir):
             async with _started(application, connections) as state:
                 yield state
 

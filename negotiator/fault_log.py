@@ -1,14 +1,72 @@
-"""One line when a neighbour fails, one when it works again, and a count in between, at growing intervals."""
+"""One line when a neighbour fails, one when it works again, and a count in between, at growing intervals.
 
+The processes of one machine share a file: the first that locks a fault's byte of it tells of the fault, and the others
+are silent. The lock ends with its process.
+"""
+
+import contextlib
+import fcntl
+import os
 import time
+from collections.abc import Generator
+from pathlib import Path
 from typing import Final
+from zlib import crc32
 
 from negotiator.telemetry import logger
 
 _FIRST_COUNT: Final = 60.0
 """Seconds until the first count; each further one comes after twice the time, so a long fault stays below ten lines."""
 
+_FILE: Final = "faults.lock"
+
 log = logger(__name__)
+
+
+class _SharedFile:
+    """The file whose bytes are the faults of this machine; without it every process tells of each."""
+
+    descriptor: int | None = None
+
+    def open(self, folder: Path) -> None:
+        self.close()
+        with contextlib.suppress(OSError):
+            self.descriptor = os.open(folder / _FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+
+    def close(self) -> None:
+        if self.descriptor is not None:
+            os.close(self.descriptor)
+            self.descriptor = None
+
+    def take(self, what: str) -> bool:
+        """Whether this process tells of the fault from now on."""
+        if self.descriptor is None:
+            return True
+        try:
+            fcntl.lockf(self.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, crc32(what.encode()))
+        except BlockingIOError:
+            return False
+        except OSError:  # a file system without locks
+            return True
+        return True
+
+    def give_back(self, what: str) -> None:
+        if self.descriptor is not None:
+            with contextlib.suppress(OSError):
+                fcntl.lockf(self.descriptor, fcntl.LOCK_UN, 1, crc32(what.encode()))
+
+
+_shared = _SharedFile()
+
+
+@contextlib.contextmanager
+def told_once_a_machine(folder: Path) -> Generator[None]:
+    """Let the processes that use this data folder tell of each fault once, by one of them."""
+    _shared.open(folder)
+    try:
+        yield
+    finally:
+        _shared.close()
 
 
 class FaultLog:
@@ -36,9 +94,9 @@ class FaultLog:
         if now - self._began >= self._next_count:
             if self._told:
                 log.error(f"{self._what}, still", error=error, failures=self._failures)
-            else:
+            elif _shared.take(self._what):
                 log.error(self._what, error=error)
-            self._told = True
+                self._told = True
             self._next_count = max(_FIRST_COUNT, 2 * self._next_count)
         self.error = error or self._what
 
@@ -47,4 +105,5 @@ class FaultLog:
         if self.error and self._told:
             seconds = round(time.monotonic() - self._began)
             log.warning(f"{self._what}: over", failures=self._failures, seconds=seconds)
+            _shared.give_back(self._what)
         self.error = ""

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Final
 
 from negotiator import telemetry, values
+from negotiator.errors import Unavailable
 from negotiator.store import leases
 from negotiator.store.ownership import Chore
 from negotiator.store.statement import Transaction
@@ -129,11 +130,16 @@ def fitting_limit(limit: int, done: int, seconds: float) -> int:
 async def run_each_minute(
     tasks: Sequence[Callable[[], Awaitable[None]]], every: float = 60
 ) -> None:
-    """Run the tasks in order, each minute, until cancelled; a task that fails is logged and the next one runs."""
+    """Run the tasks in order, each minute, until cancelled; a task that fails is logged and the next one runs.
+
+    A task that is refused, since its neighbour is away, has no line: the neighbour's own log tells of that.
+    """
     while True:
         for task in tasks:
             try:
                 await task()
+            except Unavailable:
+                continue
             except Exception as fault:
                 log.error("periodic task failed", exc_info=fault)
         await asyncio.sleep(every)

@@ -1,12 +1,15 @@
 """A neighbour's fault is one line when it begins, one when it ends, and a few counts in between."""
 
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import pytest
 from structlog.testing import capture_logs
 
 from negotiator import fault_log
-from negotiator.fault_log import FaultLog
+from negotiator.fault_log import FaultLog, told_once_a_machine
 
 
 def test_a_fault_of_eight_hours_is_at_most_ten_lines_and_its_end_says_how_long_it_was(
@@ -48,3 +51,29 @@ def test_a_short_fault_of_a_patient_log_has_no_line_and_a_long_one_has_two(
                 faults.failed("no route")
             faults.worked()
     assert [line["event"] for line in lines] == ["the bus is away", "the bus is away: over"]
+
+
+def test_of_the_processes_of_a_machine_one_tells_of_a_fault(tmp_path: Path) -> None:
+    faults = FaultLog("the neighbour is away")
+    with told_once_a_machine(tmp_path), capture_logs() as lines:
+        locks = (
+            "import fcntl, sys; file = open(sys.argv[1], 'r+'); fcntl.lockf(file, fcntl.LOCK_EX)"
+        )
+        waits = "print(flush=True); sys.stdin.read()"
+        other = subprocess.Popen(
+            [sys.executable, "-SE", "-c", f"{locks}; {waits}", str(tmp_path / "faults.lock")],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+        assert other.stdout is not None
+        other.stdout.readline()
+        faults.failed("no route")
+        faults.worked()
+        assert lines == []
+        other.communicate()
+        faults.failed("no route")
+        faults.worked()
+    assert [line["event"] for line in lines] == [
+        "the neighbour is away",
+        "the neighbour is away: over",
+    ]
