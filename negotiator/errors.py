@@ -68,6 +68,10 @@ class Refusal(Exception):
         return {}
 
 
+class RequestAborted(Exception):
+    """The client disconnected, so that nothing can be answered; not a refusal."""
+
+
 class InvalidRequest(Refusal):
     """The request could not be understood."""
 

@@ -41,10 +41,12 @@ class MetricsWorker:
 class WorkerMetricFiles:
     """The workers' files in one folder, each with `size` cells after two for the process id and the start.
 
-    `layout` is part of the file names: another version of the package counts in other files.
+    `layout` is part of the file names: another version of the package counts in other files. `gauges` are the cells
+    that end with their worker.
     """
 
-    def __init__(self, folder: Path, layout: str, size: int) -> None:
+    def __init__(self, folder: Path, layout: str, size: int, gauges: Sequence[int] = ()) -> None:
+        self._gauges = gauges
         self._folder = folder
         self._layout = layout
         self._bytes = (_OWN + size) * CELL_BYTES
@@ -59,6 +61,8 @@ class WorkerMetricFiles:
         self._map = map_file(self._file, self._bytes)
         cells = memoryview(self._map).cast("Q")
         cells[0], cells[1] = os.getpid(), started
+        for place in self._gauges:
+            cells[_OWN + place] = 0
         return cells[_OWN:]
 
     def close(self) -> None:
@@ -83,6 +87,9 @@ class WorkerMetricFiles:
                 cells = array("Q", content)
                 if _is_held(file.fileno()):
                     alive.append(MetricsWorker(number, cells[0], cells[1]))
+                else:
+                    for place in self._gauges:
+                        cells[_OWN + place] = 0
             for place, value in enumerate(cells[_OWN:]):
                 if value:
                     total[place] += value
@@ -177,9 +184,10 @@ Labels = tuple[tuple[str, str], ...]
 class MetricSeries:
     """One series, or a family of counters, and its place among the cells.
 
-    A counter has one cell. A histogram of n bounds has n + 2: one for each bucket, one for observations above the last
-    bound, one for the sum. The sum is in ticks, `per_unit` of which make one of the published unit. A family has a cell
-    for each of the `values` of its label `differs_in`; it becomes one series a value when a snapshot is made.
+    A counter and a gauge have one cell. A histogram of n bounds has n + 2: one for each bucket, one for observations
+    above the last bound, one for the sum. The sum is in ticks, `per_unit` of which make one of the published unit. A
+    family has a cell for each of the `values` of its label `differs_in`; it becomes one series a value when a snapshot
+    is made.
     """
 
     name: str
@@ -190,6 +198,7 @@ class MetricSeries:
     per_unit: int = 1
     differs_in: str = ""
     values: tuple[str, ...] = ()
+    is_gauge: bool = False
 
     @property
     def width(self) -> int:
@@ -229,6 +238,20 @@ class Counter:
         self._meters.cells[self._place + at] += amount
 
 
+class Gauge:
+    """A number that grows and shrinks; a snapshot adds up those of the live workers."""
+
+    __slots__ = ("_meters", "_place")
+
+    def __init__(self, meters: "MetricRegistry", place: int) -> None:
+        self._meters = meters
+        self._place = place
+
+    def set(self, value: int) -> None:
+        """Set this worker's number, which is not negative."""
+        self._meters.cells[self._place] = value
+
+
 class Histogram:
     """Observations in ticks, counted by bucket."""
 
@@ -266,6 +289,12 @@ class MetricRegistry:
             self, self._add(MetricSeries(name, meaning, tuple(labels.items()), self._size))
         )
 
+    def gauge(self, name: str, meaning: str, **labels: str) -> Gauge:
+        """Register a gauge."""
+        shown = tuple(labels.items())
+        series = MetricSeries(name, meaning, shown, self._size, is_gauge=True)
+        return Gauge(self, self._add(series))
+
     def counter_family(
         self, name: str, meaning: str, label: str, *, values: tuple[str, ...], **labels: str
     ) -> Counter:
@@ -285,7 +314,8 @@ class MetricRegistry:
         """Count in a file from now on; in memory, and in no snapshot of other workers, while the disk is full."""
         named = repr([(each.name, each.labels, each.bounds, each.values) for each in self._series])
         layout = hashlib.sha256(named.encode()).hexdigest()[:16]
-        files = WorkerMetricFiles(self._folder, layout, self._size)
+        gauges = [each.place for each in self._series if each.is_gauge]
+        files = WorkerMetricFiles(self._folder, layout, self._size, gauges)
         try:
             cells = files.open(int(time.time()))
         except OSError as fault:
@@ -356,7 +386,7 @@ _ISSUED: Final = "negotiator_tokens_issued_total"
 
 
 def prometheus_text(snapshot: MetricsSnapshot, issuing: Iterable[str]) -> str:
-    """The snapshot in the Prometheus exposition format 0.0.4, without series that are zero.
+    """The snapshot in the Prometheus exposition format 0.0.4, without counters and histograms that are zero.
 
     Each success of an operation in `issuing` counts as one issued credential.
     """
@@ -372,7 +402,7 @@ def _families(snapshot: MetricsSnapshot) -> Iterator[str]:
     named = sorted(snapshot.series, key=lambda series: series.name)
     for name, family in groupby(named, lambda series: series.name):
         members = list(family)
-        kind = "histogram" if members[0].bounds else "counter"
+        kind = "histogram" if members[0].bounds else "gauge" if members[0].is_gauge else "counter"
         yield from _head(name, members[0].meaning, kind)
         for series in members:
             cells = snapshot.cells[series.place : series.place + series.width]
@@ -382,7 +412,7 @@ def _families(snapshot: MetricsSnapshot) -> Iterator[str]:
 def _counter(series: MetricSeries, cells: Iterable[int]) -> Iterator[str]:
     (value,) = cells
     # A series without labels is there from the start, so that a rate over it exists.
-    if value or not series.labels:
+    if value or series.is_gauge or not series.labels:
         yield f"{series.name}{_shown(series.labels)} {value}"
 
 

@@ -70,6 +70,8 @@ def serve(
     os.environ.setdefault("MALLOC_ARENA_MAX", "2")  # glibc would keep freed memory for every thread
     # The arithmetic of one search is small: a second thread slows it and takes the core of another request.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # The event loop looks up names on these threads; four, its own number, are soon taken by a resolver that hangs.
+    os.environ.setdefault("UV_THREADPOOL_SIZE", "16")
     # The server replaces this process, so that no worker keeps the memory of the command.
     options = server_options(host, port, workers, reload=reload, timeout=settings.worker_timeout)
     command = ("-m", "negotiator.cli.supervisor", settings.log_format, json.dumps(options))

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from starlette.routing import Route
 
-from negotiator import __version__, scopes
+from negotiator import __version__, scopes, thread_pools
 from negotiator.agents.delegation import Delegations
 from negotiator.agents.schemas import ID_JAG, VERIFIED_EMAIL
 from negotiator.compose.admin import build_admin_pages
@@ -115,6 +115,7 @@ def build_application(settings: Settings) -> Application:
     parts = (*enabled, access.component, user_pages)
     checks = {name: check for component in parts for name, check in component.checks.items()}
     checks |= {"clock": clocks.state, "secrets": secrets.state, "mail": services.mails.state}
+    checks["threads"] = thread_pools.state
     if settings.redis_url:
         checks["redis"] = services.pipeline.limits.state
     checks["load"] = services.overload.state

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from negotiator import scopes, values
+from negotiator import scopes, thread_pools, values
 from negotiator.agents.call_record import AgentCallRecord
 from negotiator.agents.mail import Mailer
 from negotiator.agents.mail_queue import MailQueue
@@ -76,6 +76,8 @@ def build_services(settings: Settings) -> Services:
     base, secret = settings.base_url, load_pepper(settings)
     meters = MetricRegistry(settings.data_dir / "metrics")
     overload = OverloadRecord(meters)
+    for pool in thread_pools.POOLS:
+        pool.measure(meters)
     store, keyring, rate_levels = (
         _store(settings, meters, overload),
         Keyring(settings.keys_dir),

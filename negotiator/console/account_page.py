@@ -1,6 +1,5 @@
 """`/account`: the user's name, password, passkeys, signed-in browsers and linked identities."""
 
-import asyncio
 from dataclasses import dataclass
 from typing import Final
 
@@ -8,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from negotiator import values
+from negotiator import thread_pools, values
 from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.page_router import (
     NO_FIELD,
@@ -80,7 +79,7 @@ class AccountPage:
             return await self._page(session, error=field_error(refusal))
         about = (session.email or "", session.name)
         try:
-            hashed = await asyncio.to_thread(
+            hashed = await thread_pools.PASSWORDS.run(
                 user_queries.hash_password, form.get("new", ""), about=about
             )
         except ValidationFailed as refusal:

@@ -18,9 +18,9 @@ from negotiator.caller import anonymous_caller
 from negotiator.console.browser_sessions import AnySession, BrowserSessions, SignedInSession
 from negotiator.console.guides_content import guide_of_page
 from negotiator.console.page_renderer import PageRenderer
-from negotiator.errors import FieldError, NotFound, Refusal, ValidationFailed
+from negotiator.errors import FieldError, NotFound, Refusal, RequestAborted, ValidationFailed
 from negotiator.http.endpoint import read_headers
-from negotiator.http.input import FIELDS, RequestAborted, parse_form, read_body
+from negotiator.http.input import FIELDS, parse_form, read_body
 from negotiator.http.limits import RateLimits, too_many_requests
 from negotiator.store.store import Store
 from negotiator.telemetry import logger, request_id

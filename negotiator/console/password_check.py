@@ -7,7 +7,7 @@ from typing import Final
 
 from starlette.requests import Request
 
-from negotiator import audit, values
+from negotiator import audit, thread_pools, values
 from negotiator.caller import anonymous_caller
 from negotiator.console import browser_sessions
 from negotiator.console.page_router import PageRouter
@@ -47,7 +47,7 @@ class PasswordChecker:
             await self._admit_unknown(values.digest(email), address)
         hashed = user.password_hash if user and user.disabled_at is None else ""
         # argon2 needs 15 ms and 19 MiB, in a thread and not on the event loop.
-        if await asyncio.to_thread(user_queries.verify_password, hashed, password):
+        if await thread_pools.PASSWORDS.run(user_queries.verify_password, hashed, password):
             return user
         subject = user.id if user else ""
         await self.router.store.write(

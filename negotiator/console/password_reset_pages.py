@@ -1,6 +1,5 @@
 """`/sign-in/forgotten`, which mails a link, and `/password/…`, where the link leads and a password is set."""
 
-import asyncio
 from dataclasses import dataclass
 from typing import Final
 
@@ -9,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from negotiator import audit
+from negotiator import audit, thread_pools
 from negotiator.agents.mail_queue import MailQueue
 from negotiator.console.browser_sessions import AnySession
 from negotiator.console.page_router import (
@@ -133,7 +132,7 @@ class NewPasswordPage:
             return self._page(session, user, error=("repeated", "The passwords differ."))
         about = (user.email or "", user.name)
         try:
-            hashed = await asyncio.to_thread(
+            hashed = await thread_pools.PASSWORDS.run(
                 user_queries.hash_password, form.get("new", ""), about=about
             )
         except ValidationFailed as refusal:

@@ -1,6 +1,5 @@
 """`/sign-in`, `/sign-out`, and `/first-user/…`, whose link `serve` prints while no account exists."""
 
-import asyncio
 from dataclasses import dataclass
 from typing import Final
 
@@ -8,6 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from negotiator import thread_pools
 from negotiator.console.browser_sessions import AnySession, SignedInSession, local_path
 from negotiator.console.page_router import (
     NO_FIELD,
@@ -129,7 +129,7 @@ class FirstUserPage:
         invited = await self._expect(request)
         try:
             email, name = user_queries.normalise_email(form.get("email", "")), read_name(form)
-            hashed = await asyncio.to_thread(
+            hashed = await thread_pools.PASSWORDS.run(
                 user_queries.hash_password, form.get("password", ""), about=(email, name)
             )
         except ValidationFailed as refusal:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import orjson
 
+from negotiator import thread_pools
 from negotiator.bounded_cache import BoundedCache
 from negotiator.directory import catalogue_queries, change_queries
 from negotiator.directory.change_queries import ChangedTool
@@ -93,7 +94,9 @@ class CatalogueIndex:
             for each in found:
                 if each.id in self._documents:
                     self._documents.put(each.id, each.document, len(each.document))
-            staged = await asyncio.to_thread(self._index.stage, [_entry(each) for each in found])
+            staged = await thread_pools.SEARCH.run_unhurried(
+                self._index.stage, [_entry(each) for each in found]
+            )
             self._index.adopt(staged)
             self._seq = found[-1].seq if found else newest
 
@@ -105,7 +108,7 @@ class CatalogueIndex:
         translator = languages.load_translator(LANGUAGES_FILE)
         index, seq = SearchIndex(terms.load_synonyms(SYNONYMS_FILE), translator), 0
         while found := await self._store.scan(_after(seq, _LOAD)):
-            await asyncio.to_thread(_add, index, found)
+            await thread_pools.SEARCH.run_unhurried(_add, index, found)
             seq = found[-1].seq
         self._seq = seq
         # The index lives as long as the process: the collector must not scan it during a request.

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import orjson
 
+from negotiator import thread_pools
 from negotiator.directory import catalogue_queries, change_queries, listing_answers, mcp_server_json
 from negotiator.directory.catalogue_index import CatalogueIndex
 from negotiator.directory.schemas_exchange import (
@@ -115,7 +116,7 @@ class CatalogueExchange:
         headers["etag"] = _export_tag(made, gzipped=gzipped)
         if gzipped:
             return Answer(packed, None, {**headers, "content-encoding": "gzip"}, LINES)
-        return Answer(await asyncio.to_thread(gzip.decompress, packed), None, headers, LINES)
+        return Answer(await thread_pools.FILES.run(gzip.decompress, packed), None, headers, LINES)
 
     async def servers(self, call: Call[ListServers]) -> Answer:
         """A page of servers in the registry's format."""
@@ -211,7 +212,7 @@ class CatalogueExchange:
             return change_queries.latest(tx), found
 
         seq, documents = await self.store.scan(unit)
-        return seq, await asyncio.to_thread(_packed, documents)
+        return seq, await thread_pools.FILES.run_unhurried(_packed, documents)
 
 
 def _export_tag(seq: int, *, gzipped: bool) -> str:

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 import orjson
 
+from negotiator import thread_pools
 from negotiator.directory import change_queries, draft_checks
 from negotiator.directory.change_queries import ChangedTool
 from negotiator.directory.draft_checks import DraftScreening
@@ -30,7 +31,7 @@ class ToolNameIndex:
         """The injection flags of a draft and the names it resembles; `besides` is the draft's own
         tool, if it has one.
         """
-        flags = await asyncio.to_thread(draft_checks.find_injection_flags, draft)
+        flags = await thread_pools.SEARCH.run(draft_checks.find_injection_flags, draft)
         async with self._lock:
             await self._catch_up()
             publisher = draft.publisher.name if draft.publisher else None

@@ -4,13 +4,13 @@ A tool's vector is stored in a file by the digest of its text, so that a restart
 again. The file may be deleted at any time.
 """
 
-import asyncio
 import fcntl
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from negotiator import thread_pools
 from negotiator.bounded_cache import BoundedCache
 from negotiator.errors import Unavailable
 from negotiator.fault_log import FaultLog
@@ -82,7 +82,7 @@ class ToolVectors:
     ) -> None:
         if not waiting:
             return
-        known = await asyncio.to_thread(self._stored)
+        known = await thread_pools.FILES.run_unhurried(self._stored)
         missing: list[tuple[int, tuple[str, ...]]] = []
         for slot, texts in waiting:
             if (vector := known.get(self._digest(texts))) is None:

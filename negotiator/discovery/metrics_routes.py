@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from negotiator import values
+from negotiator import thread_pools, values
 from negotiator.caller import anonymous_caller
 from negotiator.errors import Refusal, Unauthorized
 from negotiator.http.endpoint import read_headers
@@ -70,7 +70,7 @@ class MetricsEndpoint:
 
     async def text(self) -> bytes:
         """The current metrics; the files of the workers are read off the event loop."""
-        snapshot = await asyncio.to_thread(self.meters.snapshot)
+        snapshot = await thread_pools.FILES.run(self.meters.snapshot)
         return prometheus_text(snapshot, self.issuing).encode()
 
     @contextlib.asynccontextmanager

@@ -23,6 +23,7 @@ from negotiator.errors import (
     NotFound,
     PreconditionFailed,
     Refusal,
+    RequestAborted,
     Unavailable,
     ValidationFailed,
 )
@@ -93,7 +94,7 @@ class Endpoint:
             incoming = _IncomingHttpCall(self, scope, receive, headers, address)
             answer = await run(self.operation, pipeline, incoming, context)
             await _count_stream(scope, answer)
-        except reading.RequestAborted:
+        except RequestAborted:
             return
         except Refusal as refusal:
             answer = await pipeline.refused(refusal)

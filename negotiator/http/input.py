@@ -12,6 +12,7 @@ from negotiator.errors import (
     InvalidRequest,
     PayloadTooLarge,
     Refusal,
+    RequestAborted,
     UnsupportedMediaType,
     ValidationFailed,
 )
@@ -21,10 +22,6 @@ from negotiator.strict_json import NO_OBJECT, read_object
 
 FIELDS = 100
 """How many fields a form or query may have."""
-
-
-class RequestAborted(Exception):
-    """The client disconnected before its request was complete."""
 
 
 async def read_body(receive: Receive, limit: int, declared: str | None) -> bytes:

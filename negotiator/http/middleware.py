@@ -7,6 +7,8 @@ from typing import Final
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from negotiator import thread_pools
+from negotiator.http.connections import CONNECTION_KEY
 from negotiator.metrics import PAGE_OPERATION, RequestMetrics
 from negotiator.store.waiting import Priority, request_priority
 from negotiator.telemetry import request_id
@@ -93,6 +95,8 @@ class ResponseMiddleware:
         current = sent_id.decode() if _REQUEST_ID.fullmatch(sent_id) else new_id("req")
         request_id.set(current)
         request_priority.set(scope.get("priority", Priority.CHANGE))
+        if connection := scope.get("state", {}).get(CONNECTION_KEY):
+            thread_pools.answer_for(connection.presence)
         method = scope.get("method")
         head = method == "HEAD"
         added = [*self._headers, (b"x-request-id", current.encode())]

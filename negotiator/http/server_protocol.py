@@ -34,6 +34,7 @@ from negotiator.http.connections import (
     WorkerConnections,
 )
 from negotiator.http.websocket_protocol import MAX_HEADER, MAX_HEADERS, BoundedWebSocketProtocol
+from negotiator.thread_pools import ClientPresence
 
 _BETWEEN, _HEADERS, _BODY = range(3)
 _NEVER: Final = float("inf")
@@ -62,6 +63,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
     ) -> None:
         super().__init__(config, server_state, app_state, _loop)
         self.shared: WorkerConnections = app_state[STATE_KEY]
+        self.presence = ClientPresence()
         self.deadline = _NEVER
         self.counted: ConnectionCount | None = None
         self.address = ""
@@ -92,6 +94,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
+        self.presence.gone = True
         self.shared.release(self)
         self._break_references()
 

@@ -1,6 +1,5 @@
 """`/mcp`: one JSON-RPC message per request, one JSON document per answer, no sessions (MCP, Streamable HTTP)."""
 
-import asyncio
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -8,12 +7,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from starlette.types import Receive, Scope, Send
 
+from negotiator import thread_pools
 from negotiator.caller import Caller, anonymous_caller
 from negotiator.errors import (
     Forbidden,
     InsufficientScope,
     MethodNotAllowed,
     Refusal,
+    RequestAborted,
     Unauthorized,
 )
 from negotiator.http import input as reading
@@ -86,7 +87,7 @@ class McpEndpoint:
         scope["operation"] = MCP_METRIC
         try:
             answer = await self._answer(scope, receive, headers, incoming)
-        except reading.RequestAborted:
+        except RequestAborted:
             return
         except Refusal as refusal:
             answer = await self._refused(refusal, incoming)
@@ -185,7 +186,7 @@ class McpEndpoint:
 
     async def _load(self) -> "McpServer":
         """The protocol server; importing the SDK takes a third of a second and runs in a thread."""
-        self._loaded = await asyncio.to_thread(self._make_server)
+        self._loaded = await thread_pools.FILES.run_unhurried(self._make_server)
         return self._loaded
 
 

@@ -10,6 +10,7 @@ import orjson
 from sqlalchemy import bindparam, select
 from sqlmodel import col
 
+from negotiator import thread_pools
 from negotiator.memory.searchable_text import searchable_terms
 from negotiator.memory.tables import Memory, MemoryOwner
 from negotiator.store.statement import Query, Transaction, table
@@ -93,7 +94,7 @@ class MemoryIndexCache:
                 index.stamp = stamp
                 return index
         stamp, found = await self._store.scan(lambda tx: _since(tx, owner, 0))
-        return await asyncio.to_thread(self._filled, stamp, found)
+        return await thread_pools.SEARCH.run(self._filled, stamp, found)
 
     def _filled(self, stamp: int, found: Sequence[IndexRow]) -> "MemoryIndex":
         # numpy is imported on the first search, not by every process.

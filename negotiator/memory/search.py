@@ -5,7 +5,7 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from negotiator import values
+from negotiator import thread_pools, values
 from negotiator.errors import Unavailable
 from negotiator.fault_log import FaultLog
 from negotiator.memory import content_guard
@@ -74,7 +74,7 @@ class MemorySearch:
                 mode, notice = "keyword", f"{away.description} {_BY_WORDS}"
         index = await self._index(owner)
         if keep is not None and len(index) > _MAX_READ_INLINE:
-            await asyncio.to_thread(index.read)
+            await thread_pools.SEARCH.run(index.read)
         query = IndexQuery(
             text=request.query,
             vector=vector,

@@ -1,11 +1,10 @@
 """Leverage and the next move over HTTP and MCP."""
 
-import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
-from negotiator import values
+from negotiator import thread_pools, values
 from negotiator.errors import Conflict
 from negotiator.http.operation import Call, Operation, ToolOffer
 from negotiator.negotiations import engine_input, person_advice, queries, states
@@ -151,7 +150,7 @@ class NegotiationAdvice:
                 "issues": [issue_view(issue, terms.currency) for issue in terms.issues],
             }
 
-        return await asyncio.to_thread(work)
+        return await thread_pools.ADVICE.run(work)
 
     async def leverage(self, call: Call[NegotiationId]) -> dict[str, Any]:
         session, rows = await self._load(call.caller.principal, call.input.id)
@@ -166,7 +165,7 @@ class NegotiationAdvice:
                 comparable=person_advice.comparable_price(session.terms, benchmarks),
             )
 
-        return await asyncio.to_thread(work)
+        return await thread_pools.ADVICE.run(work)
 
     async def calculate_leverage(self, call: Call[LeverageBody]) -> dict[str, Any]:
         def work() -> dict[str, Any]:
@@ -174,7 +173,7 @@ class NegotiationAdvice:
                 engine_input.described_terms(call.input), values.now()
             )
 
-        return await asyncio.to_thread(work)
+        return await thread_pools.ADVICE.run(work)
 
     async def next_move(self, call: Call[StoredNextMove]) -> dict[str, Any]:
         session, rows = await self._load(call.caller.principal, call.input.id)
@@ -197,18 +196,18 @@ class NegotiationAdvice:
         body = call.input
         counterpart = body.counterpart or ("agent" if body.protocol else "person")
         if body.negotiation is not None:
-            session, rows = await asyncio.to_thread(
+            session, rows = await thread_pools.ADVICE.run(
                 described_negotiation, body.negotiation, body.offers, values.now()
             )
             return await self._move(session, rows, body, counterpart)
         if counterpart == "person":
-            answer = await asyncio.to_thread(person_advice.described_person_answer, body)
+            answer = await thread_pools.ADVICE.run(person_advice.described_person_answer, body)
             return await self._worded(answer, body.utterance)
 
         def work() -> dict[str, Any]:
             return engine_input.next_move_answer(engine_input.described_turn_input(body))
 
-        return {**await asyncio.to_thread(work), "worded_by": "engine"}
+        return {**await thread_pools.ADVICE.run(work), "worded_by": "engine"}
 
     async def _move(
         self,
@@ -221,7 +220,7 @@ class NegotiationAdvice:
         """The next move from the session and the rows of its ledger."""
         now = values.now()
         if counterpart == "person":
-            answer = await asyncio.to_thread(
+            answer = await thread_pools.ADVICE.run(
                 person_advice.stored_person_answer,
                 session,
                 rows,
@@ -240,7 +239,7 @@ class NegotiationAdvice:
             standing = engine_input.standing_package(terms, rows, now)
             return engine_input.next_move_answer(situation, terms, standing)
 
-        return {**await asyncio.to_thread(work), "worded_by": "engine"}
+        return {**await thread_pools.ADVICE.run(work), "worded_by": "engine"}
 
     async def _worded(
         self,

@@ -1,10 +1,9 @@
 """The operations of `/api/negotiations/{id}/battle-plans`."""
 
-import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from negotiator import values
+from negotiator import thread_pools, values
 from negotiator.errors import Conflict
 from negotiator.http.cursors import Cursors
 from negotiator.http.operation import Answer, Call, Operation, ToolOffer
@@ -124,7 +123,7 @@ class BattlePlans:
             await find_leads(self.lead_finder, session),
             await self.past.about(owner, session),
         )
-        plan, texts = await asyncio.to_thread(
+        plan, texts = await thread_pools.ADVICE.run(
             _generate, session, rows, tactics, leads=leads, past=past
         )
         worded = await self.advisor.word(texts)

@@ -1,6 +1,5 @@
 """Recognises the other side's tactics for suggestions and for the teleprompter: one recogniser, phrases and meaning."""
 
-import asyncio
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import orjson
 
+from negotiator import thread_pools
 from negotiator.errors import Unavailable
 from negotiator.memory.embedding.embedder import Embedder, HashingEmbedder
 from negotiator.memory.embedding.trained_file import (
@@ -86,7 +86,9 @@ class TacticRecogniser:
 
         async def learn() -> "TacticClassifier":
             vectors = await embed_in_batches(self._embedder, [text for text, _ in examples])
-            return await asyncio.to_thread(method.train_classifier, examples, vectors)
+            return await thread_pools.FILES.run_unhurried(
+                method.train_classifier, examples, vectors
+            )
 
         def write(file: Path, learned: "TacticClassifier") -> None:
             write_arrays(file, method.classifier_arrays(learned))

@@ -1,11 +1,10 @@
 """The operations of `/api/tactics`, and `/api/negotiations/{id}/suggestions`."""
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
-from negotiator import values
+from negotiator import thread_pools, values
 from negotiator.http.cursors import Cursors
 from negotiator.http.operation import Answer, Call, Operation, ToolOffer
 from negotiator.negotiations import offer_history, tactic_queries, tactic_views
@@ -228,7 +227,7 @@ class Tactics:
             )
             return _suggestions(situation, heard, mine, request.limit, results)
 
-        found = await asyncio.to_thread(work)
+        found = await thread_pools.ADVICE.run(work)
         offers = offer_history.ledger_offers(rows)
         return await self._worded(found, session.terms, request.utterance, offers)
 
@@ -239,11 +238,11 @@ class Tactics:
 
         mine = await self.store.read(lambda tx: tactic_queries.own_tactics(tx, owner))
         results = await self.past.results_by_tactic(owner)
-        terms, situation = await asyncio.to_thread(
+        terms, situation = await thread_pools.ADVICE.run(
             described_tactic_situation, request, values.now()
         )
         heard = await self._heard(request.utterance)
-        found = await asyncio.to_thread(
+        found = await thread_pools.ADVICE.run(
             _suggestions, situation, heard, mine, request.limit, results
         )
         return await self._worded(found, terms, request.utterance)

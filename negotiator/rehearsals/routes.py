@@ -1,6 +1,5 @@
 """The operations of `/api/negotiations/{id}/rehearsals`."""
 
-import asyncio
 import contextlib
 import secrets
 from collections.abc import Sequence
@@ -8,7 +7,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Final
 
-from negotiator import values
+from negotiator import thread_pools, values
 from negotiator.errors import Conflict, FieldError, Refusal, ValidationFailed
 from negotiator.http.cursors import Cursors
 from negotiator.http.operation import Answer, Call, Operation, ToolOffer
@@ -236,7 +235,7 @@ class Rehearsals:
 
         session, offered = await read_current(self.store, owner, read)
         seed = secrets.randbelow(LARGEST_SEED) if asked.seed is None else asked.seed
-        begun = await asyncio.to_thread(
+        begun = await thread_pools.ADVICE.run(
             start_rehearsal,
             asked.id,
             session.terms,
@@ -261,7 +260,7 @@ class Rehearsals:
         seen = await self.store.read(lambda tx: queries.find(tx, owner, negotiation, rehearsal))
         after: StoredRehearsal | None = None
         with contextlib.suppress(Refusal):  # raised in the unit, unless a key repeats an answer
-            after = await asyncio.to_thread(_after_turn, seen, turn)
+            after = await thread_pools.ADVICE.run(_after_turn, seen, turn)
             after = await self._reworded(after, turn.text)
 
         def unit(tx: Transaction) -> Any:
@@ -308,7 +307,7 @@ class Rehearsals:
             raise Conflict(
                 "The debrief follows the end: agree, leave, or play on.", error="rehearsal_running"
             )
-        return await asyncio.to_thread(debrief_answer, found, attempts)
+        return await thread_pools.ADVICE.run(debrief_answer, found, attempts)
 
 
 def _turn(action: TurnAction, asked: PlayTurn | Rehearse) -> OwnTurn:

@@ -1,11 +1,10 @@
 """The cue classifier of each user: the shipped training sums plus the user's own examples."""
 
-import asyncio
 from collections import OrderedDict
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from negotiator import telemetry
+from negotiator import telemetry, thread_pools
 from negotiator.memory.embedding.embedder import Embedder
 from negotiator.memory.embedding.trained_file import LearnedOnce, embed_in_batches, read_or_learn
 from negotiator.store.statement import Transaction
@@ -66,7 +65,7 @@ class UserClassifiers:
             version, own = await self._store.scan(
                 lambda tx: example_queries.examples_of(tx, owner, model)
             )
-            held = version, await asyncio.to_thread(shipped.with_own, speaker, own)
+            held = version, await thread_pools.LIVE.run_unhurried(shipped.with_own, speaker, own)
         self._kept[owner, speaker] = held
         self._kept.move_to_end((owner, speaker))
         while len(self._kept) > self._room:
@@ -106,7 +105,9 @@ class UserClassifiers:
                 )
                 for speaker in SPEAKERS
             }
-            return await asyncio.to_thread(classifier_training.train_shipped, catalogue, vectors)
+            return await thread_pools.FILES.run_unhurried(
+                classifier_training.train_shipped, catalogue, vectors
+            )
 
         return await read_or_learn(
             classifier_training.shipped_file(self._folder, catalogue, embedder.model),

@@ -131,10 +131,7 @@ class UtteranceAnalyser:
             return ahead
         memories: tuple[RecalledMemory, ...] = ()
         if remembers and speaker == "them" and vectors is not None:
-            lesser = bool(self._embedder.lesser)
-            memories = await recall_memories(
-                self._recall, owner, vectors, session=session, lesser=lesser
-            )
+            memories = await self._memories(owner, vectors, session)
         answers = await self._answers(prepared_answers(plan)) if suited else {}
         heard = await self._tactics.recognise(plain.text) if speaker == "them" else None
         figures = find_figures(plain.text)
@@ -186,6 +183,18 @@ class UtteranceAnalyser:
             return await self._embedder.embed(text_pieces(text))
         except Unavailable:  # the embedder logs it
             return None
+
+    async def _memories(
+        self, owner: str, vectors: "Vectors", session: NegotiationSession | None
+    ) -> tuple[RecalledMemory, ...]:
+        lesser = bool(self._embedder.lesser)
+        try:
+            return await recall_memories(
+                self._recall, owner, vectors, session=session, lesser=lesser
+            )
+        except Unavailable as away:
+            log.warning("no memories are recalled", detail=away.detail or away.description)
+            return ()
 
     async def _answers(self, answers: Iterable[PreparedAnswer]) -> dict[str, PreparedAnswer]:
         """The prepared answers, by the cue of the objection that each answers."""

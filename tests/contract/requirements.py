@@ -83,6 +83,7 @@ REQUIREMENTS: Final = {
     "1.13:health-advisor-probe": "a call in the background finds an advisor that is down; health itself makes no call",
     "1.13:health-issuers": "GET /api/health says how many issuers' keys cannot be fetched",
     "1.13:health-sign-in": "GET /api/health says whether the sign-in provider answers",
+    "1.13:health-threads": "GET /api/health names the kind of work whose threads are all busy, and stays 200",
     "1.13:health-open": "GET /api/health accepts requests without a credential",
     "1.14:scope-openid": "openid and profile give identity and user metadata",
     "1.14:eight-scopes": "the eight scopes exist, with their meaning, and are advertised",

@@ -152,3 +152,19 @@ def test_labels_are_escaped() -> None:
     meters = MetricRegistry(Path())
     meters.counter("odd_total", "Odd", what='a"b\\c\nd').add()
     assert 'odd_total{what="a\\"b\\\\c\\nd"} 1' in prometheus_text(meters.snapshot(), ())
+
+
+def test_a_gauge_is_the_sum_over_the_workers_that_live(tmp_path: Path) -> None:
+    workers = [MetricRegistry(tmp_path) for _ in range(3)]
+    gauges = [meters.gauge("waiting", "Calls that wait") for meters in workers]
+    for meters, gauge in zip(workers[:2], gauges, strict=False):
+        meters.open()
+        gauge.set(2)
+    gauges[0].set(1)
+    assert values(workers[0])["waiting"] == 3
+    workers[1].close()
+    assert values(workers[0])["waiting"] == 1
+    workers[2].open()  # in the file of the one that closed
+    assert values(workers[0])["waiting"] == 1
+    for meters in (workers[0], workers[2]):
+        meters.close()

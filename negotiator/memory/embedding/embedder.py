@@ -4,11 +4,12 @@
 reports when it is used.
 """
 
-import asyncio
 import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, Literal, Protocol
+
+from negotiator import thread_pools
 
 if TYPE_CHECKING:
     from numpy import float32
@@ -80,7 +81,7 @@ class HashingEmbedder:
 
     async def embed(self, texts: Sequence[str]) -> "Vectors":
         """One unit vector for each text; an empty text gets the first axis."""
-        return await asyncio.to_thread(_vectors, texts)
+        return await thread_pools.SEARCH.run(_vectors, texts)
 
     async def close(self) -> None:
         pass

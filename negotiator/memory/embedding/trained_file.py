@@ -7,8 +7,9 @@ import os
 import tempfile
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+from typing import IO, TYPE_CHECKING, Any, Final, Generic, TypeVar
 
+from negotiator import thread_pools
 from negotiator.errors import Unavailable
 from negotiator.fault_log import FaultLog
 from negotiator.telemetry import logger
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 _Learned = TypeVar("_Learned")
 _BATCH: Final = 64
+_LOOK_EVERY: Final = 0.05
+"""Seconds between two looks at a lock that another process holds."""
 log = logger(__name__)
 
 
@@ -72,19 +75,29 @@ async def read_or_learn(
     write: Callable[[Path, _Learned], None],
 ) -> _Learned:
     """What `read` finds in the file; else what one process learns and writes there, while the others wait for it."""
-    if (kept := await asyncio.to_thread(read, file)) is not None:
+    if (kept := await thread_pools.FILES.run_unhurried(read, file)) is not None:
         return kept
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with file.with_suffix(".lock").open("w") as lock:
-        await asyncio.to_thread(fcntl.flock, lock, fcntl.LOCK_EX)
-        if (kept := await asyncio.to_thread(read, file)) is not None:
+        while not _is_locked(lock):
+            await asyncio.sleep(_LOOK_EVERY)
+        if (kept := await thread_pools.FILES.run_unhurried(read, file)) is not None:
             return kept
         fresh = await learn()
         try:
-            await asyncio.to_thread(write, file, fresh)
+            await thread_pools.FILES.run_unhurried(write, file, fresh)
         except OSError as fault:
             log.warning("what was learned is not kept", file=file.name, detail=str(fault))
         return fresh
+
+
+def _is_locked(file: IO[str]) -> bool:
+    """Whether this process has the lock now; it takes no thread to wait for a process that learns for a minute."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def write_arrays(file: Path, arrays: "Mapping[str, np.ndarray]") -> None:

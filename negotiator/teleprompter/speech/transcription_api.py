@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import httpx2
 
+from negotiator import thread_pools
 from negotiator.errors import Unavailable
 from negotiator.teleprompter.speech.endpointer import (
     Endpointer,
@@ -78,7 +79,7 @@ class UtteranceTranscriber:
                     await self._answered()
                 at, pcm = backlog.take(_PIECE)
                 # The voice detector releases the interpreter lock while it computes.
-                cuts = await asyncio.to_thread(self._cutter.hear, at, pcm)
+                cuts = await thread_pools.LIVE.run_unhurried(self._cutter.hear, at, pcm)
                 await self._follow(cuts, driven)
                 driven.channel.heard(at + len(pcm) // 2)
             await self._follow(self._cutter.finish(), driven)
@@ -175,7 +176,7 @@ class TranscriptionApiRecognizer(RemoteRecognizer):
         if self._breaker.is_open:
             self._breaker.require()
         if self._detector is None:
-            self._detector = await asyncio.to_thread(detector_factory)
+            self._detector = await thread_pools.FILES.run_unhurried(detector_factory)
         endpointer = Endpointer(
             self._detector(), hangover_ms=self._hangover_ms, longest_ms=MAX_WHOLE_UTTERANCE_MS
         )
