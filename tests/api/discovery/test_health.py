@@ -1,18 +1,13 @@
-"""Health when a needed part is down, or the threads for one kind of work are all busy."""
+"""Health when a needed part is down."""
 
-import asyncio
-import threading
 from typing import Any
 
 import httpx2
 import pytest
 from starlette.applications import Starlette
 
-from negotiator import thread_pools
 from negotiator.store.sqlite import SqliteStore
-from tests.contract.requirements import covers
-from tests.helpers.answer_checks import limited, refused
-from tests.helpers.negotiation_client import NegotiationClient, negotiation_body
+from tests.helpers.answer_checks import limited
 
 
 @pytest.mark.asyncio
@@ -32,29 +27,3 @@ async def test_health_is_503_while_the_database_does_not_answer(
     assert int(answer.headers["retry-after"]) >= 1
     assert "disk" not in answer.text
     limited(answer)
-
-
-@pytest.mark.asyncio
-@covers("1.13:health-threads")
-async def test_advice_that_finds_no_thread_is_refused_and_health_names_the_pool(
-    negotiation_client: NegotiationClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pool, gate = thread_pools.ThreadPool("advice", 1), threading.Event()
-    monkeypatch.setattr(thread_pools, "ADVICE", pool)
-    monkeypatch.setattr(thread_pools, "POOLS", (pool,))
-    monkeypatch.setattr(thread_pools, "PATIENCE", 0.02)
-    caller = negotiation_client.client
-    assert (await caller.get("/api/health")).json()["checks"]["threads"] == "ok"
-    hanging = asyncio.create_task(pool.run_unhurried(gate.wait))
-    try:
-        answer = await negotiation_client.post("/negotiations/check", negotiation_body())
-        health = await caller.get("/api/health")
-        memories = await caller.get("/api/memories", headers=negotiation_client.headers)
-    finally:
-        gate.set()
-        await hanging
-    refused(answer, 503, "temporarily_unavailable")
-    assert int(answer.headers["retry-after"]) >= 1
-    assert (health.status_code, health.json()["status"]) == (200, "ok")
-    assert health.json()["checks"]["threads"] == "lesser: no free thread for advice"
-    assert memories.status_code == 200
