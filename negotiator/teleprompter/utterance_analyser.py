@@ -192,8 +192,7 @@ class UtteranceAnalyser:
             return await recall_memories(
                 self._recall, owner, vectors, session=session, lesser=lesser
             )
-        except Unavailable as away:
-            log.warning("no memories are recalled", detail=away.detail or away.description)
+        except Unavailable:  # the threads or the database log it
             return ()
 
     async def _answers(self, answers: Iterable[PreparedAnswer]) -> dict[str, PreparedAnswer]:

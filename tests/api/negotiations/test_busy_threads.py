@@ -23,6 +23,7 @@ async def test_advice_that_finds_no_thread_is_refused_and_health_names_the_pool(
     caller = negotiation_client.client
     assert (await caller.get("/api/health")).json()["checks"]["threads"] == "ok"
     hanging = asyncio.create_task(pool.run_unhurried(gate.wait))
+    await asyncio.sleep(0)
     try:
         answer = await negotiation_client.post("/negotiations/check", negotiation_body())
         health = await caller.get("/api/health")
