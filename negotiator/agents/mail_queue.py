@@ -169,6 +169,10 @@ class MailQueue:
             most = 1 if self._breaker.is_open else AT_ONCE
             claimed = await self._store.write(partial(_claim, most=most))
             await asyncio.gather(*(self._send(mail) for mail in claimed))
+            await self._count_delayed()
+        await self._count_delayed()
+
+    async def _count_delayed(self) -> None:
         self._delayed = await self._store.read(lambda tx: tx.one(_DELAYED)) or 0
 
     def state(self) -> str:

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from negotiator.memory.embedding.embedder import Vectors
 
 TIMEOUT_SECONDS: Final = 10.0
+FEW_SECONDS: Final = 3.0
+"""Seconds for a few texts, for which somebody waits."""
+_FEW: Final = 16
 CALLS_AT_ONCE: Final = 32
 _BATCH: Final = 64
 _FAULTS: Final = (httpx2.HTTPError, OSError, ValueError, KeyError, TypeError)
@@ -78,7 +81,7 @@ class RemoteEmbedder:
 
         rows: list[Any] = []
         try:
-            async with self._breaker.call():
+            async with self._breaker.call(FEW_SECONDS if len(texts) <= _FEW else None):
                 for start in range(0, len(texts), _BATCH):
                     rows.extend(await self._ask(texts[start : start + _BATCH]))
                 found = np.array(rows, np.float32).reshape(len(texts), -1)
