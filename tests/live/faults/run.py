@@ -13,10 +13,12 @@ from pathlib import Path
 from typing import Final
 
 from tests.live.faults import (
+    rows_clients,
     rows_clock,
     rows_databases,
     rows_disk,
     rows_machines,
+    rows_neighbours,
     rows_races,
     rows_workers,
 )
@@ -30,6 +32,8 @@ ROWS: Final[tuple[Row, ...]] = (
     *rows_races.ROWS,
     *rows_disk.ROWS,
     *rows_clock.ROWS,
+    *rows_clients.ROWS,
+    *rows_neighbours.ROWS,
 )
 
 

@@ -1,0 +1,151 @@
+"""Servers of others that accept a connection and say nothing: the mail server, twelve issuers of assertions."""
+
+import asyncio
+import json
+import time
+from contextlib import AsyncExitStack
+from typing import Any, Final
+
+import httpx2
+
+from negotiator.store.statement import Transaction
+from negotiator.trust import issuer_queries
+from negotiator.users import user_queries
+from tests.helpers.code_flow import PASSWORD, csrf_token
+from tests.helpers.email_registration import by_email
+from tests.helpers.fake_issuer import FakeIssuer, registration
+from tests.helpers.loopback_server import answering, serving
+from tests.helpers.recording_smtp import recording_smtp
+from tests.live.faults.load import REGISTER, Load
+from tests.live.faults.row import Bounds, Finding, Row, observed
+from tests.live.faults.site import Machine, Site
+
+_CLIENTS: Final = 16
+_MAILS: Final = 20
+_SIGN_IN: Final = 2.0
+_ANSWER: Final = 2.0
+_DEAD_ISSUERS: Final = 12
+_DELIVERY: Final = 150.0
+
+
+async def mail_hangs(site: Site) -> list[Finding]:
+    """Twenty mails wait for a mail server that hangs, while a user signs in; then the server answers."""
+    async with recording_smtp("silent") as silent:
+        port = silent.port
+        machine = await site.machine(
+            workers=2, smtp_url=f"smtp://127.0.0.1:{port}", mail_from="service@example.com"
+        )
+        await machine.change(_add_user)
+        load = Load([machine], _CLIENTS)
+        asking: list[float] = []
+        signing: list[float] = []
+        async with observed("Mail server hangs", [machine], Bounds(), load) as seen, seen.fault():
+            async with machine.connect(keep=4) as client:
+                for number in range(_MAILS):
+                    began = time.monotonic()
+                    body = by_email(f"u{number}@example.com")
+                    answer = await client.post(REGISTER, json=body)
+                    asking.append(time.monotonic() - began)
+                    if answer.status_code != 201:
+                        seen.finding.broken.append(f"registration: {answer.status_code}")
+            for _ in range(4):
+                signing.append(await _sign_in(machine))
+                await asyncio.sleep(3)
+    finding = seen.finding
+    if max(asking) > _ANSWER:
+        finding.broken.append(f"a registration by mail took {max(asking):.1f} s")
+    if max(signing) > _SIGN_IN:
+        finding.broken.append(f"a sign-in took {max(signing):.1f} s")
+    began = time.monotonic()
+    async with recording_smtp("plain", port=port) as well:
+        while len(well.mails) < _MAILS and time.monotonic() < began + _DELIVERY:
+            await asyncio.sleep(0.2)
+        sent = {str(mail["To"]) for mail in well.mails}
+        finding.notes.append(
+            f"registrations ≤ {max(asking):.2f} s, sign-ins ≤ {max(signing):.2f} s; "
+            f"{len(sent)} of {_MAILS} mails within {time.monotonic() - began:.0f} s after it"
+        )
+        if len(sent) < _MAILS or len(well.mails) > _MAILS:
+            finding.broken.append(f"{len(well.mails)} mails to {len(sent)} of {_MAILS} addresses")
+    return [finding]
+
+
+def _add_user(tx: Transaction) -> str:
+    hashed = user_queries.hash_password(PASSWORD)
+    return user_queries.add(tx, "grace@example.com", password_hash=hashed, actor="operator")
+
+
+async def _sign_in(machine: Machine) -> float:
+    """Seconds that a sign-in by password takes, both requests."""
+    async with machine.connect(keep=1) as client:
+        began = time.monotonic()
+        page = await client.get("/sign-in?again=1")
+        form = {"csrf": csrf_token(page), "email": "grace@example.com", "password": PASSWORD}
+        answer = await client.post("/sign-in", data=form)
+        if answer.status_code not in {200, 303}:
+            raise AssertionError(f"sign-in: {answer.status_code} {answer.text[:200]}")
+        return time.monotonic() - began
+
+
+async def issuers_hang(site: Site) -> list[Finding]:
+    """Agents of twelve issuers whose keys hang, and of a thirteenth whose keys are there."""
+    machine = await site.machine(workers=2, allow_loopback_fetch="true")
+    good = FakeIssuer(machine.base, "https://good.example")
+    dead = [FakeIssuer(machine.base, f"https://dead{n}.example") for n in range(_DEAD_ISSUERS)]
+    waited: dict[str, list[float]] = {"dead": [], "good": []}
+    refused: list[str] = []
+
+    async def register(client: httpx2.AsyncClient, issuer: FakeIssuer, kind: str) -> None:
+        began = time.monotonic()
+        answer = await client.post(REGISTER, json=registration(issuer.assertion()))
+        waited[kind].append(time.monotonic() - began)
+        if answer.status_code != (201 if kind == "good" else 503):
+            refused.append(f"{kind}: {answer.status_code} {answer.text[:120]}")
+
+    async with AsyncExitStack() as opened:
+        hanging = await asyncio.start_server(_hang, "127.0.0.1", 0)
+        opened.callback(hanging.close)
+        port = hanging.sockets[0].getsockname()[1]
+        keys = json.dumps(good.jwks()).encode()
+        served, _ = await opened.enter_async_context(serving(answering(keys)))
+        client = await opened.enter_async_context(machine.connect(keep=32))
+
+        def trust(tx: Transaction) -> None:
+            places = [(good, f"http://127.0.0.1:{served}/keys")]
+            places += [(each, f"http://127.0.0.1:{port}/{n}") for n, each in enumerate(dead)]
+            for issuer, uri in places:
+                overrides: dict[str, Any] = {"jwks": "", "jwks_uri": uri}
+                made = issuer.issuer(**overrides)
+                issuer_queries.add(tx, made, own=machine.base, allow_loopback=True)
+
+        await machine.change(trust)
+        load = Load([machine], _CLIENTS)
+        name = f"{_DEAD_ISSUERS} issuers' keys hang beside a 13th"
+        async with observed(name, [machine], Bounds(log_lines=None), load) as seen, seen.fault():
+            for _ in range(3):
+                calls = [register(client, each, "dead") for each in dead for _ in range(3)]
+                tasks = [asyncio.create_task(call) for call in calls]
+                for _ in range(10):
+                    await asyncio.sleep(0.3)
+                    await register(client, good, "good")
+                await asyncio.gather(*tasks)
+    finding = seen.finding
+    finding.notes.append(
+        f"the 13th ≤ {max(waited['good']):.2f} s, the others ≤ {max(waited['dead']):.1f} s"
+    )
+    if max(waited["good"]) > _ANSWER:
+        finding.broken.append(f"the 13th took {max(waited['good']):.1f} s")
+    finding.broken += sorted(set(refused))[:4]
+    return [finding]
+
+
+async def _hang(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Take what comes and say nothing."""
+    await reader.read()
+    writer.close()
+
+
+ROWS: Final = (
+    Row("mail-hang", "a mail server that accepts and says nothing", mail_hangs),
+    Row("issuers-hang", "keys of twelve issuers that hang, beside a 13th", issuers_hang),
+)
