@@ -81,6 +81,8 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         self._refusal_sent = False
         self._is_last = False
         """Whether the connection closes after its next answer."""
+        self._running: RequestResponseCycle | None = None
+        """The request that is being answered; `cycle` is the last one that was received."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:
         super().connection_made(transport)
@@ -95,6 +97,10 @@ class BoundedHttpProtocol(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
         self.presence.gone = True
+        if self._running is not None:
+            # uvicorn tells only the last request that nobody reads its answer.
+            self._running.disconnected = True
+            self._running.message_event.set()
         self.shared.release(self)
         self._break_references()
 
@@ -259,6 +265,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             self.flow.resume_reading()
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
+        self._running = cycle
         self.shared.admission.arrive(PendingRequest(self, cycle, app))
 
     @property
@@ -379,6 +386,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         if self.scope:
             self.scope["state"].pop(CONNECTION_KEY, None)  # pyright: ignore[reportTypedDictNotRequiredAccess]
         self.pipeline.clear()
+        self._running = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ It answers a refused upgrade by plain HTTP, applies backpressure and sends pings
 short, audio does not compress, and the compression windows would need more memory than the rest of a connection.
 """
 
+from collections.abc import Sequence
 from typing import Final
 
 from uvicorn._types import ASGISendEvent
@@ -21,6 +22,7 @@ MAX_HEADERS: Final = 120
 _MAX_FRAGMENTS: Final = 1024
 """Frames of one message; without this limit a message could have any number of empty frames."""
 _GOING: Final = 1001
+_NO_TEXT: Final = 1007
 _TOO_BIG: Final = 1009
 _NEVER: Final = float("inf")
 
@@ -62,6 +64,16 @@ class BoundedWebSocketProtocol(WebSocketsSansIOProtocol):
         else:
             super().handle_cont(event)
 
+    def send_receive_event_to_app(self) -> None:
+        is_text = self.curr_msg_data_type == "text" and not self.close_sent
+        if is_text and not _is_utf8(self.frames):
+            # uvicorn would log a traceback, and fail itself if the client's close frame came with the text.
+            self.frames = []
+            self.conn.fail(_NO_TEXT, "a text that is not UTF-8")
+            self.handle_parser_exception()
+        else:
+            super().send_receive_event_to_app()
+
     def pause_writing(self) -> None:
         super().pause_writing()
         self.shared.stall(self)
@@ -77,3 +89,11 @@ class BoundedWebSocketProtocol(WebSocketsSansIOProtocol):
     def evict(self) -> None:
         """Close without a close frame; never called, since streams are not evicted."""
         self.transport.close()
+
+
+def _is_utf8(frames: Sequence[bytes]) -> bool:
+    try:
+        b"".join(frames).decode()
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -212,6 +212,7 @@ async def _answer(scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.body", "body": b"begun", "more_body": True})
         while (await receive())["type"] != "http.disconnect":
             pass
+        scope["ended"] = True
     await send({"type": "http.response.body", "body": content})
 
 

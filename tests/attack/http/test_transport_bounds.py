@@ -181,6 +181,16 @@ def test_pipelined_requests_are_bounded(server: BareServer) -> None:
     assert 60 < len(found) < 70
 
 
+def test_a_stream_with_a_pipelined_request_behind_it_ends_with_its_client(
+    server: BareServer,
+) -> None:
+    with server.connect() as made:
+        made.sendall(GET.replace(b"/", b"/stream", 1) + b"\r\n" + GET + b"\r\n")
+        assert made.recv(100).startswith(b"HTTP/1.1 200")
+    streams = [each for each in server.seen if each["path"] == "/stream"]
+    server.until(lambda: "ended" in streams[-1])
+
+
 def test_trailers_never_become_headers(server: BareServer) -> None:
     received = server.exchange(CHUNKED + b"2\r\nhi\r\n0\r\nX-Forwarded-For: 1.2.3.4\r\n\r\n")
     assert statuses(received) == [200]
@@ -371,6 +381,18 @@ def test_a_message_of_endless_empty_fragments_is_refused(server: BareServer) -> 
         mask = b"\x80\0\0\0\0"
         made.sendall(b"\x01" + mask + (b"\x00" + mask) * 3000)
         assert (1009).to_bytes(2) in receive_all(made)
+
+
+@pytest.mark.parametrize("after", [b"", b"\x88\x82\0\0\0\0\x03\xe8"])
+def test_a_text_that_is_not_utf_8_closes_without_a_trace(
+    server: BareServer, after: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    with server.connect() as made:
+        made.sendall(HANDSHAKE + b"\r\n")
+        assert b"101" in made.recv(65_536)
+        made.sendall(b"\x81\x81\0\0\0\0\xff" + after)
+        assert receive_all(made)[:1] == b"\x88"
+    assert caplog.records == []
 
 
 def test_a_handshake_that_the_library_could_not_read_is_refused_before(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import asyncio
 import io
 import json
 import time
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import cache, partial
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -106,6 +106,14 @@ def operations() -> Sequence[tuple[Operation, dict[str, Any], dict[str, Any]]]:
 def as_object(value: Any, name: str = "value") -> dict[str, Any]:
     """The value, as a member of this name if it is no object."""
     return value if is_object(value) else {name: value}
+
+
+def flattened(found: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Members as parameters; those that are lists are repeated."""
+    made: list[tuple[str, str]] = []
+    for name, value in found.items():
+        made += [(name, str(part)) for part in (value if is_array(value) else [value])]
+    return made
 
 
 def members(mutator: Mutator) -> tuple[Operation, Any]:
@@ -305,10 +313,7 @@ def cursor(mutator: Mutator) -> Sent:
 def query(mutator: Mutator) -> Sent:
     """Query strings and forms, to validated inputs."""
     operation, made = members(mutator)
-    flat: list[tuple[str, str]] = []
-    for name, value in as_object(made).items():
-        parts = value if is_array(value) else [value]
-        flat += [(name, str(part)) for part in parts]
+    flat = flattened(as_object(made))
     sent = urlencode(flat, errors="surrogatepass").encode()
     if mutator.happens(0.5):
         sent = mutator.data(sent, [b"a=b&limit=20&cursor=x&%F0%9F%98%80"])

@@ -15,11 +15,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from tests.live.fuzz import parsers
+from tests.live.fuzz import application, network, parsers
 from tests.live.fuzz.progress import Progress
 
 PARTS: Final[dict[str, tuple[Callable[[Progress], None], int]]] = {
     "parsers": (parsers.run, 1_000_000),
+    "application": (application.run, 100_000),
+    "network": (network.run, 100_000),
 }
 """What runs a part, and how many inputs it has."""
 SCHEMATHESIS: Final = "schemathesis"
