@@ -24,7 +24,7 @@ from negotiator.values import new_id
 
 _AT_ONCE: Final = 4
 """Requests that begin between two looks at the sockets."""
-_SHARE: Final = 8
+_SHARE: Final = 4
 """Of this many requests that begin, one is of the lowest priority that waits, so that no priority starves."""
 _REFUSED_PER_START: Final = 8
 """For this many refusals one more request begins, so that refusing cannot use up the processor."""
@@ -101,6 +101,11 @@ class WaitingRequest(Protocol):
         """Whether its client has disconnected or its answer has been sent."""
         ...
 
+    @property
+    def waited(self) -> float:
+        """Seconds for which it may have waited before it was read."""
+        ...
+
     def begin(self) -> None:
         """Run the application."""
         ...
@@ -165,7 +170,7 @@ class AdmissionQueue:
         self._priorities = priorities
         self._answers = answers
         self._database_wait = database_wait
-        self._fresh: list[tuple[Priority, WaitingRequest]] = []
+        self._fresh: list[tuple[Priority, float, WaitingRequest]] = []
         """Requests that came since the last turn of the event loop."""
         self._lines: tuple[deque[tuple[float, WaitingRequest]], ...] = tuple(
             deque() for _ in Priority
@@ -192,7 +197,7 @@ class AdmissionQueue:
             self._begun += 1
             request.begin()
         else:
-            self._fresh.append((priority, request))
+            self._fresh.append((priority, request.waited, request))
 
     def _turn(self) -> None:
         """Refuse what would wait too long, and begin the next few."""
@@ -216,12 +221,12 @@ class AdmissionQueue:
         fresh, self._fresh = self._fresh, []
         refused = 0
         standing = now - self._empty_at > _STANDING_AFTER
-        for priority, request in fresh:
+        for priority, waited, request in fresh:
             allowed = LONGEST_WAIT
             if standing and priority != Priority.URGENT:
                 allowed = max(_STANDING_WAIT, _STANDING_LENGTH * self._pace.each)
             of_database = self._database_wait(priority)
-            if self._expected_wait(priority) + of_database > allowed:
+            if waited + self._expected_wait(priority) + of_database > allowed:
                 refused += 1
                 self._refuse(request, now, "database" if of_database > allowed / 2 else "processor")
             else:

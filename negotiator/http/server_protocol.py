@@ -79,6 +79,8 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         """Whether received bytes are dropped: the connection closes, or another protocol has taken it over."""
         self._refusal: tuple[str, Refusal] | None = None
         self._refusal_sent = False
+        self.waited = 0.0
+        """Seconds for which a request that is read now may have waited in the socket."""
         self._is_last = False
         """Whether the connection closes after its next answer."""
         self._running: RequestResponseCycle | None = None
@@ -262,7 +264,13 @@ class BoundedHttpProtocol(HttpToolsProtocol):
 
     def _read_again(self) -> None:
         if not self.transport.is_closing():
+            self.waited = READ_AGAIN_AFTER
             self.flow.resume_reading()
+            # The first call comes before the sockets are looked at, the second one afterwards.
+            self.loop.call_soon(self.loop.call_soon, self._forget_wait)
+
+    def _forget_wait(self) -> None:
+        self.waited = 0.0
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
         self._running = cycle
@@ -404,6 +412,10 @@ class PendingRequest:
     @property
     def is_gone(self) -> bool:
         return self.cycle.disconnected or self.cycle.response_complete
+
+    @property
+    def waited(self) -> float:
+        return self.connection.waited
 
     def begin(self) -> None:
         """Run the application."""

@@ -40,6 +40,7 @@ class FakeRequest:
     began: list[str]
     accept: bytes = b"*/*"
     is_gone: bool = False
+    waited: float = 0.0
     refused: list[bytes] = field(default_factory=list[bytes])
 
     @property
@@ -68,7 +69,7 @@ async def _settle(requests: list[FakeRequest], began: list[str]) -> None:
         await asyncio.sleep(0)
 
 
-async def test_what_is_urgent_comes_first_then_reads_and_every_eighth_is_a_change(
+async def test_what_is_urgent_comes_first_then_reads_and_every_fourth_is_a_change(
     tmp_path: Path,
 ) -> None:
     queue, began = _queue(tmp_path), list[str]()
@@ -79,7 +80,7 @@ async def test_what_is_urgent_comes_first_then_reads_and_every_eighth_is_a_chang
     await _settle(requests, began)
     assert began[:4] == ["POST /make"] * 4  # begun at once, as nobody waited
     assert began[4:6] == ["POST /revoke"] * 2
-    assert began[6:14].count("GET /list") == 7
+    assert began[6:14].count("GET /list") == 6
     assert sorted(began) == sorted(f"{method} {path}" for method, path in arrivals)
 
 
@@ -134,6 +135,19 @@ async def test_a_queue_that_never_empties_is_held_short(
     served = len(began)
     assert waiting + 40 <= served < 250
     assert served + sum(bool(each.refused) for each in requests) == 300
+
+
+async def test_in_a_queue_that_never_empties_a_client_that_did_not_wait_is_refused_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(admission, "_STANDING_AFTER", -1.0)
+    queue, began = _queue(tmp_path), list[str]()
+    requests = [FakeRequest("GET", "/", began) for _ in range(9)]
+    requests[8].waited = admission.READ_AGAIN_AFTER
+    for each in requests:
+        queue.arrive(each)
+    await _settle(requests, began)
+    assert [bool(each.refused) for each in requests] == [False] * 8 + [True]
 
 
 async def test_a_request_whose_client_has_gone_does_not_begin(tmp_path: Path) -> None:
