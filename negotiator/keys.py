@@ -25,7 +25,7 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_private_key,
 )
 from jwt.algorithms import ECAlgorithm, RSAAlgorithm
-from ulid_transform import ulid_to_timestamp
+from ulid_transform import bytes_to_ulid, ulid_to_bytes, ulid_to_timestamp
 
 from negotiator.strict_json import read_jws
 from negotiator.telemetry import logger
@@ -156,7 +156,7 @@ class Keyring:
             for algorithm in _PREFIXES:
                 keys = _family(self._keys, algorithm)
                 for key, successor in zip(keys, keys[2:], strict=False):
-                    if successor.made_at < now() - _LONGEST_TOKEN:
+                    if successor.made_at < now() - _LONGEST_TOKEN - DAY:
                         (self._folder / f"{key.kid}.pem").unlink()
                 self._add(algorithm)
             self._load()
@@ -196,13 +196,23 @@ class Keyring:
             else rsa.generate_private_key(65537, _RSA_BITS)
         )
         pem = private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-        path = self._folder / f"{new_id(_PREFIXES[algorithm])}.pem"
+        path = self._folder / f"{self._next_kid(algorithm)}.pem"
         descriptor = os.open(path.with_suffix(".tmp"), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "wb") as file:
             file.write(pem)
             file.flush()
             os.fsync(file.fileno())
         path.with_suffix(".tmp").rename(path)
+
+    def _next_kid(self, algorithm: str) -> str:
+        """An id above those of all keys of this algorithm, also after the clock was set back."""
+        kid = new_id(_PREFIXES[algorithm])
+        newest = max((path.stem for path in self._files(algorithm)), default="")
+        if kid > newest:
+            return kid
+        prefix, _, ulid = newest.partition("_")
+        above = int.from_bytes(ulid_to_bytes(ulid.upper())) + (1 << 80)
+        return f"{prefix}_{bytes_to_ulid(above.to_bytes(16)).lower()}"
 
     @contextmanager
     def _locked(self) -> Generator[None]:

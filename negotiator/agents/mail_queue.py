@@ -13,7 +13,7 @@ from hashlib import blake2b
 from typing import Final
 
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-from sqlalchemy import BigInteger, LargeBinary, bindparam, delete, update
+from sqlalchemy import BigInteger, LargeBinary, bindparam, delete, or_, update
 from sqlmodel import Field, col, func, select
 
 from negotiator import values
@@ -54,23 +54,23 @@ class QueuedMail(TableModel, table=True):
     until: int = Field(sa_type=BigInteger)
 
 
+_IS_TIME = or_(
+    col(QueuedMail.next_at) <= bindparam("now", type_=BigInteger),
+    # No mail waits so long: the clock was ahead when it was queued.
+    col(QueuedMail.next_at) > bindparam("longest", type_=BigInteger),
+)
 _ADD = Statement(insertion(QueuedMail))
 _OF_RECIPIENT = Query(
     select(func.count()).where(col(QueuedMail.recipient) == bindparam("recipient")),
     lambda row: int(row[0]),
 )
 _DUE = Query(
-    select(QueuedMail)
-    .where(col(QueuedMail.next_at) <= bindparam("now", type_=BigInteger))
-    .order_by(col(QueuedMail.next_at))
-    .limit(bindparam("limit")),
+    select(QueuedMail).where(_IS_TIME).order_by(col(QueuedMail.next_at)).limit(bindparam("limit")),
     entity(QueuedMail),
 )
 _DELAYED = Query(select(func.count()).where(col(QueuedMail.attempts) > 0), lambda row: int(row[0]))
 _IS_DUE = Query(
-    select(col(QueuedMail.id))
-    .where(col(QueuedMail.next_at) <= bindparam("now", type_=BigInteger))
-    .limit(1),
+    select(col(QueuedMail.id)).where(_IS_TIME).limit(1),
     lambda row: str(row[0]),
 )
 _POSTPONE = Statement(
@@ -164,7 +164,7 @@ class MailQueue:
         A server that does not answer is tried with one mail every ten seconds.
         """
         while not self._breaker.wait_seconds and await self._store.read(
-            lambda tx: tx.one(_IS_DUE, now=values.now())
+            lambda tx: tx.one(_IS_DUE, **_clock())
         ):
             most = 1 if self._breaker.is_open else AT_ONCE
             claimed = await self._store.write(partial(_claim, most=most))
@@ -215,10 +215,16 @@ class MailQueue:
         )
 
 
+def _clock() -> dict[str, int]:
+    """The moments between which a mail waits."""
+    now = values.now()
+    return {"now": now, "longest": now + LONGEST_RETRY}
+
+
 def _claim(tx: Transaction, *, most: int) -> Sequence[QueuedMail]:
     """The mails that are due, kept from other processes for a minute."""
     now = values.now()
-    due = tx.all(_DUE, now=now, limit=most)
+    due = tx.all(_DUE, **_clock(), limit=most)
     for mail in due:
         tx.run(_POSTPONE, mail=mail.id, new_attempts=mail.attempts, new_next_at=now + CLAIM)
     return due

@@ -74,7 +74,7 @@ def _apply(tx: Transaction, identity: str, happening: ReportedEvent) -> int:
     now, asked = values.now(), happening.effect
     ended = 0
     if asked in _ENDING:
-        revocations.revoke(tx, identity, before=now)
+        revocations.revoke_issued(tx, identity, now=now)
         ended = _end_agents(tx, identity)
     if asked in {SecurityEventEffect.RENEW, SecurityEventEffect.STEP_UP}:
         revocations.revoke(tx, login_key(identity), before=happening.at)

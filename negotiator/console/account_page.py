@@ -183,4 +183,4 @@ class AccountPage:
 
 def is_recent(session: SignedInSession) -> bool:
     """Whether the user signed in within 15 minutes, which adding a way to sign in demands."""
-    return values.now() - session.auth_time <= _RECENT_SIGN_IN_MS
+    return abs(values.now() - session.auth_time) <= _RECENT_SIGN_IN_MS

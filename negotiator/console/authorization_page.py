@@ -156,7 +156,7 @@ class AuthorizationPage:
             return True
         # A maximum age of zero demands a new sign-in, within the same second too.
         return authorization.max_age is not None and (
-            authorization.max_age == 0 or values.now() // 1000 - at > authorization.max_age
+            authorization.max_age == 0 or abs(values.now() // 1000 - at) > authorization.max_age
         )
 
     def _sign_in(self, authorization: AuthorizationRequest, request: Request) -> Response:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from sqlalchemy import bindparam, exists, update
+from sqlalchemy import BigInteger, bindparam, exists, or_, update
 from sqlmodel import col, select
 
 from negotiator import audit, values
@@ -25,6 +25,7 @@ from negotiator.strict_json import is_array
 from negotiator.tokens import api_key_queries, api_keys
 from negotiator.tokens.api_keys import FindEntitlement
 from negotiator.tokens.tables import AccessToken
+from negotiator.trust.revocations import backdated_by
 from negotiator.trust.tables import Revocation
 
 
@@ -166,6 +167,22 @@ _REVOKE = Statement(
     update(_token)
     .where(col(_token.jti) == bindparam("token"), col(_token.revoked_at).is_(None))
     .values(revoked_at=bindparam("at"))
+)
+
+backdated_by(
+    "",
+    Statement(
+        update(_token)
+        .where(
+            col(_token.jti) > bindparam("first"),
+            col(_token.issued_at) > bindparam("mark", type_=BigInteger),
+            or_(
+                col(_token.identity) == bindparam("subject"),
+                col(_token.client_id) == bindparam("subject"),
+            ),
+        )
+        .values(issued_at=bindparam("mark", type_=BigInteger))
+    ),
 )
 
 

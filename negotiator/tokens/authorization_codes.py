@@ -5,7 +5,7 @@ from base64 import urlsafe_b64encode
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import BigInteger, bindparam, exists, update
+from sqlalchemy import BigInteger, bindparam, exists, or_, update
 from sqlmodel import col, select
 
 from negotiator import audit, values
@@ -14,6 +14,7 @@ from negotiator.store.statement import Query, Statement, Transaction, entity, in
 from negotiator.tokens.access_tokens import TokenSubject
 from negotiator.tokens.tables import AuthorizationGrant
 from negotiator.trust import revocations
+from negotiator.trust.revocations import backdated_by
 from negotiator.trust.tables import Revocation
 
 CODE_LIFE: Final = 60
@@ -29,6 +30,21 @@ _WITHDRAWN = exists().where(
         ]
     ),
     col(Revocation.before) >= col(_row.created_at),
+)
+backdated_by(
+    "aut",
+    Statement(
+        update(_row)
+        .where(
+            col(_row.id) > bindparam("first"),
+            col(_row.created_at) > bindparam("mark", type_=BigInteger),
+            or_(
+                col(_row.identity) == bindparam("subject"),
+                col(_row.client_id) == bindparam("subject"),
+            ),
+        )
+        .values(created_at=bindparam("mark", type_=BigInteger))
+    ),
 )
 _ADD = Statement(insertion(AuthorizationGrant))
 _BY_CODE = Query(

@@ -136,7 +136,8 @@ class ClientUrlFetcher:
 
     def _remembered(self, url: str) -> str | None:
         until, failure = self._failures.get(url, (0, ""))
-        if until <= self._clock():
+        now = self._clock()
+        if not now < until <= now + FAILURE_SECONDS * 1000:  # later: before the clock was set back
             self._failures.pop(url, None)
             return None
         return failure

@@ -163,7 +163,8 @@ def revoke_subject(
     """Invalidate every token and every assertion issued for one identity up to now; 404 for an unknown issuer."""
     if tx.one(_FIND, issuer=issuer) is None:
         raise NotFound(f"{issuer} is not a trusted issuer.")
-    revocations.revoke(tx, revocations.identity_key(issuer, tenant, subject), before=values.now())
+    identity = revocations.identity_key(issuer, tenant, subject)
+    revocations.revoke_issued(tx, identity, now=values.now())
     audit.record(
         tx,
         "issuer.subject_revoked",

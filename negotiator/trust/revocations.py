@@ -23,6 +23,7 @@ _LOWER = Statement(
     update(Revocation).where(col(Revocation.subject) == bindparam("withdrawn")).values(before=_mark)
 )
 _FORGET = Statement(delete(Revocation).where(col(Revocation.subject) == bindparam("subject")))
+_BACKDATING: Final = list[tuple[str, Statement]]()
 _FIND = Query(
     select(Revocation.before).where(col(Revocation.subject) == bindparam("subject")),
     lambda row: int(row[0]),
@@ -51,6 +52,18 @@ def revoke(tx: Transaction, subject: str, *, before: int = FOREVER) -> None:
     """
     tx.run(_MARK, subject=subject, before=before, mark=before)
     tx.announce(subject)
+
+
+def revoke_issued(tx: Transaction, subject: str, *, now: int) -> None:
+    """Void everything issued to `subject` until now, also what was issued while a clock was ahead of `now`."""
+    for kind, statement in _BACKDATING:
+        tx.run(statement, subject=subject, first=values.first_id(kind, now).lstrip("_"), mark=now)
+    revoke(tx, subject, before=now)
+
+
+def backdated_by(kind: str, statement: Statement) -> None:
+    """Name the statement that dates rows of `subject` with an id above `first` back to `mark`; ids are of this kind."""
+    _BACKDATING.append((kind, statement))
 
 
 def restore(tx: Transaction, subject: str) -> None:

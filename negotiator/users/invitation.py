@@ -29,7 +29,7 @@ def is_open(tx: Transaction, pepper: bytes, invitation: str) -> bool:
     found = _FORM.fullmatch(invitation)
     if found is None or not values.equal_in_constant_time(_signature(pepper, found[1]), found[2]):
         return False
-    return 0 <= values.now() - int(found[1], 16) < LIFE and not user_queries.any_exist(tx)
+    return values.now() - int(found[1], 16) < LIFE and not user_queries.any_exist(tx)
 
 
 def accept(

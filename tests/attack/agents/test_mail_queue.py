@@ -194,3 +194,16 @@ async def test_a_mail_server_that_hangs_delays_no_answer(
 
     async with recording_smtp("silent") as server:
         assert await ask(server) < 1.0
+
+
+@pytest.mark.asyncio
+async def test_a_mail_that_was_queued_while_the_clock_was_ahead_does_not_wait_for_that_hour(
+    store: SqliteStore, tmp_path: Path, clock: Any
+) -> None:
+    clock.advance(3600)
+    async with recording_smtp("plain") as server:
+        mails = queue(store, server.port, tmp_path)
+        assert await add(store, mails, life=7_200_000)
+        clock.advance(-3600)
+        await mails.send_due()
+    assert [sent["to"] for sent in server.mails] == [ADA]

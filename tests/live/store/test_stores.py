@@ -28,7 +28,7 @@ from negotiator.store import postgres as postgres_store
 from negotiator.store.migrate import migrate
 from negotiator.store.statement import Query, Statement, Transaction, table, write_condition
 from negotiator.store.store import Store, make_store
-from negotiator.tokens import clients
+from negotiator.tokens import access_tokens, clients
 from negotiator.tokens.clients import NewClient
 from negotiator.trust import issuer_queries, revocations
 from negotiator.trust.issuers import Issuer
@@ -375,3 +375,37 @@ async def test_a_database_that_is_away_is_a_503(
     await other.dispose()
     assert await opened.read(user_queries.list_users) == []
     await opened.close()
+
+
+async def test_what_was_issued_while_the_clock_was_ahead_ends_with_its_identity(
+    store: Store,
+) -> None:
+    """Judged by its date alone, it would outlive the revocation."""
+    now = values.now()
+    ahead = now + values.HOUR
+    identity = revocations.identity_key("https://idp.example", "", "u-1")
+
+    def issue(tx: Transaction, at: int, who: str) -> str:
+        jti = values.first_id("", at + 1).lstrip("_")[:-1] + who
+        tx.run(
+            access_tokens._RECORD,  # pyright: ignore[reportPrivateUsage]
+            **dict.fromkeys(("user_id", "issuer", "authorization", "key", "revoked_at")),
+            **{"jti": jti, "client_id": f"agt_{who}", "scope": "", "resource": ""},
+            identity=identity if who == "1" else "another",
+            issued_at=at,
+            expires_at=at + values.HOUR,
+        )
+        return jti
+
+    def live(tx: Transaction, jti: str, at: int) -> bool:
+        return tx.one(access_tokens._LIVE, jti=jti, now=at) is not None  # pyright: ignore[reportPrivateUsage]
+
+    early = await store.write(lambda tx: issue(tx, ahead, "1"))
+    other = await store.write(lambda tx: issue(tx, ahead, "2"))
+    assert await store.read(lambda tx: live(tx, early, now))
+    await store.write(lambda tx: revocations.revoke_issued(tx, identity, now=now))
+    later = await store.write(lambda tx: issue(tx, now + 1, "1"))
+    for at in (now, ahead + 1):
+        found = await store.read(lambda tx, at=at: [live(tx, each, at) for each in (early, other)])
+        assert found == [False, True]
+    assert await store.read(lambda tx: live(tx, later, now))

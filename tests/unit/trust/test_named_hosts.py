@@ -97,6 +97,10 @@ async def test_a_failure_is_remembered_for_a_minute_and_costs_nothing_meanwhile(
     with pytest.raises(FetchFailed):
         await hosts.document(f"{URL}bad", limit=9, address=HERE)
     assert len(pool.asked) == 2
+    at[0] -= 3_600_000  # a clock that was an hour ahead
+    with pytest.raises(FetchFailed):
+        await hosts.document(f"{URL}bad", limit=9, address=HERE)
+    assert len(pool.asked) == 3
 
 
 async def test_only_so_many_failures_are_remembered() -> None:
