@@ -35,6 +35,12 @@ commit before `_WAIT_FOR_CONDITIONAL`, or `_WAIT_FOR_CONDITIONAL` waits for this
 _WAIT_FOR_CONDITIONAL = "lock table spent in exclusive mode"
 """Conflicts with `_CONDITIONAL` and with itself, but not with plain reads."""
 
+_ONE_AT_A_TIME = "lock table leases in share update exclusive mode"
+"""The first statement of a unit that lost several races: such units conflict mostly with each other and take turns. The
+mode conflicts with itself and with no statement that reads or writes rows. The table is of no importance."""
+_IN_TURN_FROM = 3
+"""The attempt from which units take turns."""
+
 _CLOCK = "select cast(extract(epoch from clock_timestamp()) * 1000 as bigint)"
 _CONNECTIONS, _RESERVED = 16, 3
 """A process's connections, and those of them that only urgent requests and background work may take."""
@@ -135,6 +141,8 @@ class PostgresStore:
                     self._reachable(),
                     self._serializable.begin() as connection,
                 ):
+                    if attempt >= _IN_TURN_FROM:
+                        await connection.exec_driver_sql(_ONE_AT_A_TIME)
                     result, announced = await connection.run_sync(_run, unit, check)
                 self._committed(1)
             except DBAPIError as failure:
