@@ -1,7 +1,7 @@
 # Everything there is to do here. `make` alone lists it. Needs Python 3.11 to 3.13, make, gcc and node 20 (for pyright).
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo screenshots test browser voice proxies check bench bench-http bench-console bench-overload lighthouse bench-directory bench-strategy bench-people bench-rehearsal bench-memory bench-speech bench-teleprompter dist install-check server-check container-check fresh-check conformance files-entered fuzz faults hosts docs fix clean
+.PHONY: help setup run demo screenshots test browser voice proxies faketime check bench bench-http bench-console bench-overload lighthouse bench-directory bench-strategy bench-people bench-rehearsal bench-memory bench-speech bench-teleprompter dist install-check server-check container-check fresh-check conformance files-entered fuzz faults hosts docs fix clean
 
 # Python may keep what it compiled: the tests start hundreds of processes of five hundred modules.
 export PYTHONDONTWRITEBYTECODE :=
@@ -43,6 +43,10 @@ voice:
 proxies:
 	@{ test -x /usr/sbin/nginx && command -v caddy; } >/dev/null || test -d /run/systemd/system || test "$$(id -u)" != 0 || ! command -v apt-get >/dev/null || \
 	{ apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends nginx-light caddy; }
+
+faketime:
+	@ls /usr/lib/*/faketime/libfaketimeMT.so.1 >/dev/null 2>&1 || test "$$(id -u)" != 0 || ! command -v apt-get >/dev/null || \
+	{ apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends faketime; }
 
 check: $(READY) ## Formatting, lint, types, floors, fresh docs, schemas: everything but tests
 	$(BIN)/ruff format --check && $(BIN)/ruff check && $(BIN)/pyright && $(BIN)/lint-imports
@@ -114,7 +118,7 @@ files-entered: $(READY) ## Count the files and functions of the package that eac
 fuzz: $(READY) ## Send made-up inputs to parsers, application and server; PART=parsers SEED=7 INPUTS=20000, goes on from .fuzz
 	$(BIN)/python -m tests.live.fuzz.run $(if $(PART),--part $(PART)) $(if $(SEED),--seed $(SEED)) $(if $(INPUTS),--inputs $(INPUTS)) $(if $(AT),--at $(AT))
 
-faults: $(READY) proxies ## Kill, stop and starve a server and its neighbours under load: ROWS="worker-kill ...", SMALL=1, ROUNDS=200
+faults: $(READY) proxies faketime ## Kill, stop and starve a server and its neighbours under load: ROWS="worker-kill ...", SMALL=1, ROUNDS=200
 	@$$(test "$$(id -u)" != 0 || echo unshare --mount) $(BIN)/python -m tests.live.faults.run $(if $(SMALL),--small) $(if $(ROUNDS),--rounds $(ROUNDS)) $(ROWS)
 
 docs: $(READY) ## Write docs/reference from the code

@@ -1,10 +1,14 @@
 """Clients that drip: thousands of them, each sending its request a byte at a time."""
 
 import asyncio
+import errno
 import random
 import resource
-from collections import Counter
+import socket
+import time
 from contextlib import suppress
+from multiprocessing import Pipe, get_context
+from multiprocessing.connection import Connection
 from typing import Final
 
 from tests.live.faults.load import Load
@@ -16,62 +20,59 @@ _DRIPPING: Final = 5000
 _SMALL: Final = 1500
 _DESCRIPTORS: Final = 1024
 _SECONDS: Final = 40.0
-_HEAD: Final = b"GET /api/v1/categories HTTP/1.1\r\nhost: x\r\nx-slow: "
+_RETURN: Final = 10.0
 
 
-class DrippingClients:
-    """So many connections, each of which sends one byte a second and comes back when it is cut off."""
+def drip_bytes(port: int, count: int, report: Connection) -> None:
+    """Keep so many connections open, each of which sends a byte a second; runs in a process of its own until killed.
 
-    def __init__(self, port: int, count: int) -> None:
-        self._port = port
-        self._count = count
-        self._tasks: list[asyncio.Task[None]] = []
-        self.open = 0
-        self.ends: Counter[str] = Counter()
-        """How connections ended."""
-
-    async def start(self) -> None:
-        """Connect them all, from 125 addresses of the loopback network, within ten seconds."""
-        for number in range(self._count):
-            self._tasks.append(asyncio.create_task(self._drip(f"127.0.1.{number % 125 + 1}")))
-            if number % 50 == 49:
-                await asyncio.sleep(0.1)
-
-    async def stop(self) -> None:
-        """Hang up."""
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-
-    async def _drip(self, address: str) -> None:
-        while True:
-            try:
-                reader, writer = await asyncio.open_connection(
-                    "127.0.0.1", self._port, local_addr=(address, 0)
-                )
-            except OSError:
-                self.ends["refused"] += 1
-                await asyncio.sleep(1)
+    They come from 125 addresses of the loopback network. One that is cut off comes back after ten seconds. Each second
+    `report` is told how many are open and how many were cut off so far.
+    """
+    sockets: dict[int, socket.socket] = {}
+    due = [random.uniform(0, _RETURN) for _ in range(count)]
+    cut, began = 0, time.monotonic()
+    while True:
+        now = time.monotonic() - began
+        for number in range(count):
+            if number not in sockets:
+                if now >= due[number]:
+                    sockets[number] = _connection(port, number)
                 continue
-            self.open += 1
-            try:
-                self.ends[await self._send(reader, writer)] += 1
-            finally:
-                self.open -= 1
-                writer.close()
-            await asyncio.sleep(random.uniform(0.5, 1.5))
+            if _sends(sockets[number]):
+                continue
+            sockets.pop(number).close()
+            due[number] = now + _RETURN
+            cut += 1
+        report.send((len(sockets), cut))
+        time.sleep(max(0.0, 1.0 - (time.monotonic() - began - now)))
 
-    async def _send(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> str:
-        """How the server ended the connection: the first line of its answer, or `cut`."""
-        with suppress(ConnectionError):
-            writer.write(_HEAD)
-            while True:
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(1):
-                        line = await reader.readline()
-                        return line.decode(errors="replace")[9:12] or "cut"
-                writer.write(b"a")
-        return "cut"
+
+def _connection(port: int, number: int) -> socket.socket:
+    made = socket.socket()
+    made.setblocking(False)
+    made.bind((f"127.0.1.{number % 125 + 1}", 0))
+    with suppress(BlockingIOError):
+        made.connect(("127.0.0.1", port))
+    return made
+
+
+def _sends(connection: socket.socket) -> bool:
+    """Send a byte of the head; False when the server has closed the connection."""
+    try:
+        begun = connection.getpeername()
+        if begun and connection.recv(1024) == b"":
+            return False
+    except BlockingIOError:
+        pass
+    except OSError as fault:
+        return fault.errno == errno.ENOTCONN
+    with suppress(BlockingIOError):
+        try:
+            connection.send(b"x")
+        except OSError as fault:
+            return isinstance(fault, BlockingIOError)
+    return True
 
 
 async def drip(site: Site) -> list[Finding]:
@@ -86,17 +87,22 @@ async def drip(site: Site) -> list[Finding]:
     load = Load([machine], _CLIENTS)
     name = f"{count} dripping clients, {_DESCRIPTORS} descriptors"
     async with observed(name, [machine], Bounds(), load) as seen:
-        clients = DrippingClients(machine.port, count)
+        ours, theirs = Pipe(duplex=False)
+        process = get_context("spawn").Process(
+            target=drip_bytes, args=(machine.port, count, theirs), daemon=True
+        )
         async with seen.fault():
-            await clients.start()
-            await asyncio.sleep(10 if site.small else _SECONDS)
+            process.start()
+            await asyncio.sleep(_RETURN + (10 if site.small else _SECONDS))
             files = machine.supervisor.num_fds()
-            memory = machine.supervisor.memory_info().rss // 1_000_000
-            held = clients.open
-            await clients.stop()
+            process.kill()
+            process.join()
+    told = (0, 0)
+    with suppress(EOFError):
+        while ours.poll():
+            told = ours.recv()
     seen.finding.notes.append(
-        f"{held} open from their side, {files} descriptors and {memory} MB in the worker; "
-        f"ended: {dict(clients.ends.most_common(5))}"
+        f"{told[0]} open from their side, {told[1]} cut off, {files} descriptors in the worker"
     )
     return [seen.finding]
 
