@@ -97,8 +97,11 @@ class RateLimits:
         budgets: Mapping[str, RateBudget],
         *,
         refused: Callable[[str], None] = lambda _name: None,
+        stores: Mapping[str, LimitStore] | None = None,
     ) -> None:
         self._limiter = limiter
+        self._stores = stores or {}
+        """The stores of budgets, by name, that `limiter` does not hold."""
         self._refused = refused
         self._budgets = budgets
 
@@ -119,7 +122,7 @@ class RateLimits:
         key = f"{budget.name}:{caller.limit_key}"
         if public and name is None and (raised := _at_least(budget, self._budgets[baseline])):
             budget, key = raised, f"{key}:public"
-        reading = await self._limiter.take(budget, key)
+        reading = await self._stores.get(budget.name, self._limiter).take(budget, key)
         if not reading.taken:
             self._refused(budget.name)
         return reading
@@ -137,6 +140,8 @@ class RateLimits:
 
     async def close(self) -> None:
         await self._limiter.close()
+        for store in self._stores.values():
+            await store.close()
 
 
 def _at_least(budget: RateBudget, other: RateBudget) -> RateBudget | None:

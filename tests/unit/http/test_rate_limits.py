@@ -7,9 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from negotiator.caller import anonymous_caller
+from negotiator.compose.rate_budgets import build_limits
+from negotiator.discovery.health_routes import HEALTH_BUDGET
+from negotiator.errors import Unavailable
 from negotiator.http import limit_stores
 from negotiator.http.limit_stores import FileLimitStore
 from negotiator.http.limits import BudgetState, RateBudget, too_many_requests
+from negotiator.metrics import MetricRegistry
+from negotiator.store.store import make_store
+from tests.conftest import make_settings
 
 START = 1_800_000_000_000_000
 BUDGETS = st.builds(
@@ -126,3 +133,17 @@ def test_a_quota_beyond_a_call_a_microsecond_still_divides_time() -> None:
     budget = RateBudget("default", 10**9, 60, 10**9)
     assert budget.interval == 1
     assert BudgetState(budget, START, START, taken=True).remaining == 10**9
+
+
+@pytest.mark.asyncio
+async def test_the_health_check_is_counted_without_the_database(tmp_path: Path) -> None:
+    url = f"postgresql+asyncpg://nobody@/none?host={tmp_path}"
+    settings = make_settings(tmp_path, tmp_path / "keys", database_url=url)
+    store = make_store(url)
+    limits = build_limits(settings, store, MetricRegistry(tmp_path / "metrics"), pepper=b"pepper")
+    caller = anonymous_caller("192.0.2.1")
+    assert (await limits.charge(caller, HEALTH_BUDGET)).taken
+    with pytest.raises(Unavailable):
+        await limits.charge(caller)
+    await limits.close()
+    await store.close()
