@@ -1,14 +1,14 @@
 """The audit trail of identity events: append-only and without secrets.
 
-`record` runs in the same unit as the change that it records. Triggers in the database refuse to delete a row, and every
-change of one but that of `redact`.
+`record` runs in the same unit as the change that it records. Triggers in the database refuse every change of a row but
+that of `redact`, and to delete one that is younger than 30 days or tells of an erasure.
 """
 
 from dataclasses import dataclass
 from typing import Any, Final
 
 import orjson
-from sqlalchemy import BigInteger, String, bindparam, case, or_, update
+from sqlalchemy import BigInteger, Integer, String, bindparam, case, delete, or_, update
 from sqlmodel import Field, col, select
 
 from negotiator import values
@@ -88,7 +88,9 @@ class AuditEvent(TableModel, table=True):
     """One identity event: its subject, its actor and its public detail (JSON)."""
 
     __tablename__ = "audit_events"
-    __table_args__ = table_options(sqlite_with_rowid=False, kept="the audit trail is append-only")
+    __table_args__ = table_options(
+        sqlite_with_rowid=False, kept="`delete_old` deletes what is older than the retention"
+    )
 
     id: str = Field(primary_key=True)
     at: int = Field(sa_type=BigInteger)
@@ -124,6 +126,23 @@ _SEARCH = Query(
     .order_by(col(AuditEvent.id).desc())
     .limit(bindparam("limit")),
     entity(AuditEvent),
+)
+
+
+_DELETE_OLD = Statement(
+    delete(AuditEvent).where(
+        col(AuditEvent.id).in_(
+            select(col(AuditEvent.id))
+            .where(
+                col(AuditEvent.id) < bindparam("first_kept"),
+                col(AuditEvent.at) < bindparam("before", type_=BigInteger),
+                col(AuditEvent.event) != USER_ERASED,
+                col(AuditEvent.event) != AGENT_ERASED,
+            )
+            .order_by(col(AuditEvent.id))
+            .limit(bindparam("limit", type_=Integer))
+        )
+    )
 )
 
 
@@ -177,6 +196,15 @@ class AuditFilter:
     event: str = ""
     since: int | None = None
     until: int | None = None
+
+
+def delete_old(tx: Transaction, before: int, limit: int) -> int:
+    """Delete up to `limit` events from before a moment (milliseconds), oldest first; returns their number.
+
+    Erasures stay: a restore of an older backup repeats them.
+    """
+    first_kept = values.first_id("evt", before)
+    return tx.run(_DELETE_OLD, first_kept=first_kept, before=before, limit=limit)
 
 
 def search(tx: Transaction, wanted: AuditFilter, *, before: str, limit: int) -> list[AuditEvent]:

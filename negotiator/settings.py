@@ -137,6 +137,8 @@ class TransportSettings(BaseModel):
 
 
 _SQLITE: Final = "sqlite+aiosqlite:///"
+_SHORTEST_TRAIL: Final = 30
+"""Days; a trigger in the database refuses to delete younger events of the audit trail."""
 PATHS: Final = ("data_dir", "keys_dir", "models_dir", "speech_model_path")
 
 Network = IPv4Network | IPv6Network
@@ -198,6 +200,11 @@ class Settings(SpeechSettings, TransportSettings):
         3600, ge=60, le=86400, description="Life of every other access token, seconds."
     )
     unclaimed_retention_days: int = Field(30, ge=1, description="Days an unclaimed agent is kept.")
+    audit_retention_days: int = Field(
+        0,
+        ge=0,
+        description="Days that an event of the audit trail is kept, at least 30; 0 keeps all. Erasures stay.",
+    )
     trusted_proxies: list[str] = Field(
         [],
         description="Networks whose X-Forwarded-For is trusted, comma-separated CIDR.",
@@ -356,6 +363,13 @@ class Settings(SpeechSettings, TransportSettings):
     def _at_least_one(cls, value: list[str]) -> list[str]:
         if not value:
             raise ValueError("names no service")
+        return value
+
+    @field_validator("audit_retention_days")
+    @classmethod
+    def _is_a_month_at_least(cls, value: int) -> int:
+        if 0 < value < _SHORTEST_TRAIL:
+            raise ValueError(f"must be 0 or at least {_SHORTEST_TRAIL}")
         return value
 
     @field_validator("base_url")

@@ -260,7 +260,7 @@ def delete_expired(tx: Transaction, now: int, limit: int) -> list[str]:
     expired = tx.all(_EXPIRED, now=now, limit=limit)
     for agent_id in expired:
         ownership.delete_row(tx, Agent, agent_id)
-        revocations.revoke(tx, agent_id)
+        revocations.revoke_deleted(tx, agent_id, now=now)
         audit.record(tx, "agent.expired", agent_id, actor="clock")
     return expired
 

@@ -164,7 +164,7 @@ def build_application(settings: Settings) -> Application:
             services.meters, issuing_operations(service), services.pipeline, settings.metrics_token
         ),
         probe=ProbeEndpoint(services.pipeline.guard, services.secret),
-        housekeeping=Housekeeping(services.store, chores(), clocks),
+        housekeeping=Housekeeping(services.store, chores(settings.audit_retention_days), clocks),
         secrets=secrets,
     )
 

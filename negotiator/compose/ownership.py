@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from negotiator import audit
+from negotiator import audit, values
 from negotiator.agents import mail, registration
 from negotiator.agents.tables import Agent
 from negotiator.directory import collections_queries, submissions_queries, submissions_transitions
@@ -161,9 +161,17 @@ def delete_expired_agents(tx: Transaction, now: int, limit: int) -> int:
     return len(gone)
 
 
-def chores() -> tuple[Chore, ...]:
-    """Everything that time brings: ends by another rule than an expiry first, then the tables' expiries."""
+def chores(audit_days: int = 0) -> tuple[Chore, ...]:
+    """Everything that time brings: ends by another rule than an expiry first, then the tables' expiries.
+
+    Events of the audit trail are deleted after `audit_days` days, with 0 never.
+    """
+
+    def forget_events(tx: Transaction, now: int, limit: int) -> int:
+        return audit.delete_old(tx, now - audit_days * values.DAY, limit)
+
     return (
+        *((Chore("audit_events", forget_events, scrub=True),) if audit_days else ()),
         Chore("negotiations.deadline", negotiation_queries.expire_overdue),
         Chore("submissions.open", submissions_transitions.expire_overdue),
         Chore("submissions.withdrawn", submissions_queries.delete_withdrawn, scrub=True),

@@ -10,6 +10,8 @@ from negotiator.store.statement import Query, Statement, Transaction, insertion
 from negotiator.trust.tables import Revocation
 
 FOREVER: Final = 1 << 62
+_OUTLIVES_TOKENS: Final = 30 * values.DAY
+"""Milliseconds; an access token lives for a day at most (`settings.token_ttl`)."""
 
 _mark = bindparam("mark", type_=BigInteger)
 _MARK = Statement(
@@ -21,6 +23,11 @@ _MARK = Statement(
 )
 _LOWER = Statement(
     update(Revocation).where(col(Revocation.subject) == bindparam("withdrawn")).values(before=_mark)
+)
+_FORGET_AT = Statement(
+    update(Revocation)
+    .where(col(Revocation.subject) == bindparam("gone"))
+    .values(forget_at=bindparam("at", type_=BigInteger))
 )
 _FORGET = Statement(delete(Revocation).where(col(Revocation.subject) == bindparam("subject")))
 _BACKDATING: Final = list[tuple[str, Statement]]()
@@ -50,7 +57,7 @@ def revoke(tx: Transaction, subject: str, *, before: int = FOREVER) -> None:
 
     A watermark only rises: a permanent revocation stays permanent until `restore`.
     """
-    tx.run(_MARK, subject=subject, before=before, mark=before)
+    tx.run(_MARK, subject=subject, before=before, forget_at=None, mark=before)
     tx.announce(subject)
 
 
@@ -64,6 +71,12 @@ def revoke_issued(tx: Transaction, subject: str, *, now: int) -> None:
 def backdated_by(kind: str, statement: Statement) -> None:
     """Name the statement that dates rows of `subject` with an id above `first` back to `mark`; ids are of this kind."""
     _BACKDATING.append((kind, statement))
+
+
+def revoke_deleted(tx: Transaction, subject: str, *, now: int) -> None:
+    """Void everything issued to a subject whose row was deleted; the watermark goes once all its tokens have ended."""
+    revoke(tx, subject)
+    tx.run(_FORGET_AT, gone=subject, at=now + _OUTLIVES_TOKENS)
 
 
 def restore(tx: Transaction, subject: str) -> None:

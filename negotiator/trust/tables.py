@@ -4,6 +4,7 @@ from sqlalchemy import BigInteger
 from sqlmodel import Field
 
 from negotiator.store.model import TableModel, table_options
+from negotiator.values import DAY
 
 
 class TrustedIssuer(TableModel, table=True):
@@ -33,10 +34,12 @@ class Revocation(TableModel, table=True):
     """A watermark: everything issued to `subject` up to `before` is void.
 
     The subject is an agent, a client, a user, an issuer, a grant, an identity at an issuer, or an identity's logins.
+    `forget_at` is set once nothing of the subject exists any more but tokens that end before; else the row stays.
     """
 
     __tablename__ = "revocations"
-    __table_args__ = table_options(kept="what was withdrawn once must never be trusted again")
+    __table_args__ = table_options(expires={"forget_at": DAY})
 
     subject: str = Field(primary_key=True)
     before: int = Field(sa_type=BigInteger)
+    forget_at: int | None = Field(default=None, sa_type=BigInteger, index=True)

@@ -3,11 +3,10 @@
 Rows are made from the tables' own definitions, with a word in every text, so that a table that comes later is covered.
 """
 
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from sqlalchemy import Column, Table, bindparam, select
+from sqlalchemy import Column, Table, bindparam
 from sqlmodel import SQLModel
 
 from negotiator import audit, values
@@ -16,11 +15,12 @@ from negotiator.agents.tables import Agent
 from negotiator.compose import ownership
 from negotiator.store.model import TableModel
 from negotiator.store.ownership import lifetime_of
-from negotiator.store.statement import Query, Statement, Transaction, insertion
+from negotiator.store.statement import Statement, Transaction, insertion
 from negotiator.store.statement import table as table_of
 from negotiator.store.store import Store
 from negotiator.trust import revocations
 from negotiator.users import identity_matching, user_queries
+from tests.helpers.stored_texts import names, raw, texts
 
 pytestmark = pytest.mark.asyncio
 FUTURE: Final = values.now() + 1000 * values.DAY
@@ -117,27 +117,6 @@ def insertion_of(table: Table) -> Any:
         if getattr(each, "__tablename__", "") == table.name
     ]
     return insertion(model)
-
-
-def texts(tx: Transaction) -> dict[str, str]:
-    """Every row of every table, as text."""
-    found: dict[str, str] = {}
-    for table in SQLModel.metadata.sorted_tables:
-        rows = tx.all(Query(select(*table.columns), tuple))
-        found[table.name] = repr(rows)
-    return found
-
-
-def names(store_texts: dict[str, str], word: str) -> set[str]:
-    return {table for table, text in store_texts.items() if word in text}
-
-
-def raw(database_url: str) -> bytes:
-    """The bytes of the database's files; nothing for PostgreSQL, whose files the server keeps."""
-    if not database_url.startswith("sqlite"):
-        return b""
-    path = Path(database_url.partition("///")[2])
-    return b"".join(each.read_bytes() for each in path.parent.glob(f"{path.name}*"))
 
 
 async def test_no_row_and_no_byte_of_an_erased_user_is_left(
