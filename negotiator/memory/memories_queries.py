@@ -142,7 +142,7 @@ _STAMP = Query(
 _MARK_REMOVED = Statement(
     update(MemoryOwner)
     .where(col(MemoryOwner.owner) == bindparam("holder"))
-    .values(removed=bindparam("new_removed", type_=BigInteger))
+    .values(stamp=col(MemoryOwner.stamp) + 1, removed=col(MemoryOwner.stamp) + 1)
 )
 _DOCUMENTS = Query(
     select(col(Memory.document)).where(_theirs).order_by(col(Memory.id)),
@@ -340,8 +340,8 @@ def next_stamp(tx: Transaction, owner: str) -> int:
 
 
 def mark_removed(tx: Transaction, owner: str) -> None:
-    """Note for other workers that rows of the owner's are deleted."""
-    tx.run(_MARK_REMOVED, holder=owner, new_removed=next_stamp(tx, owner))
+    """Note for other workers that rows of the owner's are deleted; nothing for an owner who never had a memory."""
+    tx.run(_MARK_REMOVED, holder=owner)
 
 
 def _columns(view: MemoryDocument) -> dict[str, Any]:

@@ -28,7 +28,7 @@ PUBLIC: Final = {"tools", "tool_slugs", "tool_keys", "tool_changes", "collection
 """The catalogue is public; what was published stays until a moderator deletes it."""
 ELSEWHERE: Final = {
     *("spent", "clients", "trusted_issuers", "memory_owners"),
-    *("leases", "schema_floor"),
+    *("leases", "schema_floor", "fingerprints"),
 }
 """Tables without texts of a user: used values, OAuth clients, issuers, and counters under an id."""
 WRITTEN: Final = {"users", "agents", "identities", "budgets", "revocations", "audit_events"}
@@ -142,7 +142,7 @@ async def test_no_row_and_no_byte_of_an_erased_user_is_left(
     assert names(after, ada.word) == set()
     assert ada.word.encode() not in raw(database_url)
     assert names(after, bob.word) == covered, "another user keeps everything"
-    assert names(after, ada.user_id) == {"audit_events", "revocations", "memory_owners"}
+    assert names(after, ada.user_id) == {"audit_events", "revocations"}
     assert ada.email in erased.emails
     assert erased.rows["memories"] == 2
     events = await store.read(lambda tx: audit.latest_events(tx, 20))
@@ -158,7 +158,7 @@ async def test_an_erased_agent_leaves_its_user_what_is_theirs(store: Store) -> N
     await store.write(ada.leave)
     await store.write(lambda tx: ownership.erase_agent(tx, ada.agent_id))
     after = await store.read(texts)
-    assert names(after, ada.agent_id) == {"audit_events", "revocations", "memory_owners"}
+    assert names(after, ada.agent_id) == {"audit_events", "revocations"}
     assert {"users", "memories", "negotiations", "passkeys", "consents"} <= names(after, ada.word)
     assert ada.word not in after["agents"]
     assert "agent.erased" in after["audit_events"]
