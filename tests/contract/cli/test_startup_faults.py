@@ -6,6 +6,7 @@ import socket
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -136,7 +137,7 @@ def test_a_full_disk_is_named_whatever_the_database_says(
 ) -> None:
     made = machine(tmp_path, garbage(tmp_path))
     usage = shutil.disk_usage(tmp_path)._replace(free=0)
-    monkeypatch.setattr("shutil.disk_usage", lambda _: usage)
+    monkeypatch.setattr("shutil.disk_usage", Mock(return_value=usage))
     assert "the disk is full (file is not a database)" in refused(made, "migrate")
 
 
