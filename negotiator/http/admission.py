@@ -191,6 +191,8 @@ class AdmissionQueue:
         if not self._scheduled:
             self._scheduled = True
             self._turned_at = time.monotonic()
+            if not self._database_wait(Priority.READ):
+                self._empty_at = self._turned_at
             asyncio.get_running_loop().call_soon(self._turn)
         if self._free_starts and not self._waiting and not self._database_wait(priority):
             self._free_starts -= 1
@@ -204,7 +206,7 @@ class AdmissionQueue:
         now = time.monotonic()
         if self._waiting and self._begun:
             self._pace.moved(self._begun, now - self._turned_at)
-        elif not self._waiting:
+        elif not self._waiting and not self._database_wait(Priority.READ):
             self._empty_at = now
         self._turned_at, self._begun = now, 0
         starts = _AT_ONCE + self._sort(now) // _REFUSED_PER_START

@@ -19,6 +19,7 @@ LONGEST_WAIT: Final = 1.0
 """Seconds; a request that would wait longer is refused at once."""
 _WEIGHT: Final = 0.1
 """Of a new measurement in the average."""
+_SHARE: Final = 4
 
 
 class Priority(IntEnum):
@@ -64,6 +65,7 @@ class ConnectionQueue:
         self._refused = refused
         self._waiting: tuple[deque[asyncio.Future[None]], ...] = tuple(deque() for _ in Priority)
         self._pace = QueuePace()
+        self._handed = 0
         self._moved_at = 0.0
         """When a connection was last handed to one who waited, or the queue began."""
 
@@ -120,7 +122,9 @@ class ConnectionQueue:
         return self._free > (0 if priority == Priority.URGENT else self._reserved)
 
     def _hand_over(self) -> None:
-        for priority in Priority:
+        self._handed += 1
+        # One of four goes to the lowest priority first, so that changes do not starve.
+        for priority in Priority if self._handed % _SHARE else reversed(Priority):
             line = self._waiting[priority]
             while line and self._is_free(priority):
                 turn = line.popleft()
