@@ -46,7 +46,7 @@ _CONNECTIONS, _RESERVED = 16, 3
 """A process's connections, and those of them that only urgent requests and background work may take."""
 _POOL_PATIENCE = 2.0
 _CONNECT_PATIENCE = 3.0
-_STATEMENT_PATIENCE = 10.0
+_STATEMENT_PATIENCE = 8.0
 """Seconds for a free connection, a new one, and one statement: a database that hangs makes 503, not a queue."""
 _ATTEMPTS = 12
 _VACUUM_EVERY = 60.0
