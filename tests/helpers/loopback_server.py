@@ -21,7 +21,7 @@ JSON = b"Content-Type: application/json\r\n"
 
 @asynccontextmanager
 async def serving(
-    write: Write, *, tls: ssl.SSLContext | None = None
+    write: Write, *, host: str = "127.0.0.1", tls: ssl.SSLContext | None = None
 ) -> AsyncGenerator[tuple[int, list[bytes]]]:
     """A server that answers each request by `write`; gives its port and the heads it saw."""
     heads: list[bytes] = []
@@ -38,7 +38,7 @@ async def serving(
         finally:
             writer.close()
 
-    server = await asyncio.start_server(answer, "127.0.0.1", 0, ssl=tls)
+    server = await asyncio.start_server(answer, host, 0, ssl=tls)
     try:
         yield server.sockets[0].getsockname()[1], heads
     finally:

@@ -53,7 +53,10 @@ def test_a_short_fault_of_a_patient_log_has_no_line_and_a_long_one_has_two(
     assert [line["event"] for line in lines] == ["the bus is away", "the bus is away: over"]
 
 
-def test_of_the_processes_of_a_machine_one_tells_of_a_fault(tmp_path: Path) -> None:
+def test_of_the_processes_of_a_machine_one_tells_of_a_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fault_log, "log", fault_log.logger(fault_log.__name__))
     faults = FaultLog("the neighbour is away")
     with told_once_a_machine(tmp_path), capture_logs() as lines:
         locks = (

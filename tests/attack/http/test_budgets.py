@@ -12,7 +12,7 @@ import pytest
 from negotiator.compose.application import build_application
 from negotiator.http.limit_stores import FileLimitStore
 from negotiator.settings import Settings
-from negotiator.trust.client_url_fetch import AT_ONCE
+from negotiator.trust.client_url_fetch import AT_ONCE, HOST_AT_ONCE
 from negotiator.trust.fetch import FetchFailed
 from tests.conftest import bearer, connect, make_settings, running
 from tests.contract.requirements import covers
@@ -222,13 +222,15 @@ async def test_slow_hosts_of_strangers_delay_no_issuer_s_keys(settings: Settings
 
     loopback = make_settings(settings.data_dir, settings.keys_dir, allow_loopback_fetch=True)
     services = build_application(loopback).services
-    async with serving(stall) as (slow, _), serving(keys) as (issuer, _):
+    hosts = [f"127.0.0.{number}" for number in range(1, AT_ONCE // HOST_AT_ONCE + 1)]
+    async with serving(stall, host="0.0.0.0") as (slow, _), serving(keys) as (issuer, _):  # noqa: S104
         began = time.monotonic()
         strangers = [
             asyncio.create_task(
-                services.client_urls.json(f"http://127.0.0.1:{slow}/{n}", limit=9, address="a")
+                services.client_urls.json(f"http://{host}:{slow}/{n}", limit=9, address="a")
             )
-            for n in range(AT_ONCE)
+            for host in hosts
+            for n in range(HOST_AT_ONCE)
         ]
         await asyncio.sleep(0.2)
         assert await services.fetcher.json(f"http://127.0.0.1:{issuer}/jwks") == {}

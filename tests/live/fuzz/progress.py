@@ -1,6 +1,6 @@
 """How far a part has come: kept in a file, so that the next run goes on; told per tenth, with time and memory.
 
-An input follows from the part, the seed and its number alone, so any one of them can be made again.
+An input follows from its part, seed and number alone, so any one of them can be made again.
 """
 
 import contextlib
@@ -67,7 +67,7 @@ class Progress:
 
     @classmethod
     def load(cls, part: str, seed: int | None, inputs: int, folder: Path) -> "Progress":
-        """The unfinished run of the part, else a new one: of this seed, or of the seed after the last one."""
+        """The unfinished run of the part, else a new one: of this seed, or of one after the last seed."""
         path = folder / f"{part}.json"
         last: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
         ended = last.get("done", 0) >= last.get("inputs", 0)

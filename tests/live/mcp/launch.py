@@ -26,14 +26,14 @@ def create() -> Starlette:
 
 
 def _launch() -> None:
-    """The command itself, which hands over to uvicorn: with this factory instead of the product's."""
+    """The command itself, which hands over to the supervisor: with this factory instead of the product's."""
     handing_over = os.execv
 
     def execv(path: str, arguments: Sequence[str]) -> None:
         ours = f"{__spec__.name}:create"
         handing_over(
             path,
-            [ours if each == "negotiator.cli.worker:create_app" else each for each in arguments],
+            [each.replace("negotiator.cli.worker:create_app", ours) for each in arguments],
         )
 
     os.execv = execv
