@@ -38,6 +38,8 @@ from negotiator.store.waiting import (
 
 T = TypeVar("T")
 UnitOutcome = tuple[Any, BaseException | None]
+Committed = tuple[list[UnitOutcome], list[str], float]
+"""The outcomes of a batch, the subjects its units announced, and the seconds in which they ran."""
 
 _PRAGMAS = (
     "journal_mode=WAL",
@@ -113,7 +115,7 @@ def _connect(path: str) -> sqlite3.Connection:
 
 def _in_turn(
     connection: sqlite3.Connection, turn: IO[str], batch: Sequence[PendingUnit]
-) -> tuple[list[UnitOutcome], list[str]]:
+) -> Committed:
     """Commit a batch while no other process does.
 
     SQLite waits for its own lock by sleeping for milliseconds; the kernel wakes the next waiter of a file lock at once.
@@ -125,16 +127,12 @@ def _in_turn(
         fcntl.flock(turn, fcntl.LOCK_UN)
 
 
-def _commit(
-    connection: sqlite3.Connection, batch: Sequence[PendingUnit]
-) -> tuple[list[UnitOutcome], list[str]]:
-    """Run a batch of units in one transaction, each in its own savepoint, and make it durable.
-
-    Returns their outcomes and the subjects they announced.
-    """
+def _commit(connection: sqlite3.Connection, batch: Sequence[PendingUnit]) -> Committed:
+    """Run a batch of units in one transaction, each in its own savepoint, and make it durable."""
     transaction = SqliteTransaction(connection)
     outcomes: list[UnitOutcome] = []
     connection.execute("begin immediate")
+    began = time.monotonic()
     try:
         for pending in batch:
             connection.execute("savepoint unit")
@@ -146,12 +144,13 @@ def _commit(
                 del transaction.announced[before:]
                 outcomes.append((None, raised))
             connection.execute("release unit")
+        seconds = time.monotonic() - began
         connection.execute("commit")
     except BaseException:
         if connection.in_transaction:
             connection.execute("rollback")
         raise
-    return outcomes, transaction.announced
+    return outcomes, transaction.announced, seconds
 
 
 def _checkpoint(connection: sqlite3.Connection) -> None:
@@ -200,9 +199,8 @@ class SqliteStore:
         self._committing = 0
         """The number of units in the current batch."""
         self._batch_began = 0.0
-        self._shortest_batch = _NEVER
         self._pace = QueuePace()
-        """Of units, without the time that the smallest batch takes too."""
+        """Of units while they run; a batch waits for its turn and for the disk once, however many units it has."""
         self._late: asyncio.TimerHandle | None = None
         self._flushing: asyncio.Task[None] | None = None
         self._written = False
@@ -311,8 +309,9 @@ class SqliteStore:
     async def _perform(self, batch: Sequence[PendingUnit]) -> None:
         self._committing, self._batch_began = len(batch), time.monotonic()
         try:
-            outcomes, announced = await self._writer.perform(_in_turn, self._turn, batch)
+            outcomes, announced, seconds = await self._writer.perform(_in_turn, self._turn, batch)
             self._faults.worked()
+            self._pace.moved(len(batch), seconds)
             self._committed(len(batch))
             if announced:
                 for listener in self._listeners:
@@ -322,7 +321,6 @@ class SqliteStore:
             refused: UnitOutcome = None, Unavailable("The database cannot take a change now.")
             outcomes = [refused] * len(batch)
         self._written = True
-        self._measure(len(batch), time.monotonic() - self._batch_began)
         for pending, (result, raised) in zip(batch, outcomes, strict=True):
             future = pending.future
             if future.done():
@@ -331,11 +329,6 @@ class SqliteStore:
                 future.set_result(result)
             else:
                 future.set_exception(raised)
-
-    def _measure(self, units: int, seconds: float) -> None:
-        # A disk that has become slower raises the shortest batch by a hundredth with each one.
-        self._shortest_batch = min(self._shortest_batch * 1.01, seconds)
-        self._pace.moved(units, seconds - self._shortest_batch)
 
     async def _scrub(self) -> None:
         # SQLite refuses a checkpoint at once while another one runs.

@@ -19,6 +19,8 @@ LONGEST_WAIT: Final = 1.0
 """Seconds; a request that would wait longer is refused at once."""
 _WEIGHT: Final = 0.1
 """Of a new measurement in the average."""
+_FIRST_PACE: Final = 0.001
+"""Seconds assumed before the first measurement: the first requests of a process load things and say little."""
 _SHARE: Final = 4
 
 
@@ -40,12 +42,11 @@ class QueuePace:
     __slots__ = ("each",)
 
     def __init__(self) -> None:
-        self.each = 0.0
+        self.each = _FIRST_PACE
 
     def moved(self, count: int, seconds: float) -> None:
         """Note that `count` left the queue in this time, while others waited."""
-        measured = seconds / count
-        self.each += (measured - self.each) * _WEIGHT if self.each else measured
+        self.each += (seconds / count - self.each) * _WEIGHT
 
 
 def too_late() -> Unavailable:

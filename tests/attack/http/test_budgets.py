@@ -223,7 +223,7 @@ async def test_slow_hosts_of_strangers_delay_no_issuer_s_keys(settings: Settings
     loopback = make_settings(settings.data_dir, settings.keys_dir, allow_loopback_fetch=True)
     services = build_application(loopback).services
     hosts = [f"127.0.0.{number}" for number in range(1, AT_ONCE // HOST_AT_ONCE + 1)]
-    async with serving(stall, host="0.0.0.0") as (slow, _), serving(keys) as (issuer, _):  # noqa: S104
+    async with serving(stall, host="0.0.0.0") as (slow, _), serving(keys) as (issuer, _):
         began = time.monotonic()
         strangers = [
             asyncio.create_task(

@@ -45,8 +45,14 @@ WRITES: Final = re.compile(r" -o (?!/dev/null)\S|[^&2]> *\w|\btee\b")
 
 @pytest.fixture(scope="module")
 def site() -> Generator[DemoServer]:
-    """The one server of all pages."""
+    """The one server of all pages; its administrator is no page's, since pages erase the users they make."""
     with run_own_server() as running:
+        subprocess.run(
+            [sys.executable, "-m", "negotiator", "users", "add", "grace@example.com"],
+            env=running.environment,
+            capture_output=True,
+            check=True,
+        )
         yield running
 
 

@@ -124,16 +124,16 @@ async def test_a_queue_that_never_empties_is_held_short(
 
     for each in requests:
         each.begin = lambda at=each: busy(at)
-    for each in requests[:100]:
+    for each in requests[:32]:
         queue.arrive(each)
-    while len(began) < 40:  # the pace is known now
+    while len(began) < 24:  # the pace is known now
         await asyncio.sleep(0)
-    waiting = 100 - len(began)
-    for each in requests[100:]:
+    waiting = 32 - len(began)
+    for each in requests[32:]:
         queue.arrive(each)
     await _settle(requests, began)
     served = len(began)
-    assert waiting + 40 <= served < 250
+    assert waiting + 24 <= served < 250
     assert served + sum(bool(each.refused) for each in requests) == 300
 
 

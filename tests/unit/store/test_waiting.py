@@ -1,6 +1,7 @@
 """Queues for the database: bounded by time for requests, patient for everything else."""
 
 import asyncio
+import fcntl
 import threading
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack
@@ -13,7 +14,7 @@ from negotiator.errors import Unavailable
 from negotiator.store import sqlite, waiting
 from negotiator.store.sqlite import SqliteStore
 from negotiator.store.statement import Transaction
-from negotiator.store.waiting import ConnectionQueue, Priority, request_priority
+from negotiator.store.waiting import ConnectionQueue, Priority, QueuePace, request_priority
 
 pytestmark = pytest.mark.asyncio
 
@@ -66,7 +67,7 @@ async def test_a_request_waits_for_a_connection_for_a_bounded_time(
         assert raised.value.retry_after == 1
     assert refused == [1]
     async with queue.turn():
-        assert queue.expected_wait(Priority.URGENT) == 0
+        assert queue.expected_wait(Priority.URGENT) < 0.02
 
 
 async def test_a_request_is_refused_while_the_writer_hangs_and_other_work_waits(
@@ -92,6 +93,38 @@ async def test_a_request_is_refused_while_the_writer_hangs_and_other_work_waits(
     goes_on.set()
     await asyncio.gather(hung, patient)
     assert done == ["patient"]
+
+
+async def test_the_turn_of_another_process_says_nothing_about_the_pace_of_changes(
+    store: SqliteStore, tmp_path: Path
+) -> None:
+    """Each waits for the turn once with its whole batch, so it is no time that each change needs."""
+    waits, goes_on = threading.Event(), threading.Event()
+
+    def hang(_tx: Transaction) -> None:
+        waits.set()
+        goes_on.wait(10)
+
+    with (tmp_path / "waiting.db.turn").open() as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        behind = asyncio.create_task(store.write(lambda _tx: None))
+        await asyncio.sleep(0.3)
+        fcntl.flock(other, fcntl.LOCK_UN)
+    await behind
+    hung = asyncio.create_task(store.write(hang))
+    await asyncio.to_thread(waits.wait)
+    assert 0 < store.expected_wait(Priority.CHANGE) < 0.02
+    goes_on.set()
+    await hung
+
+
+async def test_the_first_request_of_a_process_is_no_measure_of_the_next() -> None:
+    pace = QueuePace()
+    pace.moved(1, 0.4)
+    assert pace.each < 0.05
+    for _ in range(100):
+        pace.moved(4, 0.4)
+    assert pace.each == pytest.approx(0.1, rel=0.01)
 
 
 async def test_urgent_changes_come_before_others(store: SqliteStore) -> None:
