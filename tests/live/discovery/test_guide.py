@@ -48,7 +48,7 @@ def site() -> Generator[DemoServer]:
     """The one server of all pages; its administrator is no page's, since pages erase the users they make."""
     with run_own_server() as running:
         subprocess.run(
-            [sys.executable, "-m", "negotiator", "users", "add", "grace@example.com"],
+            [sys.executable, "-m", "negotiator", "users", "add", "operator@example.com"],
             env=running.environment,
             capture_output=True,
             check=True,
