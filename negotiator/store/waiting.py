@@ -21,6 +21,8 @@ _WEIGHT: Final = 0.1
 """Of a new measurement in the average."""
 _FIRST_PACE: Final = 0.001
 """Seconds assumed before the first measurement: the first requests of a process load things and say little."""
+_SLOWEST: Final = 0.1
+"""Seconds that one measurement counts at most: one long unit, such as an import, says little about those after it."""
 _SHARE: Final = 4
 
 
@@ -46,7 +48,7 @@ class QueuePace:
 
     def moved(self, count: int, seconds: float) -> None:
         """Note that `count` left the queue in this time, while others waited."""
-        self.each += (seconds / count - self.each) * _WEIGHT
+        self.each += (min(seconds / count, _SLOWEST) - self.each) * _WEIGHT
 
 
 def too_late() -> Unavailable:

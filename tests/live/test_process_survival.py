@@ -115,7 +115,9 @@ async def _check(server: Server, ledger: Ledger) -> None:
     async with server.connect(keep=16) as client:
 
         async def status(agent: dict[str, Any]) -> int:
-            return (await client.get(LIST, headers=bearer(agent))).status_code
+            while (found := await client.get(LIST, headers=bearer(agent))).status_code == 503:
+                await asyncio.sleep(int(found.headers["retry-after"]))
+            return found.status_code
 
         living = [*ledger.registered, *(agent for agent, _ in ledger.claimed)]
         assert set(await asyncio.gather(*map(status, living[-400:]))) <= {200}

@@ -122,6 +122,8 @@ async def test_the_first_request_of_a_process_is_no_measure_of_the_next() -> Non
     pace = QueuePace()
     pace.moved(1, 0.4)
     assert pace.each < 0.05
+    pace.moved(1, 30)
+    assert pace.each < 0.05
     for _ in range(100):
         pace.moved(4, 0.4)
     assert pace.each == pytest.approx(0.1, rel=0.01)
