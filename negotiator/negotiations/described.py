@@ -56,7 +56,7 @@ def _packages(terms: Terms, offers: Sequence[DescribedOffer]) -> list[Package]:
 def _row(seq: int, sent: DescribedOffer, package: Package, now: int) -> OfferRow:
     content: dict[str, Any] = {
         "package": package,
-        "claimed_final": sent.claimed_final,
+        "claimed_final": sent.claimed_final or sent.kind == "final",
         "rationale": None,
     }
     return OfferRow(

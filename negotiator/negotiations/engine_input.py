@@ -84,6 +84,12 @@ def engine_result_json(value: object, currency: str | None = None) -> Any:
 LEDGER_MEMBERS = ("concessions", "signals")
 
 
+_RANGE_WANTED: Final = (
+    "A range is the best and the worst value that anybody could imagine, such as "
+    '"range": {"min": 11000, "max": 15000}.'
+)
+
+
 def require_inputs(terms: Terms, *, floor: bool = False) -> None:
     """Refuse advice whose inputs are missing (409 `missing_inputs`), naming them; they are never invented."""
     needed = [f"issues/{n}/range" for n, i in enumerate(terms.issues) if i.name in terms.unvalued]
@@ -93,6 +99,8 @@ def require_inputs(terms: Terms, *, floor: bool = False) -> None:
         needed.append("walk_away")
     if needed:
         text = f"This advice cannot do without {', '.join(needed)}."
+        if terms.unvalued:
+            text += f" {_RANGE_WANTED}"
         raise Conflict(text, error="missing_inputs", members={"missing": needed})
 
 

@@ -14,7 +14,6 @@ from negotiator.negotiations.forecast import (
     LEVEL,
     PriceTalk,
     forecast_price,
-    step_ratio,
 )
 from negotiator.negotiations.issues import Issue, Scalar, coordinate, coordinate_of_worth
 from negotiator.negotiations.leverage.concessions import LedgerOffer, Side, completed_offers
@@ -291,15 +290,16 @@ def _steps(whose: str, figures: Sequence[float], *, rising: bool) -> str:
         return f"{whose} steps, some of them backwards"
     count = _COUNTS[len(made)] if len(made) < len(_COUNTS) else str(len(made))
     said = f"{whose} {count} step{'' if len(made) == 1 else 's'}"
-    ratio = step_ratio(figures)
-    if ratio is None:
-        return said
-    compared = next((text for most, text in _RATIOS if ratio <= most), "larger than")
-    return (
-        f"{said}, each {compared} the one before"
-        if len(made) > 2
-        else f"{said}, the last {compared} the one before"
-    )
+    ratios = [b / a for a, b in pairwise(made)]
+    if len(ratios) == 1:
+        return f"{said}, the last {_compared(ratios[0])} the one before"
+    compared = {_compared(ratio) for ratio in ratios}
+    return f"{said}, each {compared.pop()} the one before" if len(compared) == 1 else said
+
+
+def _compared(ratio: float) -> str:
+    """How a step compares with the one before."""
+    return next((text for most, text in _RATIOS if ratio <= most), "larger than")
 
 
 # The sentence

@@ -179,12 +179,6 @@ def _zone(talk: PriceTalk, mine: Sequence[float], theirs: Sequence[float]) -> _Z
     return _Zone(min(spread.low, named), min(likely, named), most, probability)
 
 
-def step_ratio(figures: Sequence[float]) -> float | None:
-    """The usual ratio of a side's successive steps towards the other, a geometric mean; None before two steps."""
-    ratios = _log_ratios([abs(b - a) for a, b in pairwise(figures) if a != b])
-    return math.exp(math.fsum(ratios) / len(ratios)) if ratios else None
-
-
 def _standing(
     talk: PriceTalk, mine: Sequence[float], theirs: Sequence[float]
 ) -> tuple[float, float]:

@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from negotiator.negotiations.wording import Wording
 
 MAX_DESCRIBED_OFFERS = 200
+CHANCE_DIGITS = 3
+"""More would claim a knowledge that nobody has."""
 _FIRST_PERSON = re.compile(r"\b(?:I|me|my)\b")
 
 
@@ -75,6 +77,7 @@ def stored_person_answer(
         on_table=offer_on_table(terms, offers, live),
         style=style,
         words=" ".join(text for text in (utterance, _said(rows)) if text) or None,
+        answer=utterance,
         evidence=price_evidence(terms, benchmarks),
     )
     words = Wording(terms)
@@ -108,6 +111,7 @@ def described_person_answer(body: NextMoveBody) -> dict[str, Any]:
         on_table=None if table is None else dict(table.offer),
         style=body.style,
         words=body.utterance,
+        answer=body.utterance,
     )
     return person_answer(move, terms)
 
@@ -126,10 +130,10 @@ def person_answer(
     terms, words = aims.terms, Wording(aims.terms)
     chance = 1.0 if move.action == "accept" else 0.0
     summary = [move_text.summary(move, words)]
-    if expected is not None and move.action == "counter":
+    if expected is not None and move.action == "counter" and move.why != "ask_if_agreed":
         summary.append(expected.text)
     if move.action == "counter" and round_ is not None:
-        chance = round_.chance
+        chance = round(round_.chance, CHANCE_DIGITS)
     return {
         "action": move.action,
         "offer": None if move.package is None else package_view(terms, move.package),
@@ -138,7 +142,10 @@ def person_answer(
         if move.step and move.action == "counter"
         else [],
         "acceptance_probability": chance,
-        "acceptance_interval": {"low": round_.low, "high": round_.high}
+        "acceptance_interval": {
+            "low": round(round_.low, CHANCE_DIGITS),
+            "high": round(round_.high, CHANCE_DIGITS),
+        }
         if round_ is not None and move.action == "counter"
         else None,
         "reasons": move_text.reasons(move, words),
@@ -153,7 +160,7 @@ def person_answer(
         "assumptions": move_text.assumptions(aims, words, move.package, move.reading),
         "ask": [
             {"missing": one.missing, "ask": one.ask, "why": one.why}
-            for one in move_text.missing_inputs(aims, words)
+            for one in move_text.missing_inputs(aims, words, opened=bool(move.reading.own))
         ],
         "trade": _trade_view(move),
         "path": [package_view(terms, step.package) for step in move.path.steps],

@@ -205,6 +205,9 @@ class DescribedOffer(Strict):
     package: Annotated[ValuePackage, Field(min_length=1, max_length=50)] = Field(
         description="Values by issue; an issue left out keeps the side's value before."
     )
+    kind: Literal["offer", "counter", "final"] = Field(
+        "offer", description="As in the ledger; `final` says the same as `claimed_final`."
+    )
     claimed_final: Truth = Field(False, description="Whether they called it final.")
 
 
@@ -270,7 +273,9 @@ class NextMoveBody(Strict):
         None,
         description="Who answers: `person` by default, `agent` if a `protocol` is named.",
     )
-    utterance: UtteranceText | None = Field(None, description="What the other side just said.")
+    utterance: UtteranceText | None = Field(
+        None, description="What the other side said since the last offer."
+    )
     session_id: str | None = Field(None, max_length=200, description="The caller's own; not used.")
     protocol: str | None = Field(None, max_length=100, description="The caller's own; not used.")
 
@@ -301,7 +306,9 @@ class StoredNextMove(NegotiationId):
 
     style: Style = Field("balanced", description="How hard to bargain.")
     counterpart: Counterpart = Field("person", description="Who answers: a person or a program.")
-    utterance: UtteranceText | None = Field(None, description="What the other side just said.")
+    utterance: UtteranceText | None = Field(
+        None, description="What the other side said since the last offer."
+    )
 
 
 class FindOutNextView(TypedDict):

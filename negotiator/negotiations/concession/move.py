@@ -43,6 +43,9 @@ Why = Literal[
     "last_offer",
     "middle",
     "allowed_trade",
+    "they_agree",
+    "ask_if_agreed",
+    "is_gone",
     "at_least_ask",
     "repeated_final",
     "not_worth_a_round",
@@ -80,12 +83,14 @@ def person_move(
     on_table: Package | None,
     style: Style = "balanced",
     words: str | None = None,
+    answer: str | None = None,
     evidence: tuple[Evidence, ...] = (),
 ) -> PersonMove:
     """The next move of a negotiation.
 
     `now` is in milliseconds since the epoch. `on_table` is their offer that can be accepted, complete, or None. `words`
-    is what they said with it. Never proposes or accepts anything below the walk-away.
+    is what they said with it, `answer` what they say now, after the last of the `offers`. Never proposes or accepts
+    anything below the walk-away.
     """
     offers = sorted(offers, key=lambda row: row.seq)[-MAX_OFFERS:]
     aims = find_aims(terms, style=style, evidence=evidence, offered=[row.package for row in offers])
@@ -96,7 +101,9 @@ def person_move(
         aims, reading.own, style=style, days_left=left, their_last=reading.their_last
     )
     usual = path.steps[0].given if path.steps else 0.05
-    reading = read_talk(aims, offers, on_table=standing, usual_step=usual, words=words)
+    reading = read_talk(
+        aims, offers, on_table=standing, usual_step=usual, words=words, answer=answer
+    )
     return _decide(aims, path, reading, on_table, style=style, days_left=left)
 
 
@@ -117,6 +124,11 @@ def _decide(
 ) -> PersonMove:
     rounds = aims.terms.max_rounds
     over = rounds is not None and path.made >= rounds
+    agrees = reading.answer.agrees if reading.own and aims.is_acceptable(reading.own[-1]) else "no"
+    if agrees == "yes":
+        return PersonMove("accept", "they_agree", path, reading, package=reading.own[-1])
+    if reading.answer.is_gone:
+        return PersonMove("walk_away", "is_gone", path, reading)
     takes = on_table is not None and aims.is_acceptable(on_table)
     if not aims.is_acceptable(path.now.package):
         if takes:
@@ -132,6 +144,9 @@ def _decide(
     )
     last = rounds is not None and path.made + 1 >= rounds
     value = weigh_round(aims, reading, step.utility, hurried=hurried, last=last)
+    if agrees == "perhaps":
+        now = path.now
+        return PersonMove("counter", "ask_if_agreed", path, reading, now, now.package, value)
     trade = _trade(aims, path, reading, step)
     went_back = reading.happening in {"moved_back", "took_back"} and reading.unmoved < PATIENCE
     if takes and on_table is not None and (last or not went_back):

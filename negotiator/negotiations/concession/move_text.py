@@ -31,6 +31,7 @@ from negotiator.negotiations.unit_price import read_unit_price
 from negotiator.negotiations.wording import Total, Wording, join_words, sentence
 from negotiator.values import number_text
 
+_NOTHING: Final = Decimal(0)
 MAX_SENTENCES: Final = 4
 MAX_QUESTIONS: Final = 5
 MAX_POINTS_NAMED: Final = 2
@@ -108,7 +109,17 @@ def say(
 ) -> str:
     """What to say to the other side now, in at most four sentences. With `approval` nothing is agreed to yet."""
     voice = words.voice
-    if move.action == "accept" and move.package is not None:
+    if move.why == "they_agree" and move.package is not None:
+        parts = [
+            f"Thank you, then we agree on {_deal(words, move.package)}",
+            "Let us put it in writing",
+        ]
+    elif move.why == "is_gone":
+        parts = [
+            "Thank you for telling me",
+            f"If it comes back, {voice.i} would be glad to hear from you",
+        ]
+    elif move.action == "accept" and move.package is not None:
         parts = _acceptance(words, move.package, lines, approval=approval)
     elif move.action == "walk_away" or move.step is None:
         parts = split_sentences(lines.leave) or [
@@ -119,7 +130,8 @@ def say(
     else:
         offer = _offer_sentences(move, move.step, words, lines)
         corrects = _is_correction(move, move.step)
-        reaction = [] if corrects else _reaction(move, words, lines)
+        is_plain = corrects or move.why == "ask_if_agreed"
+        reaction = [] if is_plain else _reaction(move, words, lines)
         parts = [*reaction[: MAX_SENTENCES - len(offer)], *offer]
     return " ".join(sentence(part) for part in parts if part)
 
@@ -164,6 +176,8 @@ def _offer_sentences(
         return _trade(move, words, package)
     if move.why == "hold":
         return _hold(move, step, words)
+    if move.why == "ask_if_agreed":
+        return [f"Do we agree on {package}, then?"]
     if move.why == "middle":
         return [
             f"Good, let us meet in the middle: {package}",
@@ -430,7 +444,8 @@ def _reaction(move: PersonMove, words: Wording, lines: CaseLines) -> list[str]:
     if reading.happening in {"moved_back", "took_back", "they_are_silent"}:
         return []
     if reading.says_final:
-        return [f"{voice.i} understand that this is your last word"]
+        thanks = "Thank you; " if reading.their_step > 0 else ""
+        return [f"{thanks}{voice.i} understand that this is your last word"]
     if reading.names_deadline:
         return ["What happens after that date?"]
     if reading.unnamed and reading.theirs:
@@ -489,10 +504,23 @@ def reasons(move: PersonMove, words: Wording) -> list[str]:
         found.append(
             "Your last offer goes beyond a limit of yours. Correct it now, before they answer."
         )
+    elif move.why == "ask_if_agreed":
+        found.append(
+            "Their words sound like a yes. Make sure that they mean your last offer before you offer more."
+        )
     else:
-        found += [_happened(move, words), *_why_counter(move, words)]
+        found += [_unrecorded(move, words), _happened(move, words), *_why_counter(move, words)]
         found += _pressure(move)
     return [sentence(one) for one in found if one]
+
+
+def _unrecorded(move: PersonMove, words: Wording) -> str:
+    """That they named a price which no recorded offer has, since the advice does not count it."""
+    named, price = move.reading.answer.unrecorded, words.terms.price
+    if named is None or price is None:
+        return ""
+    amount = words.value(price, named)
+    return f"They named {amount}, which no recorded offer has. If that is their offer now, record it and ask again."
 
 
 def _pressure(move: PersonMove) -> list[str]:
@@ -503,7 +531,7 @@ def _pressure(move: PersonMove) -> list[str]:
         )
     if move.reading.says_final:
         found.append(
-            "They call it final. Many final offers still move, and one more offer with a reason is worth the risk here."
+            "They call it final. Many final offers still move, and one more offer is worth the risk here."
         )
     if move.reading.asks_limit:
         found.append(
@@ -515,6 +543,8 @@ def _pressure(move: PersonMove) -> list[str]:
 def _happened(move: PersonMove, words: Wording) -> str:
     """What they did, with the size of their step where it can be said in money."""
     happening, own = move.reading.happening, move.reading.own
+    if happening == "did_not_move" and move.reading.says_final:
+        return "They did not move, and call it final."
     stays = bool(own) and move.package == own[-1]
     text = (_STAYING if stays else _GIVING).get(happening, "") or _HAPPENED.get(happening, "")
     step = move.reading.their_step
@@ -552,8 +582,8 @@ def cost(move: PersonMove, words: Wording) -> str:
         elif amount:
             said.append(f"Compared with your last offer, it gives up {about}{amount}.")
     gap = aims.target_utility - worth
-    left = _amount(move, worth - aims.floor, words) if worth > aims.floor else ""
-    off = _amount(move, abs(gap), words)
+    left = _above_floor(move, package, words)
+    off = _amount(move, abs(gap), words, beyond=_beyond(aims, package) if gap < 0 else _NOTHING)
     distances: list[str] = []
     if aims.terms.target is not None and abs(gap) <= limits.TOLERANCE:
         distances.append("as good for you as your target")
@@ -581,10 +611,11 @@ def _step_size(move: PersonMove, step: float, words: Wording) -> str:
     return f"worth about {amount} to you" if amount else ""
 
 
-def _amount(move: PersonMove, utility: float, words: Wording) -> str:
-    """A utility as an amount of money, in all where a total is known; empty without a plain price, or for next to none.
+def _amount(move: PersonMove, utility: float, words: Wording, *, beyond: Decimal = _NOTHING) -> str:
+    """A utility, with an amount `beyond` it, as money; in all where a total is known.
 
-    With several issues it is rounded to two figures: it only stands for something that is no money.
+    Empty without a plain price, or for next to none. With several issues it is rounded to two figures: it only stands
+    for something that is no money.
     """
     aims, package = move.path.aims, move.package or move.path.now.package
     price, amount = aims.terms.price, aims.terms.money_of_utility(utility)
@@ -592,11 +623,30 @@ def _amount(move: PersonMove, utility: float, words: Wording) -> str:
         return ""
     if not Decimal("0.01") <= amount <= price.range.max - price.range.min:
         return ""
+    amount += beyond
     total = words.total({**package, price.name: amount})
     if total is not None:
         return _in_all(total, words, _rounded(aims, total.amount))
     per = read_unit_price(words.label(price), price.unit).words
     return f"{words.money(_rounded(aims, amount))} {per}".rstrip()
+
+
+def _above_floor(move: PersonMove, package: Package, words: Wording) -> str:
+    """How far a package lies above the walk-away, in money; empty where that is nothing or cannot be said."""
+    aims = move.path.aims
+    if aims.floor < 0:
+        return ""
+    return _amount(move, aims.worth(package) - aims.floor, words, beyond=_beyond(aims, package))
+
+
+def _beyond(aims: Aims, package: Package) -> Decimal:
+    """How far a price that is the only issue lies beyond the best end of its range, where utility grows no more."""
+    price = aims.terms.price
+    at = None if price is None else coordinate(price.type, package.get(price.name))
+    if price is None or price.range is None or at is None or len(aims.issues) > 1:
+        return _NOTHING
+    over = price.range.min - at if price.direction == "lower" else at - price.range.max
+    return max(over, _NOTHING)
 
 
 def _rounded(aims: Aims, amount: Decimal) -> Decimal:
@@ -694,12 +744,13 @@ def _opening_reason(aims: Aims, words: Wording) -> str:
 def _why_accept(move: PersonMove, words: Wording) -> list[str]:
     aims, table = move.path.aims, move.package
     found: list[str] = []
-    if table is not None and aims.floor >= 0:
-        amount = _amount(move, aims.worth(table) - aims.floor, words)
-        if amount:
-            about = "" if len(aims.issues) == 1 else "about "
-            found.append(f"It is {about}{amount} better for you than your walk-away.")
+    amount = "" if table is None else _above_floor(move, table, words)
+    if amount:
+        about = "" if len(aims.issues) == 1 else "about "
+        found.append(f"It is {about}{amount} better for you than your walk-away.")
     match move.why:
+        case "they_agree":
+            found.append("Their words accept your last offer. Record their acceptance.")
         case "at_least_ask":
             found.append("It is worth at least as much to you as what you would ask for next.")
         case "repeated_final":
@@ -727,13 +778,14 @@ def _why_accept(move: PersonMove, words: Wording) -> list[str]:
                 )
             )
             found.append(f"One more round is not expected to bring more than it could cost.{risk}")
-    if move.why != "no_round_left":
+    if move.why not in {"no_round_left", "they_agree"}:
         found.append("Ask for one small thing with your yes, and accept without it if they refuse.")
     return found
 
 
 def _why_leave(move: PersonMove) -> list[str]:
     found = {
+        "is_gone": ["They say that it is gone. Ask whether that is certain; if so, end the talk."],
         "below_floor_no_round": ["No round is left, and their offer is worse than no deal."],
         "no_room": ["No deal within your limits is worth as much to you as no deal at all."],
     }.get(move.why, ["They have not moved for some time, and their offer is worse than no deal."])
@@ -748,13 +800,15 @@ def _why_leave(move: PersonMove) -> list[str]:
 
 def summary(move: PersonMove, words: Wording) -> str:
     """The move in two or three sentences for the user."""
-    if move.action == "accept" and move.package is not None:
+    if move.why == "they_agree" and move.package is not None:
+        head = f"They agree: {_deal(words, move.package)}"
+    elif move.action == "accept" and move.package is not None:
         head = f"Accept: {_deal(words, move.package)}"
     elif move.action == "walk_away" or move.step is None:
         head = "End the talk politely"
     elif _is_correction(move, move.step):
         head = f"Correct your last offer: {_deal(words, move.step.package)}"
-    elif move.why == "hold":
+    elif move.why in {"hold", "ask_if_agreed"}:
         head = f"Stay at {_deal(words, move.step.package)}"
     elif move.why == "opening":
         head = f"Open with {_deal(words, move.step.package)}"
@@ -804,8 +858,8 @@ def assumptions(
     return [sentence(one) for one in dict.fromkeys(found)]
 
 
-def missing_inputs(aims: Aims, words: Wording) -> list[MissingInput]:
-    """What advice lacks, in the order of what the answers would change."""
+def missing_inputs(aims: Aims, words: Wording, *, opened: bool = False) -> list[MissingInput]:
+    """What advice lacks, in the order of what the answers would change. `opened`: the user has made an offer."""
     terms = aims.terms
     found = [
         MissingInput(
@@ -830,7 +884,9 @@ def missing_inputs(aims: Aims, words: Wording) -> list[MissingInput]:
             MissingInput(
                 "their_estimate",
                 f"How far could {them} go at most, and how do you know?",
-                _estimate_effect(aims, words),
+                "It decides how far to go, and when to accept."
+                if opened
+                else _estimate_effect(aims, words),
             )
         )
     if terms.walk_away is not None and terms.batna is None:
@@ -846,7 +902,7 @@ def missing_inputs(aims: Aims, words: Wording) -> list[MissingInput]:
     if terms.price is not None and not aims.grounds:
         found.append(
             MissingInput(
-                "evidence",
+                "baseline",
                 "What shows that your opening is fair: a comparable deal, a list price, somebody else's offer?",
                 "A figure with a reason is taken more seriously, and you can open further from theirs.",
             )

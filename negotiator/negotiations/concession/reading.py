@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import Final, Literal
 
 from negotiator.negotiations.concession.aims import Aims, IssueAim
+from negotiator.negotiations.concession.their_answer import NO_ANSWER, TheirAnswer, read_answer
 from negotiator.negotiations.issues import Package, Scalar, same_value, worth_of
 from negotiator.negotiations.leverage.concessions import LedgerOffer, Side, completed_offers
 from negotiator.negotiations.tactics.recognition import recognise_tactics
@@ -64,6 +65,7 @@ class Reading:
     names_deadline: bool = False
     asks_limit: bool = False
     proposes_split: bool = False
+    answer: TheirAnswer = NO_ANSWER
 
     @property
     def their_step(self) -> float:
@@ -83,10 +85,12 @@ def read_talk(
     on_table: bool,
     usual_step: float,
     words: str | None = None,
+    answer: str | None = None,
 ) -> Reading:
     """The reading of a ledger. `on_table` is whether their last offer still stands.
 
-    `usual_step` is the utility of a step of the user's path, which theirs are compared with. `words` is what they said.
+    `usual_step` is the utility of a step of the user's path, which theirs are compared with. `words` is what they said
+    since the user's last offer, `answer` what they say now.
     """
     named = completed_offers(offers)
     rows = sorted((row for side in SIDES for row in _filled(aims, named, side)), key=_place)
@@ -123,7 +127,18 @@ def read_talk(
         or (last is not None and last.valid_until is not None),
         asks_limit=bool(heard & LIMIT_QUESTIONS),
         proposes_split=bool(heard & SPLIT_WORDS),
+        answer=_answer(aims, named, answer),
     )
+
+
+def _answer(aims: Aims, named: Sequence[LedgerOffer], words: str | None) -> TheirAnswer:
+    """The answer in their words; no yes to an offer that leaves something open."""
+    if words is None:
+        return NO_ANSWER
+    answer = read_answer(words, aims.terms.price, named)
+    mine = next((row for row in reversed(named) if row.by == "me"), None)
+    is_whole = mine is not None and not _unnamed(aims, mine.package)
+    return answer if is_whole else replace(answer, agrees="no")
 
 
 def _carried(offers: Sequence[LedgerOffer], last: LedgerOffer | None) -> tuple[str, ...]:

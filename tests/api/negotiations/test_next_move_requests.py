@@ -128,6 +128,30 @@ async def test_a_described_negotiation_is_answered_as_the_stored_one(
     assert [one["id"] for one in listed.json()["items"]] == [key]
 
 
+@pytest.mark.asyncio
+async def test_a_described_final_offer_is_named_in_either_way(
+    negotiation_client: NegotiationClient,
+) -> None:
+    answers = [
+        (
+            await negotiation_client.post(
+                "/next-move",
+                {"negotiation": DESCRIBED, "offers": [*SAID[:2], {**SAID[2], **final}]},
+            )
+        ).json()
+        for final in ({}, {"claimed_final": False, "kind": "final"}, {"claimed_final": False})
+    ]
+    assert answers[0] == answers[1] != answers[2]
+
+
+@pytest.mark.asyncio
+async def test_a_yes_in_their_words_is_taken(negotiation_client: NegotiationClient) -> None:
+    turn = {"negotiation": DESCRIBED, "offers": [SAID[0], SAID[1]], "utterance": "Deal!"}
+    answer = (await negotiation_client.post("/next-move", turn)).json()
+    assert (answer["action"], answer["acceptance_probability"]) == ("accept", 1.0)
+    assert answer["say"].startswith("Thank you, then we agree on ")
+
+
 NOT_A_TURN: list[tuple[dict[str, Any], set[str]]] = [
     ({}, {"/issues", "/my_preferences"}),
     ({"offers": SAID}, {"/issues", "/my_preferences", "/offers"}),

@@ -140,6 +140,10 @@ def test_steps_are_described_in_words() -> None:
         "your two steps, the last about as large as the one before",
         "your limit",
     )
+    uneven = told(
+        *(at("them", price) for price in (14_000, 13_600, 13_400, 13_200)), at("me", 10_000)
+    )
+    assert "their three steps" in expected(CAR, uneven).rests_on
     still = told(at("them", 14_000), at("me", 10_000), at("them", 14_000))
     assert "the fact that they have not moved" in expected(CAR, still).rests_on
 

@@ -14,7 +14,6 @@ from negotiator.negotiations.forecast import (
     PriceTalk,
     forecast_price,
     forecast_reach,
-    step_ratio,
 )
 from negotiator.negotiations.leverage.zone_of_agreement import Spread
 
@@ -181,16 +180,6 @@ def test_without_room_nothing_is_expected_until_they_go_past_their_estimated_lim
     talk = replace(CAR, their_limit=Spread(12_600, 12_800, 13_000))
     assert forecast_price(talk) is None
     assert forecast(replace(talk, theirs=(12_500,))).median <= 12_500
-
-
-@pytest.mark.parametrize(
-    ("figures", "ratio"),
-    [((), None), ((5, 4), None), ((14, 12, 11), 0.5), ((10, 10, 12, 13), 0.5), ((8, 4, 2, 1), 0.5)],
-)
-def test_the_ratio_of_steps_leaves_repeated_figures_out(
-    figures: tuple[float, ...], ratio: float | None
-) -> None:
-    assert step_ratio(figures) == (None if ratio is None else pytest.approx(ratio))
 
 
 def test_the_time_grows_with_the_number_of_offers_alone() -> None:

@@ -41,6 +41,19 @@ def test_nothing_is_proposed_or_accepted_beyond_a_limit(seed: int, style: Style)
             assert broken_rules(one.terms, package) == []
 
 
+@given(SEEDS, STYLES, st.sampled_from(("Deal!", "OK, agreed.", "It is sold.")))
+@settings(max_examples=200)
+def test_their_yes_closes_nothing_beyond_a_limit(seed: int, style: Style, answer: str) -> None:
+    one = talk(seed)
+    move = person_move(
+        one.terms, one.offers, now=NOW, on_table=one.on_table, style=style, answer=answer
+    )
+    if move.why == "they_agree":
+        assert move.package is not None
+        assert move.package == move.reading.own[-1]
+        assert broken_rules(one.terms, move.package, values=False) == []
+
+
 @given(SEEDS, STYLES)
 @settings(max_examples=300)
 def test_an_own_limit_is_passed_only_in_a_named_trade(seed: int, style: Style) -> None:

@@ -70,13 +70,14 @@ def terms_of(body: dict[str, Any]) -> Terms:
 def moved(
     terms: Terms, *offers: tuple[str, dict[str, Any]], words: str | None = None
 ) -> PersonMove:
-    """The move after these offers, of which the other side's last one stands."""
+    """The move after these offers, of which the other side's last one stands, and the words that they say now."""
     ledger = [
         LedgerOffer(seq, "me" if by == "me" else "them", package)
         for seq, (by, package) in enumerate(offers, 1)
     ]
     theirs = [row.package for row in ledger if row.by == "them"]
-    return person_move(terms, ledger, now=NOW, on_table=theirs[-1] if theirs else None, words=words)
+    table = theirs[-1] if theirs else None
+    return person_move(terms, ledger, now=NOW, on_table=table, words=words, answer=words)
 
 
 def said(move: PersonMove, lines: CaseLines = move_text.NO_LINES) -> str:
@@ -294,3 +295,58 @@ def test_a_market_price_no_better_than_the_opening_is_no_reason() -> None:
         text = said(moved(terms))
         assert ("The market price is" in text) == spoken
         assert Decimal(value) < Decimal(12300) or value not in text.replace(",", "")
+
+
+def test_their_yes_to_the_last_offer_is_taken() -> None:
+    offers = ("them", {"price": "14900"}), ("me", {"price": "12300"}), ("them", {"price": "14200"})
+    move = moved(terms_of(CAR), *offers, words="Deal! You can have it for 12,300.")
+    assert (move.action, move.package) == ("accept", {"price": "12300"})
+    assert said(move) == "Thank you, then we agree on €12,300. Let us put it in writing."
+    reasons = move_text.reasons(move, Wording(move.path.aims.terms))
+    assert "Their words accept your last offer. Record their acceptance." in reasons
+
+
+def test_a_yes_to_an_unnamed_offer_is_asked_about_and_nothing_more_is_offered() -> None:
+    offers = ("them", {"price": "14900"}), ("me", {"price": "12300"}), ("them", {"price": "14200"})
+    move = moved(terms_of(CAR), *offers, words="OK, deal")
+    assert (move.action, move.package) == ("counter", {"price": "12300"})
+    assert said(move) == "Do we agree on €12,300, then?"
+
+
+def test_a_yes_to_an_offer_beyond_the_limit_is_corrected() -> None:
+    offers = ("them", {"price": "14900"}), ("me", {"price": "14500"})
+    assert moved(terms_of(CAR), *offers, words="Deal!").action != "accept"
+
+
+def test_a_yes_to_a_part_of_the_points_is_no_deal_yet() -> None:
+    offers = ("them", {"price_per_seat": "60"}), ("me", {"price_per_seat": "43"})
+    assert moved(terms_of(CRM), *offers, words="Deal!").action != "accept"
+
+
+def test_what_is_gone_ends_the_talk() -> None:
+    offers = ("them", {"price": "14900"}), ("me", {"price": "12300"})
+    move = moved(terms_of(CAR), *offers, words="It is sold, sorry.")
+    assert move.action == "walk_away"
+    assert said(move).startswith("Thank you for telling me.")
+
+
+def test_a_price_that_is_said_and_not_recorded_is_named_to_the_user_only() -> None:
+    offers = ("them", {"price": "14900"}), ("me", {"price": "12300"}), ("them", {"price": "14200"})
+    move = moved(terms_of(CAR), *offers, words="I could do 13,500 if you pick it up today.")
+    reasons = move_text.reasons(move, Wording(move.path.aims.terms))
+    assert reasons[0].startswith("They named €13,500, which no recorded offer has.")
+    assert "13,500" not in said(move)
+
+
+def test_an_offer_beyond_the_range_is_compared_as_it_is() -> None:
+    move = moved(terms_of(CAR), ("me", {"price": "12300"}), ("them", {"price": "4000"}))
+    words = Wording(move.path.aims.terms)
+    assert "It is €10,000 better for you than your walk-away." in move_text.reasons(move, words)
+    assert "€8,500 better for you than your target" in move_text.cost(move, words)
+
+
+def test_a_final_offer_without_a_movement_is_told_as_that() -> None:
+    offers = ("me", {"price": "12300"}), ("them", {"price": "14600"}), ("them", {"price": "14600"})
+    move = moved(terms_of(CAR), *offers, words="That is my final offer.")
+    reasons = move_text.reasons(move, Wording(move.path.aims.terms))
+    assert reasons[0] == "They did not move, and call it final."
