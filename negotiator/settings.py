@@ -201,7 +201,7 @@ class Settings(SpeechSettings, TransportSettings):
     )
     unclaimed_retention_days: int = Field(30, ge=1, description="Days an unclaimed agent is kept.")
     audit_retention_days: int = Field(
-        0,
+        400,
         ge=0,
         description="Days that an event of the audit trail is kept, at least 30; 0 keeps all. Erasures stay.",
     )

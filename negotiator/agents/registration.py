@@ -5,9 +5,9 @@ The directory registers its agents in `directory.accounts_registration`. Only th
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
-from sqlalchemy import BigInteger, bindparam, func, or_, update
+from sqlalchemy import BigInteger, and_, bindparam, func, or_, update
 from sqlmodel import col, select
 
 from negotiator import audit, values
@@ -76,12 +76,22 @@ _REVOKE = Statement(
         expires_at=bindparam("delete_at", type_=BigInteger),
     )
 )
+_ALL_TOKENS_ENDED: Final = 3 * values.DAY
+"""Milliseconds after its registration: a token lives a day at most, and one that was exchanged for it a day more."""
 _EXPIRED = Query(
-    select(Agent.id)
+    select(
+        Agent.id,
+        and_(
+            col(Agent.service) == "assistant",
+            col(Agent.user_id).is_(None),
+            col(Agent.revoked_at).is_(None),
+            col(Agent.created_at) < bindparam("long_ago", type_=BigInteger),
+        ),
+    )
     .where(col(Agent.expires_at) < bindparam("now", type_=BigInteger))
     .order_by(col(Agent.expires_at))
     .limit(bindparam("limit")),
-    lambda row: str(row[0]),
+    lambda row: (str(row[0]), bool(row[1])),
 )
 
 
@@ -256,13 +266,17 @@ def end(
 
 
 def delete_expired(tx: Transaction, now: int, limit: int) -> list[str]:
-    """Delete up to `limit` agents past their `expires_at`. Returns their ids; the caller deletes what they own."""
-    expired = tx.all(_EXPIRED, now=now, limit=limit)
-    for agent_id in expired:
+    """Delete up to `limit` agents past their `expires_at`. Returns their ids; the caller deletes what they own.
+
+    An agent that nobody claimed leaves no revocation once all its tokens have ended.
+    """
+    expired = tx.all(_EXPIRED, now=now, limit=limit, long_ago=now - _ALL_TOKENS_ENDED)
+    for agent_id, holds_nothing in expired:
         ownership.delete_row(tx, Agent, agent_id)
-        revocations.revoke_deleted(tx, agent_id, now=now)
+        if not holds_nothing:
+            revocations.revoke_deleted(tx, agent_id, now=now)
         audit.record(tx, "agent.expired", agent_id, actor="clock")
-    return expired
+    return [agent_id for agent_id, _ in expired]
 
 
 def summary(agent: Agent) -> dict[str, Any]:

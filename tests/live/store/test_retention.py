@@ -57,28 +57,52 @@ async def test_the_database_refuses_to_delete_a_young_event_and_an_erasure(store
             await store.write(lambda tx, s=subject: tx.run(removal, who=s))
 
 
+def unclaimed(name: str, days: int) -> Agent:
+    """An agent that registered so many days ago and is to be forgotten now."""
+    return Agent(
+        id=values.new_id("agt"),
+        service="assistant",
+        name=name,
+        identity_type="anonymous",
+        identity_value="",
+        created_at=values.now() - days * values.DAY,
+        expires_at=values.now() - 1,
+    )
+
+
 async def test_nothing_stays_of_an_agent_that_expired_but_its_events(
     store: Store, database_url: str
 ) -> None:
-    agent = Agent(
-        id=values.new_id("agt"),
-        service="assistant",
-        name="vandelayindustries",
-        identity_type="anonymous",
-        identity_value="",
-        created_at=1,
-        expires_at=values.now() - 1,
-    )
+    agent = unclaimed("vandelayindustries", 30)
     await store.write(lambda tx: registration.add(tx, agent, actor="192.0.2.7"))
+    await housekeep(store)
+    after = await store.read(texts)
+    assert names(after, agent.id) == {"audit_events"}
+    assert names(after, agent.name) == set()
+    assert agent.name.encode() not in raw(database_url)
+
+
+@pytest.mark.parametrize("ended", [True, False])
+async def test_an_agent_whose_tokens_may_live_leaves_a_revocation_until_they_have_ended(
+    store: Store, ended: bool
+) -> None:
+    agent = unclaimed("vandelayindustries", 30 if ended else 1)
+    await store.write(lambda tx: registration.add(tx, agent, actor="192.0.2.7"))
+    if ended:
+
+        def end(tx: Transaction) -> bool:
+            kept_for = -values.HOUR
+            return registration.end(
+                tx, agent.id, service="assistant", actor="clock", kept_for=kept_for
+            )
+
+        assert await store.write(end)
     await housekeep(store)
     assert await store.read(lambda tx: revocations.revoked_before(tx, agent.id))
     later = values.now() + 32 * values.DAY
     for chore in chores():
         await store.write(lambda tx, c=chore: c.run(tx, later, 10))
-    after = await store.read(texts)
-    assert names(after, agent.id) == {"audit_events"}
-    assert names(after, agent.name) == set()
-    assert agent.name.encode() not in raw(database_url)
+    assert names(await store.read(texts), agent.id) == {"audit_events"}
 
 
 async def test_no_byte_of_a_submission_stays_thirty_days_after_it_was_withdrawn(
