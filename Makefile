@@ -1,7 +1,7 @@
 # Everything there is to do here. `make` alone lists it. Needs Python 3.11 to 3.13, make, gcc and node 20 (for pyright).
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo screenshots test browser voice proxies faketime check bench bench-http bench-console bench-overload lighthouse bench-directory bench-strategy bench-people bench-rehearsal bench-memory bench-speech bench-teleprompter dist install-check server-check container-check fresh-check conformance files-entered fuzz faults hosts docs fix clean
+.PHONY: help setup run demo screenshots test browser voice proxies faketime check bench bench-http bench-console bench-overload bench-growth lighthouse bench-directory bench-strategy bench-people bench-rehearsal bench-memory bench-speech bench-teleprompter dist install-check server-check container-check fresh-check conformance files-entered fuzz faults hosts docs fix clean
 
 # Python may keep what it compiled: the tests start hundreds of processes of five hundred modules.
 export PYTHONDONTWRITEBYTECODE :=
@@ -66,6 +66,9 @@ bench-console: $(READY) ## Measure each page beside the API operations that it r
 
 bench-directory: $(READY) ## Measure reading and searching the catalogue beside a bare endpoint
 	$(BIN)/python -m tests.bench.directory
+
+bench-growth: $(READY) ## Measure requests and the housekeeping over 10⁴, 10⁵ and 10⁶ rows in each table, on both engines
+	$(BIN)/python -m tests.bench.growth
 
 bench-overload: $(READY) ## Measure what 320 and 2,000 clients get beside 32, on SQLite and on PostgreSQL with Redis
 	$(BIN)/python -m tests.bench.overload

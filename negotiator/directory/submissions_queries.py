@@ -77,7 +77,7 @@ _DISTRUSTED = Query(
 )
 _DUE = Query(
     select(Submission)
-    .where(col(Submission.expires_at) <= bindparam("now", type_=BigInteger), _is_open)
+    .where(col(Submission.expires_at) <= bindparam("now", type_=BigInteger))
     .order_by(col(Submission.expires_at))
     .limit(bindparam("limit")),
     entity(Submission),

@@ -55,8 +55,11 @@ class Client(TableModel, table=True):
     """
 
     __tablename__ = "clients"
-    __table_args__ = table_options(
-        kept="clients.delete_unused deletes a client that registered itself and that no user let in"
+    __table_args__ = (
+        Index("ix_clients_unused", "origin", "used_at", "created_at"),
+        table_options(
+            kept="clients.delete_unused deletes a client that registered itself and that no user let in"
+        ),
     )
 
     id: str = Field(primary_key=True)

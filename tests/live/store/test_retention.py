@@ -82,6 +82,16 @@ async def test_nothing_stays_of_an_agent_that_expired_but_its_events(
     assert agent.name.encode() not in raw(database_url)
 
 
+async def test_one_round_forgets_every_agent_that_is_due(store: Store) -> None:
+    def fill(tx: Transaction) -> None:
+        for number in range(120):
+            registration.add(tx, unclaimed(f"vandelay{number}", 30), actor="192.0.2.7")
+
+    await store.write(fill)
+    await housekeep(store)
+    assert names(await store.read(texts), "vandelay") == set()
+
+
 @pytest.mark.parametrize("ended", [True, False])
 async def test_an_agent_whose_tokens_may_live_leaves_a_revocation_until_they_have_ended(
     store: Store, ended: bool

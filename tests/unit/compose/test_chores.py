@@ -1,0 +1,68 @@
+"""What a chore costs when nothing is due: look-ups in indexes, however many rows a table has."""
+
+import sqlite3
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from negotiator import values
+from negotiator.compose.ownership import chores
+from negotiator.store.ownership import Chore
+from negotiator.store.sqlite import SqliteTransaction
+from negotiator.store.statement import Query, Row, Statement
+
+_CHORES = chores(400)
+
+
+class ExplainedTransaction(SqliteTransaction):
+    """Collects how SQLite finds the rows of each statement."""
+
+    __slots__ = ("_connection", "plans")
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        super().__init__(connection)
+        self._connection = connection
+        self.plans: list[str] = []
+
+    def run(self, statement: Statement, /, **values: Any) -> int:
+        self._explain(statement, values)
+        return super().run(statement, **values)
+
+    def one(self, query: Query[Row], /, **values: Any) -> Row | None:
+        self._explain(query, values)
+        return super().one(query, **values)
+
+    def all(self, query: Query[Row], /, **values: Any) -> list[Row]:
+        self._explain(query, values)
+        return super().all(query, **values)
+
+    def _explain(self, statement: Statement, values: dict[str, Any]) -> None:
+        explained = f"explain query plan {statement.sql}"
+        found = self._connection.execute(explained, statement.bind(values))
+        self.plans += [str(row[3]) for row in found]
+
+
+@pytest.fixture
+def transaction(tmp_path: Path, migrated: Path) -> Generator[ExplainedTransaction]:
+    path = tmp_path / "chores.db"
+    path.write_bytes(migrated.read_bytes())
+    connection = sqlite3.connect(path)
+    yield ExplainedTransaction(connection)
+    connection.close()
+
+
+@pytest.mark.parametrize("chore", _CHORES, ids=[chore.name for chore in _CHORES])
+def test_a_chore_with_nothing_due_scans_no_table_and_sorts_nothing(
+    chore: Chore, transaction: ExplainedTransaction
+) -> None:
+    assert chore.run(transaction, values.now(), 100) == 0
+    assert transaction.plans
+    whole = ("SCAN", "USE TEMP B-TREE")
+    due_alone = "SCAN collection_counts_due USING COVERING INDEX"
+    assert not [
+        plan
+        for plan in transaction.plans
+        if plan.startswith(whole) and not plan.startswith(due_alone)
+    ]
