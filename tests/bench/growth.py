@@ -21,6 +21,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
+from unittest.mock import patch
 from urllib.parse import parse_qs, urlsplit
 
 import asyncpg
@@ -40,7 +41,7 @@ from negotiator.store.ownership import Chore
 from negotiator.store.statement import Query, Statement, Transaction, table
 from negotiator.store.store import Store, make_store
 from negotiator.tokens.tables import AccessToken
-from tests.bench import contestants
+from tests.bench import contestants, http
 from tests.bench.contestants import Contestant
 from tests.bench.http import Bench, Load, measure
 from tests.bench.overload import engine
@@ -53,6 +54,8 @@ _DUE_AGENTS: Final = 5000
 _PART: Final = 20_000
 _LONGEST_ROUND: Final = 60.0
 _BASELINE: Final = 5.0
+_CLIENTS: Final = 8
+"""Fewer than in `tests.bench.http`: a server on PostgreSQL that shares two cores with others would refuse some."""
 _NO_LEASE: Final = Statement(delete(table(Lease)))
 """The server that has just stopped holds the lease for some minutes more."""
 
@@ -251,7 +254,7 @@ def read_one(contestant: Contestant, folder: Path) -> Load:
 def measure_size(name: str, size: int, seconds: float) -> dict[str, float]:
     """The row of figures of one engine and size."""
     figures: dict[str, float] = {}
-    with tempfile.TemporaryDirectory() as made, environment():
+    with tempfile.TemporaryDirectory() as made, surroundings():
         folder = Path(made)
         (folder / "keys").mkdir()
         bench = Bench(folder, seconds)
@@ -312,14 +315,10 @@ def quantile(found: Sequence[float]) -> float:
 
 
 @contextlib.contextmanager
-def environment() -> Generator[None]:
-    """The variables of this process, which are put back afterwards."""
-    before = dict(os.environ)
-    try:
+def surroundings() -> Generator[None]:
+    """This process's variables, which are put back afterwards, and the number of clients."""
+    with patch.dict(os.environ), patch.object(http, "CONNECTIONS", _CLIENTS):
         yield
-    finally:
-        os.environ.clear()
-        os.environ.update(before)
 
 
 def main() -> None:
