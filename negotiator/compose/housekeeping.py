@@ -16,8 +16,8 @@ from negotiator.store.store import Store
 JOB: Final = "housekeeping"
 LEASE_LIFE: Final = 150_000
 """Milliseconds: two rounds and a half. The holder renews it each round, so a dead holder's work waits this long."""
-UNIT_SECONDS: Final = 0.005
-"""What one unit should take, so that no other write waits for it noticeably."""
+UNIT_SECONDS: Final = 0.0025
+"""What a unit is fitted to. Rows differ in cost, and a unit should stay below 5 ms so that others do not notice it."""
 PAUSE: Final = 2
 """Pause after each unit, in lengths of that unit: other writes get at least two thirds of the writer."""
 FEWEST: Final = 10

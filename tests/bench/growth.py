@@ -52,7 +52,7 @@ _DUE: Final = 10 * values.DAY
 _NOT_DUE: Final = 1000 * values.DAY
 _DUE_AGENTS: Final = 5000
 _PART: Final = 20_000
-_LONGEST_ROUND: Final = 60.0
+_LONGEST_ROUND: Final = 40.0
 _BASELINE: Final = 5.0
 _CLIENTS: Final = 8
 """Fewer than in `tests.bench.http`: a server on PostgreSQL that shares two cores with others would refuse some."""
@@ -259,6 +259,7 @@ def measure_size(name: str, size: int, seconds: float) -> dict[str, float]:
         (folder / "keys").mkdir()
         bench = Bench(folder, seconds)
         with engine(name, folder) as settings:
+            settings = {**settings, "audit_retention_days": "0"}
             for setting, value in settings.items():
                 os.environ[f"NEGOTIATOR_{setting.upper()}"] = value
             url = settings.get("database_url") or (
@@ -301,6 +302,7 @@ def measure_size(name: str, size: int, seconds: float) -> dict[str, float]:
     for chore, done, took in busy.units:
         if done:
             by_chore[chore].append(took / done * 1e6)
+    print({figure: round(value, 1) for figure, value in figures.items()})
     print(
         f"{name}, {size:,}:",
         *(f"{chore} {sum(each) / len(each):.0f} µs/row" for chore, each in by_chore.items()),
