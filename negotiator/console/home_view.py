@@ -17,6 +17,7 @@ from negotiator.console.negotiation_words import (
     month_name,
     short_amount,
 )
+from negotiator.negotiations.plain_text import sentence
 
 MAX_WAITING: Final = 8
 _NO_MORE_THAN: Final = 100
@@ -133,6 +134,9 @@ def beyond_text(held: Mapping[str, Any]) -> str:
     """How far a held package passes the user's limits, as sentences; empty where that has no amount."""
     said: list[str] = []
     for one in held.get("beyond") or ():
+        if one["limit"].startswith("issues/"):
+            said.append(sentence(one["words"]))
+            continue
         limit = "your limit" if one["limit"] == "walk_away" else "what may be agreed without you"
         if one["amount"] is None:
             said.append(f"That is beyond {limit}.")
@@ -153,9 +157,12 @@ def _unconfirmed(view: dict[str, Any]) -> Waiting:
 
 
 def _agreed(view: dict[str, Any]) -> Waiting:
+    outcome: dict[str, Any] = view["outcome"] or {}
+    passed = NegotiationWords.of(view).past_limits(outcome.get("past_limits") or ())
+    agreed = f"You agreed beyond your limit. {passed}" if passed else "You agreed."
     return Waiting(
         view["title"],
-        "You agreed. Once it is signed, record the result.",
+        f"{agreed} Once it is signed, record the result.",
         "Record it",
         f"/negotiations/{view['id']}#end",
     )

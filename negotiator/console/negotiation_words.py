@@ -1,6 +1,6 @@
 """The words that pages use for a negotiation: values, packages, totals, states, dates and days left."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
@@ -113,6 +113,16 @@ class NegotiationWords:
     def package(self, package: dict[str, Any], *, with_total: bool = True) -> str:
         """An offer in one line, with its total where there is one."""
         return self.wording.package(package, with_total=with_total)
+
+    def past_limits(self, passed: Sequence[Mapping[str, Any]]) -> str:
+        """What the API's `past_limits` name, in sentences; empty without any."""
+        said: list[str] = []
+        for one in passed:
+            issue = self.terms.issue(one["issue"])
+            name = one["issue"] if issue is None else self.wording.label(issue)
+            limit, value = (self.value(one["issue"], one[which]) for which in ("limit", "value"))
+            said.append(f"Your limit on {name} is {limit}, and this is {value}.")
+        return " ".join(said)
 
     def total(self, package: dict[str, Any]) -> str:
         """The multiplication behind an offer, such as `80 seats × €47 × 12 months = €45,120 a year`; empty without."""

@@ -58,7 +58,8 @@ PURPOSES: Final = (
     Purpose(
         "negotiate",
         "Negotiate and remember",
-        "Also opens negotiations, records offers, makes plans and remembers. Your limits hold for it.",
+        "Also opens negotiations, records offers, makes plans and remembers. It cannot loosen a limit "
+        "of yours, nor pass one without your yes.",
         (*_ADVICE, scopes.NEGOTIATIONS_WRITE, scopes.MEMORIES_WRITE),
     ),
     Purpose(

@@ -9,12 +9,14 @@ from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.entered_numbers import read_entered
 from negotiator.console.negotiation_words import (
     STATES,
+    NegotiationWords,
     amount_text,
     day_text,
 )
 from negotiator.console.page_calls import PageCalls
 from negotiator.console.workspace_history import TalkSoFar
 from negotiator.memory.wins_savings import calculate_savings, gains_when_higher
+from negotiator.negotiations.passed_limits import past_limits_view
 from negotiator.values import MINOR_UNITS
 
 BASELINES: Final = {
@@ -57,6 +59,7 @@ class EndOverview:
     state: str
     headline: str
     total: str
+    past_limits: str
     reason: str
     since: str
     can_pause: bool
@@ -108,6 +111,7 @@ def end_overview(
         state,
         f"{STATES[state]}{f': {said}' if said else ''}",
         words.total(package) if package else "",
+        words.past_limits(outcome.get("past_limits") or ()),
         view["state_reason"] or "",
         day_text(ended) if ended else "",
         state == "active",
@@ -117,7 +121,7 @@ def end_overview(
         [
             (
                 one["id"],
-                f"{'Yours' if one['by'] == 'me' else 'Theirs'}: {words.package(one['package'])}",
+                f"{'Yours' if one['by'] == 'me' else 'Theirs'}: {_standing_words(one, words)}",
             )
             for one in talk.offers
             if one["status"] == "live" and one["complete"] and state == "active"
@@ -127,6 +131,13 @@ def end_overview(
         amount_text(win["savings_total"], win["currency"]) if win else "",
         _compared(win) if win else "",
     )
+
+
+def _standing_words(offer: Mapping[str, Any], words: NegotiationWords) -> str:
+    """An offer that may be agreed on, with the limits of the user that it passes."""
+    passed = words.past_limits(past_limits_view(words.terms, offer["package"]))
+    said = words.package(offer["package"])
+    return f"{said}. {passed}" if passed else said
 
 
 def _compared(win: Mapping[str, Any]) -> str:

@@ -9,6 +9,7 @@ from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.home_view import beyond_text
 from negotiator.console.negotiation_words import NegotiationWords, time_text
 from negotiator.console.page_calls import PageCalls
+from negotiator.negotiations.plain_text import join_words
 from negotiator.store.store import Store
 
 MAX_EVENTS: Final = 100
@@ -115,7 +116,7 @@ def _deed(event: dict[str, Any], talk: TalkSoFar) -> str:
         case "opened":
             return "prepared the negotiation"
         case "edited":
-            return f"changed {changed_text(detail['changed'])}"
+            return f"changed {edit_text(detail)}"
         case "baseline_changed":
             return "changed what the result is compared with"
         case "offer":
@@ -131,10 +132,23 @@ def _deed(event: dict[str, Any], talk: TalkSoFar) -> str:
             return _move(event, talk.words)
 
 
-def changed_text(members: Sequence[str]) -> str:
-    """What an edit changed: `your limit and the deadline`."""
-    said = [MEMBERS.get(name, name) for name in members]
-    return " and ".join(filter(None, (", ".join(said[:-1]), *said[-1:]))) or "nothing"
+def edit_text(detail: Mapping[str, Any]) -> str:
+    """What an edit changed: each limit with its old and new figure, and the other members by name."""
+    limits: Sequence[Mapping[str, Any]] = detail.get("limits") or ()
+    said = [
+        f"your {one['name']} from {one['was'] or 'none'} to {one['now'] or 'none'}"
+        for one in limits
+    ]
+    told = {_member(one["limit"]) for one in limits}
+    changed: Sequence[str] = detail["changed"]
+    said += [MEMBERS.get(name, name) for name in changed if name not in told]
+    return join_words(said) or "nothing"
+
+
+def _member(limit: str) -> str:
+    """The member of a negotiation that tells of a limit: that of an issue follows from the walk-away."""
+    first, _, rest = limit.partition("/")
+    return "walk_away" if first == "issues" and rest else first
 
 
 def _offer_deed(detail: dict[str, Any], talk: TalkSoFar) -> str:

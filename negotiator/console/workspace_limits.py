@@ -9,6 +9,7 @@ from negotiator.console.entered_numbers import read_entered
 from negotiator.console.negotiation_words import NegotiationWords, object_member
 from negotiator.errors import PreconditionFailed, Refusal, ValidationFailed
 from negotiator.negotiations.issues import Issue
+from negotiator.negotiations.terms_parsing import MEANT
 
 GOALS: Final = {"target": "target", "limit": "walk_away"}
 """The fields of each issue, and the member of the negotiation that they change."""
@@ -263,7 +264,8 @@ def _faults(refusal: Refusal | None) -> dict[str, str]:
         if first in members and len(rest) > 1:
             field = f"{members[first]}:{rest[1]}"
         elif first == "walk_away":
-            field = _BELOW_ALTERNATIVE
+            found.setdefault(_BELOW_ALTERNATIVE, error.description.partition(MEANT)[0])
+            continue
         else:
             field = {"deadline": "deadline", "batna": "alternative_price"}.get(first, "")
         found.setdefault(field, error.description)

@@ -11,6 +11,7 @@ from negotiator.console.entered_numbers import read_entered
 from negotiator.console.negotiation_words import NegotiationWords
 from negotiator.errors import Conflict, Refusal, ValidationFailed
 from negotiator.negotiations.issues import Issue
+from negotiator.negotiations.passed_limits import past_limits_view
 
 ISSUE_FIELD: Final = "issue:"
 PACKAGE_FIELD: Final = "package"
@@ -111,6 +112,27 @@ def read_offer(form: Mapping[str, str], words: NegotiationWords) -> ReadOffer:
     if form.get("override"):
         members |= {"override": True, "reason": form.get("reason", "").strip() or None}
     return ReadOffer(members, faults)
+
+
+def past_limits_conflict(
+    members: Mapping[str, Any], accepted: Mapping[str, Any] | None, words: NegotiationWords
+) -> Conflict | None:
+    """What to ask before an offer or acceptance of the user's own passes a limit on an issue; None where none does.
+
+    `members` are those of `record_offer`, `accepted` is the package that an acceptance takes.
+    """
+    package = accepted or (members.get("package") if members["by"] == "me" else None)
+    if not package or members.get("override"):
+        return None
+    try:
+        passed = past_limits_view(words.terms, package)
+    except (TypeError, ValueError):
+        return None
+    if not passed:
+        return None
+    return Conflict(
+        "This passes your limit.", error="below_walk_away", members={"past_limits": passed}
+    )
 
 
 def offer_key(negotiation: Mapping[str, Any], members: Mapping[str, Any]) -> str:
@@ -233,6 +255,8 @@ def _insist(refusal: Refusal | None, words: NegotiationWords) -> str:
         broken = [words.label(rule["issue"]) for rule in refusal.members["constraints"]]
         return f"This breaks a rule of yours on {', '.join(broken)}."
     short = refusal.members.get("shortfall")
+    if not short and (passed := words.past_limits(refusal.members.get("past_limits") or ())):
+        return passed
     return f"This is {short} worse than your limit." if short else "This is worse than your limit."
 
 

@@ -11,7 +11,12 @@ from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.negotiation_words import NegotiationWords
 from negotiator.console.page_router import FormFields
 from negotiator.console.workspace_now import live_offer
-from negotiator.console.workspace_offer_form import AGREED, offer_key, read_offer
+from negotiator.console.workspace_offer_form import (
+    AGREED,
+    offer_key,
+    past_limits_conflict,
+    read_offer,
+)
 from negotiator.console.workspace_page import WORKSPACE_PATH, RefusedForm, WorkspacePage
 from negotiator.errors import Conflict, Refusal, ValidationFailed
 
@@ -46,6 +51,9 @@ class WorkspaceOfferForms:
         shown = {**view, "revision": form.get("revision") or view["revision"]}
         key = offer_key(shown, read.members)
         try:
+            await self._ask_past_limits(
+                session, view, read.members, agreed=form.get("kind") == AGREED
+            )
             if form.get("kind") == AGREED:
                 await self._agree(session, view, read.members, key)
             else:
@@ -56,6 +64,25 @@ class WorkspaceOfferForms:
             return await page.page(request, session, refused=refused)
         place = "end" if form.get("kind") == AGREED else "now"
         return page.router.pages.see(f"/negotiations/{negotiation}#{place}")
+
+    async def _ask_past_limits(
+        self,
+        session: SignedInSession,
+        view: dict[str, Any],
+        members: dict[str, Any],
+        *,
+        agreed: bool,
+    ) -> None:
+        """Raise 409 where the user would pass a limit on an issue and has not insisted."""
+        accepted: dict[str, Any] | None = members["package"] if agreed else None
+        if members["by"] == "me" and members["kind"] == "acceptance":
+            found = await self.workspace.calls.run(
+                session, "list_offers", {"id": view["id"], "limit": 100}
+            )
+            answered = (one for one in found["items"] if one["id"] == members["in_reply_to"])
+            accepted = next((one["package"] for one in answered), None)
+        if refusal := past_limits_conflict(members, accepted, NegotiationWords.of(view)):
+            raise refusal
 
     async def _agree(
         self, session: SignedInSession, view: dict[str, Any], members: dict[str, Any], key: str

@@ -53,7 +53,7 @@ def ledger(offers: Sequence[dict[str, Any]], words: NegotiationWords) -> list[Le
             f"{'You' if offer['by'] == 'me' else words.them} {_said(offer, words)}",
             words.total(offer["package"]) if offer["package"] else "",
             STATUSES[offer["status"]],
-            _notes(offer),
+            _notes(offer, words),
             worth_text(offer["utility_me"]),
             offer["status"] == "unconfirmed",
         )
@@ -78,7 +78,7 @@ def _said(offer: dict[str, Any], words: NegotiationWords) -> str:
     )
 
 
-def _notes(offer: dict[str, Any]) -> list[str]:
+def _notes(offer: dict[str, Any], words: NegotiationWords) -> list[str]:
     """Conditions, validity, the reason that was given, and the reason for passing the limit."""
     found = [f"Condition: {condition}" for condition in offer["conditions"]]
     if offer["valid_until"]:
@@ -87,6 +87,8 @@ def _notes(offer: dict[str, Any]) -> list[str]:
         found.append(f"Heard on the call: {heard}")
     elif offer["rationale"]:
         found.append(offer["rationale"])
+    if passed := words.past_limits(offer["past_limits"]):
+        found.append(passed)
     if offer["override"]:
         found.append(f"Beyond your limit on purpose: {offer['override']['reason']}")
     return found
