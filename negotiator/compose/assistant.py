@@ -214,7 +214,7 @@ def build_assistant(services: Services) -> Component:
     recogniser = TacticRecogniser(memory.embedder.embedder, settings.models_folder)
     teleprompter = build_teleprompter(services, memory, recogniser)
     slices = [
-        Negotiations(store, cursors),
+        Negotiations(store, cursors, settings.base_url),
         NegotiationAdvice(store, past, advisor),
         UsageRoutes(store),
         OutcomeRoutes(store),

@@ -16,7 +16,7 @@ _DATA: Final = (
 _PREPARE: Final = """Prepare me for this negotiation.
 
 1. Read it, and ask me about everything in `missing`, one question at a time; save answers with edit_negotiation. Target
-   and walk-away need a value for each issue. Ask whether I would pass a limit for something in return (`allow`).
+   and walk-away need a value for each issue. If I would pass a limit for something in return, I set that on my page.
 2. Call get_leverage, tell me its `summary`, and ask me those of its questions that I can answer.
 3. If there is no plan, or it is stale, call make_battle_plan; walk me through opening, concessions and walk-away.
 4. Rehearse with me, if I want to: call rehearse, read me what it `says`, send it my words and figures until it is over,

@@ -11,6 +11,8 @@ from negotiator.http.input import validate
 from negotiator.negotiations import offer_history, queries, states
 from negotiator.negotiations import offer_queries as ledger
 from negotiator.negotiations.event_queries import Actor, HistoryEvent, acts_for_user
+from negotiator.negotiations.issues import same_value
+from negotiator.negotiations.limit_changes import LimitChange, limit_changes
 from negotiator.negotiations.offer_queries import OfferRow
 from negotiator.negotiations.offers import (
     agree_on_package,
@@ -18,6 +20,7 @@ from negotiator.negotiations.offers import (
     not_live_conflict,
     overridden_limits,
 )
+from negotiator.negotiations.passed_limits import passed_limits, past_limits_view
 from negotiator.negotiations.schemas_negotiations import (
     EditNegotiation,
     MoveNegotiation,
@@ -64,10 +67,12 @@ def edit_negotiation(
     *,
     actor: Actor,
     expected: int | None,
+    page: str,
 ) -> dict[str, Any]:
     """Apply a merge patch (RFC 7396), check the result as a whole, and return the view.
 
-    A replaced baseline is kept in the history of baselines. Raises 404, 409 `closed`, 412 and 422.
+    A replaced baseline is kept in the history of baselines. `page` is where the user changes their limits. Raises 403
+    `user_decides` where an agent would loosen a limit of its user, 404, 409 `closed`, 412 and 422.
     """
     session = queries.load_for_writing(tx, owner, change.id, expected=expected)
     if session.state in {states.WON, states.CANCELLED}:
@@ -80,17 +85,84 @@ def edit_negotiation(
     merged = apply_merge_patch(request, expand_patch(request, change.patch))
     body: NegotiationBody = validate(NegotiationBody, merged)
     terms = parse_terms(body)
+    limits = limit_changes(session.terms, terms)
+    if acts_for_user(actor, owner):
+        _refuse_loosening(limits, page)
+        body = _without_repeated_limits(body, request)
     if terms.deadline != session.terms.deadline:
         check_deadline(terms)
     before, after = terms_view(session.terms), terms_view(terms)
-    changed = sorted(name for name in after if before[name] != after[name])
-    edited = replace(session, request=request_json(body), terms=terms)
-    edited = queries.add_event(
-        tx, edited, actor, HistoryEvent(kind="edited", detail={"changed": changed})
+    changed = _changed_members(before, after)
+    detail: dict[str, Any] = {"changed": changed}
+    if limits:
+        detail["limits"] = [one.view() for one in limits]
+    edited = replace(
+        session,
+        request=request_json(body),
+        terms=terms,
+        pending=_with_present_limits(session.pending, terms),
     )
+    edited = queries.add_event(tx, edited, actor, HistoryEvent(kind="edited", detail=detail))
     if "baseline" in changed and before["baseline"] is not None:
         edited = _keep_baseline(tx, edited, actor, before["baseline"])
     return queries.save(tx, edited)
+
+
+def _changed_members(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
+    """The members that an edit changes; limits that issues have by their walk-away or target alone do not count."""
+    found = {name for name in after if before[name] != after[name]}
+    if found & {"walk_away", "target"} and "issues" in found:
+        bare = [[{**one, "limit": None} for one in view["issues"]] for view in (before, after)]
+        found -= {"issues"} if bare[0] == bare[1] else set()
+    return sorted(found)
+
+
+def _refuse_loosening(changes: list[LimitChange], page: str) -> None:
+    """Raise 403 `user_decides` for a limit of the user that an agent would loosen or remove."""
+    loosened = [one for one in changes if one.loosens]
+    if not loosened:
+        return
+    said = "; ".join(
+        f"{one.name}, now {one.was or 'none'}, would become {one.now or 'none'}" for one in loosened
+    )
+    raise Forbidden(
+        f"Only the user loosens or removes a limit of theirs: {said}. They change it on {page}.",
+        error="user_decides",
+        members={"limits": [one.view() for one in loosened], "page": page},
+    )
+
+
+def _without_repeated_limits(body: NegotiationBody, request: dict[str, Any]) -> NegotiationBody:
+    """The body without limits of issues that only repeat the walk-away and were not sent before.
+
+    An agent that sends the issues back as it read them would otherwise fix the limit, and the user's next change of
+    their walk-away would leave it where it is.
+    """
+    least = (body.walk_away.package if body.walk_away else None) or {}
+    stored: list[dict[str, Any]] = request["issues"]
+    sent = {issue["name"] for issue in stored if issue.get("limit") is not None}
+    issues = [
+        issue.model_copy(update={"limit": None})
+        if issue.limit is not None
+        and issue.name not in sent
+        and issue.name in least
+        and same_value(issue.type, least[issue.name], issue.limit)
+        else issue
+        for issue in body.issues
+    ]
+    return body.model_copy(update={"issues": issues})
+
+
+def _with_present_limits(held: dict[str, Any] | None, terms: Terms) -> dict[str, Any] | None:
+    """What waits for approval, with the limits that its package passes after a change of the terms."""
+    if held is None:
+        return None
+    package: dict[str, Any] = held["package"]
+    return {
+        **held,
+        "beyond": passed_limits(terms, package, binding=held["kind"] == "acceptance"),
+        "past_limits": past_limits_view(terms, package),
+    }
 
 
 def _keep_baseline(
@@ -189,6 +261,7 @@ def _hold_to(
         binding=True,
         override=move.override,
         reason=move.reason,
+        each_issue=acts_for_user(actor, session.owner),
     )
     if not against:
         return session

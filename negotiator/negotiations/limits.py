@@ -43,7 +43,12 @@ def is_below_floor(terms: Terms, package: Package, *, binding: bool) -> bool:
     """
     if terms.walk_away is None:
         return False
-    if any(_is_beyond_bad_end(terms, issue, package) for issue in terms.issues):
+    least = terms.walk_away.package or {}
+    if any(
+        _is_beyond_bad_end(issue, package[issue.name], least.get(issue.name))
+        for issue in terms.issues
+        if issue.name in package
+    ):
         return True
     allowed = {trade.issue for trade in terms.allowed if _is_paid(terms, trade, package)}
     return _worse(terms, package, terms.walk_away, binding=binding, allowed=allowed)
@@ -161,20 +166,39 @@ def passes_own_limit(terms: Terms, package: Package) -> tuple[str, ...]:
         for issue in terms.issues
         if issue.name in package
         and (limit := own_limit(terms, issue)) is not None
-        and falls_short(issue, package[issue.name], limit)
+        and (
+            falls_short(issue, package[issue.name], limit)
+            or _is_beyond_bad_end(issue, package[issue.name], limit)
+        )
     )
 
 
-def allowed_by(terms: Terms, package: Package) -> bool:
-    """Whether the user allows every step beyond an own limit that a package takes; true where it takes none.
+def unpaid_issues(terms: Terms, package: Package) -> tuple[str, ...]:
+    """The names of the issues on which a package passes the user's own limit without a trade that they allow.
 
     A trade allows the step as far as its `to`, in a package that reaches each value of its `in_return`. An issue that
     the package leaves out reaches nothing.
     """
-    return all(
-        any(_is_paid(terms, trade, package) for trade in terms.allowed if trade.issue == name)
+    return tuple(
+        name
         for name in passes_own_limit(terms, package)
+        if not any(
+            _is_paid(terms, trade, package) for trade in terms.allowed if trade.issue == name
+        )
     )
+
+
+def passed_beside_walk_away(terms: Terms, package: Package, *, below: bool) -> tuple[str, ...]:
+    """The unpaid issues without the one that a walk-away on a single issue names, where the package is `below` it."""
+    single = single_limit(terms)
+    told = {terms.issues[0].name} if len(terms.issues) == 1 else set[str]()
+    told |= set() if single is None else {single[0].name}
+    return tuple(name for name in unpaid_issues(terms, package) if not (below and name in told))
+
+
+def allowed_by(terms: Terms, package: Package) -> bool:
+    """Whether the user allows every step beyond an own limit that a package takes; true where it takes none."""
+    return not unpaid_issues(terms, package)
 
 
 def _is_paid(terms: Terms, trade: AllowedTrade, package: Package) -> bool:
@@ -196,15 +220,13 @@ def _floor(terms: Terms, least: Worth) -> float | None:
     return utility_of_worth(terms.preferences, least, fill="low")
 
 
-def _is_beyond_bad_end(terms: Terms, issue: Issue, package: Package) -> bool:
-    """Whether a value lies beyond the range where the issue is not worth most, and worse than the walk-away's value."""
-    if issue.name not in package or not is_outside_range(issue, package[issue.name]):
+def _is_beyond_bad_end(issue: Issue, value: Scalar, limit: Scalar | None) -> bool:
+    """Whether a value lies beyond the range where the issue is not worth most, and is worse than the limit."""
+    if not is_outside_range(issue, value):
         return False
-    value = package[issue.name]
     if (worth_of(issue, value) or 0.0) >= issue_bounds(issue).high - TOLERANCE:
         return False
-    least = terms.walk_away.package if terms.walk_away is not None else None
-    return not least or issue.name not in least or _is_worse(issue, value, least[issue.name])
+    return limit is None or _is_worse(issue, value, limit)
 
 
 def _worse(

@@ -106,6 +106,7 @@ def offer_view(row: OfferRow, status: str) -> dict[str, Any]:
         "utility_them_estimate": content["utility_them_estimate"],
         "concession_me": content["concession_me"],
         "concession_them": content["concession_them"],
+        "past_limits": content.get("past_limits", []),
         "override": content["override"],
         "approval": content["approval"] and {**content["approval"], "status": row.approval},
     }

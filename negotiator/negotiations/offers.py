@@ -17,7 +17,11 @@ from negotiator.negotiations.issues import Package
 from negotiator.negotiations.leverage.concessions import LedgerOffer, concession_analysis
 from negotiator.negotiations.offer_history import DETECTED_SOURCE, OFFER_KINDS
 from negotiator.negotiations.offer_queries import OfferRow
-from negotiator.negotiations.passed_limits import passed_limits
+from negotiator.negotiations.passed_limits import (
+    passed_limits,
+    past_limits_text,
+    past_limits_view,
+)
 from negotiator.negotiations.schemas_offers import RecordOffer
 from negotiator.negotiations.session import NegotiationSession
 from negotiator.negotiations.short_forms import read_package
@@ -96,17 +100,27 @@ def overridden_limits(
     binding: bool,
     override: bool,
     reason: str | None,
+    each_issue: bool = False,
 ) -> list[str]:
-    """The limits that a package of the user breaks: `walk_away` and `constraints/n`; empty when it keeps all.
+    """The limits that a package of the user breaks; empty when it keeps all.
 
-    With `binding`, as for an acceptance, each issue that the package leaves out counts at its worst value.
-    Without an override, a broken limit raises 409 `below_walk_away` or `constraint_violated`; an override without a
-    reason raises 422.
+    They are named `walk_away`, `constraints/n`, and `issues/n/limit` with `each_issue`, for an agent that acts for its
+    user, and with an override. With `binding`, as for an acceptance, each issue that the package leaves out counts at
+    its worst value. Without an override, a broken limit raises 409 `below_walk_away` or `constraint_violated`; an
+    override without a reason raises 422.
     """
     below = limits.is_below_floor(terms, package, binding=binding)
     broken = limits.broken_constraints(terms, package)
+    past = (
+        limits.passed_beside_walk_away(terms, package, below=below)
+        if each_issue or override
+        else ()
+    )
     against = ["walk_away"] if below else []
     against += [f"constraints/{terms.constraints.index(rule)}" for rule in broken]
+    against += [
+        f"issues/{place}/limit" for place, issue in enumerate(terms.issues) if issue.name in past
+    ]
     if not against or (override and reason is not None):
         return against
     if override:
@@ -118,7 +132,13 @@ def overridden_limits(
         raise Conflict(
             f"This is worth less than your walk-away{f', by {money}' if money else ''}. {ask}",
             error="below_walk_away",
-            members={"shortfall": money or None},
+            members={"shortfall": money or None, "past_limits": past_limits_view(terms, package)},
+        )
+    if past:
+        raise Conflict(
+            f"{past_limits_text(terms, package)} {ask}",
+            error="below_walk_away",
+            members={"shortfall": None, "past_limits": past_limits_view(terms, package)},
         )
     members = {
         "constraints": [
@@ -222,6 +242,8 @@ def record_offer(
     if len(entry.rows) >= MAX_OFFERS:
         raise Conflict(f"A ledger has at most {MAX_OFFERS} rows.", error="ledger_full")
     entry = _with_answered(_with_package(entry))
+    # A detected offer has no effect and waits for no approval; the row that confirms it does.
+    detected = sent.source == DETECTED_SOURCE
     if entry.binds_me and entry.package is not None:
         against = overridden_limits(
             session.terms,
@@ -229,12 +251,11 @@ def record_offer(
             binding=sent.kind == "acceptance",
             override=sent.override,
             reason=sent.reason,
+            each_issue=acts_for_user(actor, owner) and not detected,
         )
         if against:
             entry = replace(entry, override={"reason": sent.reason, "against": against})
         asks = bool(against) and acts_for_user(actor, owner)
-        # A detected offer does not wait for approval; the row that confirms it does.
-        detected = sent.source == DETECTED_SOURCE
         if not detected and (asks or limits.needs_approval(session.terms, entry.package or {})):
             entry = replace(entry, approval=_pending_approval(entry))
     row = _row(entry)
@@ -314,6 +335,7 @@ def _row(entry: NewOffer) -> OfferRow:
         "channel": sent.channel,
         "override": entry.override,
         "approval": entry.approval,
+        "past_limits": past_limits_view(terms, entry.package or {}) if entry.binds_me else [],
         **empty_valuation(),
     }
     row = OfferRow(
@@ -364,6 +386,7 @@ def _apply_effect(tx: Transaction, entry: NewOffer, row: OfferRow, actor: Actor)
             "beyond": passed_limits(
                 session.terms, row.package or {}, binding=row.kind == "acceptance"
             ),
+            "past_limits": past_limits_view(session.terms, row.package or {}),
         }
         session = replace(session, pending=held)
         session = enter_state(tx, session, states.AWAITING, actor=actor, detail=held)
@@ -407,6 +430,7 @@ def agree_on_package(
         "offer_id": offer,
         "package": package,
         "utility_me": package_valuation(session.terms, package)["utility_me"] if package else None,
+        "past_limits": past_limits_view(session.terms, package or {}),
         "agreed_at": values.timestamp(values.now()),
         "closed_at": None,
     }

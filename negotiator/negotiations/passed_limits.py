@@ -6,6 +6,7 @@ from typing import Any, Final
 from negotiator.negotiations import limits
 from negotiator.negotiations.issues import Package, coordinate
 from negotiator.negotiations.terms import Terms
+from negotiator.negotiations.terms_view import value_view
 from negotiator.negotiations.utility import package_utility, utility_of_worth
 from negotiator.negotiations.wording import Wording
 from negotiator.values import format_money
@@ -14,18 +15,64 @@ _CENT: Final = Decimal("0.01")
 
 
 def passed_limits(terms: Terms, package: Package, *, binding: bool) -> list[dict[str, Any]]:
-    """The limits that a package passes, `walk_away` and `authority`: each with an `amount`, its `words` and its `side`.
+    """The limits that a package passes, each with an `amount`, its `words` and its `side`.
 
-    The amount is how much better the price would have to be to keep the limit, in all where a unit price is
-    multiplied; null where no money says it. `side` is `above` or `below`, as the price lies.
+    They are `walk_away`, `authority`, and `issues/{name}/limit` where the walk-away does not say the same. The amount
+    is how much better the price would have to be to keep the limit, in all where a unit price is multiplied; null where
+    no money says it. `side` is `above` or `below`, as the price lies.
     """
     found: list[dict[str, Any]] = []
-    if limits.is_below_floor(terms, package, binding=binding):
+    below = limits.is_below_floor(terms, package, binding=binding)
+    if below:
         gap = limits.shortfall(terms, package, binding=binding)
         found.append(_passed(terms, package, "walk_away", gap))
+    for name in limits.passed_beside_walk_away(terms, package, below=below):
+        gap = _beyond_price(terms, package) if terms.price and terms.price.name == name else None
+        passed = _passed(terms, package, f"issues/{name}/limit", gap)
+        found.append({**passed, "words": _past_words(terms, package, name)})
     if limits.needs_approval(terms, package):
         found.append(_passed(terms, package, "authority", _beyond_authority(terms, package)))
     return found
+
+
+def past_limits_view(terms: Terms, package: Package) -> list[dict[str, Any]]:
+    """The issues on which a package passes the user's own limit without a trade that they allow; empty without any."""
+    found: list[dict[str, Any]] = []
+    for name in limits.unpaid_issues(terms, package):
+        issue = terms.issue(name)
+        limit = None if issue is None else limits.own_limit(terms, issue)
+        found.append(
+            {
+                "issue": name,
+                "limit": value_view(issue, limit, terms.currency),
+                "value": value_view(issue, package[name], terms.currency),
+            }
+        )
+    return found
+
+
+def past_limits_text(terms: Terms, package: Package) -> str:
+    """The same in sentences; empty where the package passes none."""
+    said = [_past_words(terms, package, name) for name in limits.unpaid_issues(terms, package)]
+    return " ".join(f"{text[:1].upper()}{text[1:]}." for text in said)
+
+
+def _past_words(terms: Terms, package: Package, name: str) -> str:
+    issue, words = terms.issue(name), Wording(terms)
+    limit = None if issue is None else limits.own_limit(terms, issue)
+    if issue is None or limit is None:
+        return ""
+    said, least = (words.value(issue, value) for value in (package[name], limit))
+    return f"{words.label(issue)} of {said} passes the limit of {least}"
+
+
+def _beyond_price(terms: Terms, package: Package) -> Decimal | None:
+    price = terms.price
+    limit = None if price is None else limits.own_limit(terms, price)
+    if price is None or limit is None:
+        return None
+    at, least = (coordinate(price.type, value) for value in (package.get(price.name), limit))
+    return None if at is None or least is None else abs(at - least)
 
 
 def _passed(terms: Terms, package: Package, limit: str, gap: Decimal | None) -> dict[str, Any]:

@@ -4,9 +4,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from negotiator.negotiations import limits
+from negotiator.negotiations.decided_offer import advised_terms
 from negotiator.negotiations.engine_input import (
     OUTSIDE_RANGE,
     described_turn_input,
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
 MAX_DESCRIBED_OFFERS = 200
 CHANCE_DIGITS = 3
 """More would claim a knowledge that nobody has."""
+DECIDED: Final = "It goes beyond a limit of yours, no further than the offer that you allowed."
 _FIRST_PERSON = re.compile(r"\b(?:I|me|my)\b")
 
 
@@ -63,8 +65,8 @@ def stored_person_answer(
     benchmarks: Sequence[BenchmarkFigure] = (),
 ) -> dict[str, Any]:
     """The next move of a stored negotiation. Raises 409 `missing_inputs` without a walk-away and an alternative."""
-    terms = session.terms
-    require_inputs(terms, floor=True)
+    require_inputs(session.terms, floor=True)
+    terms = advised_terms(session.terms, rows, now)
     from negotiator.negotiations.concession.move import person_move
     from negotiator.negotiations.wording import Wording
 
@@ -79,10 +81,13 @@ def stored_person_answer(
         words=" ".join(text for text in (utterance, _said(rows)) if text) or None,
         answer=utterance,
         evidence=price_evidence(terms, benchmarks),
+        own=session.terms,
     )
     words = Wording(terms)
     expected = expected_price(words, offers, comparable=comparable_price(terms, benchmarks))
     answer = person_answer(move, terms, expected)
+    if move.package is not None and _is_beyond(session.terms, move.package):
+        answer["reasons"].append(DECIDED)
     outside = issues_outside_range(terms.issues, live[-1].package or {}) if live else ()
     answer["reasons"] += [
         OUTSIDE_RANGE.format(words.label(issue)) for issue in terms.issues if issue.name in outside
@@ -90,6 +95,15 @@ def stored_person_answer(
     if move.package is not None and limits.needs_approval(terms, move.package):
         answer["reasons"].append("It goes beyond your authority, so it needs approval.")
     return answer
+
+
+def _is_beyond(terms: Terms, package: Package) -> bool:
+    """Whether a package that advice names passes a limit of the user, which only their own decision lets it do."""
+    return (
+        limits.is_below_floor(terms, package, binding=True)
+        or not limits.allowed_by(terms, package)
+        or bool(limits.broken_constraints(terms, package))
+    )
 
 
 def described_person_answer(body: NextMoveBody) -> dict[str, Any]:

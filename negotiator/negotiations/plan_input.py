@@ -8,6 +8,7 @@ from typing import Any, Final
 from negotiator.negotiations import offer_history
 from negotiator.negotiations.advisor import WordingRequest
 from negotiator.negotiations.advisor_case import case_request
+from negotiator.negotiations.decided_offer import advised_terms
 from negotiator.negotiations.expected_price import expected_price
 from negotiator.negotiations.leverage.assessment import assess_leverage
 from negotiator.negotiations.offer_queries import OfferRow
@@ -44,6 +45,7 @@ def build_brief(
 
     `now` is in milliseconds since the epoch, `own` are the user's tactics.
     """
+    advised = advised_terms(session.terms, rows, now)
     terms, ledger = session.terms, offer_history.ledger_offers(rows)
     leverage = None if terms.unvalued else assess_leverage(terms, ledger, now=now)
     other = asdict(terms.other_party) if terms.other_party else {}
@@ -51,6 +53,7 @@ def build_brief(
     comparable = comparable_price(terms, past.benchmarks)
     return PlanBrief(
         terms=terms,
+        advised=advised,
         counterparty=other,
         batna_description=terms.batna_details.description if terms.batna_details else None,
         ledger=ledger,
@@ -69,7 +72,7 @@ def build_brief(
         results=past.results,
         benchmarks=past.benchmarks,
         evidence=price_evidence(terms, past.benchmarks),
-        expected=expected_price(Wording(terms), ledger, comparable=comparable),
+        expected=expected_price(Wording(advised), ledger, comparable=comparable),
         now=now,
         on_table=offer_on_table(terms, ledger, offer_history.live_offers(rows, now, side="them")),
     )

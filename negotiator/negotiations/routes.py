@@ -69,6 +69,7 @@ class Negotiations:
 
     store: Store
     cursors: Cursors
+    base: str
 
     def operations(self) -> list[Operation]:
         """The operations, the most frequent ones first."""
@@ -150,12 +151,12 @@ class Negotiations:
                 input=EditNegotiation,
                 output=NegotiationView,
                 scopes=WRITE_SCOPES,
-                refusals=(400, 404, 409, 412, 422),
+                refusals=(400, 403, 404, 409, 412, 422),
                 tool=ToolOffer(
                     "Edit a negotiation",
                     hint=(
                         "Use it to add what `missing` names. Members mean what they mean in open_negotiation; a list "
-                        "replaces the old one. `allow` [{issue, to, in_return}] lets advice pass a limit for a price."
+                        "replaces the old one. Only the user loosens or removes a limit."
                     ),
                     leave_out=(
                         *_UNSHOWN,
@@ -257,7 +258,8 @@ class Negotiations:
                     "Record an offer",
                     hint=(
                         "Use it as soon as either side has moved, before next_move: advice reads these offers. Record "
-                        "their figures as said, also outside the range. Nothing is sent to them."
+                        "figures as said, even outside the range. Nothing is sent to them. Past a limit it "
+                        "waits for the user: get_negotiation tells."
                     ),
                     leave_out=(
                         *("rationale", "channel", "source", "conditions", "confirms"),
@@ -308,9 +310,10 @@ class Negotiations:
 
     async def edit(self, call: Call[EditNegotiation]) -> dict[str, Any]:
         owner, actor, expected = call.caller.principal, actor_of_caller(call.caller), call.expected
+        page = f"{self.base}/negotiations/{call.input.id}"
         return await self.store.write(
             lambda tx: lifecycle.edit_negotiation(
-                tx, owner, call.input, actor=actor, expected=expected
+                tx, owner, call.input, actor=actor, expected=expected, page=page
             )
         )
 

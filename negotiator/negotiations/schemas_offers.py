@@ -60,6 +60,14 @@ class IntervalView(TypedDict):
     high: float
 
 
+class PastLimit(TypedDict):
+    """An issue on which an offer or acceptance of the user passes their own limit without an allowed trade."""
+
+    issue: str
+    limit: Any
+    value: Any
+
+
 class OfferView(TypedDict):
     """A row of the ledger as its owner sees it. Concessions are utility given up since the same side's last offer."""
 
@@ -96,6 +104,7 @@ class OfferView(TypedDict):
     utility_them_estimate: float | None
     concession_me: float | None
     concession_them: float | None
+    past_limits: list[PastLimit]
     override: dict[str, Any] | None
     approval: dict[str, Any] | None
 

@@ -76,6 +76,8 @@ UTILITY_TOLERANCE: Final = 1e-9
 NEED_OF_RELATIONSHIP: Final = {"new": 0.3, "ongoing": 0.5, "strategic": 0.8}
 """How much both sides need the relationship, by what it is."""
 AUTHORITY_OF_DECISION_MAKER: Final = {"yes": 0.9, "no": 0.2}
+MEANT: Final = " If this is meant,"
+"""How the part of a refusal begins that tells a program what to send."""
 BOUND_AUTHORITY: Final = 0.35
 """The user's authority where a limit is set to it."""
 
@@ -350,9 +352,22 @@ def _limit_order_errors(terms: Terms, body: NegotiationBody) -> list[FieldError]
         body.batna and body.batna.override_reason
     )
     if terms.certain is not None and terms.certain > floor + UTILITY_TOLERANCE and not excused:
-        text = "Worth less to you than your best alternative; give an override_reason if meant."
+        text = _below_alternative_text(terms, floor, terms.certain)
         found.append(FieldError("/walk_away", text))
     return found
+
+
+def _below_alternative_text(terms: Terms, floor: float, certain: float) -> str:
+    """That the walk-away is worth less than the alternative: both worths, what they rest on, and how to say why."""
+    rests = "the chance and cost of the alternative" if terms.batna_uncertain else ""
+    if len(terms.issues) > 1:
+        weights = ", ".join(f"{issue.name} {issue.weight:.0%}" for issue in terms.issues)
+        rests = " and ".join(filter(None, (f"the weights {weights}", rests)))
+    return (
+        f"Worth less to you than your best alternative: {floor * 100:.1f} of 100 points, the alternative "
+        f"{certain * 100:.1f}{f', by {rests}' if rests else ''}.{MEANT} say why inside the walk-away: "
+        '{"walk_away": {"override_reason": "why"}}.'
+    )
 
 
 def _issue_limit_errors(terms: Terms, body: NegotiationBody) -> list[FieldError]:

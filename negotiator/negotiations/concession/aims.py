@@ -115,9 +115,11 @@ class IssueAim:
 @dataclass(frozen=True, slots=True)
 class Aims:
     """Both ends of the path. Utilities are the user's; `end` is the least that the planned steps offer, `last_end` the
-    least that is offered at all, `floor` the walk-away. `lowest` has the limit on each issue, or else the path's end.
+    least that is offered at all, `floor` the walk-away, or what the user allowed below it. `lowest` has the limit on
+    each issue, or else the path's end.
 
-    `terms` have a range for each issue, assumed where the user gave none (`assumptions` says so).
+    `terms` have a range for each issue, assumed where the user gave none (`assumptions` says so). `own` are the same
+    with the limits as the user gave them, where they allowed an offer beyond one.
     """
 
     terms: Terms
@@ -131,6 +133,13 @@ class Aims:
     floor: float
     grounds: tuple[OpeningGround, ...]
     assumptions: tuple[str, ...]
+    own: Terms
+
+    @property
+    def own_floor(self) -> float:
+        """The walk-away as the user gave it."""
+        floor = limits.utility_floor(self.own)
+        return self.floor if floor is None else floor
 
     def worth(self, package: Package) -> float:
         """The user's utility of a package; an issue that it leaves out counts at its worst."""
@@ -147,10 +156,7 @@ class Aims:
             and self.worth(package) >= self.floor - limits.TOLERANCE
             and not limits.is_below_floor(self.terms, package, binding=True)
             and not limits.broken_constraints(self.terms, package)
-            and (
-                not limits.passes_own_limit(self.terms, package)
-                or limits.allowed_by(self.terms, package)
-            )
+            and limits.allowed_by(self.terms, package)
         )
 
 
@@ -160,10 +166,12 @@ def find_aims(
     style: Style = "balanced",
     evidence: tuple[Evidence, ...] = (),
     offered: Sequence[Package] = (),
+    own: Terms | None = None,
 ) -> Aims:
     """The aims of a negotiation. An issue without a known value on the way stays at its only one.
 
-    Of a very long list of options only some are used, those of the `offered` packages always.
+    Of a very long list of options only some are used, those of the `offered` packages always. `own` has the user's
+    limits where `terms` go beyond them.
     """
     terms, notes = with_assumed_ranges(with_fewer_options(terms, offered))
     notes = [*_assumed_directions(terms), *_assumed_weights(terms), *notes]
@@ -205,6 +213,7 @@ def find_aims(
         floor=-1.0 if floor is None else floor,
         grounds=tuple(aiming.grounds),
         assumptions=tuple(dict.fromkeys(notes)),
+        own=terms if own is None else with_assumed_ranges(own)[0],
     )
 
 

@@ -85,15 +85,18 @@ def person_move(
     words: str | None = None,
     answer: str | None = None,
     evidence: tuple[Evidence, ...] = (),
+    own: Terms | None = None,
 ) -> PersonMove:
     """The next move of a negotiation.
 
     `now` is in milliseconds since the epoch. `on_table` is their offer that can be accepted, complete, or None. `words`
-    is what they said with it, `answer` what they say now, after the last of the `offers`. Never proposes or accepts
-    anything below the walk-away.
+    is what they said with it, `answer` what they say now, after the last of the `offers`. `own` has the user's limits
+    where they allowed `terms` to go beyond them. Never proposes or accepts anything below the walk-away.
     """
     offers = sorted(offers, key=lambda row: row.seq)[-MAX_OFFERS:]
-    aims = find_aims(terms, style=style, evidence=evidence, offered=[row.package for row in offers])
+    aims = find_aims(
+        terms, style=style, evidence=evidence, offered=[row.package for row in offers], own=own
+    )
     left = days_left(terms.deadline, now)
     standing = on_table is not None or not _is_last_whole(terms, offers)
     reading = read_talk(aims, offers, on_table=standing, usual_step=0.0)

@@ -582,8 +582,10 @@ def cost(move: PersonMove, words: Wording) -> str:
         elif amount:
             said.append(f"Compared with your last offer, it gives up {about}{amount}.")
     gap = aims.target_utility - worth
-    left = _above_floor(move, package, words)
-    off = _amount(move, abs(gap), words, beyond=_beyond(aims, package) if gap < 0 else _NOTHING)
+    passes = worth > aims.own_floor and not limits.allowed_by(aims.own, package)
+    beyond = _beyond(aims, package)
+    left = "" if passes else _amount(move, abs(worth - aims.own_floor), words, beyond=beyond)
+    off = _amount(move, abs(gap), words, beyond=beyond if gap < 0 else _NOTHING)
     distances: list[str] = []
     if aims.terms.target is not None and abs(gap) <= limits.TOLERANCE:
         distances.append("as good for you as your target")
@@ -592,7 +594,11 @@ def cost(move: PersonMove, words: Wording) -> str:
             f"{about}{off} {'worse' if gap > 0 else 'better'} for you than your target"
         )
     if aims.terms.walk_away is not None and left:
-        distances.append(f"{about}{left} better than your limit")
+        distances.append(
+            f"{about}{left} better than your limit"
+            if worth > aims.own_floor
+            else f"{about}{left} worse than your limit, as you allowed"
+        )
     if distances:
         said.append(f"It is {' and '.join(distances)}.")
     if said and about:
@@ -629,14 +635,6 @@ def _amount(move: PersonMove, utility: float, words: Wording, *, beyond: Decimal
         return _in_all(total, words, _rounded(aims, total.amount))
     per = read_unit_price(words.label(price), price.unit).words
     return f"{words.money(_rounded(aims, amount))} {per}".rstrip()
-
-
-def _above_floor(move: PersonMove, package: Package, words: Wording) -> str:
-    """How far a package lies above the walk-away, in money; empty where that is nothing or cannot be said."""
-    aims = move.path.aims
-    if aims.floor < 0:
-        return ""
-    return _amount(move, aims.worth(package) - aims.floor, words, beyond=_beyond(aims, package))
 
 
 def _beyond(aims: Aims, package: Package) -> Decimal:
@@ -744,10 +742,12 @@ def _opening_reason(aims: Aims, words: Wording) -> str:
 def _why_accept(move: PersonMove, words: Wording) -> list[str]:
     aims, table = move.path.aims, move.package
     found: list[str] = []
-    amount = "" if table is None else _above_floor(move, table, words)
-    if amount:
-        about = "" if len(aims.issues) == 1 else "about "
-        found.append(f"It is {about}{amount} better for you than your walk-away.")
+    if table is not None and aims.floor >= 0:
+        gained = aims.worth(table) - aims.own_floor
+        amount = _amount(move, gained, words, beyond=_beyond(aims, table))
+        if amount:
+            about = "" if len(aims.issues) == 1 else "about "
+            found.append(f"It is {about}{amount} better for you than your walk-away.")
     match move.why:
         case "they_agree":
             found.append("Their words accept your last offer. Record their acceptance.")

@@ -127,15 +127,17 @@ def plan_basis(brief: PlanBrief) -> PlanBasis:
 
 
 def _move(brief: PlanBrief) -> PersonMove | None:
-    terms, _ = with_assumed_ranges(with_fewer_options(brief.terms))
+    kept = brief.advised or brief.terms
+    terms, _ = with_assumed_ranges(with_fewer_options(kept))
     if terms.unvalued:
         return None
     move = person_move(
-        brief.terms,
+        kept,
         brief.ledger,
         now=brief.now,
         on_table=brief.on_table,
         evidence=brief.evidence,
+        own=brief.terms,
     )
     now = move.path.now.package
     known = all(issue.name in now for issue in terms.issues)

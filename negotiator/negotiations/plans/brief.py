@@ -32,12 +32,13 @@ class PlanBrief:
     """The whole input of one plan; only the terms are required.
 
     `counterparty` and `batna_description` come from the negotiation; `leverage` is the assessment of the same terms
-    and ledger. `now` is in milliseconds since the epoch, `on_table` their offer that can be accepted,
-    `evidence` the prices that others can check, `expected` the forecast of the price. Everything is private except
-    `situation.sayable`.
+    and ledger. `advised` are the terms that the steps keep, where the user allowed an offer beyond a limit. `now` is
+    in milliseconds since the epoch, `on_table` their offer that can be accepted, `evidence` the prices that others can
+    check, `expected` the forecast of the price. Everything is private except `situation.sayable`.
     """
 
     terms: Terms
+    advised: Terms | None = None
     counterparty: Mapping[str, Any] = field(default_factory=dict[str, Any])
     batna_description: str | None = None
     ledger: tuple[LedgerOffer, ...] = ()

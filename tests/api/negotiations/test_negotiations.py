@@ -164,6 +164,11 @@ async def test_a_walk_away_below_the_alternative_needs_a_reason(
     walk_away = {"package": {"price": 1100}, "override_reason": "The other shop is slow."}
     view = await negotiation_client.opened(batna=batna, walk_away=walk_away)
     assert view["walk_away"]["override_reason"] == "The other shop is slow."
+    unsaid = await negotiation_client.post("/negotiations", negotiation_body(batna=batna))
+    assert pointers(unsaid) == {"/walk_away"}
+    text = unsaid.json()["errors"][0]["description"]
+    assert "25.0 of 100 points, the alternative 50.0" in text
+    assert '{"walk_away": {"override_reason": "why"}}' in text
     doubtful = await negotiation_client.opened(batna={**batna, "probability": 0.1})
     assert doubtful["batna"]["probability"] == 0.1
 

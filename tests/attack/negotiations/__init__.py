@@ -1,0 +1,1 @@
+"""Attacks of an agent on the limits of the user for whom it acts."""
