@@ -51,7 +51,8 @@ async def test_the_principal_changes_limits_and_the_history_has_both_figures(
     negotiation_client: NegotiationClient,
 ) -> None:
     view = await negotiation_client.opened(**TWO)
-    edit = {"walk_away": {"package": {"price": 1100}}, "constraints": [], "title": "More laptops"}
+    walk_away = {"package": {"price": 1100}}
+    edit: dict[str, Any] = {"walk_away": walk_away, "constraints": [], "title": "More laptops"}
     assert (await negotiation_client.patch(view["id"], edit)).status_code == 200
     events = (await negotiation_client.get(f"/negotiations/{view['id']}/events")).json()["items"]
     assert events[0]["detail"] == {

@@ -42,14 +42,14 @@ def is_refused(terms: Terms, package: Package, *, binding: bool) -> bool:
 _price = st.sampled_from(PRICES)
 _months = st.sampled_from(MONTHS)
 _support = st.sampled_from(SUPPORT)
-_package = st.fixed_dictionaries(
+_package: st.SearchStrategy[Any] = st.fixed_dictionaries(
     {}, optional={"price": _price, "months": _months, "support": _support}
 ).filter(bool)
-_worth = st.one_of(
+_worth: st.SearchStrategy[Any] = st.one_of(
     _package.map(lambda one: {"package": one}),
     st.sampled_from([{"utility": 0.2}, {"utility": 0.4}, {"utility": 0.6}]),
 )
-_rules = st.lists(
+_rules: st.SearchStrategy[Any] = st.lists(
     st.one_of(
         st.fixed_dictionaries(
             {
@@ -92,25 +92,30 @@ def _issues(draw: st.DrawFn) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-_authority = st.one_of(
+_authority: st.SearchStrategy[Any] = st.one_of(
     _price.map(lambda at: {"limit": str(at)}), _worth.map(lambda one: {"limit": one})
 )
-_trades = st.builds(
-    lambda at, back: [{"issue": "months", "to": at, "in_return": {"price": back}}], _months, _price
-)
+
+
+def _trade(at: int, back: int) -> list[dict[str, Any]]:
+    return [{"issue": "months", "to": at, "in_return": {"price": back}}]
+
+
+_trades: st.SearchStrategy[Any] = st.builds(_trade, _months, _price)
 _MEMBERS: Final = ("issues", "walk_away", "target", "constraints", "authority", "allow")
 
 
 @st.composite
 def _bodies(draw: st.DrawFn) -> dict[str, Any]:
     body: dict[str, Any] = {"issues": draw(_issues())}
-    for name, choice in (
-        ("walk_away", _worth),
-        ("target", _package.map(lambda one: {"package": one})),
-        ("constraints", _rules),
-        ("authority", _authority),
-        ("allow", _trades),
-    ):
+    choices: dict[str, st.SearchStrategy[Any]] = {
+        "walk_away": _worth,
+        "target": _package.map(lambda one: {"package": one}),
+        "constraints": _rules,
+        "authority": _authority,
+        "allow": _trades,
+    }
+    for name, choice in choices.items():
         if draw(st.integers(0, 9)) < (7 if name == "walk_away" else 3):
             body[name] = draw(choice)
     return body
