@@ -11,6 +11,7 @@ from negotiator.console.entered_numbers import read_entered
 from negotiator.console.negotiation_words import NegotiationWords
 from negotiator.errors import Conflict, Refusal, ValidationFailed
 from negotiator.negotiations.issues import Issue
+from negotiator.negotiations.limits import is_below_floor
 from negotiator.negotiations.passed_limits import past_limits_view
 
 ISSUE_FIELD: Final = "issue:"
@@ -128,8 +129,8 @@ def past_limits_conflict(
         passed = past_limits_view(words.terms, package)
     except (TypeError, ValueError):
         return None
-    if not passed:
-        return None
+    if not passed or is_below_floor(words.terms, package, binding=accepted is not None):
+        return None  # what is below the walk-away the operation refuses, and says by how much
     return Conflict(
         "This passes your limit.", error="below_walk_away", members={"past_limits": passed}
     )

@@ -19,7 +19,7 @@ def advised_terms(terms: Terms, rows: Sequence[OfferRow], now: int) -> Terms:
     themselves. `now` is in milliseconds since the epoch.
     """
     standing = live_offers(rows, now, side="me")
-    if not standing or standing[-1].content["override"] is None:
+    if not standing or standing[-1].content.get("override") is None:
         return terms
     whole = completed_offers(ledger_offers(rows))
     package = next((row.package for row in whole if row.seq == standing[-1].seq), None)

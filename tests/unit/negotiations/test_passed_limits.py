@@ -39,7 +39,9 @@ def test_a_price_beyond_the_walk_away_is_told_in_all() -> None:
 
 def test_with_several_issues_the_amount_is_what_the_package_lacks_in_worth() -> None:
     given = terms(SEATS, TERM, walk_away={"package": {"price": 54, "months": 24}})
-    [passed] = passed_limits(given, {"price": 54, "months": 36}, binding=False)
+    passed, term = passed_limits(given, {"price": 54, "months": 36}, binding=False)
+    assert (term["limit"], term["amount"]) == ("issues/months/limit", None)
+    assert term["words"] == "months of 36 months passes the limit of 24 months"
     assert passed["limit"] == "walk_away"
     assert float(passed["amount"]) > 0
     assert passed["words"].startswith("about €")
