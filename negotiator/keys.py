@@ -9,14 +9,18 @@ after a rotation, which adds one key to each family, every worker can verify eve
 import fcntl
 import os
 import time
-from collections.abc import Callable, Container, Generator, Mapping
+from base64 import urlsafe_b64encode
+from collections.abc import Callable, Container, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
 import jwt
+import orjson
 from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.serialization import (
     Encoding,
@@ -40,6 +44,9 @@ ALGORITHMS: Final = tuple(_PREFIXES)
 _RSA_BITS: Final = 2048
 _LONGEST_TOKEN: Final = DAY
 _LOOK_EVERY: Final = 1.0
+_ECDSA: Final = ec.ECDSA(SHA256())
+_HALF: Final = 32
+"""Bytes of each of the two numbers of a P-256 signature."""
 _VERIFIERS: Final[dict[str, Callable[..., bool]]] = {
     ALGORITHM: ECAlgorithm(ECAlgorithm.SHA256, ec.SECP256R1).verify,
     RS256: RSAAlgorithm(RSAAlgorithm.SHA256).verify,
@@ -71,6 +78,15 @@ class SigningKey:
         jwk.pop("key_ops", None)
         return {**jwk, "use": "sig", "alg": self.algorithm, "kid": self.kid}
 
+    def sign(self, claims: dict[str, Any], typ: str) -> str:
+        """A compact JWS over the claims, with this explicit type (RFC 8725 §3.11)."""
+        if not isinstance(self.private, ec.EllipticCurvePrivateKey):
+            headers = {"kid": self.kid, "typ": typ}
+            return jwt.encode(claims, self.private, self.algorithm, headers=headers)
+        signed = b"%s.%s" % (_es256_header(self.kid, typ), _base64url(orjson.dumps(claims)))
+        signature = raw_signature(self.private.sign(signed, _ECDSA))
+        return (b"%s.%s" % (signed, _base64url(signature))).decode()
+
 
 class UnusableKeyError(Exception):
     """A key file cannot be read as the kind of key that its name says; the message is one sentence with the path."""
@@ -82,6 +98,7 @@ class Keyring:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._keys: list[SigningKey] = []
+        self._families: dict[str, list[SigningKey]] = {}
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with self._locked():
             for algorithm in _PREFIXES:
@@ -100,7 +117,8 @@ class Keyring:
 
     def family(self, algorithm: str) -> list[SigningKey]:
         """The keys of this algorithm, oldest first: retired ones, the current one, the next one."""
-        return _family(self.all(), algorithm)
+        self.all()
+        return self._families[algorithm]
 
     def all(self) -> list[SigningKey]:
         """All keys: ES256 first, in each family by age: the retired ones, the current one, the next one."""
@@ -115,12 +133,9 @@ class Keyring:
             found = next((key for key in self._keys if key.kid == kid), None)
         return found
 
-    def sign(self, claims: Mapping[str, Any], typ: str, *, algorithm: str = ALGORITHM) -> str:
-        """A compact JWS over the claims, with this explicit type (RFC 8725 §3.11)."""
-        key = self.signing(algorithm)
-        return jwt.encode(
-            dict(claims), key.private, algorithm, headers={"kid": key.kid, "typ": typ}
-        )
+    def sign(self, claims: dict[str, Any], typ: str, *, algorithm: str = ALGORITHM) -> str:
+        """A compact JWS over the claims by the current key of this algorithm."""
+        return self.signing(algorithm).sign(claims, typ)
 
     def verify(
         self, text: str, typ: str, *, longest: int, algorithms: Container[str] = ALGORITHMS
@@ -154,7 +169,7 @@ class Keyring:
         with self._locked():
             self._load()
             for algorithm in _PREFIXES:
-                keys = _family(self._keys, algorithm)
+                keys = self._families[algorithm]
                 for key, successor in zip(keys, keys[2:], strict=False):
                     if successor.made_at < now() - _LONGEST_TOKEN - DAY:
                         (self._folder / f"{key.kid}.pem").unlink()
@@ -188,6 +203,10 @@ class Keyring:
         # A file never changes once written, and loading an RSA key takes as long as twenty requests.
         known = {key.kid: key for key in self._keys}
         self._keys = [known.get(path.stem) or _read(path) for path in self._seen]
+        self._families = {
+            algorithm: [key for key in self._keys if key.algorithm == algorithm]
+            for algorithm in _PREFIXES
+        }
 
     def _add(self, algorithm: str) -> None:
         private: PrivateKey = (
@@ -227,8 +246,23 @@ def check_keys(folder: Path) -> None:
         _read(path)
 
 
-def _family(keys: list[SigningKey], algorithm: str) -> list[SigningKey]:
-    return [key for key in keys if key.algorithm == algorithm]
+def raw_signature(der: bytes) -> bytes:
+    """A P-256 signature in the form of a JWS (RFC 7518 §3.4): two numbers of 32 bytes.
+
+    `der` is the sequence of two integers that OpenSSL writes (RFC 3279 §2.2.3), each without leading zero bytes except
+    one before a set highest bit.
+    """
+    end = 4 + der[3]
+    return b"".join(number[-_HALF:].rjust(_HALF, b"\0") for number in (der[4:end], der[end + 2 :]))
+
+
+@lru_cache(64)
+def _es256_header(kid: str, typ: str) -> bytes:
+    return _base64url(orjson.dumps({"alg": ALGORITHM, "kid": kid, "typ": typ}))
+
+
+def _base64url(content: bytes) -> bytes:
+    return urlsafe_b64encode(content).rstrip(b"=")
 
 
 def _read(path: Path) -> SigningKey:

@@ -1,12 +1,30 @@
 """The keyring notices what other processes do to its folder."""
 
+import json
 from pathlib import Path
 
 import jwt
 import pytest
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
+from hypothesis import given
+from hypothesis import strategies as st
 
 from negotiator import keys, values
-from negotiator.keys import ALGORITHM, Keyring
+from negotiator.keys import ALGORITHM, Keyring, SigningKey, raw_signature
+
+_PRIVATE = ec.generate_private_key(ec.SECP256R1())
+_KEY = SigningKey("key_1", 0, ALGORITHM, _PRIVATE, _PRIVATE.public_key())
+_ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
+"""Of P-256 (FIPS 186-4 D.1.2.3); both numbers of a signature are from 1 to below it."""
+_json = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=12,
+)
+_number = st.integers(1, _ORDER - 1) | st.integers(0, 255).map(
+    lambda bits: min(1 << bits, _ORDER - 1)
+)
 
 
 def test_a_token_signed_right_after_two_rotations_is_verified_at_once(tmp_path: Path) -> None:
@@ -43,3 +61,28 @@ def test_a_rotation_after_the_clock_was_set_back_is_a_rotation(
     assert listed[:2] == made
     assert ring.current.kid == made[1]
     assert len(listed) == 3
+
+
+@given(st.dictionaries(st.text(), _json, max_size=6), st.sampled_from(["at+jwt", "JWT", "ü"]))
+def test_another_library_reads_and_verifies_every_token(
+    claims: dict[str, object], typ: str
+) -> None:
+    token = _KEY.sign(claims, typ)
+    read = jwt.PyJWS().decode_complete(token, _KEY.verifying, algorithms=[ALGORITHM])
+    assert json.loads(read["payload"]) == claims
+    assert read["header"] == {"alg": ALGORITHM, "kid": "key_1", "typ": typ}
+    assert len(read["signature"]) == 64
+
+
+@given(_number, _number)
+def test_a_signature_has_64_bytes_however_short_its_numbers_are(r: int, s: int) -> None:
+    raw = raw_signature(encode_dss_signature(r, s))
+    assert raw == r.to_bytes(32) + s.to_bytes(32)
+
+
+def test_a_token_of_an_rsa_key_is_verified_by_another_library(tmp_path: Path) -> None:
+    ring = Keyring(tmp_path)
+    key = ring.signing("RS256")
+    token = ring.sign({"sub": "x"}, "JWT", algorithm="RS256")
+    assert jwt.decode(token, key.verifying, algorithms=["RS256"]) == {"sub": "x"}
+    assert jwt.get_unverified_header(token) == {"alg": "RS256", "kid": key.kid, "typ": "JWT"}
