@@ -20,8 +20,8 @@ from typing import Any, Final
 import jwt
 import orjson
 from cryptography.exceptions import UnsupportedAlgorithm
-from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import (
     Encoding,
     NoEncryption,

@@ -12,7 +12,7 @@ from negotiator.agents.schemas import ID_JAG, VERIFIED_EMAIL
 from negotiator.errors import InvalidRequest
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
-from negotiator.tokens.access_tokens import ACCESS_TOKEN_TYPE, IssuedToken
+from negotiator.tokens.access_tokens import ACCESS_TOKEN_TYPE, NewToken
 from negotiator.trust.assertions import Assertion, AssertionVerifier
 from negotiator.trust.claims import AssertionRefused
 from negotiator.trust.refusals import at_registration
@@ -47,7 +47,7 @@ class AssertionRegistration:
 
     async def enrol(
         self, shown: IdentityAssertionRequest, *, typ: str = ACCESS_TOKEN_TYPE
-    ) -> tuple[IssuedToken, dict[str, Any]]:
+    ) -> tuple[NewToken, dict[str, Any]]:
         """Register an agent bound to the assertion's user; returns its first token, of type `typ`, and the `identity`.
 
         Raises a `Refusal`. When the user must first approve the link to their account, it has the URL to do so.

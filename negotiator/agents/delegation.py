@@ -36,7 +36,7 @@ from negotiator.scopes import ASSISTANT, ordered
 from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
 from negotiator.store.store import Store
 from negotiator.tokens import authorization_codes
-from negotiator.tokens.access_tokens import AccessTokens, IssuedToken, TokenSubject
+from negotiator.tokens.access_tokens import AccessTokens, NewToken, TokenSubject
 from negotiator.tokens.authorization_codes import NewGrant
 from negotiator.tokens.refresh_tokens import NewRefreshToken, RefreshTokens
 from negotiator.trust import revocations
@@ -161,7 +161,7 @@ class AgentBinding:
 class ClaimedAgent:
     """The result of a claim: an access token, its refresh token, and the agent's user."""
 
-    token: IssuedToken
+    token: NewToken
     refresh_token: str
     user_id: str
     email: str | None
@@ -236,7 +236,7 @@ class Delegations:
             )
 
     def claim(self, tx: Transaction, caller: Caller, text: str) -> ClaimedAgent:
-        """Bind the calling agent to the user of the code `text`, and issue its tokens; raises as `bind` does."""
+        """Bind the calling agent to the user of the code `text`, and store its tokens; raises as `bind` does."""
         bound = self.bind(tx, caller, text)
         subject, renewal = self.grant(tx, caller.client_id, bound, key=caller.key)
         token = self.credentials.make(subject, bound.scopes, life=self.life)

@@ -9,7 +9,7 @@ from typing import Any, Final
 from negotiator import values
 from negotiator.agents import identity_tokens, registration
 from negotiator.agents.assertion_registration import AssertionRegistration, IdentityAssertionRequest
-from negotiator.agents.delegation import BOUND_ALREADY, ClaimedAgent, DelegationRedemption
+from negotiator.agents.delegation import BOUND_ALREADY, DelegationRedemption
 from negotiator.agents.email_verification import EmailVerification
 from negotiator.agents.identity_tokens import AgentIdentityTokens, has_code
 from negotiator.agents.registration import AgentRegistration
@@ -33,7 +33,8 @@ from negotiator.http.operation import REGISTRATION_BODY_LIMIT, Call, Operation
 from negotiator.scopes import ANONYMOUS, ASSISTANT
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
-from negotiator.tokens.access_tokens import IDENTITY_ASSERTION_TYPE
+from negotiator.tokens.access_tokens import IDENTITY_ASSERTION_TYPE, IssuedToken, NewToken
+from negotiator.tokens.refresh_tokens import NewRefreshToken
 from negotiator.trust.dpop import DpopProofChecker
 from negotiator.users import approval_queries, user_queries
 
@@ -187,17 +188,22 @@ class AgentIdentityRoutes:
         caller = Caller("agent", agent_id, "", frozenset(), client_id=agent_id, key=key)
         delegations = self.claims.delegations
 
-        def unit(tx: Transaction) -> AnswerBody:
-            if body.otp is not None:
-                return _credential(delegations.claim(tx, caller, code))
+        def unit(tx: Transaction) -> tuple[NewToken, NewRefreshToken]:
             bound = delegations.bind(tx, caller, code)
             subject, renewal = delegations.grant(tx, agent_id, bound, key=key)
-            identity = self.identities.open(tx, subject, bound.scopes, renewal)
-            answer = {"id": agent_id, "identity": identity, "scopes": bound.scopes}
-            return with_flat_members({**answer, "status": "claimed"})
+            return self.identities.open(tx, subject, bound.scopes), renewal
 
         try:
-            return await self.claims.redeem(caller, call.address, unit)
+            if body.otp is not None:
+                claimed = await self.claims.redeem(
+                    caller, call.address, lambda tx: delegations.claim(tx, caller, code)
+                )
+                token = delegations.credentials.issue(claimed.token)
+                return _credential(token, claimed.refresh_token)
+            made, renewal = await self.claims.redeem(caller, call.address, unit)
+            identity = self.identities.view(made, renewal)
+            answer = {"id": agent_id, "identity": identity, "scopes": made.scopes}
+            return with_flat_members({**answer, "status": "claimed"})
         except Refusal as refused:
             confirmed = await self.store.read(lambda tx: has_code(tx, agent_id))
             raise with_message(claim_refusal(refused, confirmed=confirmed)) from None
@@ -257,11 +263,11 @@ class AgentIdentityRoutes:
 
     async def _refreshed(self, call: Call[RegisterIdentity], key: str | None) -> AnswerBody:
         text = call.input.refresh_token or ""
-        made, identity = await self.store.write(lambda tx: self.identities.renew(tx, text, key=key))
+        made, renewal = await self.store.write(lambda tx: self.identities.renew(tx, text, key=key))
         return {
             "id": made.subject.client_id,
             "type": "refresh",
-            "identity": identity,
+            "identity": self.identities.view(made, renewal),
             "scopes": made.scopes,
         }
 
@@ -306,16 +312,15 @@ class AgentIdentityRoutes:
         return agent.name if agent else ""
 
 
-def _credential(claimed: ClaimedAgent) -> AnswerBody:
+def _credential(token: IssuedToken, refresh_token: str) -> AnswerBody:
     """Return auth.md v0.1's answer to a claim: the registration's members under both names, and a refresh token."""
-    token = claimed.token
     until = values.timestamp(token.issued_at + token.life * 1000)
     told = token.members()
     return {
         **told,
         **auth_md_members(told, None, expires_at=until),
         "status": "claimed",
-        "refresh_token": claimed.refresh_token,
+        "refresh_token": refresh_token,
     }
 
 

@@ -23,7 +23,7 @@ from negotiator.tokens import authorization_codes
 from negotiator.tokens.access_tokens import (
     IDENTITY_ASSERTION_TYPE,
     AccessTokens,
-    IssuedToken,
+    NewToken,
     TokenSubject,
 )
 from negotiator.tokens.refresh_tokens import NewRefreshToken, RefreshTokens
@@ -66,16 +66,16 @@ class AgentIdentityTokens:
     refreshing: RefreshTokens
     life: int
 
-    def open(
-        self, tx: Transaction, subject: TokenSubject, scopes: list[str], renewal: NewRefreshToken
-    ) -> dict[str, Any]:
-        """Return the `identity` member for an agent that a user has just bound."""
-        return self.view(self._record(tx, subject, scopes), renewal)
+    def open(self, tx: Transaction, subject: TokenSubject, scopes: list[str]) -> NewToken:
+        """Store the identity assertion of an agent that a user has just bound."""
+        made = self.credentials.make(subject, scopes, life=self.life, typ=IDENTITY_ASSERTION_TYPE)
+        self.credentials.record(tx, made)
+        return made
 
     def renew(
         self, tx: Transaction, text: str, *, key: str | None
-    ) -> tuple[IssuedToken, dict[str, Any]]:
-        """Issue the next assertion for a refresh token; returns it and the `identity` member.
+    ) -> tuple[NewToken, NewRefreshToken]:
+        """Store the next assertion for a refresh token; returns it and the next refresh token.
 
         Raises 400 `invalid_refresh_token` when the refresh token is not valid.
         """
@@ -90,22 +90,19 @@ class AgentIdentityTokens:
         except InvalidRequest as refused:
             raise _refuse(refused) from None
         subject = replace(authorization_codes.subject(grant), key=key)
-        made = self._record(tx, subject, grant.scope.split())
-        return made, self.view(made, following)
+        return self.open(tx, subject, grant.scope.split()), following
 
-    def view(self, made: IssuedToken, renewal: NewRefreshToken | None = None) -> dict[str, Any]:
-        """Return the `identity` member of an answer."""
+    def view(self, made: NewToken, renewal: NewRefreshToken | None = None) -> dict[str, Any]:
+        """Return the `identity` member of an answer, with the text of the stored assertion."""
         until = values.timestamp((made.issued_at // 1000 + made.life) * 1000)
-        shown: dict[str, Any] = {"assertion": made.text, "expires_at": until}
+        shown: dict[str, Any] = {
+            "assertion": self.credentials.issue(made).text,
+            "expires_at": until,
+        }
         if renewal:
             ends = values.timestamp(renewal.expires_at)
             shown["refresh_token"] = {"value": renewal.text, "expires_at": ends}
         return shown
-
-    def _record(self, tx: Transaction, subject: TokenSubject, scopes: list[str]) -> IssuedToken:
-        made = self.credentials.make(subject, scopes, life=self.life, typ=IDENTITY_ASSERTION_TYPE)
-        self.credentials.record(tx, made)
-        return made
 
 
 def has_code(tx: Transaction, agent_id: str) -> bool:

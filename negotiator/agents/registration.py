@@ -14,11 +14,11 @@ from negotiator import audit, values
 from negotiator.agents.tables import Agent, AgentService
 from negotiator.scopes import ANONYMOUS
 from negotiator.store import ownership
-from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
+from negotiator.store.statement import Query, Statement, Transaction, entity, insertion, read_only
 from negotiator.tokens.access_tokens import (
     ACCESS_TOKEN_TYPE,
     AccessTokens,
-    IssuedToken,
+    NewToken,
     TokenSubject,
 )
 from negotiator.tokens.assertion_grants import allowed_scopes
@@ -27,6 +27,7 @@ from negotiator.trust.assertions import Assertion
 from negotiator.users.identity_matching import MatchedUser, match_assertion
 
 _ADD = Statement(insertion(Agent))
+_DEFAULTS: Final = {name: field.default for name, field in Agent.model_fields.items()}
 _FIND = Query(
     select(Agent).where(
         col(Agent.id) == bindparam("agent"), col(Agent.service) == bindparam("service")
@@ -106,11 +107,10 @@ class AgentRegistration:
 
     def prepare_anonymous(
         self, key: str | None = None, *, typ: str = ACCESS_TOKEN_TYPE
-    ) -> IssuedToken:
+    ) -> NewToken:
         """Return the token of a new anonymous agent; its subject has the agent's id.
 
-        `key` is the thumbprint of the DPoP key that the agent has proven to hold; the token is bound to it. The token
-        is signed here, before the transaction opens.
+        `key` is the thumbprint of the DPoP key that the agent has proven to hold; the token is bound to it.
         """
         subject = TokenSubject(values.new_id("agt"), key=key)
         return self.credentials.make(subject, list(ANONYMOUS), life=self.ephemeral_life, typ=typ)
@@ -118,7 +118,7 @@ class AgentRegistration:
     def register_anonymous(
         self,
         tx: Transaction,
-        token: IssuedToken,
+        token: NewToken,
         *,
         name: str,
         address: str,
@@ -143,7 +143,7 @@ class AgentRegistration:
         address: str,
         key: str | None = None,
         typ: str = ACCESS_TOKEN_TYPE,
-    ) -> tuple[IssuedToken, MatchedUser]:
+    ) -> tuple[NewToken, MatchedUser]:
         """Mark the assertion as used and store an agent bound to its user; raises `AssertionRefused`.
 
         Returns the agent's token and its user. The token is bound to `key`, which the agent has proven to hold.
@@ -167,24 +167,26 @@ class AgentRegistration:
 
     def _agent(
         self,
-        token: IssuedToken,
+        token: NewToken,
         name: str,
         identity_type: str,
         *,
         claimed_at: int | None = None,
         expires_at: int | None = None,
     ) -> Agent:
-        return Agent(
-            id=token.subject.client_id,
-            service="assistant",
-            name=name,
-            identity_type=identity_type,
-            user_id=token.subject.user_id,
-            issuer=token.subject.issuer,
-            created_at=token.issued_at,
-            claimed_at=claimed_at,
-            expires_at=expires_at,
-        )
+        columns = {
+            **_DEFAULTS,
+            "id": token.subject.client_id,
+            "service": "assistant",
+            "name": name,
+            "identity_type": identity_type,
+            "user_id": token.subject.user_id,
+            "issuer": token.subject.issuer,
+            "created_at": token.issued_at,
+            "claimed_at": claimed_at,
+            "expires_at": expires_at,
+        }
+        return read_only(Agent, columns)
 
 
 def add(tx: Transaction, agent: Agent, *, actor: str, **detail: str | None) -> None:

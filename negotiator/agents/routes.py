@@ -22,7 +22,7 @@ from negotiator.errors import InvalidRequest, ValidationFailed
 from negotiator.http.operation import REGISTRATION_BODY_LIMIT, Call, Operation, ToolOffer
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
-from negotiator.tokens.access_tokens import IssuedToken
+from negotiator.tokens.access_tokens import AccessTokens, IssuedToken
 from negotiator.trust.dpop import DpopProofChecker
 from negotiator.users import approval_queries, user_queries
 
@@ -57,6 +57,10 @@ class AgentRoutes:
     asserting: AssertionRegistration
     claim_of: Callable[[str], dict[str, Any]]
     proofs: DpopProofChecker
+
+    @property
+    def credentials(self) -> AccessTokens:
+        return self.registration.credentials
 
     def operations(self) -> list[Operation]:
         return [
@@ -118,7 +122,7 @@ class AgentRoutes:
             call.caller, call.address, lambda tx: delegations.claim(tx, call.caller, code)
         )
         return {
-            **claimed.token.members(),
+            **self.credentials.issue(claimed.token).members(),
             "status": "claimed",
             "identity": {"user_id": claimed.user_id, "email": claimed.email},
             "refresh_token": claimed.refresh_token,
@@ -132,7 +136,8 @@ class AgentRoutes:
         await self.store.write(
             lambda tx: self.registration.register_anonymous(tx, token, name=name, address=address)
         )
-        return token, token.members()
+        issued = self.credentials.issue(token)
+        return issued, issued.members()
 
     async def _by_mail(
         self, call: Call[RegisterAgent], key: str | None
@@ -154,7 +159,8 @@ class AgentRoutes:
         if await self.store.write(unit):
             await self.verification.mails.dispatch()
         pending = {"status": "pending", "expires_in": approval_queries.LIFE}
-        return token, {**token.members(), "verification": pending}
+        issued = self.credentials.issue(token)
+        return issued, {**issued.members(), "verification": pending}
 
     async def _asserted(
         self, call: Call[RegisterAgent], key: str | None
@@ -165,7 +171,8 @@ class AgentRoutes:
             body.assertion_type or "", text, body.name, call.address, key
         )
         token, identity = await self.asserting.enrol(shown)
-        return token, {**token.members(), "identity": identity}
+        issued = self.credentials.issue(token)
+        return issued, {**issued.members(), "identity": identity}
 
 
 def _email(text: str) -> str:

@@ -29,7 +29,6 @@ from negotiator.scopes import OPENID
 from negotiator.store.statement import Transaction
 from negotiator.tokens.access_tokens import TokenSubject
 from negotiator.tokens.assertion_grants import BearerAssertionVerifier, IdentityAssertionExchange
-from negotiator.tokens.authlib_grants import CodeFlowGrants
 from negotiator.tokens.client_documents import ClientDocuments, ClientLookup
 from negotiator.tokens.client_registration_routes import ClientRegistrationRoutes
 from negotiator.tokens.id_tokens import IdTokenSigner
@@ -49,13 +48,13 @@ def build_authorization_flow(services: Services) -> Component:
     documents = ClientDocuments(services.client_urls, tuple(offered_scopes), loopback)
     clients = ClientLookup(services.store, documents)
     refreshing = RefreshTokens(services.secret, settings.refresh_ttl, settings.refresh_max_ttl)
-    flow = CodeFlowGrants(services.secret, refreshing)
     endpoints = TokenEndpoints(
         services.store,
         services.credentials,
         BearerAssertionVerifier(services.verifier, _assertion_subject),
         clients,
-        flow,
+        refreshing,
+        services.secret,
         IdTokenSigner(services.keyring, settings.base_url),
         services.resources,
         settings.token_ttl,

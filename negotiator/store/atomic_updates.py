@@ -38,6 +38,12 @@ class StoredRateBudget(TableModel, table=True):
 
 
 _SPEND = Statement(insertion(SpentValue).on_conflict_do_nothing())
+_IS_SPENT = Query(
+    select(SpentValue.expires_at).where(
+        col(SpentValue.kind) == bindparam("kind"), col(SpentValue.value) == bindparam("value")
+    ),
+    tuple,
+)
 _DELETE_FULL = Statement(
     delete(StoredRateBudget).where(
         col(StoredRateBudget.key).in_(
@@ -75,6 +81,11 @@ _PEEK = Query(
 def spend(tx: Transaction, kind: str, value: str, *, expires_at: int) -> bool:
     """Mark `value` as used until `expires_at` (milliseconds); False when it was used before."""
     return tx.run(_SPEND, kind=kind, value=value, expires_at=expires_at) == 1
+
+
+def is_spent(tx: Transaction, kind: str, value: str) -> bool:
+    """Whether `value` was used; another caller may use it right after a False."""
+    return tx.one(_IS_SPENT, kind=kind, value=value) is not None
 
 
 def charge_budget(tx: Transaction, key: str, *, now: int, interval: int, burst: int) -> int | None:

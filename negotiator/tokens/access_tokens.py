@@ -86,15 +86,25 @@ class TokenSubject:
 
 
 @dataclass(frozen=True, slots=True)
-class IssuedToken:
-    """A new token whose row is not stored yet; `life` in seconds, `issued_at` in milliseconds."""
+class NewToken:
+    """A token without its text, as its row holds it; `life` in seconds, `issued_at` in milliseconds.
+
+    `typ` is the type of its JWT, empty for an opaque token.
+    """
 
     subject: TokenSubject
     scopes: list[str]
     jti: str
-    text: str
     life: int
     issued_at: int
+    typ: str
+
+
+@dataclass(frozen=True, slots=True)
+class IssuedToken(NewToken):
+    """A token with its text, which is secret."""
+
+    text: str
 
     def members(self) -> dict[str, Any]:
         """The members of a registration response that describe the token (docs/contract 2.1)."""
@@ -131,6 +141,8 @@ class TokenUseTracker:
 ACCESS_TOKEN_TYPE: Final = "at+jwt"  # noqa: S105
 IDENTITY_ASSERTION_TYPE: Final = "agent-identity+jwt"
 """The `typ` of an agent's identity assertion, which is exchanged for access tokens and differs from an ID-JAG's."""
+OPAQUE: Final = ""
+"""In place of the `typ` of a JWT: the token's text carries no claims."""
 _LONGEST: Final = 4096
 _REMEMBERED: Final = 8192
 _REQUIRED: Final = {"iss", "aud", "sub", "client_id", "jti", "iat", "exp", "scope"}
@@ -214,39 +226,59 @@ class AccessTokens:
 
     def make(
         self, subject: TokenSubject, scopes: list[str], *, life: int, typ: str = ACCESS_TOKEN_TYPE
-    ) -> IssuedToken:
-        """A signed JWT that lives `life` seconds; it is valid once `record` has stored its row.
+    ) -> NewToken:
+        """A token that lives `life` seconds: `record` stores its row, then `issue` writes its text.
 
         400 `invalid_scope` for a scope that is not in `offered`.
         """
-        self._check_offered(scopes)
-        subject = self._limited(subject)
-        at = values.now()
-        jti = values.new_ulid()
-        claims = {
+        if not self.offered.issuperset(scopes):
+            raise Refusal("A scope was asked for that is not offered here.", error="invalid_scope")
+        resource = narrow_resources(subject.resource, None, base=self.issuer)
+        if resource != subject.resource:
+            subject = replace(subject, resource=resource)
+        return NewToken(subject, scopes, values.new_ulid(), life, values.now(), typ)
+
+    def issue(self, token: NewToken) -> IssuedToken:
+        """The token with its text.
+
+        Signing takes longer than everything that a unit does, so it follows the unit that stores the row: nothing else
+        waits for it then, and no text exists of a token that was not stored.
+        """
+        text = (
+            api_keys.write_bearer(token.jti, self._pepper)
+            if token.typ == OPAQUE
+            else self._keyring.sign(self._new_claims(token), token.typ)
+        )
+        return IssuedToken(
+            token.subject,
+            token.scopes,
+            token.jti,
+            token.life,
+            token.issued_at,
+            token.typ,
+            text,
+        )
+
+    def _new_claims(self, token: NewToken) -> dict[str, Any]:
+        subject, issued_at = token.subject, token.issued_at // 1000
+        claims: dict[str, Any] = {
             "iss": self.issuer,
             # An identity assertion is for this service alone; its resources limit the tokens that it is exchanged for.
             "aud": self.issuer
-            if typ == IDENTITY_ASSERTION_TYPE
+            if token.typ == IDENTITY_ASSERTION_TYPE
             else audience_claim(subject.resource, base=self.issuer),
             "sub": subject.principal,
             "client_id": subject.client_id,
-            "jti": jti,
-            "iat": at // 1000,
-            "exp": at // 1000 + life,
-            "scope": " ".join(scopes),
-            **({"cnf": {"jkt": subject.key}} if subject.key else {}),
+            "jti": token.jti,
+            "iat": issued_at,
+            "exp": issued_at + token.life,
+            "scope": " ".join(token.scopes),
         }
-        return IssuedToken(subject, scopes, jti, self._keyring.sign(claims, typ), life, at)
+        if subject.key:
+            claims["cnf"] = {"jkt": subject.key}
+        return claims
 
-    def make_opaque(self, subject: TokenSubject, scopes: list[str], *, life: int) -> IssuedToken:
-        """An opaque token, whose text carries no claims; otherwise as `make`."""
-        self._check_offered(scopes)
-        jti = values.new_ulid()
-        text = api_keys.write_bearer(jti, self._pepper)
-        return IssuedToken(self._limited(subject), scopes, jti, text, life, values.now())
-
-    def record(self, tx: Transaction, token: IssuedToken) -> None:
+    def record(self, tx: Transaction, token: NewToken) -> None:
         """Store the token's row."""
         subject = token.subject
         tx.run(
@@ -362,13 +394,6 @@ class AccessTokens:
         """Revoke the token with this id; the caller records the action in the audit log."""
         tx.run(_REVOKE, token=jti, at=values.now())
         tx.announce(jti)
-
-    def _limited(self, subject: TokenSubject) -> TokenSubject:
-        return replace(subject, resource=narrow_resources(subject.resource, None, base=self.issuer))
-
-    def _check_offered(self, scopes: list[str]) -> None:
-        if not self.offered.issuperset(scopes):
-            raise Refusal("A scope was asked for that is not offered here.", error="invalid_scope")
 
     def _believe(self, credential: str) -> tuple[int, Caller] | None:
         """The latest expiry (milliseconds) and the caller of a JWT of this service; its row has the exact expiry."""

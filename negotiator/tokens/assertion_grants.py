@@ -8,7 +8,6 @@ assertion also revokes the tokens from it.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from negotiator import audit
 from negotiator.errors import InvalidRequest
@@ -18,6 +17,7 @@ from negotiator.strict_json import read_jws
 from negotiator.tokens.access_tokens import (
     IDENTITY_ASSERTION_TYPE,
     AccessTokens,
+    NewToken,
     TokenSubject,
     narrow_resources,
 )
@@ -96,17 +96,17 @@ class IdentityAssertionExchange:
             return False
         return unverified.unverified_header.get("typ") == IDENTITY_ASSERTION_TYPE
 
-    def exchange(
+    def accept(
         self, tx: Transaction, form: Mapping[str, str], *, key: str | None, address: str
-    ) -> dict[str, Any]:
-        """The token response for an identity assertion.
+    ) -> Callable[[Transaction], NewToken]:
+        """The unit that stores the access token for an identity assertion, which may have ended until the unit runs.
 
         `invalid_grant` for an assertion that is not live, names another client or is bound to another key;
         `invalid_scope` for a scope that the assertion does not have. `key` is the thumbprint of the proven key.
         """
         row = self.credentials.identity(tx, form["assertion"])
         if row is None or form.get("client_id", row.client_id) != row.client_id:
-            raise InvalidRequest("The identity assertion is not valid.", error="invalid_grant")
+            raise _not_valid()
         if row.key not in (None, key):
             raise InvalidRequest("The assertion is bound to another key.", error="invalid_grant")
         if "client_secret" in form:
@@ -127,12 +127,19 @@ class IdentityAssertionExchange:
         # The token lives as long as the assertion did in all, so that a short lifetime set by an operator holds.
         life = row.expires_at // 1000 - row.issued_at // 1000
         token = self.credentials.make(subject, ordered(asked), life=life)
-        self.credentials.record(tx, token)
-        scope = " ".join(token.scopes)
-        audit.record(tx, "token.issued", row.client_id, actor=address, jti=token.jti, scope=scope)
-        return {
-            "access_token": token.text,
-            "token_type": subject.token_type,
-            "expires_in": life,
-            "scope": scope,
-        }
+
+        def unit(tx: Transaction) -> NewToken:
+            if not self.credentials.is_live(tx, row):
+                raise _not_valid()
+            self.credentials.record(tx, token)
+            scope = " ".join(token.scopes)
+            audit.record(
+                tx, "token.issued", row.client_id, actor=address, jti=token.jti, scope=scope
+            )
+            return token
+
+        return unit
+
+
+def _not_valid() -> InvalidRequest:
+    return InvalidRequest("The identity assertion is not valid.", error="invalid_grant")

@@ -60,12 +60,13 @@ class ApiKeyAuthenticator:
             LiveApiKey(key, standing) if api_key_queries.is_live(key, unused_after=idle) else None
         )
 
-    def admit(self, tx: Transaction, text: str, address: str) -> LiveApiKey | None:
-        """The key as in `live`; its use is recorded in this transaction, which must allow writes."""
-        found, now = self.live(tx, text), values.now()
-        if found and now - (found.row.last_used_at or 0) >= _NOTED_EVERY:
-            api_key_queries.note_use(tx, found.row.id, at=now, network=client_network(address))
-        return found
+    def confirm(self, tx: Transaction, found: LiveApiKey, address: str) -> LiveApiKey | None:
+        """The key as it is now, if it is still live; its use is recorded if it is due."""
+        live = self._live(tx, api_key_queries.by_id(tx, found.row.id))
+        if live and is_use_due(live):
+            network = client_network(address)
+            api_key_queries.note_use(tx, live.row.id, at=values.now(), network=network)
+        return live
 
     async def authenticate(self, text: str, address: str) -> Caller | None:
         """The caller of a live key, else None. A text with a wrong checksum is refused without reading the database."""
@@ -143,6 +144,11 @@ class BearerAuthenticator:
     def is_withdrawn(self, tx: Transaction, caller: Caller) -> bool:
         """Whether the holder was revoked rather than this one credential."""
         return _is_key(caller) or self.credentials.is_withdrawn(tx, caller)
+
+
+def is_use_due(key: LiveApiKey) -> bool:
+    """Whether the use of the key was not recorded for five minutes."""
+    return values.now() - (key.row.last_used_at or 0) >= _NOTED_EVERY
 
 
 def _is_key(caller: Caller) -> bool:

@@ -1,5 +1,7 @@
 """Two kinds of clients without a row in `clients`, in the interface that Authlib calls at the token endpoint.
 
+`confirm` checks in the unit that stores a token what was read before it.
+
 An agent is a public client that may redeem the refresh tokens of its own grants. A client that holds API keys
 authenticates with any live key as its secret.
 """
@@ -15,8 +17,9 @@ from negotiator.scopes import ordered
 from negotiator.store.statement import Transaction
 from negotiator.tokens import api_key_queries
 from negotiator.tokens.access_tokens import TokenSubject
-from negotiator.tokens.authenticator import ApiKeyAuthenticator, LiveApiKey
-from negotiator.tokens.clients import REFRESH_TOKEN, SECRET_METHODS
+from negotiator.tokens.authenticator import ApiKeyAuthenticator, LiveApiKey, is_use_due
+from negotiator.tokens.client_authentication import ClientAuthenticationFailed
+from negotiator.tokens.clients import CLIENT_CREDENTIALS, REFRESH_TOKEN, SECRET_METHODS
 
 AGENT_ID_PREFIX: Final = "agt_"
 
@@ -29,6 +32,9 @@ class AgentClient(ClientMixin):
 
     def __init__(self, client_id: str) -> None:
         self.client_id = client_id
+
+    def confirm(self, tx: Transaction) -> None:
+        """Do nothing: the grant is checked in the unit."""
 
     def get_client_id(self) -> str:
         return self.client_id
@@ -87,6 +93,18 @@ class ApiKeyClient(ClientMixin):
             self.client_id, identity=api_key_queries.key_identity(self._proof.row.id)
         )
 
+    @property
+    def is_use_due(self) -> bool:
+        """Whether `confirm` will write that the key was used."""
+        return self._proof is not None and is_use_due(self._proof)
+
+    def confirm(self, tx: Transaction) -> None:
+        """Record that the key was used; `ClientAuthenticationFailed` if it is not live any more or opens less."""
+        before = self._proof
+        now = before and self._keys.confirm(tx, before, self._address)
+        if before is None or now is None or not before.standing.scopes <= now.standing.scopes:
+            raise ClientAuthenticationFailed
+
     def get_client_id(self) -> str:
         return self.client_id
 
@@ -103,7 +121,7 @@ class ApiKeyClient(ClientMixin):
 
     def check_client_secret(self, client_secret: str) -> bool:
         """Whether the secret is a live API key of this client."""
-        found = self._keys.admit(self._tx, client_secret, self._address)
+        found = self._keys.live(self._tx, client_secret)
         self._proof = found if found and found.row.client_id == self.client_id else None
         return self._proof is not None
 
@@ -114,4 +132,4 @@ class ApiKeyClient(ClientMixin):
         return False
 
     def check_grant_type(self, grant_type: str) -> bool:
-        return grant_type == "client_credentials"
+        return grant_type == CLIENT_CREDENTIALS

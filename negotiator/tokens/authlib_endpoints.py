@@ -12,6 +12,7 @@ from authlib.oauth2.rfc6749 import OAuth2Request
 from authlib.oauth2.rfc7009 import RevocationEndpoint
 from authlib.oauth2.rfc7662 import IntrospectionEndpoint
 
+from negotiator.store.statement import Transaction
 from negotiator.tokens import authorization_codes, clients
 from negotiator.tokens.access_tokens import audience_claim
 from negotiator.tokens.tables import AccessToken, AuthorizationGrant, RefreshToken
@@ -49,6 +50,9 @@ class PublicTokenHolder:
     def __init__(self, client_id: str) -> None:
         self.client_id = client_id
 
+    def confirm(self, tx: Transaction) -> None:
+        """Do nothing: the token was read, and only a live one is revoked."""
+
     def check_endpoint_auth_method(self, method: str, endpoint: str) -> bool:
         """Possession of the token is enough to revoke it, and for no other endpoint."""
         return method == "possession" and endpoint == TokenRevocation.ENDPOINT_NAME
@@ -76,15 +80,19 @@ class TokenRevocation(RevocationEndpoint):
     def revoke_token(
         self, token: AccessToken | RefreshTokenWithGrant, request: OAuth2Request
     ) -> None:
-        tx, client_id = self.server.tx, token.client_id
-        if isinstance(token, RefreshTokenWithGrant):
-            # Revoking a refresh token also revokes the access tokens of its grant (RFC 7009 §2.1).
-            grant = token.grant.id
-            authorization_codes.end(
-                tx, grant, client_id=client_id, actor=client_id, reason="revoked"
-            )
-        else:
-            self.server.credentials.revoke(tx, token, actor=client_id)
+        client_id, credentials = token.client_id, self.server.credentials
+
+        def change(tx: Transaction) -> None:
+            if isinstance(token, RefreshTokenWithGrant):
+                # Revoking a refresh token also revokes the access tokens of its grant (RFC 7009 §2.1).
+                grant = token.grant.id
+                authorization_codes.end(
+                    tx, grant, client_id=client_id, actor=client_id, reason="revoked"
+                )
+            else:
+                credentials.revoke(tx, token, actor=client_id)
+
+        self.server.change = change
 
 
 class TokenIntrospection(IntrospectionEndpoint):

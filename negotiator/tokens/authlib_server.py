@@ -1,32 +1,36 @@
-"""An Authlib authorization server over one transaction.
+"""An Authlib authorization server over one read of the store.
 
-Authlib's server is synchronous, as is a unit of the store: one server object serves one request inside one
-transaction. Authlib returns its errors as responses; this adapter raises them, so that the transaction is undone.
+One server object serves one request. It authenticates the client and validates the request while it reads, and gives a
+unit that changes what the request asks for. The unit confirms first what was read about the client; Authlib takes no
+part in it. Authlib returns its errors as responses; this adapter raises them.
 """
 # pyright: basic, reportAttributeAccessIssue=false, reportIncompatibleVariableOverride=false
 # pyright: reportOptionalMemberAccess=false, reportOptionalOperand=false, reportArgumentType=false
 # pyright: reportOperatorIssue=false
 # Authlib ships no types; see docs/decisions/0006-authlib.md.
 
-from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any, NoReturn
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, NoReturn, TypeVar
 
 from authlib.oauth2 import OAuth2Error
 from authlib.oauth2.rfc6749 import AuthorizationServer, OAuth2Payload, OAuth2Request
 
 from negotiator import audit
-from negotiator.errors import Refusal, Unauthorized
+from negotiator.errors import Refusal
 from negotiator.scopes import ordered
 from negotiator.store.statement import Transaction
 from negotiator.telemetry import logger
 from negotiator.tokens import client_authentication, clients
 from negotiator.tokens.access_tokens import (
+    ACCESS_TOKEN_TYPE,
+    OPAQUE,
     AccessTokens,
-    IssuedToken,
+    NewToken,
     TokenSubject,
     narrow_resources,
 )
+from negotiator.tokens.assertion_grants import PresentedAssertion
 from negotiator.tokens.authenticator import ApiKeyAuthenticator
 from negotiator.tokens.authlib_clients import (
     AGENT_ID_PREFIX,
@@ -40,13 +44,25 @@ from negotiator.tokens.authlib_endpoints import (
     TokenIntrospection,
     TokenRevocation,
 )
+from negotiator.tokens.client_authentication import ClientAssertion, ClientAuthenticationFailed
 from negotiator.tokens.clients import REFRESH_TOKEN, RegisteredClient
 from negotiator.tokens.id_tokens import IdTokenContent
-from negotiator.tokens.refresh_tokens import RefreshTokens
+from negotiator.tokens.refresh_tokens import NewRefreshToken, RefreshTokens
 from negotiator.tokens.tables import AccessToken
-from negotiator.trust.claims import AssertionRefused
+from negotiator.trust.claims import AssertionRefused, Reason
 
 log = logger(__name__)
+Result = TypeVar("Result")
+Change = Callable[[Transaction], Result]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredGrant:
+    """What a unit of the token endpoint stored; `signed_in` is the content of an ID token of the code flow."""
+
+    token: NewToken
+    refresh_token: NewRefreshToken | None = None
+    signed_in: IdTokenContent | None = None
 
 
 class FormPayload(OAuth2Payload):
@@ -83,11 +99,11 @@ class TokenEndpointRequest(OAuth2Request):
 
 
 class TokenServer(AuthorizationServer):
-    """Authlib's server over one transaction, for one request.
+    """Authlib's server over one read, for one request.
 
-    `known` is a client without a row, whose metadata document was fetched before the transaction. `signed_in` holds
-    the content of the ID token after a grant of the code flow was redeemed. `key` is the thumbprint of the key that
-    the client has proven to hold (RFC 9449). `life` is the lifetime of a new access token in seconds.
+    `known` is a client without a row, whose metadata document was fetched before, `presented` the verified ID-JAG of
+    the request. `key` is the thumbprint of the key that the client has proven to hold (RFC 9449). `life` is the
+    lifetime of a new access token in seconds. `change` is what an endpoint other than the token endpoint will change.
     """
 
     def __init__(
@@ -97,9 +113,11 @@ class TokenServer(AuthorizationServer):
         keys: ApiKeyAuthenticator,
         *,
         refreshing: RefreshTokens,
+        pepper: bytes,
         life: int,
         address: str,
         known: RegisteredClient | None = None,
+        presented: PresentedAssertion | None = None,
         key: str | None = None,
     ) -> None:
         super().__init__()
@@ -110,14 +128,15 @@ class TokenServer(AuthorizationServer):
         self._refreshes = False
         self._resource: str | None = None
         self.refreshing = refreshing
+        self.pepper = pepper
+        self.presented = presented
         self.address = address
         self.life = life
         self.key = key
         self.offered = credentials.offered
-        self.signed_in: IdTokenContent | None = None
+        self.change: Change[None] | None = None
         self._known = known
-        self._issued: IssuedToken | None = None
-        self.register_token_generator("default", self._generate)
+        self._assertion: ClientAssertion | None = None
         self.register_client_auth_method("possession", self._by_possession)
         self.register_client_auth_method(clients.PRIVATE_KEY_JWT, self._by_key)
 
@@ -139,19 +158,26 @@ class TokenServer(AuthorizationServer):
         renewing = self.refreshing.find(self.tx, text)
         return RefreshTokenWithGrant(*renewing) if renewing else None
 
-    def save_token(self, token: dict[str, Any], request: OAuth2Request) -> None:
-        """Store the row of the token that was just generated."""
-        issued = self._issued
-        if issued is None or issued.text != token["access_token"]:
-            raise AssertionError("a token is saved that was not generated here")
-        self.credentials.record(self.tx, issued)
+    def make(self, client: Any, scope: str, user: TokenSubject | None = None) -> NewToken:
+        """A token for these scopes; the client acts for itself unless a `user` is given."""
+        subject, typ = user or TokenSubject(client.client_id), ACCESS_TOKEN_TYPE
+        if isinstance(client, ApiKeyClient):
+            subject, typ = client.subject, ACCESS_TOKEN_TYPE if self._wants_jwt else OPAQUE
+        base, asked = self.credentials.issuer, self._resource
+        resource = narrow_resources(subject.resource, asked, base=base)
+        subject = replace(subject, key=self.key, resource=resource)
+        return self.credentials.make(subject, ordered(scope.split()), life=self.life, typ=typ)
+
+    def record(self, tx: Transaction, token: NewToken) -> None:
+        """Store a new token."""
+        self.credentials.record(tx, token)
         audit.record(
-            self.tx,
+            tx,
             "token.issued",
-            issued.subject.client_id,
+            token.subject.client_id,
             actor=self.address,
-            jti=issued.jti,
-            scope=token["scope"],
+            jti=token.jti,
+            scope=" ".join(token.scopes),
         )
 
     def create_oauth2_request(self, request: TokenEndpointRequest) -> TokenEndpointRequest:
@@ -166,42 +192,40 @@ class TokenServer(AuthorizationServer):
     def send_signal(self, name: str, *args: Any, **kwargs: Any) -> None:
         return None
 
-    def token(self, request: TokenEndpointRequest) -> Any:
-        """The response of the token endpoint; raises a `Refusal` for an error."""
+    def token(self, request: TokenEndpointRequest) -> Change[StoredGrant]:
+        """The unit that stores what the request is granted; raises a `Refusal` for an error."""
         self._wants_jwt = request.form.get("requested_token_type") == JWT_TOKEN_TYPE
         self._refreshes = request.form.get("grant_type") == REFRESH_TOKEN
         self._resource = request.form.get("resource")
-        return self.create_token_response(request)
+        redeem = self.create_token_response(request)
+        return self._after_confirmation(request.client, redeem)
 
     def act(
         self, endpoint: "type[TokenRevocation | TokenIntrospection]", request: TokenEndpointRequest
-    ) -> Any:
-        """The response of the revocation or introspection endpoint; raises a `Refusal` for an error."""
-        self.register_endpoint(endpoint)
-        return self.create_endpoint_response(endpoint.ENDPOINT_NAME, request)
+    ) -> tuple[Any, Change[None] | None]:
+        """The response of the revocation or introspection endpoint, and its unit, if there is anything to change.
 
-    def _generate(
-        self,
-        *,
-        client: RegisteredClient | ApiKeyClient | AgentClient,
-        user: TokenSubject | None,
-        scope: str,
-        **_: Any,
-    ) -> dict[str, Any]:
-        subject, make = user or TokenSubject(client.client_id), self.credentials.make
-        if isinstance(client, ApiKeyClient):
-            subject = client.subject
-            make = make if self._wants_jwt else self.credentials.make_opaque
-        base, asked = self.credentials.issuer, self._resource
-        resource = narrow_resources(subject.resource, asked, base=base)
-        subject = replace(subject, key=self.key, resource=resource)
-        issued = self._issued = make(subject, ordered(scope.split()), life=self.life)
-        return {
-            "access_token": issued.text,
-            "token_type": subject.token_type,
-            "expires_in": issued.life,
-            "scope": " ".join(issued.scopes),
-        }
+        Raises a `Refusal` for an error.
+        """
+        self.register_endpoint(endpoint)
+        body = self.create_endpoint_response(endpoint.ENDPOINT_NAME, request)
+        client, change = request.client, self.change
+        key_used = isinstance(client, ApiKeyClient) and client.is_use_due
+        if change is None and self._assertion is None and not key_used:
+            return body, None
+        return body, self._after_confirmation(client, change or (lambda _tx: None))
+
+    def _after_confirmation(self, client: Any, change: Change[Result]) -> Change[Result]:
+        """A unit that confirms first what was read about the client, and uses up its assertion."""
+        assertion = self._assertion
+
+        def unit(tx: Transaction) -> Result:
+            client.confirm(tx)
+            if assertion is not None and not assertion.use(tx):
+                raise ClientAuthenticationFailed
+            return change(tx)
+
+        return unit
 
     def _by_key(self, _query: Any, request: TokenEndpointRequest) -> Any:
         """Authenticate a client by the assertion that it signed (RFC 7523 §2.2); None when that fails."""
@@ -210,17 +234,19 @@ class TokenServer(AuthorizationServer):
         if not isinstance(client, RegisteredClient) or client.row.jwks is None:
             return None
         try:
-            client_authentication.verify_client_assertion(
-                self.tx,
+            assertion = client_authentication.verify_client_assertion(
                 request.form["client_assertion"],
                 client_id=client.client_id,
                 jwks=client.row.jwks,
                 audience=self.credentials.issuer,
             )
+            if assertion.is_used(self.tx):
+                raise AssertionRefused(Reason.REPLAY, "The assertion was used before.")
         except AssertionRefused as refused:
             # Authlib answers every failed authentication alike; the log has the reason.
             log.info("client refused", client_id=client_id, detail=f"{refused} {refused.detail}")
             return None
+        self._assertion = assertion
         return client
 
     def _by_possession(self, _query: Any, request: TokenEndpointRequest) -> Any:
@@ -242,19 +268,6 @@ def _refusal(error: OAuth2Error) -> Refusal:
     )
     if name == "invalid_client":
         if description.startswith("The client cannot authenticate with methods"):
-            description = (
-                "The client could not be authenticated: send `client_id`, and `client_secret` or `client_assertion` if "
-                "the client has one."
-            )
+            return ClientAuthenticationFailed()
         return ClientAuthenticationFailed(description)
     return Refusal(description, error=name)
-
-
-class ClientAuthenticationFailed(Unauthorized):
-    """Client authentication failed (RFC 6749 §5.2)."""
-
-    default_error = "invalid_client"
-
-    @property
-    def headers(self) -> dict[str, str]:
-        return {"www-authenticate": 'Basic realm="negotiator"'}

@@ -5,9 +5,11 @@ Sources: RFC 7523 §2.2 and §3, and draft-ietf-oauth-rfc7523bis (here: 7523bis)
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from negotiator import values
+from negotiator.errors import Unauthorized
 from negotiator.store import atomic_updates
 from negotiator.store.statement import Transaction
 from negotiator.strict_json import UnverifiedJws, is_object, read_object
@@ -26,6 +28,8 @@ from negotiator.trust.signatures import read_compact, read_header
 ASSERTION_TYPE: Final = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 CLIENT_ASSERTION_TYPE: Final = "client-authentication+jwt"
 _LONGEST_ID: Final = 1024
+_ONCE: Final = "client"
+"""The kind of the digests of used assertions in `spent`."""
 
 
 def claimed_client_id(form: Mapping[str, str]) -> str | None:
@@ -46,10 +50,42 @@ def read_client_keys(document: object) -> str:
     return json.dumps(document, separators=(",", ":"))
 
 
+class ClientAuthenticationFailed(Unauthorized):
+    """Client authentication failed (RFC 6749 §5.2)."""
+
+    default_error = "invalid_client"
+
+    def __init__(
+        self,
+        description: str = "The client could not be authenticated: send `client_id`, and `client_secret` or "
+        "`client_assertion` if the client has one.",
+    ) -> None:
+        super().__init__(description)
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"www-authenticate": 'Basic realm="negotiator"'}
+
+
+@dataclass(frozen=True, slots=True)
+class ClientAssertion:
+    """A verified assertion of a client, which works once, until `expires_at` (milliseconds)."""
+
+    digest: str
+    expires_at: int
+
+    def is_used(self, tx: Transaction) -> bool:
+        return atomic_updates.is_spent(tx, _ONCE, self.digest)
+
+    def use(self, tx: Transaction) -> bool:
+        """Mark the assertion as used; False when it was used before."""
+        return atomic_updates.spend(tx, _ONCE, self.digest, expires_at=self.expires_at)
+
+
 def verify_client_assertion(
-    tx: Transaction, text: str, *, client_id: str, jwks: str, audience: str
-) -> None:
-    """Verify a client assertion and mark it as used; raises `AssertionRefused`.
+    text: str, *, client_id: str, jwks: str, audience: str
+) -> ClientAssertion:
+    """Verify a client assertion; raises `AssertionRefused`. Whether it was used before is the caller's to check.
 
     `jwks` is the client's JWK Set as JSON text. The assertion's audience must be the issuer alone: another server
     could trick the client into signing an assertion for this token endpoint (7523bis §4).
@@ -65,8 +101,7 @@ def verify_client_assertion(
     issued_at = min(now, expires_at - 1) if issued_at is None else issued_at
     assertions.check_times(claims, now, issued_at=issued_at, expires_at=expires_at)
     once = values.digest(f"{client_id}\x1f{required_text(claims, 'jti')}")
-    if not atomic_updates.spend(tx, "client", once, expires_at=expires_at + assertions.SKEW):
-        raise AssertionRefused(Reason.REPLAY, "The assertion was used before.")
+    return ClientAssertion(once, expires_at + assertions.SKEW)
 
 
 def _named(unverified: UnverifiedJws) -> str:

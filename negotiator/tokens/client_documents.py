@@ -136,7 +136,7 @@ def _row(client_id: str, told: NewClient, at: int) -> Client:
         grants=" ".join(told.grants),
         scope=" ".join(told.scopes),
         redirect_uris=" ".join(told.redirect_uris),
-        origin="document",
+        origin=clients.BY_DOCUMENT,
         uri=told.uri,
         id_token_alg=told.id_token_alg,
         created_at=at,

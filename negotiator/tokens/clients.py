@@ -12,20 +12,24 @@ from negotiator.keys import ALGORITHM, RS256
 from negotiator.scopes import ASSISTANT, DIRECTORY, ordered
 from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
 from negotiator.tokens import redirect_uris
+from negotiator.tokens.client_authentication import ClientAuthenticationFailed
 from negotiator.tokens.tables import Client
 from negotiator.trust import revocations
 
+CLIENT_CREDENTIALS: Final = "client_credentials"
 JWT_BEARER: Final = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 AUTHORIZATION_CODE: Final = "authorization_code"
 REFRESH_TOKEN: Final = "refresh_token"  # noqa: S105
-GRANTS: Final = ("client_credentials", JWT_BEARER, AUTHORIZATION_CODE, REFRESH_TOKEN)
-USERLESS_GRANTS: Final = ("client_credentials", JWT_BEARER)
+GRANTS: Final = (CLIENT_CREDENTIALS, JWT_BEARER, AUTHORIZATION_CODE, REFRESH_TOKEN)
+USERLESS_GRANTS: Final = (CLIENT_CREDENTIALS, JWT_BEARER)
 """The grants that need no browser; the default for a client that an operator adds."""
 CODE_FLOW_GRANTS: Final = (AUTHORIZATION_CODE, REFRESH_TOKEN)
 SECRET_METHODS: Final = ("client_secret_basic", "client_secret_post")
 PRIVATE_KEY_JWT: Final = "private_key_jwt"
 AUTH_METHODS: Final = (*SECRET_METHODS, PRIVATE_KEY_JWT, "none")
 UNUSED_DAYS: Final = 7
+BY_DOCUMENT: Final = "document"
+"""The `origin` of a client whose id is the URL of its metadata document; it has no row."""
 
 _ADD = Statement(insertion(Client))
 _LIST = Query(
@@ -35,6 +39,14 @@ _LIST = Query(
 _FIND = Query(
     select(Client).where(col(Client.id) == bindparam("client"), col(Client.removed_at).is_(None)),
     entity(Client),
+)
+_STANDS = Query(
+    select(Client.id).where(
+        col(Client.id) == bindparam("client"),
+        col(Client.removed_at).is_(None),
+        col(Client.secret_digest) == bindparam("digest"),
+    ),
+    tuple,
 )
 _USED = Statement(
     update(Client)
@@ -100,6 +112,14 @@ class RegisteredClient:
     def scopes(self) -> list[str]:
         """The scopes that the client may request."""
         return self.row.scope.split()
+
+    def confirm(self, tx: Transaction) -> None:
+        """Raise `ClientAuthenticationFailed` if the client was removed, or its secret changed, since it was read."""
+        stands = self.row.origin == BY_DOCUMENT or tx.one(
+            _STANDS, client=self.client_id, digest=self.row.secret_digest
+        )
+        if not stands:
+            raise ClientAuthenticationFailed
 
     def get_client_id(self) -> str:
         return self.row.id

@@ -16,19 +16,20 @@ from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 from negotiator.tokens import client_authentication
 from negotiator.tokens.access_tokens import AccessTokens
-from negotiator.tokens.assertion_grants import BearerAssertionVerifier, IdentityAssertionExchange
+from negotiator.tokens.assertion_grants import (
+    BearerAssertionVerifier,
+    IdentityAssertionExchange,
+    PresentedAssertion,
+)
 from negotiator.tokens.authenticator import ApiKeyAuthenticator
 from negotiator.tokens.authlib_clients import TOKEN_TYPES
 from negotiator.tokens.authlib_endpoints import TokenIntrospection, TokenRevocation
-from negotiator.tokens.authlib_grants import (
-    CodeFlowGrants,
-    ScopedClientCredentialsGrant,
-    assertion_grant,
-)
-from negotiator.tokens.authlib_server import TokenEndpointRequest, TokenServer
+from negotiator.tokens.authlib_grants import TOKEN_GRANTS
+from negotiator.tokens.authlib_server import Change, StoredGrant, TokenEndpointRequest, TokenServer
 from negotiator.tokens.client_documents import ClientLookup
 from negotiator.tokens.clients import JWT_BEARER, RegisteredClient
 from negotiator.tokens.id_tokens import IdTokenSigner
+from negotiator.tokens.refresh_tokens import RefreshTokens
 from negotiator.trust.dpop import DpopProofChecker
 
 TOKEN_PATH = "/oauth/token"  # noqa: S105
@@ -96,13 +97,14 @@ class TokenView(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class TokenEndpoints:
-    """The OAuth endpoints that issue, revoke and describe tokens."""
+    """The OAuth endpoints that issue, revoke and describe tokens. `pepper` keys the digests of codes."""
 
     store: Store
     credentials: AccessTokens
     presenter: BearerAssertionVerifier
     known: ClientLookup
-    flow: CodeFlowGrants
+    refreshing: RefreshTokens
+    pepper: bytes
     identity: IdTokenSigner
     resources: frozenset[str]
     life: int
@@ -165,28 +167,38 @@ class TokenEndpoints:
             raise InvalidRequest("requested_token_type names no type that is issued here.")
         key = await self.proofs.key(call.headers, method="POST", path=TOKEN_PATH)
         if form.grant_type == JWT_BEARER and authorization is None and self.exchange.takes(fields):
-            body = await self.store.write(
-                lambda tx: self.exchange.exchange(tx, fields, key=key, address=call.address)
+            store_token = await self.store.read(
+                lambda tx: self.exchange.accept(tx, fields, key=key, address=call.address)
             )
-            return Answer(body, 200, _NO_CACHE)
-        grants: list[Any] = [ScopedClientCredentialsGrant]
+            return self._answer(StoredGrant(await self.store.write(store_token)))
+        presented = None
         if form.grant_type == JWT_BEARER:
             if not form.assertion:
                 raise InvalidRequest("The parameter assertion is missing.")
             # Keys may have to be fetched, which must happen before the transaction opens.
             presented = await self.presenter.present(form.assertion, claimed, key=key)
-            grants.append(assertion_grant(presented))
         known = await self.known.document(claimed, call.address)
 
-        def unit(tx: Transaction) -> Any:
-            server = self._server(tx, call, known, key=key)
-            for grant in (*grants, *self.flow.grants()):
+        def validate(tx: Transaction) -> Change[StoredGrant]:
+            server = self._server(tx, call, known, presented=presented, key=key)
+            for grant in TOKEN_GRANTS:
                 server.register_grant(grant)
-            return server.token(TokenEndpointRequest(fields, authorization)), server.signed_in
+            return server.token(TokenEndpointRequest(fields, authorization))
 
-        body, signed_in = await self.store.write(unit)
-        if signed_in is not None and OPENID in body["scope"].split():
-            body["id_token"] = self.identity.token(signed_in, access_token=body["access_token"])
+        return self._answer(await self.store.write(await self.store.read(validate)))
+
+    def _answer(self, stored: StoredGrant) -> Answer:
+        token = self.credentials.issue(stored.token)
+        body: dict[str, Any] = {
+            "access_token": token.text,
+            "token_type": token.subject.token_type,
+            "expires_in": token.life,
+            "scope": " ".join(token.scopes),
+        }
+        if stored.refresh_token is not None:
+            body["refresh_token"] = stored.refresh_token.text
+        if stored.signed_in is not None and OPENID in token.scopes:
+            body["id_token"] = self.identity.token(stored.signed_in, access_token=token.text)
         return Answer(body, 200, _NO_CACHE)
 
     async def revoke(self, call: Call[TokenAction]) -> Answer:
@@ -205,12 +217,15 @@ class TokenEndpoints:
         fields = _fields(call.input)
         known = await self.known.document(_claimed_client(fields, authorization), call.address)
 
-        def unit(tx: Transaction) -> Any:
+        def act(tx: Transaction) -> tuple[Any, Change[None] | None]:
             return self._server(tx, call, known).act(
                 endpoint, TokenEndpointRequest(fields, authorization)
             )
 
-        return await self.store.write(unit)
+        body, change = await self.store.read(act)
+        if change is not None:
+            await self.store.write(change)
+        return body
 
     def _server(
         self,
@@ -218,16 +233,19 @@ class TokenEndpoints:
         call: Call[Any],
         known: RegisteredClient | None = None,
         *,
+        presented: PresentedAssertion | None = None,
         key: str | None = None,
     ) -> TokenServer:
         return TokenServer(
             tx,
             self.credentials,
             self.keys,
-            refreshing=self.flow.refreshing,
+            refreshing=self.refreshing,
+            pepper=self.pepper,
             life=self.life,
             address=call.address,
             known=known,
+            presented=presented,
             key=key,
         )
 

@@ -104,7 +104,8 @@ async def test_the_overview_shows_what_is_live_and_ends_what_is_his(
     await store.write(lambda tx: agents.register_anonymous(tx, token, name="scout", address="::1"))
     scopes = ["memories:read", "openid"]
     code = await store.write(lambda tx: house.delegations.mint(tx, user, scopes, label="x"))
-    caller = house.services.credentials._believe(token.text)  # pyright: ignore[reportPrivateUsage]
+    text = agents.credentials.issue(token).text
+    caller = house.services.credentials._believe(text)  # pyright: ignore[reportPrivateUsage]
     assert caller is not None
     await store.write(lambda tx: house.delegations.claim(tx, caller[1], code.code))
     await store.write_unserialized(
