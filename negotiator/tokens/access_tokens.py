@@ -34,6 +34,8 @@ def narrow_resources(granted: str, asked: str | None, *, base: str) -> str:
 
     400 `invalid_target` for a resource that was not granted (RFC 8707 §2.2).
     """
+    if not granted and not asked:
+        return ""
     limit, wanted = set(granted.split()), set((asked or "").split())
     if limit and base not in limit and not wanted <= limit:
         raise InvalidRequest("The grant is for another resource.", error="invalid_target")

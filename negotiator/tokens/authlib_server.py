@@ -53,7 +53,6 @@ from negotiator.trust.claims import AssertionRefused, Reason
 
 log = logger(__name__)
 Result = TypeVar("Result")
-Change = Callable[[Transaction], Result]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +62,10 @@ class StoredGrant:
     token: NewToken
     refresh_token: NewRefreshToken | None = None
     signed_in: IdTokenContent | None = None
+
+
+StoreGrant = Callable[[Transaction], StoredGrant]
+Change = Callable[[Transaction], None]
 
 
 class FormPayload(OAuth2Payload):
@@ -134,7 +137,7 @@ class TokenServer(AuthorizationServer):
         self.life = life
         self.key = key
         self.offered = credentials.offered
-        self.change: Change[None] | None = None
+        self.change: Change | None = None
         self._known = known
         self._assertion: ClientAssertion | None = None
         self.register_client_auth_method("possession", self._by_possession)
@@ -165,7 +168,8 @@ class TokenServer(AuthorizationServer):
             subject, typ = client.subject, ACCESS_TOKEN_TYPE if self._wants_jwt else OPAQUE
         base, asked = self.credentials.issuer, self._resource
         resource = narrow_resources(subject.resource, asked, base=base)
-        subject = replace(subject, key=self.key, resource=resource)
+        if subject.key != self.key or subject.resource != resource:
+            subject = replace(subject, key=self.key, resource=resource)
         return self.credentials.make(subject, ordered(scope.split()), life=self.life, typ=typ)
 
     def record(self, tx: Transaction, token: NewToken) -> None:
@@ -192,7 +196,7 @@ class TokenServer(AuthorizationServer):
     def send_signal(self, name: str, *args: Any, **kwargs: Any) -> None:
         return None
 
-    def token(self, request: TokenEndpointRequest) -> Change[StoredGrant]:
+    def token(self, request: TokenEndpointRequest) -> StoreGrant:
         """The unit that stores what the request is granted; raises a `Refusal` for an error."""
         self._wants_jwt = request.form.get("requested_token_type") == JWT_TOKEN_TYPE
         self._refreshes = request.form.get("grant_type") == REFRESH_TOKEN
@@ -202,7 +206,7 @@ class TokenServer(AuthorizationServer):
 
     def act(
         self, endpoint: "type[TokenRevocation | TokenIntrospection]", request: TokenEndpointRequest
-    ) -> tuple[Any, Change[None] | None]:
+    ) -> tuple[Any, Change | None]:
         """The response of the revocation or introspection endpoint, and its unit, if there is anything to change.
 
         Raises a `Refusal` for an error.
@@ -215,7 +219,9 @@ class TokenServer(AuthorizationServer):
             return body, None
         return body, self._after_confirmation(client, change or (lambda _tx: None))
 
-    def _after_confirmation(self, client: Any, change: Change[Result]) -> Change[Result]:
+    def _after_confirmation(
+        self, client: Any, change: Callable[[Transaction], Result]
+    ) -> Callable[[Transaction], Result]:
         """A unit that confirms first what was read about the client, and uses up its assertion."""
         assertion = self._assertion
 

@@ -25,7 +25,13 @@ from negotiator.tokens.authenticator import ApiKeyAuthenticator
 from negotiator.tokens.authlib_clients import TOKEN_TYPES
 from negotiator.tokens.authlib_endpoints import TokenIntrospection, TokenRevocation
 from negotiator.tokens.authlib_grants import TOKEN_GRANTS
-from negotiator.tokens.authlib_server import Change, StoredGrant, TokenEndpointRequest, TokenServer
+from negotiator.tokens.authlib_server import (
+    Change,
+    StoredGrant,
+    StoreGrant,
+    TokenEndpointRequest,
+    TokenServer,
+)
 from negotiator.tokens.client_documents import ClientLookup
 from negotiator.tokens.clients import JWT_BEARER, RegisteredClient
 from negotiator.tokens.id_tokens import IdTokenSigner
@@ -179,7 +185,7 @@ class TokenEndpoints:
             presented = await self.presenter.present(form.assertion, claimed, key=key)
         known = await self.known.document(claimed, call.address)
 
-        def validate(tx: Transaction) -> Change[StoredGrant]:
+        def validate(tx: Transaction) -> StoreGrant:
             server = self._server(tx, call, known, presented=presented, key=key)
             for grant in TOKEN_GRANTS:
                 server.register_grant(grant)
@@ -217,7 +223,7 @@ class TokenEndpoints:
         fields = _fields(call.input)
         known = await self.known.document(_claimed_client(fields, authorization), call.address)
 
-        def act(tx: Transaction) -> tuple[Any, Change[None] | None]:
+        def act(tx: Transaction) -> tuple[Any, Change | None]:
             return self._server(tx, call, known).act(
                 endpoint, TokenEndpointRequest(fields, authorization)
             )

@@ -1,0 +1,52 @@
+"""Fails every test whose write units sign, verify, hash passwords or run Authlib: they may only run statements."""
+
+from collections.abc import Awaitable, Callable
+from threading import local
+from typing import Any, Final
+
+import pytest
+from authlib.oauth2.rfc6749 import AuthorizationServer
+
+from negotiator.keys import Keyring, SigningKey
+from negotiator.store.sqlite import SqliteStore
+from negotiator.store.statement import Transaction
+from negotiator.users import user_queries
+
+_SLOW: Final = (
+    (SigningKey, "sign"),
+    (Keyring, "verify"),
+    (user_queries, "hash_password"),
+    (AuthorizationServer, "create_token_response"),
+    (AuthorizationServer, "create_endpoint_response"),
+)
+Unit = Callable[[Transaction], Any]
+
+
+@pytest.fixture(autouse=True)
+def units_only_run_statements(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Slow work inside a unit raises, so that the request fails."""
+    running = local()
+    enqueue: Callable[[SqliteStore, Unit], Awaitable[Any]] = getattr(SqliteStore, "_enqueue")  # noqa: B009
+
+    def watched(store: SqliteStore, unit: Unit) -> Awaitable[Any]:
+        def run(tx: Transaction) -> Any:
+            running.unit = unit
+            try:
+                return unit(tx)
+            finally:
+                running.unit = None
+
+        return enqueue(store, run)
+
+    def refuse_inside(owner: Any, name: str) -> None:
+        slow = getattr(owner, name)
+
+        def call(*arguments: Any, **named: Any) -> Any:
+            assert getattr(running, "unit", None) is None, f"{name} inside a write unit"
+            return slow(*arguments, **named)
+
+        monkeypatch.setattr(owner, name, call)
+
+    monkeypatch.setattr(SqliteStore, "_enqueue", watched)
+    for owner, name in _SLOW:
+        refuse_inside(owner, name)
