@@ -37,7 +37,9 @@ def is_document_id(client_id: str, *, allow_loopback: bool) -> bool:
     With `allow_loopback`, an http URL is accepted too.
     """
     schemes = {"https", "http"} if allow_loopback else {"https"}
-    if len(client_id) > LONGEST_ID or not client_id.isascii() or not client_id.isprintable():
+    if "://" not in client_id or len(client_id) > LONGEST_ID:
+        return False
+    if not client_id.isascii() or not client_id.isprintable():
         return False
     try:
         parts = urlsplit(client_id)

@@ -275,7 +275,8 @@ class AssertionVerifier:
             client_id=client_id,
             ignore_unverified_email=ignore_unverified_email,
         )
-        return replace(verified, confirmation=check_confirmation(claims, key))
+        bound = check_confirmation(claims, key)
+        return replace(verified, confirmation=bound) if bound else verified
 
     async def _trusted(self, unverified_claims: dict[str, Any], kind: AssertionKind) -> Issuer:
         """Step 5: the configured issuer of this exact name, never ourselves, that may issue this kind."""
