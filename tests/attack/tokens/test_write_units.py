@@ -90,7 +90,11 @@ async def test_introspection_by_a_client_with_a_secret_writes_nothing(
     pair = await change(lambda tx: clients.add(tx, new))
     token = (await client.post(TOKEN, data=FORM, auth=pair)).json()
     units: list[Any] = []
-    monkeypatch.setattr(SqliteStore, "write", lambda _store, unit: units.append(unit))
+
+    async def write(_store: SqliteStore, unit: Any) -> None:
+        units.append(unit)
+
+    monkeypatch.setattr(SqliteStore, "write", write)
     told = await client.post(INTROSPECT, data={"token": token["access_token"]}, auth=pair)
     assert told.json()["active"] is True
     assert units == []
