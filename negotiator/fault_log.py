@@ -17,6 +17,11 @@ from negotiator.telemetry import logger
 
 _FIRST_COUNT: Final = 60.0
 """Seconds until the first count; each further one comes after twice the time, so a long fault stays below ten lines."""
+_AGAIN: Final = 60.0
+"""Seconds after a fault within which the next one is told only if it lasts for some seconds, twice as many each time: a
+fault that comes and goes has few lines."""
+_FIRST_PAUSE: Final = 2.0
+_LONGEST_PAUSE: Final = 16.0
 
 _FILE: Final = "faults.lock"
 
@@ -80,6 +85,8 @@ class FaultLog:
         self._patience = patience
         self._told = False
         self._began = 0.0
+        self._ended = -_AGAIN
+        self._pause = 0.0
         self._next_count = 0.0
         self._failures = 0
         self.error = ""
@@ -88,8 +95,11 @@ class FaultLog:
         """Note a failure."""
         now = time.monotonic()
         if not self.error:
-            self._began, self._next_count, self._failures = now, self._patience, 0
-            self._told = False
+            again = now - self._ended < _AGAIN
+            pause = min(max(_FIRST_PAUSE, 2 * self._pause), _LONGEST_PAUSE)
+            self._pause = pause if again else 0.0
+            self._began, self._failures, self._told = now, 0, False
+            self._next_count = max(self._patience, self._pause)
         self._failures += 1
         if now - self._began >= self._next_count:
             if self._told:
@@ -102,8 +112,11 @@ class FaultLog:
 
     def worked(self) -> None:
         """Note a success."""
-        if self.error and self._told:
-            seconds = round(time.monotonic() - self._began)
+        if not self.error:
+            return
+        self._ended = time.monotonic()
+        if self._told:
+            seconds = round(self._ended - self._began)
             log.warning(f"{self._what}: over", failures=self._failures, seconds=seconds)
             _shared.give_back(self._what)
         self.error = ""

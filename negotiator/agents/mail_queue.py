@@ -19,6 +19,7 @@ from sqlmodel import Field, col, func, select
 from negotiator import values
 from negotiator.agents.mail import Mailer, allow_mail, is_mail_allowed
 from negotiator.circuit_breaker import CircuitBreaker
+from negotiator.errors import Unavailable
 from negotiator.fault_log import FaultLog
 from negotiator.store.model import TableModel, table_options
 from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
@@ -149,7 +150,9 @@ class MailQueue:
         while True:
             try:
                 await self.send_due()
-            except Exception as fault:  # the database may be away; the mails stay queued
+            except Unavailable:
+                pass  # the database is away, whose own log tells of it; the mails stay queued
+            except Exception as fault:
                 self._faults.failed(str(fault))
             self._news.clear()
             try:

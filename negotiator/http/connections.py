@@ -185,7 +185,9 @@ class WorkerConnections:
         self.requests = ConnectionCount(bounds.connections, bounds.connections_per_address)
         self.streams = ConnectionCount(bounds.streams, bounds.streams_per_address)
         self.waiting: OrderedDict[WorkerConnection, None] = OrderedDict()
-        """Connections that wait for a request's headers, longest waiting first."""
+        """Connections that wait for their first request's headers, or for the rest of any headers, longest first."""
+        self.idle: OrderedDict[WorkerConnection, None] = OrderedDict()
+        """Connections that have had an answer and wait for the next request, longest waiting first."""
         self.uploading: OrderedDict[WorkerConnection, None] = OrderedDict()
         """Connections that wait for the rest of a request's body, longest waiting first."""
         self.stalled: dict[WorkerConnection, tuple[float, int]] = {}
@@ -252,6 +254,7 @@ class WorkerConnections:
         self._members.discard(connection)
         self._refused.discard(connection)
         self.waiting.pop(connection, None)
+        self.idle.pop(connection, None)
         self.uploading.pop(connection, None)
         self.stalled.pop(connection, None)
 
@@ -304,7 +307,9 @@ class WorkerConnections:
                 connection.transport.abort()
 
     def _evict_one(self) -> bool:
-        for candidates in (self.waiting, self.uploading):
+        # Connections without a request displace idle ones until they are half of all, and then each other.
+        first = self.waiting if 2 * len(self.waiting) >= self.requests.limit else self.idle
+        for candidates in (first, self.waiting, self.idle, self.uploading):
             if candidates:
                 victim, _ = candidates.popitem(last=False)
                 self._move(victim, None)

@@ -145,7 +145,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         self._timed = False
         self._body_bytes = 0
         self.deadline = _NEVER
-        self.shared.waiting.pop(self, None)
+        self._stop_waiting()
 
     def on_body(self, body: bytes) -> None:
         self._unparsed = 0
@@ -246,7 +246,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
     def evict(self) -> None:
         """Close without an answer."""
         self._ignores_input = True
-        self.shared.waiting.pop(self, None)
+        self._stop_waiting()
         self.transport.close()
 
     def _part(self) -> None:
@@ -343,6 +343,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             self.shared.uploading[self] = None
         elif self._is_idle:
             self.deadline = now + bounds.header_timeout
+            self.shared.idle.pop(self, None)
             self.shared.waiting[self] = None
         else:
             # A part of the next request, while an answer is being sent: that answer comes first.
@@ -352,13 +353,17 @@ class BoundedHttpProtocol(HttpToolsProtocol):
     def _wait(self) -> None:
         """Wait for the next request."""
         self.deadline = self.loop.time() + self.shared.bounds.idle_timeout
-        self.shared.waiting[self] = None
+        self.shared.idle[self] = None
+
+    def _stop_waiting(self) -> None:
+        self.shared.waiting.pop(self, None)
+        self.shared.idle.pop(self, None)
 
     def _refuse(self, reason: str, refusal: Refusal) -> None:
         """Answer with this refusal after the outstanding answers, then close; read nothing more."""
         self._refusal, self._ignores_input = (reason, refusal), True
         self._timed, self.deadline = True, _NEVER
-        self.shared.waiting.pop(self, None)
+        self._stop_waiting()
         self.shared.uploading.pop(self, None)
         if self._stage == _BODY and self.cycle and not self.cycle.response_complete:
             self._abandon_cycle()

@@ -9,8 +9,9 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy import Connection, event
+from sqlalchemy.engine import ExceptionContext
+from sqlalchemy.exc import DBAPIError, InvalidatePoolError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import create_async_engine
 from sqlalchemy.pool import NullPool
@@ -30,24 +31,23 @@ from negotiator.store.waiting import ConnectionQueue, Priority
 T = TypeVar("T")
 
 _CONDITIONAL = "lock table spent in row share mode"
-"""The first statement of a conditional write. LOCK takes no snapshot (PostgreSQL manual, LOCK), so the check sees every
-commit before `_WAIT_FOR_CONDITIONAL`, or `_WAIT_FOR_CONDITIONAL` waits for this write."""
-_WAIT_FOR_CONDITIONAL = "lock table spent in exclusive mode"
-"""Conflicts with `_CONDITIONAL` and with itself, but not with plain reads."""
-
-_ONE_AT_A_TIME = "lock table leases in share update exclusive mode"
-"""The first statement of a unit that lost several races: such units conflict mostly with each other and take turns. The
-mode conflicts with itself and with no statement that reads or writes rows. The table is of no importance."""
-_IN_TURN_FROM = 3
-"""The attempt from which units take turns."""
+"""The first statement of a conditional write, as every request's is. LOCK takes no snapshot (PostgreSQL manual, LOCK),
+so the check sees every commit before `_ALONE`, or `_ALONE` waits for this write."""
+_ALONE = "lock table spent in exclusive mode"
+"""Waits for conditional writes, then lets none begin; plain reads go on. A unit that lost a race begins with it: no other
+request changes what it reads then, so it does not lose again."""
+_ALONE_FROM = 1
+"""The attempt from which a unit runs alone."""
 
 _CLOCK = "select cast(extract(epoch from clock_timestamp()) * 1000 as bigint)"
 _CONNECTIONS, _RESERVED = 16, 3
 """A process's connections, and those of them that only urgent requests and background work may take."""
 _POOL_PATIENCE = 2.0
 _CONNECT_PATIENCE = 3.0
+_PING_PATIENCE = 2.0
 _STATEMENT_PATIENCE = 8.0
-"""Seconds for a free connection, a new one, and one statement: a database that hangs makes 503, not a queue."""
+"""Seconds for a free connection, a new one, the check of an open one, and one statement: a database that hangs makes
+503, not a queue."""
 _ATTEMPTS = 12
 _VACUUM_EVERY = 60.0
 _AWAY = ("08", "53", "57P")  # connection exceptions, out of resources, shutting down
@@ -95,9 +95,10 @@ class PostgresStore:
             pool_size=_CONNECTIONS // 2,
             max_overflow=_CONNECTIONS - _CONNECTIONS // 2,
             pool_timeout=_POOL_PATIENCE,
-            pool_pre_ping=True,
             connect_args={"timeout": _CONNECT_PATIENCE, "command_timeout": _STATEMENT_PATIENCE},
         )
+        event.listen(self._engine.sync_engine, "checkout", _ping)
+        event.listen(self._engine.sync_engine, "handle_error", _sever)
         self._serializable = self._engine.execution_options(isolation_level="SERIALIZABLE")
         self._read_committed = self._engine.execution_options(isolation_level="READ COMMITTED")
         self._autocommit = self._engine.execution_options(isolation_level="AUTOCOMMIT")
@@ -105,7 +106,7 @@ class PostgresStore:
         self._unhurried = create_async_engine(url, poolclass=NullPool, isolation_level="AUTOCOMMIT")
         self._vacuumed = -_VACUUM_EVERY
         self._listeners: list[Callable[[Sequence[str]], None]] = []
-        self._faults = FaultLog("the database cannot be reached")
+        self.faults = FaultLog("the database cannot be reached")
         self._repeatable_read = self._engine.execution_options(isolation_level="REPEATABLE READ")
 
     async def start(self) -> None:
@@ -141,8 +142,8 @@ class PostgresStore:
                     self._reachable(),
                     self._serializable.begin() as connection,
                 ):
-                    if attempt >= _IN_TURN_FROM:
-                        await connection.exec_driver_sql(_ONE_AT_A_TIME)
+                    if attempt >= _ALONE_FROM:
+                        await connection.exec_driver_sql(_ALONE)
                     result, announced = await connection.run_sync(_run, unit, check)
                 self._committed(1)
             except DBAPIError as failure:
@@ -180,7 +181,7 @@ class PostgresStore:
             self._reachable(),
             self._read_committed.begin() as connection,
         ):
-            await connection.exec_driver_sql(_WAIT_FOR_CONDITIONAL)
+            await connection.exec_driver_sql(_ALONE)
         for listener in self._listeners:
             listener(announced)
 
@@ -213,14 +214,35 @@ class PostgresStore:
         except DBAPIError as failure:
             if _is_away(failure):
                 raise self._away(failure) from failure
-            self._faults.worked()
+            self.faults.worked()
             raise
         else:
-            self._faults.worked()
+            self.faults.worked()
 
     def _away(self, fault: Exception) -> Unavailable:
-        self._faults.failed(next(iter(str(fault).splitlines()), "") or "no answer in time")
+        self.faults.failed(next(iter(str(fault).splitlines()), "") or "no answer in time")
         return Unavailable("The database cannot be reached now.")
+
+
+def _ping(connection: Any, _record: object, _proxy: object) -> None:
+    """Called with each connection that the pool hands out: if it does not answer, the pool opens new ones.
+
+    SQLAlchemy's own check opens and closes a transaction around it, and waits as long as for a statement.
+    """
+    answers: Callable[[Any], Any] = lambda driver: driver.execute(
+        "select 1", timeout=_PING_PATIENCE
+    )  # noqa: E731
+    try:
+        connection.run_async(answers)
+    except Exception as away:
+        connection.driver_connection.terminate()
+        raise InvalidatePoolError from away
+
+
+def _sever(context: ExceptionContext) -> None:
+    """Called with each error: a connection that did not answer in time is not used again, even to roll back."""
+    if isinstance(context.original_exception, TimeoutError):
+        context.is_disconnect, context.invalidate_pool_on_disconnect = True, False
 
 
 def _run(

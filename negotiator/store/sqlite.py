@@ -207,6 +207,7 @@ class SqliteStore:
         self._unscrubbed = False
         self._listeners: list[Callable[[Sequence[str]], None]] = []
         self._checkpointing = asyncio.Lock()
+        self.faults = FaultLog("the database does not answer")
         self._faults = FaultLog("the database takes no changes")
 
     async def start(self) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar
 
+from negotiator.fault_log import FaultLog
 from negotiator.store.postgres import PostgresStore
 from negotiator.store.sqlite import SqliteStore
 from negotiator.store.statement import Transaction
@@ -14,6 +15,9 @@ Unit = Callable[[Transaction], T]
 
 class Store(Protocol):
     """One database. The changes of a unit are durable when the call returns; a unit that raises changes nothing."""
+
+    faults: FaultLog
+    """The log of a database that does not answer, for whoever notices."""
 
     async def start(self) -> None:
         """Open the database; it must have been migrated."""

@@ -53,6 +53,35 @@ def test_a_short_fault_of_a_patient_log_has_no_line_and_a_long_one_has_two(
     assert [line["event"] for line in lines] == ["the bus is away", "the bus is away: over"]
 
 
+def test_a_fault_that_comes_and_goes_has_few_lines_and_one_that_stays_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seconds = 0.0
+    monkeypatch.setattr(time, "monotonic", lambda: seconds)
+    monkeypatch.setattr(fault_log, "log", fault_log.logger(fault_log.__name__))
+    faults = FaultLog("the neighbour is away")
+    with capture_logs() as lines:
+        for _ in range(300):
+            seconds += 0.1
+            faults.failed("no route")
+            faults.worked()
+        assert [line["event"] for line in lines] == [
+            "the neighbour is away",
+            "the neighbour is away: over",
+        ]
+        for _ in range(200):
+            seconds += 0.1
+            faults.failed("no route")
+        assert [line["event"] for line in lines[2:]] == ["the neighbour is away"]
+        faults.worked()
+        seconds += 60
+        faults.failed("no route")
+    assert [line["event"] for line in lines[3:]] == [
+        "the neighbour is away: over",
+        "the neighbour is away",
+    ]
+
+
 def test_of_the_processes_of_a_machine_one_tells_of_a_fault(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -74,6 +103,7 @@ def test_of_the_processes_of_a_machine_one_tells_of_a_fault(
         faults.worked()
         assert lines == []
         other.communicate()
+        faults = FaultLog("the neighbour is away")
         faults.failed("no route")
         faults.worked()
     assert [line["event"] for line in lines] == [

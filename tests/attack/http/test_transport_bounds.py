@@ -335,6 +335,44 @@ def test_when_all_are_taken_the_one_that_waited_longest_makes_place(
         assert statuses(receive_all(held[1])) == [200]
 
 
+def test_a_crowd_that_never_sends_a_request_closes_no_connection_that_had_an_answer(
+    patient_server: BareServer,
+) -> None:
+    evicted = patient_server.count("evicted")
+    crowd = 3 * SMALL.connections
+    with contextlib.ExitStack() as stack, patient_server.connect() as kept:
+        kept.sendall(GET + b"\r\n")
+        assert statuses(kept.recv(65_536)) == [200]
+        for number in range(crowd):
+            silent = stack.enter_context(patient_server.connect(f"127.0.0.{20 + number % 8}"))
+            silent.sendall(GET[: number % 2])
+        patient_server.until(lambda: patient_server.count("evicted") >= evicted + crowd // 2)
+        kept.sendall(CLOSE)
+        assert statuses(receive_all(kept)) == [200]
+
+
+def test_a_kept_connection_whose_next_head_is_not_complete_is_one_of_the_crowd(
+    patient_server: BareServer,
+) -> None:
+    with contextlib.ExitStack() as stack:
+        held = [
+            stack.enter_context(patient_server.connect(f"127.0.0.{30 + number % 8}"))
+            for number in range(SMALL.connections)
+        ]
+        for made in held:
+            made.sendall(GET + b"\r\n")
+            assert statuses(made.recv(65_536)) == [200]
+        for made in held[-SMALL.connections // 2 :]:
+            made.sendall(GET[:1])
+        patient_server.until(
+            lambda: 2 * len(patient_server.connections.waiting) >= SMALL.connections
+        )
+        assert statuses(patient_server.exchange(CLOSE)) == [200]
+        assert held[-SMALL.connections // 2].recv(1) == b""
+        held[0].sendall(CLOSE)
+        assert statuses(receive_all(held[0])) == [200]
+
+
 def test_connections_at_work_are_not_closed_for_new_ones(tmp_path: Path) -> None:
     with (
         serve(tmp_path, replace(SMALL, connections=8)) as running,

@@ -158,6 +158,45 @@ async def test_what_was_read_is_still_so_when_the_unit_writes(
     assert await store.read(lambda tx: revocations.revoked_before(tx, "count")) == 20
 
 
+async def test_a_slow_unit_that_lost_a_race_to_requests_loses_none_again(
+    postgres: Callable[[], str],
+) -> None:
+    """As a claim, which reads and changes many tables, beside requests that are quicker."""
+    url = postgres()
+    slow, quick = make_store(url), make_store(url)
+    count = Query(
+        select(func.count()).select_from(table(atomic_updates.SpentValue)), lambda row: int(row[0])
+    )
+    runs = list[str]()
+
+    def unit(tx: Transaction, kind: str) -> None:
+        runs.append(kind)
+        number = tx.one(count)
+        if kind == "slow":
+            tx.all(_SLEEP)
+        value = f"{number}.{values.new_ulid()}"
+        atomic_updates.spend(tx, kind, value, expires_at=LATER)
+
+    async def request(store: Store, kind: str) -> None:
+        with write_condition(lambda _tx: None):
+            await store.write(lambda tx: unit(tx, kind))
+
+    async def others() -> None:
+        while True:
+            await request(quick, "quick")
+
+    writing = [asyncio.create_task(others()) for _ in range(4)]
+    for _ in range(3):
+        await request(slow, "slow")
+    for task in writing:
+        task.cancel()
+    await asyncio.gather(*writing, return_exceptions=True)
+    assert 3 < runs.count("slow") <= 6
+    assert runs.count("quick") > 6
+    await slow.close()
+    await quick.close()
+
+
 async def test_a_nudge_waits_for_the_row_and_never_runs_twice(
     store: Store, database_url: str
 ) -> None:
