@@ -34,8 +34,8 @@ _CONDITIONAL = "lock table spent in row share mode"
 """The first statement of a conditional write, as every request's is. LOCK takes no snapshot (PostgreSQL manual, LOCK),
 so the check sees every commit before `_ALONE`, or `_ALONE` waits for this write."""
 _ALONE = "lock table spent in exclusive mode"
-"""Waits for conditional writes, then lets none begin; plain reads go on. A unit that lost a race begins with it: no other
-request changes what it reads then, so it does not lose again."""
+"""Waits for conditional writes, then lets none begin; plain reads go on. A unit that lost a race begins with it, so no
+other request changes what it reads, and it does not lose again."""
 _ALONE_FROM = 1
 """The attempt from which a unit runs alone."""
 
@@ -229,11 +229,12 @@ def _ping(connection: Any, _record: object, _proxy: object) -> None:
 
     SQLAlchemy's own check opens and closes a transaction around it, and waits as long as for a statement.
     """
-    answers: Callable[[Any], Any] = lambda driver: driver.execute(
-        "select 1", timeout=_PING_PATIENCE
-    )  # noqa: E731
+
+    def ask(driver: Any) -> Any:
+        return driver.execute("select 1", timeout=_PING_PATIENCE)
+
     try:
-        connection.run_async(answers)
+        connection.run_async(ask)
     except Exception as away:
         connection.driver_connection.terminate()
         raise InvalidatePoolError from away

@@ -7,6 +7,8 @@ from contextlib import AsyncExitStack
 from typing import Any, Final
 
 import httpx2
+import psutil
+from rapidfuzz.distance import Levenshtein
 
 from negotiator.store.statement import Transaction
 from negotiator.trust import issuer_queries
@@ -16,9 +18,11 @@ from tests.helpers.email_registration import by_email
 from tests.helpers.fake_issuer import FakeIssuer, registration
 from tests.helpers.loopback_server import answering, serving
 from tests.helpers.recording_smtp import recording_smtp
+from tests.helpers.synthetic_speech import PIECE, silence, synthesise
 from tests.live.faults.load import REGISTER, Load
 from tests.live.faults.row import Bounds, Finding, Row, observed
 from tests.live.faults.site import Machine, Site
+from tests.live.teleprompter.socket_client import bound
 
 _CLIENTS: Final = 16
 _MAILS: Final = 20
@@ -26,6 +30,9 @@ _SIGN_IN: Final = 2.0
 _ANSWER: Final = 2.0
 _DEAD_ISSUERS: Final = 12
 _DELIVERY: Final = 150.0
+_HEARING: Final = 60.0
+_WORKER: Final = "teleprompter.speech"
+"""In the command of the processes that recognise speech."""
 
 
 async def mail_hangs(site: Site) -> list[Finding]:
@@ -145,7 +152,69 @@ async def _hang(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
     writer.close()
 
 
+_SPOKEN: Final = (
+    "honestly that is way over our budget",
+    "i have sent you the papers this morning",
+    "i have to ask my manager before i can sign",
+    "we need a lower price for the second year",
+)
+
+
+async def speech_worker_dies(site: Site) -> list[Finding]:
+    """The process that recognises speech gets SIGKILL in the middle of a sentence, twice in four sentences."""
+    machine = await site.machine(workers=1)
+    caller = await bound(machine)
+    load = Load([machine], _CLIENTS)
+    async with machine.connect() as client:
+        session = await caller.open(client, source="audio")
+        socket = await caller.socket(session, 0)
+        await socket.send(json.dumps({"type": "start", "channels": [{"id": "them"}]}))
+        await _speak(socket, _SPOKEN[0])
+        finals = [await _final(socket)]
+        name = "Speech worker: SIGKILL in a sentence, twice"
+        async with observed(name, [machine], Bounds(), load) as seen, seen.fault():
+            for number, text in enumerate(_SPOKEN[1:]):
+                speaking = asyncio.create_task(_speak(socket, text))
+                if number < 2:
+                    await asyncio.sleep(1.5)
+                    _speech_process(machine).kill()
+                await speaking
+                finals.append(await _final(socket))
+        await socket.close()
+    finding = seen.finding
+    wrong = [Levenshtein.distance(a, b.lower()) for a, b in zip(_SPOKEN, finals, strict=True)]
+    finding.notes.append(
+        f"sentences heard: {len(finals)} of {len(_SPOKEN)}, letters wrong: {wrong}"
+    )
+    if any(2 * count > len(text) for count, text in zip(wrong, _SPOKEN, strict=True)):
+        finding.broken.append(f"a sentence was lost: {finals}")
+    return [finding]
+
+
+async def _speak(socket: Any, text: str) -> None:
+    pcm = synthesise(text) + silence(900)
+    for start in range(0, len(pcm), PIECE):
+        await socket.send(bytes([0]) + pcm[start : start + PIECE])
+        await asyncio.sleep(0.1)
+
+
+async def _final(socket: Any) -> str:
+    """The text of the next sentence that was heard to its end."""
+    async with asyncio.timeout(_HEARING):
+        async for received in socket:
+            message = json.loads(received)
+            if message["type"] == "transcript.final":
+                return str(message["text"])
+    raise AssertionError("the socket was closed")
+
+
+def _speech_process(machine: Machine) -> psutil.Process:
+    children = machine.supervisor.children(recursive=True)
+    return next(each for each in children if any(_WORKER in part for part in each.cmdline()))
+
+
 ROWS: Final = (
+    Row("speech-kill", "the process that recognises speech is killed", speech_worker_dies),
     Row("mail-hang", "a mail server that accepts and says nothing", mail_hangs),
     Row("issuers-hang", "keys of twelve issuers that hang, beside a 13th", issuers_hang),
 )

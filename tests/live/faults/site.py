@@ -52,6 +52,8 @@ class Machine(Server):
     """A server whose limits are out of the way; `prefix` is put before its command (`faketime`, `prlimit`)."""
 
     prefix: tuple[str, ...] = ()
+    source: Path | None = None
+    """Where the code is that runs, when it is another version."""
     keys: Path | None = None
     """The folder of keys, when machines share one."""
 
@@ -64,6 +66,8 @@ class Machine(Server):
         shared = {"NEGOTIATOR_SECRET": SECRET, "PYTHONDONTWRITEBYTECODE": "1"}
         if self.keys:
             shared["NEGOTIATOR_KEYS_DIR"] = str(self.keys)
+        if self.source:
+            shared["PYTHONPATH"] = str(self.source)
         return {**super().environment, **shared}
 
     @property
@@ -352,6 +356,7 @@ class Site:
         prefix: Sequence[str] = (),
         folder: Path | None = None,
         keys: Path | None = None,
+        source: Path | None = None,
         forked: bool = False,
         **settings: str,
     ) -> Machine:
@@ -365,6 +370,7 @@ class Site:
             {**_UNLIMITED, **settings},
             port=free_port(),
             prefix=tuple(prefix),
+            source=source,
             keys=keys,
         )
         self.at_end(lambda: _stop(made))
@@ -377,10 +383,12 @@ class Site:
         await workers_answer(made)
         return made
 
-    async def pair(self, *, workers: int = 2, **settings: str) -> tuple[Machine, Machine]:
+    async def pair(
+        self, *, workers: int = 2, source: Path | None = None, **settings: str
+    ) -> tuple[Machine, Machine]:
         """Two running machines that share pepper, keys and base URL; the settings name the database and Redis."""
         keys = self.folder / "keys"
-        shared: dict[str, Any] = {"workers": workers, "keys": keys, **settings}
+        shared: dict[str, Any] = {"workers": workers, "keys": keys, "source": source, **settings}
         first, second = self.new_machine(**shared), self.new_machine(**shared)
         for machine in (first, second):
             machine.settings["base_url"] = first.base
