@@ -243,6 +243,12 @@ class WorkerConnections:
         self._members.add(successor)
         self.release(connection)
 
+    def give_way(self, connection: WorkerConnection) -> None:
+        """Make a connection that was refused, and that its client has yet to close, the first to be closed."""
+        if connection.counted is self.requests:
+            self.waiting[connection] = None
+            self.waiting.move_to_end(connection, last=False)
+
     def stall(self, connection: WorkerConnection) -> None:
         """Record that the client of a connection reads more slowly than the server writes."""
         size = connection.transport.get_write_buffer_size()

@@ -388,6 +388,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         self._refusal_sent = True
         self.transport.write(self.shared.refusal(*self._refusal))
         self.deadline = self.loop.time() + _LINGER
+        self.shared.give_way(self)
         self.flow.resume_reading()
         if self.transport.can_write_eof():
             self.transport.write_eof()

@@ -351,6 +351,30 @@ def test_a_crowd_that_never_sends_a_request_closes_no_connection_that_had_an_ans
         assert statuses(receive_all(kept)) == [200]
 
 
+def test_those_that_were_told_that_they_are_late_make_place_at_once(tmp_path: Path) -> None:
+    bounds = replace(SMALL, header_timeout=1, idle_timeout=60)
+    with (
+        serve(tmp_path, bounds) as running,
+        contextlib.ExitStack() as stack,
+        running.connect() as kept,
+    ):
+        kept.sendall(GET + b"\r\n")
+        assert statuses(kept.recv(65_536)) == [200]
+        late = [
+            stack.enter_context(running.connect(f"127.0.0.{40 + number % 8}"))
+            for number in range(SMALL.connections - 1)
+        ]
+        for made in late:
+            made.sendall(GET)
+        running.until(lambda: running.count("header_timeout") == len(late))
+        for number in range(SMALL.connections // 2):
+            made = stack.enter_context(running.connect(f"127.0.0.{48 + number % 8}"))
+            made.sendall(CLOSE)
+            assert statuses(receive_all(made)) == [200]
+        kept.sendall(CLOSE)
+        assert statuses(receive_all(kept)) == [200]
+
+
 def test_a_kept_connection_whose_next_head_is_not_complete_is_one_of_the_crowd(
     patient_server: BareServer,
 ) -> None:
