@@ -13,16 +13,17 @@ from rapidfuzz.distance import Levenshtein
 from negotiator.store.statement import Transaction
 from negotiator.trust import issuer_queries
 from negotiator.users import user_queries
+from tests.conftest import bearer
 from tests.helpers.code_flow import PASSWORD, csrf_token
 from tests.helpers.email_registration import by_email
 from tests.helpers.fake_issuer import FakeIssuer, registration
 from tests.helpers.loopback_server import answering, serving
 from tests.helpers.recording_smtp import recording_smtp
 from tests.helpers.synthetic_speech import PIECE, silence, synthesise
-from tests.live.faults.load import REGISTER, Load
+from tests.live.faults.load import ANONYMOUS, CLAIM, REGISTER, Load
 from tests.live.faults.row import Bounds, Finding, Row, observed
 from tests.live.faults.site import Machine, Site
-from tests.live.teleprompter.socket_client import bound
+from tests.live.teleprompter.socket_client import TeleprompterUser
 
 _CLIENTS: Final = 16
 _MAILS: Final = 20
@@ -163,9 +164,13 @@ _SPOKEN: Final = (
 async def speech_worker_dies(site: Site) -> list[Finding]:
     """The process that recognises speech gets SIGKILL in the middle of a sentence, twice in four sentences."""
     machine = await site.machine(workers=1)
-    caller = await bound(machine)
     load = Load([machine], _CLIENTS)
+    [code] = await machine.delegation_codes(1)
     async with machine.connect() as client:
+        agent = (await client.post(REGISTER, json=ANONYMOUS)).json()
+        body = {"claim_token": code}
+        claimed = (await client.post(CLAIM, json=body, headers=bearer(agent))).json()
+        caller = TeleprompterUser(machine.base, bearer(claimed))
         session = await caller.open(client, source="audio")
         socket = await caller.socket(session, 0)
         await socket.send(json.dumps({"type": "start", "channels": [{"id": "them"}]}))
