@@ -69,6 +69,7 @@ def build_directory(services: Services) -> Component:
         operations=tuple(_public(operation) for operation in offered_operations(slices)),
         public_pages=public_pages,
         page_paths=DIRECTORY_PAGE_PATHS,
+        checks={"search": catalogue_index.state},
         periodic_tasks=(
             catalogue_index.warm,
             PublishedKeyRechecks(store, keys),

@@ -104,7 +104,7 @@ def build_services(settings: Settings) -> Services:
         meters=meters,
         overload=overload,
         secret=secret,
-        catalogue_index=CatalogueIndex(store),
+        catalogue_index=CatalogueIndex(store, folder=settings.data_dir / "search-index"),
         store=store,
         keyring=keyring,
         credentials=credentials,

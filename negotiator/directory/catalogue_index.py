@@ -5,6 +5,7 @@ same catalogue. numpy and tantivy are imported on first use.
 """
 
 import asyncio
+import contextlib
 import gc
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -17,16 +18,24 @@ from negotiator.bounded_cache import BoundedCache
 from negotiator.directory import catalogue_queries, change_queries
 from negotiator.directory.change_queries import ChangedTool
 from negotiator.directory.tool_vectors import ToolVectors
+from negotiator.fault_log import FaultLog
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 
 if TYPE_CHECKING:
+    from negotiator.directory.index_folder import IndexFolder, StoredIndex
     from negotiator.directory.search.index import IndexEntry, SearchIndex
     from negotiator.directory.search.vectors import SentenceVector
 
 _CHUNK: Final = 32
 _LOAD: Final = 5_000
 _DOCUMENTS: Final = 16 * 2**20
+_LARGE: Final = 2_000
+"""Tools from which the index is stored; below, it is built in less than a second."""
+_LAGS: Final = 20
+"""An index that lags by more than one change in so many tools is stored anew by the process that opens it."""
+_WAIT: Final = 0.2
+"""Seconds until a process looks again whether another has built the index."""
 SYNONYMS_FILE: Final = Path(__file__).parent / "content" / "synonyms.toml"
 LANGUAGES_FILE: Final = SYNONYMS_FILE.with_name("languages.toml")
 
@@ -34,16 +43,34 @@ LANGUAGES_FILE: Final = SYNONYMS_FILE.with_name("languages.toml")
 class CatalogueIndex:
     """The index, the number of the last change in it, and a cache of up to `most` bytes of recently read documents.
 
-    Without `vectors`, words alone count.
+    Without `vectors`, words alone count. With `folder`, the index of a large catalogue is stored there for other
+    workers and later starts; without, or when that fails, it is built in memory.
     """
 
-    def __init__(self, store: Store, *, most: int = _DOCUMENTS) -> None:
+    def __init__(
+        self,
+        store: Store,
+        *,
+        folder: Path | None = None,
+        large: int = _LARGE,
+        most: int = _DOCUMENTS,
+    ) -> None:
         self._store = store
         self.vectors: ToolVectors | None = None
+        self._folder = folder
+        self._large = large
+        self._stored: StoredIndex | None = None
+        self._stored_seq = 0
+        self._shares_vectors = False
+        self._faults = FaultLog("the search index is not stored, each worker builds its own")
         self._index: SearchIndex | None = None
         self._seq = 0
         self._lock = asyncio.Lock()
         self._documents = BoundedCache[str, bytes](most)
+
+    def state(self) -> str:
+        """The health check: `lesser` while an index that should be stored is in memory."""
+        return "lesser: search index in memory" if self._faults.error else "ok"
 
     async def current(self) -> tuple["SearchIndex", int]:
         """The index as of the newest change, and the number of that change."""
@@ -62,7 +89,8 @@ class CatalogueIndex:
         if await self._store.read(change_queries.latest):
             index, _ = await self.current()
             if self.vectors is not None:
-                await self.vectors.fill(index)
+                await self.vectors.fill(index, self._read)
+                await self._share_vectors(index)
 
     async def query_vector(self, text: str) -> "SentenceVector | None":
         """The query's sentence vector; None when it is a tool's name, or when tools have no vectors."""
@@ -94,27 +122,123 @@ class CatalogueIndex:
             for each in found:
                 if each.id in self._documents:
                     self._documents.put(each.id, each.document, len(each.document))
-            staged = await thread_pools.SEARCH.run_unhurried(
-                self._index.stage, [_entry(each) for each in found]
-            )
+            try:
+                staged = await thread_pools.SEARCH.run_unhurried(
+                    self._index.stage, [_entry(each) for each in found]
+                )
+            except (OSError, ValueError) as fault:
+                if self._stored is None:
+                    raise
+                self._faults.failed(str(fault))
+                self._stored, self._index = None, await self._build(_empty_index(None))
+                continue
             self._index.adopt(staged)
             self._seq = found[-1].seq if found else newest
 
     async def _load(self) -> "SearchIndex":
-        """A new index of the whole catalogue, built off the event loop."""
-        from negotiator.directory.search import languages, terms
-        from negotiator.directory.search.index import SearchIndex
-
-        translator = languages.load_translator(LANGUAGES_FILE)
-        index, seq = SearchIndex(terms.load_synonyms(SYNONYMS_FILE), translator), 0
-        while found := await self._store.scan(_after(seq, _LOAD)):
-            await thread_pools.SEARCH.run_unhurried(_add, index, found)
-            seq = found[-1].seq
-        self._seq = seq
+        """The index of the whole catalogue: a stored one, brought up to date, or a new one."""
+        index = None
+        if self._folder and await self._store.read(catalogue_queries.count_tools) >= self._large:
+            try:
+                index = await self._open(self._folder)
+                self._faults.worked()
+            except (OSError, ValueError) as fault:
+                self._faults.failed(str(fault))
+        if index is None:
+            index = await self._build(_empty_index(None))
         # The index lives as long as the process: the collector must not scan it during a request.
         gc.collect()
         gc.freeze()
         return index
+
+    async def _open(self, path: Path) -> "SearchIndex":
+        """The stored index, which this process builds first if there is none and no other builds."""
+        from negotiator.directory.index_folder import IndexFolder
+
+        folder = IndexFolder(path)
+        while (index := await self._opened(folder)) is None:
+            with folder.builder() as builds:
+                if not builds:
+                    await asyncio.sleep(_WAIT)
+                elif (index := await self._opened(folder)) is None:
+                    made = await thread_pools.FILES.run_unhurried(folder.make, _empty_index)
+                    index = await self._stored_anew(folder, await self._build(made))
+                if index is not None:
+                    break
+        if self._seq - self._stored_seq > len(index) // _LAGS:
+            with folder.builder() as builds:
+                if builds:
+                    self._stored = None
+                    return await self._stored_anew(folder, index)
+        return index
+
+    async def _opened(self, folder: "IndexFolder") -> "SearchIndex | None":
+        """The newest stored index that belongs to this catalogue, with the changes since."""
+        unusable = set[str]()
+        while (
+            stored := await thread_pools.FILES.run_unhurried(folder.newest, but=frozenset(unusable))
+        ) is not None:
+            last = stored.last
+            if await self._made(last.seq) == (last.tool, last.at):
+                # A folder that lacks a file or has a damaged one is as good as none.
+                with contextlib.suppress(FileNotFoundError, ValueError, LookupError):
+                    index = await thread_pools.FILES.run_unhurried(stored.open, _empty_index)
+                    self._stored, self._stored_seq = stored, last.seq
+                    return await self._build(index, since=last.seq)
+            unusable.add(stored.name)
+        return None
+
+    async def _stored_anew(self, folder: "IndexFolder", index: "SearchIndex") -> "SearchIndex":
+        """Store an index, which is used no more, and open it."""
+        from negotiator.directory.index_folder import LastChange
+
+        made = await self._made(self._seq)
+        assert made is not None  # noqa: S101  changes are only added
+        last = LastChange(self._seq, *made)
+        await thread_pools.FILES.run_unhurried(folder.store, index, last)
+        opened = await self._opened(folder)
+        if opened is None:
+            raise OSError("the index that was just stored cannot be opened")
+        return opened
+
+    async def _made(self, seq: int) -> tuple[str, int] | None:
+        """The tool and the moment of a change."""
+        return await self._store.read(lambda tx: change_queries.made(tx, seq))
+
+    async def _build(self, index: "SearchIndex", *, since: int = 0) -> "SearchIndex":
+        """The index with every tool whose last change is after `since`, added off the event loop."""
+        while found := await self._store.scan(_after(since, _LOAD)):
+            await thread_pools.SEARCH.run_unhurried(_add, index, found)
+            since = found[-1].seq
+        self._seq = since
+        return index
+
+    async def _share_vectors(self, index: "SearchIndex") -> None:
+        """Use the stored vectors, or store those of the index once they are there."""
+        from negotiator.directory.index_folder import IndexFolder
+
+        stored = self._stored
+        if self._folder is None or stored is None or self._shares_vectors:
+            return
+        async with self._lock:
+            self._shares_vectors = await thread_pools.FILES.run_unhurried(
+                stored.take_vectors, index
+            )
+            if not self._shares_vectors and index.vectors.present:
+                with IndexFolder(self._folder).builder() as builds:
+                    if builds:
+                        await thread_pools.FILES.run_unhurried(stored.store_vectors, index)
+
+    async def _read(self, ids: Sequence[str]) -> dict[str, bytes]:
+        return await self._store.read(lambda tx: catalogue_queries.read_documents(tx, ids))
+
+
+def _empty_index(folder: Path | None) -> "SearchIndex":
+    from negotiator.directory.search import languages, terms
+    from negotiator.directory.search.index import SearchIndex
+
+    translator = languages.load_translator(LANGUAGES_FILE)
+    return SearchIndex(terms.load_synonyms(SYNONYMS_FILE), translator, folder=folder)
 
 
 def _after(since: int, limit: int) -> Callable[[Transaction], list[ChangedTool]]:

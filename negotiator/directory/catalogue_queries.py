@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import bindparam, delete, select, update
+from sqlalchemy import bindparam, delete, func, select, update
 from sqlmodel import col
 
 from negotiator import values
@@ -35,6 +35,14 @@ _DOCUMENTS = Query(
     ),
     lambda row: (str(row[0]), bytes(row[1])),
 )
+
+
+_COUNT = Query(select(func.count()).select_from(ToolRow), lambda row: int(row[0]))
+
+
+def count_tools(tx: Transaction) -> int:
+    """The number of tools, deleted ones too."""
+    return tx.one(_COUNT) or 0
 
 
 def read_documents(tx: Transaction, ids: Sequence[str]) -> dict[str, bytes]:

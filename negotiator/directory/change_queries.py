@@ -36,6 +36,10 @@ def _changed(row: Sequence[Any]) -> ChangedTool:
 
 _ADD = Statement(insertion(ToolChange))
 _LATEST = Query(select(func.coalesce(func.max(col(ToolChange.seq)), 0)), lambda row: int(row[0]))
+_MADE = Query(
+    select(col(ToolChange.tool), col(ToolChange.at)).where(col(ToolChange.seq) == bindparam("seq")),
+    lambda row: (str(row[0]), int(row[1])),
+)
 _PAGE = Query(
     select(ToolChange)
     .where(col(ToolChange.seq) > bindparam("since"))
@@ -58,6 +62,11 @@ _SINCE = Query(
 def latest(tx: Transaction) -> int:
     """The number of the last change, 0 before the first."""
     return tx.one(_LATEST) or 0
+
+
+def made(tx: Transaction, seq: int) -> tuple[str, int] | None:
+    """The tool and the moment of a change."""
+    return tx.one(_MADE, seq=seq)
 
 
 def append(tx: Transaction, view: ToolView, *, kind: ChangeKind, actor: str, at: int) -> int:

@@ -5,10 +5,11 @@ again. The file may be deleted at any time.
 """
 
 import fcntl
-import hashlib
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
+
+import orjson
 
 from negotiator import thread_pools
 from negotiator.bounded_cache import BoundedCache
@@ -23,6 +24,10 @@ _BATCH: Final = 8
 _QUERIES: Final = 2 * 2**20
 _DIGEST: Final = 16
 _DIMENSIONS: Final = 384
+
+
+DocumentReader = Callable[[Sequence[str]], Awaitable[Mapping[str, bytes]]]
+"""The stored documents of these tools, by id."""
 
 
 class SentenceEmbedder(Protocol):
@@ -68,27 +73,27 @@ class ToolVectors:
             self._queries.put(text, found, found.nbytes)
         return found
 
-    async def fill(self, index: "SearchIndex") -> None:
+    async def fill(self, index: "SearchIndex", documents: DocumentReader) -> None:
         """Give the index the vectors that it waits for: stored ones, and new ones unless another worker computes."""
         try:
             await self._embedder.prepare()
-            await self._fill(index, list(index.vectors.waiting.items()))
+            await self._fill(index, documents)
             self._faults.worked()
         except Unavailable as fault:
             self._faults.failed(fault.detail or fault.description)
+        except OSError as fault:
+            self._faults.failed(str(fault))
 
-    async def _fill(
-        self, index: "SearchIndex", waiting: Sequence[tuple[int, tuple[str, ...]]]
-    ) -> None:
-        if not waiting:
+    async def _fill(self, index: "SearchIndex", documents: DocumentReader) -> None:
+        if not index.vectors.waiting:
             return
         known = await thread_pools.FILES.run_unhurried(self._stored)
-        missing: list[tuple[int, tuple[str, ...]]] = []
-        for slot, texts in waiting:
-            if (vector := known.get(self._digest(texts))) is None:
-                missing.append((slot, texts))
+        missing: list[tuple[int, bytes]] = []
+        for slot, digest in list(index.vectors.waiting.items()):
+            if (vector := known.get(digest)) is None:
+                missing.append((slot, digest))
             else:
-                index.vectors.put(slot, texts, vector)
+                index.vectors.put(slot, digest, vector)
         if not missing:
             return
         self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -98,21 +103,31 @@ class ToolVectors:
             except BlockingIOError:
                 return
             for start in range(0, len(missing), _BATCH):
-                await self._compute(index, missing[start : start + _BATCH], file)
+                await self._compute(index, dict(missing[start : start + _BATCH]), documents, file)
 
     async def _compute(
-        self, index: "SearchIndex", batch: Sequence[tuple[int, tuple[str, ...]]], file: Any
+        self,
+        index: "SearchIndex",
+        batch: Mapping[int, bytes],
+        documents: DocumentReader,
+        file: Any,
     ) -> None:
         import numpy as np
 
-        rows = await self._embedder.embed([text for _, texts in batch for text in texts])
-        for (slot, texts), found in zip(
-            batch, rows.reshape(len(batch), len(batch[0][1]), -1), strict=True
-        ):
+        from negotiator.directory.search.vectors import digest_of, sentences_of
+
+        read = await documents([index.ids[slot] for slot in batch])
+        texts = {slot: sentences_of(orjson.loads(read[index.ids[slot]])) for slot in batch}
+        # A tool that has changed meanwhile waits for its next texts.
+        same = {slot: found for slot, found in texts.items() if digest_of(found) == batch[slot]}
+        if not same:
+            return
+        rows = await self._embedder.embed([text for found in same.values() for text in found])
+        for slot, found in zip(same, rows.reshape(len(same), -1, rows.shape[1]), strict=True):
             vector = found.sum(axis=0)
             short = (vector / np.linalg.norm(vector)).astype("<f2")
-            file.write(self._digest(texts) + short.tobytes())
-            index.vectors.put(slot, texts, short.astype(np.float32))
+            file.write(batch[slot] + short.tobytes())
+            index.vectors.put(slot, batch[slot], short.astype(np.float32))
         file.flush()
 
     def _stored(self) -> "dict[bytes, SentenceVector]":
@@ -129,6 +144,3 @@ class ToolVectors:
             ).astype(np.float32)
             for at in range(0, len(stored) - size + 1, size)
         }
-
-    def _digest(self, texts: tuple[str, ...]) -> bytes:
-        return hashlib.blake2b("\0".join(texts).encode(), digest_size=_DIGEST).digest()

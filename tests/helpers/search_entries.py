@@ -1,11 +1,15 @@
 """Small tools for the directory's search index, and the ids of a page."""
 
+from collections.abc import Sequence
 from typing import Any, Final
+
+import orjson
 
 from negotiator import values
 from negotiator.directory.search.index import IndexEntry, SearchIndex
 from negotiator.directory.search.search import SearchPage
 from negotiator.directory.search.terms import Synonyms, joined
+from negotiator.directory.tool_vectors import DocumentReader
 
 AT: Final = 1_800_000_000_000
 
@@ -27,6 +31,16 @@ def indexed(*entries: IndexEntry, synonyms: Synonyms | None = None) -> SearchInd
     index = SearchIndex(synonyms or Synonyms())
     index.put(entries)
     return index
+
+
+def reader(*entries: IndexEntry) -> DocumentReader:
+    """Gives the documents of these tools."""
+    documents = {entry.id: orjson.dumps(entry.document) for entry in entries}
+
+    async def read(ids: Sequence[str]) -> dict[str, bytes]:
+        return {key: documents[key] for key in ids}
+
+    return read
 
 
 def ids(found: SearchPage) -> list[str]:

@@ -41,6 +41,16 @@ class FacetColumn:
         self.codes = CodeTable()
         self._values = np.zeros((_FIRST, width), np.int32)
 
+    def first(self, size: int) -> NDArray[np.int32]:
+        """The numbers of the values of the first `size` tools."""
+        return self._values[:size]
+
+    def restore(self, values: NDArray[np.int32], texts: Iterable[str]) -> None:
+        """Take over what `first` and `codes` gave."""
+        self._values = values
+        for text in texts:
+            self.codes.learn(text)
+
     def put(self, slot: int, values: Iterable[str | None]) -> None:
         """Set the values of the tool at this slot; values beyond the width are dropped."""
         if slot >= len(self._values):
@@ -89,6 +99,35 @@ class NumberColumn:
     def first(self, size: int) -> NDArray[Any]:
         """The numbers of the first `size` tools."""
         return self._values[:size]
+
+    def restore(self, values: NDArray[Any]) -> None:
+        """Take over what `first` gave."""
+        self._values = values
+
+
+class BytesColumn:
+    """A byte string per tool: those of a file, which stay in it, and those put since."""
+
+    def __init__(self) -> None:
+        self._stored: NDArray[np.uint8] = np.empty(0, np.uint8)
+        self._ends: NDArray[np.int64] = np.zeros(1, np.int64)
+        self._put: dict[int, bytes] = {}
+
+    def put(self, slot: int, value: bytes) -> None:
+        self._put[slot] = value
+
+    def at(self, slot: int) -> bytes:
+        """The bytes of this tool; empty for none."""
+        found = self._put.get(slot)
+        if found is not None:
+            return found
+        if slot + 1 >= len(self._ends):
+            return b""
+        return self._stored[self._ends[slot] : self._ends[slot + 1]].tobytes()
+
+    def restore(self, stored: NDArray[np.uint8], ends: NDArray[np.int64]) -> None:
+        """Take over the joined bytes of all tools; those of slot n are between the ends n and n + 1."""
+        self._stored, self._ends = stored, ends
 
 
 def doubled_rows(values: NDArray[Any]) -> NDArray[Any]:

@@ -77,6 +77,11 @@ def fields_with(terms: Iterable[str], fields: bytes) -> int:
     return bits
 
 
+def terms_of(fields: bytes) -> set[str]:
+    """All terms of a tool."""
+    return set(fields.replace(b"|", b" ").decode().split())
+
+
 def _count_most(terms: dict[str, int], term: str, place: int) -> None:
     known = terms.get(term)
     if known is None or FIELD_IMPACTS[place] > FIELD_IMPACTS[known]:

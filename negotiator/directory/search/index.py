@@ -1,17 +1,24 @@
 """The search index of one process: tools by slot, their terms, facts and orders."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.directory.search import document_facts, ranking
-from negotiator.directory.search.columns import FacetColumn, Mask, NumberColumn, Slots
-from negotiator.directory.search.document_facts import SearchFacts
+from negotiator.directory.search.columns import (
+    BytesColumn,
+    FacetColumn,
+    Mask,
+    NumberColumn,
+    Slots,
+)
+from negotiator.directory.search.document_facts import SearchFacts, terms_of
 from negotiator.directory.search.languages import QueryTranslator, Translation
 from negotiator.directory.search.ranking import Standing
 from negotiator.directory.search.spelling import (
@@ -57,13 +64,19 @@ class StagedEntries:
 class SearchIndex:
     """All tools, searchable. `stage` may run on a thread while others search; everything else is not thread-safe."""
 
-    def __init__(self, synonyms: Synonyms, translator: QueryTranslator | None = None) -> None:
+    def __init__(
+        self,
+        synonyms: Synonyms,
+        translator: QueryTranslator | None = None,
+        *,
+        folder: Path | None = None,
+    ) -> None:
         self.synonyms = synonyms
         self._translator = translator
-        self.texts = TextIndex()
+        self.texts = TextIndex(folder)
         self.vectors = VectorColumn()
         self.ids: list[str] = []
-        self.fields: list[bytes] = []
+        self.fields = BytesColumn()
         self.facets = {name: FacetColumn() for name in _SINGLE} | {
             name: FacetColumn(width) for name, width in _WIDE.items()
         }
@@ -71,12 +84,23 @@ class SearchIndex:
         self.proven = NumberColumn(np.int64)
         self.created, self.day = NumberColumn(np.int64), NumberColumn(np.int32)
         self.standing, self.worth = NumberColumn(np.float32), NumberColumn(np.float32)
+        self._rank = NumberColumn(np.int64)
+        self._numbers = {
+            "saves": self.saves,
+            "updated": self.updated,
+            "proven": self.proven,
+            "created": self.created,
+            "day": self.day,
+            "standing": self.standing,
+            "worth": self.worth,
+            "factor": self.texts.factors,
+            "rank": self._rank,
+        }
         self._slots: dict[str, int] = {}
         self._names: list[str] = []
         self._exact: dict[str, tuple[int, ...]] = {}
         self._exact_of: list[tuple[str, ...]] = []
         self._by_id: list[str] = []
-        self._rank = NumberColumn(np.int64)
         self._in_order = True
         self._visible: Mask | None = None
         self._all_visible = True
@@ -110,7 +134,7 @@ class SearchIndex:
         """Make staged tools searchable."""
         for slot, entry, facts, standing in staged.entries:
             self._place(slot, entry)
-            self.vectors.waiting[slot] = sentences_of(entry.document)
+            self.vectors.expect(slot, sentences_of(entry.document))
             self._note(slot, facts)
             proven = "true" in facts.facets["verified"]
             self.proven.put(slot, ranking.proven_order(proven, entry.saves, facts.quality))
@@ -119,6 +143,45 @@ class SearchIndex:
             self.texts.factors.put(slot, standing.factor)
         self.texts.use(staged.searcher)
         self._name_rank = self._visible = None
+
+    def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """What `restore` needs beside the folder of texts: plain values, and arrays by name."""
+        size = len(self)
+        fields = [self.fields.at(slot) for slot in range(size)]
+        self._ranked()
+        facets = {f"facet-{name}": column.first(size) for name, column in self.facets.items()}
+        arrays: dict[str, NDArray[Any]] = {
+            **{name: column.first(size) for name, column in self._numbers.items()},
+            **facets,
+            "fields": np.frombuffer(b"".join(fields), np.uint8),
+            "ends": np.cumsum([0, *map(len, fields)]),
+            "digests": self.vectors.digests(),
+        }
+        values = {
+            "ids": self.ids,
+            "names": self._names,
+            "exact": self._exact_of,
+            "facets": {name: column.codes.texts[1:] for name, column in self.facets.items()},
+            "texts": self.texts.state(),
+        }
+        return values, arrays
+
+    def restore(self, values: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Take over the state of an index whose texts are in this one's folder; arrays are changed in place."""
+        self.texts.restore(values["texts"])
+        self.ids, self._names = values["ids"], values["names"]
+        self._slots = {key: slot for slot, key in enumerate(self.ids)}
+        self._by_id = sorted(self.ids)
+        self._exact_of = list(map(tuple, values["exact"]))
+        for slot, names in enumerate(self._exact_of):
+            for name in names:
+                self._exact[name] = (*self._exact.get(name, ()), slot)
+        for name, column in self._numbers.items():
+            column.restore(arrays[name])
+        for name, facet in self.facets.items():
+            facet.restore(arrays[f"facet-{name}"], values["facets"][name])
+        self.fields.restore(arrays["fields"], arrays["ends"])
+        self.vectors.restore_digests(arrays["digests"])
 
     def slot(self, key: str) -> int:
         """The slot of an indexed tool."""
@@ -222,7 +285,6 @@ class SearchIndex:
             self.ids.append(entry.id)
             self._names.append("")
             self._exact_of.append(())
-            self.fields.append(b"")
             self._in_order = self._in_order and (not self._by_id or entry.id > self._by_id[-1])
             self._rank.put(slot, slot)
             self._by_id.append(entry.id)
@@ -232,7 +294,9 @@ class SearchIndex:
         self.day.put(slot, ranking.epoch_day(entry.updated_at))
 
     def _note(self, slot: int, facts: SearchFacts) -> None:
-        self._names[slot], self.fields[slot] = facts.name, facts.fields
+        self.texts.recount(terms_of(self.fields.at(slot)), facts.terms)
+        self._names[slot] = facts.name
+        self.fields.put(slot, facts.fields)
         for name, values in facts.facets.items():
             self.facets[name].put(slot, values)
         for name in self._exact_of[slot]:

@@ -191,7 +191,8 @@ def _attempt(index: SearchIndex, parsed: ParsedQuery, scope: QueryScope) -> _Att
     size = len(index)
     # Rarer units weigh more, and those that no tool has nothing.
     weights = tuple(
-        ranking.inverse_document_frequency(index.texts.count(unit), size) for unit in parsed.units
+        ranking.inverse_document_frequency(index.texts.count_unit(unit), size)
+        for unit in parsed.units
     )
     every = scope.match(index, parsed, weights, "every")
     step: MatchStep = "all" if every.total else "any"

@@ -184,7 +184,7 @@ def _hits(
         SearchHit(
             index.ids[slot],
             score,
-            _named(fields_with(terms, index.fields[slot]), exact=slot in found.named),
+            _named(fields_with(terms, index.fields.at(slot)), exact=slot in found.named),
         )
         for slot, score in zip(slots, parts.tolist(), strict=True)
     ]

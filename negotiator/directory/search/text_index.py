@@ -8,6 +8,7 @@ tools this process has merged. A known word or name is a document too, for fuzzy
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -63,9 +64,11 @@ class TextMatches:
 
 
 class TextIndex:
-    """Terms of tools and known words. Changes are searchable after `commit`."""
+    """Terms of tools and known words, in memory or in a folder that is this process's own. Changes are searchable
+    after `commit`.
+    """
 
-    def __init__(self) -> None:
+    def __init__(self, folder: Path | None = None) -> None:
         builder = tantivy.SchemaBuilder()
         builder.add_unsigned_field("slot", indexed=True, fast=True)
         builder.add_text_field("terms", tokenizer_name="words", index_option="basic")
@@ -74,7 +77,8 @@ class TextIndex:
         for field in ("word", "name", "sound"):
             builder.add_text_field(field, tokenizer_name="raw", index_option="basic")
         self._schema = builder.build()
-        self._index = tantivy.Index(self._schema)
+        self.folder = folder
+        self._index = tantivy.Index(self._schema, path=str(folder) if folder else None)
         split = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).build()
         self._index.register_tokenizer("words", split)
         self._writer = self._index.writer(_HEAP, 1)
@@ -83,7 +87,8 @@ class TextIndex:
         self._texts: list[str] = []
         self.factors = NumberColumn(np.float64)
         self._places: dict[str, int] = {}
-        self._counts: dict[QueryUnit | str, int] = {}
+        self._tools: dict[str, int] = {}
+        self._counts: dict[QueryUnit, int] = {}
 
     def put(self, slot: int, facts: SearchFacts, factor: float, *, replaces: bool = False) -> None:
         """Set the facts of a tool and the factor of its preliminary score, at least 1."""
@@ -132,15 +137,53 @@ class TextIndex:
         self._searcher = searcher
         self._counts.clear()
 
-    def count(self, unit: QueryUnit | str) -> int:
-        """The number of tools with any phrase of a unit, or with a term."""
+    def recount(self, removed: Iterable[str], added: Iterable[str]) -> None:
+        """Note which terms a tool has no more, and which it has now."""
+        for term in removed:
+            self._tools[term] -= 1
+        for term in added:
+            self._tools[term] = self._tools.get(term, 0) + 1
+
+    def count(self, term: str) -> int:
+        """The number of tools with a term."""
+        return self._tools.get(term, 0)
+
+    def count_unit(self, unit: QueryUnit) -> int:
+        """The number of tools with any phrase of a unit."""
+        phrases = unit.phrases
+        if len(phrases) == 1 and len(phrases[0][1]) == 1:
+            return self.count(phrases[0][1][0])
         found = self._counts.get(unit)
         if found is None:
-            phrases = [(unit,)] if isinstance(unit, str) else [phrase for _, phrase in unit.phrases]
+            query = _any([self._phrase(phrase) for _, phrase in phrases])
             # The library's types lack this member.
-            result: Any = self._searcher.search(_any([self._phrase(each) for each in phrases]), 1)
+            result: Any = self._searcher.search(query, 1)
             found = self._counts[unit] = int(result.count)
         return found
+
+    def close(self) -> None:
+        """Write everything to the folder; nothing can be put afterwards."""
+        self._writer.commit()
+        self._writer.wait_merging_threads()
+
+    def state(self) -> dict[str, Any]:
+        """What `restore` needs beside the folder."""
+        return {
+            "known": self._known,
+            "places": self._places,
+            "tools": self._tools,
+            "documents": self._searcher.num_docs,
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Take over what `state` gave; ValueError when the folder is another one."""
+        if self._searcher.num_docs != state["documents"]:
+            raise ValueError("documents of the text index are missing")
+        self._known, self._places, self._tools = state["known"], state["places"], state["tools"]
+        self._texts = [""] * sum(map(len, self._known.values()))
+        for known in self._known.values():
+            for word, number in known.items():
+                self._texts[number] = word
 
     def match(
         self,

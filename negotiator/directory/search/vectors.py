@@ -1,5 +1,7 @@
 """Sentence vectors of tools by slot: how near a tool is to a query in meaning."""
 
+import hashlib
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -10,6 +12,7 @@ from negotiator.directory.taxonomy import TASKS, TAXONOMY
 SentenceVector = NDArray[np.float32]
 _FIRST: Final = 1024
 _FEW: Final = 100
+DIGEST_SIZE: Final = 16
 
 
 def sentences_of(document: dict[str, Any]) -> tuple[str, ...]:
@@ -26,11 +29,17 @@ def sentences_of(document: dict[str, Any]) -> tuple[str, ...]:
     )
 
 
+def digest_of(texts: Sequence[str]) -> bytes:
+    """The digest by which the vector of these texts is known."""
+    return hashlib.blake2b("\0".join(texts).encode(), digest_size=DIGEST_SIZE).digest()
+
+
 class VectorColumn:
-    """A unit vector for each tool. Texts wait in `waiting`, by slot, until their vector is computed."""
+    """A unit vector for each tool, and the digest of its texts; those without a vector are in `waiting`, by slot."""
 
     def __init__(self) -> None:
-        self.waiting: dict[int, tuple[str, ...]] = {}
+        self.waiting: dict[int, bytes] = {}
+        self._digests: list[bytes] = []
         self._rows: SentenceVector = np.zeros((0, 0), np.float32)
 
     @property
@@ -38,9 +47,17 @@ class VectorColumn:
         """Whether nearly every tool has a vector, so that meaning may count."""
         return len(self._rows) > 0 and len(self.waiting) <= len(self._rows) // _FEW
 
-    def put(self, slot: int, texts: tuple[str, ...], vector: SentenceVector) -> None:
-        """Set the vector of these texts, unless the tool has other texts by now."""
-        if self.waiting.get(slot) != texts:
+    def expect(self, slot: int, texts: Sequence[str]) -> None:
+        """Let the tool wait for the vector of these texts, unless it has it."""
+        digest = digest_of(texts)
+        if slot == len(self._digests):
+            self._digests.append(b"")
+        if self._digests[slot] != digest:
+            self._digests[slot] = self.waiting[slot] = digest
+
+    def put(self, slot: int, digest: bytes, vector: SentenceVector) -> None:
+        """Set the vector of the texts with this digest, unless the tool has other texts by now."""
+        if self.waiting.get(slot) != digest:
             return
         del self.waiting[slot]
         if slot >= len(self._rows):
@@ -49,6 +66,39 @@ class VectorColumn:
                 rows[: len(self._rows)] = self._rows
             self._rows = rows
         self._rows[slot] = vector
+
+    def digests(self) -> NDArray[np.uint8]:
+        """The digests of the texts of all tools."""
+        return np.frombuffer(b"".join(self._digests), np.uint8).reshape(-1, DIGEST_SIZE)
+
+    def stored(self) -> tuple[SentenceVector, NDArray[np.uint8]]:
+        """The vectors of the first tools, and the digests of all for `restore`; a tool that waits has zeros."""
+        digests = self.digests().copy()
+        digests[list(self.waiting)] = 0
+        return self._rows[: len(digests)], digests
+
+    def restore_digests(self, digests: NDArray[np.uint8]) -> None:
+        """Let every tool wait for the vector of these texts."""
+        joined = digests.tobytes()
+        starts = range(0, len(joined), DIGEST_SIZE)
+        self._digests = [joined[start : start + DIGEST_SIZE] for start in starts]
+        self.waiting = dict(enumerate(self._digests))
+
+    def restore(self, rows: SentenceVector, digests: NDArray[np.uint8]) -> bool:
+        """Take over the vectors of the first tools, each made of the texts with its digest.
+
+        False, and nothing is changed, where a tool would lose its vector.
+        """
+        known = digests.tobytes()
+        waiting = {
+            slot: digest
+            for slot, digest in enumerate(self._digests)
+            if known[slot * DIGEST_SIZE : (slot + 1) * DIGEST_SIZE] != digest
+        }
+        if waiting.keys() - self.waiting.keys():
+            return False
+        self.waiting, self._rows = waiting, rows
+        return True
 
     def likeness(self, query: SentenceVector, slots: NDArray[np.int64]) -> SentenceVector:
         """The cosine of each of these tools with the query, at least 0; 0 for a tool without a vector."""

@@ -29,6 +29,7 @@ from negotiator.directory.search.search import SearchRequest, search_page
 from negotiator.directory.tool_vectors import ToolVectors
 from negotiator.memory.embedding.embedder_selection import choose_embedder
 from tests.conftest import MODELS
+from tests.helpers.search_entries import reader
 from tests.quality.directory.judged_queries import AT, ENTRIES, FILE, GRADES, gain
 
 Search = Callable[[str], list[str]]
@@ -70,6 +71,7 @@ class Searches:
         self.slugs = [str(entry.document["slug"]) for entry in entries]
         self.queries: dict[str, Any] = {}
         self.vectors = vectors
+        self.documents = reader(*entries)
         builder = tantivy.SchemaBuilder()
         builder.add_unsigned_field("slot", stored=True)
         builder.add_text_field("text", tokenizer_name="en_stem")
@@ -87,7 +89,7 @@ class Searches:
 
     async def learn(self, texts: Sequence[str]) -> None:
         """Compute the vectors of the tools and of these queries."""
-        await self.vectors.fill(self.index)
+        await self.vectors.fill(self.index, self.documents)
         for text in texts:
             for written in (text, self.english(text)):
                 self.queries[written] = await self.vectors.of_query(written)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from negotiator.directory.search.index import SearchIndex
 from negotiator.directory.search.search import SearchRequest, search_page
 from negotiator.directory.tool_vectors import ToolVectors
-from tests.helpers.search_entries import AT, entry, ids, indexed
+from tests.helpers.search_entries import AT, entry, ids, indexed, reader
 
 pytestmark = pytest.mark.asyncio
 THEMES = ({"invoice", "accounting", "bill"}, {"song", "music", "melody"})
@@ -42,20 +42,24 @@ class ThemeEmbedder:
         return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
+TOOLS = (
+    entry("Ledger", "accounting at ease", key="tool_1"),
+    entry("Jukebox", "plays music", key="tool_2"),
+    entry("Kettle", "boils water", key="tool_3"),
+)
+NEW = entry("Kettle", "boils music", key="tool_3")
+
+
 def tools() -> SearchIndex:
     """A ledger and a jukebox, and others."""
-    return indexed(
-        entry("Ledger", "accounting at ease", key="tool_1"),
-        entry("Jukebox", "plays music", key="tool_2"),
-        entry("Kettle", "boils water", key="tool_3"),
-    )
+    return indexed(*TOOLS)
 
 
 async def test_a_tool_is_found_by_its_meaning_without_any_common_word(tmp_path: Path) -> None:
     index, vectors = tools(), ToolVectors(ThemeEmbedder(), tmp_path)
     plain = SearchRequest(query="bill", sort="relevance", now=AT)
     assert ids(search_page(index, plain)) == []
-    await vectors.fill(index)
+    await vectors.fill(index, reader(*TOOLS))
     near = SearchRequest(
         query="bill", sort="relevance", now=AT, vector=await vectors.of_query("bill")
     )
@@ -68,10 +72,10 @@ async def test_a_tool_is_found_by_its_meaning_without_any_common_word(tmp_path: 
 
 async def test_vectors_are_computed_once_and_then_read_from_the_file(tmp_path: Path) -> None:
     first, second = ThemeEmbedder(), ThemeEmbedder()
-    await ToolVectors(first, tmp_path).fill(tools())
+    await ToolVectors(first, tmp_path).fill(tools(), reader(*TOOLS))
     index = tools()
-    index.put([entry("Kettle", "boils music", key="tool_3")])
-    await ToolVectors(second, tmp_path).fill(index)
+    index.put([NEW])
+    await ToolVectors(second, tmp_path).fill(index, reader(*TOOLS, NEW))
     assert (first.texts, second.texts) == (9, 3)
     assert index.vectors.waiting == {}
 
@@ -82,9 +86,9 @@ async def test_one_of_several_workers_computes(tmp_path: Path) -> None:
     with (tmp_path / "directory-themes.vectors").open("ab") as other:
         fcntl.flock(other, fcntl.LOCK_EX)
         index = tools()
-        await vectors.fill(index)
+        await vectors.fill(index, reader(*TOOLS))
         assert (embedder.texts, index.vectors.present) == (0, False)
-    await vectors.fill(index)
+    await vectors.fill(index, reader(*TOOLS))
     assert (embedder.texts, index.vectors.present) == (9, True)
 
 
@@ -93,9 +97,9 @@ async def test_pages_with_meaning_skip_and_repeat_nothing_while_the_catalogue_gr
 ) -> None:
     index, vectors = indexed(), ToolVectors(ThemeEmbedder(), tmp_path)
     texts = ("accounting", "bill", "music", "bill and song", "accounting with melody")
-    for number in range(25):
-        index.put([entry(f"T{number}", texts[number % 5], key=f"tool_{number:02}")])
-    await vectors.fill(index)
+    entries = [entry(f"T{n}", texts[n % 5], key=f"tool_{n:02}") for n in range(32)]
+    index.put(entries[:25])
+    await vectors.fill(index, reader(*entries))
     wanted = SearchRequest(
         query="invoice bill",
         sort="relevance",
@@ -111,8 +115,8 @@ async def test_pages_with_meaning_skip_and_repeat_nothing_while_the_catalogue_gr
         if page.last is None:
             break
         if number < 32:
-            index.put([entry(f"T{number}", texts[number % 5], key=f"tool_{number}")])
-            await vectors.fill(index)
+            index.put([entries[number]])
+            await vectors.fill(index, reader(*entries))
         page = search_page(index, replace(wanted, after=page.last, frozen=page.frozen))
         seen += ids(page)
     assert len(seen) == len(set(seen))
