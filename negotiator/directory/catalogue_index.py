@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import gc
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -130,7 +131,10 @@ class CatalogueIndex:
                 if self._stored is None:
                     raise
                 self._faults.failed(str(fault))
-                self._stored, self._index = None, await self._build(_empty_index(None))
+                self._stored, self._index = (
+                    None,
+                    await self._build(_empty_index(None, building=True)),
+                )
                 continue
             self._index.adopt(staged)
             self._seq = found[-1].seq if found else newest
@@ -145,7 +149,7 @@ class CatalogueIndex:
             except (OSError, ValueError) as fault:
                 self._faults.failed(str(fault))
         if index is None:
-            index = await self._build(_empty_index(None))
+            index = await self._build(_empty_index(None, building=True))
         # The index lives as long as the process: the collector must not scan it during a request.
         gc.collect()
         gc.freeze()
@@ -161,7 +165,9 @@ class CatalogueIndex:
                 if not builds:
                     await asyncio.sleep(_WAIT)
                 elif (index := await self._opened(folder)) is None:
-                    made = await thread_pools.FILES.run_unhurried(folder.make, _empty_index)
+                    made = await thread_pools.FILES.run_unhurried(
+                        folder.make, partial(_empty_index, building=True)
+                    )
                     index = await self._stored_anew(folder, await self._build(made))
                 if index is not None:
                     break
@@ -210,6 +216,7 @@ class CatalogueIndex:
         while found := await self._store.scan(_after(since, _LOAD)):
             await thread_pools.SEARCH.run_unhurried(_add, index, found)
             since = found[-1].seq
+        await thread_pools.SEARCH.run_unhurried(index.texts.built)
         self._seq = since
         return index
 
@@ -233,12 +240,14 @@ class CatalogueIndex:
         return await self._store.read(lambda tx: catalogue_queries.read_documents(tx, ids))
 
 
-def _empty_index(folder: Path | None) -> "SearchIndex":
+def _empty_index(folder: Path | None, *, building: bool = False) -> "SearchIndex":
     from negotiator.directory.search import languages, terms
     from negotiator.directory.search.index import SearchIndex
 
     translator = languages.load_translator(LANGUAGES_FILE)
-    return SearchIndex(terms.load_synonyms(SYNONYMS_FILE), translator, folder=folder)
+    return SearchIndex(
+        terms.load_synonyms(SYNONYMS_FILE), translator, folder=folder, building=building
+    )
 
 
 def _after(since: int, limit: int) -> Callable[[Transaction], list[ChangedTool]]:
@@ -246,7 +255,7 @@ def _after(since: int, limit: int) -> Callable[[Transaction], list[ChangedTool]]
 
 
 def _add(index: "SearchIndex", found: Sequence[ChangedTool]) -> None:
-    index.put([_entry(each) for each in found])
+    index.build([_entry(each) for each in found])
 
 
 def _entry(changed: ChangedTool) -> "IndexEntry":

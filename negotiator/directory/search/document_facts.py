@@ -65,15 +65,20 @@ def read_facts(document: dict[str, Any]) -> SearchFacts:
     )
 
 
-def fields_with(terms: Iterable[str], fields: bytes) -> int:
-    """The fields that have any of the terms, as bits."""
-    bits = 0
-    for term in terms:
-        word = f" {term} ".encode()
-        place = fields.find(word)
+def field_words(terms: Iterable[str]) -> list[bytes]:
+    """The terms as `fields_with` looks for them."""
+    return [f" {term} ".encode() for term in terms]
+
+
+def fields_with(words: Iterable[bytes], fields: bytes) -> int:
+    """The fields that have any of the words, as bits."""
+    bits, find = 0, fields.find
+    for word in words:
+        place = find(word)
         while place >= 0:
             bits |= 1 << fields.count(b"|", 0, place)
-            place = fields.find(word, place + 1)
+            end = find(b"|", place)
+            place = find(word, end) if end >= 0 else end
     return bits
 
 

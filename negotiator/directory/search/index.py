@@ -70,10 +70,11 @@ class SearchIndex:
         translator: QueryTranslator | None = None,
         *,
         folder: Path | None = None,
+        building: bool = False,
     ) -> None:
         self.synonyms = synonyms
         self._translator = translator
-        self.texts = TextIndex(folder)
+        self.texts = TextIndex(folder, building=building)
         self.vectors = VectorColumn()
         self.ids: list[str] = []
         self.fields = BytesColumn()
@@ -114,8 +115,17 @@ class SearchIndex:
         """Add tools or new versions of them."""
         self.adopt(self.stage(entries))
 
+    def build(self, entries: Sequence[IndexEntry]) -> None:
+        """Add tools to an index that is built; they are searchable after `texts.built`."""
+        self.adopt(StagedEntries(self._write(entries), None))
+
     def stage(self, entries: Iterable[IndexEntry]) -> StagedEntries:
         """Write tools or new versions of them to the text index; `adopt` makes them searchable."""
+        return StagedEntries(self._write(entries), self.texts.commit())
+
+    def _write(
+        self, entries: Iterable[IndexEntry]
+    ) -> list[tuple[int, IndexEntry, SearchFacts, Standing]]:
         staged: dict[str, tuple[int, IndexEntry, SearchFacts, Standing]] = {}
         added = len(self)
         for entry in entries:
@@ -128,7 +138,7 @@ class SearchIndex:
             self.texts.learn("word", facts.surfaces)
             self.texts.learn("name", facts.exact)
             staged[entry.id] = slot, entry, facts, standing
-        return StagedEntries(list(staged.values()), self.texts.commit())
+        return list(staged.values())
 
     def adopt(self, staged: StagedEntries) -> None:
         """Make staged tools searchable."""
@@ -141,7 +151,8 @@ class SearchIndex:
             self.standing.put(slot, standing.score)
             self.worth.put(slot, standing.worth)
             self.texts.factors.put(slot, standing.factor)
-        self.texts.use(staged.searcher)
+        if staged.searcher is not None:
+            self.texts.use(staged.searcher)
         self._name_rank = self._visible = None
 
     def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from negotiator.directory.search import ranking
 from negotiator.directory.search.columns import Mask, Slots
-from negotiator.directory.search.document_facts import SEARCHED_FIELDS, fields_with
+from negotiator.directory.search.document_facts import SEARCHED_FIELDS, field_words, fields_with
 from negotiator.directory.search.index import VISIBLE_STATUSES, SearchIndex, SortOrder
 from negotiator.directory.search.matching import BEST, QueryMatches, QueryScope, find_matches
 from negotiator.directory.search.query import PinnedQuery
@@ -165,8 +165,10 @@ def _scores(index: SearchIndex, matches: QueryMatches, vector: SentenceVector | 
         if vector is None or pinned.near is None
         else index.vectors.likeness(vector, at),
     )
-    scores[np.isin(at, list(matches.named))] += ranking.HIGHEST_SCORE
-    scores[found.preliminary <= pinned.floor] -= ranking.HIGHEST_SCORE
+    if matches.named:
+        scores[np.isin(at, list(matches.named))] += ranking.HIGHEST_SCORE
+    if pinned.floor:
+        scores[found.preliminary <= pinned.floor] -= ranking.HIGHEST_SCORE
     return scores
 
 
@@ -177,14 +179,14 @@ def _hits(
     if found is None or scores is None:
         return [SearchHit(index.ids[slot]) for slot in slots]
     phrases = (phrase for unit in found.parsed.units for _, phrase in unit.phrases)
-    terms = {term for phrase in phrases for term in phrase}
+    words = field_words({term for phrase in phrases for term in phrase})
     highest = ranking.HIGHEST_SCORE
     parts = np.clip(np.where(scores < 0, scores + highest, scores), 0, highest) / highest
     return [
         SearchHit(
             index.ids[slot],
             score,
-            _named(fields_with(terms, index.fields.at(slot)), exact=slot in found.named),
+            _named(fields_with(words, index.fields.at(slot)), exact=slot in found.named),
         )
         for slot, score in zip(slots, parts.tolist(), strict=True)
     ]

@@ -27,8 +27,14 @@ float32 holds such sums exactly in whatever order they are added, and after a fa
 _HEAVY: Final = 0.35
 """A unit with this share of the query's weight says what is looked for."""
 _HEAP: Final = 20_000_000
+_BUILDING_HEAP: Final = 400_000_000
+"""Bytes that the library may use before it writes a part of the index; every part costs each query."""
 
-_PLACE_MARK: Final = "~"
+_QUERIES: Final = 10_000
+"""Tokens whose queries are kept."""
+_LEVEL_MARK: Final = "~"
+_IMPACTS: Final = sorted(set(FIELD_IMPACTS))
+_LEVELS: Final = {impact: level for level, impact in enumerate(_IMPACTS)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +56,8 @@ class TextMatches:
 
     def union(self, slots: Sequence[int]) -> "TextMatches":
         """These and other tools, which match nothing of the text."""
+        if not slots:
+            return self
         added = np.setdiff1d(np.array(slots, np.int64), self.slots)
         if not len(added):
             return self
@@ -65,10 +73,10 @@ class TextMatches:
 
 class TextIndex:
     """Terms of tools and known words, in memory or in a folder that is this process's own. Changes are searchable
-    after `commit`.
+    after `commit`. `building` is for a whole catalogue.
     """
 
-    def __init__(self, folder: Path | None = None) -> None:
+    def __init__(self, folder: Path | None = None, *, building: bool = False) -> None:
         builder = tantivy.SchemaBuilder()
         builder.add_unsigned_field("slot", indexed=True, fast=True)
         builder.add_text_field("terms", tokenizer_name="words", index_option="basic")
@@ -81,14 +89,15 @@ class TextIndex:
         self._index = tantivy.Index(self._schema, path=str(folder) if folder else None)
         split = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).build()
         self._index.register_tokenizer("words", split)
-        self._writer = self._index.writer(_HEAP, 1)
+        self._writer = self._index.writer(_BUILDING_HEAP if building else _HEAP, 1)
         self._searcher = self._index.searcher()
         self._known: dict[str, dict[str, int]] = {"word": {}, "name": {}}
         self._texts: list[str] = []
         self.factors = NumberColumn(np.float64)
-        self._places: dict[str, int] = {}
+        self._levels: dict[str, int] = {}
         self._tools: dict[str, int] = {}
         self._counts: dict[QueryUnit, int] = {}
+        self._queries: dict[str, tantivy.Query] = {}
 
     def put(self, slot: int, facts: SearchFacts, factor: float, *, replaces: bool = False) -> None:
         """Set the facts of a tool and the factor of its preliminary score, at least 1."""
@@ -97,8 +106,9 @@ class TextIndex:
             self._writer.delete_documents_by_query(self._slot(slot))
         tokens: list[str] = []
         for term, place in facts.terms.items():
-            self._places[term] = self._places.get(term, 0) | 1 << place
-            tokens.append(f"{term}{_PLACE_MARK}{place}")
+            level = _LEVELS[FIELD_IMPACTS[place]]
+            self._levels[term] = self._levels.get(term, 0) | 1 << level
+            tokens.append(f"{term}{_LEVEL_MARK}{level}")
         tokens += (
             _facet(name, value)
             for name, values in facts.facets.items()
@@ -131,6 +141,12 @@ class TextIndex:
         self._writer.commit()
         self._index.reload()
         return self._index.searcher()
+
+    def built(self) -> None:
+        """Make all that was put searchable; from now on little is put at a time."""
+        self.use(self.commit())
+        self._writer.wait_merging_threads()
+        self._writer = self._index.writer(_HEAP, 1)
 
     def use(self, searcher: tantivy.Searcher) -> None:
         """Answer from this searcher from now on."""
@@ -170,7 +186,7 @@ class TextIndex:
         """What `restore` needs beside the folder."""
         return {
             "known": self._known,
-            "places": self._places,
+            "levels": self._levels,
             "tools": self._tools,
             "documents": self._searcher.num_docs,
         }
@@ -179,7 +195,7 @@ class TextIndex:
         """Take over what `state` gave; ValueError when the folder is another one."""
         if self._searcher.num_docs != state["documents"]:
             raise ValueError("documents of the text index are missing")
-        self._known, self._places, self._tools = state["known"], state["places"], state["tools"]
+        self._known, self._levels, self._tools = state["known"], state["levels"], state["tools"]
         self._texts = [""] * sum(map(len, self._known.values()))
         for known in self._known.values():
             for word, number in known.items():
@@ -234,7 +250,13 @@ class TextIndex:
         return tantivy.Query.const_score_query(any_value, 0.0)
 
     def _term(self, token: str) -> tantivy.Query:
-        return tantivy.Query.term_query(self._schema, "terms", token, "basic")
+        found = self._queries.get(token)
+        if found is None:
+            if len(self._queries) >= _QUERIES:
+                self._queries.clear()
+            found = tantivy.Query.term_query(self._schema, "terms", token, "basic")
+            self._queries[token] = found
+        return found
 
     def _phrase(self, phrase: Sequence[str]) -> tantivy.Query:
         words = [
@@ -246,9 +268,9 @@ class TextIndex:
         return tantivy.Query.boolean_query([(tantivy.Occur.Must, word) for word in words])
 
     def _tokens(self, term: str) -> list[tuple[int, str]]:
-        """The places that the term has in some tool, and its token for each."""
-        places = _set_bits(self._places.get(term, 0))
-        return [(place, f"{term}{_PLACE_MARK}{place}") for place in places]
+        """The levels of impact that the term has in some tool, and its token for each."""
+        levels = _set_bits(self._levels.get(term, 0))
+        return [(level, f"{term}{_LEVEL_MARK}{level}") for level in levels]
 
     def _scored(self, unit: QueryUnit, share: float, whole: int) -> tantivy.Query:
         """A query whose score is `whole`, and as a fraction `share` times the impact of the best phrase."""
@@ -271,13 +293,13 @@ class TextIndex:
         return found[0] if len(found) == 1 else tantivy.Query.disjunction_max_query(found)
 
     def _impacts(self, term: str, whole: int, factor: float) -> list[tantivy.Query]:
-        """A query for each place that the term has in some tool; the score is `whole` and `factor` times the impact."""
+        """A query for each level that the term has in some tool; the score is `whole` and `factor` times the impact."""
         return [
             tantivy.Query.const_score_query(
                 self._term(token),
-                whole + max(1, round(factor * FIELD_IMPACTS[place] * _FRACTIONS)) / _FRACTIONS,
+                whole + max(1, round(factor * _IMPACTS[level] * _FRACTIONS)) / _FRACTIONS,
             )
-            for place, token in self._tokens(term)
+            for level, token in self._tokens(term)
         ]
 
     def _matches(self, query: tantivy.Query, best: int | None) -> TextMatches:
@@ -331,9 +353,9 @@ def _any(queries: Sequence[tantivy.Query]) -> tantivy.Query:
     return tantivy.Query.boolean_query([(tantivy.Occur.Should, query) for query in queries])
 
 
-@lru_cache(maxsize=2 ** len(FIELD_IMPACTS))
+@lru_cache(maxsize=2 ** len(_IMPACTS))
 def _set_bits(bits: int) -> tuple[int, ...]:
-    return tuple(place for place in range(len(FIELD_IMPACTS)) if bits >> place & 1)
+    return tuple(place for place in range(len(_IMPACTS)) if bits >> place & 1)
 
 
 def _whole_shares(weights: Sequence[float]) -> list[int]:
