@@ -159,7 +159,9 @@ class CatalogueExchange:
         from negotiator.directory.search.search import search_page
 
         index, _ = await self.catalogue_index.current()
-        request = await listing_answers.search_request(query, self.cursors, self.catalogue_index)
+        request = await listing_answers.search_request(
+            query, self.cursors, self.catalogue_index, index
+        )
         found = search_page(index, request)
         documents = await self.catalogue_index.documents([hit.id for hit in found.hits])
         shown = [ToolView.model_validate_json(document) for document in documents]

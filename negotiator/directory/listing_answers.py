@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import astuple
+from dataclasses import fields
 from datetime import datetime
 from email.utils import formatdate
 from typing import TYPE_CHECKING, Any, Final
@@ -89,10 +89,11 @@ def categories_with_counts(index: "SearchIndex") -> dict[str, Any]:
 
 
 async def search_request(
-    query: ListTools, cursors: Cursors, catalogue_index: CatalogueIndex
+    query: ListTools, cursors: Cursors, catalogue_index: CatalogueIndex, index: "SearchIndex"
 ) -> "SearchRequest":
-    """The request to the index, with the query in English and its vector; 400 `invalid_cursor` for a cursor of another
-    list.
+    """The request to this state of the index, with the query in English and its vector.
+
+    400 `invalid_cursor` for a cursor of another list.
     """
     from negotiator.directory.search.query import PinnedQuery
     from negotiator.directory.search.search import SearchRequest
@@ -107,7 +108,7 @@ async def search_request(
     if frozen is not None:
         translated = frozen.translated
     else:
-        read = (await catalogue_index.current())[0].translate(query.text)
+        read = index.translate(query.text)
         translated = (read.language, read.text) if read else None
     since = query.updated_since
     sort = query.sort or ("relevance" if query.text else "popularity")
@@ -137,7 +138,7 @@ def next_cursor(query: ListTools, page: "SearchPage", cursors: Cursors) -> str |
     if page.last is None:
         return None
     frozen = page.frozen
-    pinned = frozen and astuple(frozen)
+    pinned = frozen and [getattr(frozen, each.name) for each in fields(frozen)]
     return cursors.seal([*page.last, pinned], *cursor_binding(query))
 
 

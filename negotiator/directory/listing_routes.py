@@ -177,7 +177,7 @@ class CatalogueListing:
         cached = self._cache.get(tag)
         if cached is None:
             request = await listing_answers.search_request(
-                query, self.cursors, self.catalogue_index
+                query, self.cursors, self.catalogue_index, index
             )
             found = search_page(index, request)
             cursor = listing_answers.next_cursor(query, found, self.cursors)

@@ -84,6 +84,7 @@ def ours(folder: Path, name: str) -> Iterator[Contestant]:
     port = free_port()
     environment = {
         **LIFTED,
+        "NEGOTIATOR_LIMIT_DIRECTORY_RPM": LIFTED["NEGOTIATOR_LIMIT_RPM"],
         "NEGOTIATOR_BASE_URL": BASE,
         "NEGOTIATOR_DATA_DIR": str(folder),
         "NEGOTIATOR_KEYS_DIR": str(folder / "keys"),

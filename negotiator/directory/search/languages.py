@@ -121,10 +121,12 @@ class QueryTranslator:
         found = _words(text)
         if not found:
             return None
-        readings = {name: each.read(found, known) for name, each in self._vocabularies.items()}
-        language = max(readings, key=lambda name: readings[name].known)
         has = [known(word) for word in found]
         english = sum(word in STOP_WORDS or there for word, there in zip(found, has, strict=True))
+        if english == len(found):
+            return None
+        readings = {name: each.read(found, known) for name, each in self._vocabularies.items()}
+        language = max(readings, key=lambda name: readings[name].known)
         if readings[language].known > english:
             return Translation(language, " ".join(readings[language].words))
         read = self._vocabularies[language]

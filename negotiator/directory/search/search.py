@@ -112,6 +112,8 @@ def _matches(
     found = replace(found, frozen=replace(found.frozen, translated=request.translated))
     if not request.facets:
         return found, None
+    if allowed is None:
+        return found, found.found.slots
     wide = QueryScope(None, {}, None, vector)
     again = find_matches(index, text, wide, frozen=found.frozen, now=request.now)
     return found, again.found.slots
@@ -181,14 +183,15 @@ def _hits(
     phrases = (phrase for unit in found.parsed.units for _, phrase in unit.phrases)
     words = field_words({term for phrase in phrases for term in phrase})
     highest = ranking.HIGHEST_SCORE
-    parts = np.clip(np.where(scores < 0, scores + highest, scores), 0, highest) / highest
+    raised = [score + highest if score < 0 else score for score in scores.tolist()]
+    parts = [max(0, min(score, highest)) / highest for score in raised]
     return [
         SearchHit(
             index.ids[slot],
             score,
             _named(fields_with(words, index.fields.at(slot)), exact=slot in found.named),
         )
-        for slot, score in zip(slots, parts.tolist(), strict=True)
+        for slot, score in zip(slots, parts, strict=True)
     ]
 
 
