@@ -93,6 +93,7 @@ class TextIndex:
         self._searcher = self._index.searcher()
         self._known: dict[str, dict[str, int]] = {"word": {}, "name": {}}
         self._texts: list[str] = []
+        self._learned: list[tuple[str, str]] = []
         self.factors = NumberColumn(np.float64)
         self._levels: dict[str, int] = {}
         self._tools: dict[str, int] = {}
@@ -128,16 +129,20 @@ class TextIndex:
         for word in words:
             if len(word) >= SHORTEST_WORD - 1 and word not in known and not word.isdigit():
                 known[word] = len(self._texts)
-                document = tantivy.Document()
-                document.add_unsigned("number", len(self._texts))
-                document.add_text(field, word)
-                if word.isalpha() and len(word) >= SHORTEST_WORD:
-                    document.add_text("sound", field + phonetic_key(word))
                 self._texts.append(word)
-                self._writer.add_document(document)
+                self._learned.append((field, word))
 
     def commit(self) -> tantivy.Searcher:
         """Write the changes; the searcher that sees them, for `use`."""
+        # Words come after the tools: those of a whole catalogue are then side by side, which searches pass faster.
+        for field, word in self._learned:
+            document = tantivy.Document()
+            document.add_unsigned("number", self._known[field][word])
+            document.add_text(field, word)
+            if word.isalpha() and len(word) >= SHORTEST_WORD:
+                document.add_text("sound", field + phonetic_key(word))
+            self._writer.add_document(document)
+        self._learned.clear()
         self._writer.commit()
         self._index.reload()
         return self._index.searcher()
@@ -179,7 +184,7 @@ class TextIndex:
 
     def close(self) -> None:
         """Write everything to the folder; nothing can be put afterwards."""
-        self._writer.commit()
+        self.use(self.commit())
         self._writer.wait_merging_threads()
 
     def state(self) -> dict[str, Any]:
@@ -274,6 +279,10 @@ class TextIndex:
 
     def _scored(self, unit: QueryUnit, share: float, whole: int) -> tantivy.Query:
         """A query whose score is `whole`, and as a fraction `share` times the impact of the best phrase."""
+        if len(unit.phrases) == 1 and len(unit.phrases[0][1]) == 1:
+            ((weight, (term,)),) = unit.phrases
+            # No tool has two of these, so the sum is the only one, and faster than the largest.
+            return _any(self._impacts(term, whole, share * weight))
         found: list[tantivy.Query] = []
         for weight, phrase in unit.phrases:
             terms = list(dict.fromkeys(phrase))
