@@ -66,6 +66,7 @@ bench-console: $(READY) ## Measure each page beside the API operations that it r
 
 bench-directory: $(READY) ## Measure reading and searching the catalogue beside a bare endpoint
 	$(BIN)/python -m tests.bench.directory
+	$(BIN)/python -m tests.bench.directory --sizes 1000 --meaning
 
 bench-growth: $(READY) ## Measure requests and the housekeeping over 10⁴, 10⁵ and 10⁶ rows in each table, on both engines
 	$(BIN)/python -m tests.bench.growth
@@ -92,6 +93,7 @@ hosts: $(READY) .hosts/mcp-1/ready .hosts/mcp-2/ready ## Run agent frameworks an
 	.hosts/$*/bin/pip --disable-pip-version-check install -q --no-deps --require-hashes -r $< && touch $@
 
 bench-strategy: $(READY) ## Rank the next move against the public negotiators
+	$(BIN)/python -m tests.bench.next_move
 	$(BIN)/python tests/bench/negotiation/strategy.py $(SHARED)/negotiation/negmas_harness.py --advisor strategy_advisor:advise
 
 bench-people: $(READY) ## Haggle with scripted people over twenty cases: deals, room got, concessions taken back, forecast
@@ -112,7 +114,7 @@ bench-speech: $(READY) voice ## Measure the embedded recognisers on people: word
 	$(BIN)/python -m tests.bench.speech
 
 bench-teleprompter: $(READY) voice ## Measure words and sound to a card, over real sockets
-	$(BIN)/python -m tests.bench.utterance
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.bench.utterance
 	$(BIN)/python -m tests.bench.teleprompter
 
 files-entered: $(READY) ## Count the files and functions of the package that each kind of request enters

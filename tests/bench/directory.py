@@ -1,10 +1,12 @@
 """`make bench-directory`: reading and searching the catalogue beside a bare endpoint that answers the same bytes.
 
-    python -m tests.bench.directory [--sizes 1000,100000] [--rounds 3] [--seconds 4]
+    python -m tests.bench.directory [--sizes 1000,100000] [--rounds 3] [--seconds 4] [--data FOLDER] [--meaning]
 
 One worker on one core, wrk with 32 connections on the other. Queries are a few words of some tool's entry, many more
 than are remembered; one in ten is misspelt. The bare endpoint runs in the same minutes, and every ratio is taken
-inside one round. CPU is user and system time of the server's process tree per request.
+inside one round. CPU is user and system time of the server's process tree per request. The catalogues are kept in
+FOLDER for the next run. With `--meaning` the vectors of the tools are computed first and every query gets one; without,
+words alone count.
 """
 
 import argparse
@@ -18,17 +20,24 @@ import urllib.request
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
+from time import sleep
 
 from negotiator.directory import catalogue_queries, exchange_entries
+from negotiator.directory.catalogue_index import CatalogueIndex
 from negotiator.directory.tool_record import ToolRecord
+from negotiator.directory.tool_vectors import ToolVectors
+from negotiator.memory.embedding.embedder_selection import choose_embedder
 from negotiator.store.migrate import migrate
 from negotiator.store.statement import Transaction
 from negotiator.store.store import make_store
 from tests.bench import contestants
 from tests.bench.contestants import BASE, LIFTED, Contestant, free_port
 from tests.bench.http import Figure, Load, measure, spread
+from tests.conftest import MODELS
 
 QUERIES = 20_000
+UNKNOWN_WORDS = "heeding+outages"
+"""Words that no tool has; what is near is found by meaning."""
 SERVE = ("--loop", "uvloop", "--http", "httptools", "--log-level", "warning", "--no-access-log")
 
 
@@ -79,20 +88,38 @@ def queries(count: int) -> list[str]:
     return found
 
 
+async def embed(folder: Path) -> None:
+    """Compute the vectors of all tools."""
+    embedder = choose_embedder("", key="", model="", models=MODELS)
+    store = make_store(f"sqlite+aiosqlite:///{folder}/negotiator.db")
+    await store.start()
+    catalogue = CatalogueIndex(store)
+    catalogue.vectors = ToolVectors(embedder, MODELS)
+    await catalogue.warm()
+    await embedder.close()
+    await store.close()
+
+
 @contextlib.contextmanager
-def ours(folder: Path, name: str) -> Iterator[Contestant]:
+def ours(folder: Path, name: str, *, meaning: bool = False) -> Iterator[Contestant]:
     port = free_port()
     environment = {
         **LIFTED,
+        # As `negotiator serve` sets it.
+        "OPENBLAS_NUM_THREADS": "1",
         "NEGOTIATOR_LIMIT_DIRECTORY_RPM": LIFTED["NEGOTIATOR_LIMIT_RPM"],
         "NEGOTIATOR_BASE_URL": BASE,
         "NEGOTIATOR_DATA_DIR": str(folder),
         "NEGOTIATOR_KEYS_DIR": str(folder / "keys"),
+        "NEGOTIATOR_MODELS_DIR": str(MODELS),
     }
-    command = [sys.executable, "-m", "uvicorn", "negotiator.app:create_app", "--factory", *SERVE]
-    command += ["--port", str(port)]
+    factory = f"{'negotiator.app' if meaning else 'tests.bench.words_alone'}:create_app"
+    command = [sys.executable, "-m", "uvicorn", factory, "--factory", *SERVE, "--port", str(port)]
     with contestants.started(name, command, environment, port, "0") as running:
         fetch(port, "/api/v1/tools?query=warm")
+        if meaning:
+            while b'"meaning"' not in fetch(port, f"/api/v1/tools?query={UNKNOWN_WORDS}"):
+                sleep(1)
         yield running
 
 
@@ -122,11 +149,18 @@ def load(name: str, paths: list[str], file: Path) -> Load:
     return Load(name, "urls.lua", lambda _: "/", lambda _: {"URLS": str(file)})
 
 
-def compare(count: int, rounds: int, seconds: float) -> list[str]:
+def compare(
+    count: int, rounds: int, seconds: float, *, data: Path | None, meaning: bool
+) -> list[str]:
     with tempfile.TemporaryDirectory() as name, contextlib.ExitStack() as stack:
         folder = Path(name)
-        asyncio.run(fill(folder, count))
-        server = stack.enter_context(ours(folder, "ours"))
+        catalogue = (data or folder) / str(count)
+        if not catalogue.exists():
+            catalogue.mkdir(parents=True)
+            asyncio.run(fill(catalogue, count))
+        if meaning:
+            asyncio.run(embed(catalogue))
+        server = stack.enter_context(ours(catalogue, "ours", meaning=meaning))
         quoted = [urllib.parse.quote(query) for query in queries(count)]
         rows = {
             "get": [f"/api/v1/tools/tool-{n}" for n in random.Random(3).sample(range(count), 1000)],
@@ -167,11 +201,16 @@ def main() -> None:
     parser.add_argument("--sizes", default="1000,100000")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=4)
+    parser.add_argument("--data", type=Path)
+    parser.add_argument("--meaning", action="store_true")
     chosen = parser.parse_args()
     print("| tools | row | requests/s | p99 ms | CPU µs | × bare (rps) | × bare (CPU) |")
     print("|---:|---|---:|---:|---:|---:|---:|")
     for size in map(int, chosen.sizes.split(",")):
-        print("\n".join(compare(size, chosen.rounds, chosen.seconds)), flush=True)
+        lines = compare(
+            size, chosen.rounds, chosen.seconds, data=chosen.data, meaning=chosen.meaning
+        )
+        print("\n".join(lines), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,16 +1,19 @@
 """What hearing one utterance costs: `python -m tests.bench.utterance`.
 
 A buyer's talk with limits, an owner without memories, SQLite; the embedder that is installed. The lessons are learned
-first if this machine has not learned them yet.
+first if this machine has not learned them yet. With kept vectors, a text's sentence vector is computed once. The server
+gives numpy one thread, so set OPENBLAS_NUM_THREADS=1.
 """
 
 import asyncio
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+from negotiator.memory.embedding.embedder import Embedder
 from negotiator.memory.embedding.embedder_selection import choose_embedder
 from negotiator.memory.search import MemorySearch
 from negotiator.memory.searchable_text import MemoryEmbedder
@@ -29,6 +32,24 @@ from tests.helpers.example_session import example_session
 OBJECTION: Final = "we could do fifty two thousand, but that is really too expensive for our team"
 SMALL_TALK: Final = "good morning everybody thanks for joining"
 TIMES: Final = 300
+
+
+class KnownVectors:
+    """An embedder that computes the vectors of a text once."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self._known: dict[tuple[str, ...], Any] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._embedder, name)
+
+    async def embed(self, texts: Sequence[str]) -> Any:
+        """One row for each text."""
+        key = tuple(texts)
+        if key not in self._known:
+            self._known[key] = await self._embedder.embed(texts)
+        return self._known[key]
 
 
 async def heard(ear: UtteranceAnalyser, said: str, *, final: bool) -> str:
@@ -61,13 +82,16 @@ async def measured(store: Store) -> None:
         await heads.of("usr", "them")
         took = time.process_time() - start, time.perf_counter() - began
         out(f"lessons {name}: {took[0]:.2f} s CPU, {took[1]:.2f} s\n")
-    tactics = TacticRecogniser(embedder, MODELS, patience=None)
-    await tactics.prepare()
-    ear = UtteranceAnalyser(matcher, heads, embedder, recall, tactics, patience=None)
-    await ear.heads.of("", "them")
-    out(f"final, an objection with a figure: {await heard(ear, OBJECTION, final=True)}\n")
-    out(f"partial of it: {await heard(ear, OBJECTION, final=False)}\n")
-    out(f"final, small talk: {await heard(ear, SMALL_TALK, final=True)}\n")
+    for name, vectors in (("", embedder), (", vectors kept", KnownVectors(embedder))):
+        # What is missing of an embedder is that of the wrapped one.
+        used: Any = vectors
+        tactics = TacticRecogniser(used, MODELS, patience=None)
+        await tactics.prepare()
+        ear = UtteranceAnalyser(matcher, heads, used, recall, tactics, patience=None)
+        await ear.heads.of("", "them")
+        out(f"final, an objection with a figure{name}: {await heard(ear, OBJECTION, final=True)}\n")
+        out(f"partial of it{name}: {await heard(ear, OBJECTION, final=False)}\n")
+        out(f"final, small talk{name}: {await heard(ear, SMALL_TALK, final=True)}\n")
     vector = await heads.vector(OBJECTION)
     lesson = label_from_feedback("wrong", "price_too_high")
     await store.write(lambda tx: heads.teach(tx, "usr", lesson, vector=vector))
