@@ -196,8 +196,8 @@ def _parts(folder: Path) -> Iterator[Path]:
 
 def _mapped(file: Path) -> NDArray[Any]:
     """The array of a file, whose pages all processes share until they change one for themselves."""
-    found: NDArray[Any] = np.load(file, mmap_mode="c")
-    return found
+    # numpy's class for mapped arrays is slower at each access than the plain one.
+    return np.asarray(np.load(file, mmap_mode="c"))
 
 
 def _link(source: Path, target: Path) -> None:
