@@ -15,7 +15,7 @@ from negotiator.directory.tool_vectors import ToolVectors
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 from tests.helpers.directory_agents import record
-from tests.unit.directory.test_tool_vectors import ThemeEmbedder
+from tests.helpers.theme_embedder import ThemeEmbedder
 
 pytestmark = pytest.mark.asyncio
 NAMES = ("Notion", "Qdrant", "Zapier", "Jukebox")

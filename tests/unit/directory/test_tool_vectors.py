@@ -1,47 +1,18 @@
 """Sentence vectors of tools: computed once, stored, and optional for every search."""
 
 import fcntl
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from negotiator.directory.search.index import SearchIndex
 from negotiator.directory.search.search import SearchRequest, search_page
 from negotiator.directory.tool_vectors import ToolVectors
 from tests.helpers.search_entries import AT, entry, ids, indexed, reader
+from tests.helpers.theme_embedder import ThemeEmbedder
 
 pytestmark = pytest.mark.asyncio
-THEMES = ({"invoice", "accounting", "bill"}, {"song", "music", "melody"})
-
-
-class ThemeEmbedder:
-    """Vectors that say which theme's words a text has; it counts the texts."""
-
-    model = "themes"
-
-    def __init__(self) -> None:
-        self.texts = 0
-        self.state = "idle"
-
-    async def prepare(self) -> None:
-        """Nothing to load."""
-        self.state = "ready"
-
-    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """A row for each text."""
-        self.texts += len(texts)
-        rows = np.full((len(texts), 384), 1e-3, np.float32)
-        for row, text in zip(rows, texts, strict=True):
-            words = set(text.lower().replace(":", " ").replace(",", " ").split())
-            for place, theme in enumerate(THEMES):
-                row[place] = len(words & theme)
-        return rows / np.linalg.norm(rows, axis=1, keepdims=True)
-
-
 TOOLS = (
     entry("Ledger", "accounting at ease", key="tool_1"),
     entry("Jukebox", "plays music", key="tool_2"),
