@@ -8,6 +8,7 @@ from typing import Final
 from starlette.types import ASGIApp
 
 from negotiator.agents.agent_names import AgentNames
+from negotiator.built_once import BuiltOnce
 from negotiator.compose.admin import try_advisor, try_embedder
 from negotiator.compose.component import Component, OperationSlice, offered_operations
 from negotiator.compose.services import Services
@@ -167,11 +168,10 @@ def build_teleprompter(
 def _analyser(
     services: Services, memory: MemoryServices, tactics: TacticRecogniser
 ) -> UtteranceAnalyser:
-    matcher, embedder = build_matcher(cue_catalogue()), memory.embedder.embedder
+    catalogue, embedder = BuiltOnce(cue_catalogue), memory.embedder.embedder
+    matcher = BuiltOnce(lambda: build_matcher(catalogue.now()))
     folder = services.settings.models_folder
-    classifiers = UserClassifiers(
-        services.store, embedder, catalogue=matcher.catalogue, folder=folder
-    )
+    classifiers = UserClassifiers(services.store, embedder, catalogue=catalogue, folder=folder)
     return UtteranceAnalyser(matcher, classifiers, embedder, memory.search, tactics)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 import orjson
 
 from negotiator import thread_pools
+from negotiator.built_once import BuiltOnce
 from negotiator.errors import Unavailable
 from negotiator.memory.embedding.embedder import Embedder, HashingEmbedder
 from negotiator.memory.embedding.trained_file import (
@@ -17,6 +18,7 @@ from negotiator.memory.embedding.trained_file import (
     write_arrays,
 )
 from negotiator.negotiations.tactics.examples import built_in_examples
+from negotiator.negotiations.tactics.phrases import built_in_phrases
 from negotiator.negotiations.tactics.recognition import (
     RecognisedTactic,
     recognise_tactics,
@@ -51,12 +53,14 @@ class TacticRecogniser:
         self._embedder = embedder
         self._folder = folder
         self._patience = patience
+        self._phrases = BuiltOnce(built_in_phrases)
         self._classifier = LearnedOnce(
             self._learn, failing="tactics are heard by their phrases alone"
         )
 
     async def recognise(self, text: str) -> HeardTactics:
         """The tactics in an utterance of the other side; raises no refusal."""
+        await self._phrases.get()
         if not text.strip() or (classifier := await self._learned()) is None:
             return HeardTactics(recognise_tactics(text), by_meaning=False)
         try:
@@ -66,7 +70,8 @@ class TacticRecogniser:
         return HeardTactics(recognise_tactics(text, vectors, classifier), by_meaning=True)
 
     async def prepare(self) -> None:
-        """Learn or read the classifier."""
+        """Read the phrases, and learn or read the classifier."""
+        await self._phrases.get()
         await self._learned()
 
     async def close(self) -> None:

@@ -77,14 +77,14 @@ class SqliteTransaction:
         self.announced: list[str] = []
 
     def run(self, statement: Statement, /, **values: Any) -> int:
-        return self._execute(statement.sql, statement.bind(values)).rowcount
+        return self._execute(*statement.named(values)).rowcount
 
     def one(self, query: Query[Row], /, **values: Any) -> Row | None:
-        rows = self._execute(query.sql, query.bind(values)).fetchall()
+        rows = self._execute(*query.named(values)).fetchall()
         return query.shape(rows[0]) if rows else None
 
     def all(self, query: Query[Row], /, **values: Any) -> list[Row]:
-        return [query.shape(row) for row in self._execute(query.sql, query.bind(values))]
+        return [query.shape(row) for row in self._execute(*query.named(values))]
 
     def announce(self, subject: str) -> None:
         self.announced.append(subject)

@@ -1,4 +1,7 @@
-"""Statements compiled once from SQLModel tables, the transaction they run in, and conditions on writes."""
+"""Statements compiled once from SQLModel tables, the transaction they run in, and conditions on writes.
+
+A statement is compiled when it first runs: no process runs all of them.
+"""
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
@@ -23,21 +26,29 @@ Model = TypeVar("Model", bound=SQLModel)
 class Statement:
     """A statement that changes rows. Its parameters are `bindparam`s, given by name when it runs."""
 
-    __slots__ = ("_fixed", "_positional", "clause", "sql")
+    __slots__ = ("_fixed", "_named", "_positional", "clause")
 
     def __init__(self, clause: ClauseElement) -> None:
         if not isinstance(clause, Executable):
             raise TypeError(f"{clause!r} cannot be executed")
-        compiled = clause.compile(dialect=_SQLITE)
         self.clause = clause
-        self.sql = str(compiled)
-        binds: dict[str, Any] = getattr(compiled, "binds", {})
-        self._fixed = {name: bind.value for name, bind in binds.items() if not bind.required}
+        self._fixed: Values = {}
+        self._named: str | None = None
         self._positional: tuple[str, Sequence[str]] | None = None
 
-    def bind(self, values: Values) -> Values:
-        """The statement's own constants together with the caller's values."""
-        return {**self._fixed, **values} if self._fixed else values
+    @property
+    def sql(self) -> str:
+        """The statement for SQLite: its text with `:name`."""
+        if self._named is None:
+            compiled = self.clause.compile(dialect=_SQLITE)
+            self._fixed = {**self._fixed, **_constants(compiled)}
+            self._named = str(compiled)
+        return self._named
+
+    def named(self, values: Values) -> tuple[str, Values]:
+        """The statement for SQLite, and the caller's values together with the statement's own constants."""
+        sql = self.sql
+        return sql, {**self._fixed, **values} if self._fixed else values
 
     def positional(self, values: Values) -> tuple[str, tuple[Any, ...]]:
         """The statement for PostgreSQL: its text with `$n`, and the values in that order.
@@ -47,12 +58,16 @@ class Statement:
         """
         if self._positional is None:
             compiled: Any = self.clause.compile(dialect=_POSTGRES)
-            fixed = {name: bind.value for name, bind in compiled.binds.items() if not bind.required}
-            self._fixed = {**fixed, **self._fixed}
+            self._fixed = {**self._fixed, **_constants(compiled)}
             self._positional = str(compiled), tuple(compiled.positiontup or ())
         text, names = self._positional
-        bound = self.bind(values)
+        bound = {**self._fixed, **values} if self._fixed else values
         return text, tuple(bound[name] for name in names)
+
+
+def _constants(compiled: Any) -> Values:
+    """The parameters whose values the statement itself gives."""
+    return {name: bind.value for name, bind in compiled.binds.items() if not bind.required}
 
 
 class Query(Statement, Generic[Row]):

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from negotiator import telemetry, thread_pools
+from negotiator.built_once import BuiltOnce
 from negotiator.memory.embedding.embedder import Embedder
 from negotiator.memory.embedding.trained_file import LearnedOnce, embed_in_batches, read_or_learn
 from negotiator.store.statement import Transaction
@@ -30,7 +31,7 @@ class UserClassifiers:
         store: Store,
         embedder: Embedder,
         *,
-        catalogue: CueCatalogue,
+        catalogue: BuiltOnce[CueCatalogue],
         folder: Path,
         room: int = CACHED_USERS,
     ) -> None:
@@ -96,7 +97,7 @@ class UserClassifiers:
         """Read the training sums or compute them."""
         from negotiator.teleprompter import classifier_training
 
-        catalogue, embedder = self._catalogue, self._embedder
+        catalogue, embedder = await self._catalogue.get(), self._embedder
 
         async def learn() -> "ShippedClassifiers":
             vectors: dict[Speaker, Vectors] = {

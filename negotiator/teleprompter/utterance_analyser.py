@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
+from negotiator.built_once import BuiltOnce
 from negotiator.errors import Unavailable
 from negotiator.memory.embedding.embedder import Embedder
 from negotiator.memory.search import MemorySearch
@@ -77,7 +78,7 @@ class UtteranceAnalyser:
 
     def __init__(
         self,
-        matcher: Matcher,
+        matcher: BuiltOnce[Matcher],
         heads: UserClassifiers,
         embedder: Embedder,
         recall: MemorySearch,
@@ -97,7 +98,7 @@ class UtteranceAnalyser:
     @property
     def catalogue(self) -> CueCatalogue:
         """The cues that are recognised."""
-        return self._matcher.catalogue
+        return self._matcher.now().catalogue
 
     async def listen(
         self,
@@ -120,6 +121,7 @@ class UtteranceAnalyser:
         """
         plain = redact(text)
         if raises_cards:
+            await self._matcher.get()
             taught = await self.heads.of(owner, speaker, patience=self._patience)
             vectors = await self._vectors(plain.text) if taught is not None else None
             found = self._matches(plain.text, speaker, taught, vectors)
@@ -150,7 +152,7 @@ class UtteranceAnalyser:
         return label_from_feedback(action, cue) if cue in self.catalogue.cues else None
 
     def prepare(self) -> None:
-        """Load classifier and embedder in the background, so that the first utterance does not wait for them."""
+        """Load phrases, classifier and embedder in the background, so that the first utterance need not wait."""
         if self._warming is None:
             self._warming = asyncio.create_task(self._warm())
 
@@ -162,6 +164,7 @@ class UtteranceAnalyser:
         await self.heads.close()
 
     async def _warm(self) -> None:
+        await self._matcher.get()
         await self.heads.of("", "them")
         await self._vectors("hello")
         await self._tactics.prepare()
@@ -174,8 +177,8 @@ class UtteranceAnalyser:
         vectors: "Vectors | None",
     ) -> tuple[CueMatch, ...]:
         if taught is None or vectors is None:
-            return self._matcher.match_rules(text, speaker)
-        found = self._matcher.match(text, speaker, head=taught.head, vectors=vectors)
+            return self._matcher.now().match_rules(text, speaker)
+        found = self._matcher.now().match(text, speaker, head=taught.head, vectors=vectors)
         return taught.with_refusals(found, vectors)
 
     async def _vectors(self, text: str) -> "Vectors | None":

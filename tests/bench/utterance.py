@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from negotiator.built_once import BuiltOnce
 from negotiator.memory.embedding.embedder import Embedder
 from negotiator.memory.embedding.embedder_selection import choose_embedder
 from negotiator.memory.search import MemorySearch
@@ -72,13 +73,13 @@ async def measured(store: Store) -> None:
     """Print every figure."""
     embedder, matcher = (
         choose_embedder("", key="", model="", models=MODELS),
-        build_matcher(cue_catalogue()),
+        BuiltOnce(lambda: build_matcher(cue_catalogue())),
     )
     recall = MemorySearch(store, MemoryEmbedder(embedder))
     out = sys.stdout.write
     for name in ("learned, or read", "read"):
         start, began = time.process_time(), time.perf_counter()
-        heads = UserClassifiers(store, embedder, catalogue=matcher.catalogue, folder=MODELS)
+        heads = UserClassifiers(store, embedder, catalogue=BuiltOnce(cue_catalogue), folder=MODELS)
         await heads.of("usr", "them")
         took = time.process_time() - start, time.perf_counter() - began
         out(f"lessons {name}: {took[0]:.2f} s CPU, {took[1]:.2f} s\n")

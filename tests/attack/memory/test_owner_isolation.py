@@ -209,7 +209,7 @@ def _counted(connection: sqlite3.Connection, statement: Statement) -> int:
         return 0
     connection.execute("savepoint measured")
     connection.set_progress_handler(step, 1)
-    connection.execute(statement.sql, statement.bind(values)).fetchall()
+    connection.execute(*statement.named(values)).fetchall()
     connection.set_progress_handler(None, 1)
     connection.execute("rollback to measured")
     return count

@@ -20,6 +20,7 @@ from typing import Any, Final, cast
 
 import orjson
 
+from negotiator.built_once import BuiltOnce
 from negotiator.memory.embedding.embedder import HashingEmbedder
 from negotiator.memory.embedding.embedder_selection import choose_embedder
 from negotiator.memory.search import MemorySearch
@@ -98,7 +99,11 @@ def shipped_analyser(embedder: Any) -> UtteranceAnalyser:
     heads = cast("UserClassifiers", _ShippedHeads(embedder))
     tactics = TacticRecogniser(HashingEmbedder("tactics are not measured here"), Path())
     return UtteranceAnalyser(
-        build_matcher(cue_catalogue()), heads, embedder, cast("MemorySearch", None), tactics
+        BuiltOnce(lambda: build_matcher(cue_catalogue())),
+        heads,
+        embedder,
+        cast("MemorySearch", None),
+        tactics,
     )
 
 

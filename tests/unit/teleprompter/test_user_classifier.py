@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import pytest_asyncio
 
+from negotiator.built_once import BuiltOnce
 from negotiator.compose import ownership
 from negotiator.errors import Unavailable
 from negotiator.memory.embedding.embedder import Embedder, HashingEmbedder
@@ -74,8 +75,9 @@ def new_classifier(store: SqliteStore, small: CueCatalogue, tmp_path: Path) -> N
 
     def make(embedder: Embedder | None = None, **options: int) -> UserClassifiers:
         asked = embedder or CountingEmbedder()
+        catalogue = BuiltOnce(lambda: small)
         return UserClassifiers(
-            store, asked, catalogue=small, folder=tmp_path / "lessons", **options
+            store, asked, catalogue=catalogue, folder=tmp_path / "lessons", **options
         )
 
     return make

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from negotiator.built_once import BuiltOnce
 from negotiator.errors import Unavailable
 from negotiator.memory.embedding.embedder import HashingEmbedder
 from negotiator.memory.search import MemorySearch
@@ -66,10 +67,13 @@ async def analyser(
         speaker: texts[:40] for speaker, texts in whole.neutral.items()
     }
     book = CueCatalogue({name: whole.cues[name] for name in CHOSEN}, neutral)
-    heads = UserClassifiers(store, embedder, catalogue=book, folder=tmp_path / "lessons")
+    heads = UserClassifiers(
+        store, embedder, catalogue=BuiltOnce(lambda: book), folder=tmp_path / "lessons"
+    )
     recall = MemorySearch(store, MemoryEmbedder(embedder))
     tactics = TacticRecogniser(embedder, tmp_path / "lessons")
-    made = UtteranceAnalyser(build_matcher(book), heads, embedder, recall, tactics, patience=None)
+    matcher = BuiltOnce(lambda: build_matcher(book))
+    made = UtteranceAnalyser(matcher, heads, embedder, recall, tactics, patience=None)
     await made.heads.of("", "them")
     yield made
     await store.close()
