@@ -7,6 +7,8 @@ from pathlib import Path
 
 from negotiator.errors import Unavailable
 
+RESTORE_JOURNAL = "restore.json"
+"""The file in the data folder that lists what a restore still has to do."""
 _LOCK = "in-use.lock"
 
 

@@ -32,6 +32,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 
+class UnusableFileError(Exception):
+    """A file of the operator's cannot be used; the message is one sentence that names it or says why."""
+
+
 @dataclass(frozen=True, slots=True)
 class FieldError:
     """One refused field: a JSON Pointer into the body (RFC 6901) and a sentence."""

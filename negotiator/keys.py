@@ -31,6 +31,7 @@ from cryptography.hazmat.primitives.serialization import (
 from jwt.algorithms import ECAlgorithm, RSAAlgorithm
 from ulid_transform import bytes_to_ulid, ulid_to_bytes, ulid_to_timestamp
 
+from negotiator.errors import UnusableFileError
 from negotiator.strict_json import read_jws
 from negotiator.telemetry import logger
 from negotiator.values import DAY, new_id, now
@@ -88,7 +89,7 @@ class SigningKey:
         return (b"%s.%s" % (signed, _base64url(signature))).decode()
 
 
-class UnusableKeyError(Exception):
+class UnusableKeyError(UnusableFileError):
     """A key file cannot be read as the kind of key that its name says; the message is one sentence with the path."""
 
 

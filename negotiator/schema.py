@@ -137,7 +137,7 @@ def member_error(name: str, text: str) -> ValidationError:
 class Strict(BaseModel):
     """An input whose unknown members are refused (docs/contract 1.2)."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class MergePatch(Strict):
@@ -163,7 +163,7 @@ def example_schema(example: JsonDict) -> JsonDict:
 class Lenient(BaseModel):
     """An input whose unknown members are ignored (docs/contract 1.2)."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True)
+    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
 
 
 class NoInput(Strict):

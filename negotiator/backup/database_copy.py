@@ -20,7 +20,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 from negotiator import audit
 from negotiator.backup.encrypted_stream import DamagedBackup
 from negotiator.errors import Unavailable
-from negotiator.store.migrate import known_revisions, upgrade, upgrade_file
+from negotiator.store.schema_upgrades import known_revisions, upgrade, upgrade_file
 
 VERSION_TABLE: Final = "alembic_version"
 _ROWS: Final = 1000

@@ -18,6 +18,8 @@ from argon2.low_level import Type, hash_secret_raw
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
+from negotiator.errors import UnusableFileError
+
 FORMAT: Final = 1
 CHUNK: Final = 64 * 1024
 """Bytes of plain text in each chunk but the last."""
@@ -31,7 +33,7 @@ _MOST_TIME, _MOST_MEMORY, _MOST_LANES = 16, 1024 * 1024, 16
 """Bounds on what a header may ask for: a forged one must not take all memory."""
 
 
-class UnreadableBackup(Exception):
+class UnreadableBackup(UnusableFileError):
     """A backup cannot be read; the message is one sentence that says why."""
 
 

@@ -26,15 +26,15 @@ from negotiator.backup import archive, database_copy
 from negotiator.backup.archive import ArchiveReader, Manifest
 from negotiator.backup.encrypted_stream import EncryptedReader, UnreadableBackup
 from negotiator.backup.making import sync_folder, work_folder
-from negotiator.data_folder import own_data_folder
+from negotiator.data_folder import RESTORE_JOURNAL, own_data_folder
 from negotiator.errors import Conflict
 from negotiator.keys import check_keys
 from negotiator.settings import Settings
-from negotiator.store.migrate import known_revisions, migrations_held, upgrade_file
+from negotiator.store.migrate import migrations_held
+from negotiator.store.schema_upgrades import known_revisions, upgrade_file
 from negotiator.store.sqlite import SqliteTransaction
 from negotiator.store.statement import Transaction
 
-_JOURNAL: Final = "restore.json"
 _STAGED: Final = "restore-"
 _ASIDE: Final = "before-restore-"
 _DATABASE_FILES: Final = ("", "-wal", "-shm", "-journal")
@@ -122,7 +122,7 @@ async def restore_backup(
 
 def finish_interrupted_restore(settings: Settings) -> None:
     """Complete or drop a restore that was killed; `Unavailable` while it still runs."""
-    if (settings.data_dir / _JOURNAL).exists():
+    if (settings.data_dir / RESTORE_JOURNAL).exists():
         with own_data_folder(settings.data_dir):
             _finish(settings)
 
@@ -132,7 +132,7 @@ class RestorePlaces:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.journal = settings.data_dir / _JOURNAL
+        self.journal = settings.data_dir / RESTORE_JOURNAL
         url = settings.database_url
         self.database = Path(make_url(url).database or "") if url.startswith("sqlite") else None
         self.stamp = self._new_stamp()

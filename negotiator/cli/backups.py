@@ -11,15 +11,8 @@ from negotiator.backup.archive import Manifest
 from negotiator.backup.encrypted_stream import UnreadableBackup
 from negotiator.backup.making import new_file, write_backup
 from negotiator.backup.restoring import restore_backup, verify_backup
-from negotiator.cli.output import (
-    JsonOption,
-    async_command,
-    counted,
-    database_faults_explained,
-    load_settings,
-    print_result,
-    print_warning,
-)
+from negotiator.cli.database import database_faults_explained, load_settings
+from negotiator.cli.output import JsonOption, async_command, counted, print_result, print_warning
 from negotiator.compose.ownership import erase_again
 from negotiator.errors import InvalidRequest
 from negotiator.settings import ENV_PREFIX, Settings

@@ -7,14 +7,8 @@ import typer
 
 from negotiator import scopes as scope_catalogue
 from negotiator.agents import delegation
-from negotiator.cli.output import (
-    JsonOption,
-    async_command,
-    load_settings,
-    print_result,
-    print_table,
-    run_unit,
-)
+from negotiator.cli.database import load_settings, run_unit
+from negotiator.cli.output import JsonOption, async_command, print_result, print_table
 from negotiator.errors import FieldError, NotFound, ValidationFailed
 from negotiator.store.statement import Transaction
 from negotiator.strict_json import read_object

@@ -11,18 +11,15 @@ from typing import Annotated, Any
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
+from negotiator.cli.database import load_settings, open_store, run_unit
 from negotiator.cli.output import (
     JsonOption,
     async_command,
     exit_with_error,
-    load_settings,
-    open_store,
     print_result,
     print_table,
-    run_unit,
-    stderr_console,
-    stdout_console,
 )
+from negotiator.cli.tables import stderr_console, stdout_console
 from negotiator.directory import (
     accounts_queries,
     exchange_files,

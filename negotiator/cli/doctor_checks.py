@@ -23,7 +23,8 @@ from websockets.exceptions import WebSocketException
 
 from negotiator import __version__
 from negotiator.agents.mail import Mailer
-from negotiator.cli.output import is_missing, reason_of
+from negotiator.cli.database import is_missing
+from negotiator.cli.output import reason_of
 from negotiator.cli.running_servers import running_servers
 from negotiator.cli.serve import interpreter_warning
 from negotiator.compose.assistant import build_embedder
@@ -37,7 +38,7 @@ from negotiator.negotiations.advisor import WordingRequest, build_advisor
 from negotiator.settings import Settings
 from negotiator.settings_files import SettingsSources
 from negotiator.store import fingerprints
-from negotiator.store.migrate import read_revisions
+from negotiator.store.schema_upgrades import read_revisions
 from negotiator.store.store import Store, make_store
 from negotiator.teleprompter.speech.recognizer_factory import make_recognizer, recognizer_state
 

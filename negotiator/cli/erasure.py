@@ -7,16 +7,9 @@ from typing import Annotated, Any, Final
 import typer
 
 from negotiator.agents import mail
-from negotiator.cli.output import (
-    JsonOption,
-    async_command,
-    counted,
-    load_settings,
-    print_result,
-    print_warning,
-    run_unit,
-)
-from negotiator.cli.users_and_issuers import users_app
+from negotiator.cli.database import load_settings, run_unit
+from negotiator.cli.output import JsonOption, async_command, counted, print_result, print_warning
+from negotiator.cli.users import users_app
 from negotiator.compose import ownership
 from negotiator.compose.ownership import ErasedPrincipal
 from negotiator.errors import Conflict, NotFound

@@ -7,15 +7,8 @@ import orjson
 import typer
 
 from negotiator import __version__, audit
-from negotiator.cli.output import (
-    JsonOption,
-    async_command,
-    is_missing,
-    load_settings,
-    print_result,
-    print_table,
-    run_unit,
-)
+from negotiator.cli.database import is_missing, load_settings, run_unit
+from negotiator.cli.output import JsonOption, async_command, print_result, print_table
 from negotiator.compose.shared_secrets import adopt, load_pepper, note_rotation
 from negotiator.directory import exchange_import
 from negotiator.discovery import openapi

@@ -28,7 +28,7 @@ COMMANDS: Final = {
     ),
     "demo": CommandPlace("installation", "demo", "Tell one negotiation on a real server."),
     "users": CommandPlace("erasure", "users_app", "User accounts."),
-    "issuers": CommandPlace("users_and_issuers", "issuers_app", "Trusted identity providers."),
+    "issuers": CommandPlace("issuers", "issuers_app", "Trusted identity providers."),
     "agents": CommandPlace("erasure", "agents_app", "Agents of both services."),
     "delegations": CommandPlace(
         "delegations_and_clients",

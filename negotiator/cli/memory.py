@@ -5,16 +5,9 @@ from typing import Annotated, Any
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from negotiator.cli.output import (
-    JsonOption,
-    async_command,
-    load_settings,
-    open_store,
-    print_result,
-    print_table,
-    run_unit,
-    stderr_console,
-)
+from negotiator.cli.database import load_settings, open_store, run_unit
+from negotiator.cli.output import JsonOption, async_command, print_result, print_table
+from negotiator.cli.tables import stderr_console
 from negotiator.errors import NotFound
 from negotiator.memory import memories_lifecycle
 from negotiator.memory.searchable_text import MemoryEmbedder

@@ -12,7 +12,8 @@ import typer
 
 from negotiator import telemetry
 from negotiator.backup.restoring import finish_interrupted_restore
-from negotiator.cli.output import command_name, exit_on_refusal, open_store, print_result
+from negotiator.cli.database import open_store
+from negotiator.cli.output import command_name, exit_on_refusal, print_result
 from negotiator.cli.running_servers import recorded
 from negotiator.compose.shared_secrets import claim_secrets
 from negotiator.directory import exchange_import

@@ -6,25 +6,20 @@ run; a migration that removes something raises it.
 """
 
 import fcntl
+import sqlite3
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from alembic import command
-from alembic.config import Config
-from alembic.migration import MigrationContext
-from alembic.script import ScriptDirectory
-from alembic.util import CommandError
 from sqlalchemy import Connection, create_engine, text
 from sqlalchemy.engine import make_url
-from sqlalchemy.ext.asyncio import create_async_engine
 from sqlmodel import Field
 
-from negotiator.errors import Unavailable
 from negotiator.store.model import TableModel, table_options
 
-_SCRIPTS: Final = Path(__file__).parent / "migrations"
+_REVISIONS: Final = Path(__file__).parent / "migrations" / "versions"
+_VERSION: Final = "select version_num from alembic_version"
 _ADVISORY_LOCK: Final = 7_461_203_981
 
 
@@ -37,18 +32,6 @@ class SchemaFloor(TableModel, table=True):
     oldest: str = Field(primary_key=True)
 
 
-def alembic_config(connection: Connection) -> Config:
-    """Alembic's configuration over an open connection."""
-    made = _scripts()
-    made.attributes["connection"] = connection
-    return made
-
-
-def known_revisions() -> list[str]:
-    """The revisions of the schema that this release knows, newest first."""
-    return [each.revision for each in ScriptDirectory.from_config(_scripts()).walk_revisions()]
-
-
 async def migrate(url: str) -> None:
     """Apply every missing revision. Creates the SQLite file and its folder.
 
@@ -57,65 +40,13 @@ async def migrate(url: str) -> None:
     if url.startswith("sqlite"):
         _migrate_file(Path(make_url(url).database or ""))
         return
+    from sqlalchemy.ext.asyncio import create_async_engine  # imported here: a file needs none
+
     engine = create_async_engine(url)
     async with engine.begin() as connection:
         await connection.execute(text(f"select pg_advisory_xact_lock({_ADVISORY_LOCK})"))
-        await connection.run_sync(upgrade)
+        await connection.run_sync(_upgrade_server)
     await engine.dispose()
-
-
-async def read_revisions(url: str) -> tuple[str | None, str | None]:
-    """The schema's revision in the database and the newest one of this version; changes nothing."""
-    if url.startswith("sqlite"):
-        engine = create_engine(f"sqlite:///file:{make_url(url).database}?mode=ro&uri=true")
-        try:
-            with engine.connect() as connection:
-                return _revisions(connection)
-        finally:
-            engine.dispose()
-    remote = create_async_engine(url)
-    try:
-        async with remote.connect() as connection:
-            return await connection.run_sync(_revisions)
-    finally:
-        await remote.dispose()
-
-
-def _revisions(connection: Connection) -> tuple[str | None, str | None]:
-    scripts = ScriptDirectory.from_config(alembic_config(connection))
-    return (
-        MigrationContext.configure(connection).get_current_revision(),
-        scripts.get_current_head(),
-    )
-
-
-def upgrade(connection: Connection) -> None:
-    """Apply every missing revision over an open connection; see `migrate`."""
-    config = alembic_config(connection)
-    scripts = ScriptDirectory.from_config(config)
-    found, newest = (
-        MigrationContext.configure(connection).get_current_revision(),
-        scripts.get_current_head(),
-    )
-    try:
-        scripts.get_revision(found or "base")
-    except CommandError:
-        oldest = connection.execute(text("select oldest from schema_floor")).scalar_one()
-        if str(newest) < oldest:
-            raise Unavailable(
-                f"The database has schema {found}, which needs a Negotiator of schema {oldest} or newer; "
-                f"this one has {newest}. Start the newer version, or restore a backup of the older one."
-            ) from None
-    else:
-        command.upgrade(config, "head")
-
-
-def upgrade_file(path: Path, revision: str = "head") -> None:
-    """Bring an SQLite file that nobody else uses to a revision of this release; it is made when it is missing."""
-    engine = create_engine(f"sqlite:///{path}")
-    with engine.begin() as connection:
-        command.upgrade(alembic_config(connection), revision)
-    engine.dispose()
 
 
 @contextmanager
@@ -129,14 +60,37 @@ def migrations_held(path: Path) -> Generator[None]:
 def _migrate_file(path: Path) -> None:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with migrations_held(path):
+        if _is_newest(path):
+            return
         path.touch(mode=0o600)
         engine = create_engine(f"sqlite:///{path}")
         with engine.begin() as connection:
-            upgrade(connection)
+            _upgrade(connection)
         engine.dispose()
 
 
-def _scripts() -> Config:
-    made = Config()
-    made.set_main_option("script_location", str(_SCRIPTS))
-    return made
+def newest_revision() -> str:
+    """The newest revision of this release, by the names of the files."""
+    return max(path.name for path in _REVISIONS.glob("*_*.py")).partition("_")[0]
+
+
+def _is_newest(path: Path) -> bool:
+    """Whether this file has the newest schema; False when it cannot be read, for which Alembic finds the reason."""
+    with (
+        suppress(sqlite3.Error),
+        closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True)) as connection,
+    ):
+        return connection.execute(_VERSION).fetchall() == [(newest_revision(),)]
+    return False
+
+
+def _upgrade_server(connection: Connection) -> None:
+    known = connection.execute(text("select to_regclass('alembic_version')")).scalar_one()
+    if not known or connection.execute(text(_VERSION)).scalars().all() != [newest_revision()]:
+        _upgrade(connection)
+
+
+def _upgrade(connection: Connection) -> None:
+    from negotiator.store.schema_upgrades import upgrade  # imported here: Alembic is rarely needed
+
+    upgrade(connection)

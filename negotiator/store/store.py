@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar
 
 from negotiator.fault_log import FaultLog
-from negotiator.store.postgres import PostgresStore
 from negotiator.store.sqlite import SqliteStore
 from negotiator.store.statement import Transaction
 from negotiator.store.waiting import Priority
@@ -83,5 +82,8 @@ def make_store(
 
     `committed` is called with each commit's number of units, `refused` for each request that would wait too long.
     """
-    kind = SqliteStore if url.startswith("sqlite") else PostgresStore
-    return kind(url, committed, refused)
+    if url.startswith("sqlite"):
+        return SqliteStore(url, committed, refused)
+    from negotiator.store.postgres import PostgresStore  # imported here: a file needs none
+
+    return PostgresStore(url, committed, refused)

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import httpx2
 
+from negotiator.cli.database import load_settings
 from negotiator.cli.demo import (
     access_chapters,
     memory_directory_mcp_chapters,
@@ -24,13 +25,7 @@ from negotiator.cli.demo.identity_provider import run_identity_provider
 from negotiator.cli.demo.printer import DemoPrinter
 from negotiator.cli.demo.server import DemoFailed, DemoServer, existing_server, run_own_server
 from negotiator.cli.demo.story import StoryPrinter, introduce, tell_story
-from negotiator.cli.output import (
-    command_name,
-    exit_with_error,
-    load_settings,
-    print_result,
-    print_warning,
-)
+from negotiator.cli.output import command_name, exit_with_error, print_result, print_warning
 from negotiator.settings_files import SettingsError
 
 CHAPTERS: Final[tuple[DemoChapter, ...]] = (

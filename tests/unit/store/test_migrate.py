@@ -6,7 +6,8 @@ import pytest
 from sqlalchemy import create_engine, text
 
 from negotiator.errors import Unavailable
-from negotiator.store.migrate import migrate, upgrade
+from negotiator.store.migrate import migrate
+from negotiator.store.schema_upgrades import upgrade
 
 
 def newer(path: Path, migrated: Path, oldest: str) -> str:

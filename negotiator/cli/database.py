@@ -1,0 +1,142 @@
+"""The database and the settings of a command."""
+
+import shutil
+import sqlite3
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Final, TypeVar
+
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import SQLAlchemyError
+
+from negotiator import telemetry
+from negotiator.cli.output import print_error_line, reason_of
+from negotiator.cli.running_servers import command_sources
+from negotiator.data_folder import RESTORE_JOURNAL, share_data_folder
+from negotiator.errors import Unavailable
+from negotiator.settings import Settings, find_sources, load
+from negotiator.store.migrate import migrate
+from negotiator.store.statement import Transaction
+from negotiator.store.store import Store, make_store
+from negotiator.teleprompter.bus import publish_revocations
+from negotiator.teleprompter.bus_servers import make_bus
+
+T = TypeVar("T")
+
+_LEAST_SPACE: Final = 65_536
+
+
+def load_settings() -> Settings:
+    """The settings of a command, those of the user's running server included; logs go to standard error.
+
+    A restore that was killed is finished first.
+    """
+    settings = load(command_sources())
+    telemetry.configure(settings.log_format)
+    finish_restore(settings)
+    return settings
+
+
+def finish_restore(settings: Settings) -> None:
+    """Complete or drop a restore that was killed; `Unavailable` while it still runs."""
+    if (settings.data_dir / RESTORE_JOURNAL).exists():
+        from negotiator.backup.restoring import finish_interrupted_restore  # rarely needed
+
+        finish_interrupted_restore(settings)
+
+
+@asynccontextmanager
+async def open_store(settings: Settings, *, quiet: bool = False) -> AsyncGenerator[Store]:
+    """The configured database, migrated and open; says so when it is new.
+
+    Raises `Unavailable` with the reason when it cannot be used.
+    """
+    url = settings.database_url
+    is_new = is_missing(url)
+    with share_data_folder(settings.data_dir):
+        try:
+            await migrate(url)
+            store = make_store(url)
+            await store.start()
+        except (*_database_faults(url), OSError) as fault:
+            raise _unusable(url, fault) from fault
+        if is_new and not quiet:
+            _tell_of_new_database(url)
+        try:
+            with database_faults_explained(url):
+                yield store
+        finally:
+            await store.close()
+
+
+@contextmanager
+def database_faults_explained(url: str) -> Generator[None]:
+    """Raise `Unavailable` with the reason for every fault of the database's driver."""
+    try:
+        yield
+    except _database_faults(url) as fault:
+        raise _unusable(url, fault) from fault
+
+
+async def run_unit(
+    unit: Callable[[Transaction], T], settings: Settings | None = None, *, scrub: bool = False
+) -> T:
+    """Run one unit on the database of these settings, by default those of a command, migrating it first.
+
+    `scrub` overwrites the deleted data. A running server learns at once what the unit revoked. A new database is named,
+    except when the caller gives the settings.
+    """
+    quiet = settings is not None
+    settings = settings or load_settings()
+    async with open_store(settings, quiet=quiet) as store:
+        bus = make_bus(settings)
+        publish_revocations(store, bus)
+        try:
+            result = await store.write(unit)
+        finally:
+            await bus.close()
+        if scrub:
+            await store.scrub()
+        return result
+
+
+def is_missing(database_url: str) -> bool:
+    """Whether this is an SQLite database whose file does not exist."""
+    return database_url.startswith("sqlite") and not _file(database_url).exists()
+
+
+def _tell_of_new_database(url: str) -> None:
+    unread = ", ".join(map(str, find_sources().unreadable))
+    because = f", because this user may not read {unread}" if unread else ""
+    print_error_line(f"A new database was made at {_file(url)}{because}.")
+
+
+def _file(url: str) -> Path:
+    return Path(make_url(url).database or "")
+
+
+def _database_faults(url: str) -> tuple[type[Exception], ...]:
+    from alembic.util import CommandError  # imported here: only a fault needs it
+
+    if url.startswith("sqlite"):
+        return sqlite3.Error, SQLAlchemyError, CommandError
+    import asyncpg  # pyright: ignore[reportMissingTypeStubs]
+
+    return asyncpg.PostgresError, asyncpg.InterfaceError, SQLAlchemyError, CommandError
+
+
+def _unusable(url: str, fault: Exception) -> Unavailable:
+    parts = make_url(url)
+    if not url.startswith("sqlite"):
+        name = parts.render_as_string()
+        return Unavailable(f"The database {name} cannot be used: {reason_of(fault)}.")
+    reason = reason_of(fault)
+    # SQLite calls it an I/O error when the file that its processes share finds no room.
+    if _is_disk_full(_file(url).parent) and "full" not in reason:
+        reason = f"the disk is full ({reason})"
+    return Unavailable(f"The database {parts.database} cannot be used: {reason}.")
+
+
+def _is_disk_full(folder: Path) -> bool:
+    return folder.exists() and shutil.disk_usage(folder).free < _LEAST_SPACE

@@ -1,0 +1,89 @@
+"""Alembic: the revisions of the schema, and the steps between them. Imported only when a step is due; see `migrate`."""
+
+from pathlib import Path
+from typing import Final
+
+from alembic import command
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from alembic.util import CommandError
+from sqlalchemy import Connection, create_engine, text
+from sqlalchemy.engine import make_url
+from sqlalchemy.ext.asyncio import create_async_engine
+
+from negotiator.errors import Unavailable
+
+_SCRIPTS: Final = Path(__file__).parent / "migrations"
+
+
+def alembic_config(connection: Connection) -> Config:
+    """Alembic's configuration over an open connection."""
+    made = _scripts()
+    made.attributes["connection"] = connection
+    return made
+
+
+def known_revisions() -> list[str]:
+    """The revisions of the schema that this release knows, newest first."""
+    return [each.revision for each in ScriptDirectory.from_config(_scripts()).walk_revisions()]
+
+
+async def read_revisions(url: str) -> tuple[str | None, str | None]:
+    """The schema's revision in the database and the newest one of this version; changes nothing."""
+    if url.startswith("sqlite"):
+        engine = create_engine(f"sqlite:///file:{make_url(url).database}?mode=ro&uri=true")
+        try:
+            with engine.connect() as connection:
+                return _revisions(connection)
+        finally:
+            engine.dispose()
+    remote = create_async_engine(url)
+    try:
+        async with remote.connect() as connection:
+            return await connection.run_sync(_revisions)
+    finally:
+        await remote.dispose()
+
+
+def _revisions(connection: Connection) -> tuple[str | None, str | None]:
+    scripts = ScriptDirectory.from_config(alembic_config(connection))
+    return (
+        MigrationContext.configure(connection).get_current_revision(),
+        scripts.get_current_head(),
+    )
+
+
+def upgrade(connection: Connection) -> None:
+    """Apply every missing revision over an open connection; see `migrate`."""
+    config = alembic_config(connection)
+    scripts = ScriptDirectory.from_config(config)
+    found, newest = (
+        MigrationContext.configure(connection).get_current_revision(),
+        scripts.get_current_head(),
+    )
+    try:
+        scripts.get_revision(found or "base")
+    except CommandError:
+        oldest = connection.execute(text("select oldest from schema_floor")).scalar_one()
+        if str(newest) < oldest:
+            raise Unavailable(
+                f"The database has schema {found}, which needs a Negotiator of schema {oldest} or newer; "
+                f"this one has {newest}. Start the newer version, or restore a backup of the older one."
+            ) from None
+    else:
+        command.upgrade(config, "head")
+
+
+def upgrade_file(path: Path, revision: str = "head") -> None:
+    """Bring an SQLite file that nobody else uses to a revision of this release; it is made when it is missing."""
+    engine = create_engine(f"sqlite:///{path}")
+    with engine.begin() as connection:
+        command.upgrade(alembic_config(connection), revision)
+    engine.dispose()
+
+
+def _scripts() -> Config:
+    made = Config()
+    made.set_main_option("script_location", str(_SCRIPTS))
+    return made
