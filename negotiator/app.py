@@ -127,9 +127,9 @@ def _connections(application: Application) -> WorkerConnections:
 def _freeze_loaded_objects() -> None:
     """Exempt everything loaded so far from garbage collection, so that no request waits while it is walked.
 
-    Runs once a process: a second run would also freeze the garbage of the first application.
+    Runs once a process: a second run would also freeze the garbage of the first application. Nothing is collected
+    before: loading leaves a thousand dead objects, and to find them takes a sixth of the start.
     """
-    gc.collect()
     gc.freeze()
 
 

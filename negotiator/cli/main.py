@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final, NamedTuple, cast
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from negotiator.cli.loading import uncollected
 from negotiator.settings_files import CONFIG_VARIABLE
 
 
@@ -77,7 +78,8 @@ class CommandTree(TyperGroup):
 def load(name: str) -> TyperCommand | TyperGroup:
     """The command or topic of `COMMANDS`, imported."""
     place = COMMANDS[name]
-    found = getattr(import_module(f"negotiator.cli.{place.module}"), place.name)
+    with uncollected():
+        found = getattr(import_module(f"negotiator.cli.{place.module}"), place.name)
     holder = typer.Typer(add_completion=False)
     if isinstance(found, typer.Typer):
         holder.add_typer(found, name=name, help=place.summary)

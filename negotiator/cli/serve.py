@@ -1,6 +1,8 @@
 """`negotiator serve`: migrate the database, then serve until a signal; open requests finish first."""
 
 import asyncio
+import contextlib
+import ctypes
 import json
 import os
 import socket
@@ -11,8 +13,9 @@ from typing import Annotated, Any, Final
 import typer
 
 from negotiator import telemetry
-from negotiator.backup.restoring import finish_interrupted_restore
-from negotiator.cli.database import open_store
+from negotiator.cli import supervisor
+from negotiator.cli.database import finish_restore, open_store
+from negotiator.cli.loading import uncollected
 from negotiator.cli.output import command_name, exit_on_refusal, print_result
 from negotiator.cli.running_servers import recorded
 from negotiator.compose.shared_secrets import claim_secrets
@@ -26,6 +29,16 @@ from negotiator.users import user_queries
 from negotiator.users.invitation import invite
 
 _DRAIN = 20
+_ENVIRONMENT: Final = {
+    "MALLOC_ARENA_MAX": "2",  # glibc would keep freed memory for every thread
+    # The arithmetic of one search is small: a second thread slows it and takes the core of another request.
+    "OPENBLAS_NUM_THREADS": "1",
+    # The event loop looks up names on these threads; four, its own number, are soon taken by a resolver that hangs.
+    "UV_THREADPOOL_SIZE": "16",
+}
+"""Variables of the server process and of those that it starts, unless the operator sets them."""
+_M_ARENA_MAX: Final = -8
+"""The parameter of glibc's `mallopt` that is `MALLOC_ARENA_MAX`, which a running process does not read again."""
 _COOKIE_FIXES: Final = {(3, 11): 10, (3, 12): 6}
 """Per minor version of CPython, the first release without CVE-2024-7592 (quadratic time in `http.cookies`)."""
 _FIRST_USER_MESSAGE = """
@@ -54,6 +67,9 @@ def serve(
         if settings.metrics_listen:
             metrics_host, _, metrics_port = settings.metrics_listen.rpartition(":")
             _check_address(metrics_host.strip("[]"), int(metrics_port), shared=True)
+        is_server = workers == 1 and not reload
+        if is_server:
+            _become_server()
         has_users, secret = asyncio.run(_prepare(settings))
         _check_folder(settings.data_dir)
     base = settings.base_url
@@ -68,16 +84,25 @@ def serve(
     if warning := interpreter_warning(sys.version_info[:3]):
         typer.echo(warning, err=True)
     sys.stdout.flush()
-    os.environ.setdefault("MALLOC_ARENA_MAX", "2")  # glibc would keep freed memory for every thread
-    # The arithmetic of one search is small: a second thread slows it and takes the core of another request.
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    # The event loop looks up names on these threads; four, its own number, are soon taken by a resolver that hangs.
-    os.environ.setdefault("UV_THREADPOOL_SIZE", "16")
-    # The server replaces this process, so that no worker keeps the memory of the command.
+    for name, value in _ENVIRONMENT.items():
+        os.environ.setdefault(name, value)
     options = server_options(host, port, workers, reload=reload, timeout=settings.worker_timeout)
-    command = ("-m", "negotiator.cli.supervisor", settings.log_format, json.dumps(options))
     with recorded(settings, sources):
+        if is_server:
+            supervisor.main(settings.log_format, options)
+            return
+        # The supervisor replaces this process, so that it does not keep the memory of the command.
+        command = ("-m", "negotiator.cli.supervisor", settings.log_format, json.dumps(options))
         os.execv(sys.executable, [sys.executable, *command])  # noqa: S606
+
+
+def _become_server() -> None:
+    """Load the application into this process, which needs most of it for the preparation too."""
+    if "MALLOC_ARENA_MAX" not in os.environ:
+        with contextlib.suppress(OSError, AttributeError):  # not glibc
+            ctypes.CDLL(None).mallopt(_M_ARENA_MAX, int(_ENVIRONMENT["MALLOC_ARENA_MAX"]))
+    with uncollected():
+        from negotiator import app  # noqa: F401  imported here: the supervisor of several workers needs none
 
 
 def _configured(host: str, port: int) -> tuple[SettingsSources, Settings]:
@@ -89,7 +114,7 @@ def _configured(host: str, port: int) -> tuple[SettingsSources, Settings]:
         sources = find_sources()
     settings = load(sources)
     telemetry.configure(settings.log_format)
-    finish_interrupted_restore(settings)
+    finish_restore(settings)
     return sources, settings
 
 

@@ -1,6 +1,6 @@
-"""The process that `negotiator serve` becomes: the server itself, or the supervisor of several workers.
+"""Runs uvicorn for `negotiator serve`: one server in the process of the command, or the supervisor of several workers.
 
-It imports uvicorn alone until a worker dies, so that it stays small.
+The supervisor is a process of its own. It imports uvicorn alone until a worker dies, so that it stays small.
 """
 
 import json

@@ -4,6 +4,7 @@ import asyncio
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -39,8 +40,8 @@ async def test_the_link_makes_an_administrator_signs_them_in_and_works_once(
         assert (await browsers().open(each)).status_code == 410
 
 
-def _stays(_program: str, _words: list[str]) -> None:
-    """In place of the server that would take this process over."""
+def _stays(_log_format: str, _options: dict[str, Any]) -> None:
+    """In place of the server that would run in this process."""
 
 
 @covers("5.3:first-user", "5.3:serve-says")
@@ -49,7 +50,7 @@ def test_serve_prints_the_link_while_there_is_nobody(
 ) -> None:
     places = {"NEGOTIATOR_DATA_DIR": str(tmp_path / "var"), "NEGOTIATOR_KEYS_DIR": str(tmp_path)}
     machine = CommandLine({**places, "NEGOTIATOR_BASE_URL": BASE})
-    monkeypatch.setattr("os.execv", _stays)
+    monkeypatch.setattr("negotiator.cli.supervisor.main", _stays)
     said = machine.run("serve", "--port", "0")
     assert said.exit_code == 0, said
     assert said.out.splitlines()[1] == f"Data folder: {tmp_path / 'var'}"

@@ -38,12 +38,12 @@ class Machine:
 
 @pytest.fixture(autouse=True)
 def never_serves(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`serve` would take this process over."""
+    """`serve` would run in this process."""
 
     def served(*_: object) -> None:
         raise SystemExit(0)
 
-    monkeypatch.setattr("os.execv", served)
+    monkeypatch.setattr("negotiator.cli.supervisor.main", served)
 
 
 @pytest.fixture

@@ -91,12 +91,12 @@ def machine(folder: Path, variables: dict[str, str]) -> CommandLine:
 
 @pytest.fixture(autouse=True)
 def never_serves(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`serve` must not take this process over."""
+    """`serve` must not run in this process."""
 
     def served(*_: object) -> None:
         pytest.fail("it began to serve")
 
-    monkeypatch.setattr("os.execv", served)
+    monkeypatch.setattr("negotiator.cli.supervisor.main", served)
 
 
 def refused(machine: CommandLine, *words: str) -> str:

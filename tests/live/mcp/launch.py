@@ -3,13 +3,13 @@
 import os
 import runpy
 import ssl
-from collections.abc import Sequence
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from starlette.applications import Starlette
 
 from negotiator import app, settings
+from negotiator.cli import supervisor
 from negotiator.compose import services
 from negotiator.trust.fetch import Fetcher
 
@@ -26,17 +26,13 @@ def create() -> Starlette:
 
 
 def _launch() -> None:
-    """The command itself, which hands over to the supervisor: with this factory instead of the product's."""
-    handing_over = os.execv
+    """The command itself, with this factory instead of the product's."""
+    serve = supervisor.main
 
-    def execv(path: str, arguments: Sequence[str]) -> None:
-        ours = f"{__spec__.name}:create"
-        handing_over(
-            path,
-            [each.replace("negotiator.cli.worker:create_app", ours) for each in arguments],
-        )
+    def serve_this(log_format: supervisor.LogFormat, options: dict[str, Any]) -> None:
+        serve(log_format, {**options, "app": f"{__spec__.name}:create"})
 
-    os.execv = execv
+    supervisor.main = serve_this
     runpy.run_module("negotiator", run_name="__main__")
 
 
