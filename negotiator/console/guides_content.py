@@ -15,13 +15,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import Final, Protocol, TypeVar
-
-from markdown_it.token import Token
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 from negotiator.console.markdown_html import parse_markdown, render_tokens
 from negotiator.discovery.public_pages import MANUAL_PATH
 from negotiator.search_terms import split_words, stemmed_terms
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,7 +324,7 @@ def _read(name: str) -> Guide:
     return Guide(name, title, summary, text, _html(tokens, headings), headings, terms)
 
 
-def _texts(tokens: Sequence[Token], tag: str) -> list[str]:
+def _texts(tokens: "Sequence[Token]", tag: str) -> list[str]:
     """The text of each element of this tag."""
     return [
         "".join(
@@ -335,7 +336,7 @@ def _texts(tokens: Sequence[Token], tag: str) -> list[str]:
     ]
 
 
-def _lead_links(parts: Sequence[Token]) -> None:
+def _lead_links(parts: "Sequence[Token]") -> None:
     """Lead links between files of the project to served pages; a link to a file without a page becomes text."""
     hides = False
     for part in parts:
@@ -351,7 +352,7 @@ def _lead_links(parts: Sequence[Token]) -> None:
             part.attrSet("href", f"{EXAMPLE_BASE}{target}" if target.startswith("/") else target)
 
 
-def _html(tokens: Sequence[Token], headings: Sequence[GuideHeading]) -> str:
+def _html(tokens: "Sequence[Token]", headings: Sequence[GuideHeading]) -> str:
     """What follows the title, with the fragments of the headings, links to served guides, and pictures inside it.
 
     Each block of code has a button that copies it, but answers of the server, which are abridged.

@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Sequence
-from typing import Final
+from functools import cache
+from typing import TYPE_CHECKING, Final
 
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
 
-_MARKDOWN: Final = MarkdownIt("commonmark", {"html": False}).enable("table")
 _ALIGNED: Final = re.compile(r'<(t[hd]) style="text-align:(\w+)">')
 _TABLE: Final = (
     '<div class="scroll" role="region" aria-label="Table" tabindex="0"><table>',
@@ -15,9 +16,16 @@ _TABLE: Final = (
 )
 
 
-def parse_markdown(text: str) -> list[Token]:
+@cache
+def _markdown() -> "MarkdownIt":
+    from markdown_it import MarkdownIt  # imported here: few processes show markdown
+
+    return MarkdownIt("commonmark", {"html": False}).enable("table")
+
+
+def parse_markdown(text: str) -> "list[Token]":
     """The tokens of the text, for pages that mark parts of it."""
-    return _MARKDOWN.parse(text)
+    return _markdown().parse(text)
 
 
 def render_markdown(text: str) -> str:
@@ -25,8 +33,8 @@ def render_markdown(text: str) -> str:
     return render_tokens(parse_markdown(text))
 
 
-def render_tokens(tokens: Sequence[Token]) -> str:
+def render_tokens(tokens: "Sequence[Token]") -> str:
     """The tokens as HTML."""
-    html: str = _MARKDOWN.renderer.render(tokens, _MARKDOWN.options, {})
+    html: str = _markdown().renderer.render(tokens, _markdown().options, {})
     found = _ALIGNED.sub(r'<\1 class="\2">', html)
     return found.replace("<table>", _TABLE[0]).replace("</table>", _TABLE[1])

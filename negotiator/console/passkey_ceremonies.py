@@ -11,21 +11,8 @@ from ipaddress import ip_address
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-import webauthn
-from webauthn.helpers import (
-    base64url_to_bytes,
-    bytes_to_base64url,
-    options_to_json_dict,
-    parse_client_data_json,
-)
-from webauthn.helpers.structs import (
-    AuthenticatorSelectionCriteria,
-    PublicKeyCredentialDescriptor,
-    ResidentKeyRequirement,
-    UserVerificationRequirement,
-)
-
 from negotiator import values
+from negotiator.built_once import BuiltOnce
 from negotiator.console.browser_sessions import AnySession, SignedInSession
 from negotiator.strict_json import is_object, read_object
 from negotiator.users.passkey_queries import NewPasskey
@@ -36,6 +23,16 @@ _RANDOM: Final = 16
 _BODY: Final = _RANDOM + 8
 """Bytes of a challenge before its signature: random ones, and its end in milliseconds."""
 _SERVICE: Final = "Negotiator"
+
+
+def _load_webauthn() -> Any:
+    from negotiator.console import webauthn_library
+
+    return webauthn_library
+
+
+WEBAUTHN: Final = BuiltOnce[Any](_load_webauthn)
+"""The module `webauthn_library`: 90 modules more, of X.509, ASN.1 and CBOR, which few processes need."""
 
 
 class PasskeyRefused(Exception):
@@ -73,6 +70,7 @@ class PasskeyCeremonies:
 
     def creation_options(self, session: SignedInSession, known: list[Passkey]) -> dict[str, Any]:
         """What the browser needs to make a passkey that finds its user by itself and checks who holds it."""
+        webauthn = WEBAUTHN.now()
         options = webauthn.generate_registration_options(
             rp_id=self.host,
             rp_name=_SERVICE,
@@ -81,37 +79,41 @@ class PasskeyCeremonies:
             user_display_name=session.greeting,
             challenge=self._challenge(session, "creation"),
             timeout=CHALLENGE_SECONDS * 1000,
-            authenticator_selection=AuthenticatorSelectionCriteria(
-                resident_key=ResidentKeyRequirement.REQUIRED,
-                user_verification=UserVerificationRequirement.REQUIRED,
+            authenticator_selection=webauthn.AuthenticatorSelectionCriteria(
+                resident_key=webauthn.ResidentKeyRequirement.REQUIRED,
+                user_verification=webauthn.UserVerificationRequirement.REQUIRED,
             ),
             exclude_credentials=[
-                PublicKeyCredentialDescriptor(id=base64url_to_bytes(each.credential_id))
+                webauthn.PublicKeyCredentialDescriptor(
+                    id=webauthn.base64url_to_bytes(each.credential_id)
+                )
                 for each in known
             ],
         )
-        return options_to_json_dict(options)
+        return webauthn.options_to_json_dict(options)
 
     def request_options(self, session: AnySession) -> dict[str, Any]:
         """What the browser needs to sign in with any passkey of this service; it names no user."""
+        webauthn = WEBAUTHN.now()
         options = webauthn.generate_authentication_options(
             rp_id=self.host,
             challenge=self._challenge(session, "request"),
             timeout=CHALLENGE_SECONDS * 1000,
-            user_verification=UserVerificationRequirement.REQUIRED,
+            user_verification=webauthn.UserVerificationRequirement.REQUIRED,
         )
-        return options_to_json_dict(options)
+        return webauthn.options_to_json_dict(options)
 
     def verify_creation(
         self, session: SignedInSession, answer: str
     ) -> tuple[NewPasskey, SpentChallenge]:
         """The passkey that the browser made; raises `PasskeyRefused`."""
+        webauthn = WEBAUTHN.now()
         credential = read_credential(answer)
         challenge = self._answered(session, "creation", credential)
         try:
             verified = webauthn.verify_registration_response(
                 credential=credential,
-                expected_challenge=base64url_to_bytes(challenge.text),
+                expected_challenge=webauthn.base64url_to_bytes(challenge.text),
                 expected_rp_id=self.host,
                 expected_origin=self._origin,
                 require_user_verification=True,
@@ -119,8 +121,8 @@ class PasskeyCeremonies:
         except Exception as fault:  # the parsers of hostile bytes below raise many kinds
             raise PasskeyRefused(f"{type(fault).__name__}: {fault}") from fault
         new = NewPasskey(
-            bytes_to_base64url(verified.credential_id),
-            bytes_to_base64url(verified.credential_public_key),
+            webauthn.bytes_to_base64url(verified.credential_id),
+            webauthn.bytes_to_base64url(verified.credential_public_key),
             verified.sign_count,
             verified.credential_backed_up,
         )
@@ -130,15 +132,18 @@ class PasskeyCeremonies:
         self, session: AnySession, credential: dict[str, Any], passkey: Passkey
     ) -> tuple[int, SpentChallenge]:
         """The counter that the authenticator reports with a valid signature; raises `PasskeyRefused`."""
+        webauthn = WEBAUTHN.now()
         challenge = self._answered(session, "request", credential)
         try:
-            handle = base64url_to_bytes(credential["response"].get("userHandle") or "").decode()
+            handle = webauthn.base64url_to_bytes(
+                credential["response"].get("userHandle") or ""
+            ).decode()
             verified = webauthn.verify_authentication_response(
                 credential=credential,
-                expected_challenge=base64url_to_bytes(challenge.text),
+                expected_challenge=webauthn.base64url_to_bytes(challenge.text),
                 expected_rp_id=self.host,
                 expected_origin=self._origin,
-                credential_public_key=base64url_to_bytes(passkey.public_key),
+                credential_public_key=webauthn.base64url_to_bytes(passkey.public_key),
                 credential_current_sign_count=passkey.sign_count,
                 require_user_verification=True,
             )
@@ -162,9 +167,10 @@ class PasskeyCeremonies:
         self, session: AnySession, purpose: str, credential: dict[str, Any]
     ) -> SpentChallenge:
         """The challenge in the browser's answer, if it was made for this session and this purpose and has not ended."""
+        webauthn = WEBAUTHN.now()
         try:
-            client_data = base64url_to_bytes(credential["response"]["clientDataJSON"])
-            challenge = parse_client_data_json(client_data).challenge
+            client_data = webauthn.base64url_to_bytes(credential["response"]["clientDataJSON"])
+            challenge = webauthn.parse_client_data_json(client_data).challenge
         except Exception as fault:
             raise PasskeyRefused(f"unreadable client data: {type(fault).__name__}") from fault
         body, ends_at = challenge[:_BODY], int.from_bytes(challenge[_RANDOM:_BODY])
@@ -173,7 +179,7 @@ class PasskeyCeremonies:
             raise PasskeyRefused("the challenge is not of this session")
         if ends_at <= values.now():
             raise PasskeyRefused("the challenge is too old")
-        return SpentChallenge(bytes_to_base64url(challenge), ends_at)
+        return SpentChallenge(webauthn.bytes_to_base64url(challenge), ends_at)
 
     def _signature(self, session: AnySession, purpose: str, body: bytes) -> bytes:
         bound = f"passkey {purpose}:{session.csrf}:{body.hex()}"

@@ -16,6 +16,7 @@ from negotiator.console.account_page import ACCOUNT_PATH, AccountPage, is_recent
 from negotiator.console.browser_sessions import AnySession, SignedInSession, local_path
 from negotiator.console.page_router import SIGN_IN_PATH, FormFields, PageRouter, read_name
 from negotiator.console.passkey_ceremonies import (
+    WEBAUTHN,
     PasskeyCeremonies,
     PasskeyRefused,
     SpentChallenge,
@@ -55,6 +56,7 @@ class PasskeySignIn:
 
     async def options(self, _request: Request, session: AnySession) -> Response:
         """A new challenge for this browser."""
+        await WEBAUTHN.get()
         return _json(self.ceremonies.request_options(session))
 
     async def enter(self, request: Request, session: AnySession, form: FormFields) -> Response:
@@ -82,6 +84,7 @@ class PasskeySignIn:
         )
         if passkey is None:
             raise PasskeyRefused("unknown passkey")
+        await WEBAUTHN.get()
         sign_count, challenge = self.ceremonies.verify_request(session, credential, passkey)
 
         def unit(tx: Transaction) -> None:
@@ -120,6 +123,7 @@ class AccountPasskeys:
         known = await self.router.store.read(
             lambda tx: passkey_queries.of_user(tx, session.user_id)
         )
+        await WEBAUTHN.get()
         return _json(self.ceremonies.creation_options(session, known))
 
     async def add(self, _request: Request, session: SignedInSession, form: FormFields) -> Response:
@@ -128,6 +132,7 @@ class AccountPasskeys:
             name = read_name(form) or "A passkey"
             if not is_recent(session):
                 raise Forbidden("Sign in again to add a passkey.")
+            await WEBAUTHN.get()
             new, challenge = self.ceremonies.verify_creation(session, form.get("credential", ""))
             await self.router.store.write(
                 lambda tx: _add(tx, session.user_id, new, challenge, name)

@@ -4,11 +4,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from typing import Final
-
-from markdown_it.token import Token
+from typing import TYPE_CHECKING, Final
 
 from negotiator.console.markdown_html import parse_markdown, render_tokens
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
 
 OUT_OF_DATE: Final = "**Out of date"
 """The page says this itself, with what changed."""
@@ -38,7 +39,7 @@ def _below_the_page(text: str) -> str:
     return "\n".join(f"#{line}" if line.startswith("##") else line for line in lines[1:])
 
 
-def _mark_column(tokens: Sequence[Token]) -> None:
+def _mark_column(tokens: "Sequence[Token]") -> None:
     """Mark the last column of a table that has the limits."""
     marking, cell, column = False, 0, 0
     for place, token in enumerate(tokens):
@@ -55,7 +56,7 @@ def _mark_column(tokens: Sequence[Token]) -> None:
                 token.attrJoin("class", "floor")
 
 
-def _mark_texts(tokens: Sequence[Token]) -> None:
+def _mark_texts(tokens: "Sequence[Token]") -> None:
     """Mark the paragraph and the list after it that say how far the limit may be passed, and items that name it."""
     marks_list = False
     for place, token in enumerate(tokens):
