@@ -32,7 +32,8 @@ _CHUNK: Final = 32
 _LOAD: Final = 5_000
 _DOCUMENTS: Final = 16 * 2**20
 _LARGE: Final = 2_000
-"""Tools from which the index is stored; below, it is built in less than a second."""
+"""Tools from which the index is stored, and changes from which it is loaded at the start; a smaller one is built in less
+than a second."""
 _LAGS: Final = 20
 """An index that lags by more than one change in so many tools is stored anew by the process that opens it."""
 _WAIT: Final = 0.2
@@ -83,11 +84,13 @@ class CatalogueIndex:
         return self._index, self._seq
 
     async def warm(self) -> None:
-        """Build the index before the first request, unless the catalogue is empty; later apply new changes.
+        """Build the index of a large catalogue before the first request; later apply new changes.
+
+        A small one is built by the first search: a process that is never asked stays small.
 
         Sentence vectors are computed here; until then, and without a model, words alone count.
         """
-        if await self._store.read(change_queries.latest):
+        if self._index is not None or await self._store.read(change_queries.latest) > _LARGE:
             index, _ = await self.current()
             if self.vectors is not None:
                 await self.vectors.fill(index, self._read)
@@ -149,7 +152,8 @@ class CatalogueIndex:
             except (OSError, ValueError) as fault:
                 self._faults.failed(str(fault))
         if index is None:
-            index = await self._build(_empty_index(None, building=True))
+            empty = await thread_pools.SEARCH.run_unhurried(_empty_index, None, building=True)
+            index = await self._build(empty)
         # The index lives as long as the process: the collector must not scan it during a request.
         gc.collect()
         gc.freeze()

@@ -1,15 +1,15 @@
 """Serves documents: GET and HEAD, a strong ETag and 304, markdown for clients that prefer it, CORS for every origin."""
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Final
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from negotiator.built_once import BuiltOnce
 from negotiator.discovery.content_negotiation import preferred_media_type
 
 HTML: Final = "text/html; charset=utf-8"
@@ -23,7 +23,7 @@ _LETTERS_PER_TOKEN = 4
 @dataclass(frozen=True, slots=True)
 class PublicDocument:
     """A public document at a path; `body` is called for every request, since the document may change while the process
-    runs.
+    runs. `prepare` is awaited before, if there is something to make first.
 
     `markdown` makes a second form, for requests whose `Accept` prefers it.
     """
@@ -33,6 +33,7 @@ class PublicDocument:
     body: Callable[[], bytes]
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
     markdown: bytes | None = None
+    prepare: Callable[[], Awaitable[object]] | None = None
 
 
 def static_document(
@@ -45,8 +46,9 @@ def static_document(
 def lazy_document(
     path: str, media_type: str, make: Callable[[], bytes], headers: Mapping[str, str] | None = None
 ) -> PublicDocument:
-    """A document that is made at the first request, since making it may take half a second."""
-    return PublicDocument(path, media_type, cache(make), headers or {})
+    """A document that is made at the first request, on a thread, since making it may take half a second."""
+    made = BuiltOnce(make)
+    return PublicDocument(path, media_type, made.now, headers or {}, prepare=made.get)
 
 
 def page_document(
@@ -59,6 +61,8 @@ def page_document(
 def document_route(document: PublicDocument) -> Route:
 
     async def serve(request: Request) -> Response:
+        if document.prepare is not None:
+            await document.prepare()
         return serve_document(document, request)
 
     return Route(document.path, serve, methods=["GET"])

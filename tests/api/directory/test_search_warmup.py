@@ -1,4 +1,4 @@
-"""The index is there before anybody asks."""
+"""The index of a large catalogue is there before the first search."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from negotiator.caller import Caller
-from negotiator.directory import catalogue_queries
+from negotiator.directory import catalogue_index, catalogue_queries
 from negotiator.directory.catalogue_index import CatalogueIndex
 from negotiator.directory.listing_routes import CatalogueListing
 from negotiator.directory.schemas_listing import ListTools
@@ -19,18 +19,11 @@ from tests.helpers.directory_agents import record
 pytestmark = pytest.mark.asyncio
 
 
-async def test_a_catalogue_is_read_once_and_an_empty_one_never(
+async def test_a_large_catalogue_is_read_once_before_the_first_search_and_an_empty_one_never(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    scans, scan = list[int](), store.scan
-
-    async def counted(unit: Callable[[Transaction], Any]) -> Any:
-        found: list[Any] = await scan(unit)
-        scans.append(len(found))
-        return found
-
-    monkeypatch.setattr(store, "scan", counted)
-    following = CatalogueIndex(store)
+    monkeypatch.setattr(catalogue_index, "SMALL", 0)
+    scans, following = _counted(store, monkeypatch), CatalogueIndex(store)
     await following.warm()
     assert scans == []
     await store.write(lambda tx: catalogue_queries.put(tx, record("Notion"), actor="t"))
@@ -41,6 +34,33 @@ async def test_a_catalogue_is_read_once_and_an_empty_one_never(
     index, seq = await following.current()
     assert scans == [1, 0]
     assert (len(index), seq) == (2, 2)
+
+
+async def test_a_small_catalogue_is_read_by_the_first_search_and_followed_from_then_on(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scans, following = _counted(store, monkeypatch), CatalogueIndex(store)
+    await store.write(lambda tx: catalogue_queries.put(tx, record("Notion"), actor="t"))
+    await following.warm()
+    assert scans == []
+    index, _ = await following.current()
+    assert scans == [1, 0]
+    await store.write(lambda tx: catalogue_queries.put(tx, record("Qdrant"), actor="t"))
+    await following.warm()
+    assert len(index) == 2
+
+
+def _counted(store: Store, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The numbers of tools that the scans of this store read from now on."""
+    scans, scan = list[int](), store.scan
+
+    async def counted(unit: Callable[[Transaction], Any]) -> Any:
+        found: list[Any] = await scan(unit)
+        scans.append(len(found))
+        return found
+
+    monkeypatch.setattr(store, "scan", counted)
+    return scans
 
 
 async def test_a_tool_that_changes_while_the_catalogue_is_read_is_there_once(
