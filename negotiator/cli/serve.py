@@ -7,6 +7,7 @@ import json
 import os
 import socket
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -102,7 +103,7 @@ def _become_server() -> None:
         with contextlib.suppress(OSError, AttributeError):  # not glibc
             ctypes.CDLL(None).mallopt(_M_ARENA_MAX, int(_ENVIRONMENT["MALLOC_ARENA_MAX"]))
     with uncollected():
-        from negotiator import app  # noqa: F401  imported here: the supervisor of several workers needs none
+        import_module("negotiator.app")  # the supervisor of several workers needs none
 
 
 def _configured(host: str, port: int) -> tuple[SettingsSources, Settings]:

@@ -1,18 +1,18 @@
 """The console: the pages on which users prepare, follow and steer their negotiations."""
 
-from functools import cache
-
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from negotiator.built_once import BuiltOnce
 from negotiator.compose.directory_console import build_directory_pages
 from negotiator.compose.services import Services
 from negotiator.console.agent_page import AgentPage
 from negotiator.console.browser_sessions import AnySession, SignedInSession
 from negotiator.console.docs_pages import DocsPages
-from negotiator.console.docs_reference import reference_groups
+from negotiator.console.docs_reference import ReferenceGroup, reference_groups
 from negotiator.console.go_page import GoPage
+from negotiator.console.guides_content import all_guides
 from negotiator.console.home_page import HomePage
 from negotiator.console.live_call_page import LiveCallPage
 from negotiator.console.live_page import LivePage
@@ -49,7 +49,7 @@ def build_console(
     """
     router, calls = services.page_router, PageCalls(service, services.pipeline)
     pages = OpenPages(router, calls, site)
-    docs = DocsPages(pages, cache(lambda: reference_groups(site)))
+    docs = DocsPages(pages, BuiltOnce(lambda: _documentation(site)))
     everywhere = (
         *docs.routes(),
         *GoPage(router, calls).routes(),
@@ -101,3 +101,9 @@ def _for_browsers(page: Route, document: PublicDocument) -> Route:
         return serve_document(document, request)
 
     return Route(page.path, answer, methods=["GET"])
+
+
+def _documentation(site: SiteDescription) -> tuple[ReferenceGroup, ...]:
+    """The reference; the guides beside it are read too."""
+    all_guides()
+    return reference_groups(site)

@@ -3,7 +3,6 @@
 Programs that prefer markdown get a guide, and the list of all, as markdown.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -11,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
+from negotiator.built_once import BuiltOnce
 from negotiator.console.docs_reference import REFERENCE_PATH, ReferenceGroup
 from negotiator.console.guides_content import (
     EXAMPLE_BASE,
@@ -48,11 +48,11 @@ class ListedJob:
 class DocsPages:
     """The entrance with the search, the page of each guide, and the reference by group.
 
-    `reference` makes the groups when a page first needs them.
+    `reference` reads the guides and makes the groups when a page first needs them.
     """
 
     pages: OpenPages
-    reference: Callable[[], tuple[ReferenceGroup, ...]]
+    reference: BuiltOnce[tuple[ReferenceGroup, ...]]
 
     def routes(self) -> list[Route]:
         return [
@@ -64,12 +64,13 @@ class DocsPages:
         ]
 
     async def show(self, request: Request, reader: Reader) -> Response:
+        await self.reference.get()
         query = request.query_params.get("q", "").strip()[:LONGEST_QUERY]
         jobs = self._jobs()
         guides, operations = ([], [])
         if query:
             guides = search_entries([guide for job in jobs for guide in job.guides], query)
-            listed = [each for group in self.reference() for each in group.operations]
+            listed = [each for group in self.reference.now() for each in group.operations]
             operations = search_entries(listed, query)
         markdown = _listed(jobs, self.pages.site.base)
         return self._render(
@@ -88,6 +89,7 @@ class DocsPages:
         return RedirectResponse(f"{self.pages.site.root}{MANUAL_PATH}{query}", 308)
 
     async def show_guide(self, request: Request, reader: Reader) -> Response:
+        await self.reference.get()
         guide = find_guide(request.path_params["name"])
         if guide is None:
             raise NotFound(f"There is no such guide. All guides are at {MANUAL_PATH}.")
@@ -103,11 +105,13 @@ class DocsPages:
         )
 
     async def show_reference(self, request: Request, reader: Reader) -> Response:
+        await self.reference.get()
         return self._render(request, reader, "docs_reference.html")
 
     async def show_group(self, request: Request, reader: Reader) -> Response:
+        await self.reference.get()
         name: str = request.path_params["group"]
-        found = next((group for group in self.reference() if group.name == name), None)
+        found = next((group for group in self.reference.now() if group.name == name), None)
         if found is None:
             raise NotFound(f"The reference has no such group. All are at {REFERENCE_PATH}.")
         return self._render(request, reader, "docs_group.html", group=found)
@@ -132,7 +136,7 @@ class DocsPages:
             here="docs",
             path=request.url.path.removeprefix(self.pages.site.root),
             jobs=self._jobs(),
-            groups=self.reference(),
+            groups=self.reference.now(),
             version_text=self.pages.site.version,
             **context,
         )

@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, TypedDict, Unpack
 
+from pydantic import ConfigDict
 from sqlmodel import SQLModel
-from sqlmodel.main import SQLModelConfig
 
 
 class TableModel(SQLModel):
     """A table class whose `__tablename__` is a plain string; SQLModel types it as a declared attribute."""
 
-    model_config = SQLModelConfig(defer_build=True)
+    model_config = ConfigDict(defer_build=True)  # pyright: ignore[reportAssignmentType]
 
     __tablename__: ClassVar[str]  # pyright: ignore[reportIncompatibleVariableOverride]
 

@@ -46,7 +46,7 @@ async def _answer_once() -> None:
     async def send(message: MutableMapping[str, Any]) -> None:
         answers.append(message.get("status", 0))
 
-    request = {
+    request: dict[str, Any] = {
         "type": "http",
         "http_version": "1.1",
         "method": "GET",

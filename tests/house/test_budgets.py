@@ -37,7 +37,7 @@ _WORKER: Final = frozenset(
     """aiosmtplib anyio argon2 authlib cryptography dotenv h11 httpcore2 httpx2 idna jinja2 jwt markupsafe
     python_multipart segno starlette truststore""".split()  # noqa: SIM905
 )
-BUDGETS: Final = {
+BUDGETS: Final[dict[tuple[str, ...], StartBudget]] = {
     ("--help",): StartBudget(_TYPER | _RICH, 205, 25),
     ("issuers", "list"): StartBudget(_TYPER | _STORE, 335, 52),
     (): StartBudget(_STORE | _WORKER, 1060, 100),
