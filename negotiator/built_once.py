@@ -25,7 +25,8 @@ class BuiltOnce(Generic[T]):
 
     def now(self) -> T:
         """The value; it is built on the caller's thread when it is missing."""
-        with self._lock:
-            if self._built is None:
-                self._built = (self._build(),)
+        if self._built is None:
+            with self._lock:
+                if self._built is None:
+                    self._built = (self._build(),)
         return self._built[0]

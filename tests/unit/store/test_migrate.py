@@ -6,8 +6,8 @@ import pytest
 from sqlalchemy import create_engine, text
 
 from negotiator.errors import Unavailable
-from negotiator.store.migrate import migrate
-from negotiator.store.schema_upgrades import upgrade
+from negotiator.store.migrate import migrate, newest_revision
+from negotiator.store.schema_upgrades import known_revisions, upgrade
 
 
 def newer(path: Path, migrated: Path, oldest: str) -> str:
@@ -48,3 +48,20 @@ async def test_a_version_that_is_too_old_says_so_in_one_line(
     ) as told:
         await migrate(url)
     assert "\n" not in str(told.value)
+
+
+@pytest.mark.asyncio
+async def test_a_database_of_the_newest_schema_is_left_to_itself(
+    tmp_path: Path, migrated: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert newest_revision() == known_revisions()[0]
+    path = tmp_path / "newest.db"
+    path.write_bytes(migrated.read_bytes())
+    before = path.stat().st_mtime_ns
+
+    def upgraded(_connection: object) -> None:
+        pytest.fail("Alembic was asked")
+
+    monkeypatch.setattr("negotiator.store.schema_upgrades.upgrade", upgraded)
+    await migrate(f"sqlite+aiosqlite:///{path}")
+    assert path.stat().st_mtime_ns == before
