@@ -21,7 +21,7 @@ from sqlalchemy.engine import make_url
 from websockets.asyncio.client import connect
 from websockets.exceptions import WebSocketException
 
-from negotiator import __version__
+from negotiator import __version__, keys
 from negotiator.agents.mail import Mailer
 from negotiator.cli.database import is_missing
 from negotiator.cli.output import reason_of
@@ -182,6 +182,7 @@ async def check_keys(patient: Patient) -> list[Finding]:
         if path.stat().st_mode & 0o077
     ]
     try:
+        await asyncio.to_thread(keys.check_keys, folder)
         ring = await asyncio.to_thread(Keyring, folder)
     except (UnusableKeyError, OSError) as fault:
         return [*found, Finding("signing", "fault", str(fault), "Restore the file from a backup.")]

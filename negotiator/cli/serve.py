@@ -68,9 +68,11 @@ def serve(
         if settings.metrics_listen:
             metrics_host, _, metrics_port = settings.metrics_listen.rpartition(":")
             _check_address(metrics_host.strip("[]"), int(metrics_port), shared=True)
+        _set_environment()
         is_server = workers == 1 and not reload
         if is_server:
-            _become_server()
+            with uncollected():
+                import_module("negotiator.app")  # the supervisor of several workers needs none
         has_users, secret = asyncio.run(_prepare(settings))
         _check_folder(settings.data_dir)
     base = settings.base_url
@@ -85,8 +87,6 @@ def serve(
     if warning := interpreter_warning(sys.version_info[:3]):
         typer.echo(warning, err=True)
     sys.stdout.flush()
-    for name, value in _ENVIRONMENT.items():
-        os.environ.setdefault(name, value)
     options = server_options(host, port, workers, reload=reload, timeout=settings.worker_timeout)
     with recorded(settings, sources):
         if is_server:
@@ -97,13 +97,13 @@ def serve(
         os.execv(sys.executable, [sys.executable, *command])  # noqa: S606
 
 
-def _become_server() -> None:
-    """Load the application into this process, which needs most of it for the preparation too."""
+def _set_environment() -> None:
+    """Set `_ENVIRONMENT` for this process and those that it starts."""
     if "MALLOC_ARENA_MAX" not in os.environ:
         with contextlib.suppress(OSError, AttributeError):  # not glibc
             ctypes.CDLL(None).mallopt(_M_ARENA_MAX, int(_ENVIRONMENT["MALLOC_ARENA_MAX"]))
-    with uncollected():
-        import_module("negotiator.app")  # the supervisor of several workers needs none
+    for name, value in _ENVIRONMENT.items():
+        os.environ.setdefault(name, value)
 
 
 def _configured(host: str, port: int) -> tuple[SettingsSources, Settings]:
