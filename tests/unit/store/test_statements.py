@@ -25,7 +25,9 @@ def _statements(value: Any, depth: int = 0) -> Iterator[Statement]:
     """The statements in a value, which may be a collection of collections."""
     if isinstance(value, Statement):
         yield value
-    elif depth < 3 and isinstance(value, dict | list | tuple):
-        items = cast("dict[Any, Any]", value).values() if isinstance(value, dict) else value
-        for each in cast("list[Any]", items):
+    elif depth < 3 and isinstance(value, dict):
+        for each in cast("dict[Any, Any]", value).values():
+            yield from _statements(each, depth + 1)
+    elif depth < 3 and isinstance(value, list | tuple):
+        for each in cast("list[Any]", value):
             yield from _statements(each, depth + 1)
