@@ -32,8 +32,10 @@ _CHUNK: Final = 32
 _LOAD: Final = 5_000
 _DOCUMENTS: Final = 16 * 2**20
 _LARGE: Final = 2_000
-"""Tools from which the index is stored, and changes from which it is loaded at the start; a smaller one is built in less
-than a second."""
+"""Tools from which the index is stored, and changes from which it is loaded at the start.
+
+A smaller one is built in less than a second.
+"""
 _LAGS: Final = 20
 """An index that lags by more than one change in so many tools is stored anew by the process that opens it."""
 _WAIT: Final = 0.2

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.asyncio
 async def test_a_large_catalogue_is_read_once_before_the_first_search_and_an_empty_one_never(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(catalogue_index, "SMALL", 0)
+    monkeypatch.setattr(catalogue_index, "_LARGE", 0)
     scans, following = _counted(store, monkeypatch), CatalogueIndex(store)
     await following.warm()
     assert scans == []
