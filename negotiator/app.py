@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import gc
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from functools import cache, partial
 from typing import Any
 
@@ -14,6 +14,7 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute
+from starlette.types import ASGIApp
 
 from negotiator import telemetry
 from negotiator.agents import registration
@@ -31,6 +32,7 @@ from negotiator.http.connections import (
     WorkerConnections,
     raise_descriptor_limit,
 )
+from negotiator.http.direct_operations import DirectOperations
 from negotiator.http.endpoint import Endpoint, OperationRouter
 from negotiator.http.middleware import SHARED_HEADERS, ResponseMiddleware, security_headers
 from negotiator.http.operation import Answer
@@ -56,15 +58,40 @@ def create_app(settings: Settings | None = None) -> Starlette:
             async with _started(application, connections) as state:
                 yield state
 
-    starlette = Starlette(
+    starlette = _Service(
+        application,
         routes=_routes(application),
-        middleware=_layers(application),
         exception_handlers={HTTPException: _on_http_exception(application.pipeline.refusals)},
         lifespan=lifespan,
     )
     # Starlette's redirect of a missing slash would trust the Host header.
     starlette.router.redirect_slashes = False
     return starlette
+
+
+class _Service(Starlette):
+    """Starlette with its middleware, in front of which most requests for operations are answered."""
+
+    def __init__(self, application: Application, **options: Any) -> None:
+        self._endpoints = [
+            Endpoint(operation, application.pipeline)
+            for operation in application.service.operations
+        ]
+        names = [endpoint.operation.name for endpoint in self._endpoints]
+        self._traffic = RequestMetrics(application.services.meters, [*names, MCP_METRIC])
+        self._https = application.settings.base_url.startswith("https:")
+        super().__init__(
+            middleware=_layers(application, self._endpoints, self._traffic, https=self._https),
+            **options,
+        )
+
+    def build_middleware_stack(self) -> ASGIApp:
+        return DirectOperations(
+            super().build_middleware_stack(),
+            self._endpoints,
+            https=self._https,
+            traffic=self._traffic,
+        )
 
 
 @contextlib.asynccontextmanager
@@ -74,6 +101,7 @@ async def _started(
     """The state of a process while its store is open and its tasks run."""
     application.services.meters.open()
     await application.store.start()
+    await application.pipeline.limits.start()
     _freeze_loaded_objects()
     tasks = [
         asyncio.create_task(work)
@@ -149,23 +177,26 @@ def _routes(application: Application) -> list[BaseRoute]:
     ]
 
 
-def _layers(application: Application) -> list[Middleware]:
+def _layers(
+    application: Application,
+    endpoints: Sequence[Endpoint],
+    traffic: RequestMetrics,
+    *,
+    https: bool,
+) -> list[Middleware]:
     """The middleware, outermost first; operations are answered before Starlette's own routing."""
-    operations = application.service.operations
     return [
         Middleware(PageCompression),
         Middleware(
             ResponseMiddleware,
-            https=application.settings.base_url.startswith("https:"),
+            https=https,
             shared=application.shared,
             for_browsers=partial(RefusalPages, router=application.services.page_router),
-            traffic=RequestMetrics(
-                application.services.meters, [*(each.name for each in operations), MCP_METRIC]
-            ),
+            traffic=traffic,
         ),
         Middleware(
             OperationRouter,
-            endpoints=[Endpoint(operation, application.pipeline) for operation in operations],
+            endpoints=endpoints,
             pipeline=application.pipeline,
             mounts={MCP_PATH: application.mcp.endpoint},
             sockets={

@@ -35,32 +35,36 @@ _WAIT_BOUNDS: Final = (0.001, 0.01, 0.1, 0.25, 0.5, 1.0)
 
 
 class ClientPresence:
-    """Whether the client of a connection is still there."""
+    """Whether the client of a connection is still there, and the task that answers its request."""
 
-    __slots__ = ("gone",)
+    __slots__ = ("_task", "gone")
 
     def __init__(self) -> None:
         self.gone = False
+        self._task: weakref.ref[asyncio.Task[Any]] | None = None
+
+    def answered_by(self, task: asyncio.Task[Any]) -> None:
+        self._task = weakref.ref(task)
+
+    @property
+    def is_answered_here(self) -> bool:
+        """Whether the current task answers the client's request."""
+        return self._task is not None and self._task() is asyncio.current_task()
 
 
-_answering: ContextVar[tuple["weakref.ref[asyncio.Task[Any]]", ClientPresence] | None] = ContextVar(
-    "answering", default=None
-)
-"""The task that answers a request, and its client. Tasks that it starts inherit this, and may outlive the request."""
+_answering: ContextVar[ClientPresence | None] = ContextVar("answering", default=None)
+"""The client of a request. Tasks that its task starts inherit this, and may outlive the request."""
 
 
 def answer_for(client: ClientPresence) -> None:
-    """Let calls of the current task, but of no task that it starts, begin only while this client is there."""
-    if (task := asyncio.current_task()) is not None:
-        _answering.set((weakref.ref(task), client))
+    """Let calls of the task that answers this client, but of no task that it starts, begin only while it is there."""
+    _answering.set(client)
 
 
 def _client() -> ClientPresence | None:
     """The client whose request the current task answers."""
-    if (answering := _answering.get()) is None:
-        return None
-    task, client = answering
-    return client if task() is asyncio.current_task() else None
+    client = _answering.get()
+    return client if client is not None and client.is_answered_here else None
 
 
 class ThreadPool:

@@ -10,7 +10,12 @@ from negotiator.directory.accounts_routes import (
     HOURLY_BUDGET,
 )
 from negotiator.discovery import health_routes
-from negotiator.http.limit_stores import DatabaseLimitStore, FileLimitStore, RedisLimitStore
+from negotiator.http.limit_stores import (
+    DatabaseLimitStore,
+    FileLimitStore,
+    LoneWorkerLimitStore,
+    RedisLimitStore,
+)
 from negotiator.http.limits import (
     BASELINE_BUDGET,
     DEFAULT_BUDGET,
@@ -26,6 +31,11 @@ from negotiator.tokens.client_registration_routes import CLIENT_BUDGET
 from negotiator.trust.client_url_fetch import FETCHES, HOSTS
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
+_QUICK = (
+    *(DEFAULT_BUDGET, BASELINE_BUDGET, DIRECTORY_BASELINE_BUDGET, TELEPROMPTER_BUDGET),
+    health_routes.HEALTH_BUDGET,
+)
+"""Budgets of a minute, one of which nearly every request is charged to. A crash may forget them."""
 _SIXTH = 6
 """The burst of password attempts is a sixth of an hour's quota."""
 _TENTH = 10
@@ -71,7 +81,7 @@ def build_limits(
     if settings.redis_url:
         limiter = RedisLimitStore(settings.redis_url, file)
     elif settings.database_url.startswith("sqlite"):
-        limiter = file
+        limiter = LoneWorkerLimitStore(file, settings.data_dir / "limits.lock", _QUICK)
     else:
         limiter = DatabaseLimitStore(store)
     made = {budget.name: budget for budget in rate_budgets(settings)}

@@ -7,13 +7,16 @@ route. `stream_body` sends answers that are streams.
 
 import asyncio
 import contextlib
+import re
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
+from functools import cache, lru_cache
 from http import HTTPStatus
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import orjson
+from pydantic import ValidationError
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from negotiator.caller import Caller, anonymous_caller
@@ -68,8 +71,11 @@ async def stream_body(chunks: BodyChunks, receive: Receive, send: Send) -> None:
         await chunks.aclose()
 
 
-Headers = list[tuple[bytes, bytes]]
-_UNSTORED = (b"cache-control", b"no-store")
+_UNSTORED: Final = b"cache-control: no-store\r\n"
+_EMPTY: Final = b"content-length: 0\r\n"
+_FIRST_REDIRECTION: Final = 300
+_WITHOUT_LENGTH: Final = (204, 304)
+_UNSAFE: Final = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
 
 
 class Endpoint:
@@ -78,46 +84,70 @@ class Endpoint:
     def __init__(self, operation: Operation, pipeline: Pipeline) -> None:
         self.operation = operation
         self.pipeline = pipeline
+        self.reads_query = operation.reads_query
         self.inputless = not operation.path_parameters and not operation.input.model_fields
-        self.blank = operation.input() if self.inputless else None
+        self.blank = _blank(operation)
         self.lists = reading.list_fields(operation.input)
         lenient = operation.input.model_config.get("extra") == "ignore"
         self.invalid_input_error = InvalidRequest if lenient else None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        context = ResponseContext()
         scope["operation"] = self.operation.name
-        headers = read_headers(scope)
+        answered = await self.answer(scope, receive, read_headers(scope))
+        if answered is not None:
+            answer, lines = answered
+            await respond(send, answer, lines, receive=receive)
+
+    async def answer(
+        self, scope: Scope, receive: Receive, headers: dict[str, str]
+    ) -> tuple[Answer, bytes] | None:
+        """The answer and the lines of the headers about budgets and the credential; None when the client has gone."""
+        context = ResponseContext()
         pipeline = self.pipeline
         try:
             address = pipeline.guard.address(scope, headers)
             incoming = _IncomingHttpCall(self, scope, receive, headers, address)
             answer = await run(self.operation, pipeline, incoming, context)
-            await _count_stream(scope, answer)
+            body: Any = answer.body
+            if isinstance(body, AsyncGenerator):
+                await _count_stream(scope, cast("BodyChunks", body))
         except RequestAborted:
-            return
+            return None
         except Refusal as refusal:
             answer = await pipeline.refused(refusal)
         except Exception as fault:
             answer = pipeline.refusals.crash(fault)
-        await respond(send, self._conditional(answer, headers), context.headers(), receive=receive)
+        return self._conditional(answer, headers), context.header_lines()
 
     def _conditional(self, answer: Answer, headers: Mapping[str, str]) -> Answer:
         """Give a body with a revision its strong ETag; answer 304 when the client has it already."""
-        if (answer.status or HTTPStatus.OK) >= HTTPStatus.MULTIPLE_CHOICES:
+        if (answer.status or 200) >= _FIRST_REDIRECTION:
             return answer
-        tag = answer.headers.get("etag") or _revision_tag(answer)
+        tag = answer.headers.get("etag")
         if tag is None:
-            return answer
-        tagged = {**answer.headers, "etag": tag}
+            tag = _revision_tag(answer)
+            if tag is None:
+                return answer
+            tagged = {**answer.headers, "etag": tag}
+            answer = Answer(answer.body, answer.status, tagged, answer.media_type)
         if self.operation.method == "GET" and is_not_modified(
-            headers, tag, tagged.get("last-modified")
+            headers, tag, answer.headers.get("last-modified")
         ):
-            return Answer(None, HTTPStatus.NOT_MODIFIED, tagged)
-        return Answer(answer.body, answer.status, tagged, answer.media_type)
+            return Answer(None, HTTPStatus.NOT_MODIFIED, answer.headers)
+        return answer
 
 
-@dataclass(frozen=True, slots=True)
+def _blank(operation: Operation) -> Any:
+    """The input that an empty query gives; None if it gives none, or the path has parameters."""
+    if operation.path_parameters or not operation.reads_query:
+        return None
+    try:
+        return operation.input.model_validate({})
+    except ValidationError:
+        return None
+
+
+@dataclass(slots=True)
 class _IncomingHttpCall:
     """A call as an HTTP request: the input is in path, query and body, everything else in headers."""
 
@@ -143,10 +173,11 @@ class _IncomingHttpCall:
         endpoint, scope = self.endpoint, self.scope
         operation = endpoint.operation
         body = b""
-        if operation.reads_query:
-            if endpoint.blank is not None and not scope["query_string"]:
+        if endpoint.reads_query:
+            query: bytes = scope["query_string"]
+            if not query and endpoint.blank is not None:
                 return ParsedInput(endpoint.blank)
-            members: dict[str, Any] = reading.parse_query(scope["query_string"], endpoint.lists)
+            members: dict[str, Any] = reading.parse_query(query, endpoint.lists) if query else {}
         else:
             body = await reading.read_body(
                 self.receive, operation.body_limit, self.headers.get("content-length")
@@ -155,7 +186,7 @@ class _IncomingHttpCall:
         path: dict[str, str] = scope.get("path_params", {})
         if path and "\0" in scope["path"]:
             raise NotFound("There is nothing at this path.")
-        if twice := path.keys() & members.keys():
+        if members and (twice := path.keys() & members.keys()):
             raise ValidationFailed(
                 [FieldError(f"/{name}", "Belongs in the path only.") for name in sorted(twice)]
             )
@@ -183,14 +214,11 @@ class _IncomingHttpCall:
                 return reading.parse_json(body)
 
 
-async def _count_stream(scope: Scope, answer: Answer) -> None:
-    """Count the connection as a stream if the answer is one; 503 when too many are open."""
-    body: Any = answer.body
-    if not isinstance(body, AsyncGenerator):
-        return
+async def _count_stream(scope: Scope, chunks: BodyChunks) -> None:
+    """Count the connection as a stream; 503 when too many are open."""
     connection = scope.get("state", {}).get(CONNECTION_KEY)
     if connection is not None and not connection.open_stream():
-        await cast("BodyChunks", body).aclose()
+        await chunks.aclose()
         raise Unavailable("Too many streams are open; try again soon.")
 
 
@@ -214,35 +242,55 @@ def read_headers(scope: Scope) -> dict[str, str]:
 
 
 async def respond(
-    send: Send,
-    answer: Answer,
-    extra: Iterable[tuple[bytes, bytes]] = (),
-    *,
-    receive: Receive | None = None,
+    send: Send, answer: Answer, lines: bytes = b"", *, receive: Receive | None = None
 ) -> None:
-    """Send an answer as an ASGI response; a stream needs `receive` to notice the client's disconnect."""
-    status = answer.status or HTTPStatus.OK
+    """Send an answer as an ASGI response, with further header lines.
+
+    A stream needs `receive` to notice the client's disconnect.
+    """
+    head, body = render(answer)
+    headers = header_pairs(head + lines)
+    await send(
+        {"type": "http.response.start", "status": int(answer.status or 200), "headers": headers}
+    )
+    if body is None and receive is not None:
+        await stream_body(cast("BodyChunks", answer.body), receive, send)
+    else:
+        await send({"type": "http.response.body", "body": body or b""})
+
+
+def render(answer: Answer) -> tuple[bytes, bytes | None]:
+    """The header lines and the body of an answer; a stream has None as its body and no `Content-Length`."""
     whole: Any = answer.body
-    if isinstance(whole, AsyncGenerator) and receive is not None:
-        head = [(name.encode(), value.encode()) for name, value in answer.headers.items()]
-        head += [*extra, (b"content-type", answer.media_type.encode()), _UNSTORED]
-        await send({"type": "http.response.start", "status": int(status), "headers": head})
-        await stream_body(cast("BodyChunks", whole), receive, send)
-        return
+    headers = answer.headers
     if whole is None:
+        status = answer.status
         body = b""
+        lines = b"" if status in _WITHOUT_LENGTH else _EMPTY
+    elif isinstance(whole, AsyncGenerator):
+        body, lines = None, _content_type(answer.media_type)
     else:
         body = whole if isinstance(whole, bytes) else orjson.dumps(whole)
-    headers: Headers = [(b"content-length", b"%d" % len(body)), *extra]
-    if answer.body is not None:
-        headers.append((b"content-type", answer.media_type.encode()))
-    if "cache-control" not in answer.headers:
-        headers.append(_UNSTORED)
-    headers.extend((name.encode(), value.encode()) for name, value in answer.headers.items())
-    if status in {HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED}:
-        headers = headers[1:]
-    await send({"type": "http.response.start", "status": int(status), "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+        lines = b"content-length: %d\r\n%s" % (len(body), _content_type(answer.media_type))
+    if "cache-control" not in headers:
+        lines += _UNSTORED
+    for name, value in headers.items():
+        line = f"{name}: {value}".encode()
+        if _UNSAFE.search(line):
+            raise ValueError(f"the header {name} cannot be sent")
+        lines += line + b"\r\n"
+    return lines, body
+
+
+@lru_cache(64)
+def _content_type(media_type: str) -> bytes:
+    return b"content-type: %s\r\n" % media_type.encode()
+
+
+def header_pairs(lines: bytes) -> list[tuple[bytes, bytes]]:
+    """Header lines as ASGI has them."""
+    pairs = (line.partition(b": ") for line in lines.split(b"\r\n") if line)
+    return [(name, value) for name, _, value in pairs]
 
 
 def deny_upgrade(scope: Scope, send: Send) -> Send:
@@ -299,6 +347,51 @@ def is_not_modified(headers: Mapping[str, str], tag: str, modified: str | None =
 EndpointsByMethod = dict[str, Endpoint]
 
 
+class EndpointPaths:
+    """Finds the endpoints at a path: one dictionary look-up unless the path has parameters."""
+
+    def __init__(self, endpoints: Iterable[Endpoint]) -> None:
+        self._literal: dict[str, EndpointsByMethod] = {}
+        self._templates: dict[int, list[tuple[str, EndpointsByMethod]]] = {}
+        """By the number of slashes; a literal part comes before a parameter at the same place."""
+        for endpoint in endpoints:
+            for path in (endpoint.operation.path, *endpoint.operation.aliases):
+                self._methods(path)[endpoint.operation.method] = endpoint
+
+    def find(self, path: str) -> tuple[EndpointsByMethod | None, dict[str, str]]:
+        """The endpoints by method, None when no operation is here, and the parameters of the path."""
+        methods = self._literal.get(path)
+        if methods is not None:
+            return methods, {}
+        for template, methods in self._templates.get(path.count("/"), ()):
+            if found := _pattern(template).fullmatch(path):
+                return methods, found.groupdict()
+        return None, {}
+
+    def _methods(self, path: str) -> EndpointsByMethod:
+        if "{" not in path:
+            return self._literal.setdefault(path, {})
+        templates = self._templates.setdefault(path.count("/"), [])
+        for known, methods in templates:
+            if known == path:
+                return methods
+        added: EndpointsByMethod = {}
+        templates.append((path, added))
+        templates.sort(key=lambda entry: [part.startswith("{") for part in entry[0].split("/")])
+        return added
+
+
+@cache
+def _pattern(template: str) -> re.Pattern[str]:
+    """Matches the paths of a template; a part in braces is a parameter, any text without a slash."""
+    parts = template.split("/")
+    return re.compile(
+        "/".join(
+            f"(?P<{part[1:-1]}>[^/]+)" if part[:1] == "{" else re.escape(part) for part in parts
+        )
+    )
+
+
 class OperationRouter:
     """Routes requests to operations, and all others to the application behind it.
 
@@ -319,11 +412,7 @@ class OperationRouter:
         self._sockets = [(path.split("/"), socket) for path, socket in (sockets or {}).items()]
         self._mounts = mounts or {}
         self._pipeline = pipeline
-        self._literal: dict[str, EndpointsByMethod] = {}
-        self._templates: dict[int, list[tuple[list[str], EndpointsByMethod]]] = {}
-        for endpoint in endpoints:
-            for path in (endpoint.operation.path, *endpoint.operation.aliases):
-                self._add(endpoint, path)
+        self._paths = EndpointPaths(endpoints)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
@@ -333,10 +422,9 @@ class OperationRouter:
             await self._app(scope, receive, send)
             return
         path: str = scope["path"]
-        methods = self._literal.get(path)
-        if methods is None:
-            methods, scope["path_params"] = self._find(path.split("/"))
+        methods, parameters = self._paths.find(path)
         if methods is not None:
+            scope["path_params"] = parameters
             await self._choose(methods, scope["method"])(scope, receive, send)
         elif path in self._mounts:
             await self._mounts[path](scope, receive, send)
@@ -355,29 +443,6 @@ class OperationRouter:
                 return
         denial = deny_upgrade(scope, send)
         await self._refuse(self._pipeline.refusals.not_found())(scope, receive, denial)
-
-    def _add(self, endpoint: Endpoint, path: str) -> None:
-        operation = endpoint.operation
-        if not operation.path_parameters:
-            self._literal.setdefault(path, {})[operation.method] = endpoint
-            return
-        parts = path.split("/")
-        templates = self._templates.setdefault(len(parts), [])
-        methods: EndpointsByMethod | None = next(
-            (found for other, found in templates if other == parts), None
-        )
-        if methods is None:
-            methods = {}
-            templates.append((parts, methods))
-            templates.sort(key=lambda entry: [part.startswith("{") for part in entry[0]])
-        methods[operation.method] = endpoint
-
-    def _find(self, parts: list[str]) -> tuple[EndpointsByMethod | None, dict[str, str]]:
-        for template, methods in self._templates.get(len(parts), ()):
-            parameters = _match(template, parts)
-            if parameters is not None:
-                return methods, parameters
-        return None, {}
 
     def _choose(self, methods: EndpointsByMethod, method: str) -> ASGIApp:
         endpoint = methods.get("GET" if method == "HEAD" else method)
@@ -400,7 +465,7 @@ class OperationRouter:
                 caller = anonymous_caller(address)
             taken = await pipeline.limits.charge(caller, public=True)
             limited = answer if taken.taken else pipeline.refusals.answer(too_many_requests(taken))
-            await respond(send, limited, taken.headers())
+            await respond(send, limited, taken.header_lines())
 
         return refuse
 

@@ -5,17 +5,18 @@ import contextlib
 import fcntl
 import hashlib
 import mmap
+import os
 import struct
 import time
 from collections import deque
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from contextvars import Context
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple, TypeVar
 
 from negotiator.fault_log import FaultLog
-from negotiator.http.limits import BudgetState, RateBudget
+from negotiator.http.limits import BudgetState, RateBudget, take_one
 from negotiator.mapped_file import map_file
 from negotiator.store import atomic_updates
 from negotiator.store.store import Store
@@ -29,6 +30,11 @@ _SLOT: Final = struct.Struct("<qq")
 _WAYS: Final = 8
 _BUCKET: Final = _SLOT.size * _WAYS
 _BUCKETS: Final = 1 << 15
+_REMEMBERED: Final = 1 << 16
+"""Keys that a lone worker used last and counts exactly; it may count as many more."""
+_ASK_SECONDS: Final = 0.05
+_ASKS: Final = 100
+"""Seconds between the questions of a worker that waits for a lone one, and how many there are."""
 
 
 def _microseconds() -> int:
@@ -84,6 +90,9 @@ class FileLimitStore:
 
         self._locked(key, change)
 
+    async def start(self) -> None:
+        """Do nothing: the file is opened when it is first used."""
+
     def state(self) -> str:
         return "ok"
 
@@ -118,12 +127,114 @@ class FileLimitStore:
 
     def _take(self, budget: RateBudget, tag: int, start: int) -> BudgetState:
         now = _microseconds()
-        interval = budget.interval
         slot, arrival = self._find(budget, tag, start, now)
-        if arrival > now + interval * (budget.burst - 1):
-            return BudgetState(budget, arrival, now, taken=False)
-        _SLOT.pack_into(self._map, slot, tag, arrival + interval)
-        return BudgetState(budget, arrival + interval, now, taken=True)
+        state = take_one(budget, arrival, now)
+        if state.taken:
+            _SLOT.pack_into(self._map, slot, tag, state.arrival)
+        return state
+
+
+class LoneWorkerLimitStore:
+    """Counts the budgets named in `quick` in this process while no other one counts on this machine, else in the file.
+
+    The lone worker holds the lock of the file `lock`; several workers share it. A worker that starts beside a lone one
+    asks it, by writing into the lock file, to move its counts to the shared file, and waits until it has. A worker that
+    ends moves its counts too. A crash forgets them, so budgets against guessing stay in the file.
+    """
+
+    def __init__(self, file: FileLimitStore, lock: Path, quick: Iterable[str]) -> None:
+        self._file = file
+        self._lock_path = lock
+        self._quick = frozenset(quick)
+        self._lock: int | None = None
+        self._alone = False
+        self._recent: dict[str, BudgetState] = {}
+        self._earlier: dict[str, BudgetState] = {}
+        self._watching: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        try:
+            self._lock = os.open(self._lock_path, os.O_RDWR | os.O_CREAT, 0o600)
+            self._alone = await self._claim(self._lock)
+        except OSError as fault:
+            log.warning("rate limits are counted in the file only", error=str(fault))
+            return
+        if self._alone:
+            self._watching = asyncio.create_task(self._watch(self._lock), context=Context())
+        else:
+            await self._share(self._lock)
+
+    async def take(self, budget: RateBudget, key: str) -> BudgetState:
+        """Take one call; at once while this worker is alone."""
+        if not self._alone or budget.name not in self._quick:
+            return await self._file.take(budget, key)
+        now = _microseconds()
+        known = self._recent.get(key) or self._earlier.get(key)
+        arrival = known.arrival if known else now + self._file.ahead(budget, key)
+        state = take_one(budget, arrival, now)
+        self._recent[key] = state
+        if len(self._recent) >= _REMEMBERED:
+            self._earlier, self._recent = self._recent, {}
+        return state
+
+    def state(self) -> str:
+        return self._file.state()
+
+    async def close(self) -> None:
+        if self._watching is not None:
+            self._watching.cancel()
+        self._move_counts()
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+        await self._file.close()
+
+    async def _claim(self, lock: int) -> bool:
+        """Whether this worker is alone: it got the lock, and nobody asks for it."""
+        if not _lock(lock, fcntl.LOCK_EX):
+            return False
+        if _is_asked(lock):
+            # Perhaps long ago. A worker that still waits asks again.
+            os.ftruncate(lock, 0)
+            await asyncio.sleep(5 * _ASK_SECONDS)
+        return not _is_asked(lock)
+
+    async def _watch(self, lock: int) -> None:
+        """Share the file with the next worker that asks."""
+        while not _is_asked(lock):
+            await asyncio.sleep(_ASK_SECONDS)
+        self._move_counts()
+        await self._share(lock)
+
+    async def _share(self, lock: int) -> None:
+        """Wait until no worker counts alone; not for one that does not answer."""
+        for _ in range(_ASKS):
+            if _lock(lock, fcntl.LOCK_SH):
+                return
+            os.pwrite(lock, b"shared", 0)
+            await asyncio.sleep(_ASK_SECONDS)
+        log.error("another worker does not share its rate limits")
+
+    def _move_counts(self) -> None:
+        """Count in the file from now on, which gets all counts that still matter."""
+        self._alone = False
+        now = _microseconds()
+        for key, state in (self._earlier | self._recent).items():
+            if state.arrival > now:
+                self._file.note(state.budget, key, state.arrival - now)
+        self._earlier, self._recent = {}, {}
+
+
+def _lock(file: int, kind: int) -> bool:
+    try:
+        fcntl.flock(file, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _is_asked(lock: int) -> bool:
+    return os.fstat(lock).st_size > 0
 
 
 class DatabaseLimitStore:
@@ -143,6 +254,9 @@ class DatabaseLimitStore:
             )
         )
         return BudgetState(budget, abs(arrival), now, taken=arrival > 0)
+
+    async def start(self) -> None:
+        """Do nothing: the application opens the database store."""
 
     def state(self) -> str:
         return "ok"
@@ -207,6 +321,9 @@ class RedisLimitStore:
         self._sending: asyncio.Task[None] | None = None
         self._returning: asyncio.Task[None] | None = None
         self._faults = FaultLog("Redis is away, each machine counts rate limits for itself")
+
+    async def start(self) -> None:
+        """Do nothing: the connection is made when it is first used."""
 
     async def take(self, budget: RateBudget, key: str) -> BudgetState:
         """Take one call; at once while Redis is known to be away, within 0.1 seconds when it does not answer."""

@@ -5,10 +5,11 @@ a file shared by this machine's workers, in the database, or in Redis (docs/deci
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Final, Protocol
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Final, NamedTuple, Protocol
 
-from negotiator.caller import Caller
+from negotiator.caller import Caller, CallerRate
 from negotiator.errors import TooManyRequests
 
 DEFAULT_BUDGET: Final = "default"
@@ -19,21 +20,31 @@ BASELINE_BUDGET: Final = "baseline"
 
 @dataclass(frozen=True, slots=True)
 class RateBudget:
-    """A named budget: `quota` calls in every `window` seconds, `burst` of them at once."""
+    """A named budget: `quota` calls in every `window` seconds, `burst` of them at once.
+
+    `interval` is the time until one used call is available again, in microseconds, at least one.
+    """
 
     name: str
     quota: int
     window: int
     burst: int
+    interval: int = field(init=False)
+    header_lines: bytes = field(init=False, repr=False)
+    """The limit headers, with placeholders for what changes: remaining, reset, remaining and seconds to wait."""
 
-    @property
-    def interval(self) -> int:
-        """Microseconds until one used call is available again, at least one."""
-        return max(1, self.window * 1_000_000 // self.quota)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "interval", max(1, self.window * 1_000_000 // self.quota))
+        name = self.name.encode()
+        lines = (
+            b"x-ratelimit-limit: %d\r\nx-ratelimit-remaining: %%d\r\nx-ratelimit-reset: %%d\r\n"
+            b'ratelimit-policy: "%s";q=%d;w=%d\r\nratelimit: "%s";r=%%d;t=%%d\r\n'
+        )
+        rendered = lines % (self.quota, name, self.quota, self.window, name)
+        object.__setattr__(self, "header_lines", rendered)
 
 
-@dataclass(frozen=True, slots=True)
-class BudgetState:
+class BudgetState(NamedTuple):
     """A budget after one call: `arrival` and `at` in microseconds; `taken` is False when the budget was empty."""
 
     budget: RateBudget
@@ -54,28 +65,30 @@ class BudgetState:
         wait = self.arrival - budget.interval * (budget.burst - 1) - self.at
         return max(1, -(-wait // 1_000_000))
 
-    def headers(self) -> list[tuple[bytes, bytes]]:
+    def header_lines(self) -> bytes:
         """The limit headers (docs/contract 1.10), the IETF pair of draft-ietf-httpapi-ratelimit-headers-10 included."""
-        budget, remaining = self.budget, self.remaining
+        remaining = self.remaining
         reset = -(-max(self.arrival, self.at) // 1_000_000)
-        ahead = 0 if remaining else self.retry_after
-        return [
-            (b"x-ratelimit-limit", b"%d" % budget.quota),
-            (b"x-ratelimit-remaining", b"%d" % remaining),
-            (b"x-ratelimit-reset", b"%d" % reset),
-            (
-                b"ratelimit-policy",
-                b'"%s";q=%d;w=%d' % (budget.name.encode(), budget.quota, budget.window),
-            ),
-            (
-                b"ratelimit",
-                b'"%s";r=%d;t=%d' % (budget.name.encode(), remaining, ahead),
-            ),
-        ]
+        wait = 0 if remaining else self.retry_after
+        return self.budget.header_lines % (remaining, reset, remaining, wait)
+
+
+def take_one(budget: RateBudget, arrival: int, now: int) -> BudgetState:
+    """The state after one call at the time `now`, for a key whose arrival time is `arrival`, both in microseconds."""
+    if arrival < now or arrival > now + budget.interval * budget.burst:
+        # Later than a burst can be: stored before the clock was set back.
+        arrival = now
+    if arrival > now + budget.interval * (budget.burst - 1):
+        return BudgetState(budget, arrival, now, taken=False)
+    return BudgetState(budget, arrival + budget.interval, now, taken=True)
 
 
 class LimitStore(Protocol):
     """Stores the state of budgets; exact over all workers that share it."""
+
+    async def start(self) -> None:
+        """Prepare to count; called once, before the first request."""
+        ...
 
     async def take(self, budget: RateBudget, key: str) -> BudgetState:
         """Take one call of this key's budget."""
@@ -131,8 +144,11 @@ class RateLimits:
         if caller.kind == "nobody":
             return self._budgets[baseline]
         if rate := caller.rate:
-            return RateBudget(DEFAULT_BUDGET, rate.requests_per_minute, 60, rate.burst)
+            return _own_budget(rate)
         return self._budgets[DEFAULT_BUDGET]
+
+    async def start(self) -> None:
+        await self._limiter.start()
 
     def state(self) -> str:
         """The health check of what stores the budgets."""
@@ -144,6 +160,12 @@ class RateLimits:
             await store.close()
 
 
+@lru_cache(64)
+def _own_budget(rate: CallerRate) -> RateBudget:
+    return RateBudget(DEFAULT_BUDGET, rate.requests_per_minute, 60, rate.burst)
+
+
+@lru_cache(256)
 def _at_least(budget: RateBudget, other: RateBudget) -> RateBudget | None:
     """The budget raised to what the other one allows; None if it already allows as much."""
     quota, burst = max(budget.quota, other.quota), max(budget.burst, other.burst)

@@ -53,6 +53,16 @@ def security_headers(*, https: bool) -> list[tuple[bytes, bytes]]:
     return [*_HEADERS, _HTTPS] if https else _HEADERS
 
 
+def begin_request(scope: Scope, sent_id: bytes) -> str:
+    """Give the current task the id, the priority and the client of a request; the id is `sent_id` if well-formed."""
+    current = sent_id.decode() if _REQUEST_ID.fullmatch(sent_id) else new_id("req")
+    request_id.set(current)
+    request_priority.set(scope.get("priority", Priority.CHANGE))
+    if connection := scope.get("state", {}).get(CONNECTION_KEY):
+        thread_pools.answer_for(connection.presence)
+    return current
+
+
 class ResponseMiddleware:
     """Gives each request an id, the client's own `X-Request-Id` if well-formed, and adds headers to each response.
 
@@ -92,11 +102,7 @@ class ResponseMiddleware:
                 preflight = True
             elif name == b"accept" and _HTML in value:
                 app = self._for_browsers
-        current = sent_id.decode() if _REQUEST_ID.fullmatch(sent_id) else new_id("req")
-        request_id.set(current)
-        request_priority.set(scope.get("priority", Priority.CHANGE))
-        if connection := scope.get("state", {}).get(CONNECTION_KEY):
-            thread_pools.answer_for(connection.presence)
+        current = begin_request(scope, sent_id)
         method = scope.get("method")
         head = method == "HEAD"
         added = [*self._headers, (b"x-request-id", current.encode())]

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Final, Generic, Literal, TypeVar
 
 from pydantic import BaseModel
 
@@ -24,7 +24,7 @@ BODY_LIMIT = 64 * 1024
 IMPORT_BODY_LIMIT = 5 * 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Answer:
     """An answer with its own status, headers or media type; most operations return just their JSON object.
 
@@ -38,7 +38,10 @@ class Answer:
     media_type: str = JSON
 
 
-@dataclass(frozen=True, slots=True)
+_NOT_REPEATED: Final = IdempotentCreation()
+
+
+@dataclass(slots=True)
 class Call(Generic[Input]):
     """One call of an operation: its caller, its validated input and its conditions.
 
@@ -51,7 +54,7 @@ class Call(Generic[Input]):
     headers: Mapping[str, str]
     address: str
     expected: int | None = None
-    once: IdempotentCreation = field(default_factory=IdempotentCreation)
+    once: IdempotentCreation = _NOT_REPEATED
 
     def require_revision(self, current: int) -> None:
         """Raise 412 when `If-Match` names another revision than the current one."""

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from email.utils import formatdate
 from functools import partial
-from typing import Any, Final, Protocol, cast
+from typing import Any, Final, NamedTuple, Protocol, cast
 
 from negotiator.caller import Caller, RetiringCredential, anonymous_caller
 from negotiator.errors import (
@@ -123,14 +123,19 @@ class ResponseContext:
     budget: BudgetState | None = None
     retiring: RetiringCredential | None = None
 
-    def headers(self) -> list[tuple[bytes, bytes]]:
+    def note(self, taken: BudgetState) -> None:
+        """Describe this budget if it is the tightest one charged so far."""
+        known = self.budget
+        if known is None or not taken.taken or taken.remaining < known.remaining:
+            self.budget = taken
+
+    def header_lines(self) -> bytes:
         """The rate limit headers, and `Deprecation` and `Sunset` for a replaced credential (RFC 9745, RFC 8594)."""
-        headers = self.budget.headers() if self.budget else []
+        lines = self.budget.header_lines() if self.budget else b""
         if self.retiring:
-            until = formatdate(self.retiring.until / 1000, usegmt=True)
-            headers.append((b"deprecation", b"@%d" % (self.retiring.since // 1000)))
-            headers.append((b"sunset", until.encode()))
-        return headers
+            until = formatdate(self.retiring.until / 1000, usegmt=True).encode()
+            lines += b"deprecation: @%d\r\nsunset: %s\r\n" % (self.retiring.since // 1000, until)
+        return lines
 
 
 class CallObserver(Protocol):
@@ -161,7 +166,8 @@ class Pipeline:
         public: bool = False,
     ) -> None:
         """Charge one budget; 429 when it is empty. Of several budgets the headers describe the tightest one."""
-        taken = await self._take(caller, name, context, baseline=baseline, public=public)
+        taken = await self.limits.charge(caller, name, baseline=baseline, public=public)
+        context.note(taken)
         if not taken.taken:
             raise too_many_requests(taken)
 
@@ -174,25 +180,11 @@ class Pipeline:
         try:
             self.guard.allow(operation, caller)
         except InsufficientScope:
-            await self._take(caller, None, context)
+            context.note(await self.limits.charge(caller))
             raise
         except Refusal:
             await self.charge(caller, None, context, baseline=operation.baseline)
             raise
-
-    async def _take(
-        self,
-        caller: Caller,
-        name: str | None,
-        context: ResponseContext,
-        *,
-        baseline: str = BASELINE_BUDGET,
-        public: bool = False,
-    ) -> BudgetState:
-        taken = await self.limits.charge(caller, name, baseline=baseline, public=public)
-        if not context.budget or not taken.taken or taken.remaining < context.budget.remaining:
-            context.budget = taken
-        return taken
 
     async def confirm(self, caller: Caller, since: float) -> None:
         """Raise 401 if the credential has ended since the time `since`; checked only after more than a second."""
@@ -212,8 +204,7 @@ class Pipeline:
         return self.refusals.answer(refusal)
 
 
-@dataclass(frozen=True, slots=True)
-class ParsedInput:
+class ParsedInput(NamedTuple):
     """A validated input, and the bytes that a repeated call with the same idempotency key must send again."""
 
     input: Any
@@ -304,14 +295,9 @@ async def _admitted(
         names = operation.budget(parsed.input)
         for name in (names,) if isinstance(names, str) else names:
             await pipeline.charge(caller, name, context, baseline=baseline)
-    call = Call(
-        caller,
-        parsed.input,
-        incoming.headers,
-        incoming.address,
-        incoming.expected(),
-        _once(operation, caller, incoming.key(), parsed),
-    )
+    call = Call(caller, parsed.input, incoming.headers, incoming.address, incoming.expected())
+    if operation.creates and (key := incoming.key()) is not None:
+        call.once = _once(operation, caller, key, parsed)
     await pipeline.confirm(caller, since)
     return call
 
@@ -325,10 +311,8 @@ def _made(operation: Operation, answer: Answer) -> str:
 
 
 def _once(
-    operation: Operation, caller: Caller, key: str | None, parsed: ParsedInput
+    operation: Operation, caller: Caller, key: str, parsed: ParsedInput
 ) -> IdempotentCreation:
-    if key is None or not operation.creates:
-        return IdempotentCreation()
     if not 1 <= len(key) <= _KEY_LENGTH:
         raise InvalidRequest(f"Idempotency-Key has 1 to {_KEY_LENGTH} characters.")
     request = hashlib.sha256(f"{operation.name}\n".encode() + parsed.body).hexdigest()

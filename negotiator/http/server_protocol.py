@@ -7,12 +7,18 @@ the parser gets them and refuses with the service's own error format. Deadlines 
 
 import asyncio
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, cast
+from urllib.parse import unquote
 
 import httptools
+from starlette.types import Scope
 from uvicorn._types import ASGI3Application
 from uvicorn.config import Config
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+from uvicorn.protocols.http.httptools_impl import (
+    STATUS_LINE,
+    HttpToolsProtocol,
+    RequestResponseCycle,
+)
 from uvicorn.server import ServerState
 
 from negotiator.errors import (
@@ -49,6 +55,19 @@ _PARTING: Final = 0.5
 
 class _Refused(Exception):
     """Ends parsing; the protocol object holds the refusal."""
+
+
+_rendered: tuple[list[tuple[bytes, bytes]], bytes] = [], b""
+
+
+def _default_lines(headers: list[tuple[bytes, bytes]]) -> bytes:
+    """The lines of the headers that uvicorn gives every response, of which it makes a new list each second."""
+    global _rendered
+    known, lines = _rendered
+    if known is not headers:
+        lines = b"".join(b"%s: %s\r\n" % each for each in headers)
+        _rendered = headers, lines
+    return lines
 
 
 class BoundedHttpProtocol(HttpToolsProtocol):
@@ -137,15 +156,52 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             self._stop(connections.HEADERS_TOO_LARGE, refusal)
         if self.parser.should_upgrade():  # pyright: ignore[reportOptionalMemberAccess]
             self._check_upgrade()
-        super().on_headers_complete()
-        if self._is_last:
-            self.cycle.keep_alive = False
+            super().on_headers_complete()
+            if self._is_last:
+                self.cycle.keep_alive = False
+        else:
+            self._begin_cycle()
         self._stage = _BODY
         self._unparsed = 0
         self._timed = False
         self._body_bytes = 0
         self.deadline = _NEVER
         self._stop_waiting()
+
+    def _begin_cycle(self) -> None:
+        """Begin the request, or let it wait for the answer before it."""
+        parser: Any = self.parser
+        version = parser.get_http_version()
+        url = httptools.parse_url(self.url)
+        raw_path: bytes = url.path
+        path = raw_path.decode("ascii")
+        scope: Any = self.scope
+        scope["method"] = parser.get_method().decode("ascii")
+        scope["http_version"] = version
+        scope["path"] = self.root_path + (unquote(path) if "%" in path else path)
+        scope["raw_path"] = self.root_path.encode("ascii") + raw_path
+        scope["query_string"] = url.query or b""
+        keep_alive = version != "1.0" and not self._is_last and parser.should_keep_alive()
+        before = self.cycle
+        self.cycle = RequestResponseCycle(
+            scope,
+            self.transport,
+            self.flow,
+            self.logger,
+            self.access_logger,
+            self.access_log,
+            self.server_state.default_headers,
+            asyncio.Event(),
+            self.expect_100_continue,
+            keep_alive,
+            self.on_response_complete,
+        )
+        app = cast("ASGI3Application", self.app)  # pyright: ignore[reportUnknownMemberType]
+        if before is None or before.response_complete:  # pyright: ignore[reportUnnecessaryComparison]
+            self._start_asgi_task(self.cycle, app)
+        else:
+            self.flow.pause_reading()
+            self.pipeline.appendleft((self.cycle, app))
 
     def on_body(self, body: bytes) -> None:
         self._unparsed = 0
@@ -253,9 +309,36 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         if self._is_idle and not self.transport.is_closing():
             self.evict()
 
+    async def send_whole(self, scope: Scope, status: int, lines: bytes, body: bytes) -> None:
+        """Answer the running request at once, which uvicorn's `send` does in two steps and with a look at each header.
+
+        The header lines are valid and have the length of the body, if it has one. `scope` is that of the request.
+        """
+        cycle = self._running
+        if cycle is None or cycle.scope is not scope:
+            raise RuntimeError("Another request is being answered.")
+        if self.flow.write_paused and not cycle.disconnected:
+            await self.flow.drain()
+        if cycle.disconnected:
+            return
+        if cycle.response_started:
+            raise RuntimeError("The answer has begun.")
+        cycle.response_started = cycle.response_complete = True
+        cycle.waiting_for_100_continue = False
+        close = b"\r\n" if cycle.keep_alive else b"connection: close\r\n\r\n"
+        own_lines = _default_lines(cycle.default_headers)
+        self.transport.write(b"".join((STATUS_LINE[status], own_lines, lines, close, body)))
+        cycle.message_event.set()
+        if not cycle.keep_alive:
+            self.transport.close()
+        cycle.on_response()
+
     def begin(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
         """Run the application for this request."""
-        super()._start_asgi_task(cycle, app)
+        task = self.loop.create_task(cycle.run_asgi(app))
+        task.add_done_callback(self.tasks.discard)
+        self.tasks.add(task)
+        self.presence.answered_by(task)
 
     def rest(self) -> None:
         """Read nothing for a moment."""
@@ -403,7 +486,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         self._running = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class PendingRequest:
     """A request of this connection that has not begun."""
 

@@ -94,7 +94,7 @@ class McpEndpoint:
         except Exception as fault:
             crash = self._pipeline.refusals.crash(fault)
             answer = _wrapped(crash, incoming, crash.body["error_description"])
-        await respond(send, answer, incoming.response.headers())
+        await respond(send, answer, incoming.response.header_lines())
 
     async def _refused(self, refusal: Refusal, incoming: _IncomingMessage) -> Answer:
         """The refusal as over HTTP, with a JSON-RPC error as its body."""

@@ -62,7 +62,9 @@ def _absent_or(name: str, condition: Any) -> Any:
 _ADD = Statement(insertion(Negotiation))
 _LOAD = Query(select(*_columns).where(*_mine), tuple)
 _FIND = Query(
-    select(col(Negotiation.document), col(Negotiation.due_at)).where(*_mine),
+    select(col(Negotiation.document), col(Negotiation.due_at), col(Negotiation.revision)).where(
+        *_mine
+    ),
     tuple,
 )
 _PAGE = Query(_window, tuple)
@@ -210,14 +212,14 @@ def add_latest(
     return views
 
 
-def find(tx: Transaction, owner: str, negotiation: str) -> bytes:
-    """The JSON view of the principal's negotiation; 404 when it is not theirs."""
+def find(tx: Transaction, owner: str, negotiation: str) -> tuple[bytes, int]:
+    """The JSON view of the principal's negotiation and its revision; 404 when it is not theirs."""
     found = tx.one(_FIND, negotiation=negotiation, owner=owner)
     if found is None:
         raise NotFound("There is no such negotiation.")
     if found[1] is not None and found[1] <= values.now():
         raise DeadlinePassed
-    return found[0]
+    return found[0], found[2]
 
 
 def require_negotiation(tx: Transaction, owner: str, negotiation: str) -> None:

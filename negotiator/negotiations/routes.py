@@ -300,13 +300,13 @@ class Negotiations:
         )
         return made
 
-    async def get(self, call: Call[NegotiationId]) -> dict[str, Any]:
-        owner = call.caller.principal
-        document = await read_current(
-            self.store, owner, lambda tx: queries.find(tx, owner, call.input.id)
+    async def get(self, call: Call[NegotiationId]) -> Answer:
+        """The negotiation as its stored JSON."""
+        owner, negotiation = call.caller.principal, call.input.id
+        document, revision = await read_current(
+            self.store, owner, lambda tx: queries.find(tx, owner, negotiation)
         )
-        view: dict[str, Any] = orjson.loads(document)
-        return view
+        return Answer(document, headers={"etag": f'"{revision}"'})
 
     async def edit(self, call: Call[EditNegotiation]) -> dict[str, Any]:
         owner, actor, expected = call.caller.principal, actor_of_caller(call.caller), call.expected

@@ -84,7 +84,8 @@ class SqliteTransaction:
         return query.shape(rows[0]) if rows else None
 
     def all(self, query: Query[Row], /, **values: Any) -> list[Row]:
-        return [query.shape(row) for row in self._execute(*query.named(values))]
+        rows = self._execute(*query.named(values)).fetchall()
+        return rows if query.shape is tuple else list(map(query.shape, rows))
 
     def announce(self, subject: str) -> None:
         self.announced.append(subject)

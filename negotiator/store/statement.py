@@ -3,8 +3,7 @@
 A statement is compiled when it first runs: no process runs all of them.
 """
 
-from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
@@ -147,20 +146,24 @@ class _Required:
 _required: ContextVar[_Required | None] = ContextVar("required", default=None)
 
 
-@contextmanager
-def write_condition(check: WriteCondition) -> Generator[None]:
+class write_condition:  # noqa: N801  used as `with write_condition(check):`
     """Inside this block every `Store.write` runs `check` first, in the unit's own transaction.
 
     If `check` raises, the unit does not run and the write raises the same. An inner block replaces the outer one. A
     task that was created inside and outlives the block writes without the condition.
     """
-    required = _Required(check)
-    token = _required.set(required)
-    try:
-        yield
-    finally:
-        required.active = False
-        _required.reset(token)
+
+    __slots__ = ("_condition", "_token")
+
+    def __init__(self, check: WriteCondition) -> None:
+        self._condition = _Required(check)
+
+    def __enter__(self) -> None:
+        self._token = _required.set(self._condition)
+
+    def __exit__(self, *_raised: object) -> None:
+        self._condition.active = False
+        _required.reset(self._token)
 
 
 def current_write_condition() -> WriteCondition | None:

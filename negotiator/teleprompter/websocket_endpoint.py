@@ -56,7 +56,7 @@ class WebSocketEndpoint:
         else:
             await self._welcome(AsgiWebSocket(receive, send), admission, _chosen(scope))
             return
-        await respond(deny_upgrade(scope, send), answer, charged.headers())
+        await respond(deny_upgrade(scope, send), answer, charged.header_lines())
 
     async def _admit(self, scope: Scope, charged: Charged) -> Admission:
         """The session and the caller, if known; one call is charged to the credential, else to the address."""

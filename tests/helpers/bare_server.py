@@ -207,12 +207,15 @@ async def _answer(scope: Scope, receive: Receive, send: Send) -> None:
         await asyncio.sleep(1)
     if path == "/big":
         content = b"x" * 32_000_000
+    if path != "/stream":
+        lines = b"content-length: %d\r\n" % len(content)
+        await scope["state"][CONNECTION_KEY].send_whole(scope, status, lines, content)
+        return
     await send({"type": "http.response.start", "status": status, "headers": []})
-    if path == "/stream":
-        await send({"type": "http.response.body", "body": b"begun", "more_body": True})
-        while (await receive())["type"] != "http.disconnect":
-            pass
-        scope["ended"] = True
+    await send({"type": "http.response.body", "body": b"begun", "more_body": True})
+    while (await receive())["type"] != "http.disconnect":
+        pass
+    scope["ended"] = True
     await send({"type": "http.response.body", "body": content})
 
 

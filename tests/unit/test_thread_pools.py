@@ -128,6 +128,7 @@ async def test_a_call_whose_client_left_before_it_began_is_not_run(gate: threadi
 
     async with occupied(pool, gate):
         answering = asyncio.create_task(request())
+        client.answered_by(answering)
         await asyncio.sleep(0)
         client.gone = True
     await (await answering)

@@ -27,6 +27,20 @@ async def test_a_sane_request_id_is_kept_and_another_is_replaced(
 
 
 @pytest.mark.asyncio
+@covers("1.11:request-id")
+async def test_a_browser_gets_the_same_headers_as_a_program(
+    client: httpx2.AsyncClient, register: Register
+) -> None:
+    """Requests for HTML pass the middleware, all others do not."""
+    agent = bearer(await register())
+    for path in ("/api/health", NEGOTIATIONS):
+        program = await client.get(path, headers=agent)
+        browser = await client.get(path, headers={**agent, "accept": "text/html"})
+        assert program.content == browser.content or path == "/api/health"
+        assert program.headers.keys() == browser.headers.keys()
+
+
+@pytest.mark.asyncio
 @covers("1.11:no-store")
 async def test_what_carries_a_secret_is_never_stored(
     client: httpx2.AsyncClient, register: Register

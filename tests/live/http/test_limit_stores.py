@@ -174,3 +174,45 @@ def test_the_shared_table_is_exact_over_processes(tmp_path: Path) -> None:
     taken = [int(process.communicate(timeout=60)[0]) for process in processes]
     assert sum(taken) == 3000
     assert all(process.returncode == 0 for process in processes)
+
+
+_WORKER = """
+import asyncio, sys
+from pathlib import Path
+from negotiator.http.limit_stores import FileLimitStore, LoneWorkerLimitStore
+from negotiator.http.limits import RateBudget
+
+async def main():
+    budget, folder = RateBudget("b", 3000, 3_600_000, 3000), Path(sys.argv[1])
+    store = LoneWorkerLimitStore(FileLimitStore(folder / "limits", b"pepper"), folder / "limits.lock", {"b"})
+    await store.start()
+    taken = 0
+    for number in range(6000):
+        taken += (await store.take(budget, f"key{number % 3}")).taken
+        if number == 300:
+            print("counting", flush=True)
+        await asyncio.sleep(0.0005)
+    await store.close()
+    print(taken)
+
+asyncio.run(main())
+"""
+
+
+@covers("1.10:workers")
+def test_budgets_are_exact_while_workers_join_a_lone_one(tmp_path: Path) -> None:
+    """One process counts in its memory when two others start; 3000 calls on each of three keys pass in all."""
+    root = str(Path(__file__).parents[3])
+
+    def start() -> "subprocess.Popen[str]":
+        command = [sys.executable, "-c", _WORKER, str(tmp_path)]
+        return subprocess.Popen(
+            command, stdout=subprocess.PIPE, env={"PYTHONPATH": root}, text=True
+        )
+
+    first = start()
+    assert first.stdout is not None
+    assert first.stdout.readline() == "counting\n"
+    processes = [first, start(), start()]
+    printed = [process.communicate(timeout=60)[0].split() for process in processes]
+    assert sum(int(words[-1]) for words in printed) == 9000
