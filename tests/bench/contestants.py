@@ -1,7 +1,8 @@
-"""Who is measured: our server, the ceiling, the peer. Each is a process tree on chosen cores."""
+"""The servers that are measured: ours, the ceiling and the peers, each a process tree on chosen cores."""
 
 import base64
 import contextlib
+import http.client
 import json
 import os
 import secrets
@@ -10,12 +11,10 @@ import socket
 import subprocess
 import sys
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import jwt
 import psutil
@@ -23,20 +22,54 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from jwt.algorithms import ECAlgorithm
 
-BASE = "https://nego.example"
-ISSUER = "https://idp.example"
-LIFTED = {
+from tests.bench.settings import BASE, CLIENT, GRANT, ISSUER, SECRET, SUBJECT
+from tests.helpers.live_server import free_port
+
+ROOT: Final = Path(__file__).parents[2]
+NODE: Final = Path(__file__).parent / "node"
+PEERS: Final = ROOT / ".bench/peers/bin"
+LIFTED: Final = {
     "NEGOTIATOR_REGISTER_LIMIT_ANONYMOUS": "1000000000",
     "NEGOTIATOR_REGISTER_LIMIT_ASSERTION": "1000000000",
     "NEGOTIATOR_LIMIT_RPM": "60000000",
     "NEGOTIATOR_LIMIT_BASELINE_RPM": "60000000",
 }
+AGENTS: Final = 50
+NEGOTIATIONS: Final = 25
+ANONYMOUS: Final = {"agent_name": "a", "identity_type": "anonymous"}
+CLIENT_METADATA: Final = {
+    "redirect_uris": ["https://app.example/cb"],
+    "token_endpoint_auth_method": "none",
+    "grant_types": ["authorization_code"],
+}
+NEGOTIATION: Final[dict[str, Any]] = {
+    "title": "supply contract",
+    "role": "buyer",
+    "issues": [
+        {
+            "name": "price",
+            "type": "money",
+            "direction": "lower",
+            "range": {"min": "100", "max": "200", "step": "1"},
+        }
+    ],
+}
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+@dataclass(frozen=True, slots=True)
+class MemoryUse:
+    """Proportional and resident set sizes of a process tree in MB, a value for each process, largest first."""
+
+    pss: tuple[float, ...]
+    rss: tuple[float, ...]
+
+    @classmethod
+    def of(cls, tree: list[psutil.Process]) -> "MemoryUse":
+        used = [process.memory_full_info() for process in tree]
+        return cls(
+            tuple(sorted((each.pss / 1e6 for each in used), reverse=True)),
+            tuple(sorted((each.rss / 1e6 for each in used), reverse=True)),
+        )
 
 
 @dataclass
@@ -47,7 +80,11 @@ class Contestant:
     process: subprocess.Popen[bytes]
     port: int
     tokens: list[str] = field(default_factory=list)
+    negotiation: str | int = ""
+    """The newest one of the first token."""
+    client: str = CLIENT
     basic: str = ""
+    first_memory: MemoryUse = MemoryUse((), ())
 
     def tree(self) -> list[psutil.Process]:
         parent = psutil.Process(self.process.pid)
@@ -56,18 +93,49 @@ class Contestant:
     def cpu_seconds(self) -> float:
         return sum(sum(process.cpu_times()[:2]) for process in self.tree())
 
+    def memory(self) -> MemoryUse:
+        return MemoryUse.of(self.tree())
+
     def largest_mb(self) -> float:
-        return max(process.memory_info().rss for process in self.tree()) / 1e6
+        return self.memory().rss[0]
+
+    def request(
+        self, method: str, path: str, body: bytes = b"", headers: dict[str, str] | None = None
+    ) -> bytes:
+        """The body of an answer. Raises `RuntimeError` for a refusal."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        try:
+            connection.request(method, path, body or None, headers or {})
+            answer = connection.getresponse()
+            content = answer.read()
+        finally:
+            connection.close()
+        if answer.status >= 300:
+            raise RuntimeError(f"{self.name}, {method} {path}: {answer.status} {content[:300]!r}")
+        return content
+
+    def post(self, path: str, body: Any, token: str = "") -> Any:
+        """Post JSON; bytes are sent as they are."""
+        headers = {"Content-Type": "application/json", **_bearer(token)}
+        sent = body if isinstance(body, bytes) else json.dumps(body).encode()
+        return json.loads(self.request("POST", path, sent, headers))
+
+    def get(self, path: str, token: str) -> bytes:
+        return self.request("GET", path, headers=_bearer(token))
+
+
+def _bearer(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"} if token else {}
 
 
 @contextlib.contextmanager
 def started(
     name: str, command: list[str], environment: dict[str, str], port: int, cores: str
 ) -> Iterator[Contestant]:
-    """Start a server on these cores, wait until it answers, end its whole tree."""
+    """Start a server on these cores, wait until it listens, end its whole tree."""
     process = subprocess.Popen(
         ["taskset", "-c", cores, *command],
-        env={**os.environ, **environment},
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore", **environment},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
@@ -78,183 +146,185 @@ def started(
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGTERM)
-            process.wait(30)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(30)
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
 
 
 def _wait(port: int, process: subprocess.Popen[bytes]) -> None:
-    for _ in range(600):
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
             return
         if process.poll() is not None:
             raise RuntimeError(f"{process.args!r} ended with {process.returncode}")
-        time.sleep(0.05)
+        time.sleep(0.02)
     raise RuntimeError(f"nothing answers on port {port}")
 
 
+def uvicorn(app: str, port: int, python: str = sys.executable) -> list[str]:
+    """The command that serves an ASGI application as ours is served."""
+    options = ["--loop", "uvloop", "--http", "httptools", "--log-level", "warning"]
+    return [python, "-m", "uvicorn", app, "--port", str(port), *options, "--no-access-log"]
+
+
 class Provider:
-    """The identity provider whose assertions both servers believe."""
+    """The identity provider whose assertions the servers believe, and the key that the peers sign with."""
 
     def __init__(self, folder: Path) -> None:
         self.key = ec.generate_private_key(ec.SECP256R1())
-        pem = self.key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-        (folder / "idp.pem").write_bytes(pem)
-        (folder / "as.pem").write_bytes(
-            ec.generate_private_key(ec.SECP256R1()).private_bytes(
-                Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()
-            )
-        )
-        jwk = {
-            **ECAlgorithm.to_jwk(self.key.public_key(), as_dict=True),
-            "kid": "idp1",
-            "use": "sig",
-            "alg": "ES256",
-        }
+        _write_key(folder / "idp.pem", self.key)
+        _write_key(folder / "as.pem", ec.generate_private_key(ec.SECP256R1()))
+        jwk = ECAlgorithm.to_jwk(self.key.public_key(), as_dict=True)
+        jwk = {**jwk, "kid": "idp1", "use": "sig", "alg": "ES256"}
         (folder / "jwks.json").write_text(json.dumps({"keys": [jwk]}))
 
-    def write_assertions(self, path: Path, count: int) -> Path:
+    def assertion(self, client: str = CLIENT, audience: str = BASE, **more: str) -> str:
+        """A new ID-JAG."""
         now = int(time.time())
-        common = {
-            "iss": ISSUER,
-            "aud": BASE,
-            "sub": "alice",
-            "client_id": "c1",
-            "iat": now,
-            "exp": now + 290,
-            "scope": "negotiations:read",
-        }
+        claims = {"iss": ISSUER, "aud": audience, "sub": SUBJECT, "client_id": client, "iat": now}
+        claims |= {"exp": now + 290, "scope": "negotiations:read", "jti": secrets.token_hex(12)}
+        headers = {"kid": "idp1", "typ": "oauth-id-jag+jwt"}
+        return jwt.encode({**claims, **more}, self.key, "ES256", headers=headers)
+
+    def write_assertions(self, path: Path, count: int, client: str, **more: str) -> Path:
+        """A file of assertions, one a line, for one client."""
         with path.open("w") as file:
-            for _ in range(count):
-                claims = {**common, "jti": secrets.token_hex(12)}
-                headers = {"kid": "idp1", "typ": "oauth-id-jag+jwt"}
-                file.write(jwt.encode(claims, self.key, "ES256", headers=headers) + "\n")
+            file.writelines(f"{self.assertion(client, **more)}\n" for _ in range(count))
         return path
 
 
+def _write_key(path: Path, key: ec.EllipticCurvePrivateKey) -> None:
+    path.write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+
+
 @contextlib.contextmanager
-def ours(folder: Path, workers: int, cores: str) -> Iterator[Contestant]:
-    """Our server, durable, with 1,000 agents' tokens and a list of 25 negotiations each for the first 50."""
+def ours(
+    folder: Path, workers: int, cores: str, settings: dict[str, str] | None = None
+) -> Iterator[Contestant]:
+    """Our server with an issuer, a client and `AGENTS` agents with `NEGOTIATIONS` negotiations each."""
     port = free_port()
     environment = {
-        **LIFTED,
+        **(LIFTED if settings is None else settings),
+        "NEGOTIATOR_CONFIG": os.devnull,
         "NEGOTIATOR_BASE_URL": BASE,
         "NEGOTIATOR_DATA_DIR": str(folder / f"data-{workers}"),
         "NEGOTIATOR_KEYS_DIR": str(folder / "keys"),
-        "PYTHONPATH": str(Path.cwd()),
+        "PYTHONPATH": str(ROOT),
     }
-    negotiator = [sys.executable, "-m", "negotiator"]
-    run = {"env": {**os.environ, **environment}, "check": True, "capture_output": True}
-    subprocess.run(
-        [*negotiator, "issuers", "add", ISSUER, "--jwks-file", str(folder / "jwks.json")], **run
-    )  # type: ignore[call-overload]
-    added = subprocess.run([*negotiator, "clients", "add", "bench", "--json"], **run)  # type: ignore[call-overload]
-    client = json.loads(added.stdout)
-    command = [*negotiator, "serve", "--port", str(port), "--workers", str(workers)]
-    with started(
-        f"negotiator, {workers} worker{'s' * (workers > 1)}", command, environment, port, cores
-    ) as contestant:
-        time.sleep(1.5)
-        contestant.basic = base64.b64encode(
-            f"{client['client_id']}:{client['client_secret']}".encode()
-        ).decode()
-        _fill(contestant)
+    command = [sys.executable, "-m", "negotiator"]
+
+    def run(*arguments: str) -> bytes:
+        done = subprocess.run(
+            [*command, *arguments],
+            env={**os.environ, **environment},
+            check=True,
+            capture_output=True,
+        )
+        return done.stdout
+
+    run("issuers", "add", ISSUER, "--jwks-file", str(folder / "jwks.json"))
+    client = json.loads(run("clients", "add", "bench", "--json"))
+    command += ["serve", "--port", str(port), "--workers", str(workers)]
+    name = f"negotiator, {workers} worker{'s' * (workers > 1)}"
+    with started(name, command, environment, port, cores) as contestant:
+        contestant.request("GET", "/api/health")
+        time.sleep(1.5 if workers > 1 else 0)  # the other worker starts too
+        contestant.first_memory = contestant.memory()
+        contestant.basic = _basic(client["client_id"], client["client_secret"])
+        _fill(contestant, [json.dumps(NEGOTIATION).encode()] * NEGOTIATIONS)
         yield contestant
 
 
-def _fill(contestant: Contestant) -> None:
-    register = {"agent_name": "a", "identity_type": "anonymous"}
-    negotiation = {
-        "title": "supply contract",
-        "role": "buyer",
-        "issues": [
-            {
-                "name": "price",
-                "type": "money",
-                "direction": "lower",
-                "range": {"min": "100", "max": "200", "step": "1"},
-            }
-        ],
-    }
-    for number in range(1000):
-        token = post(contestant, "/api/agent/register", register)["access_token"]
-        contestant.tokens.append(token)
-        for _ in range(25 if number < 50 else 0):
-            post(contestant, "/api/negotiations", negotiation, token)
-    contestant.tokens[50:] = []
-
-
-def post(contestant: Contestant, path: str, body: Any, token: str = "") -> Any:
-    headers = {
-        "Content-Type": "application/json",
-        **({"Authorization": f"Bearer {token}"} if token else {}),
-    }
-    url = f"http://127.0.0.1:{contestant.port}{path}"
-    request = urllib.request.Request(url, json.dumps(body).encode(), headers)
-    with urllib.request.urlopen(request) as answer:  # noqa: S310
-        return json.load(answer)
-
-
-def get(contestant: Contestant, path: str, token: str) -> Any:
-    headers = {"Authorization": f"Bearer {token}"}
-    request = urllib.request.Request(f"http://127.0.0.1:{contestant.port}{path}", headers=headers)
-    with urllib.request.urlopen(request) as answer:  # noqa: S310
-        return json.load(answer)
-
-
 @contextlib.contextmanager
-def ceiling(folder: Path, shared: Path, cores: str) -> Iterator[Contestant]:
-    """The least that the job costs on this stack."""
+def ceiling(folder: Path, like: Contestant, cores: str) -> Iterator[Contestant]:
+    """The ceiling, which stores and sends the same documents as another contestant."""
+    listed = json.loads(like.get(f"/api/negotiations?limit={NEGOTIATIONS}", like.tokens[0]))
+    cursor = json.loads(like.get("/api/negotiations", like.tokens[0]))["next_cursor"]
+    documents = [json.dumps(each, separators=(",", ":")).encode() for each in listed["items"]]
     port = free_port()
-    environment = {
-        "MODE": "lean3",
-        "SYNC": "FULL",
-        "BENCH_DIR": str(folder),
-        "PYTHONPATH": str(shared),
-    }
-    command = [
-        sys.executable,
-        "-m",
-        "uvicorn",
-        "ceiling:app",
-        "--port",
-        str(port),
-        "--loop",
-        "uvloop",
-        "--http",
-        "httptools",
-        "--no-access-log",
-        "--log-level",
-        "warning",
-    ]
+    environment = {"FOLDER": str(folder), "CURSOR": cursor}
+    command = uvicorn("tests.bench.ceiling:app", port)
     with started("ceiling", command, environment, port, cores) as contestant:
-        key = (folder / "as.pem").read_bytes()
-        now = int(time.time())
-        claims = {
-            "iss": BASE,
-            "aud": BASE,
-            "sub": "agt_fixed",
-            "client_id": "agt_fixed",
-            "iat": now,
-            "exp": now + 7200,
-            "jti": "fixed",
-            "scope": "negotiations:read negotiations:write memories:read ai:tactics",
-        }
-        contestant.tokens = [
-            jwt.encode(claims, key, "ES256", headers={"kid": "k1", "typ": "at+jwt"})
-        ]
+        contestant.post("/api/agent/register", ANONYMOUS)
+        contestant.first_memory = contestant.memory()
+        contestant.basic = _basic(CLIENT, SECRET)
+        _fill(contestant, documents)
+        yield contestant
+
+
+def _fill(contestant: Contestant, documents: list[bytes]) -> None:
+    for _ in range(AGENTS):
+        token = contestant.post("/api/agent/register", ANONYMOUS)["access_token"]
+        contestant.tokens.append(token)
+        for document in documents:
+            added = contestant.post("/api/negotiations", document, token)
+            if len(contestant.tokens) == 1:
+                contestant.negotiation = added["id"]
+
+
+def _basic(client: str, secret: str) -> str:
+    return base64.b64encode(f"{client}:{secret}".encode()).decode()
+
+
+@contextlib.contextmanager
+def oidc_provider(folder: Path, store: str, tokens: str, cores: str) -> Iterator[Contestant]:
+    """npm's oidc-provider: its store in memory, or SQLite; opaque access tokens, or JWTs (which it never stores)."""
+    port = free_port()
+    environment = {"STORE": store, "FORMAT": tokens, "CLIENT": CLIENT, "SECRET": SECRET}
+    name = f"oidc-provider, {'JWT' if tokens == 'jwt' else 'opaque'}, {store}"
+    with _node("oidc_provider.mjs", name, environment, folder, port, cores) as contestant:
+        contestant.post("/reg", {"redirect_uris": CLIENT_METADATA["redirect_uris"]})
+        contestant.first_memory = contestant.memory()
+        contestant.basic = _basic(CLIENT, SECRET)
         yield contestant
 
 
 @contextlib.contextmanager
-def peer(folder: Path, shared: Path, modules: Path, cores: str) -> Iterator[Contestant]:
-    """npm's oidc-provider with its memory store, which forgets."""
+def better_auth(folder: Path, cores: str) -> Iterator[Contestant]:
+    """npm's better-auth with its OAuth provider on SQLite; it stores clients, and no JWTs."""
     port = free_port()
-    script = folder / "oidc_provider.mjs"
-    script.write_text((shared / "oidc_provider.mjs").read_text())
-    if not (folder / "node_modules").exists():
-        (folder / "node_modules").symlink_to(modules / "node_modules")
-    environment = {"PORT": str(port), "STORE": "memory", "BENCH_DIR": str(folder)}
-    with started(
-        "oidc-provider, memory", ["node", str(script)], environment, port, cores
-    ) as contestant:
-        contestant.basic = base64.b64encode(b"c1:s3cretsecretsecretsecret").decode()
+    with _node("better_auth.mjs", "better-auth, JWT, sqlite", {}, folder, port, cores) as running:
+        running.post("/oauth2/register", CLIENT_METADATA)
+        running.first_memory = running.memory()
+        running.basic = _basic(*(folder / "better-auth").read_text().split(":"))
+        yield running
+
+
+@contextlib.contextmanager
+def _node(
+    script: str, name: str, environment: dict[str, str], folder: Path, port: int, cores: str
+) -> Iterator[Contestant]:
+    environment = {**environment, "PORT": str(port), "FOLDER": str(folder)}
+    with started(name, ["node", str(NODE / script)], environment, port, cores) as contestant:
+        yield contestant
+
+
+@contextlib.contextmanager
+def fastmcp(folder: Path, cores: str) -> Iterator[Contestant]:
+    """fastmcp's authorization server, which keeps everything in memory."""
+    port = free_port()
+    environment = {"FOLDER": str(folder), "PORT": str(port)}
+    command = uvicorn("tests.bench.peers.fastmcp_server:app", port, str(PEERS / "python"))
+    with started("fastmcp, memory", command, environment, port, cores) as contestant:
+        contestant.client = contestant.post("/register", CLIENT_METADATA)["client_id"]
+        contestant.first_memory = contestant.memory()
+        yield contestant
+
+
+@contextlib.contextmanager
+def authlib(folder: Path, cores: str) -> Iterator[Contestant]:
+    """Authlib on Flask behind gunicorn, one process with 8 threads; it stores each token in SQLite."""
+    port = free_port()
+    command = [str(PEERS / "python"), "-m", "gunicorn", "--worker-class", "gthread"]
+    command += ["--threads", "8", "--keep-alive", "60", "--bind", f"127.0.0.1:{port}"]
+    command += ["tests.bench.peers.authlib_server:app"]
+    environment = {"FOLDER": str(folder)}
+    with started("Authlib on Flask, JWT, sqlite", command, environment, port, cores) as contestant:
+        contestant.basic = _basic(CLIENT, SECRET)
+        headers = {"Content-Type": "application/x-www-form-urlencoded"}
+        headers["Authorization"] = f"Basic {contestant.basic}"
+        contestant.request("POST", "/token", GRANT.encode(), headers)
+        contestant.first_memory = contestant.memory()
         yield contestant

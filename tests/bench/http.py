@@ -1,195 +1,278 @@
-"""`make bench`: throughput of the doors beside the ceiling and a peer, alternating in the same minutes.
+"""`make bench-http`: our requests a second beside the least that they cost on this stack, and beside peers.
 
-    python -m tests.bench.http --shared ../shared/bench/http [--rounds 5] [--seconds 4]
+    python -m tests.bench.http [--rounds 5] [--seconds 4]
 
-The server runs on one core, the load generator (wrk) on the other; two workers share both with it. Figures are
-medians over the rounds with their range; every ratio is taken inside one round. CPU is user and system time of the
-server's process tree per request, which a busy machine disturbs least.
+A server has core 0 and wrk core 1, with one thread and 32 connections; two workers share both cores with it. All
+servers run all the time, and one is asked at a time. In each round the contestants of a row follow each other, in
+another order each time, and every ratio is taken inside one round. CPU is user and system time of the server's
+processes per request. Prints the tables of docs/benchmarks.md.
 """
 
 import argparse
 import contextlib
-import os
-import re
+import json
 import statistics
-import subprocess
 import tempfile
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from tests.bench import contestants
-from tests.bench.contestants import Contestant, Provider
+from tests.bench.contestants import AGENTS, ANONYMOUS, CLIENT_METADATA, Contestant, Provider
+from tests.bench.load import Figure, Load, conditions, measure, spread
+from tests.bench.settings import BASE, GRANT
 
-LUA = Path(__file__).parent / "lua"
-CONNECTIONS = 32
-
-
-@dataclass(frozen=True)
-class Figure:
-    rps: float
-    p99_ms: float
-    cpu_us: float
-
-
-@dataclass(frozen=True)
-class Load:
-    """One row's load: the wrk script, the path and the script's environment for a contestant."""
-
-    name: str
-    script: str
-    path: Callable[[Contestant], str]
-    environment: Callable[[Contestant], dict[str, str]]
-
-
-def measure(contestant: Contestant, load: Load, seconds: float) -> Figure:
-    before = contestant.cpu_seconds()
-    url = f"http://127.0.0.1:{contestant.port}{load.path(contestant)}"
-    command = [
-        "taskset",
-        "-c",
-        "1",
-        "wrk",
-        "-t1",
-        f"-c{CONNECTIONS}",
-        f"-d{seconds:.0f}s",
-        "--latency",
-        "-s",
-        str(LUA / load.script),
-        url,
-    ]
-    ran = subprocess.run(
-        command,
-        env={**os.environ, **load.environment(contestant)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    spent = contestant.cpu_seconds() - before
-    if refused := re.search(r"Non-2xx or 3xx responses: (\d+)", ran.stdout):
-        raise RuntimeError(f"{contestant.name}, {load.name}: {refused[1]} refused")
-    requests = int(re.search(r"(\d+) requests in", ran.stdout)[1])  # type: ignore[index]
-    value, unit = re.search(r"99%\s+([\d.]+)(us|ms|s)\b", ran.stdout).groups()  # type: ignore[union-attr]
-    p99 = float(value) * {"us": 0.001, "ms": 1, "s": 1000}[unit]
-    rps = float(re.search(r"Requests/sec:\s+([\d.]+)", ran.stdout)[1])  # type: ignore[index]
-    return Figure(rps, p99, spent / requests * 1e6)
+JSON: Final = "application/json"
+FORM: Final = "application/x-www-form-urlencoded"
+REGISTER: Final = "/api/agent/register"
+ID_JAG: Final = (
+    '{"agent_name":"a","identity_type":"identity_assertion",'
+    '"assertion_type":"urn:ietf:params:oauth:token-type:id-jag","assertion":"'
+)
+JWT_BEARER: Final = (
+    "grant_type=urn:ietf:params:oauth:grant-type:jwt-bearer&client_id={client}&assertion="
+)
+FASTEST: Final = 9000
+"""Assertions made for each second of a load: more than any server takes."""
+OURS: Final = "negotiator, 1 worker"
+JWT_PEER: Final = "oidc-provider, JWT, memory"
+ANONYMOUS_ROW: Final = "anonymous registration"
+ID_JAG_ROW: Final = "ID-JAG registration"
+ONE_TOKEN_ROW: Final = "list of 20, one token"
+MANY_TOKENS_ROW: Final = f"list of 20, {AGENTS} tokens"
+ONE_ROW: Final = "one negotiation"
+TOKEN_ROW: Final = "client credentials"
 
 
-class Bench:
-    """All the rows, round after round."""
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """The least ratio that our server should have to another on a row."""
 
-    def __init__(self, folder: Path, seconds: float) -> None:
+    row: str
+    against: str
+    least: float
+
+
+AIMS: Final = (
+    Aim(ANONYMOUS_ROW, "ceiling", 0.9),
+    Aim(ID_JAG_ROW, "ceiling", 0.9),
+    Aim(ONE_TOKEN_ROW, "ceiling", 0.85),
+    Aim(MANY_TOKENS_ROW, "ceiling", 0.85),
+    Aim(ONE_ROW, "ceiling", 0.85),
+    Aim(TOKEN_ROW, "ceiling", 0.85),
+    Aim(TOKEN_ROW, JWT_PEER, 1.0),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Servers:
+    """All contestants, running."""
+
+    ceiling: Contestant
+    one: Contestant
+    two: Contestant
+    oidc_memory: Contestant
+    oidc_sqlite: Contestant
+    oidc_jwt: Contestant
+    fastmcp: Contestant
+    authlib: Contestant
+    better_auth: Contestant
+
+    @classmethod
+    @contextlib.contextmanager
+    def started(cls, folder: Path) -> Iterator["Servers"]:
+        with contextlib.ExitStack() as stack:
+            enter = stack.enter_context
+            one = enter(contestants.ours(folder, 1, "0"))
+            yield cls(
+                enter(contestants.ceiling(folder, one, "0")),
+                one,
+                enter(contestants.ours(folder, 2, "0,1")),
+                enter(contestants.oidc_provider(folder, "memory", "opaque", "0")),
+                enter(contestants.oidc_provider(folder, "sqlite", "opaque", "0")),
+                enter(contestants.oidc_provider(folder, "memory", "jwt", "0")),
+                enter(contestants.fastmcp(folder, "0")),
+                enter(contestants.authlib(folder, "0")),
+                enter(contestants.better_auth(folder, "0")),
+            )
+
+    def all(self) -> list[Contestant]:
+        return [getattr(self, name) for name in self.__slots__]
+
+
+class HttpBench:
+    """The loads of every row, and what they measured."""
+
+    def __init__(self, folder: Path, servers: Servers, provider: Provider, seconds: float) -> None:
         self.folder = folder
+        self.servers = servers
+        self.provider = provider
         self.seconds = seconds
-        self.provider = Provider(folder)
         self.figures: dict[tuple[str, str], list[Figure]] = defaultdict(list)
-        self.memory: dict[str, float] = {}
 
-    def run(self, contestant: Contestant, load: Load) -> None:
-        self.figures[load.name, contestant.name].append(measure(contestant, load, self.seconds))
-        self.memory[contestant.name] = contestant.largest_mb()
+    def loads(self) -> list[list[tuple[Contestant, Load]]]:
+        """The rows, each with its contestants."""
+        s = self.servers
+        durable = (s.ceiling, s.one, s.two)
+        posts = _posting(ANONYMOUS_ROW, JSON)
+        registering = [(each, posts(REGISTER, json.dumps(ANONYMOUS))) for each in durable]
+        metadata = json.dumps({"redirect_uris": CLIENT_METADATA["redirect_uris"]})
+        registering += [(each, posts("/reg", metadata)) for each in (s.oidc_memory, s.oidc_sqlite)]
+        public = json.dumps(CLIENT_METADATA)
+        registering.append((s.fastmcp, posts("/memory/register", public)))
+        registering.append((s.better_auth, posts("/oauth2/register", public)))
+        asserting = [(each, self.asserting(REGISTER, ID_JAG, '"}', JSON)) for each in durable]
+        asserting.append((s.fastmcp, self.asserting("/token", JWT_BEARER, "", FORM)))
+        issues = _posting(TOKEN_ROW, FORM)
+        issuing = [(each, issues("/oauth/token", GRANT)) for each in durable]
+        plain = (s.oidc_jwt, s.oidc_memory, s.oidc_sqlite, s.authlib)
+        issuing += [(each, issues("/token", GRANT)) for each in plain]
+        issuing.append((s.better_auth, issues("/oauth2/token", f"{GRANT}&resource=urn:negotiator")))
+        reading = [
+            [(each, self.reading(ONE_TOKEN_ROW, 1, _list)) for each in durable],
+            [(each, self.reading(MANY_TOKENS_ROW, AGENTS, _list)) for each in durable],
+            [(each, self.reading(ONE_ROW, 1, _newest)) for each in durable],
+        ]
+        return [registering, asserting, *reading, issuing]
 
-    def registration(self, path: str) -> Load:
-        body = '{"agent_name":"a","identity_type":"anonymous"}'
-        return Load("anonymous registration", "post.lua", lambda _: path, lambda _: {"BODY": body})
-
-    def dynamic(self) -> Load:
-        body = '{"redirect_uris":["https://app.example/cb"]}'
-        return Load(
-            "anonymous registration", "post.lua", lambda _: "/reg", lambda _: {"BODY": body}
-        )
-
-    def assertion(self) -> Load:
-        path = self.folder / "assertions"
-        self.provider.write_assertions(path, int(self.seconds * 9000))
-        return Load(
-            "ID-JAG registration",
-            "assertions.lua",
-            lambda _: "/api/agent/register",
-            lambda _: {"ASSERTIONS": str(path)},
-        )
-
-    def listing(self, tokens: int) -> Load:
+    def asserting(self, path: str, before: str, after: str, kind: str) -> Load:
         def environment(contestant: Contestant) -> dict[str, str]:
-            path = self.folder / f"tokens-{contestant.port}"
-            path.write_text("\n".join(contestant.tokens[:tokens]) + "\n")
-            return {"TOKENS": str(path)}
+            file, count = self.folder / "assertions", int(self.seconds * FASTEST)
+            self.provider.write_assertions(file, count, contestant.client, resource=BASE)
+            head = before.replace("{client}", contestant.client)
+            return {"ASSERTIONS": str(file), "BEFORE": head, "AFTER": after, "TYPE": kind}
 
-        name = "guarded list of 20, one token" if tokens == 1 else "guarded list of 20, many tokens"
-        return Load(name, "get.lua", lambda _: "/api/negotiations", environment)
+        return Load(ID_JAG_ROW, "assertions.lua", lambda _: path, environment)
 
-    def credentials(self, path: str) -> Load:
+    def reading(self, name: str, tokens: int, path: Callable[[Contestant], str]) -> Load:
         def environment(contestant: Contestant) -> dict[str, str]:
-            body = "grant_type=client_credentials&scope=negotiations:read"
-            return {
-                "BODY": body,
-                "TYPE": "application/x-www-form-urlencoded",
-                "BASIC": contestant.basic,
-            }
+            file = self.folder / "tokens"
+            file.write_text("\n".join(contestant.tokens[:tokens]) + "\n")
+            return {"TOKENS": str(file)}
 
-        return Load("client credentials", "post.lua", lambda _: path, environment)
+        return Load(name, "get.lua", path, environment)
 
-    def report(self) -> str:
-        reference = {
-            "anonymous registration": "ceiling",
-            "ID-JAG registration": "ceiling",
-            "client credentials": "oidc-provider, memory",
-        }
+    def run(self, rounds: int) -> None:
+        """Measure all rows; each load runs for a second first, so that every server has loaded its code."""
+        rows = self.loads()
+        for contestant, load in (pair for row in rows for pair in row):
+            measure(contestant, load, 1)
+        for number in range(rounds):
+            for row in rows:
+                turn = number % len(row)
+                for contestant, load in [*row[turn:], *row[:turn]]:
+                    figure = measure(contestant, load, self.seconds)
+                    self.figures[load.name, contestant.name].append(figure)
+
+    def ratios(self, row: str, name: str, against: str) -> list[float]:
+        """Requests a second as a share of another's, a value for each round."""
+        pairs = zip(self.figures[row, name], self.figures[row, against], strict=True)
+        return [mine.rps / theirs.rps for mine, theirs in pairs]
+
+    def report(self, rounds: int) -> str:
+        """All tables, as docs/benchmarks.md has them."""
+        one, top = self.servers.one, self.servers.ceiling
+        foreign = [figure.foreign for figures in self.figures.values() for figure in figures]
+        lists, documents = (
+            [len(each.get(path(each), each.tokens[0])) for each in (one, top)]
+            for path in (_list, _newest)
+        )
+        sizes = (
+            f"A list has {lists[0]:,} bytes, the ceiling's {lists[1]:,}; "
+            f"one negotiation {documents[0]:,} and {documents[1]:,}."
+        )
+        measured = f"{conditions(rounds, self.seconds, foreign)} {sizes}"
+        return "\n\n".join([self._requests(), self._aims(), self._memory(), measured])
+
+    def _requests(self) -> str:
         lines = [
-            "| row | contestant | requests/s | p99 ms | CPU µs | × reference (rps) | × reference (CPU) |",
+            "| Row | Contestant | Requests/s | p99, ms | CPU, µs | × ceiling, requests/s | × ceiling, CPU |",
             "|---|---|---:|---:|---:|---:|---:|",
         ]
-        for (row, name), figures in self.figures.items():
-            against = self.figures.get((row, reference.get(row, "ceiling")), figures)
-            rps = [pair[0].rps / pair[1].rps for pair in zip(figures, against, strict=False)]
-            cpu = [pair[1].cpu_us / pair[0].cpu_us for pair in zip(figures, against, strict=False)]
-            lines.append(
-                f"| {row} | {name} | {spread([f.rps for f in figures], 0)} | {spread([f.p99_ms for f in figures], 1)} "
-                f"| {spread([f.cpu_us for f in figures], 0)} | {spread(rps, 2)} | {spread(cpu, 2)} |"
+        names = [contestant.name for contestant in self.servers.all()]
+        for row, name in sorted(self.figures, key=lambda key: _place(key[0], key[1], names)):
+            figures, top = self.figures[row, name], self.figures[row, "ceiling"]
+            cpu = [b.cpu_us / a.cpu_us for a, b in zip(figures, top, strict=True)]
+            cells = (
+                row,
+                name,
+                spread([each.rps for each in figures], 0),
+                spread([each.p99_ms for each in figures], 1),
+                spread([each.cpu_us for each in figures], 0),
+                spread(self.ratios(row, name, "ceiling"), 2),
+                spread(cpu, 2),
             )
-        memory = ", ".join(f"{name} {size:.0f} MB" for name, size in self.memory.items())
-        return "\n".join([*lines, "", f"Largest process: {memory}."])
+            lines.append(f"| {' | '.join(cells)} |")
+        return "\n".join(lines)
+
+    def _aims(self) -> str:
+        lines = [
+            "Against the aims, one worker, by requests a second:",
+            "",
+            "| Row | Beside | Aim | Reached | |",
+            "|---|---|---:|---:|---|",
+        ]
+        for aim in AIMS:
+            ratios = self.ratios(aim.row, OURS, aim.against)
+            missing = aim.least - statistics.median(ratios)
+            said = "reached" if missing <= 0 else f"missed by {missing:.2f}"
+            lines.append(
+                f"| {aim.row} | {aim.against} | {aim.least:.2f} | {spread(ratios, 2)} | {said} |"
+            )
+        return "\n".join(lines)
+
+    def _memory(self) -> str:
+        lines = [
+            "| Contestant | PSS at first answer, MB | RSS of each process | PSS after all loads, MB | RSS of each process |",
+            "|---|---:|---:|---:|---:|",
+        ]
+        for contestant in self.servers.all():
+            cells = [contestant.name]
+            for used in (contestant.first_memory, contestant.memory()):
+                cells += [f"{sum(used.pss):.0f}", " + ".join(f"{each:.0f}" for each in used.rss)]
+            lines.append(f"| {' | '.join(cells)} |")
+        return "\n".join(lines)
 
 
-def spread(values: list[float], digits: int) -> str:
-    return f"{statistics.median(values):.{digits}f} [{min(values):.{digits}f}–{max(values):.{digits}f}]"
+def _place(row: str, name: str, names: list[str]) -> tuple[int, int]:
+    rows = (ANONYMOUS_ROW, ID_JAG_ROW, ONE_TOKEN_ROW, MANY_TOKENS_ROW, ONE_ROW, TOKEN_ROW)
+    return rows.index(row), names.index(name)
+
+
+def _posting(name: str, kind: str) -> Callable[[str, str], Load]:
+    """Loads that post one body again and again, by path and body."""
+
+    def load(path: str, body: str) -> Load:
+        def environment(contestant: Contestant) -> dict[str, str]:
+            return {"BODY": body, "TYPE": kind, "BASIC": contestant.basic if kind == FORM else ""}
+
+        return Load(name, "post.lua", lambda _: path, environment)
+
+    return load
+
+
+def _list(_contestant: Contestant) -> str:
+    return "/api/negotiations"
+
+
+def _newest(contestant: Contestant) -> str:
+    return f"/api/negotiations/{contestant.negotiation}"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--shared", type=Path, required=True, help="folder with ceiling.py and oidc_provider.mjs"
-    )
-    parser.add_argument(
-        "--modules", type=Path, default=None, help="folder whose node_modules has oidc-provider"
-    )
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=4)
     chosen = parser.parse_args()
-    with tempfile.TemporaryDirectory() as name, contextlib.ExitStack() as stack:
+    with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        bench = Bench(folder, chosen.seconds)
-        top = stack.enter_context(contestants.ceiling(folder, chosen.shared.resolve(), "0"))
-        one = stack.enter_context(contestants.ours(folder, 1, "0"))
-        two = stack.enter_context(contestants.ours(folder, 2, "0,1"))
-        rival = (
-            stack.enter_context(contestants.peer(folder, chosen.shared, chosen.modules, "0"))
-            if chosen.modules
-            else None
-        )
-        for _ in range(chosen.rounds):
-            for contestant in (top, one, two):
-                bench.run(contestant, bench.registration("/api/agent/register"))
-                bench.run(contestant, bench.assertion())
-                bench.run(contestant, bench.listing(1))
-                if contestant is not top:
-                    bench.run(contestant, bench.listing(50))
-                    bench.run(contestant, bench.credentials("/oauth/token"))
-            if rival:
-                bench.run(rival, bench.dynamic())
-                bench.run(rival, bench.credentials("/token"))
-        print(bench.report())
+        provider = Provider(folder)
+        with Servers.started(folder) as servers:
+            bench = HttpBench(folder, servers, provider, chosen.seconds)
+            bench.run(chosen.rounds)
+            print(bench.report(chosen.rounds))
 
 
 if __name__ == "__main__":
