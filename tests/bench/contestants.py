@@ -33,6 +33,7 @@ LIFTED: Final = {
     "NEGOTIATOR_REGISTER_LIMIT_ASSERTION": "1000000000",
     "NEGOTIATOR_LIMIT_RPM": "60000000",
     "NEGOTIATOR_LIMIT_BASELINE_RPM": "60000000",
+    "NEGOTIATOR_LIMIT_DIRECTORY_RPM": "60000000",
 }
 AGENTS: Final = 50
 NEGOTIATIONS: Final = 25
@@ -72,6 +73,18 @@ class MemoryUse:
         )
 
 
+def tree(process: "subprocess.Popen[bytes] | None") -> list[psutil.Process]:
+    """A running process and all its descendants."""
+    assert process is not None
+    parent = psutil.Process(process.pid)
+    return [parent, *parent.children(recursive=True)]
+
+
+def cpu_seconds(processes: list[psutil.Process]) -> float:
+    """Seconds of processor time, user and system, that running processes have used."""
+    return sum(sum(process.cpu_times()[:2]) for process in processes)
+
+
 @dataclass
 class Contestant:
     """A running server and what a load needs to speak to it."""
@@ -85,16 +98,13 @@ class Contestant:
     client: str = CLIENT
     basic: str = ""
     first_memory: MemoryUse = MemoryUse((), ())
-
-    def tree(self) -> list[psutil.Process]:
-        parent = psutil.Process(self.process.pid)
-        return [parent, *parent.children(recursive=True)]
+    environment: dict[str, str] = field(default_factory=dict)
 
     def cpu_seconds(self) -> float:
-        return sum(sum(process.cpu_times()[:2]) for process in self.tree())
+        return cpu_seconds(tree(self.process))
 
     def memory(self) -> MemoryUse:
-        return MemoryUse.of(self.tree())
+        return MemoryUse.of(tree(self.process))
 
     def largest_mb(self) -> float:
         return self.memory().rss[0]
@@ -199,38 +209,39 @@ def _write_key(path: Path, key: ec.EllipticCurvePrivateKey) -> None:
     path.write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
 
 
+def operate(environment: dict[str, str], *command: str) -> Any:
+    """What a command of the operator prints as JSON."""
+    done = subprocess.run(
+        [sys.executable, "-m", "negotiator", *command, "--json"],
+        env={**os.environ, **environment},
+        check=True,
+        capture_output=True,
+    )
+    return json.loads(done.stdout)
+
+
 @contextlib.contextmanager
-def ours(
-    folder: Path, workers: int, cores: str, settings: dict[str, str] | None = None
-) -> Iterator[Contestant]:
+def ours(folder: Path, workers: int, cores: str) -> Iterator[Contestant]:
     """Our server with an issuer, a client and `AGENTS` agents with `NEGOTIATIONS` negotiations each."""
     port = free_port()
     environment = {
-        **(LIFTED if settings is None else settings),
+        **LIFTED,
         "NEGOTIATOR_CONFIG": os.devnull,
         "NEGOTIATOR_BASE_URL": BASE,
         "NEGOTIATOR_DATA_DIR": str(folder / f"data-{workers}"),
         "NEGOTIATOR_KEYS_DIR": str(folder / "keys"),
+        "NEGOTIATOR_MODELS_DIR": str(ROOT / ".bench/models"),
         "PYTHONPATH": str(ROOT),
     }
-    command = [sys.executable, "-m", "negotiator"]
-
-    def run(*arguments: str) -> bytes:
-        done = subprocess.run(
-            [*command, *arguments],
-            env={**os.environ, **environment},
-            check=True,
-            capture_output=True,
-        )
-        return done.stdout
-
-    run("issuers", "add", ISSUER, "--jwks-file", str(folder / "jwks.json"))
-    client = json.loads(run("clients", "add", "bench", "--json"))
-    command += ["serve", "--port", str(port), "--workers", str(workers)]
+    operate(environment, "issuers", "add", ISSUER, "--jwks-file", str(folder / "jwks.json"))
+    client = operate(environment, "clients", "add", "bench")
+    command = [sys.executable, "-m", "negotiator", "serve", "--port", str(port)]
+    command += ["--workers", str(workers)]
     name = f"negotiator, {workers} worker{'s' * (workers > 1)}"
     with started(name, command, environment, port, cores) as contestant:
+        contestant.environment = environment
         contestant.request("GET", "/api/health")
-        time.sleep(1.5 if workers > 1 else 0)  # the other worker starts too
+        settle(contestant)
         contestant.first_memory = contestant.memory()
         contestant.basic = _basic(client["client_id"], client["client_secret"])
         _fill(contestant, [json.dumps(NEGOTIATION).encode()] * NEGOTIATIONS)
@@ -252,6 +263,17 @@ def ceiling(folder: Path, like: Contestant, cores: str) -> Iterator[Contestant]:
         contestant.basic = _basic(CLIENT, SECRET)
         _fill(contestant, documents)
         yield contestant
+
+
+def settle(contestant: Contestant) -> None:
+    """Wait until every worker has started and nothing is prepared any more: a second with little CPU."""
+    end = time.monotonic() + 120
+    spent = contestant.cpu_seconds()
+    while time.monotonic() < end:
+        time.sleep(1)
+        before, spent = spent, contestant.cpu_seconds()
+        if abs(spent - before) < 0.1:
+            return
 
 
 def _fill(contestant: Contestant, documents: list[bytes]) -> None:

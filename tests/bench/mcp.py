@@ -1,6 +1,6 @@
-"""`make bench`, MCP: a tool call beside the same operation over HTTP, and beside the bare SDK's echo.
+"""`make bench-mcp`: a tool call beside the same operation over HTTP, and beside the bare SDK's echo.
 
-    python -m tests.bench.mcp [--rounds 3] [--seconds 3]
+    python -m tests.bench.mcp [--rounds 5] [--seconds 4]
 
 As in `http.py`: the server on one core, wrk on the other, medians with their range, ratios inside one round.
 """
@@ -8,7 +8,6 @@ As in `http.py`: the server on one core, wrk on the other, medians with their ra
 import argparse
 import contextlib
 import json
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +15,8 @@ from typing import Any
 
 from tests.bench import contestants
 from tests.bench.contestants import Contestant, Provider
-from tests.bench.http import Figure, Load, measure, spread
+from tests.bench.load import Figure, Load, conditions, measure, spread
+from tests.helpers.live_server import free_port
 
 NEWEST, OLDER = "2026-07-28", "2025-11-25"
 
@@ -24,11 +24,9 @@ NEWEST, OLDER = "2026-07-28", "2025-11-25"
 @contextlib.contextmanager
 def echo(cores: str) -> Iterator[Contestant]:
     """The SDK's own server with one tool."""
-    port = contestants.free_port()
-    options = ["--port", str(port), "--loop", "uvloop", "--http", "httptools", "--no-access-log"]
-    command = [sys.executable, "-m", "uvicorn", "tests.bench.mcp_echo:app", *options]
-    environment = {"PYTHONPATH": str(Path.cwd()), "PYTHONWARNINGS": "ignore"}
-    with contestants.started("SDK echo", command, environment, port, cores) as contestant:
+    port = free_port()
+    command = contestants.uvicorn("tests.bench.mcp_echo:app", port)
+    with contestants.started("SDK echo", command, {}, port, cores) as contestant:
         yield contestant
 
 
@@ -55,7 +53,7 @@ def loads(contestant: Contestant) -> list[tuple[str, Load]]:
     """Every row of ours, by the row it is held against."""
     token = contestant.tokens[0]
     authorized = {"METHOD": "GET", "HEADERS": f"Authorization: Bearer {token}"}
-    known = contestants.get(contestant, "/api/negotiations?limit=1", token)["items"][0]["id"]
+    known = contestant.negotiation
     rows: list[tuple[str, Load]] = []
     for name, tool, path, arguments in (
         ("one negotiation", "get_negotiation", f"/api/negotiations/{known}", {"id": known}),
@@ -77,7 +75,7 @@ def row(name: str, path: str, environment: dict[str, str]) -> Load:
 def table(figures: dict[str, list[Figure]], against: dict[str, str]) -> str:
     """The rows as markdown."""
     lines = [
-        "| row | requests/s | p99 ms | CPU µs | × over HTTP (rps) | × over HTTP (CPU) | × SDK echo (CPU) |",
+        "| Row | Requests/s | p99, ms | CPU, µs | × over HTTP, requests/s | × over HTTP, CPU | × SDK echo, CPU |",
         "|---|---:|---:|---:|---:|---:|---:|",
     ]
     for name, found in figures.items():
@@ -97,8 +95,8 @@ def table(figures: dict[str, list[Figure]], against: dict[str, str]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--seconds", type=float, default=3)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=4)
     chosen = parser.parse_args()
     figures: dict[str, list[Figure]] = {}
     against: dict[str, str] = {}
@@ -122,8 +120,10 @@ def main() -> None:
                 against[load.name] = load.name
                 figures.setdefault(load.name, []).append(measure(bare, load, chosen.seconds))
         print(table(figures, against))
+        foreign = [figure.foreign for found in figures.values() for figure in found]
         print(
-            f"\nLargest process: ours {ours.largest_mb():.0f} MB, echo {bare.largest_mb():.0f} MB."
+            f"\n{conditions(chosen.rounds, chosen.seconds, foreign)} Largest process: ours "
+            f"{ours.largest_mb():.0f} MB, the echo's {bare.largest_mb():.0f} MB."
         )
 
 

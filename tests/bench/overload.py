@@ -23,10 +23,10 @@ from pathlib import Path
 from typing import Any, Final
 
 import httpx2
-import psutil
 import uvloop
 
 from negotiator.store.migrate import migrate
+from tests.bench.contestants import cpu_seconds, tree
 from tests.helpers.live_server import Server, wait_for
 from tests.helpers.negotiation_client import negotiation_body
 
@@ -201,14 +201,6 @@ def _ms(times: list[float], share: float) -> str:
     )
 
 
-def _cpu(server: Server) -> float:
-    """Seconds of processor time that the server's processes have used."""
-    assert server.process is not None
-    parent = psutil.Process(server.process.pid)
-    tree = [parent, *parent.children(recursive=True)]
-    return sum(sum(process.cpu_times()[:2]) for process in tree)
-
-
 @contextlib.contextmanager
 def engine(name: str, folder: Path) -> Generator[dict[str, str]]:
     """The settings of a database of this kind, which runs meanwhile."""
@@ -261,9 +253,9 @@ def main() -> None:
         server.start()
         try:
             for clients in options.clients:
-                before = _cpu(server)
+                before = cpu_seconds(tree(server.process))
                 seen = uvloop.run(load(server, clients, options.seconds, patient=options.patient))
-                cpu = _cpu(server) - before
+                cpu = cpu_seconds(tree(server.process)) - before
                 kind = "patient clients" if options.patient else "clients"
                 title = f"{options.engine}, {options.workers} worker(s), {clients} {kind}"
                 print(table(title, seen, options.seconds, cpu), flush=True)

@@ -29,6 +29,7 @@ import psutil
 from websockets.asyncio.client import ClientConnection, connect
 
 from negotiator.cli.demo.server import DemoServer, run_own_server
+from tests.bench.contestants import cpu_seconds
 from tests.helpers.synthetic_speech import silence, synthesise
 
 PATH: Final = "/api/teleprompter/sessions"
@@ -276,9 +277,9 @@ async def by_sound(
 
     async with talks(site, tokens, count, times, source="audio") as made:
         began = time.perf_counter()
-        cpu = _cpu(server())
+        cpu = cpu_seconds(server())
         await asyncio.gather(*(speak(talk, number) for number, talk in enumerate(made)))
-        used = (_cpu(server()) - cpu) / (time.perf_counter() - began) / count
+        used = (cpu_seconds(server()) - cpu) / (time.perf_counter() - began) / count
         memory = sum(process.memory_info().rss for process in server()) / 1e6
     return times, used, memory
 
@@ -320,10 +321,6 @@ def _connections(process: psutil.Process) -> Any:
         return process.net_connections(kind="tcp")
     except psutil.Error:
         return []
-
-
-def _cpu(processes: Sequence[psutil.Process]) -> float:
-    return sum(sum(process.cpu_times()[:2]) for process in processes)
 
 
 async def soak(site: DemoServer, tokens: Sequence[str], minutes: float) -> None:

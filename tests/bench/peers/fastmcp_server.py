@@ -1,6 +1,6 @@
 """fastmcp's authorization server: dynamic registration and the ID-JAG grant, everything in memory.
 
-`/memory/register` is its `InMemoryOAuthProvider`, the quicker of its two; `/register` and `/token` are `OAuthProxy`.
+`/register` and `/token` are its `OAuthProxy`, `/memory/register` is its `InMemoryOAuthProvider`, made for tests.
 Its cache of spent assertions ends at 10,000 in five minutes and refuses the rest; here it is larger.
 """
 
