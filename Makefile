@@ -1,7 +1,7 @@
-# Everything there is to do here. `make` alone lists it. Needs Python 3.11 to 3.13, make, gcc and node 20 (for pyright).
+# Everything there is to do here. `make` alone lists it. Needs bash, Python 3.11 to 3.13, make, gcc and node 20 (for pyright).
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo screenshots test browser voice proxies faketime check bench bench-http bench-console bench-overload bench-growth lighthouse bench-directory bench-strategy bench-people bench-rehearsal bench-memory bench-speech bench-teleprompter dist install-check server-check container-check fresh-check conformance files-entered fuzz faults hosts docs fix clean
+.PHONY: help setup run demo screenshots test browser voice proxies faketime check bench bench-http bench-mcp bench-soak bench-console bench-overload bench-growth lighthouse bench-directory bench-strategy bench-people bench-rehearsal bench-terms bench-memory bench-speech bench-teleprompter wrk dist install-check server-check container-check fresh-check conformance files-entered fuzz faults hosts docs fix clean
 
 # Python may keep what it compiled: the tests start hundreds of processes of five hundred modules.
 export PYTHONDONTWRITEBYTECODE :=
@@ -11,7 +11,11 @@ PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do $$p -c '
 BIN := .venv/bin
 READY := .venv/ready
 PIP := $(BIN)/pip --disable-pip-version-check install -qq --no-deps
-SHARED ?= ../shared/bench
+# A benchmark's tables are printed, and kept in .bench/tables.
+SHELL := /bin/bash
+.SHELLFLAGS := -o pipefail -c
+TABLE = { mkdir -p .bench/tables && tee .bench/tables/$(@:bench-%=%).md; }
+LOADS = $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(SECONDS),--seconds $(SECONDS))
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 22
@@ -54,27 +58,40 @@ check: $(READY) ## Formatting, lint, types, floors, fresh docs, schemas: everyth
 	$(BIN)/pytest -q --durations=0 --durations-min=60 tests/house/test_tools.py
 	$(BIN)/python -m tests.live.openapi.lint
 
-bench: bench-http bench-directory bench-memory bench-speech bench-teleprompter ## Measure beside the peers; docs/benchmarks.md has the tables
+bench: bench-http bench-mcp bench-directory bench-memory bench-terms bench-people bench-console bench-speech bench-teleprompter ## Measure beside the peers; the tables go to .bench/tables: ROUNDS=5 SECONDS=4
 
-bench-http: $(READY) ## Measure HTTP and MCP beside a ceiling and a peer
+bench-http: $(READY) .bench/peers/ready wrk ## Measure HTTP beside a ceiling and four peers: ROUNDS=5 SECONDS=4
 	npm ci --silent --prefix tests/bench/node
-	$(BIN)/python -m tests.bench.http --shared $(SHARED)/http --modules tests/bench/node
-	$(BIN)/python -m tests.bench.mcp
+	$(BIN)/python -m tests.bench.http $(LOADS) | $(TABLE)
+
+bench-mcp: $(READY) wrk ## Measure tool calls beside HTTP and the SDK's own server: ROUNDS=5 SECONDS=4
+	$(BIN)/python -m tests.bench.mcp $(LOADS) | $(TABLE)
+
+bench-soak: $(READY) ## Send mixed requests for MINUTES=60; memory, open files and p99 a minute, and their slopes
+	$(BIN)/python -m tests.bench.soak $(if $(MINUTES),--minutes $(MINUTES)) | $(TABLE)
 
 bench-console: $(READY) ## Measure each page beside the API operations that it runs
-	$(BIN)/python -m tests.bench.console
+	$(BIN)/python -m tests.bench.console | $(TABLE)
 
-bench-directory: $(READY) ## Measure reading and searching the catalogue beside a bare endpoint
-	$(BIN)/python -m tests.bench.directory
-	$(BIN)/python -m tests.bench.directory --sizes 1000 --meaning
+bench-directory: $(READY) wrk ## Measure reading and searching the catalogue beside a bare endpoint: ROUNDS=5 SECONDS=4
+	{ $(BIN)/python -m tests.bench.directory $(LOADS) && \
+	$(BIN)/python -m tests.bench.directory --sizes 1000 --meaning $(LOADS); } | $(TABLE)
 
-bench-growth: $(READY) ## Measure requests and the housekeeping over 10⁴, 10⁵ and 10⁶ rows in each table, on both engines
-	$(BIN)/python -m tests.bench.growth
+bench-growth: $(READY) wrk ## Measure requests and the housekeeping over 10⁴, 10⁵ and 10⁶ rows in each table, on both engines
+	$(BIN)/python -m tests.bench.growth | $(TABLE)
+
+wrk:
+	@{ command -v wrk && command -v taskset; } >/dev/null || test "$$(id -u)" != 0 || ! command -v apt-get >/dev/null || \
+	{ apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends wrk util-linux; }
+	@{ command -v wrk && command -v taskset; } >/dev/null || { echo "The programs wrk and taskset are needed (Debian: wrk, util-linux)." >&2; exit 1; }
+
+.bench/%/ready: tests/bench/%.lock
+	$(PYTHON) -m venv .bench/$*
+	.bench/$*/bin/pip --disable-pip-version-check install -q --no-deps --require-hashes -r $< && touch $@
 
 bench-overload: $(READY) ## Measure what 320 and 2,000 clients get beside 32, on SQLite and on PostgreSQL with Redis
-	$(BIN)/python -m tests.bench.overload
-	$(BIN)/python -m tests.bench.overload --workers 2
-	$(BIN)/python -m tests.bench.overload --workers 2 --engine postgresql
+	{ $(BIN)/python -m tests.bench.overload && $(BIN)/python -m tests.bench.overload --workers 2 && \
+	$(BIN)/python -m tests.bench.overload --workers 2 --engine postgresql; } | $(TABLE)
 
 conformance: $(READY) ## Run MCP's official suite, its Inspector and mcp-remote against a server
 	npm ci --silent --prefix tests/live/conformance
@@ -92,30 +109,32 @@ hosts: $(READY) .hosts/mcp-1/ready .hosts/mcp-2/ready ## Run agent frameworks an
 	$(PYTHON) -m venv .hosts/$*
 	.hosts/$*/bin/pip --disable-pip-version-check install -q --no-deps --require-hashes -r $< && touch $@
 
-bench-strategy: $(READY) ## Rank the next move against the public negotiators
-	$(BIN)/python -m tests.bench.next_move
-	$(BIN)/python tests/bench/negotiation/strategy.py $(SHARED)/negotiation/negmas_harness.py --advisor strategy_advisor:advise
+bench-strategy: $(READY) .bench/negotiation/ready ## Rank the next move against public negotiators (hours)
+	{ $(BIN)/python -m tests.bench.next_move && OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 .bench/negotiation/bin/python -W ignore -m tests.bench.negotiation.strategy; } | $(TABLE)
 
 bench-people: $(READY) ## Haggle with scripted people over twenty cases: deals, room got, concessions taken back, forecast
-	$(BIN)/python -m tests.bench.haggling.measure
-	$(BIN)/python -m tests.bench.haggling.measure --no-end
-	$(BIN)/python -m tests.quality.haggling.measure_forecast
+	{ $(BIN)/python -m tests.bench.haggling.measure && $(BIN)/python -m tests.bench.haggling.measure --no-end && \
+	$(BIN)/python -m tests.quality.haggling.measure_forecast; } | $(TABLE)
 
 bench-rehearsal: $(READY) ## Rehearse with five players of known strength: whether the score measures; then with users like people
-	$(BIN)/python -m tests.bench.rehearsal.measure
-	$(BIN)/python -m tests.bench.rehearsal.realism
+	{ $(BIN)/python -m tests.bench.rehearsal.measure && $(BIN)/python -m tests.bench.rehearsal.realism; } | $(TABLE)
 
-bench-memory: $(READY) ## Measure recall: how good, how fast, beside chromadb and lancedb where they are installed
-	$(BIN)/python -m tests.quality.memory.measure_questions
-	$(BIN)/python -m tests.bench.embedding
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.bench.memory
+bench-terms: $(READY) ## Measure storing and loading the terms of a negotiation, and assessing its leverage
+	{ $(BIN)/python -m tests.bench.stored_terms && $(BIN)/python -m tests.bench.leverage; } | $(TABLE)
+
+bench-memory: $(READY) .bench/memory/complete ## Measure recall: how good, how fast, beside chromadb and lancedb
+	{ $(BIN)/python -m tests.quality.memory.measure_questions && $(BIN)/python -m tests.bench.embedding && \
+	OPENBLAS_NUM_THREADS=1 .bench/memory/bin/python -m tests.bench.memory; } | $(TABLE)
+
+# Beside the peers our index is measured too, so their environment has our packages as well.
+.bench/memory/complete: .bench/memory/ready requirements.lock
+	.bench/memory/bin/pip --disable-pip-version-check install -q --no-deps --require-hashes -r requirements.lock && touch $@
 
 bench-speech: $(READY) voice ## Measure the embedded recognisers on people: words wrong, delay, CPU, clean and in noise
-	$(BIN)/python -m tests.bench.speech
+	$(BIN)/python -m tests.bench.speech | $(TABLE)
 
 bench-teleprompter: $(READY) voice ## Measure words and sound to a card, over real sockets
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.bench.utterance
-	$(BIN)/python -m tests.bench.teleprompter
+	{ OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.bench.utterance && $(BIN)/python -m tests.bench.teleprompter; } | $(TABLE)
 
 files-entered: $(READY) ## Count the files and functions of the package that each kind of request enters
 	$(BIN)/pytest -q -s --durations=0 --durations-min=60 tests/house/test_files_entered.py
@@ -148,7 +167,7 @@ fix: $(READY) ## Format, and mend what lint can mend
 	$(BIN)/ruff format && $(BIN)/ruff check --fix
 
 clean: ## Remove what was made here; var/ and keys/ stay
-	rm -rf .venv .hosts build dist *.egg-info .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .hosts .bench build dist *.egg-info .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 $(READY): requirements.lock pyproject.toml
