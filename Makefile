@@ -1,7 +1,7 @@
 # Everything there is to do here. `make` alone lists it. Needs bash, Python 3.11 to 3.13, make, gcc and node 20 (for pyright).
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo screenshots test browser voice proxies faketime check bench bench-http bench-mcp bench-soak bench-console bench-overload bench-growth lighthouse bench-directory bench-strategy bench-people bench-rehearsal bench-terms bench-memory bench-speech bench-teleprompter wrk dist install-check server-check container-check fresh-check conformance files-entered fuzz faults hosts docs fix clean
+.PHONY: help setup run demo screenshots test browser voice proxies faketime check bench bench-http bench-mcp bench-soak bench-docs bench-console bench-overload bench-growth lighthouse bench-directory bench-strategy bench-people bench-rehearsal bench-terms bench-memory bench-speech bench-teleprompter wrk dist install-check server-check container-check fresh-check conformance files-entered fuzz faults hosts docs fix clean
 
 # Python may keep what it compiled: the tests start hundreds of processes of five hundred modules.
 export PYTHONDONTWRITEBYTECODE :=
@@ -79,6 +79,9 @@ bench-directory: $(READY) wrk ## Measure reading and searching the catalogue bes
 
 bench-growth: $(READY) wrk ## Measure requests and the housekeeping over 10⁴, 10⁵ and 10⁶ rows in each table, on both engines
 	$(BIN)/python -m tests.bench.growth | $(TABLE)
+
+bench-docs: $(READY) ## Put the tables of .bench/tables into docs/benchmarks.md, and draw the chart of the README
+	$(BIN)/python -m tests.bench.paste && $(BIN)/python -m docs.generate
 
 wrk:
 	@{ command -v wrk && command -v taskset; } >/dev/null || test "$$(id -u)" != 0 || ! command -v apt-get >/dev/null || \

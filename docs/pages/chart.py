@@ -137,7 +137,11 @@ def figure(benchmarks: str, section: str, row: str, column: int) -> float:
     for line in (body[1] if body else "").splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         start = row.split(" | ")
-        if cells[: len(start)] == start and len(cells) > column and (found := _NUMBER.search(cells[column])):
+        if (
+            cells[: len(start)] == start
+            and len(cells) > column
+            and (found := _NUMBER.search(cells[column]))
+        ):
             return float(found[0])
     raise LookupError(f"benchmarks.md, {section}: no figure in column {column} of “{row}”")
 

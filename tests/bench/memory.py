@@ -1,4 +1,4 @@
-"""Search and insertion beside the peers, on the same vectors: `python -m tests.bench.memory`.
+"""`make bench-memory`, the second part: search and insertion beside the peers, on the same vectors.
 
 CPU is this process's, all threads. Every size is one owner's memories; a service of a million in all is many owners on
 one database, of whom the one of a thousand is asked. Chroma and LanceDB keep a collection (a table) for each owner,
@@ -27,10 +27,7 @@ from negotiator.memory.searchable_text import searchable_terms
 NOW: Final = 1_800_000_000_000
 WIDTH: Final = 384
 TOP: Final = 8
-_HOW: Final = (
-    "{name} is not installed here; in an environment of its own: python -m venv peers && "
-    "peers/bin/pip install -r requirements.lock chromadb lancedb, then run this with peers/bin/python"
-)
+_HOW: Final = "{name} is not installed here; `make bench-memory` installs it"
 _VOCABULARY: Final = 8000
 
 Array = Any

@@ -73,7 +73,8 @@ def test_every_dependency_has_its_reason() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     wanted = [*project["dependencies"], *chain(*project["optional-dependencies"].values())]
     assert described(ours) == {named(each) for each in wanted}
-    lines = chain(*(path.read_text().splitlines() for path in ROOT.glob("tests/live/*/*.in")))
+    files = chain(ROOT.glob("tests/live/*/*.in"), ROOT.glob("tests/bench/*.in"))
+    lines = chain(*(path.read_text().splitlines() for path in files))
     apart = {named(line) for line in lines if line and not line.startswith("#")}
     for folder in ("bench", "live"):
         for path in (ROOT / "tests" / folder).glob("*/package.json"):
