@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -277,13 +278,15 @@ def settle(contestant: Contestant) -> None:
 
 
 def _fill(contestant: Contestant, documents: list[bytes]) -> None:
-    for _ in range(AGENTS):
+    def agent(_: int) -> tuple[str, str | int]:
         token = contestant.post("/api/agent/register", ANONYMOUS)["access_token"]
-        contestant.tokens.append(token)
-        for document in documents:
-            added = contestant.post("/api/negotiations", document, token)
-            if len(contestant.tokens) == 1:
-                contestant.negotiation = added["id"]
+        added = [contestant.post("/api/negotiations", each, token)["id"] for each in documents]
+        return token, added[-1]
+
+    with ThreadPoolExecutor(8) as pool:
+        made = list(pool.map(agent, range(AGENTS)))
+    contestant.tokens = [token for token, _ in made]
+    contestant.negotiation = made[0][1]
 
 
 def _basic(client: str, secret: str) -> str:
