@@ -74,7 +74,7 @@ class MemoryUse:
         )
 
 
-def tree(process: "subprocess.Popen[bytes] | None") -> list[psutil.Process]:
+def process_tree(process: "subprocess.Popen[bytes] | None") -> list[psutil.Process]:
     """A running process and all its descendants."""
     assert process is not None
     parent = psutil.Process(process.pid)
@@ -101,11 +101,14 @@ class Contestant:
     first_memory: MemoryUse = MemoryUse((), ())
     environment: dict[str, str] = field(default_factory=dict)
 
+    def tree(self) -> list[psutil.Process]:
+        return process_tree(self.process)
+
     def cpu_seconds(self) -> float:
-        return cpu_seconds(tree(self.process))
+        return cpu_seconds(self.tree())
 
     def memory(self) -> MemoryUse:
-        return MemoryUse.of(tree(self.process))
+        return MemoryUse.of(self.tree())
 
     def largest_mb(self) -> float:
         return self.memory().rss[0]
@@ -127,15 +130,16 @@ class Contestant:
 
     def post(self, path: str, body: Any, token: str = "") -> Any:
         """Post JSON; bytes are sent as they are."""
-        headers = {"Content-Type": "application/json", **_bearer(token)}
+        headers = {"Content-Type": "application/json", **bearer(token)}
         sent = body if isinstance(body, bytes) else json.dumps(body).encode()
         return json.loads(self.request("POST", path, sent, headers))
 
-    def get(self, path: str, token: str) -> bytes:
-        return self.request("GET", path, headers=_bearer(token))
+
+def get(contestant: Contestant, path: str, token: str) -> Any:
+    return json.loads(contestant.request("GET", path, headers=bearer(token)))
 
 
-def _bearer(token: str) -> dict[str, str]:
+def bearer(token: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}"} if token else {}
 
 
@@ -252,8 +256,8 @@ def ours(folder: Path, workers: int, cores: str) -> Iterator[Contestant]:
 @contextlib.contextmanager
 def ceiling(folder: Path, like: Contestant, cores: str) -> Iterator[Contestant]:
     """The ceiling, which stores and sends the same documents as another contestant."""
-    listed = json.loads(like.get(f"/api/negotiations?limit={NEGOTIATIONS}", like.tokens[0]))
-    cursor = json.loads(like.get("/api/negotiations", like.tokens[0]))["next_cursor"]
+    listed = get(like, f"/api/negotiations?limit={NEGOTIATIONS}", like.tokens[0])
+    cursor = get(like, "/api/negotiations", like.tokens[0])["next_cursor"]
     documents = [json.dumps(each, separators=(",", ":")).encode() for each in listed["items"]]
     port = free_port()
     environment = {"FOLDER": str(folder), "CURSOR": cursor}

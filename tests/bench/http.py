@@ -17,10 +17,17 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from tests.bench import contestants
-from tests.bench.contestants import AGENTS, ANONYMOUS, CLIENT_METADATA, Contestant, Provider
+from tests.bench.contestants import (
+    AGENTS,
+    ANONYMOUS,
+    CLIENT_METADATA,
+    Contestant,
+    Provider,
+    bearer,
+)
 from tests.bench.load import Figure, Load, conditions, measure, spread
 from tests.bench.settings import BASE, GRANT
 
@@ -102,44 +109,21 @@ class Servers:
         return [getattr(self, name) for name in self.__slots__]
 
 
-class HttpBench:
-    """The loads of every row, and what they measured."""
+class Bench:
+    """The loads, and the provider whose assertions they send."""
 
-    def __init__(self, folder: Path, servers: Servers, provider: Provider, seconds: float) -> None:
+    def __init__(self, folder: Path, seconds: float) -> None:
         self.folder = folder
-        self.servers = servers
-        self.provider = provider
         self.seconds = seconds
-        self.fastmcp_test = replace(servers.fastmcp, name="fastmcp, its provider for tests")
-        self.figures: dict[tuple[str, str], list[Figure]] = defaultdict(list)
+        self.provider = Provider(folder)
 
-    def loads(self) -> list[list[tuple[Contestant, Load]]]:
-        """The rows, each with its contestants."""
-        s = self.servers
-        durable = (s.ceiling, s.one, s.two)
-        posts = _posting(ANONYMOUS_ROW, JSON)
-        registering = [(each, posts(REGISTER, json.dumps(ANONYMOUS))) for each in durable]
-        metadata = json.dumps({"redirect_uris": CLIENT_METADATA["redirect_uris"]})
-        registering += [(each, posts("/reg", metadata)) for each in (s.oidc_memory, s.oidc_sqlite)]
-        public = json.dumps(CLIENT_METADATA)
-        registering.append((s.fastmcp, posts("/register", public)))
-        registering.append((self.fastmcp_test, posts("/memory/register", public)))
-        registering.append((s.better_auth, posts("/oauth2/register", public)))
-        asserting = [(each, self.asserting(REGISTER, ID_JAG, '"}', JSON)) for each in durable]
-        asserting.append((s.fastmcp, self.asserting("/token", JWT_BEARER, "", FORM)))
-        issues = _posting(TOKEN_ROW, FORM)
-        issuing = [(each, issues("/oauth/token", GRANT)) for each in durable]
-        plain = (s.oidc_jwt, s.oidc_memory, s.oidc_sqlite, s.authlib)
-        issuing += [(each, issues("/token", GRANT)) for each in plain]
-        issuing.append((s.better_auth, issues("/oauth2/token", f"{GRANT}&resource=urn:negotiator")))
-        reading = [
-            [(each, self.reading(ONE_TOKEN_ROW, 1, _list)) for each in durable],
-            [(each, self.reading(MANY_TOKENS_ROW, AGENTS, _list)) for each in durable],
-            [(each, self.reading(ONE_ROW, 1, _newest)) for each in durable],
-        ]
-        return [registering, asserting, *reading, issuing]
+    def registration(self, path: str, body: Any = ANONYMOUS) -> Load:
+        sent = {"BODY": json.dumps(body), "TYPE": JSON, "BASIC": ""}
+        return Load(ANONYMOUS_ROW, "post.lua", lambda _: path, lambda _: sent)
 
-    def asserting(self, path: str, before: str, after: str, kind: str) -> Load:
+    def assertion(
+        self, path: str = REGISTER, before: str = ID_JAG, after: str = '"}', kind: str = JSON
+    ) -> Load:
         def environment(contestant: Contestant) -> dict[str, str]:
             file, count = self.folder / "assertions", int(self.seconds * FASTEST)
             self.provider.write_assertions(file, count, contestant.client, resource=BASE)
@@ -148,7 +132,14 @@ class HttpBench:
 
         return Load(ID_JAG_ROW, "assertions.lua", lambda _: path, environment)
 
-    def reading(self, name: str, tokens: int, path: Callable[[Contestant], str]) -> Load:
+    def listing(self, tokens: int) -> Load:
+        name = ONE_TOKEN_ROW if tokens == 1 else MANY_TOKENS_ROW
+        return self._reading(name, tokens, _list)
+
+    def one(self) -> Load:
+        return self._reading(ONE_ROW, 1, _newest)
+
+    def _reading(self, name: str, tokens: int, path: Callable[[Contestant], str]) -> Load:
         def environment(contestant: Contestant) -> dict[str, str]:
             file = self.folder / "tokens"
             file.write_text("\n".join(contestant.tokens[:tokens]) + "\n")
@@ -156,16 +147,65 @@ class HttpBench:
 
         return Load(name, "get.lua", path, environment)
 
+    def credentials(self, path: str, body: str = GRANT) -> Load:
+        def environment(contestant: Contestant) -> dict[str, str]:
+            return {"BODY": body, "TYPE": FORM, "BASIC": contestant.basic}
+
+        return Load(TOKEN_ROW, "post.lua", lambda _: path, environment)
+
+
+class Comparison:
+    """The rows with all contestants, and what was measured."""
+
+    def __init__(self, bench: Bench, servers: Servers) -> None:
+        self.bench = bench
+        self.servers = servers
+        self.figures: dict[tuple[str, str], list[Figure]] = defaultdict(list)
+        self.fastmcp_test = replace(servers.fastmcp, name="fastmcp, its provider for tests")
+
+    def rows(self) -> list[list[tuple[Contestant, Load]]]:
+        s, bench = self.servers, self.bench
+        durable = (s.ceiling, s.one, s.two)
+        client = {"redirect_uris": CLIENT_METADATA["redirect_uris"]}
+        issues = bench.credentials("/token")
+        return [
+            [
+                *((each, bench.registration(REGISTER)) for each in durable),
+                *(
+                    (each, bench.registration("/reg", client))
+                    for each in (s.oidc_memory, s.oidc_sqlite)
+                ),
+                (s.fastmcp, bench.registration("/register", CLIENT_METADATA)),
+                (self.fastmcp_test, bench.registration("/memory/register", CLIENT_METADATA)),
+                (s.better_auth, bench.registration("/oauth2/register", CLIENT_METADATA)),
+            ],
+            [
+                *((each, bench.assertion()) for each in durable),
+                (s.fastmcp, bench.assertion("/token", JWT_BEARER, "", FORM)),
+            ],
+            [(each, bench.listing(1)) for each in durable],
+            [(each, bench.listing(AGENTS)) for each in durable],
+            [(each, bench.one()) for each in durable],
+            [
+                *((each, bench.credentials("/oauth/token")) for each in durable),
+                *((each, issues) for each in (s.oidc_jwt, s.oidc_memory, s.oidc_sqlite, s.authlib)),
+                (
+                    s.better_auth,
+                    bench.credentials("/oauth2/token", f"{GRANT}&resource=urn:negotiator"),
+                ),
+            ],
+        ]
+
     def run(self, rounds: int) -> None:
         """Measure all rows; each load runs for a second first, so that every server has loaded its code."""
-        rows = self.loads()
+        rows = self.rows()
         for contestant, load in (pair for row in rows for pair in row):
             measure(contestant, load, 1)
         for number in range(rounds):
             for row in rows:
                 turn = number % len(row)
                 for contestant, load in [*row[turn:], *row[:turn]]:
-                    figure = measure(contestant, load, self.seconds)
+                    figure = measure(contestant, load, self.bench.seconds)
                     self.figures[load.name, contestant.name].append(figure)
 
     def ratios(self, row: str, name: str, against: str) -> list[float]:
@@ -178,14 +218,17 @@ class HttpBench:
         one, top = self.servers.one, self.servers.ceiling
         foreign = [figure.foreign for figures in self.figures.values() for figure in figures]
         lists, documents = (
-            [len(each.get(path(each), each.tokens[0])) for each in (one, top)]
+            [
+                len(each.request("GET", path(each), headers=bearer(each.tokens[0])))
+                for each in (one, top)
+            ]
             for path in (_list, _newest)
         )
         sizes = (
             f"A list has {lists[0]:,} bytes, the ceiling's {lists[1]:,}; "
             f"one negotiation {documents[0]:,} and {documents[1]:,}."
         )
-        measured = f"{conditions(rounds, self.seconds, foreign)} {sizes}"
+        measured = f"{conditions(rounds, self.bench.seconds, foreign)} {sizes}"
         return "\n\n".join([self._requests(), self._aims(), self._memory(), measured])
 
     def _requests(self) -> str:
@@ -219,7 +262,7 @@ class HttpBench:
         for aim in AIMS:
             ratios = self.ratios(aim.row, OURS, aim.against)
             missing = aim.least - statistics.median(ratios)
-            said = "reached" if missing <= 0 else f"missed by {missing:.2f}"
+            said = "reached" if missing <= 0 else f"missed by {missing:.3f}"
             lines.append(
                 f"| {aim.row} | {aim.against} | {aim.least:.2f} | {spread(ratios, 2)} | {said} |"
             )
@@ -243,18 +286,6 @@ def _place(row: str, name: str, names: list[str]) -> tuple[int, int]:
     return rows.index(row), names.index(name)
 
 
-def _posting(name: str, kind: str) -> Callable[[str, str], Load]:
-    """Loads that post one body again and again, by path and body."""
-
-    def load(path: str, body: str) -> Load:
-        def environment(contestant: Contestant) -> dict[str, str]:
-            return {"BODY": body, "TYPE": kind, "BASIC": contestant.basic if kind == FORM else ""}
-
-        return Load(name, "post.lua", lambda _: path, environment)
-
-    return load
-
-
 def _list(_contestant: Contestant) -> str:
     return "/api/negotiations"
 
@@ -270,11 +301,11 @@ def main() -> None:
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        provider = Provider(folder)
+        bench = Bench(folder, chosen.seconds)
         with Servers.started(folder) as servers:
-            bench = HttpBench(folder, servers, provider, chosen.seconds)
-            bench.run(chosen.rounds)
-            print(bench.report(chosen.rounds))
+            comparison = Comparison(bench, servers)
+            comparison.run(chosen.rounds)
+            print(comparison.report(chosen.rounds))
 
 
 if __name__ == "__main__":

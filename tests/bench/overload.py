@@ -26,7 +26,7 @@ import httpx2
 import uvloop
 
 from negotiator.store.migrate import migrate
-from tests.bench.contestants import cpu_seconds, tree
+from tests.bench.contestants import cpu_seconds, process_tree
 from tests.helpers.live_server import Server, wait_for
 from tests.helpers.negotiation_client import negotiation_body
 
@@ -253,9 +253,9 @@ def main() -> None:
         server.start()
         try:
             for clients in options.clients:
-                before = cpu_seconds(tree(server.process))
+                before = cpu_seconds(process_tree(server.process))
                 seen = uvloop.run(load(server, clients, options.seconds, patient=options.patient))
-                cpu = cpu_seconds(tree(server.process)) - before
+                cpu = cpu_seconds(process_tree(server.process)) - before
                 kind = "patient clients" if options.patient else "clients"
                 title = f"{options.engine}, {options.workers} worker(s), {clients} {kind}"
                 print(table(title, seen, options.seconds, cpu), flush=True)

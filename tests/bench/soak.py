@@ -28,7 +28,6 @@ from tests.bench.contestants import (
     Provider,
     operate,
     ours,
-    tree,
 )
 from tests.bench.mcp import NEWEST, called
 from tests.bench.settings import GRANT
@@ -125,7 +124,7 @@ class Soak:
                 await asyncio.sleep(max(0.0, end - time.monotonic() - (minutes - minute) * 60))
                 times, self.seconds = sorted(self.seconds), []
                 used = self.contestant.memory()
-                files = sum(each.num_fds() for each in tree(self.contestant.process))
+                files = sum(each.num_fds() for each in self.contestant.tree())
                 p50, p99 = (1000 * times[int(share * len(times))] for share in (0.5, 0.99))
                 samples.append((sum(used.pss), float(files), p99))
                 print(
