@@ -53,6 +53,8 @@ def measure(contestant: Contestant, load: Load, seconds: float) -> Figure:
     if refused := re.search(r"(Non-2xx or 3xx responses|Socket errors): (.*)", ran.stdout):
         raise RuntimeError(f"{contestant.name}, {load.name}: {refused[0]}")
     requests = int(_found(r"(\d+) requests in", ran.stdout)[0])
+    if not requests:
+        raise RuntimeError(f"{contestant.name}, {load.name}: no answer in {seconds:g} s")
     value, unit = _found(r"99%\s+([\d.]+)(us|ms|s)\b", ran.stdout)
     p99 = float(value) * {"us": 0.001, "ms": 1, "s": 1000}[unit]
     rps = float(_found(r"Requests/sec:\s+([\d.]+)", ran.stdout)[0])
