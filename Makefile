@@ -88,6 +88,7 @@ wrk:
 	{ apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends wrk util-linux; }
 	@{ command -v wrk && command -v taskset; } >/dev/null || { echo "The programs wrk and taskset are needed (Debian: wrk, util-linux)." >&2; exit 1; }
 
+# The locks are made from the .in files beside them, as tests/live/hosts/run.py says; that of memory with -c requirements.lock.
 .bench/%/ready: tests/bench/%.lock
 	$(PYTHON) -m venv .bench/$*
 	.bench/$*/bin/pip --disable-pip-version-check install -q --no-deps --require-hashes -r $< && touch $@
