@@ -31,9 +31,11 @@ from negotiator.store.migrate import migrate
 from negotiator.store.statement import Transaction
 from negotiator.store.store import make_store
 from tests.bench import contestants
-from tests.bench.contestants import BASE, LIFTED, Contestant, free_port
-from tests.bench.http import Figure, Load, measure, spread
+from tests.bench.contestants import LIFTED, Contestant
+from tests.bench.load import Figure, Load, measure, spread
+from tests.bench.settings import BASE
 from tests.conftest import MODELS
+from tests.helpers.live_server import free_port
 
 QUERIES = 20_000
 UNKNOWN_WORDS = "heeding+outages"
@@ -204,7 +206,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path)
     parser.add_argument("--meaning", action="store_true")
     chosen = parser.parse_args()
-    print("| tools | row | requests/s | p99 ms | CPU µs | × bare (rps) | × bare (CPU) |")
+    print("| Tools | Row | Requests/s | p99, ms | CPU, µs | × bare, requests/s | × bare, CPU |")
     print("|---:|---|---:|---:|---:|---:|---:|")
     for size in map(int, chosen.sizes.split(",")):
         lines = compare(

@@ -41,9 +41,10 @@ from negotiator.store.ownership import Chore
 from negotiator.store.statement import Query, Statement, Transaction, table
 from negotiator.store.store import Store, make_store
 from negotiator.tokens.tables import AccessToken
-from tests.bench import contestants, http
+from tests.bench import contestants, load
 from tests.bench.contestants import Contestant
-from tests.bench.http import Bench, Load, measure
+from tests.bench.http import Bench
+from tests.bench.load import Load, measure
 from tests.bench.overload import engine
 
 _LATER: Final = 20 * values.DAY
@@ -55,7 +56,7 @@ _PART: Final = 20_000
 _LONGEST_ROUND: Final = 40.0
 _BASELINE: Final = 5.0
 _CLIENTS: Final = 8
-"""Fewer than in `tests.bench.http`: a server on PostgreSQL that shares two cores with others would refuse some."""
+"""Fewer than in `tests.bench.load`: a server on PostgreSQL that shares two cores with others would refuse some."""
 _NO_LEASE: Final = Statement(delete(table(Lease)))
 """The server that has just stopped holds the lease for some minutes more."""
 
@@ -278,8 +279,8 @@ def measure_size(name: str, size: int, seconds: float) -> dict[str, float]:
                     read_one(server, folder),
                     bench.credentials("/oauth/token"),
                 ]
-                for load in loads:
-                    figures[f"{load.name}, CPU µs"] = measure(server, load, seconds).cpu_us
+                for each in loads:
+                    figures[f"{each.name}, CPU µs"] = measure(server, each, seconds).cpu_us
             quiet = asyncio.run(sweep(url, 0, 1000))
             busy = asyncio.run(sweep(url, _LATER, 400))
     agents = [(done, took) for chore, done, took in busy.units if chore == "agents.expires_at"]
@@ -319,7 +320,7 @@ def quantile(found: Sequence[float]) -> float:
 @contextlib.contextmanager
 def surroundings() -> Generator[None]:
     """This process's variables, which are put back afterwards, and the number of clients."""
-    with patch.dict(os.environ), patch.object(http, "CONNECTIONS", _CLIENTS):
+    with patch.dict(os.environ), patch.object(load, "CONNECTIONS", _CLIENTS):
         yield
 
 

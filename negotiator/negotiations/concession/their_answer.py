@@ -47,7 +47,7 @@ def read_answer(words: str, price: Issue | None, offers: Sequence[LedgerOffer]) 
     named, said = _prices(words, price), _said(words)
     mine = next((row for row in reversed(offers) if row.by == "me"), None)
     recorded = {_price(row, price) for row in offers} if price is not None else set[object]()
-    accepts = said == {"agrees"}
+    accepts = "agrees" in said and "gone" not in said
     return TheirAnswer(
         agrees=_agrees(offers, mine, price, named) if mine and accepts else "no",
         is_gone="gone" in said,

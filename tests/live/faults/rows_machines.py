@@ -14,7 +14,7 @@ from typing import Final
 
 import httpx2
 
-from negotiator.store.migrate import read_revisions
+from negotiator.store.schema_upgrades import read_revisions
 from tests.helpers.live_server import PATIENCE, free_port, wait_for
 from tests.live.faults.load import Load
 from tests.live.faults.row import Bounds, Finding, Row, counted, observed

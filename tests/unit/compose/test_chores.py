@@ -39,8 +39,8 @@ class ExplainedTransaction(SqliteTransaction):
         return super().all(query, **values)
 
     def _explain(self, statement: Statement, values: dict[str, Any]) -> None:
-        explained = f"explain query plan {statement.sql}"
-        found = self._connection.execute(explained, statement.bind(values))
+        sql, bound = statement.named(values)
+        found = self._connection.execute(f"explain query plan {sql}", bound)
         self.plans += [str(row[3]) for row in found]
 
 
