@@ -273,9 +273,7 @@ class NextMoveBody(Strict):
         None,
         description="Who answers: `person` by default, `agent` if a `protocol` is named.",
     )
-    utterance: UtteranceText | None = Field(
-        None, description="What the other side said since the last offer."
-    )
+    utterance: UtteranceText | None = Field(None, description="Their words since the last offer.")
     session_id: str | None = Field(None, max_length=200, description="The caller's own; not used.")
     protocol: str | None = Field(None, max_length=100, description="The caller's own; not used.")
 
@@ -306,9 +304,7 @@ class StoredNextMove(NegotiationId):
 
     style: Style = Field("balanced", description="How hard to bargain.")
     counterpart: Counterpart = Field("person", description="Who answers: a person or a program.")
-    utterance: UtteranceText | None = Field(
-        None, description="What the other side said since the last offer."
-    )
+    utterance: UtteranceText | None = Field(None, description="Their words since the last offer.")
 
 
 class FindOutNextView(TypedDict):
