@@ -59,7 +59,7 @@ PURPOSES: Final = (
         "negotiate",
         "Negotiate and remember",
         "Also opens negotiations, records offers, makes plans and remembers. It cannot loosen a limit "
-        "of yours, nor pass one without your yes.",
+        "that you set here, nor pass one without your yes.",
         (*_ADVICE, scopes.NEGOTIATIONS_WRITE, scopes.MEMORIES_WRITE),
     ),
     Purpose(

@@ -43,6 +43,12 @@ class HistoryEvent:
     detail: dict[str, Any] | None = None
 
 
+_OF_USERS: Final = Query(
+    select(col(NegotiationEvent.document)).where(
+        col(NegotiationEvent.negotiation) == bindparam("negotiation")
+    ),
+    lambda row: orjson.loads(row[0]),
+)
 _APPEND = Statement(insertion(NegotiationEvent))
 _PAGE = Query(
     select(col(NegotiationEvent.seq), col(NegotiationEvent.document))
@@ -59,6 +65,18 @@ _PAGE = Query(
 def actor_of_caller(caller: Caller) -> Actor:
     """The caller as the history names it."""
     return Actor(caller.kind, caller.client_id or caller.principal)
+
+
+def users_set_limits(tx: Transaction, negotiation: str) -> bool:
+    """Whether a user opened the negotiation at the pages, or changed a limit of it there.
+
+    Limits that only agents wrote are what an agent understood, and an agent may correct them.
+    """
+    return any(
+        event["actor"]["kind"] == "user"
+        and (event["kind"] == "opened" or bool(event["detail"].get("limits")))
+        for event in tx.all(_OF_USERS, negotiation=negotiation)
+    )
 
 
 def append(

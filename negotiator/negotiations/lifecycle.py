@@ -10,7 +10,12 @@ from negotiator.errors import Conflict, FieldError, Forbidden, ValidationFailed
 from negotiator.http.input import validate
 from negotiator.negotiations import offer_history, queries, states
 from negotiator.negotiations import offer_queries as ledger
-from negotiator.negotiations.event_queries import Actor, HistoryEvent, acts_for_user
+from negotiator.negotiations.event_queries import (
+    Actor,
+    HistoryEvent,
+    acts_for_user,
+    users_set_limits,
+)
 from negotiator.negotiations.issues import same_value
 from negotiator.negotiations.limit_changes import LimitChange, limit_changes
 from negotiator.negotiations.offer_queries import OfferRow
@@ -72,7 +77,7 @@ def edit_negotiation(
     """Apply a merge patch (RFC 7396), check the result as a whole, and return the view.
 
     A replaced baseline is kept in the history of baselines. `page` is where the user changes their limits. Raises 403
-    `user_decides` where an agent would loosen a limit of its user, 404, 409 `closed`, 412 and 422.
+    `user_decides` where an agent would loosen a limit that its user set, 404, 409 `closed`, 412 and 422.
     """
     session = queries.load_for_writing(tx, owner, change.id, expected=expected)
     if session.state in {states.WON, states.CANCELLED}:
@@ -87,7 +92,8 @@ def edit_negotiation(
     terms = parse_terms(body)
     limits = limit_changes(session.terms, terms)
     if acts_for_user(actor, owner):
-        _refuse_loosening(limits, page)
+        if users_set_limits(tx, session.id):
+            _refuse_loosening(limits, page)
         body = _without_repeated_limits(body, request)
     if terms.deadline != session.terms.deadline:
         check_deadline(terms)
@@ -261,7 +267,7 @@ def _hold_to(
         binding=True,
         override=move.override,
         reason=move.reason,
-        each_issue=acts_for_user(actor, session.owner),
+        each_issue=acts_for_user(actor, session.owner) and users_set_limits(tx, session.id),
     )
     if not against:
         return session

@@ -12,7 +12,12 @@ from negotiator import values
 from negotiator.errors import Conflict, FieldError, ValidationFailed
 from negotiator.negotiations import limits, offer_history, queries, states
 from negotiator.negotiations import offer_queries as ledger
-from negotiator.negotiations.event_queries import Actor, HistoryEvent, acts_for_user
+from negotiator.negotiations.event_queries import (
+    Actor,
+    HistoryEvent,
+    acts_for_user,
+    users_set_limits,
+)
 from negotiator.negotiations.issues import Package
 from negotiator.negotiations.leverage.concessions import LedgerOffer, concession_analysis
 from negotiator.negotiations.offer_history import DETECTED_SOURCE, OFFER_KINDS
@@ -251,7 +256,9 @@ def record_offer(
             binding=sent.kind == "acceptance",
             override=sent.override,
             reason=sent.reason,
-            each_issue=acts_for_user(actor, owner) and not detected,
+            each_issue=not detected
+            and acts_for_user(actor, owner)
+            and users_set_limits(tx, session.id),
         )
         if against:
             entry = replace(entry, override={"reason": sent.reason, "against": against})

@@ -177,7 +177,9 @@ def person_answer(
             for one in move_text.missing_inputs(aims, words, opened=bool(move.reading.own))
         ],
         "trade": _trade_view(move),
-        "path": [package_view(terms, step.package) for step in move.path.steps],
+        "path": []
+        if move.why in {"last_offer", "they_agree", "is_gone"}
+        else [package_view(terms, step.package) for step in move.path.steps],
         "expected": engine_result_json(expected, terms.currency),
         "opponent_utility": their_scores(described, move.reading.theirs),
         "floor": max(aims.floor, 0.0) if aims.floor == -1.0 else aims.floor,

@@ -64,8 +64,8 @@ class PastLimit(TypedDict):
     """An issue on which an offer or acceptance of the user passes their own limit without an allowed trade."""
 
     issue: str
-    limit: Any
-    value: Any
+    limit: str | int | float | bool
+    value: str | int | float | bool
 
 
 class OfferView(TypedDict):

@@ -506,7 +506,8 @@ def reasons(move: PersonMove, words: Wording) -> list[str]:
         )
     elif move.why == "ask_if_agreed":
         found.append(
-            "Their words sound like a yes. Make sure that they mean your last offer before you offer more."
+            "Their words sound like a yes. Make sure that they mean your last offer, and on what condition, before you "
+            "offer more."
         )
     else:
         found += [_unrecorded(move, words), _happened(move, words), *_why_counter(move, words)]

@@ -21,12 +21,13 @@ from negotiator.numbers import number_runs, number_tokens
 
 AROUND_RANGE: Final = Decimal("0.5")
 """A figure is taken for a price up to this share of the range below and above it."""
+_KINDS: Final = ("agrees", "assents", "conditions", "gone")
 _MEMBERS: Final = ("phrases", "unless", "unless_there")
 
 
 @dataclass(frozen=True, slots=True)
 class TheirAnswer:
-    """`agrees`: they accept the user's last offer; `perhaps` where the words may mean another one.
+    """`agrees`: they accept the user's last offer; `perhaps` where the words may mean another one or set a condition.
 
     `is_gone`: there is nothing to agree on any more. `unrecorded` is a price that they name and no offer has.
     """
@@ -42,14 +43,16 @@ NO_ANSWER: Final = TheirAnswer()
 def read_answer(words: str, price: Issue | None, offers: Sequence[LedgerOffer]) -> TheirAnswer:
     """The answer in `words`, which come after the last of `offers`, oldest first.
 
-    A yes is to the user's last offer where it names that price, or no price and the user spoke last.
+    A yes is to the user's last offer where it names that price, or no price and the user spoke last. Under a condition
+    it is none yet.
     """
     named, said = _prices(words, price), _said(words)
     mine = next((row for row in reversed(offers) if row.by == "me"), None)
     recorded = {_price(row, price) for row in offers} if price is not None else set[object]()
-    accepts = "agrees" in said and "gone" not in said
     return TheirAnswer(
-        agrees=_agrees(offers, mine, price, named) if mine and accepts else "no",
+        agrees="no"
+        if mine is None or "gone" in said
+        else _agrees(offers, mine, price, named, said),
         is_gone="gone" in said,
         unrecorded=next((one[0] for one in named if not recorded.intersection(one)), None),
     )
@@ -60,11 +63,17 @@ def _agrees(
     mine: LedgerOffer,
     price: Issue | None,
     named: Sequence[tuple[Decimal, ...]],
+    said: frozenset[str],
 ) -> Literal["no", "perhaps", "yes"]:
-    """Which of the prices a yes is to."""
-    if not named or price is None:
-        return "yes" if offers[-1].by == "me" else "perhaps"
-    return "yes" if all(_price(mine, price) in readings for readings in named) else "no"
+    """Whether the words agree, and to the user's last offer."""
+    if named and price is not None:
+        is_mine = all(_price(mine, price) in readings for readings in named)
+        agrees, is_sure = is_mine and not said.isdisjoint({"agrees", "assents"}), True
+    else:
+        agrees, is_sure = "agrees" in said, offers[-1].by == "me"
+    if not agrees:
+        return "no"
+    return "yes" if is_sure and "conditions" not in said else "perhaps"
 
 
 def _price(row: LedgerOffer, price: Issue) -> Decimal | None:
@@ -83,12 +92,12 @@ def _prices(words: str, price: Issue | None) -> list[tuple[Decimal, ...]]:
 
 
 def _said(words: str) -> frozenset[str]:
-    """`agrees` and `gone`, as far as the words say so."""
+    """The kinds of phrases that the words have."""
     tree = _phrases()
     spoken = split_words(clean_text(words).replace("?", " questionmark?"), tree.sets)
     found = [(*hit.tactic_id.split("."), spoken[at].sentence) for hit, at, _ in tree.find(spoken)]
     meant: set[str] = set()
-    for name in ("agrees", "gone"):
+    for name in _KINDS:
         said = {sentence for kind, member, sentence in found if (kind, member) == (name, "phrases")}
         said -= {at for kind, member, at in found if (kind, member) == (name, "unless_there")}
         if said and not any((kind, member) == (name, "unless") for kind, member, _ in found):

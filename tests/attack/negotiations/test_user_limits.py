@@ -2,13 +2,18 @@
 
 import asyncio
 import json
+from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 import httpx2
 import pytest
 import pytest_asyncio
 
-from tests.conftest import Account, Browsers, Register
+from negotiator.negotiations.event_queries import Actor
+from negotiator.negotiations.lifecycle import open_negotiation
+from negotiator.negotiations.schemas_negotiations import NegotiationBody
+from negotiator.negotiations.terms_parsing import parse_terms
+from tests.conftest import Account, Browsers, Change, Register
 from tests.contract.requirements import covers
 from tests.helpers.form_browser import FormBrowser
 from tests.helpers.mcp_client import McpClient, told
@@ -43,6 +48,7 @@ SUPPORT: Final[dict[str, Any]] = {
         {"value": "none", "utility": 0},
     ],
 }
+Opened = Callable[..., Awaitable[dict[str, Any]]]
 ISSUES: Final = [PRICE, MONTHS, SUPPORT]
 CRM: Final[dict[str, Any]] = {
     "title": "CRM renewal",
@@ -132,9 +138,14 @@ LOOSER: Final[list[tuple[dict[str, Any], str, str, str]]] = [
 
 
 @pytest_asyncio.fixture
-async def browser(browsers: Browsers, account: Account) -> FormBrowser:
+async def ada(account: Account) -> str:
+    """The id of the user."""
+    return await account()
+
+
+@pytest_asyncio.fixture
+async def browser(browsers: Browsers, ada: str) -> FormBrowser:
     """Ada, signed in."""
-    await account()
     made = browsers()
     await made.sign_in()
     return made
@@ -148,11 +159,20 @@ async def agent(
     return NegotiationClient(client, await bound_agent(browser, register, client))
 
 
-async def opened(agent: NegotiationClient, **members: Any) -> dict[str, Any]:
-    answer = await agent.post("/negotiations", {**CRM, **members})
-    assert answer.status_code == 201, answer.text
-    view: dict[str, Any] = answer.json()
-    return view
+@pytest.fixture
+def opened(ada: str, change: Change) -> Opened:
+    """Opens a negotiation as Ada does at the pages."""
+
+    async def call(**members: Any) -> dict[str, Any]:
+        given = {name: value for name, value in {**CRM, **members}.items() if value is not None}
+        body = NegotiationBody.model_validate(given)
+        terms, actor = parse_terms(body), Actor("user", ada)
+        view: dict[str, Any] = await change(
+            lambda tx: open_negotiation(tx, ada, body, terms=terms, actor=actor)
+        )
+        return view
+
+    return call
 
 
 def refused(answer: httpx2.Response, status: int = 403, error: str = "user_decides") -> Any:
@@ -162,8 +182,10 @@ def refused(answer: httpx2.Response, status: int = 403, error: str = "user_decid
 
 @pytest.mark.asyncio
 @covers("6.2:user_limits")
-async def test_no_edit_loosens_a_limit_of_the_user(agent: NegotiationClient) -> None:
-    view = await opened(agent)
+async def test_no_edit_loosens_a_limit_of_the_user(
+    agent: NegotiationClient, opened: Opened
+) -> None:
+    view = await opened()
     for patch, limit, was, now in LOOSER:
         body = refused(await agent.patch(view["id"], patch))
         [loosened] = [one for one in body["limits"] if one["limit"] == limit]
@@ -177,9 +199,9 @@ async def test_no_edit_loosens_a_limit_of_the_user(agent: NegotiationClient) -> 
 
 @pytest.mark.asyncio
 async def test_over_mcp_the_answer_is_the_same(
-    agent: NegotiationClient, client: httpx2.AsyncClient
+    agent: NegotiationClient, opened: Opened, client: httpx2.AsyncClient
 ) -> None:
-    view = await opened(agent)
+    view = await opened()
     mcp = McpClient(client, agent.headers)
     for patch, limit, _, _ in LOOSER:
         if "null" in json.dumps(patch) or patch.get("constraints") == []:
@@ -196,11 +218,10 @@ async def test_over_mcp_the_answer_is_the_same(
 @covers("6.2:user_limits")
 async def test_an_agent_sets_what_is_missing_and_makes_limits_stricter(
     agent: NegotiationClient,
+    opened: Opened,
 ) -> None:
     bare = dict.fromkeys(("walk_away", "batna", "constraints", "authority"))
-    sent = {**CRM, **bare, "issues": [{**PRICE, "weight": None, "range": None}, MONTHS, SUPPORT]}
-    sent = {name: value for name, value in sent.items() if value is not None}
-    view = (await agent.post("/negotiations", sent)).json()
+    view = await opened(**bare, issues=[{**PRICE, "weight": None, "range": None}, MONTHS, SUPPORT])
     for patch in (
         {"issues": ISSUES},
         {name: CRM[name] for name in bare},
@@ -231,10 +252,10 @@ async def test_an_agent_sets_what_is_missing_and_makes_limits_stricter(
     ],
 )
 async def test_what_a_walk_away_in_utility_is_measured_by_stays(
-    agent: NegotiationClient, patch: dict[str, Any]
+    agent: NegotiationClient, opened: Opened, patch: dict[str, Any]
 ) -> None:
     rest = {"batna": None, "constraints": None, "authority": None}
-    view = await opened(agent, walk_away={"utility": 0.5}, **rest)
+    view = await opened(walk_away={"utility": 0.5}, **rest)
     refused(await agent.patch(view["id"], patch))
     stricter = await agent.patch(view["id"], {"walk_away": {"utility": 0.6}})
     assert stricter.status_code == 200
@@ -242,9 +263,9 @@ async def test_what_a_walk_away_in_utility_is_measured_by_stays(
 
 @pytest.mark.asyncio
 async def test_issues_that_are_sent_back_as_read_do_not_fix_the_limit(
-    agent: NegotiationClient, browser: FormBrowser
+    agent: NegotiationClient, opened: Opened, browser: FormBrowser
 ) -> None:
-    view = await opened(agent)
+    view = await opened()
     assert (await agent.patch(view["id"], {"issues": view["issues"]})).status_code == 200
     page = f"/negotiations/{view['id']}"
     revision = str((await agent.get(page)).json()["revision"])
@@ -257,9 +278,9 @@ async def test_issues_that_are_sent_back_as_read_do_not_fix_the_limit(
 @pytest.mark.asyncio
 @covers("6.5:issue_limit")
 async def test_an_offer_or_acceptance_past_the_limit_of_one_issue_waits(
-    agent: NegotiationClient, browser: FormBrowser
+    agent: NegotiationClient, opened: Opened, browser: FormBrowser
 ) -> None:
-    view = await opened(agent, constraints=None, authority=None)
+    view = await opened(constraints=None, authority=None)
     key, past = view["id"], {"price": 58, "months": 12, "support": "phone"}
     offers = f"/negotiations/{key}/offers"
     passed = [{"issue": "price", "limit": "54.00", "value": "58.00"}]
@@ -297,8 +318,9 @@ async def test_an_offer_or_acceptance_past_the_limit_of_one_issue_waits(
 @pytest.mark.asyncio
 async def test_a_figure_that_was_heard_is_confirmed_under_the_same_limits(
     agent: NegotiationClient,
+    opened: Opened,
 ) -> None:
-    view = await opened(agent, constraints=None, authority=None)
+    view = await opened(constraints=None, authority=None)
     past = {"price": 58, "months": 12, "support": "phone"}
     offers = f"/negotiations/{view['id']}/offers"
     heard = await agent.post(offers, {"by": "me", "package": past, "source": "detected_in_speech"})
@@ -311,9 +333,11 @@ async def test_a_figure_that_was_heard_is_confirmed_under_the_same_limits(
 
 
 @pytest.mark.asyncio
-async def test_a_trade_that_the_user_allowed_needs_no_approval(agent: NegotiationClient) -> None:
+async def test_a_trade_that_the_user_allowed_needs_no_approval(
+    agent: NegotiationClient, opened: Opened
+) -> None:
     allow = [{"issue": "months", "to": 36, "in_return": {"price": 46}}]
-    view = await opened(agent, constraints=None, authority=None, allow=allow)
+    view = await opened(constraints=None, authority=None, allow=allow)
     offers = f"/negotiations/{view['id']}/offers"
     paid = {"price": 45, "months": 36, "support": "phone"}
     made = await agent.post(offers, {"by": "me", "package": paid})
@@ -327,9 +351,9 @@ async def test_a_trade_that_the_user_allowed_needs_no_approval(agent: Negotiatio
 
 @pytest.mark.asyncio
 async def test_a_limit_that_the_user_tightens_holds_for_an_offer_on_its_way(
-    agent: NegotiationClient, browser: FormBrowser
+    agent: NegotiationClient, opened: Opened, browser: FormBrowser
 ) -> None:
-    view = await opened(agent, constraints=None, authority=None)
+    view = await opened(constraints=None, authority=None)
     page, package = f"/negotiations/{view['id']}", {"price": 53, "months": 12, "support": "phone"}
     await browser.open(page)
 
@@ -353,12 +377,28 @@ async def test_a_limit_that_the_user_tightens_holds_for_an_offer_on_its_way(
 
 @pytest.mark.asyncio
 async def test_a_negotiation_opened_anew_is_another_one(
-    agent: NegotiationClient, browser: FormBrowser
+    agent: NegotiationClient, opened: Opened, browser: FormBrowser
 ) -> None:
-    view = await opened(agent)
+    view = await opened()
     assert (await agent.delete(view["id"])).status_code == 204
     walk_away = {"package": {"price": 60, "months": 24, "support": "email"}}
-    other = await opened(agent, title="CRM again", walk_away=walk_away)
+    other = await opened(title="CRM again", walk_away=walk_away)
     assert other["id"] != view["id"]
     assert (await browser.open(f"/negotiations/{view['id']}")).status_code == 404
     assert "CRM again" in (await browser.open("/")).text
+
+
+@pytest.mark.asyncio
+async def test_limits_that_only_an_agent_wrote_are_its_own_until_the_user_sets_one(
+    agent: NegotiationClient, browser: FormBrowser
+) -> None:
+    given = {name: CRM[name] for name in ("title", "role", "currency", "issues", "walk_away")}
+    view = (await agent.post("/negotiations", given)).json()
+    page = f"/negotiations/{view['id']}"
+    looser = {"walk_away": {"package": {"price": 55}}}
+    corrected = await agent.patch(view["id"], looser)
+    assert corrected.status_code == 200, corrected.text
+    revision = str(corrected.json()["revision"])
+    sent = await browser.send(f"{page}/limits", on=page, revision=revision, **{"limit:price": "50"})
+    assert sent.status_code == 303, sent.text
+    refused(await agent.patch(view["id"], {"issues": [{**PRICE, "limit": 52}, MONTHS, SUPPORT]}))

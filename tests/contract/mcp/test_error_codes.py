@@ -1,7 +1,9 @@
 """Error codes and the ranges that MCP 2026-07-28 keeps (Base Protocol, Error Codes)."""
 
-import ast
+import io
 import re
+import tokenize
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
@@ -52,12 +54,10 @@ def test_the_package_defines_no_other_code_of_a_reserved_range() -> None:
         text = path.read_text()
         if not re.search(r"-32\d{3}", text):
             continue
-        for node in ast.walk(ast.parse(text)):
-            match node:
-                case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() as value)):
-                    found.add(-value)
-                case _:
-                    pass
+        written = tokenize.generate_tokens(io.StringIO(text).readline)
+        for sign, number in pairwise(token.string for token in written):
+            if sign == "-" and number.isdecimal():
+                found.add(-int(number))
     reserved = {code for code in found if -32768 <= code <= -32000}
     assert reserved
     assert reserved <= JSON_RPC | OLDER_WORD

@@ -35,6 +35,9 @@ def answer(words: str, offers: tuple[LedgerOffer, ...] = WAITING) -> TheirAnswer
         "Abgemacht, 12.300 Euro",
         "I'll take it",
         "Done. 12300.",
+        "OK, €12,300 it is.",
+        "12,300? You've got yourself a car.",
+        "All right, 12,300.",
     ],
 )
 def test_a_yes_accepts_the_last_offer(words: str) -> None:
@@ -45,7 +48,8 @@ def test_a_yes_accepts_the_last_offer(words: str) -> None:
     "words",
     [
         "No deal.",
-        "Deal, but only if you pay cash",
+        "OK, 12,300 is too low",
+        "12,300 is less than I paid for it",
         "We have a deal at 13,500",
         "That would be a deal if you came up a little",
         "I can't accept that",
@@ -64,6 +68,18 @@ def test_what_is_no_yes_accepts_nothing(words: str) -> None:
     assert answer(words).agrees == "no"
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Deal, but only if you pay cash",
+        "All right, 12,300, if you pick it up this week.",
+        "You can have it for 12,300 once I have the money",
+    ],
+)
+def test_a_yes_under_a_condition_is_none_yet(words: str) -> None:
+    assert answer(words).agrees == "perhaps"
+
+
 def test_after_another_offer_of_theirs_a_yes_counts_with_the_figure_only() -> None:
     assert answer("OK, deal", ANSWERED).agrees == "perhaps"
     assert answer("OK, deal, 12,300", ANSWERED).agrees == "yes"
@@ -76,6 +92,8 @@ def test_after_another_offer_of_theirs_a_yes_counts_with_the_figure_only() -> No
     [
         "It's sold, sorry.",
         "Somebody else bought it this morning",
+        "Sorry, I sold it an hour ago.",
+        "I sold it an hour ago.",
         "The flat is already taken.",
         "It's no longer available",
         "Das Auto ist leider verkauft",
