@@ -30,6 +30,7 @@ EVENTS: Final = (
     "identity.refused",
     "identity.dropped",
     "key.rotated",
+    "signing_key.rotated",
     "key.revoked",
     "key.expired",
     "assertion.refused",

@@ -32,6 +32,7 @@ from jwt.algorithms import ECAlgorithm, RSAAlgorithm
 from ulid_transform import bytes_to_ulid, ulid_to_bytes, ulid_to_timestamp
 
 from negotiator.errors import UnusableFileError
+from negotiator.fault_log import FaultLog
 from negotiator.strict_json import read_jws
 from negotiator.telemetry import logger
 from negotiator.values import DAY, new_id, now
@@ -100,6 +101,8 @@ class Keyring:
         self._folder = folder
         self._keys: list[SigningKey] = []
         self._families: dict[str, list[SigningKey]] = {}
+        self._seen: list[Path] = []
+        self._faults = FaultLog("a new key cannot be read; the keys that are loaded stay in use")
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with self._locked():
             for algorithm in _PREFIXES:
@@ -193,17 +196,23 @@ class Keyring:
             # Out of descriptors, or the folder is unreachable for a moment: the loaded keys stay valid.
             log.warning("the folder of keys cannot be read", error=str(fault))
             return False
-        changed = listed != self._seen
-        if changed:
+        if listed == self._seen:
+            return False
+        try:
             self._load()
-        return changed
+        except (OSError, UnusableKeyError) as fault:
+            self._faults.failed(str(fault))
+            return False
+        self._faults.worked()
+        return True
 
     def _load(self) -> None:
         self._looked = time.monotonic()
-        self._seen = self._listed()
+        seen = self._listed()
         # A file never changes once written, and loading an RSA key takes as long as twenty requests.
         known = {key.kid: key for key in self._keys}
-        self._keys = [known.get(path.stem) or _read(path, is_checked=False) for path in self._seen]
+        self._keys = [known.get(path.stem) or _read(path, is_checked=False) for path in seen]
+        self._seen = seen
         self._families = {
             algorithm: [key for key in self._keys if key.algorithm == algorithm]
             for algorithm in _PREFIXES

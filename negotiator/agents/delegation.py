@@ -186,11 +186,13 @@ class Delegations:
         label: str = "",
         ttl: int = 600,
         agent_id: str | None = None,
+        actor: str | None = None,
     ) -> NewDelegation:
         """Create a code that grants `scopes` and can be redeemed for `ttl` seconds.
 
-        With `agent_id`, only that agent can redeem it. Raises `ValidationFailed` (422) for an unknown scope, no scope,
-        or a `ttl` outside 60 to 3600.
+        With `agent_id`, only that agent can redeem it. The audit trail names `actor`, by default the user.
+
+        Raises `ValidationFailed` (422) for an unknown scope, no scope, or a `ttl` outside 60 to 3600.
         """
         granted = _check(scopes, ttl)
         code = new_code()
@@ -213,7 +215,7 @@ class Delegations:
             tx,
             "delegation.created",
             delegation_id,
-            actor=user_id,
+            actor=actor or user_id,
             scope=" ".join(granted),
         )
         return NewDelegation(delegation_id, format_code(code), granted, now + ttl * 1000)

@@ -1,5 +1,7 @@
 """The database and the settings of a command."""
 
+import os
+import pwd
 import shutil
 import sqlite3
 from collections.abc import AsyncGenerator, Callable, Generator
@@ -34,8 +36,24 @@ def load_settings() -> Settings:
     """
     settings = load(command_sources())
     telemetry.configure(settings.log_format)
+    check_owner(settings)
     finish_restore(settings)
     return settings
+
+
+def check_owner(settings: Settings) -> None:
+    """Refuse root where the data belong to another user: what root writes there, the server cannot read."""
+    folder = settings.data_dir
+    if os.geteuid() != 0 or not folder.exists() or (owner := folder.stat().st_uid) == 0:
+        return
+    try:
+        name = pwd.getpwuid(owner).pw_name
+    except KeyError:
+        name = f"user {owner}"
+    raise Unavailable(
+        f"The data folder {folder} belongs to {name}: run this as {name}, such as with "
+        f"`runuser -u {name} -- negotiator …`."
+    )
 
 
 def finish_restore(settings: Settings) -> None:

@@ -7,7 +7,7 @@ import typer
 
 from negotiator import scopes as scope_catalogue
 from negotiator.agents import delegation
-from negotiator.cli.database import load_settings, run_unit
+from negotiator.cli.database import load_settings, open_store, run_unit
 from negotiator.cli.output import JsonOption, async_command, print_result, print_table
 from negotiator.errors import FieldError, NotFound, ValidationFailed
 from negotiator.store.statement import Transaction
@@ -36,24 +36,24 @@ async def create_delegation(
     as_json: JsonOption = False,
 ) -> None:
     """Create a delegation code and print it once."""
-    from negotiator.compose.application import (
-        build_application,  # the whole service: other commands need not load it
-    )
+    # The whole service: other commands need not load it.
+    from negotiator.compose.application import build_application
+    from negotiator.compose.shared_secrets import claim_secrets
 
-    email, delegations = (
-        user_queries.normalise_email(user),
-        build_application(load_settings()).delegations,
-    )
+    email, settings = user_queries.normalise_email(user), load_settings()
+    async with open_store(settings) as store:
+        await claim_secrets(store, settings)
+    delegations = build_application(settings).delegations
 
     def unit(tx: Transaction) -> delegation.NewDelegation:
         found = user_queries.by_email(tx, email)
         if found is None or found.disabled_at is not None:
             raise NotFound(f"There is no open account {email}.")
         return delegations.mint(
-            tx, found.id, scope or scope_catalogue.ASSISTANT, label=label, ttl=ttl
+            tx, found.id, scope or scope_catalogue.ASSISTANT, label=label, ttl=ttl, actor="operator"
         )
 
-    minted = await run_unit(unit)
+    minted = await run_unit(unit, settings)
     result = {
         "id": minted.id,
         "code": minted.code,

@@ -13,6 +13,7 @@ from negotiator.compose.shared_secrets import adopt, load_pepper, note_rotation
 from negotiator.directory import exchange_import
 from negotiator.discovery import openapi
 from negotiator.keys import ALGORITHMS, Keyring
+from negotiator.store.statement import Transaction
 from negotiator.values import timestamp
 
 keys_app = typer.Typer(no_args_is_help=True)
@@ -126,7 +127,12 @@ async def rotate_keys(as_json: JsonOption = False) -> None:
     keyring = Keyring(settings.keys_dir)
     current = keyring.rotate()
     if not is_missing(settings.database_url):
-        await run_unit(lambda tx: note_rotation(tx, settings, keyring), settings)
+
+        def unit(tx: Transaction) -> None:
+            note_rotation(tx, settings, keyring)
+            audit.record(tx, "signing_key.rotated", current.kid, actor="operator")
+
+        await run_unit(unit, settings)
     print_result(
         {"current": current.kid}, f"{current.kid} is the signing key now.", as_json=as_json
     )

@@ -15,7 +15,7 @@ import typer
 
 from negotiator import telemetry
 from negotiator.cli import supervisor
-from negotiator.cli.database import finish_restore, open_store
+from negotiator.cli.database import check_owner, finish_restore, open_store
 from negotiator.cli.loading import uncollected
 from negotiator.cli.output import command_name, exit_on_refusal, print_result
 from negotiator.cli.running_servers import recorded
@@ -115,6 +115,7 @@ def _configured(host: str, port: int) -> tuple[SettingsSources, Settings]:
         sources = find_sources()
     settings = load(sources)
     telemetry.configure(settings.log_format)
+    check_owner(settings)
     finish_restore(settings)
     return sources, settings
 

@@ -46,7 +46,7 @@ YES: Final = "yes"
 _NO: Final = "no"
 BELOW_ALTERNATIVE: Final = (
     "Your other way is worth more to you than this. "
-    "Raise your limit, or say in question 4 why it stays."
+    "Make that your limit, or say in question 4 why yours stays."
 )
 _SENTENCES: Final = {
     "/target": "This is worth less to you, in all, than the least you would take. Are the two swapped?",

@@ -1,7 +1,9 @@
 """The form of a tool: its fields, a draft as what is typed, what is typed as members of a draft."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from negotiator.console import tool_words
 from negotiator.directory.schemas_submissions import REJECTION_REASONS
@@ -88,13 +90,22 @@ def members_of(typed: Typed) -> dict[str, Any]:
     }
     if any(publisher.values()):
         members["publisher"] = publisher
-    if kind := _text(typed, "interface_type"):
-        members["interfaces"] = [{"type": kind, "url": _text(typed, "interface_url") or None}]
+    kind, address = _text(typed, "interface_type"), _text(typed, "interface_url")
+    if kind or address:
+        members["interfaces"] = [{"type": kind or _likely_type(address), "url": address or None}]
     if _text(typed, "registry") or _text(typed, "package"):
         members["packages"] = [
             {"registry": _text(typed, "registry"), "identifier": _text(typed, "package")}
         ]
     return members
+
+
+def _likely_type(address: str) -> str:
+    """The type of interface that an address without one suggests."""
+    parts = urlsplit(address)
+    if parts.path.rstrip("/").endswith("/sse"):
+        return "sse"
+    return "streamable-http" if re.search(r"\bmcp\b", f"{parts.netloc}{parts.path}") else "rest"
 
 
 def changed_members(before: Mapping[str, Any], typed: Typed) -> dict[str, Any]:

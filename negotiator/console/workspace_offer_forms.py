@@ -87,17 +87,20 @@ class WorkspaceOfferForms:
     async def _agree(
         self, session: SignedInSession, view: dict[str, Any], members: dict[str, Any], key: str
     ) -> None:
-        """Record the offer that was agreed on, where none of it stands, and that the other of both accepted it."""
+        """Record that the standing offer was accepted; where none is what was agreed on, as the user's offer first.
+
+        An offer of the user's own is held to their limits, so nothing is recorded of what they have to insist on.
+        """
         run, named = self.workspace.calls.run, {"id": view["id"]}
         insisted = {name: members[name] for name in ("override", "reason") if name in members}
-        offered = {name: value for name, value in members.items() if name not in insisted}
         words = NegotiationWords.of(view)
         offers = (await run(session, "list_offers", {**named, "limit": 100}))["items"]
         said = words.package(members["package"])
         standing = [one for by in ("them", "me") if (one := live_offer(offers, by))]
         agreed = next((one for one in standing if words.package(one["package"]) == said), None)
         if agreed is None:
-            agreed = await run(session, "record_offer", {**named, **offered}, key=key)
+            offered = {**named, **members, "by": "me", "kind": "offer"}
+            agreed = await run(session, "record_offer", offered, key=key)
         by = "me" if agreed["by"] == "them" else "them"
         acceptance = {"by": by, "kind": "acceptance", "in_reply_to": agreed["id"]}
         await run(

@@ -26,7 +26,7 @@ from negotiator.negotiations.issues import (
     worths_of,
 )
 from negotiator.negotiations.leverage.concessions import LedgerOffer, completed_offers
-from negotiator.negotiations.offer_history import ledger_offers, live_offers
+from negotiator.negotiations.offer_history import as_said, ledger_offers, live_offers
 from negotiator.negotiations.offer_queries import OfferRow
 from negotiator.negotiations.plans.evidence import BenchmarkFigure
 from negotiator.negotiations.schemas_advice import NextMoveBody, Style
@@ -71,7 +71,7 @@ def stored_person_answer(
     from negotiator.negotiations.wording import Wording
 
     live = live_offers(rows, now, side="them")
-    offers = ledger_offers(rows)
+    offers, counted = ledger_offers(rows), as_said(rows)
     move = person_move(
         terms,
         offers,
@@ -80,6 +80,7 @@ def stored_person_answer(
         style=style,
         words=" ".join(text for text in (utterance, _said(rows)) if text) or None,
         answer=utterance,
+        refused=bool(counted) and (counted[-1].side, counted[-1].kind) == ("them", "rejection"),
         evidence=price_evidence(terms, benchmarks),
         own=session.terms,
     )

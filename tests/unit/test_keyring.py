@@ -86,3 +86,12 @@ def test_a_token_of_an_rsa_key_is_verified_by_another_library(tmp_path: Path) ->
     token = ring.sign({"sub": "x"}, "JWT", algorithm="RS256")
     assert jwt.decode(token, key.verifying, algorithms=["RS256"]) == {"sub": "x"}
     assert jwt.get_unverified_header(token) == {"alg": "RS256", "kid": key.kid, "typ": "JWT"}
+
+
+def test_a_new_key_that_cannot_be_read_leaves_the_loaded_ones_in_use(tmp_path: Path) -> None:
+    ring = Keyring(tmp_path)
+    before = ring.current.kid
+    (tmp_path / f"{ring.all()[1].kid[:-1]}z.pem").write_text("not a key")
+    ring._looked = -1000.0  # pyright: ignore[reportPrivateUsage]  a second has passed
+    assert ring.current.kid == before
+    assert ring.verify(ring.sign({"a": 1}, "at+jwt"), "at+jwt", longest=1000) == {"a": 1}

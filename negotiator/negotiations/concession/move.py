@@ -84,14 +84,16 @@ def person_move(
     style: Style = "balanced",
     words: str | None = None,
     answer: str | None = None,
+    refused: bool = False,
     evidence: tuple[Evidence, ...] = (),
     own: Terms | None = None,
 ) -> PersonMove:
     """The next move of a negotiation.
 
     `now` is in milliseconds since the epoch. `on_table` is their offer that can be accepted, complete, or None. `words`
-    is what they said with it, `answer` what they say now, after the last of the `offers`. `own` has the user's limits
-    where they allowed `terms` to go beyond them. Never proposes or accepts anything below the walk-away.
+    is what they said with it, `answer` what they say now, after the last of the `offers`, and `refused` whether that is
+    a no. `own` has the user's limits where they allowed `terms` to go beyond them. Never proposes or accepts anything
+    below the walk-away.
     """
     offers = sorted(offers, key=lambda row: row.seq)[-MAX_OFFERS:]
     aims = find_aims(
@@ -107,6 +109,7 @@ def person_move(
     reading = read_talk(
         aims, offers, on_table=standing, usual_step=usual, words=words, answer=answer
     )
+    reading = replace(reading, refused=refused)
     return _decide(aims, path, reading, on_table, style=style, days_left=left)
 
 

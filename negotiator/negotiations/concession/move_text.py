@@ -381,6 +381,11 @@ def _movement(move: PersonMove, words: Wording) -> str:
 def _hold(move: PersonMove, step: PathStep, words: Wording) -> list[str]:
     voice, package, reading = words.voice, _deal(words, step.package), move.reading
     match reading.happening:
+        case "they_are_silent" if reading.refused:
+            return [
+                "What would have to change for you to say yes?",
+                f"{voice.my} offer stands: {package}",
+            ]
         case "they_are_silent":
             return [
                 f"Have you had a chance to think about {package}?",
@@ -544,6 +549,8 @@ def _pressure(move: PersonMove) -> list[str]:
 def _happened(move: PersonMove, words: Wording) -> str:
     """What they did, with the size of their step where it can be said in money."""
     happening, own = move.reading.happening, move.reading.own
+    if happening == "they_are_silent" and move.reading.refused:
+        return "They said no. Find out what stands in the way, and make no second offer until they tell you."
     if happening == "did_not_move" and move.reading.says_final:
         return "They did not move, and call it final."
     stays = bool(own) and move.package == own[-1]

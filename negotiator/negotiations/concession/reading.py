@@ -49,6 +49,7 @@ class Reading:
     the other side, `carried` those that an earlier offer of theirs names and not the latest. `their_step` is the
     change of the user's utility by their latest offer, `their_steps` all of them. `unmoved` counts their latest offers
     without a movement.
+    `refused`: they said no to the user's last offer and named none of theirs since.
     `better` and `worse` name the issues on which their latest offer differs from the one before, for the user.
     """
 
@@ -66,6 +67,7 @@ class Reading:
     asks_limit: bool = False
     proposes_split: bool = False
     answer: TheirAnswer = NO_ANSWER
+    refused: bool = False
 
     @property
     def their_step(self) -> float:

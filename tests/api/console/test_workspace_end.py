@@ -230,6 +230,7 @@ async def test_what_was_agreed_is_recorded_with_its_offer_in_one_go(
     )
     assert below.status_code == 409
     assert "Record it all the same" in below.text
+    assert len((await read(client, f"{page}/offers", headers))["items"]) == 1, "nothing is recorded"
     agreed = await browser.send(
         f"{page}/offers", on=page, kind="agreed", **{"issue:price": "13,100"}
     )
@@ -238,8 +239,8 @@ async def test_what_was_agreed_is_recorded_with_its_offer_in_one_go(
     assert (shown["state"], shown["outcome"]["package"]) == ("agreed", {"price": "13100.00"})
     rows = (await read(client, f"{page}/offers", headers))["items"]
     assert [(one["by"], one["kind"]) for one in rows[:2]] == [
-        ("me", "acceptance"),
-        ("them", "offer"),
+        ("them", "acceptance"),
+        ("me", "offer"),
     ]
     ended = await browser.open(page)
     assert "at rest" not in ended.text

@@ -350,3 +350,15 @@ def test_a_final_offer_without_a_movement_is_told_as_that() -> None:
     move = moved(terms_of(CAR), *offers, words="That is my final offer.")
     reasons = move_text.reasons(move, Wording(move.path.aims.terms))
     assert reasons[0] == "They did not move, and call it final."
+
+
+def test_a_no_is_answered_and_nothing_more_is_offered() -> None:
+    ledger = (
+        LedgerOffer(1, "them", {"price": "14900"}),
+        LedgerOffer(2, "me", {"price": "12600"}),
+    )
+    table = ledger[0].package
+    move = person_move(terms_of(CAR), ledger, now=NOW, on_table=table, refused=True)
+    assert move.package == {"price": "12600"}
+    assert said(move).startswith("What would have to change for you to say yes?")
+    assert move_text.reasons(move, Wording(move.path.aims.terms))[0].startswith("They said no.")
