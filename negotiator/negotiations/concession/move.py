@@ -150,9 +150,6 @@ def _decide(
     )
     last = rounds is not None and path.made + 1 >= rounds
     value = weigh_round(aims, reading, step.utility, hurried=hurried, last=last)
-    if agrees == "perhaps":
-        now = path.now
-        return PersonMove("counter", "ask_if_agreed", path, reading, now, now.package, value)
     trade = _trade(aims, path, reading, step)
     went_back = reading.happening in {"moved_back", "took_back"} and reading.unmoved < PATIENCE
     if takes and on_table is not None and (last or not went_back):
@@ -175,6 +172,9 @@ def _decide(
             )
     elif not path.steps and reading.unmoved >= PATIENCE and why == "hold":
         return PersonMove("walk_away", "stuck_below_floor", path, reading, round=value)
+    if agrees == "perhaps":
+        now = path.now
+        return PersonMove("counter", "ask_if_agreed", path, reading, now, now.package, value)
     if trade is not None:
         step = replace(
             step, package=dict(trade.package), utility=trade.utility, gives=(), alternatives=()
