@@ -1,6 +1,6 @@
 """A rehearsal by voice in a real browser: a microphone says the user's turns, the browser reads the answers aloud."""
 
-import wave
+import base64
 from collections.abc import Generator
 from typing import Any, Final, cast
 
@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, BrowserContext, Page
 
 from tests.helpers.chromium import Tab, bind_agent, launched, make_first_user, tab
 from tests.helpers.live_server import Server
-from tests.helpers.synthetic_speech import silence, synthesise
+from tests.helpers.synthetic_speech import synthesise
 
 GOLF: Final[dict[str, Any]] = {
     "title": "Used VW Golf",
@@ -35,20 +35,30 @@ Object.defineProperty(window, "speechSynthesis", { value: {
 } });
 """
 """A voice that says nothing, in the time that a sentence takes: this Chromium has none."""
+MICROPHONE: Final = """
+navigator.mediaDevices.getUserMedia = async () => {
+  const context = new AudioContext({ sampleRate: 16000 });
+  const microphone = context.createMediaStreamDestination();
+  await context.resume();
+  window.hear = (pcm) => {
+    const bytes = Uint8Array.from(atob(pcm), (one) => one.charCodeAt(0));
+    const samples = new Int16Array(bytes.buffer);
+    const sound = context.createBuffer(1, samples.length, 16000);
+    sound.copyToChannel(Float32Array.from(samples, (one) => one / 32768), 0);
+    const said = context.createBufferSource();
+    said.buffer = sound;
+    said.connect(microphone);
+    said.start();
+  };
+  return microphone.stream;
+};
+"""
+"""A microphone that hears what `window.hear` is given, when the test says it: 16 kHz, s16le, base64."""
 
 
 @pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Generator[Browser]:
-    """A browser whose microphone hears two offers of the user, with a long pause between them."""
-    path = tmp_path_factory.mktemp("sound") / "turns.wav"
-    pcm = silence(3000) + synthesise(FIRST) + silence(9000) + synthesise(SECOND)
-    with wave.open(str(path), "wb") as file:
-        file.setnchannels(1)
-        file.setsampwidth(2)
-        file.setframerate(16_000)
-        file.writeframes(pcm + silence(600_000))
-    sound = ("--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream")
-    with launched(*sound, f"--use-file-for-fake-audio-capture={path}%noloop") as started:
+def browser() -> Generator[Browser]:
+    with launched() as started:
         yield started
 
 
@@ -123,13 +133,15 @@ def test_what_the_user_says_is_their_turn_and_the_answer_is_read_aloud(
     browser: Browser, server: Server, cookies: list[SetCookieParam]
 ) -> None:
     with browser.new_context(locale="en-US") as context:
-        ada = Practice(context, server, cookies)
+        ada = Practice(context, server, cookies, MICROPHONE)
         page = ada.page
         page.locator("#aloud").check()
         page.locator("#speak").click()
-        for amount in ("€12,900", "€13,100"):
+        for said, amount in ((FIRST, "€12,900"), (SECOND, "€13,100")):
+            page.get_by_text("Listening. Your turn is what you say.").wait_for(timeout=SPEECH_MS)
+            page.evaluate("pcm => hear(pcm)", base64.b64encode(synthesise(said)).decode())
             page.locator("#so-far .me .offered", has_text=amount).wait_for(timeout=SPEECH_MS)
-        page.get_by_text("They are speaking.").wait_for()
+            page.get_by_text("They are speaking.").wait_for()
         page.get_by_text("Listening. Your turn is what you say.").wait_for()
         mine, theirs = ada.turns("me"), ada.turns("them")
         assert [turn["package"] for turn in mine] == [{"price": "12900.00"}, {"price": "13100.00"}]
