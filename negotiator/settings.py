@@ -128,6 +128,13 @@ class TransportSettings(BaseModel):
         le=1_000_000,
         description="Open WebSockets and event streams of one client address.",
     )
+    drain_seconds: float = Field(
+        0,
+        ge=0,
+        le=600,
+        description="Seconds for which a server that gets SIGTERM goes on as before, but for 503 at /readyz, before it "
+        "stops listening. Ctrl-C does not wait.",
+    )
     worker_timeout: int = Field(
         30,
         ge=5,
@@ -169,6 +176,10 @@ class Settings(SpeechSettings, TransportSettings):
     base_url: str = Field(
         "http://127.0.0.1:8000",
         description="The public address of this service: issuer, resource and base of every link; no trailing slash.",
+    )
+    listen: str = Field(
+        "127.0.0.1:8000",
+        description="host:port where serve listens, without --host and --port; port 0 takes a free one.",
     )
     services: list[Literal["assistant", "directory"]] = Field(
         ["assistant", "directory"],
@@ -388,6 +399,14 @@ class Settings(SpeechSettings, TransportSettings):
     def _is_an_address(cls, value: str) -> str:
         host, _, port = value.rpartition(":")
         if value and not (host and port.isascii() and port.isdigit() and 0 < int(port) < 65536):
+            raise ValueError("must be host:port")
+        return value
+
+    @field_validator("listen")
+    @classmethod
+    def _is_an_own_address(cls, value: str) -> str:
+        host, _, port = value.rpartition(":")
+        if not (host and port.isascii() and port.isdigit() and int(port) < 65536):
             raise ValueError("must be host:port")
         return value
 

@@ -29,7 +29,8 @@ def page(service: ServiceDescription) -> Iterable[str]:
     """Operations by tag, in the order the service offers them."""
     document = openapi.openapi_document(service, __version__)
     yield "# Operations\n"
-    yield "Every operation can also refuse with 429. The machine-readable form is `/openapi.json`.\n"
+    yield "Every operation but `/livez` and `/readyz` can also refuse with 429."
+    yield "The machine-readable form is `/openapi.json`.\n"
     for tag in dict.fromkeys(operation.tag for operation in service.operations):
         yield f"## {tag.capitalize()}\n"
         for operation in service.operations:

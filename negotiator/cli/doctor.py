@@ -26,10 +26,19 @@ async def doctor(
     mail_to: Annotated[
         str, typer.Option(metavar="EMAIL", help="Send one trial mail to this address.")
     ] = "",
+    machines: Annotated[int, typer.Option(min=1, help="How many machines share the database.")] = 1,
+    workers: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            help="How many workers each machine has.",
+            show_default="those of the server that runs here",
+        ),
+    ] = 0,
     as_json: JsonOption = False,
 ) -> None:
     """Check settings, folders, keys, database, address, proxy, clocks, mail and models; exit 1 if there is a fault."""
-    findings = await _examine(mail_to)
+    findings = await _examine(mail_to, machines, workers)
     faults = sum(finding.state == "fault" for finding in findings)
     warnings = sum(finding.state == "warning" for finding in findings)
     value = {"ok": not faults, "findings": [asdict(finding) for finding in findings]}
@@ -40,13 +49,13 @@ async def doctor(
         raise typer.Exit(1)
 
 
-async def _examine(mail_to: str) -> "Sequence[Finding]":
+async def _examine(mail_to: str, machines: int, workers: int) -> "Sequence[Finding]":
     # Imported here, because it loads the whole service.
     from negotiator.cli.doctor_checks import CHECKS, Finding, Patient
 
     try:
         sources = command_sources()
-        patient = Patient(load(sources), sources, mail_to)
+        patient = Patient(load(sources), sources, mail_to, machines, workers)
     except SettingsError as fault:
         return [Finding("settings", "fault", str(fault).rstrip("."), "Mend this setting first.")]
     with telemetry.silenced():  # a finding says what a log line would

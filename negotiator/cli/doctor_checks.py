@@ -11,7 +11,6 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, Final, Literal
 from urllib.parse import urlsplit
@@ -28,7 +27,8 @@ from negotiator.cli.output import reason_of
 from negotiator.cli.running_servers import running_servers
 from negotiator.cli.serve import interpreter_warning
 from negotiator.compose.assistant import build_embedder
-from negotiator.compose.shared_secrets import fault_of, load_pepper
+from negotiator.compose.base_address import difference, is_loopback
+from negotiator.compose.shared_secrets import fault_of, load_pepper, missing_secret
 from negotiator.discovery.health_routes import HEALTH_PATH
 from negotiator.discovery.probe_routes import PROBE_WORD, ArrivedRequest, probe_path
 from negotiator.errors import Refusal
@@ -38,6 +38,7 @@ from negotiator.negotiations.advisor import WordingRequest, build_advisor
 from negotiator.settings import Settings
 from negotiator.settings_files import SettingsSources
 from negotiator.store import fingerprints
+from negotiator.store.postgres import CONNECTIONS_PER_PROCESS, allowed_connections
 from negotiator.store.schema_upgrades import read_revisions
 from negotiator.store.store import Store, make_store
 from negotiator.teleprompter.speech.recognizer_factory import make_recognizer, recognizer_state
@@ -73,6 +74,9 @@ class Patient:
     settings: Settings
     sources: SettingsSources
     mail_to: str = ""
+    machines: int = 1
+    workers: int = 0
+    """Of each machine; 0 means as many as the server that runs here has."""
 
 
 async def check_settings(patient: Patient) -> list[Finding]:
@@ -213,25 +217,49 @@ async def check_database(patient: Patient) -> list[Finding]:
     if not url.startswith("sqlite"):
         async with _opened(url) as store:
             findings.append(_clock("the database's", await store.clock() / 1000 - time.time()))
+        findings.append(await _connections(patient))
     if found == newest:
-        findings += await _secrets(patient.settings)
+        findings += await _shared(patient.settings)
     return findings
 
 
-async def _secrets(settings: Settings) -> list[Finding]:
-    """Whether pepper and signing keys are those of the machines that share the database."""
-    files = settings.keys_dir.glob("*.pem") if settings.keys_dir.is_dir() else ()
-    if not (settings.secret or settings.pepper_file.exists()) or not any(files):
-        return []
+async def _shared(settings: Settings) -> list[Finding]:
+    """Whether pepper, signing keys and base URL are those of the machines that share the database."""
     async with _opened(settings.database_url) as store:
         recorded = await store.read(fingerprints.recorded)
+        other_base = await store.read(lambda tx: difference(tx, settings))
     if not recorded:
         return []
-    ring = await asyncio.to_thread(Keyring, settings.keys_dir)
-    if fault := fault_of(settings, load_pepper(settings), ring, recorded):
+    fault = missing_secret(settings, recorded)
+    if not fault:
+        ring = await asyncio.to_thread(Keyring, settings.keys_dir)
+        fault = fault_of(settings, load_pepper(settings), ring, recorded)
+    if fault:
         text, _, advice = fault.partition(": ")
-        return [Finding("secrets", "fault", text, f"{advice[0].upper()}{advice[1:]}")]
-    return [Finding("secrets", "ok", "pepper and signing keys are those of the database")]
+        found = [Finding("secrets", "fault", text, f"{advice[0].upper()}{advice[1:]}")]
+    else:
+        found = [Finding("secrets", "ok", "pepper and signing keys are those of the database")]
+    if other_base:
+        advice = "Give every machine the same NEGOTIATOR_BASE_URL."
+        found.append(Finding("base", "warning", other_base, advice))
+    return found
+
+
+async def _connections(patient: Patient) -> Finding:
+    """Whether PostgreSQL allows as many connections as the workers of all machines may open."""
+    base = patient.settings.base_url
+    here = (server.workers for server in running_servers() if server.base_url == base)
+    workers, machines = patient.workers or max(here, default=1), patient.machines
+    most = workers * machines * CONNECTIONS_PER_PROCESS
+    allowed = await allowed_connections(patient.settings.database_url)
+    each = (
+        f"{workers} workers × {CONNECTIONS_PER_PROCESS} connections × {machines} machines = {most}"
+    )
+    text = f"{each}, of {allowed} that PostgreSQL allows"
+    if most < allowed:
+        return Finding("connections", "ok", text)
+    advice = "Raise max_connections, or have fewer workers; --machines and --workers say how many there are."
+    return Finding("connections", "warning", text, advice)
 
 
 @asynccontextmanager
@@ -400,7 +428,7 @@ async def check_address(patient: Patient) -> list[Finding]:
 
 def _transport_security(base: str) -> list[Finding]:
     parts = urlsplit(base)
-    if parts.scheme == "https" or _is_loopback(parts.hostname or ""):
+    if parts.scheme == "https" or is_loopback(parts.hostname or ""):
         return []
     text = (
         f"{base} is not on this machine and has no TLS: passwords and tokens can be read on the way"
@@ -415,7 +443,7 @@ def _transport_security(base: str) -> list[Finding]:
 def _unreachable(base: str, fault: Exception) -> Finding:
     text = f"{base} is not reachable: {reason_of(fault) or type(fault).__name__}"
     own = any(server.base_url == base for server in running_servers())
-    if own or not _is_loopback(urlsplit(base).hostname or ""):
+    if own or not is_loopback(urlsplit(base).hostname or ""):
         advice = (
             "Look at DNS, the firewall, the proxy and its certificate, and whether the server runs."
         )
@@ -480,13 +508,6 @@ async def _socket(base: str, path: str) -> Finding:
             "sockets", "warning", "another program answers WebSockets", "Look at the proxy."
         )
     return Finding("sockets", "ok", "WebSockets pass")
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def _existing(folder: Path) -> Path:

@@ -31,7 +31,10 @@ def read_keys(path: Path, algorithms: tuple[str, ...]) -> str:
     """The text of a file of keys; `ValidationFailed` when they cannot be used."""
     text = path.read_text()
     try:
-        parse(read_object(text.encode()), algorithms)
+        found = parse(read_object(text.encode()), algorithms)
     except (ValueError, KeysRefused) as fault:
         raise ValidationFailed([FieldError("/jwks", f"{path.name}: {fault}.")]) from None
+    if not found.keys:
+        listed = ", ".join(algorithms)
+        raise ValidationFailed([FieldError("/jwks", f"{path.name} has no key for {listed}.")])
     return text

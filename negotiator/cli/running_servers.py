@@ -46,9 +46,10 @@ class RunningServer:
     data_dir: str
     files: list[str]
     variables: dict[str, str]
+    workers: int = 1
 
     @classmethod
-    def of(cls, settings: Settings, sources: SettingsSources) -> Self:
+    def of(cls, settings: Settings, sources: SettingsSources, workers: int = 1) -> Self:
         """This process, which is about to serve with these settings."""
         variables = own_variables()
         paths = {f"{ENV_PREFIX}{name.upper()}": getattr(settings, name) for name in PATHS}
@@ -62,6 +63,7 @@ class RunningServer:
             data_dir=str(settings.data_dir.absolute()),
             files=[str(path) for path in sources.files],
             variables=variables,
+            workers=workers,
         )
 
     def sources(self, own: dict[str, str]) -> SettingsSources:
@@ -71,14 +73,14 @@ class RunningServer:
 
 
 @contextlib.contextmanager
-def recorded(settings: Settings, sources: SettingsSources) -> Generator[None]:
+def recorded(settings: Settings, sources: SettingsSources, workers: int = 1) -> Generator[None]:
     """Keep a record of this process until it ends or the context is left; it lives on in a program that replaces it.
 
     A state folder that cannot be written to is no reason not to serve: then no command finds this server.
     """
     file = None
     with contextlib.suppress(OSError, SettingsError):
-        file = _write(RunningServer.of(settings, sources))
+        file = _write(RunningServer.of(settings, sources, workers))
     try:
         yield
     finally:

@@ -7,6 +7,7 @@ import json
 import os
 import socket
 import sys
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -17,8 +18,9 @@ from negotiator import telemetry
 from negotiator.cli import supervisor
 from negotiator.cli.database import check_owner, finish_restore, open_store
 from negotiator.cli.loading import uncollected
-from negotiator.cli.output import command_name, exit_on_refusal, print_result
+from negotiator.cli.output import command_name, exit_on_refusal, print_result, print_warning
 from negotiator.cli.running_servers import recorded
+from negotiator.compose.base_address import note_base_url
 from negotiator.compose.shared_secrets import claim_secrets
 from negotiator.directory import exchange_import
 from negotiator.errors import Unavailable
@@ -52,8 +54,18 @@ Or from the command line: {command} users add you@example.com --password-stdin
 
 
 def serve(
-    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65_535, help="Port to listen on.")] = 8000,
+    host: Annotated[
+        str, typer.Option(help="Address to listen on.", show_default="that of the setting listen")
+    ] = "",
+    port: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            max=65_535,
+            help="Port to listen on; 0 takes a free one.",
+            show_default="that of the setting listen",
+        ),
+    ] = None,
     workers: Annotated[
         int, typer.Option(min=1, help="Processes that share the port and the database.")
     ] = 1,
@@ -63,6 +75,7 @@ def serve(
 ) -> None:
     """Serve the API and the pages; on the first start, print a link to create the first user."""
     with exit_on_refusal():
+        host, port = _listening_address(host, port)
         sources, settings = _configured(host, port)
         _check_address(host, port)
         if settings.metrics_listen:
@@ -73,10 +86,11 @@ def serve(
         if is_server:
             with uncollected():
                 import_module("negotiator.app")  # the supervisor of several workers needs none
-        has_users, secret = asyncio.run(_prepare(settings))
+        has_users, secret, warning = asyncio.run(_prepare(settings))
         _check_folder(settings.data_dir)
     base = settings.base_url
     lines = [f"Negotiator at {base} (people: {base}/, agents: {base}/auth.md)"]
+    lines.append(f"Listening on {_written(host, port)}")
     lines.append(f"Data folder: {settings.data_dir.absolute()}")
     if sources.files:
         lines.append(f"Settings: {', '.join(map(str, sources.files))}")
@@ -84,16 +98,20 @@ def serve(
         link, command = f"{base}/first-user/{invite(secret)}", command_name()
         lines.append(_FIRST_USER_MESSAGE.format(link=link, command=command))
     print_result(None, "\n".join(lines), as_json=False)
+    if warning:
+        print_warning(warning)
     if warning := interpreter_warning(sys.version_info[:3]):
         typer.echo(warning, err=True)
     sys.stdout.flush()
     options = server_options(host, port, workers, reload=reload, timeout=settings.worker_timeout)
-    with recorded(settings, sources):
+    with recorded(settings, sources, workers):
         if is_server:
-            supervisor.main(settings.log_format, options)
+            supervisor.main(settings.log_format, options, settings.drain_seconds)
             return
         # The supervisor replaces this process, so that it does not keep the memory of the command.
-        command = ("-m", "negotiator.cli.supervisor", settings.log_format, json.dumps(options))
+        drain = str(settings.drain_seconds)
+        module = "negotiator.cli.supervisor"
+        command = ("-m", module, settings.log_format, json.dumps(options), drain)
         os.execv(sys.executable, [sys.executable, *command])  # noqa: S606
 
 
@@ -106,12 +124,26 @@ def _set_environment() -> None:
         os.environ.setdefault(name, value)
 
 
+def _listening_address(host: str, port: int | None) -> tuple[str, int]:
+    """The host and the port to listen on: of the options, else of the setting; a free port in place of 0."""
+    own_host, _, own_port = load(find_sources()).listen.rpartition(":")
+    host = host or own_host.strip("[]")
+    port = int(own_port) if port is None else port
+    if port == 0:
+        with contextlib.suppress(OSError), socket.create_server((host, 0)) as free:
+            port = int(free.getsockname()[1])
+    return host, port
+
+
+def _written(host: str, port: int) -> str:
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
 def _configured(host: str, port: int) -> tuple[SettingsSources, Settings]:
     """The settings and where they come from. Without a base URL among them, the listening address becomes it."""
     sources = find_sources()
     if "base_url" not in sources.given:
-        at = f"[{host}]" if ":" in host else host
-        os.environ[f"{ENV_PREFIX}BASE_URL"] = f"http://{at}:{port}"
+        os.environ[f"{ENV_PREFIX}BASE_URL"] = f"http://{_written(host, port)}"
         sources = find_sources()
     settings = load(sources)
     telemetry.configure(settings.log_format)
@@ -158,14 +190,15 @@ def interpreter_warning(version: tuple[int, int, int]) -> str:
     )
 
 
-async def _prepare(settings: Settings) -> tuple[bool, bytes]:
-    """Import this release's content if that has not been done; whether any user exists, and the pepper.
+async def _prepare(settings: Settings) -> tuple[bool, bytes, str]:
+    """Import this release's content if that has not been done; whether any user exists, the pepper, and a warning.
 
     Raises `Unavailable` when pepper or signing keys are not those of the database.
     """
     async with open_store(settings, quiet=True) as store:
         secret = await claim_secrets(store, settings)
-        return await store.write(_import_content), secret
+        warning = await store.write(partial(note_base_url, settings=settings))
+        return await store.write(_import_content), secret, warning
 
 
 def _import_content(tx: Transaction) -> bool:

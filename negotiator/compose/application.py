@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from starlette.routing import Route
 
-from negotiator import __version__, scopes, thread_pools
+from negotiator import __version__, scopes, stopping, thread_pools
 from negotiator.agents.delegation import Delegations
 from negotiator.agents.schemas import ID_JAG, VERIFIED_EMAIL
 from negotiator.compose.admin import build_admin_pages
@@ -28,6 +28,7 @@ from negotiator.discovery.metrics_routes import MetricsEndpoint, issuing_operati
 from negotiator.discovery.probe_routes import ProbeEndpoint
 from negotiator.discovery.public_pages import HOME_PATH
 from negotiator.discovery.published_documents import make_site, published_documents
+from negotiator.discovery.readiness_routes import ReadinessEndpoints
 from negotiator.discovery.site import DirectoryRates, SiteDescription
 from negotiator.http.operation import ServiceDescription
 from negotiator.http.pipeline import Pipeline
@@ -120,7 +121,8 @@ def build_application(settings: Settings) -> Application:
         checks["redis"] = services.pipeline.limits.state
     checks["load"] = services.overload.state
     endpoint = HealthEndpoint(services.store, __version__, tuple(settings.services), checks)
-    health = Component(operations=offered_operations([endpoint]))
+    readiness = ReadinessEndpoints(services.store, stopping.is_announced)
+    health = Component(operations=offered_operations([endpoint, readiness]))
     components = (
         *parts,
         build_admin_pages(services, tried),

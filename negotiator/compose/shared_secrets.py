@@ -47,14 +47,11 @@ async def claim_secrets(store: Store, settings: Settings) -> bytes:
     Raises `Unavailable` when the database's are others, and then leaves no new file.
     """
     recorded = await store.read(fingerprints.recorded)
+    if fault := missing_secret(settings, recorded):
+        raise Unavailable(fault)
     before = _files(settings)
-    if settings.secret or settings.pepper_file in before or PEPPER not in recorded:
-        pepper = load_pepper(settings)
-    else:
-        raise Unavailable(_another_pepper(settings))
+    pepper = load_pepper(settings)
     try:
-        if len(recorded) > 1 and not any(path.suffix == ".pem" for path in before):
-            raise Unavailable(_other_keys(settings, recorded))
         keyring = Keyring(settings.keys_dir)
         await store.write(partial(_claim, settings=settings, pepper=pepper, keyring=keyring))
     except Unavailable:
@@ -62,6 +59,19 @@ async def claim_secrets(store: Store, settings: Settings) -> bytes:
             path.unlink()
         raise
     return pepper
+
+
+def missing_secret(settings: Settings, recorded: Mapping[str, str]) -> str:
+    """Which of the database's secrets this machine has not at all, and what to do; empty when it has each."""
+    files = _files(settings)
+    if PEPPER in recorded and not settings.secret and settings.pepper_file not in files:
+        return f"{settings.pepper_file} is missing, the pepper of this database: copy it from {_ADOPT}."
+    has_keys = any(path.suffix == ".pem" for path in files)
+    return (
+        ""
+        if has_keys or recorded.keys().isdisjoint(ALGORITHMS)
+        else _other_keys(settings, recorded)
+    )
 
 
 def adopt(tx: Transaction, pepper: bytes, keyring: Keyring) -> None:

@@ -120,6 +120,7 @@ JOBS: Final = (
         "You run Negotiator for others",
         (
             "server",
+            "machines",
             "people",
             "operations",
             "operate-issuers",

@@ -265,7 +265,8 @@ def _responses(operation: Operation, known: SchemaComponents) -> dict[str, Any]:
     if operation.media_type != JSON:
         content = success.setdefault("content", {})
         content[operation.media_type] = {"schema": {"type": "string"}}
-    statuses = {*operation.refusals, 429, 503, *_implied(operation), *([304] if tagged else [])}
+    budget = () if operation.probe else (429,)
+    statuses = {*operation.refusals, *budget, 503, *_implied(operation), *([304] if tagged else [])}
     refusal = {"content": {JSON: {"schema": {"$ref": "#/components/schemas/Refusal"}}}}
     bodies = {HTTPStatus.OK: success, HTTPStatus.NOT_MODIFIED: {}}
     refused = {

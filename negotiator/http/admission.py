@@ -48,13 +48,20 @@ QUEUES: Final = ("processor", "database")
 class Priorities:
     """The priority of a request: that of its operation if this is urgent, else by its method."""
 
-    def __init__(self, operations: Iterable[Operation]) -> None:
+    def __init__(self, operations: Sequence[Operation]) -> None:
         self._urgent = {
             (each.method, path)
             for each in operations
             if each.urgent
             for path in (each.path, *each.aliases)
         }
+        self.unqueued = frozenset(
+            (method, each.path)
+            for each in operations
+            if each.probe
+            for method in (each.method, "HEAD")
+        )
+        """Requests that begin at once, whatever waits."""
 
     def of(self, method: str, path: str) -> Priority:
         """The priority of this request."""
@@ -186,6 +193,10 @@ class AdmissionQueue:
     def arrive(self, request: WaitingRequest) -> None:
         """Begin the request, or let it wait; it begins or is refused within a bounded time."""
         scope = request.scope
+        if (scope["method"], scope["path"]) in self._priorities.unqueued:
+            scope["priority"] = Priority.URGENT
+            request.begin()
+            return
         priority = self._priorities.of(scope["method"], scope["path"])
         scope["priority"] = priority
         if not self._scheduled:

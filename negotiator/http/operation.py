@@ -109,7 +109,8 @@ class Operation:
     or beside the JSON that `output` describes. `refusals` are the further statuses that it answers, including 304, and
     200 where the resource to be created may exist already. `creates` marks a POST that honours `Idempotency-Key`.
     `urgent` marks an operation that comes before all others when the service is overloaded: health and what ends a
-    credential. `tool` offers the operation over MCP too. `aliases` are further paths with the same parameters.
+    credential. `probe` marks one by which others ask about this process: it has no budget and waits in no queue. `tool`
+    offers the operation over MCP too. `aliases` are further paths with the same parameters.
     """
 
     name: str
@@ -130,6 +131,7 @@ class Operation:
     baseline: str = BASELINE_BUDGET
     creates: bool = False
     urgent: bool = False
+    probe: bool = False
     tool: ToolOffer | None = None
     aliases: tuple[str, ...] = ()
     tag: str = ""

@@ -282,7 +282,9 @@ async def _admitted(
     since = time.monotonic()
     context.retiring = caller.retiring
     await pipeline.admit(operation, caller, context)
-    if operation.budget is None:
+    if operation.probe:
+        parsed = await incoming.read()
+    elif operation.budget is None:
         await pipeline.charge(caller, None, context, baseline=baseline, public=public)
         parsed = await incoming.read()
     else:

@@ -1,4 +1,4 @@
-"""Fingerprints of the secrets that every machine of one database must have alike."""
+"""What every machine of one database must have alike: fingerprints of the secrets, and the base URL."""
 
 from sqlalchemy import select
 from sqlmodel import Field, col
@@ -8,7 +8,7 @@ from negotiator.store.statement import Query, Statement, Transaction, insertion
 
 
 class Fingerprint(TableModel, table=True):
-    """What identifies a secret without telling it: a digest of the pepper, the id of a signing key."""
+    """A digest of the pepper, the id of a signing key, or the base URL: nothing in it is secret."""
 
     __tablename__ = "fingerprints"
     __table_args__ = table_options(kept="one row for each secret, which changes with it")

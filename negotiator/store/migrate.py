@@ -9,17 +9,20 @@ import fcntl
 import sqlite3
 from collections.abc import Generator
 from contextlib import closing, contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import Final
 
-from sqlalchemy import Connection, create_engine, text
+from sqlalchemy import Connection, String, column, create_engine, select, table, text, true
 from sqlalchemy.engine import make_url
-from sqlmodel import Field
+from sqlmodel import Field, col
 
 from negotiator.store.model import TableModel, table_options
+from negotiator.store.statement import Query, Transaction
 
 _REVISIONS: Final = Path(__file__).parent / "migrations" / "versions"
 _VERSION: Final = "select version_num from alembic_version"
+_revisions = table("alembic_version", column("version_num", String))
 _ADVISORY_LOCK: Final = 7_461_203_981
 
 
@@ -30,6 +33,14 @@ class SchemaFloor(TableModel, table=True):
     __table_args__ = table_options(kept="one row, which migrations change")
 
     oldest: str = Field(primary_key=True)
+
+
+_SCHEMA: Final = Query(
+    select(_revisions.c.version_num, col(SchemaFloor.oldest)).select_from(
+        _revisions.join(SchemaFloor, true())
+    ),
+    lambda row: (str(row[0]), str(row[1])),
+)
 
 
 async def migrate(url: str) -> None:
@@ -69,6 +80,16 @@ def _migrate_file(path: Path) -> None:
         engine.dispose()
 
 
+def has_usable_schema(tx: Transaction) -> bool:
+    """Whether this release can work with the schema: its own, or a newer one that allows it."""
+    found = tx.one(_SCHEMA)
+    if found is None:
+        return False
+    (revision, oldest), newest = found, newest_revision()
+    return revision >= newest >= oldest
+
+
+@cache
 def newest_revision() -> str:
     """The newest revision of this release, by the names of the files."""
     return max(path.name for path in _REVISIONS.glob("*_*.py")).partition("_")[0]

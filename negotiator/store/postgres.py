@@ -7,7 +7,7 @@ import asyncio
 import random
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from sqlalchemy import Connection, event
 from sqlalchemy.engine import ExceptionContext
@@ -42,6 +42,9 @@ _ALONE_FROM = 1
 _CLOCK = "select cast(extract(epoch from clock_timestamp()) * 1000 as bigint)"
 _CONNECTIONS, _RESERVED = 16, 3
 """A process's connections, and those of them that only urgent requests and background work may take."""
+CONNECTIONS_PER_PROCESS: Final = _CONNECTIONS + 1
+"""With the one for vacuums."""
+_ALLOWED = "select current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int"
 _POOL_PATIENCE = 2.0
 _CONNECT_PATIENCE = 3.0
 _PING_PATIENCE = 2.0
@@ -222,6 +225,13 @@ class PostgresStore:
     def _away(self, fault: Exception) -> Unavailable:
         self.faults.failed(next(iter(str(fault).splitlines()), "") or "no answer in time")
         return Unavailable("The database cannot be reached now.")
+
+
+async def allowed_connections(url: str) -> int:
+    """How many connections of services the database allows."""
+    engine = create_async_engine(url, poolclass=NullPool)
+    async with engine.connect() as connection:
+        return int((await connection.exec_driver_sql(_ALLOWED)).scalar_one())
 
 
 def _ping(connection: Any, _record: object, _proxy: object) -> None:

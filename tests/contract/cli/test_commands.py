@@ -192,6 +192,8 @@ async def test_an_issuer_is_trusted_and_cut_off_while_the_server_runs(
     for again in (("remove", ISSUER), ("revoke", ISSUER, "u-7")):
         await operator.refused("issuers", *again)
     await operator.refused(*add, "--algorithm", "HS256")
+    refusal = await operator.refused(*add, "--algorithm", "RS256")
+    assert "has no key for RS256" in str(refusal)
     await operator.refused(*add, "--scope", "root")
     await operator.refused("issuers", "add", BASE, "--discover")
     await operator.refused("issuers", "add", "http://idp.example", "--discover")

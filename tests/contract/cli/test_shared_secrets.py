@@ -1,5 +1,6 @@
 """Machines that share a database need its pepper and its signing keys; one with others does not start."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -59,7 +60,9 @@ def test_a_machine_starts_only_with_the_pepper_and_keys_of_its_database(
     tmp_path: Path, first: Machine
 ) -> None:
     second = Machine(tmp_path, "second")
-    assert f"{second.data}/secret is not the pepper of this database: copy it" in second.starts()
+    assert (
+        f"{second.data}/secret is missing, the pepper of this database: copy it" in second.starts()
+    )
     assert second.files() == set()
     shutil.copy(first.data / "secret", second.data)
     assert f"{second.keys} lacks keys that sign for this database" in second.starts()
@@ -98,3 +101,47 @@ def test_the_doctor_names_the_file_and_adopting_makes_it_count(
     assert first.run("keys", "adopt") == ""
     assert first.starts() == ""
     assert "ok       secrets" in CommandLine(first.variables).run("doctor").out
+
+
+def test_the_doctor_names_a_pepper_and_keys_that_are_missing(
+    tmp_path: Path, first: Machine
+) -> None:
+    second = Machine(tmp_path, "second")
+    second.data.mkdir(parents=True)
+    said = CommandLine(second.variables).run("doctor").out
+    assert f"fault    secrets    {second.data}/secret is missing" in said
+    shutil.copy(first.data / "secret", second.data)
+    said = CommandLine(second.variables).run("doctor").out
+    assert f"{second.keys} lacks keys that sign for this database" in said
+    assert second.files() == {"secret"}
+
+
+@covers("5.1:base-url")
+def test_a_machine_with_another_base_url_starts_with_a_warning(tmp_path: Path) -> None:
+    machine = Machine(tmp_path, "only")
+    words = ("tokens, codes and links of the one do not work at the other", "base URL")
+    for base, warned in (
+        ("https://one.example.org", False),
+        ("https://one.example.org", False),
+        ("https://two.example.org", True),
+        ("https://two.example.org", False),
+    ):
+        machine.variables["NEGOTIATOR_BASE_URL"] = base
+        if warned:
+            assert words[0] in CommandLine(machine.variables).run("doctor").out
+        done = CommandLine(machine.variables).run(*SERVE)
+        assert done.exit_code == 0
+        assert all((word in done.err) == warned for word in words)
+
+
+@covers("5.1:listen")
+def test_the_start_names_the_port_that_it_took(tmp_path: Path) -> None:
+    machine = Machine(tmp_path, "only")
+    machine.variables["NEGOTIATOR_LISTEN"] = "127.0.0.1:0"
+    for words in (("serve",), SERVE):
+        said = CommandLine(machine.variables).run(*words).out
+        (address,) = re.findall(r"^Listening on 127\.0\.0\.1:(\d+)$", said, re.M)
+        assert int(address) > 0
+        assert f"Negotiator at http://127.0.0.1:{address} " in said
+    machine.variables["NEGOTIATOR_LISTEN"] = "8000"
+    assert CommandLine(machine.variables).run("serve").exit_code == 2

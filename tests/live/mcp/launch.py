@@ -29,8 +29,8 @@ def _launch() -> None:
     """The command itself, with this factory instead of the product's."""
     serve = supervisor.main
 
-    def serve_this(log_format: supervisor.LogFormat, options: dict[str, Any]) -> None:
-        serve(log_format, {**options, "app": f"{__spec__.name}:create"})
+    def serve_this(log_format: supervisor.LogFormat, options: dict[str, Any], drain: float) -> None:
+        serve(log_format, {**options, "app": f"{__spec__.name}:create"}, drain)
 
     supervisor.main = serve_this
     runpy.run_module("negotiator", run_name="__main__")

@@ -1,5 +1,6 @@
 """The supervisor says how each worker ended, and waits before it replaces one that dies at once."""
 
+import signal
 from typing import Any
 from unittest.mock import Mock
 
@@ -7,9 +8,9 @@ import pytest
 import uvicorn
 from structlog.testing import capture_logs
 
-from negotiator import telemetry
+from negotiator import stopping, telemetry
 from negotiator.cli import supervisor
-from negotiator.cli.supervisor import STARTUP_FAILURE, Supervisor
+from negotiator.cli.supervisor import STARTUP_FAILURE, DrainingServer, Supervisor
 
 
 class ScriptedProcess:
@@ -112,3 +113,58 @@ def test_a_worker_that_cannot_start_stops_the_server(supervised: Supervisor) -> 
     assert line["event"] == "a worker cannot start, the server stops"
     assert supervised.should_exit.is_set()
     assert supervised.cannot_start
+
+
+def test_after_sigterm_the_workers_are_told_and_go_on_for_the_drain(
+    supervised: Supervisor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent = Mock()
+    monkeypatch.setattr("os.kill", sent)
+    supervised._drain = 5  # pyright: ignore[reportPrivateUsage]
+    _now(monkeypatch, 100)
+    supervised.signal_queue.append(signal.SIGTERM)
+    supervised.handle_signals()
+    sent.assert_called_once_with(supervised.processes[0].pid, stopping.ANNOUNCEMENT)
+    for now, ends in ((104.9, False), (105, True)):
+        _now(monkeypatch, now)
+        _step(supervised)
+        assert supervised.should_exit.is_set() == ends
+
+
+@pytest.mark.parametrize("second", [signal.SIGTERM, signal.SIGINT])
+def test_a_second_signal_ends_the_drain_and_no_worker_is_made_in_it(
+    supervised: Supervisor, monkeypatch: pytest.MonkeyPatch, second: signal.Signals
+) -> None:
+    monkeypatch.setattr("os.kill", Mock())
+    supervised._drain = 5  # pyright: ignore[reportPrivateUsage]
+    worker = supervised.processes[0]
+    supervised.signal_queue += [signal.SIGTERM]
+    supervised.handle_signals()
+    supervised.signal_queue += [signal.SIGHUP, signal.SIGTTIN]
+    supervised.handle_signals()
+    worker.exitcode = -9  # pyright: ignore[reportAttributeAccessIssue]
+    assert _step(supervised) == (worker, [])
+    assert supervised.processes == [worker]
+    assert not supervised.should_exit.is_set()
+    supervised.signal_queue += [second]
+    supervised.handle_signals()
+    assert supervised.should_exit.is_set()
+
+
+@pytest.mark.asyncio
+async def test_one_server_goes_on_for_the_drain_unless_it_is_interrupted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(stopping, "_is_announced", False)
+    server = DrainingServer(uvicorn.Config("app"), 5)
+    server.started = True
+    _now(monkeypatch, 100)
+    server.handle_exit(signal.SIGTERM, None)
+    assert stopping.is_announced()
+    for now, ends in ((104.9, False), (105, True)):
+        _now(monkeypatch, now)
+        assert await server.on_tick(1) == ends
+    interrupted = DrainingServer(uvicorn.Config("app"), 5)
+    interrupted.started = True
+    interrupted.handle_exit(signal.SIGINT, None)
+    assert await interrupted.on_tick(1)

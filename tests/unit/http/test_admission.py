@@ -19,6 +19,7 @@ from negotiator.http.admission import (
 from negotiator.http.operation import Operation
 from negotiator.metrics import MetricRegistry
 from negotiator.store.waiting import Priority
+from tests.contract.requirements import covers
 
 pytestmark = pytest.mark.asyncio
 
@@ -29,6 +30,7 @@ async def _nothing(_call: Any) -> None: ...
 REVOKE = Operation(
     name="revoke", method="POST", path="/revoke", summary="", run=_nothing, urgent=True
 )
+PROBE = Operation(name="probe", method="GET", path="/livez", summary="", run=_nothing, probe=True)
 
 
 @dataclass
@@ -61,7 +63,7 @@ def _queue(
 ) -> AdmissionQueue:
     page = [(b"content-type", b"text/html")], b"<p>Busy.</p>"
     record = OverloadRecord(MetricRegistry(folder))
-    return AdmissionQueue(Priorities([REVOKE]), RefusedAnswers([], page), record, wait)
+    return AdmissionQueue(Priorities([REVOKE, PROBE]), RefusedAnswers([], page), record, wait)
 
 
 async def _settle(requests: list[FakeRequest], began: list[str]) -> None:
@@ -101,6 +103,15 @@ async def test_who_would_wait_more_than_a_second_for_the_database_is_refused_at_
     assert b"\r\nretry-after: 1\r\n" in answer
     assert b'"error":"temporarily_unavailable"' in answer
     assert queue.record.state() == "refusing"
+
+
+@covers("1.13:probes-free")
+async def test_a_probe_begins_at_once_whatever_waits(tmp_path: Path) -> None:
+    queue, began = _queue(tmp_path, lambda _priority: 2.0), list[str]()
+    for method, path in [("GET", "/list")] * 20 + [("GET", "/livez"), ("HEAD", "/livez")]:
+        queue.arrive(FakeRequest(method, path, began))
+    assert began == ["GET /livez", "HEAD /livez"]
+    await asyncio.sleep(0)
 
 
 async def test_a_browser_that_is_refused_gets_a_page(tmp_path: Path) -> None:
