@@ -132,8 +132,8 @@ class TransportSettings(BaseModel):
         0,
         ge=0,
         le=600,
-        description="Seconds for which a server that gets SIGTERM goes on as before, but for 503 at /readyz, before it "
-        "stops listening. Ctrl-C does not wait.",
+        description="Seconds for which a server serves on after SIGTERM, saying that it is not ready, before it stops "
+        "listening. Ctrl-C does not wait.",
     )
     worker_timeout: int = Field(
         30,
