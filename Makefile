@@ -1,7 +1,7 @@
 # Everything there is to do here. `make` alone lists it. Needs bash, Python 3.11 to 3.13, make, gcc and node 20 (for pyright).
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo screenshots test browser voice proxies faketime check bench bench-http bench-mcp bench-soak bench-docs bench-console bench-overload bench-growth lighthouse bench-directory bench-strategy bench-people bench-rehearsal bench-terms bench-memory bench-speech bench-teleprompter wrk dist install-check server-check container-check fresh-check conformance files-entered fuzz faults hosts docs fix clean
+.PHONY: help setup run demo screenshots test browser voice proxies faketime check bench bench-http bench-mcp bench-soak bench-docs bench-console bench-overload bench-growth lighthouse bench-directory bench-strategy bench-people bench-rehearsal bench-terms bench-memory bench-speech bench-teleprompter wrk dist install-check server-check container-check machines-check fresh-check conformance files-entered fuzz faults hosts docs fix clean
 
 # Python may keep what it compiled: the tests start hundreds of processes of five hundred modules.
 export PYTHONDONTWRITEBYTECODE :=
@@ -163,6 +163,9 @@ server-check: dist ## Boot a Debian with systemd, run the guide "On a server" on
 
 container-check: $(READY) ## Lint, build and run the container image with buildah and podman (as root)
 	$(BIN)/python -m tests.live.deploy.container_check
+
+machines-check: $(READY) proxies ## Run two servers as the compose files do, in networks and roots of their own; restart both under load (as root)
+	$(BIN)/python -m tests.live.deploy.machines_check
 
 fresh-check: $(READY) ## Clone into an empty Debian as a new user: make run to first advice, with times (as root)
 	$(BIN)/python -m tests.live.deploy.fresh_check
