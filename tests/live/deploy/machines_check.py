@@ -111,8 +111,9 @@ def main() -> None:
             _check(folder, postgres.create_database("machines"), redis.url, processes)
         finally:
             for each in processes:
-                each.kill()
-                each.wait()
+                each.terminate()  # a supervisor that is killed would leave its workers
+            for each in processes:
+                each.wait(2 * PATIENCE)
             redis.stop()
             postgres.stop()
 
