@@ -37,10 +37,12 @@ from negotiator.http.endpoint import Endpoint, OperationRouter
 from negotiator.http.middleware import SHARED_HEADERS, ResponseMiddleware, security_headers
 from negotiator.http.operation import Answer
 from negotiator.http.pipeline import RefusalRenderer
+from negotiator.http.request_traces import RequestTraces, TracedRequestMetrics
 from negotiator.mcp.endpoint import MCP_METRIC, MCP_PATH
 from negotiator.metrics import RequestMetrics
 from negotiator.settings import Settings
 from negotiator.settings import load as load_settings
+from negotiator.tracing import traced_task
 
 log = telemetry.logger(__name__)
 
@@ -77,8 +79,14 @@ class _Service(Starlette):
             Endpoint(operation, application.pipeline)
             for operation in application.service.operations
         ]
-        names = [endpoint.operation.name for endpoint in self._endpoints]
-        self._traffic = RequestMetrics(application.services.meters, [*names, MCP_METRIC])
+        self._traces, meters = application.services.traces, application.services.meters
+        routes = {operation.name: operation.path for operation in application.service.operations}
+        names = [*routes, MCP_METRIC]
+        self._traffic = (
+            RequestMetrics(meters, names)
+            if self._traces is None
+            else TracedRequestMetrics(meters, names, routes)
+        )
         self._https = application.settings.base_url.startswith("https:")
         super().__init__(
             middleware=_layers(application, self._endpoints, self._traffic, https=self._https),
@@ -86,12 +94,13 @@ class _Service(Starlette):
         )
 
     def build_middleware_stack(self) -> ASGIApp:
-        return DirectOperations(
+        app = DirectOperations(
             super().build_middleware_stack(),
             self._endpoints,
             https=self._https,
             traffic=self._traffic,
         )
+        return app if self._traces is None else RequestTraces(app, self._traces)
 
 
 @contextlib.asynccontextmanager
@@ -100,6 +109,8 @@ async def _started(
 ) -> AsyncGenerator[dict[str, Any]]:
     """The state of a process while its store is open and its tasks run."""
     application.services.meters.open()
+    if application.services.traces:
+        application.services.traces.start()
     await application.store.start()
     await application.pipeline.limits.start()
     _freeze_loaded_objects()
@@ -222,7 +233,7 @@ def _periodic_tasks(application: Application) -> list[Callable[[], Awaitable[Non
 
     return [
         store_what_was_seen,
-        application.housekeeping.run,
+        traced_task(services.traces, "housekeeping", application.housekeeping.run),
         application.secrets.compare,
         *(task for component in application.components for task in component.periodic_tasks),
     ]

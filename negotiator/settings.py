@@ -4,6 +4,7 @@ An unknown or ill-typed setting stops the start with one clear line (docs/contra
 """
 
 from email.utils import getaddresses
+from importlib.util import find_spec
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Any, Final, Literal, Self
@@ -355,6 +356,17 @@ class Settings(SpeechSettings, TransportSettings):
     metrics_listen: str = Field(
         "", description="host:port where GET /metrics answers without a token; empty means none."
     )
+    traces_url: str = Field(
+        "",
+        description="A collector's OTLP/HTTP URL, such as http://127.0.0.1:4318/v1/traces; empty: no traces.",
+    )
+    traces_sample: float = Field(
+        0.1, ge=0, le=1, description="Share of the requests that are traced, 0 to 1."
+    )
+    traces_follow_caller: bool = Field(
+        False,
+        description="Let the caller's traceparent say which requests are traced. Only behind a proxy that sets it.",
+    )
     log_format: Literal["console", "json"] = Field("console", description="Format of log lines.")
 
     @field_validator("services", "trusted_proxies", "trusted_origins", mode="before")
@@ -410,6 +422,13 @@ class Settings(SpeechSettings, TransportSettings):
             raise ValueError("must be host:port")
         return value
 
+    @field_validator("traces_url")
+    @classmethod
+    def _can_trace(cls, value: str) -> str:
+        if value and not (find_spec("opentelemetry.sdk") and find_spec("opentelemetry.exporter")):
+            raise ValueError("needs the extra: pip install 'negotiator[tracing]'")
+        return value
+
     @field_validator("redis_url")
     @classmethod
     def _is_a_redis(cls, value: str) -> str:
@@ -439,7 +458,7 @@ class Settings(SpeechSettings, TransportSettings):
             )
         return value
 
-    @field_validator("advisor_url", "embedding_url")
+    @field_validator("advisor_url", "embedding_url", "traces_url")
     @classmethod
     def _is_an_http_url(cls, value: str) -> str:
         parts = urlsplit(value)

@@ -1,4 +1,4 @@
-"""Structured logs with the request id on every line."""
+"""Structured logs with the ids of the request and of its trace on every line."""
 
 import logging
 import sys
@@ -21,11 +21,15 @@ if _rich is None:
     del sys.modules["rich"]
 
 request_id: ContextVar[str] = ContextVar("request_id", default="")
+trace_id: ContextVar[str] = ContextVar("trace_id", default="")
+"""Of the trace that the request belongs to, in 32 hexadecimal digits; empty for none."""
 
 
-def _with_request_id(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+def _with_ids(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
     if current := request_id.get():
         event["request_id"] = current
+    if trace := trace_id.get():
+        event["trace_id"] = trace
     return event
 
 
@@ -49,7 +53,7 @@ def configure(style: Literal["console", "json"]) -> None:
     )
     structlog.configure(
         processors=[
-            _with_request_id,
+            _with_ids,
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             structlog.processors.format_exc_info,

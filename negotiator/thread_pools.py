@@ -19,6 +19,7 @@ from typing import Any, Final, ParamSpec, TypeVar
 from negotiator.errors import RequestAborted, Unavailable
 from negotiator.fault_log import FaultLog
 from negotiator.metrics import Counter, Gauge, Histogram, MetricRegistry
+from negotiator.tracing import step
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -93,7 +94,8 @@ class ThreadPool:
         expected = self._expected_wait()
         if expected > PATIENCE:
             raise self._refusal(expected)
-        return await self._call(partial(function, *args, **kwargs), _client(), PATIENCE)
+        with step(f"thread {self.name}"):
+            return await self._call(partial(function, *args, **kwargs), _client(), PATIENCE)
 
     async def run_unhurried(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Call the function on a thread, for work that more than one request waits for, however long the wait is."""

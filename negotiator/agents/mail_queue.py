@@ -24,6 +24,7 @@ from negotiator.fault_log import FaultLog
 from negotiator.store.model import TableModel, table_options
 from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
 from negotiator.store.store import Store
+from negotiator.tracing import TraceSource, step, traced_task
 
 LOOK_EVERY: Final = 10.0
 """Seconds between two looks for mails that wait."""
@@ -103,7 +104,10 @@ class MailCipher:
 class MailQueue:
     """Queues mails in the caller's unit and sends them after it."""
 
-    def __init__(self, store: Store, mailer: Mailer, secret: bytes) -> None:
+    def __init__(
+        self, store: Store, mailer: Mailer, secret: bytes, traces: TraceSource | None = None
+    ) -> None:
+        self._traces = traces
         self._store = store
         self._mailer = mailer
         self._cipher = MailCipher(secret)
@@ -171,7 +175,12 @@ class MailQueue:
         ):
             most = 1 if self._breaker.is_open else AT_ONCE
             claimed = await self._store.write(partial(_claim, most=most))
-            await asyncio.gather(*(self._send(mail) for mail in claimed))
+            await asyncio.gather(
+                *(
+                    traced_task(self._traces, "mail", partial(self._send, mail))()
+                    for mail in claimed
+                )
+            )
             await self._count_delayed()
         await self._count_delayed()
 
@@ -193,7 +202,8 @@ class MailQueue:
             self._mailer.keep(mail.recipient, mail.subject, text)
             await self._store.write(lambda tx: _sent(tx, mail))
             return
-        result = await self._mailer.send(mail.recipient, mail.subject, text, message_id=mail.id)
+        with step("smtp", "client"):
+            result = await self._mailer.send(mail.recipient, mail.subject, text, message_id=mail.id)
         if result.is_away:
             self._breaker.failed(result.failure)
         else:

@@ -100,6 +100,8 @@ class Application:
         await self.services.client_urls.close()
         await self.pipeline.limits.close()
         await self.store.close()
+        if self.services.traces:
+            await self.services.traces.close()
         self.services.meters.close()
 
 

@@ -1,8 +1,9 @@
 """The objects that all components share: store, keys, verifiers, credentials, request pipeline and page router."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from negotiator import scopes, thread_pools, values
+from negotiator import __version__, scopes, thread_pools, values
 from negotiator.agents.call_record import AgentCallRecord
 from negotiator.agents.mail import Mailer
 from negotiator.agents.mail_queue import MailQueue
@@ -23,6 +24,7 @@ from negotiator.http.cursors import Cursors
 from negotiator.http.guard import Guard
 from negotiator.http.limits import RateLimits
 from negotiator.http.pipeline import Pipeline, RefusalRenderer
+from negotiator.http.request_traces import TracedCalls
 from negotiator.keys import Keyring
 from negotiator.mcp.endpoint import MCP_PATH
 from negotiator.metrics import COMMIT_UNITS_BUCKETS, MetricRegistry
@@ -39,6 +41,9 @@ from negotiator.trust.keysets import FETCHES_AT_ONCE, IssuerKeys
 from negotiator.trust.security_events import SecurityEventVerifier
 from negotiator.users import session_queries
 
+if TYPE_CHECKING:
+    from negotiator.trace_export import TraceExport
+
 _DOCUMENT_SECONDS = 5.0
 
 
@@ -48,6 +53,7 @@ class Services:
 
     settings: Settings
     meters: MetricRegistry
+    traces: "TraceExport | None"
     overload: OverloadRecord
     secret: bytes
     store: Store
@@ -75,7 +81,7 @@ def build_services(settings: Settings) -> Services:
     """Build the shared objects; no file or connection is opened before the process starts."""
     base, secret = settings.base_url, load_pepper(settings)
     meters = MetricRegistry(settings.data_dir / "metrics")
-    overload = OverloadRecord(meters)
+    overload, traces = OverloadRecord(meters), _traces(settings, meters)
     for pool in thread_pools.POOLS:
         pool.measure(meters)
     store, keyring, rate_levels = (
@@ -102,6 +108,7 @@ def build_services(settings: Settings) -> Services:
     return Services(
         settings=settings,
         meters=meters,
+        traces=traces,
         overload=overload,
         secret=secret,
         catalogue_index=CatalogueIndex(store, folder=settings.data_dir / "search-index"),
@@ -118,10 +125,13 @@ def build_services(settings: Settings) -> Services:
         receiver=SecurityEventVerifier(base, issuers.find, issuer_keys, clock=lambda: values.now()),
         verifier=_verifier(base, resources, issuers, issuer_keys),
         resources=resources,
-        pipeline=Pipeline(guard, limits, RefusalRenderer(base), store, agent_calls),
+        pipeline=Pipeline(
+            *(guard, limits, RefusalRenderer(base), store),
+            agent_calls if traces is None else TracedCalls(agent_calls),
+        ),
         agent_calls=agent_calls,
         mailer=mailer,
-        mails=MailQueue(store, mailer, secret),
+        mails=MailQueue(store, mailer, secret, traces),
         page_router=_page_router(settings, store, limits, guard, secret),
     )
 
@@ -142,10 +152,29 @@ def _store(settings: Settings, meters: MetricRegistry, overload: OverloadRecord)
     commits = meters.histogram(
         "negotiator_commit_units", "Changes that shared a commit", COMMIT_UNITS_BUCKETS
     )
-    return make_store(
+    store = make_store(
         settings.database_url,
         committed=commits.observe,
         refused=lambda: overload.note("database"),
+    )
+    if not settings.traces_url:
+        return store
+    from negotiator.store.traced_store import TracedStore  # only where traces are on
+
+    return TracedStore(store, settings.database_url.partition("+")[0].partition(":")[0])
+
+
+def _traces(settings: Settings, meters: MetricRegistry) -> "TraceExport | None":
+    if not settings.traces_url:
+        return None
+    from negotiator.trace_export import TraceExport  # only where traces are on
+
+    return TraceExport(
+        settings.traces_url,
+        sample=settings.traces_sample,
+        follows_caller=settings.traces_follow_caller,
+        version=__version__,
+        meters=meters,
     )
 
 

@@ -21,6 +21,7 @@ from negotiator.mapped_file import map_file
 from negotiator.store import atomic_updates
 from negotiator.store.store import Store
 from negotiator.telemetry import logger
+from negotiator.tracing import step
 
 T = TypeVar("T")
 
@@ -334,7 +335,8 @@ class RedisLimitStore:
         if self._sending is None:
             # An empty context: the task serves other requests than the one that starts it.
             self._sending = asyncio.create_task(self._send_waiting(), context=Context())
-        return await charge.reading
+        with step("redis", "client", {"db.system.name": "redis"}):
+            return await charge.reading
 
     def state(self) -> str:
         if self._returning is not None:

@@ -26,6 +26,7 @@ from negotiator.circuit_breaker import CircuitBreaker
 from negotiator.errors import Unavailable
 from negotiator.negotiations.plain_text import COUNT_NOUNS, singular
 from negotiator.numbers import CURRENCY_WORDS, normalise_text, numbers_in
+from negotiator.tracing import outgoing_headers, step
 
 WordedBy = Literal["engine", "advisor"]
 
@@ -401,8 +402,9 @@ class OpenAiAdvisor:
         if not sent.texts:
             return WordingResult(request.texts, "engine")
         try:
-            async with self._breaker.call(request.seconds or None):
-                answer = await self._ask(sent, request)
+            with step("advisor", "client"):
+                async with self._breaker.call(request.seconds or None):
+                    answer = await self._ask(sent, request)
             self._answered_at = time.monotonic()
             self._fault = self._probe_fault = ""
             found = unmask_numbers(sent, answer, secrets=request.secrets)
@@ -449,6 +451,7 @@ class OpenAiAdvisor:
             **self._headers,
             "content-type": "application/json",
             "accept-encoding": "identity",
+            **outgoing_headers(),
         }
         async with self._client.stream(
             "POST", f"{self._base}/chat/completions", content=body, headers=headers

@@ -26,7 +26,7 @@ from negotiator.store.statement import (
     WriteCondition,
     current_write_condition,
 )
-from negotiator.store.waiting import ConnectionQueue, Priority
+from negotiator.store.waiting import ConnectionQueue, Priority, StoreLoad
 
 T = TypeVar("T")
 
@@ -111,6 +111,10 @@ class PostgresStore:
         self._listeners: list[Callable[[Sequence[str]], None]] = []
         self.faults = FaultLog("the database cannot be reached")
         self._repeatable_read = self._engine.execution_options(isolation_level="REPEATABLE READ")
+
+    @property
+    def load(self) -> StoreLoad:
+        return self._queue.load
 
     async def start(self) -> None:
         """Do nothing: connections are opened when they are needed."""

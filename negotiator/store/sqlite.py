@@ -32,6 +32,7 @@ from negotiator.store.waiting import (
     LONGEST_WAIT,
     Priority,
     QueuePace,
+    StoreLoad,
     request_priority,
     too_late,
 )
@@ -210,6 +211,10 @@ class SqliteStore:
         self._checkpointing = asyncio.Lock()
         self.faults = FaultLog("the database does not answer")
         self._faults = FaultLog("the database takes no changes")
+
+    @property
+    def load(self) -> StoreLoad:
+        return StoreLoad(self._committing, len(self._urgent) + len(self._pending))
 
     async def start(self) -> None:
         self._turn = Path(f"{self._path}.turn").open("w")  # noqa: SIM115  held until close

@@ -44,6 +44,11 @@ class Statement:
             self._named = str(compiled)
         return self._named
 
+    @property
+    def text(self) -> str:
+        """The text as a database got it, without the values; empty before that."""
+        return self._named or (self._positional[0] if self._positional else "")
+
     def named(self, values: Values) -> tuple[str, Values]:
         """The statement for SQLite, and the caller's values together with the statement's own constants."""
         sql = self.sql

@@ -6,7 +6,7 @@ from typing import Protocol, TypeVar
 from negotiator.fault_log import FaultLog
 from negotiator.store.sqlite import SqliteStore
 from negotiator.store.statement import Transaction
-from negotiator.store.waiting import Priority
+from negotiator.store.waiting import Priority, StoreLoad
 
 T = TypeVar("T")
 Unit = Callable[[Transaction], T]
@@ -17,6 +17,11 @@ class Store(Protocol):
 
     faults: FaultLog
     """The log of a database that does not answer, for whoever notices."""
+
+    @property
+    def load(self) -> StoreLoad:
+        """What runs and what waits in this process now."""
+        ...
 
     async def start(self) -> None:
         """Open the database; it must have been migrated."""

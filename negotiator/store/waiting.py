@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from enum import IntEnum
-from typing import Final
+from typing import Final, NamedTuple
 
 from negotiator.errors import Unavailable
 
@@ -36,6 +36,13 @@ class Priority(IntEnum):
 
 request_priority: ContextVar[Priority | None] = ContextVar("priority of the request", default=None)
 """None outside a request."""
+
+
+class StoreLoad(NamedTuple):
+    """The units that are being committed, or the connections in use; and those that wait for either."""
+
+    running: int
+    waiting: int
 
 
 class QueuePace:
@@ -63,7 +70,7 @@ class ConnectionQueue:
     """
 
     def __init__(self, size: int, reserved: int, refused: Callable[[], None]) -> None:
-        self._free = size
+        self._size = self._free = size
         self._reserved = reserved
         self._refused = refused
         self._waiting: tuple[deque[asyncio.Future[None]], ...] = tuple(deque() for _ in Priority)
@@ -71,6 +78,10 @@ class ConnectionQueue:
         self._handed = 0
         self._moved_at = 0.0
         """When a connection was last handed to one who waited, or the queue began."""
+
+    @property
+    def load(self) -> StoreLoad:
+        return StoreLoad(self._size - self._free, sum(map(len, self._waiting)))
 
     def expected_wait(self, priority: Priority) -> float:
         """Seconds that a new request of this priority would wait for a connection."""

@@ -23,6 +23,7 @@ import httpcore2
 import httpx2
 
 from negotiator.strict_json import read_object
+from negotiator.tracing import step
 
 _SPECIAL_V4: Final = tuple(
     IPv4Network(net)
@@ -265,7 +266,7 @@ class Fetcher:
         """
         target = self._target(url)
         try:
-            with _faults_of(url):
+            with step("fetch", "client", {"http.request.method": "GET"}), _faults_of(url):
                 async with asyncio.timeout(self._total):
                     return await self._read_text(target, limit)
         except FetchRedirected as redirected:
@@ -317,7 +318,8 @@ class Fetcher:
         content: bytes | None = None,
     ) -> FetchedDocument:
         target = self._target(url)
-        with _faults_of(url):
+        # Without the host, which clients may name, and without `traceparent`: it is not the operator's.
+        with step("fetch", "client", {"http.request.method": method}), _faults_of(url):
             async with asyncio.timeout(self._total):
                 return await self._send(method, target, limit, more=more, content=content)
 

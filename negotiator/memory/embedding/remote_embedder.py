@@ -13,6 +13,7 @@ import httpx2
 from negotiator.circuit_breaker import CircuitBreaker
 from negotiator.errors import Unavailable
 from negotiator.memory.embedding.embedder import EmbedderState
+from negotiator.tracing import outgoing_headers, step
 
 if TYPE_CHECKING:
     from negotiator.memory.embedding.embedder import Vectors
@@ -81,9 +82,11 @@ class RemoteEmbedder:
 
         rows: list[Any] = []
         try:
-            async with self._breaker.call(FEW_SECONDS if len(texts) <= _FEW else None):
-                for start in range(0, len(texts), _BATCH):
-                    rows.extend(await self._ask(texts[start : start + _BATCH]))
+            patience = FEW_SECONDS if len(texts) <= _FEW else None
+            with step("embedding", "client"):
+                async with self._breaker.call(patience):
+                    for start in range(0, len(texts), _BATCH):
+                        rows.extend(await self._ask(texts[start : start + _BATCH]))
                 found = np.array(rows, np.float32).reshape(len(texts), -1)
         except (*_FAULTS, _TextRefused) as fault:
             raise _unavailable(str(fault)) from fault
@@ -98,7 +101,9 @@ class RemoteEmbedder:
     async def _ask(self, texts: Sequence[str]) -> list[Any]:
         body = {"model": self._model_name, "input": list(texts), "encoding_format": "float"}
         received = b""
-        async with self._client.stream("POST", self._url, json=body) as reply:
+        async with self._client.stream(
+            "POST", self._url, json=body, headers=outgoing_headers()
+        ) as reply:
             async for chunk in reply.aiter_bytes():
                 received += chunk
                 if len(received) > _MOST_RECEIVED:

@@ -1,0 +1,330 @@
+"""Traces of requests: from the request to its statements and the calls out, with nothing private in them."""
+
+import asyncio
+import io
+import json
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from negotiator import telemetry
+from negotiator.compose.services import build_services
+from negotiator.http import pipeline
+from negotiator.memory.embedding.remote_embedder import RemoteEmbedder
+from negotiator.metrics import MetricRegistry, prometheus_text
+from negotiator.settings import Settings, load
+from negotiator.settings_files import SettingsError
+from negotiator.trace_export import QUEUE, TraceExport
+from negotiator.tracing import Step, current_span, outgoing_headers, step
+from tests.conftest import bearer, connect, make_settings, running
+from tests.helpers.fake_issuer import registration
+from tests.helpers.mcp_client import McpClient
+from tests.helpers.negotiation_client import negotiation_body
+from tests.helpers.recording_smtp import recording_smtp
+from tests.helpers.trace_collector import TraceCollector, collecting, span_attributes
+
+TRACE, CALLER = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
+SAMPLED, UNSAMPLED = f"00-{TRACE}-{CALLER}-01", f"00-{TRACE}-{CALLER}-00"
+BODY = {"agent_name": "the secret agent", "identity_type": "anonymous"}
+
+
+@asynccontextmanager
+async def traced(
+    settings: Settings, collector: TraceCollector, **more: Any
+) -> AsyncGenerator[httpx2.AsyncClient]:
+    """A client of an application whose traces go to the collector, the last of them at the end of the block."""
+    wanted = {"traces_url": collector.url, "traces_sample": 1.0, **more}
+    chosen = make_settings(settings.data_dir, settings.keys_dir, **wanted)
+    async with running(chosen) as application, connect(application) as client:
+        yield client
+
+
+@asynccontextmanager
+async def exporting(
+    url: str, folder: Path, *, sample: float = 1, follows_caller: bool = False
+) -> AsyncGenerator[TraceExport]:
+    export = TraceExport(
+        url,
+        sample=sample,
+        follows_caller=follows_caller,
+        version="1",
+        meters=MetricRegistry(folder),
+    )
+    export.start()
+    yield export
+    await export.close()
+
+
+def named(spans: list[Any], name: str) -> Any:
+    """The only span of this name."""
+    [found] = [span for span in spans if span.name == name]
+    return found
+
+
+@pytest.mark.asyncio
+async def test_a_request_is_traced_down_to_its_statements_in_the_trace_of_its_caller(
+    settings: Settings,
+) -> None:
+    with collecting() as collector:
+        async with traced(settings, collector) as client:
+            agent = bearer((await client.post("/api/agent/register", json=BODY)).json())
+            answer = await client.get(
+                "/api/negotiations", headers={**agent, "traceparent": SAMPLED}
+            )
+    spans = [span for span in collector.spans if span.trace_id.hex() == TRACE]
+    request = named(spans, "list_negotiations")
+    assert request.parent_span_id.hex() == CALLER
+    assert span_attributes(request) == {
+        "http.request.method": "GET",
+        "http.route": "/api/negotiations",
+        "http.response.status_code": 200,
+        "negotiator.operation": "list_negotiations",
+        "negotiator.request_id": answer.headers["x-request-id"],
+    }
+    parents = {span.span_id: span for span in spans}
+    statements = [span for span in spans if span.name == "SELECT negotiations"]
+    assert statements
+    for statement in statements:
+        unit = parents[statement.parent_span_id]
+        assert unit.parent_span_id == request.span_id
+        assert unit.name in {"read", "scan"}
+        assert span_attributes(unit)["db.system.name"] == "sqlite"
+        assert "negotiator.wait_seconds" in span_attributes(unit)
+        assert " = :owner" in span_attributes(statement)["db.query.text"]
+    registration = named(collector.spans, "register_agent")
+    inside = {span.name for span in collector.spans if span.trace_id == registration.trace_id}
+    assert {"write", "INSERT agents"} <= inside
+
+
+@pytest.mark.asyncio
+async def test_nothing_that_a_client_sent_or_got_leaves_in_a_trace(settings: Settings) -> None:
+    title = "Grandmother's house in Trieste"
+    with collecting() as collector:
+        async with traced(settings, collector) as client:
+            registered = (await client.post("/api/agent/register", json=BODY)).json()
+            agent = bearer(registered)
+            opened = await client.post(
+                "/api/negotiations", json=negotiation_body(title=title), headers=agent
+            )
+            key = opened.json()["id"]
+            await client.get(f"/api/negotiations/{key}", headers=agent)
+            await client.get("/api/memories/search?query=heirloom", headers=agent)
+            await client.get("/approve/a-link-that-grants", headers={"accept": "text/html"})
+            await client.post("/api/agent/claim", json={"code": "WRONG-CODE"}, headers=agent)
+    sent = b"".join(collector.bodies)
+    assert b"get_negotiation" in sent
+    private = (
+        *(title, "Grandmother", BODY["agent_name"], registered["access_token"], key, "heirloom"),
+        *("a-link-that-grants", "WRONG-CODE", "203.0.113.7"),
+    )
+    for text in private:
+        assert text.encode() not in sent, text
+
+
+@pytest.mark.asyncio
+async def test_a_call_over_mcp_and_a_refusal_name_themselves(settings: Settings) -> None:
+    with collecting() as collector:
+        async with traced(settings, collector) as client:
+            agent = bearer((await client.post("/api/agent/register", json=BODY)).json())
+            await McpClient(client, agent).call("list_negotiations")
+            await client.get("/api/negotiations/neg_nobody", headers=agent)
+            await client.get("/api/negotiations")
+    mcp, missing = named(collector.spans, "mcp"), named(collector.spans, "get_negotiation")
+    assert span_attributes(mcp)["negotiator.operation"] == "list_negotiations"
+    assert span_attributes(missing)["negotiator.refusal"] == "not_found"
+    assert missing.status.code == 0
+    assert named(collector.spans, "list_negotiations").status.code == 0
+
+
+@pytest.mark.asyncio
+async def test_log_lines_of_a_request_have_the_id_of_its_trace(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", lines)
+    monkeypatch.setattr(pipeline, "log", telemetry.logger("tests"))
+    with collecting() as collector:
+        async with traced(settings, collector, log_format="json", traces_sample=0.0) as client:
+            telemetry.logger("tests").info("outside")
+            answer = await client.post(
+                "/api/agent/register",
+                json=registration("not a token"),
+                headers={"traceparent": UNSAMPLED},
+            )
+    monkeypatch.undo()
+    written = [json.loads(line) for line in lines.getvalue().splitlines() if line[:1] == "{"]
+    of_request = [line for line in written if line.get("trace_id") == TRACE]
+    assert {line["request_id"] for line in of_request} == {answer.headers["x-request-id"]}
+    assert all("trace_id" not in line for line in written if line["event"] == "outside")
+    assert collector.bodies == []
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    "sent",
+    [
+        "",
+        "00-0-0-01",
+        f"ff-{TRACE}-{CALLER}-01",
+        f"00-{'0' * 32}-{CALLER}-01",
+        f"00-{TRACE}-{'0' * 16}-01",
+        f"00-{TRACE.upper()}-{CALLER}-01",
+        f"{SAMPLED}-more",
+        "x" * 55,
+    ],
+)
+async def test_a_malformed_traceparent_begins_a_new_trace(settings: Settings, sent: str) -> None:
+    with collecting() as collector:
+        async with traced(settings, collector) as client:
+            answer = await client.get("/api/health", headers={"traceparent": sent})
+    assert answer.status_code == 200
+    request = named(collector.spans, "get_health")
+    assert request.parent_span_id == b""
+    assert request.trace_id.hex() != TRACE
+
+
+@pytest.mark.asyncio
+async def test_the_caller_decides_what_is_recorded_only_where_it_is_followed(
+    tmp_path: Path,
+) -> None:
+    with collecting() as collector:
+        async with exporting(collector.url, tmp_path, sample=0) as export:
+            assert export.begin("work") is None
+            passed = export.begin("work", traceparent=SAMPLED)
+            assert passed is not None
+            assert (passed.is_open, passed.traceparent) == (False, UNSAMPLED)
+            with Step(passed), step("inside"):
+                assert outgoing_headers() == {"traceparent": UNSAMPLED}
+        async with exporting(collector.url, tmp_path, sample=0, follows_caller=True) as export:
+            followed = export.begin("followed", traceparent=SAMPLED)
+            assert followed is not None
+            followed.end("Fault")
+            followed.end()
+        async with exporting(collector.url, tmp_path, follows_caller=True) as export:
+            unrecorded = export.begin("unrecorded", traceparent=UNSAMPLED)
+            assert unrecorded is not None
+            assert not unrecorded.is_open
+    [span] = collector.spans
+    assert (span.name, span.status.code) == ("followed", 2)
+    assert span_attributes(span) == {"error.type": "Fault"}
+
+
+@pytest.mark.asyncio
+async def test_a_service_of_the_operator_gets_the_trace(tmp_path: Path) -> None:
+    sent: list[str] = []
+
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        sent.append(request.headers.get("traceparent", ""))
+        return httpx2.Response(200, json={"data": [{"index": 0, "embedding": [1.0]}]})
+
+    embedder = RemoteEmbedder(
+        "https://models.example/v1", key="", model="m", transport=httpx2.MockTransport(answer)
+    )
+    with collecting() as collector:
+        async with exporting(collector.url, tmp_path) as export:
+            await embedder.embed(["outside of a trace"])
+            with Step(export.begin("work")):
+                await embedder.embed(["text"])
+    await embedder.close()
+    called = named(collector.spans, "embedding")
+    # 03: recorded, and the trace id is random (Trace Context Level 2 §3.2.2.5).
+    assert sent == ["", f"00-{called.trace_id.hex()}-{called.span_id.hex()}-03"]
+    assert called.parent_span_id == named(collector.spans, "work").span_id
+
+
+@pytest.mark.asyncio
+async def test_a_mail_has_a_trace_of_its_own(settings: Settings) -> None:
+    to = "ada@example.com"
+    with collecting() as collector:
+        async with recording_smtp("plain") as smtp:
+            chosen = make_settings(
+                settings.data_dir,
+                settings.keys_dir,
+                traces_url=collector.url,
+                traces_sample=1.0,
+                smtp_url=f"smtp://127.0.0.1:{smtp.port}",
+            )
+            services = build_services(chosen)
+            assert services.traces
+            services.traces.start()
+            await services.store.start()
+            await services.store.write(
+                lambda tx: services.mails.add(tx, to, "subject", "text", life=60_000)
+            )
+            await services.mails.send_due()
+            await smtp.received()
+            await services.store.close()
+            await services.traces.close()
+    mail, sent = named(collector.spans, "mail"), named(collector.spans, "smtp")
+    assert sent.parent_span_id == mail.span_id
+    assert "DELETE mails" in {span.name for span in collector.spans}
+    assert to.encode() not in b"".join(collector.bodies)
+
+
+@pytest.mark.asyncio
+async def test_requests_are_answered_while_the_collector_hangs(settings: Settings) -> None:
+    with collecting() as collector:
+        collector.answers.clear()
+        async with traced(settings, collector, metrics_token="t") as client:
+            for _ in range(300):  # more than a batch, so that the sender has begun
+                assert (await client.get("/api/health")).status_code == 200
+            await asyncio.to_thread(collector.asked.wait)
+            assert (await client.post("/api/agent/register", json=BODY)).status_code == 201
+        assert collector.bodies == []
+
+
+@pytest.mark.asyncio
+async def test_only_so_many_spans_wait_for_a_collector_that_hangs(tmp_path: Path) -> None:
+    with collecting() as collector:
+        collector.answers.clear()
+        async with exporting(collector.url, tmp_path) as export:
+            for number in range(3 * QUEUE):
+                span = export.begin(f"span {number}")
+                assert span is not None
+                span.end()
+            await asyncio.to_thread(collector.asked.wait)
+            collector.answers.set()
+        names = {span.name for span in collector.spans}
+    assert QUEUE <= len(names) <= 2 * QUEUE
+    assert f"span {3 * QUEUE - 1}" in names
+
+
+@pytest.mark.asyncio
+async def test_without_a_collector_spans_are_lost_and_counted(tmp_path: Path) -> None:
+    meters = MetricRegistry(tmp_path)
+    with collecting() as collector:
+        gone = collector.url
+    export = TraceExport(gone, sample=1, follows_caller=False, version="1", meters=meters)
+    export.start()
+    span = export.begin("lost")
+    assert span is not None
+    span.end()
+    await export.close()
+    async with asyncio.timeout(30):  # the sender may still try
+        while 'outcome="lost"} 1' not in prometheus_text(meters.snapshot(), ()):
+            await asyncio.sleep(0.05)
+    assert export.begin("after the end") is None
+
+
+def test_outside_of_a_trace_a_step_is_nothing() -> None:
+    with step("anything") as span:
+        assert span is None
+        assert current_span.get() is None
+    assert outgoing_headers() == {}
+
+
+@pytest.mark.parametrize("url", ["collector:4318", "ftp://c/v1", "https://me:pw@c/v1/traces"])
+def test_a_wrong_address_of_a_collector_stops_the_start(url: str) -> None:
+    with pytest.raises(SettingsError, match="TRACES_URL"):
+        load(traces_url=url)
+
+
+def test_without_the_extra_the_start_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("negotiator.settings.find_spec", lambda _name: None)  # pyright: ignore[reportUnknownLambdaType,reportUnknownArgumentType]
+    with pytest.raises(SettingsError, match=r"negotiator\[tracing\]"):
+        load(traces_url="http://127.0.0.1:4318/v1/traces")
