@@ -120,6 +120,7 @@ async def _started(
             run_each_minute(_periodic_tasks(application)),
             application.services.mails.run(),
             connections.watch(),
+            application.services.meters.sample_regularly(),
         )
     ]
     try:

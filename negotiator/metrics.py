@@ -5,6 +5,7 @@ exclusive lock on the file while it lives; a file without a lock belongs to a de
 starts takes it over. A snapshot adds up the cells of all files.
 """
 
+import asyncio
 import contextlib
 import fcntl
 import hashlib
@@ -14,11 +15,11 @@ import os
 import time
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, groupby
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from negotiator.mapped_file import map_file
 from negotiator.telemetry import logger
@@ -26,6 +27,8 @@ from negotiator.telemetry import logger
 log = logger(__name__)
 
 CELL_BYTES: Final = 8
+SAMPLE_EVERY: Final = 2.0
+"""Seconds."""
 _OWN: Final = 2
 
 
@@ -42,11 +45,19 @@ class WorkerMetricFiles:
     """The workers' files in one folder, each with `size` cells after two for the process id and the start.
 
     `layout` is part of the file names: another version of the package counts in other files. `gauges` are the cells
-    that end with their worker.
+    that end with their worker; of `greatest` the greatest counts and not the sum.
     """
 
-    def __init__(self, folder: Path, layout: str, size: int, gauges: Sequence[int] = ()) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        layout: str,
+        size: int,
+        gauges: Sequence[int] = (),
+        greatest: Iterable[int] = (),
+    ) -> None:
         self._gauges = gauges
+        self._greatest = frozenset(greatest)
         self._folder = folder
         self._layout = layout
         self._bytes = (_OWN + size) * CELL_BYTES
@@ -76,7 +87,7 @@ class WorkerMetricFiles:
         self._file = self._map = None
 
     def total(self) -> "tuple[array[int], list[MetricsWorker]]":
-        """The sum of all workers' cells, dead workers included, and the live workers."""
+        """The sum or the greatest of all workers' cells, dead workers included, and the live workers."""
         total = array("Q", bytes(self._bytes - _OWN * CELL_BYTES))
         alive: list[MetricsWorker] = []
         for number, path in self._numbered():
@@ -91,7 +102,9 @@ class WorkerMetricFiles:
                     for place in self._gauges:
                         cells[_OWN + place] = 0
             for place, value in enumerate(cells[_OWN:]):
-                if value:
+                if value and place in self._greatest:
+                    total[place] = max(total[place], value)
+                elif value:
                     total[place] += value
         return total, alive
 
@@ -184,10 +197,10 @@ Labels = tuple[tuple[str, str], ...]
 class MetricSeries:
     """One series, or a family of counters, and its place among the cells.
 
-    A counter and a gauge have one cell. A histogram of n bounds has n + 2: one for each bucket, one for observations
-    above the last bound, one for the sum. The sum is in ticks, `per_unit` of which make one of the published unit. A
-    family has a cell for each of the `values` of its label `differs_in`; it becomes one series a value when a snapshot
-    is made.
+    A counter and a gauge have one cell; a gauge's is in ticks too. A histogram of n bounds has n + 2: one for each
+    bucket, one for observations above the last bound, one for the sum. The sum is in ticks, `per_unit` of which make
+    one of the published unit. A family has a cell for each of the `values` of its label `differs_in`; it becomes one
+    series a value when a snapshot is made. Of an `is_greatest` a snapshot has the greatest of the workers' numbers.
     """
 
     name: str
@@ -199,6 +212,8 @@ class MetricSeries:
     differs_in: str = ""
     values: tuple[str, ...] = ()
     is_gauge: bool = False
+    is_greatest: bool = False
+    outlives_worker: bool = False
 
     @property
     def width(self) -> int:
@@ -217,11 +232,19 @@ class MetricSeries:
 
 @dataclass(frozen=True, slots=True)
 class MetricsSnapshot:
-    """The sums over all workers at one moment."""
+    """The numbers of all workers at one moment."""
 
     series: Sequence[MetricSeries]
     cells: Sequence[int]
     workers: Sequence[MetricsWorker]
+    disk: "DiskSpace | None"
+
+
+class DiskSpace(NamedTuple):
+    """Bytes of the file system that holds the data folder, and those of them that can still be written."""
+
+    whole: int
+    free: int
 
 
 class Counter:
@@ -239,17 +262,18 @@ class Counter:
 
 
 class Gauge:
-    """A number that grows and shrinks; a snapshot adds up those of the live workers."""
+    """A number that grows and shrinks; a snapshot has the sum, or the greatest, of those of the live workers."""
 
-    __slots__ = ("_meters", "_place")
+    __slots__ = ("_meters", "_per_unit", "_place")
 
-    def __init__(self, meters: "MetricRegistry", place: int) -> None:
+    def __init__(self, meters: "MetricRegistry", place: int, per_unit: int = 1) -> None:
         self._meters = meters
         self._place = place
+        self._per_unit = per_unit
 
-    def set(self, value: int) -> None:
+    def set(self, value: float) -> None:
         """Set this worker's number, which is not negative."""
-        self._meters.cells[self._place] = value
+        self._meters.cells[self._place] = round(value * self._per_unit)
 
 
 class Histogram:
@@ -279,6 +303,7 @@ class MetricRegistry:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._series: list[MetricSeries] = []
+        self._sampled: list[tuple[Gauge, Callable[[], float]]] = []
         self._size = 0
         self._files: WorkerMetricFiles | None = None
         self.cells: memoryview[int] | array[int] = array("Q")
@@ -293,6 +318,36 @@ class MetricRegistry:
         """Register a gauge."""
         shown = tuple(labels.items())
         series = MetricSeries(name, meaning, shown, self._size, is_gauge=True)
+        return Gauge(self, self._add(series))
+
+    def sampled_gauge(
+        self,
+        name: str,
+        meaning: str,
+        read: Callable[[], float],
+        *,
+        greatest: bool = False,
+        per_unit: int = 1,
+        **labels: str,
+    ) -> None:
+        """Register a gauge that `sample` sets to what `read` returns, exact to one of `per_unit` parts."""
+        shown = tuple(labels.items())
+        series = MetricSeries(
+            name,
+            meaning,
+            shown,
+            self._size,
+            per_unit=per_unit,
+            is_gauge=True,
+            is_greatest=greatest,
+        )
+        self._sampled.append((Gauge(self, self._add(series), per_unit), read))
+
+    def timestamp(self, name: str, meaning: str) -> Gauge:
+        """Register a time in seconds since the epoch; the newest of all workers counts, dead ones included."""
+        series = MetricSeries(
+            name, meaning, (), self._size, is_gauge=True, is_greatest=True, outlives_worker=True
+        )
         return Gauge(self, self._add(series))
 
     def counter_family(
@@ -314,8 +369,9 @@ class MetricRegistry:
         """Count in a file from now on; in memory, and in no snapshot of other workers, while the disk is full."""
         named = repr([(each.name, each.labels, each.bounds, each.values) for each in self._series])
         layout = hashlib.sha256(named.encode()).hexdigest()[:16]
-        gauges = [each.place for each in self._series if each.is_gauge]
-        files = WorkerMetricFiles(self._folder, layout, self._size, gauges)
+        gauges = [each.place for each in self._series if each.is_gauge and not each.outlives_worker]
+        greatest = [each.place for each in self._series if each.is_greatest]
+        files = WorkerMetricFiles(self._folder, layout, self._size, gauges, greatest)
         try:
             cells = files.open(int(time.time()))
         except OSError as fault:
@@ -334,13 +390,24 @@ class MetricRegistry:
             self._files.close()
             self._files = None
 
+    def sample(self) -> None:
+        """Set the sampled gauges of this worker."""
+        for gauge, read in self._sampled:
+            gauge.set(read())
+
+    async def sample_regularly(self) -> None:
+        """Set the sampled gauges every two seconds until cancelled; a request pays nothing for them."""
+        while True:
+            self.sample()
+            await asyncio.sleep(SAMPLE_EVERY)
+
     def snapshot(self) -> MetricsSnapshot:
         """All numbers now."""
         series = [one for named in self._series for one in named.expand_family()]
         if self._files is None:
-            return MetricsSnapshot(series, self.cells, ())
+            return MetricsSnapshot(series, self.cells, (), _disk_space(self._folder))
         cells, workers = self._files.total()
-        return MetricsSnapshot(series, cells, workers)
+        return MetricsSnapshot(series, cells, workers, _disk_space(self._folder))
 
     def _add(self, series: MetricSeries) -> int:
         if self._files is not None or isinstance(self.cells, memoryview):
@@ -349,6 +416,14 @@ class MetricRegistry:
         self._size += series.width
         self.cells.extend([0] * series.width)
         return series.place
+
+
+def _disk_space(folder: Path) -> DiskSpace | None:
+    try:
+        found = os.statvfs(folder)
+    except OSError:
+        return None
+    return DiskSpace(found.f_blocks * found.f_frsize, found.f_bavail * found.f_frsize)
 
 
 class RequestMetrics:
@@ -394,6 +469,7 @@ def prometheus_text(snapshot: MetricsSnapshot, issuing: Iterable[str]) -> str:
         *_families(snapshot),
         *_issued(snapshot, frozenset(issuing)),
         *_workers(snapshot.workers),
+        *_disk(snapshot.disk),
     ]
     return "".join(f"{line}\n" for line in lines)
 
@@ -413,7 +489,8 @@ def _counter(series: MetricSeries, cells: Iterable[int]) -> Iterator[str]:
     (value,) = cells
     # A series without labels is there from the start, so that a rate over it exists.
     if value or series.is_gauge or not series.labels:
-        yield f"{series.name}{_shown(series.labels)} {value}"
+        shown = value if series.per_unit == 1 else f"{value / series.per_unit:.9g}"
+        yield f"{series.name}{_shown(series.labels)} {shown}"
 
 
 def _histogram(series: MetricSeries, cells: Iterable[int]) -> Iterator[str]:
@@ -453,6 +530,15 @@ def _workers(workers: Iterable[MetricsWorker]) -> Iterator[str]:
         yield from _head("process_resident_memory_bytes", "Memory of a worker", "gauge")
     for worker, used in memory:
         yield f"process_resident_memory_bytes{_worker_label(worker)} {used}"
+
+
+def _disk(space: DiskSpace | None) -> Iterator[str]:
+    if space is None:
+        return
+    yield from _head("negotiator_disk_bytes", "Size of the disk of the data folder", "gauge")
+    yield f"negotiator_disk_bytes {space.whole}"
+    yield from _head("negotiator_disk_free_bytes", "Of it, what can still be written", "gauge")
+    yield f"negotiator_disk_free_bytes {space.free}"
 
 
 def _resident(pid: int) -> int | None:

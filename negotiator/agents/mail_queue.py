@@ -70,7 +70,10 @@ _DUE = Query(
     select(QueuedMail).where(_IS_TIME).order_by(col(QueuedMail.next_at)).limit(bindparam("limit")),
     entity(QueuedMail),
 )
-_DELAYED = Query(select(func.count()).where(col(QueuedMail.attempts) > 0), lambda row: int(row[0]))
+_COUNTS = Query(
+    select(func.count(), func.count().filter(col(QueuedMail.attempts) > 0)),
+    lambda row: (int(row[0]), int(row[1])),
+)
 _IS_DUE = Query(
     select(col(QueuedMail.id)).where(_IS_TIME).limit(1),
     lambda row: str(row[0]),
@@ -120,6 +123,8 @@ class MailQueue:
             at_once=AT_ONCE,
             cool_down=LOOK_EVERY,
         )
+        self.waiting = 0
+        """The mails that were not sent yet, by any process, when this one looked last."""
         self._delayed = 0
 
     def add(self, tx: Transaction, to: str, subject: str, text: str, *, life: int) -> bool:
@@ -181,11 +186,12 @@ class MailQueue:
                     for mail in claimed
                 )
             )
-            await self._count_delayed()
-        await self._count_delayed()
+            await self._count()
+        await self._count()
 
-    async def _count_delayed(self) -> None:
-        self._delayed = await self._store.read(lambda tx: tx.one(_DELAYED)) or 0
+    async def _count(self) -> None:
+        found = await self._store.read(lambda tx: tx.one(_COUNTS))
+        self.waiting, self._delayed = found or (0, 0)
 
     def state(self) -> str:
         """`ok`, `off` without a mail server, or `failing` while mails wait for another attempt by any process."""

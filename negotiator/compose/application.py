@@ -1,7 +1,9 @@
 """The application object: all components of a process and the description of the service they offer."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Final
 
 from starlette.routing import Route
 
@@ -23,7 +25,7 @@ from negotiator.console.docs_pages import DOCS_PATHS
 from negotiator.console.page_router import SIGN_IN_PATH
 from negotiator.discovery.authorization_metadata import AuthorizationServerInfo
 from negotiator.discovery.documents import PublicDocument
-from negotiator.discovery.health_routes import HealthEndpoint
+from negotiator.discovery.health_routes import HealthCheck, HealthEndpoint
 from negotiator.discovery.metrics_routes import MetricsEndpoint, issuing_operations
 from negotiator.discovery.probe_routes import ProbeEndpoint
 from negotiator.discovery.public_pages import HOME_PATH
@@ -34,6 +36,7 @@ from negotiator.http.operation import ServiceDescription
 from negotiator.http.pipeline import Pipeline
 from negotiator.keys import ALGORITHM, RS256, Keyring
 from negotiator.mcp.endpoint import MCP_PATH
+from negotiator.metrics import MetricRegistry
 from negotiator.settings import Settings
 from negotiator.store.store import Store
 from negotiator.tokens import clients
@@ -112,7 +115,18 @@ def build_application(settings: Settings) -> Application:
     builders = {"assistant": build_assistant, "directory": build_directory}
     enabled = [build(services) for name, build in builders.items() if name in settings.services]
     tried = tuple(each for component in enabled for each in component.tried_services)
-    clocks = ClockComparison()
+    clocks, meters = ClockComparison(), services.meters
+    meters.sampled_gauge(
+        "negotiator_clock_difference_seconds",
+        "Between this machine's clock and the database's; the greatest of the workers",
+        lambda: clocks.apart_seconds,
+        greatest=True,
+        per_unit=1000,
+    )
+    rounds = meters.timestamp(
+        "negotiator_housekeeping_timestamp_seconds",
+        "When this machine last finished a round of housekeeping; 0 for never",
+    )
     secrets = SecretsComparison(settings, services.store, services.secret, services.keyring)
     user_pages = build_user_pages(services, access.delegations)
     parts = (*enabled, access.component, user_pages)
@@ -122,6 +136,7 @@ def build_application(settings: Settings) -> Application:
     if settings.redis_url:
         checks["redis"] = services.pipeline.limits.state
     checks["load"] = services.overload.state
+    _show_checks(meters, {**checks, "database": _database_state(services.store)})
     endpoint = HealthEndpoint(services.store, __version__, tuple(settings.services), checks)
     readiness = ReadinessEndpoints(services.store, stopping.is_announced)
     health = Component(operations=offered_operations([endpoint, readiness]))
@@ -168,9 +183,35 @@ def build_application(settings: Settings) -> Application:
             services.meters, issuing_operations(service), services.pipeline, settings.metrics_token
         ),
         probe=ProbeEndpoint(services.pipeline.guard, services.secret),
-        housekeeping=Housekeeping(services.store, chores(settings.audit_retention_days), clocks),
+        housekeeping=Housekeeping(
+            *(services.store, chores(settings.audit_retention_days), clocks),
+            lambda now: rounds.set(now // 1000),
+        ),
         secrets=secrets,
     )
+
+
+_TROUBLE: Final = {"lesser": 1, "failing": 2, "refusing": 2, "down": 2}
+
+
+def _show_checks(meters: MetricRegistry, checks: Mapping[str, HealthCheck]) -> None:
+    """A gauge for each health check; circuit breakers show in those of the parts that they guard."""
+
+    def trouble(check: HealthCheck) -> int:
+        return _TROUBLE.get(check().partition(":")[0], 0)
+
+    for name, check in checks.items():
+        meters.sampled_gauge(
+            "negotiator_check_trouble",
+            "0 well or off, 1 lesser, 2 failing; the worst of the workers",
+            partial(trouble, check),
+            greatest=True,
+            check=name,
+        )
+
+
+def _database_state(store: Store) -> HealthCheck:
+    return lambda: "down" if store.faults.error else "ok"
 
 
 def _with_page_operations(

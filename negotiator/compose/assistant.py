@@ -207,6 +207,11 @@ def build_assistant(services: Services) -> Component:
         settings.advisor_url, key=settings.advisor_key, model=settings.advisor_model
     )
     memory = build_memory(services)
+    services.meters.sampled_gauge(
+        "negotiator_memory_index_bytes",
+        "Indexes of memories that the workers hold",
+        lambda: memory.search.index_bytes,
+    )
     past = PastEvidenceReader(store, memory.search)
     leads: LeadFinder = NoLeads()
     if "directory" in settings.services:

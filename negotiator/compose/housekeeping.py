@@ -51,6 +51,11 @@ class ClockComparison:
         self._apart = 0
         self._step = 0
 
+    @property
+    def apart_seconds(self) -> float:
+        """Seconds between this clock and the database's when they were compared last."""
+        return abs(self._apart) / 1000
+
     def look(self, database: int) -> bool:
         """Whether rows may be deleted; `database` is the database's clock at this moment, in milliseconds."""
         now, elapsed = self._now(), self._elapsed()
@@ -75,9 +80,19 @@ class ClockComparison:
 
 
 class Housekeeping:
-    """Does the chores each minute while this process holds the lease; `clocks` may forbid it."""
+    """Does the chores each minute while this process holds the lease; `clocks` may forbid it.
 
-    def __init__(self, store: Store, chores: Sequence[Chore], clocks: ClockComparison) -> None:
+    `finished` is called with the time, in milliseconds, of each round that came to its end.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        chores: Sequence[Chore],
+        clocks: ClockComparison,
+        finished: Callable[[int], None] = lambda _now: None,
+    ) -> None:
+        self._finished = finished
         self._store = store
         self._chores = chores
         self._clocks = clocks
@@ -106,6 +121,7 @@ class Housekeeping:
                     renewed = later
         if scrubs:
             await self._store.scrub()
+        self._finished(now)
 
     async def _leads(self, now: int) -> bool:
         return await self._store.write(

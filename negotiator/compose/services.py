@@ -104,14 +104,28 @@ def build_services(settings: Settings) -> Services:
     proofs = DpopProofChecker(store, base, secret, demands_nonce=settings.dpop_nonce)
     guard = _guard(settings, keys, credentials, proofs)
     limits = build_limits(settings, store, meters, pepper=secret)
+    catalogue = CatalogueIndex(store, folder=settings.data_dir / "search-index")
+    meters.sampled_gauge(
+        "negotiator_catalogue_index_tools",
+        "Tools in the search index of a worker; the greatest",
+        lambda: catalogue.size,
+        greatest=True,
+    )
     mailer = Mailer(settings.smtp_url, sender=settings.mail_from, outbox=settings.outbox_folder)
+    mails = MailQueue(store, mailer, secret, traces)
+    meters.sampled_gauge(
+        "negotiator_mails_waiting",
+        "Mails that are not sent yet, of all machines that share the database",
+        lambda: mails.waiting,
+        greatest=True,
+    )
     return Services(
         settings=settings,
         meters=meters,
         traces=traces,
         overload=overload,
         secret=secret,
-        catalogue_index=CatalogueIndex(store, folder=settings.data_dir / "search-index"),
+        catalogue_index=catalogue,
         store=store,
         keyring=keyring,
         credentials=credentials,
@@ -131,7 +145,7 @@ def build_services(settings: Settings) -> Services:
         ),
         agent_calls=agent_calls,
         mailer=mailer,
-        mails=MailQueue(store, mailer, secret, traces),
+        mails=mails,
         page_router=_page_router(settings, store, limits, guard, secret),
     )
 
@@ -157,6 +171,13 @@ def _store(settings: Settings, meters: MetricRegistry, overload: OverloadRecord)
         committed=commits.observe,
         refused=lambda: overload.note("database"),
     )
+    for state in ("running", "waiting"):
+        meters.sampled_gauge(
+            "negotiator_database_work",
+            "Units of the current commit or connections in use, and those that wait for either",
+            lambda state=state: getattr(store.load, state),
+            state=state,
+        )
     if not settings.traces_url:
         return store
     from negotiator.store.traced_store import TracedStore  # only where traces are on

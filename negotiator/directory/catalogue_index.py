@@ -76,6 +76,11 @@ class CatalogueIndex:
         """The health check: `lesser` while an index that should be stored is in memory."""
         return "lesser: search index in memory" if self._faults.error else "ok"
 
+    @property
+    def size(self) -> int:
+        """The tools in the index; 0 before it is built."""
+        return 0 if self._index is None else len(self._index)
+
     async def current(self) -> tuple["SearchIndex", int]:
         """The index as of the newest change, and the number of that change."""
         newest = await self._store.read(change_queries.latest)

@@ -70,6 +70,7 @@ class MetricsEndpoint:
 
     async def text(self) -> bytes:
         """The current metrics; the files of the workers are read off the event loop."""
+        self.meters.sample()
         snapshot = await thread_pools.FILES.run(self.meters.snapshot)
         return prometheus_text(snapshot, self.issuing).encode()
 

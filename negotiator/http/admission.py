@@ -190,6 +190,11 @@ class AdmissionQueue:
         self._scheduled = False
         self._turned_at = self._empty_at = time.monotonic()
 
+    @property
+    def waiting(self) -> int:
+        """The requests that have not begun."""
+        return self._waiting + len(self._fresh)
+
     def arrive(self, request: WaitingRequest) -> None:
         """Begin the request, or let it wait; it begins or is refused within a bounded time."""
         scope = request.scope

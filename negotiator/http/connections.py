@@ -14,6 +14,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from email.utils import formatdate
+from functools import partial
 from http import HTTPStatus
 from typing import Final, Protocol, Self
 
@@ -199,6 +200,18 @@ class WorkerConnections:
         self._logged: dict[str, float] = {}
         name, meaning = "negotiator_transport_refusals_total", "Connections and requests refused"
         self._counters = {each: meters.counter(name, meaning, reason=each) for each in REASONS}
+        for kind, count in (("requests", self.requests), ("streams", self.streams)):
+            meters.sampled_gauge(
+                "negotiator_connections",
+                "Open connections",
+                partial(getattr, count, "total"),
+                kind=kind,
+            )
+        meters.sampled_gauge(
+            "negotiator_admission_waiting",
+            "Requests that have not begun",
+            lambda: admission.waiting,
+        )
 
     def key(self, peer: str) -> str:
         """The key that a client's address is counted by; empty without a limit: for a proxy or a Unix socket."""

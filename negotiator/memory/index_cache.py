@@ -68,6 +68,11 @@ class MemoryIndexCache:
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._taken = 0
 
+    @property
+    def held_bytes(self) -> int:
+        """The size of all indexes in memory, as `capacity` counts it."""
+        return self._taken
+
     async def of(self, owner: str) -> "MemoryIndex":
         """The owner's index with every change committed before the call."""
         stamp, removed = await self._store.read(lambda tx: owner_stamps(tx, owner))

@@ -51,6 +51,11 @@ class MemorySearch:
         self._turn = asyncio.Lock()
         self._vectors: OrderedDict[tuple[str, str], VectorArray] = OrderedDict()
 
+    @property
+    def index_bytes(self) -> int:
+        """The size of the indexes in memory."""
+        return self._indexes.held_bytes
+
     async def search(self, owner: str, request: SearchMemories) -> dict[str, Any]:
         """The best matches; 422 for an invalid filter, 503 for a semantic search while the embedder is unavailable.
 

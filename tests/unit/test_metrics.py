@@ -53,6 +53,31 @@ def test_a_request_is_counted_by_operation_and_status_and_time(tmp_path: Path) -
     assert found['process_resident_memory_bytes{worker="0"}'] > 1_000_000
 
 
+def test_a_gauge_is_the_sum_or_the_greatest_of_the_live_workers_and_a_time_outlives_its_worker(
+    tmp_path: Path,
+) -> None:
+    def worker(load: float, finished: int) -> MetricRegistry:
+        meters = MetricRegistry(tmp_path)
+        meters.sampled_gauge("load", "Sum", lambda: load, per_unit=1000)
+        meters.sampled_gauge("worst", "Greatest", lambda: load, greatest=True, per_unit=1000)
+        when = meters.timestamp("finished", "Newest")
+        meters.open()
+        when.set(finished)
+        return meters
+
+    one, other = worker(1.25, 1_800_000_000), worker(3.5, 1_700_000_000)
+    assert (values(one)["load"], values(one)["worst"]) == (0, 0)
+    one.sample()
+    other.sample()
+    both = values(other)
+    assert (both["load"], both["worst"], both["finished"]) == (4.75, 3.5, 1_800_000_000)
+    one.close()
+    alone = values(other)
+    other.close()
+    assert (alone["load"], alone["worst"], alone["finished"]) == (3.5, 3.5, 1_800_000_000)
+    assert 0 < alone["negotiator_disk_free_bytes"] <= alone["negotiator_disk_bytes"]
+
+
 @given(st.lists(st.integers(0, 20 * 10**9), max_size=50))
 def test_buckets_only_grow_and_end_at_the_count(ticks: list[int]) -> None:
     meters = MetricRegistry(Path())
