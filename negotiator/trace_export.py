@@ -5,6 +5,7 @@ is away or hangs, the oldest are dropped, and no request waits.
 """
 
 import asyncio
+import contextlib
 import logging
 import os
 import random
@@ -222,7 +223,8 @@ class TraceExport:
 
         def end() -> None:
             provider.shutdown()
-            loop.call_soon_threadsafe(done.set)
+            with contextlib.suppress(RuntimeError):  # the loop has ended in the meantime
+                loop.call_soon_threadsafe(done.set)
 
         threading.Thread(target=end, daemon=True).start()
         try:

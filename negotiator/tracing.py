@@ -63,7 +63,7 @@ def error_name(raised: BaseException) -> str:
     return type(raised).__name__
 
 
-class Step:
+class SpanBlock:
     """`with` this block, the span is the current one; it ends with the block. Without a span nothing happens."""
 
     __slots__ = ("_span", "_token")
@@ -89,15 +89,15 @@ class Step:
         self._span.end("" if raised is None else error_name(raised))
 
 
-_NO_STEP: Final = Step(None)
+_NO_STEP: Final = SpanBlock(None)
 
 
-def step(name: str, kind: SpanKind = "internal", attributes: Attributes | None = None) -> Step:
+def step(name: str, kind: SpanKind = "internal", attributes: Attributes | None = None) -> SpanBlock:
     """A span inside the current one, for a `with` block; its value is None while nothing is recorded."""
     span = current_span.get()
     if span is None or not span.is_open:
         return _NO_STEP
-    return Step(span.child(name, kind, attributes or {}))
+    return SpanBlock(span.child(name, kind, attributes or {}))
 
 
 def outgoing_headers() -> dict[str, str]:
@@ -114,7 +114,7 @@ def traced_task(
         return task
 
     async def run() -> None:
-        with Step(source.begin(name)):
+        with SpanBlock(source.begin(name)):
             await task()
 
     return run

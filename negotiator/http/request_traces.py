@@ -36,7 +36,7 @@ class RequestTraces:
         span.note({"http.request.method": scope.get("method", "WEBSOCKET")})
         token = trace_id.set(span.traceparent.split("-")[1])
         try:
-            with tracing.Step(span):
+            with tracing.SpanBlock(span):
                 await self._app(scope, receive, send)
         finally:
             trace_id.reset(token)

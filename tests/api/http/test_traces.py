@@ -20,7 +20,7 @@ from negotiator.metrics import MetricRegistry, prometheus_text
 from negotiator.settings import Settings, load
 from negotiator.settings_files import SettingsError
 from negotiator.trace_export import QUEUE, TraceExport
-from negotiator.tracing import Step, current_span, outgoing_headers, step
+from negotiator.tracing import SpanBlock, current_span, outgoing_headers, step
 from tests.conftest import bearer, connect, make_settings, running
 from tests.helpers.fake_issuer import registration
 from tests.helpers.mcp_client import McpClient
@@ -198,7 +198,7 @@ async def test_the_caller_decides_what_is_recorded_only_where_it_is_followed(
             passed = export.begin("work", traceparent=SAMPLED)
             assert passed is not None
             assert (passed.is_open, passed.traceparent) == (False, UNSAMPLED)
-            with Step(passed), step("inside"):
+            with SpanBlock(passed), step("inside"):
                 assert outgoing_headers() == {"traceparent": UNSAMPLED}
         async with exporting(collector.url, tmp_path, sample=0, follows_caller=True) as export:
             followed = export.begin("followed", traceparent=SAMPLED)
@@ -228,7 +228,7 @@ async def test_a_service_of_the_operator_gets_the_trace(tmp_path: Path) -> None:
     with collecting() as collector:
         async with exporting(collector.url, tmp_path) as export:
             await embedder.embed(["outside of a trace"])
-            with Step(export.begin("work")):
+            with SpanBlock(export.begin("work")):
                 await embedder.embed(["text"])
     await embedder.close()
     called = named(collector.spans, "embedding")
