@@ -361,7 +361,7 @@ class Settings(SpeechSettings, TransportSettings):
         description="A collector's OTLP/HTTP URL, such as http://127.0.0.1:4318/v1/traces; empty: no traces.",
     )
     traces_sample: float = Field(
-        0.1, ge=0, le=1, description="Share of the requests that are traced, 0 to 1."
+        0.01, ge=0, le=1, description="Share of the requests that are traced, 0 to 1."
     )
     traces_follow_caller: bool = Field(
         False,
