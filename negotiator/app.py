@@ -112,6 +112,7 @@ async def _started(
     if application.services.traces:
         application.services.traces.start()
     await application.store.start()
+    await application.keyring.start()
     await application.pipeline.limits.start()
     _freeze_loaded_objects()
     tasks = [
@@ -119,6 +120,7 @@ async def _started(
         for work in (
             run_each_minute(_periodic_tasks(application)),
             application.services.mails.run(),
+            application.keyring.watch(),
             connections.watch(),
             application.services.meters.sample_regularly(),
         )

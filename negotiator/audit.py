@@ -31,6 +31,8 @@ EVENTS: Final = (
     "identity.dropped",
     "key.rotated",
     "signing_key.rotated",
+    "signing_key.moved",
+    "signing_key.removed",
     "key.revoked",
     "key.expired",
     "assertion.refused",

@@ -147,6 +147,8 @@ class TransportSettings(BaseModel):
 _SQLITE: Final = "sqlite+aiosqlite:///"
 _SHORTEST_TRAIL: Final = 30
 """Days; a trigger in the database refuses to delete younger events of the audit trail."""
+_SHORTEST_SECRET: Final = 32
+"""Characters: it is stretched by no slow hash."""
 PATHS: Final = ("data_dir", "keys_dir", "models_dir", "speech_model_path")
 
 Network = IPv4Network | IPv6Network
@@ -194,6 +196,15 @@ class Settings(SpeechSettings, TransportSettings):
         default_factory=lambda: _data_folder(),
         description="Folder of the database, the outbox and the pepper. Unset: var in the checkout; without one "
         "$XDG_DATA_HOME/negotiator, by default ~/.local/share/negotiator.",
+    )
+    keys_in: Literal["files", "database"] = Field(
+        "files", description="Where the signing keys are: files in keys_dir, or the database."
+    )
+    keys_secret: str = Field(
+        "",
+        description="Secret that encrypts the signing keys in the database, the same on all machines, at least 32 "
+        "characters; made on first start if empty.",
+        repr=False,
     )
     keys_dir: Path = Field(
         default_factory=lambda values: _keys_folder(values["data_dir"]),
@@ -388,6 +399,13 @@ class Settings(SpeechSettings, TransportSettings):
             raise ValueError("names no service")
         return value
 
+    @field_validator("keys_secret")
+    @classmethod
+    def _is_no_passphrase(cls, value: str) -> str:
+        if 0 < len(value) < _SHORTEST_SECRET:
+            raise ValueError(f"must have at least {_SHORTEST_SECRET} characters")
+        return value
+
     @field_validator("audit_retention_days")
     @classmethod
     def _is_a_month_at_least(cls, value: int) -> int:
@@ -499,6 +517,11 @@ class Settings(SpeechSettings, TransportSettings):
     def pepper_file(self) -> Path:
         """The file of the pepper, which counts while `secret` is empty."""
         return self.data_dir / "secret"
+
+    @property
+    def keys_secret_file(self) -> Path:
+        """The file of the secret that encrypts signing keys, which counts while `keys_secret` is empty."""
+        return self.data_dir / "keys-secret"
 
     @property
     def outbox_folder(self) -> Path:

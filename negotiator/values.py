@@ -42,6 +42,11 @@ def now() -> int:
     return time.time_ns() // 1_000_000
 
 
+def elapsed() -> float:
+    """Seconds of a clock that nobody sets and that a machine's sleep does not stop, where the system has one."""
+    return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
+
+
 class _Ulids:
     """New ULIDs, strictly increasing within the process, so that lists can be ordered by them."""
 

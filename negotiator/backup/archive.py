@@ -1,7 +1,8 @@
 """What a backup holds: a manifest, then the bytes of its members one after the other, all deflated.
 
 The manifest is one line of JSON and gives each member's name and size. A member is the database, the pepper, a signing
-key or an unsent mail; a reader takes no other name, so that none can point out of the folder that it is unpacked into.
+key, the secret of those in the database, or an unsent mail; a reader takes no other name, so that none can point out of
+the folder that it is unpacked into.
 """
 
 import re
@@ -24,9 +25,10 @@ from negotiator.backup.encrypted_stream import (
 DATABASE: Final = "database"
 PEPPER: Final = "secret"
 KEYS: Final = "keys"
+KEYS_WRAPPING: Final = "keys-secret"
 OUTBOX: Final = "outbox"
 _MEMBER: Final = re.compile(
-    r"database|secret|keys/(?:key|rsa)_[0-9a-z]{26}\.pem|outbox/mail_[0-9a-z]{26}\.eml"
+    r"database|secret|keys-secret|keys/(?:key|rsa)_[0-9a-z]{26}\.pem|outbox/mail_[0-9a-z]{26}\.eml"
 )
 _SMALL: Final = 1 << 20
 """The most bytes of every member but the database."""

@@ -6,6 +6,7 @@ import fcntl
 import os
 import secrets
 import shutil
+import sqlite3
 import tempfile
 from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
@@ -20,8 +21,12 @@ from negotiator.backup import archive
 from negotiator.backup.archive import Manifest, write_archive
 from negotiator.backup.database_copy import copy_database, count_rows, open_file, revision_of
 from negotiator.backup.encrypted_stream import EncryptedWriter
+from negotiator.compose.shared_secrets import fault_of_place
+from negotiator.database_keys import WrappedKey
 from negotiator.errors import Unavailable
 from negotiator.settings import Settings
+from negotiator.store import fingerprints
+from negotiator.store.sqlite import SqliteTransaction
 
 _FOLDER: Final = "unfinished-"
 _LOCK: Final = "lock"
@@ -35,6 +40,8 @@ async def write_backup(settings: Settings, target: IO[bytes], passphrase: str) -
             await copy_database(settings.database_url, copy)
             with open_file(copy) as database:
                 revision, counts = revision_of(database), count_rows(database)
+                if WrappedKey.__tablename__ in counts:
+                    _check_place(settings, database)
             # The open file outlives its name: a backup that is killed leaves no readable copy.
             opened: list[tuple[str, IO[bytes]]] = [
                 (archive.DATABASE, stack.enter_context(copy.open("rb")))
@@ -42,7 +49,10 @@ async def write_backup(settings: Settings, target: IO[bytes], passphrase: str) -
         # Keys after the rows: the key of every token that the rows name is there, since a rotation removes no key
         # whose tokens live.
         opened += [(archive.PEPPER, BytesIO(_read_pepper(settings)))]
-        opened += _read_keys(settings.keys_dir)
+        if settings.keys_in == "database":
+            opened += [(archive.KEYS_WRAPPING, BytesIO(_read_keys_secret(settings)))]
+        else:
+            opened += _read_keys(settings.keys_dir)
         for path in sorted(settings.outbox_folder.glob("*.eml")):
             with contextlib.suppress(FileNotFoundError):
                 opened.append((f"{archive.OUTBOX}/{path.name}", BytesIO(path.read_bytes())))
@@ -137,12 +147,25 @@ def _read_keys(folder: Path) -> list[tuple[str, IO[bytes]]]:
     return keys
 
 
+def _check_place(settings: Settings, copy: sqlite3.Connection) -> None:
+    """Raise `Unavailable` when the backup would not have the signing keys of the database, or not their secret."""
+    if fault := fault_of_place(settings, fingerprints.recorded(SqliteTransaction(copy))):
+        raise Unavailable(fault)
+
+
 def _read_pepper(settings: Settings) -> bytes:
-    if settings.secret:
-        return settings.secret.encode()
+    return settings.secret.encode() or _read_secret(settings.pepper_file, "pepper")
+
+
+def _read_keys_secret(settings: Settings) -> bytes:
+    path = settings.keys_secret_file
+    return settings.keys_secret.encode() or _read_secret(path, "secret of the signing keys")
+
+
+def _read_secret(path: Path, name: str) -> bytes:
     try:
-        return settings.pepper_file.read_bytes()
+        return path.read_bytes()
     except FileNotFoundError:
         raise Unavailable(
-            f"There is no pepper at {settings.pepper_file}: no server has run with these settings."
+            f"There is no {name} at {path}: no server has run with these settings."
         ) from None

@@ -27,8 +27,9 @@ from negotiator.backup.archive import ArchiveReader, Manifest
 from negotiator.backup.encrypted_stream import EncryptedReader, UnreadableBackup
 from negotiator.backup.making import sync_folder, work_folder
 from negotiator.data_folder import RESTORE_JOURNAL, own_data_folder
+from negotiator.database_keys import check_rows
 from negotiator.errors import Conflict
-from negotiator.keys import check_keys
+from negotiator.keys import UnusableKeyError, check_keys
 from negotiator.settings import Settings
 from negotiator.store.migrate import migrations_held
 from negotiator.store.schema_upgrades import known_revisions, upgrade_file
@@ -168,6 +169,7 @@ class RestorePlaces:
         files = [Path(f"{database}{end}") for end in _DATABASE_FILES] if database else []
         files += [
             settings.pepper_file,
+            settings.keys_secret_file,
             settings.outbox_folder,
             *sorted(settings.keys_dir.glob("*.pem")),
         ]
@@ -199,6 +201,13 @@ def _unpack(source: IO[bytes], passphrase: str, folder: Path) -> Manifest:
             raise UnreadableBackup(
                 "The database in the backup has other rows than its manifest says."
             )
+        if archive.KEYS_WRAPPING in manifest.members:
+            try:
+                check_rows(
+                    SqliteTransaction(database), (folder / archive.KEYS_WRAPPING).read_bytes()
+                )
+            except UnusableKeyError as fault:
+                raise UnreadableBackup(str(fault)) from None
     check_keys(folder / archive.KEYS)
     return manifest
 
@@ -250,13 +259,15 @@ async def _replace(settings: Settings, places: RestorePlaces, copy: Path) -> lis
 def _placements(settings: Settings, places: RestorePlaces, unpacked: Path) -> list[FileMove]:
     """The renames of the new files; those for another folder are copied beside their place first."""
     moves: list[FileMove] = [FileMove(unpacked / archive.PEPPER, settings.pepper_file)]
+    if (unpacked / archive.KEYS_WRAPPING).exists():
+        moves.append(FileMove(unpacked / archive.KEYS_WRAPPING, settings.keys_secret_file))
     if (unpacked / archive.OUTBOX).exists():
         moves.append(FileMove(unpacked / archive.OUTBOX, settings.outbox_folder))
     if places.database is not None:
         beside = places.staged(places.database.parent) / places.database.name
         shutil.move(unpacked / archive.DATABASE, beside)
         moves.append(FileMove(beside, places.database))
-    for path in sorted((unpacked / archive.KEYS).iterdir()):
+    for path in sorted((unpacked / archive.KEYS).glob("*.pem")):
         beside = places.staged(settings.keys_dir) / path.name
         shutil.move(path, beside)
         moves.append(FileMove(beside, settings.keys_dir / path.name))

@@ -7,6 +7,7 @@ from typing import IO, Annotated, Any, Final
 
 import typer
 
+from negotiator.backup import archive
 from negotiator.backup.archive import Manifest
 from negotiator.backup.encrypted_stream import UnreadableBackup
 from negotiator.backup.making import new_file, write_backup
@@ -99,6 +100,21 @@ async def restore(
         print_warning(
             f"{ENV_PREFIX}SECRET is not the backup's pepper: no server starts until it is unset, since the backup's "
             f"is in {settings.pepper_file}; or negotiator keys adopt makes API keys, open codes and sessions void"
+        )
+    wrapping = settings.keys_secret_file
+    if archive.KEYS_WRAPPING in made.members:
+        if settings.keys_in == "files":
+            print_warning(
+                f"the backup's signing keys are in the database: set {ENV_PREFIX}KEYS_IN=database"
+            )
+        if settings.keys_secret and settings.keys_secret.encode() != wrapping.read_bytes():
+            print_warning(
+                f"{ENV_PREFIX}KEYS_SECRET is not the secret of the backup's signing keys: no server starts until it is "
+                f"unset, since the backup's is in {wrapping}; or negotiator keys adopt makes new keys, and tokens void"
+            )
+    elif settings.keys_in == "database":
+        print_warning(
+            f"the backup's signing keys are files: run negotiator keys import {settings.keys_dir}"
         )
     if done.erased_again is None:
         print_warning(

@@ -28,12 +28,17 @@ from negotiator.cli.running_servers import running_servers
 from negotiator.cli.serve import interpreter_warning
 from negotiator.compose.assistant import build_embedder
 from negotiator.compose.base_address import difference, is_loopback
-from negotiator.compose.shared_secrets import fault_of, load_pepper, missing_secret
+from negotiator.compose.shared_secrets import (
+    fault_of,
+    load_pepper,
+    missing_secret,
+    open_keyring,
+)
 from negotiator.discovery.health_routes import HEALTH_PATH
 from negotiator.discovery.probe_routes import PROBE_WORD, ArrivedRequest, probe_path
-from negotiator.errors import Refusal
+from negotiator.errors import Refusal, Unavailable
 from negotiator.http.connections import TransportBounds
-from negotiator.keys import ALGORITHMS, Keyring, UnusableKeyError
+from negotiator.keys import ALGORITHMS, FolderKeyring, Keyring, UnusableKeyError
 from negotiator.negotiations.advisor import WordingRequest, build_advisor
 from negotiator.settings import Settings
 from negotiator.settings_files import SettingsSources
@@ -54,6 +59,7 @@ _TOO_FAR_APART: Final = 60.0
 """Seconds between two clocks from which on the doctor warns, and from which on nothing is deleted."""
 _WELL: Final = ("ok", "off", "ready", "idle", "loading")
 """How the health of a part begins that needs nothing done."""
+_SERVE_MAKES: Final = "negotiator serve makes them."
 _LINE: Final = "We would sign this week."
 
 
@@ -114,7 +120,10 @@ async def check_folders(patient: Patient) -> list[Finding]:
     """Owner and rights of the data folder, the database file and the keys folder."""
     settings = patient.settings
     found: list[Finding] = []
-    for name, folder in (("data", settings.data_dir), ("keys", settings.keys_dir)):
+    folders = [("data", settings.data_dir)]
+    if settings.keys_in == "files":
+        folders.append(("keys", settings.keys_dir))
+    for name, folder in folders:
         if not folder.exists():
             parent = _existing(folder)
             able = os.access(parent, os.W_OK | os.X_OK)
@@ -129,7 +138,7 @@ async def check_folders(patient: Patient) -> list[Finding]:
     database = settings.data_dir / "negotiator.db"
     found += [
         Finding("data", "fault", f"{path} may be read by other users", f"chmod 600 {path}")
-        for path in (database, settings.data_dir / "secret")
+        for path in (database, settings.pepper_file, settings.keys_secret_file)
         if path.exists() and path.stat().st_mode & 0o077
     ]
     return found
@@ -173,13 +182,13 @@ async def check_descriptors(patient: Patient) -> list[Finding]:
 
 
 async def check_keys(patient: Patient) -> list[Finding]:
-    """The signing keys: present, sound, and readable by their owner alone."""
+    """The files of the signing keys: present, sound, and readable by their owner alone."""
+    if patient.settings.keys_in == "database":
+        return []
     folder = patient.settings.keys_dir
     files = sorted(folder.glob("*.pem")) if folder.is_dir() else []
     if not files:
-        return [
-            Finding("signing", "warning", "no signing keys yet", "negotiator serve makes them.")
-        ]
+        return [Finding("signing", "warning", "no signing keys yet", _SERVE_MAKES)]
     found = [
         Finding("signing", "fault", f"{path} may be read by other users", f"chmod 600 {path}")
         for path in files
@@ -187,11 +196,15 @@ async def check_keys(patient: Patient) -> list[Finding]:
     ]
     try:
         await asyncio.to_thread(keys.check_keys, folder)
-        ring = await asyncio.to_thread(Keyring, folder)
+        ring = await asyncio.to_thread(FolderKeyring, folder)
     except (UnusableKeyError, OSError) as fault:
         return [*found, Finding("signing", "fault", str(fault), "Restore the file from a backup.")]
-    listed = ", ".join(f"{name} {ring.family(name)[-2].kid}" for name in ALGORITHMS)
-    return found or [Finding("signing", "ok", f"{len(files)} keys; in use: {listed}")]
+    return found or [_usable(ring)]
+
+
+def _usable(ring: Keyring) -> Finding:
+    listed = ", ".join(f"{name} {ring.signing(name).kid}" for name in ALGORITHMS)
+    return Finding("signing", "ok", f"{len(ring.all())} keys; in use: {listed}")
 
 
 async def check_database(patient: Patient) -> list[Finding]:
@@ -225,24 +238,38 @@ async def check_database(patient: Patient) -> list[Finding]:
 
 async def _shared(settings: Settings) -> list[Finding]:
     """Whether pepper, signing keys and base URL are those of the machines that share the database."""
+    in_database = settings.keys_in == "database"
+    found: list[Finding] = []
     async with _opened(settings.database_url) as store:
         recorded = await store.read(fingerprints.recorded)
         other_base = await store.read(lambda tx: difference(tx, settings))
-    if not recorded:
-        return []
-    fault = missing_secret(settings, recorded)
-    if not fault:
-        ring = await asyncio.to_thread(Keyring, settings.keys_dir)
-        fault = fault_of(settings, load_pepper(settings), ring, recorded)
+        if in_database and recorded.keys().isdisjoint(ALGORITHMS):
+            return [Finding("signing", "warning", "no signing keys yet", _SERVE_MAKES)]
+        fault = missing_secret(settings, recorded)
+        if not recorded or not (fault or in_database or _has_key_files(settings)):
+            return []
+        try:
+            if not fault:
+                ring = await open_keyring(settings, store)
+                fault = fault_of(settings, load_pepper(settings), ring, recorded)
+                found += [_usable(ring)] if in_database else []
+        except Unavailable as refusal:
+            fault = refusal.description
+        except UnusableKeyError as unusable:
+            return [Finding("signing", "fault", str(unusable), "Restore a backup of the database.")]
     if fault:
         text, _, advice = fault.partition(": ")
-        found = [Finding("secrets", "fault", text, f"{advice[0].upper()}{advice[1:]}")]
+        found.append(Finding("secrets", "fault", text, f"{advice[0].upper()}{advice[1:]}"))
     else:
-        found = [Finding("secrets", "ok", "pepper and signing keys are those of the database")]
+        found.append(Finding("secrets", "ok", "pepper and signing keys are those of the database"))
     if other_base:
         advice = "Give every machine the same NEGOTIATOR_BASE_URL."
         found.append(Finding("base", "warning", other_base, advice))
     return found
+
+
+def _has_key_files(settings: Settings) -> bool:
+    return settings.keys_dir.is_dir() and any(settings.keys_dir.glob("*.pem"))
 
 
 async def _connections(patient: Patient) -> Finding:

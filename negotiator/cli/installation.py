@@ -7,13 +7,13 @@ import orjson
 import typer
 
 from negotiator import __version__, audit
-from negotiator.cli.database import is_missing, load_settings, run_unit
+from negotiator.cli.database import is_missing, load_settings, open_store, run_unit
 from negotiator.cli.output import JsonOption, async_command, print_result, print_table
-from negotiator.compose.shared_secrets import adopt, load_pepper, note_rotation
+from negotiator.compose import shared_secrets
 from negotiator.directory import exchange_import
 from negotiator.discovery import openapi
-from negotiator.keys import ALGORITHMS, Keyring
-from negotiator.store.statement import Transaction
+from negotiator.keys import ALGORITHMS, FolderKeyring
+from negotiator.settings import ENV_PREFIX
 from negotiator.values import timestamp
 
 keys_app = typer.Typer(no_args_is_help=True)
@@ -102,7 +102,12 @@ async def print_openapi(as_json: JsonOption = False) -> None:
 @async_command
 async def list_keys(as_json: JsonOption = False) -> None:
     """List the signing keys: for each algorithm the current key, the next key (published already) and retired keys."""
-    ring = Keyring(load_settings().keys_dir)
+    settings = load_settings()
+    if settings.keys_in == "files":
+        ring = FolderKeyring(settings.keys_dir)
+    else:
+        async with open_store(settings) as store:
+            ring = await shared_secrets.open_keyring(settings, store)
     rows: list[dict[str, str]] = []
     for algorithm in ALGORITHMS:
         family = ring.family(algorithm)
@@ -124,18 +129,67 @@ async def list_keys(as_json: JsonOption = False) -> None:
 async def rotate_keys(as_json: JsonOption = False) -> None:
     """Make the next keys the signing keys; running servers notice within a second and no request fails."""
     settings = load_settings()
-    keyring = Keyring(settings.keys_dir)
-    current = keyring.rotate()
-    if not is_missing(settings.database_url):
+    if settings.keys_in == "files" and is_missing(settings.database_url):
+        kid = FolderKeyring(settings.keys_dir).rotate().kid
+    else:
+        async with open_store(settings, quiet=True) as store:
+            kid = await shared_secrets.rotate_keys(store, settings)
+    print_result({"current": kid}, f"{kid} is the signing key now.", as_json=as_json)
 
-        def unit(tx: Transaction) -> None:
-            note_rotation(tx, settings, keyring)
-            audit.record(tx, "signing_key.rotated", current.kid, actor="operator")
 
-        await run_unit(unit, settings)
-    print_result(
-        {"current": current.kid}, f"{current.kid} is the signing key now.", as_json=as_json
+@keys_app.command("remove")
+@async_command
+async def remove_key(
+    kid: Annotated[str, typer.Argument(metavar="KEY", help="Its id, as `keys list` shows it.")],
+    as_json: JsonOption = False,
+) -> None:
+    """Delete a retired signing key that leaked: what it signed is dead within a second."""
+    settings = load_settings()
+    async with open_store(settings) as store:
+        await shared_secrets.remove_key(store, settings, kid)
+    print_result({"removed": kid}, f"{kid} is deleted.", as_json=as_json)
+
+
+@keys_app.command("import")
+@async_command
+async def import_keys(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of the PEM files.")],
+    replace: Annotated[
+        bool,
+        typer.Option(
+            "--replace", help="Delete the keys that the database has. Stop all servers before."
+        ),
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Copy signing keys from files into the database, encrypted; then set KEYS_IN=database on every machine."""
+    settings = load_settings()
+    async with open_store(settings) as store:
+        count = await shared_secrets.import_keys(store, settings, folder, replaces=replace)
+    line = (
+        f"The database has the {count} keys of {folder}. Set {ENV_PREFIX}KEYS_IN=database and the same "
+        f"{ENV_PREFIX}KEYS_SECRET on every machine, restart them one after the other, then delete the files."
     )
+    print_result({"keys": count}, line, as_json=as_json)
+
+
+@keys_app.command("export")
+@async_command
+async def export_keys(
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="A folder without keys; made if missing.")
+    ],
+    as_json: JsonOption = False,
+) -> None:
+    """Move the signing keys from the database into files, not encrypted; then set KEYS_IN=files on every machine."""
+    settings = load_settings()
+    async with open_store(settings) as store:
+        count = await shared_secrets.export_keys(store, settings, folder)
+    line = (
+        f"{folder} has the {count} keys, and the database has none. Set {ENV_PREFIX}KEYS_IN=files and "
+        f"{ENV_PREFIX}KEYS_DIR on every machine, give each a copy, and restart them."
+    )
+    print_result({"keys": count}, line, as_json=as_json)
 
 
 @keys_app.command("adopt")
@@ -144,10 +198,10 @@ async def adopt_secrets(as_json: JsonOption = False) -> None:
     """Make this machine's pepper and signing keys those of the database, where they were lost or changed on purpose.
 
     What was issued with others is void: with another pepper API keys, open codes and sessions, with other keys tokens.
+    Keys in the database that this machine's secret does not decrypt are deleted.
     """
     settings = load_settings()
-    keyring, pepper = Keyring(settings.keys_dir), load_pepper(settings)
-    await run_unit(lambda tx: adopt(tx, pepper, keyring), settings)
-    kid = keyring.current.kid
+    async with open_store(settings, quiet=True) as store:
+        kid = await shared_secrets.adopt(store, settings)
     line = f"The pepper of this machine and its keys ({kid} signs) are those of the database now."
     print_result({"current": kid}, line, as_json=as_json)

@@ -67,7 +67,9 @@ def print_version(*, verbose: bool) -> None:
             f"Settings: {files}",
             f"Base URL: {settings.base_url}",
             f"Data folder: {settings.data_dir.absolute()}",
-            f"Keys folder: {settings.keys_dir.absolute()}",
+            f"Keys folder: {settings.keys_dir.absolute()}"
+            if settings.keys_in == "files"
+            else "Keys: in the database",
         ]
     print_result(None, "\n".join(lines), as_json=False)
 

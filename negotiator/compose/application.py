@@ -168,7 +168,7 @@ def build_application(settings: Settings) -> Application:
         sign_in=SIGN_IN_PATH,
         mcp=MCP_PATH,
     )
-    documents = published_documents(site, _authorization(settings), jwks=services.keyring.jwks)
+    documents = published_documents(site, _authorization(settings), services.keyring)
     home = next(document for document in documents if document.path == HOME_PATH)
     return Application(
         services=services,

@@ -32,18 +32,13 @@ STEP_PAUSE: Final = 3600.0
 log = telemetry.logger(__name__)
 
 
-def _elapsed() -> float:
-    """Seconds of a clock that nobody sets and that a machine's sleep does not stop, where the system has one."""
-    return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
-
-
 class ClockComparison:
     """Compares this machine's clock with the database's, and with the time that really passed since the last look."""
 
     def __init__(
         self,
         now: Callable[[], int] = lambda: values.now(),
-        elapsed: Callable[[], float] = _elapsed,
+        elapsed: Callable[[], float] = values.elapsed,
     ) -> None:
         self._now, self._elapsed = now, elapsed
         self._last = (now(), elapsed())

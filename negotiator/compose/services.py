@@ -9,7 +9,7 @@ from negotiator.agents.mail import Mailer
 from negotiator.agents.mail_queue import MailQueue
 from negotiator.caller import CallerRate, anonymous_caller
 from negotiator.compose.rate_budgets import build_limits
-from negotiator.compose.shared_secrets import load_pepper
+from negotiator.compose.shared_secrets import load_pepper, make_keyring
 from negotiator.console.admin_router import ADMIN_ENTRY
 from negotiator.console.browser_sessions import BrowserSessions
 from negotiator.console.cookies import BrowserCookies
@@ -84,11 +84,8 @@ def build_services(settings: Settings) -> Services:
     overload, traces = OverloadRecord(meters), _traces(settings, meters)
     for pool in thread_pools.POOLS:
         pool.measure(meters)
-    store, keyring, rate_levels = (
-        _store(settings, meters, overload),
-        Keyring(settings.keys_dir),
-        _levels(settings),
-    )
+    store, rate_levels = _store(settings, meters, overload), _levels(settings)
+    keyring = make_keyring(settings, store)
     credentials = _credentials(
         settings, store, keyring=keyring, pepper=secret, rate_levels=rate_levels
     )

@@ -1,7 +1,8 @@
 """The pepper and the signing keys, and whether they are those of all machines that share the database.
 
-The database has a fingerprint of the pepper and the ids of the signing keys. The first start records them. A machine
-with another pepper, or without the key that signs, would void what the others issue, so it does not start.
+The database has a fingerprint of the pepper and the ids of the signing keys, and while these are in it one of the
+secret that encrypts them. The first start records them. A machine with another pepper, or without the key that signs,
+would void what the others issue, so it does not start.
 """
 
 import contextlib
@@ -12,10 +13,19 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from negotiator.errors import Unavailable
+from negotiator import audit
+from negotiator.database_keys import WRAPPING, DatabaseKeyring, KeyWrapping
+from negotiator.errors import Conflict, Unavailable
 from negotiator.fault_log import FaultLog
-from negotiator.keys import ALGORITHMS, Keyring
-from negotiator.settings import Settings
+from negotiator.keys import (
+    ALGORITHMS,
+    FolderKeyring,
+    Keyring,
+    UnusableKeyError,
+    read_keys,
+    write_keys,
+)
+from negotiator.settings import ENV_PREFIX, Settings
 from negotiator.store import fingerprints
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
@@ -28,11 +38,27 @@ _ADOPT: Final = (
 )
 
 
+_IN_DATABASE: Final = (
+    "The signing keys of this database are in it: set NEGOTIATOR_KEYS_IN=database, or move them into files by "
+    "`negotiator keys export FOLDER`."
+)
+_IN_FILES: Final = (
+    "The signing keys of this database are in files: set NEGOTIATOR_KEYS_IN=files, or move them into it by "
+    "`negotiator keys import FOLDER`."
+)
+
+
 def load_pepper(settings: Settings) -> bytes:
     """The secret behind codes and cursors: from the settings, else a file that the first start creates."""
-    if settings.secret:
-        return settings.secret.encode()
-    path = settings.pepper_file
+    return settings.secret.encode() or _read_or_make(settings.pepper_file)
+
+
+def load_keys_secret(settings: Settings) -> bytes:
+    """The secret that encrypts signing keys in the database: from the settings, else a file that is made once."""
+    return settings.keys_secret.encode() or _read_or_make(settings.keys_secret_file)
+
+
+def _read_or_make(path: Path) -> bytes:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with contextlib.suppress(FileExistsError):
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -41,10 +67,36 @@ def load_pepper(settings: Settings) -> bytes:
     return path.read_bytes()
 
 
+def make_keyring(settings: Settings, store: Store) -> FolderKeyring | DatabaseKeyring:
+    """The signing keys of these settings; those of a database are not loaded yet."""
+    if settings.keys_in == "files":
+        return FolderKeyring(settings.keys_dir)
+    return DatabaseKeyring(store, load_keys_secret(settings))
+
+
+async def open_keyring(settings: Settings, store: Store) -> FolderKeyring | DatabaseKeyring:
+    """The signing keys of these settings, loaded; made where the database knows none yet.
+
+    Raises `Unavailable` or `UnusableKeyError` where that cannot be.
+    """
+    if settings.keys_in == "files":
+        return FolderKeyring(settings.keys_dir)
+    return await _open_database_keyring(settings, store)
+
+
+async def _open_database_keyring(settings: Settings, store: Store) -> DatabaseKeyring:
+    if fault := fault_of_place(settings, await store.read(fingerprints.recorded)):
+        raise Unavailable(fault)
+    keyring = DatabaseKeyring(store, load_keys_secret(settings))
+    await keyring.make_first()
+    await keyring.load()
+    return keyring
+
+
 async def claim_secrets(store: Store, settings: Settings) -> bytes:
     """Create the pepper and the keys where the database knows none yet; returns the pepper.
 
-    Raises `Unavailable` when the database's are others, and then leaves no new file.
+    Raises `Unavailable` or `UnusableKeyError` when the database's are others, and then leaves no new file.
     """
     recorded = await store.read(fingerprints.recorded)
     if fault := missing_secret(settings, recorded):
@@ -52,9 +104,9 @@ async def claim_secrets(store: Store, settings: Settings) -> bytes:
     before = _files(settings)
     pepper = load_pepper(settings)
     try:
-        keyring = Keyring(settings.keys_dir)
+        keyring = await open_keyring(settings, store)
         await store.write(partial(_claim, settings=settings, pepper=pepper, keyring=keyring))
-    except Unavailable:
+    except (Unavailable, UnusableKeyError):
         for path in _files(settings) - before:
             path.unlink()
         raise
@@ -63,29 +115,115 @@ async def claim_secrets(store: Store, settings: Settings) -> bytes:
 
 def missing_secret(settings: Settings, recorded: Mapping[str, str]) -> str:
     """Which of the database's secrets this machine has not at all, and what to do; empty when it has each."""
-    files = _files(settings)
-    if PEPPER in recorded and not settings.secret and settings.pepper_file not in files:
+    if PEPPER in recorded and not settings.secret and not settings.pepper_file.exists():
         return f"{settings.pepper_file} is missing, the pepper of this database: copy it from {_ADOPT}."
-    has_keys = any(path.suffix == ".pem" for path in files)
-    return (
-        ""
-        if has_keys or recorded.keys().isdisjoint(ALGORITHMS)
-        else _other_keys(settings, recorded)
-    )
+    if fault := fault_of_place(settings, recorded):
+        return fault
+    if settings.keys_in == "files" and _has_keys(recorded) and not _key_files(settings):
+        return _other_keys(settings, recorded)
+    return ""
 
 
-def adopt(tx: Transaction, pepper: bytes, keyring: Keyring) -> None:
-    """Make this pepper and these keys those of the database."""
-    for name, value in _own(pepper, keyring).items():
-        fingerprints.record(tx, name, value)
+async def rotate_keys(store: Store, settings: Settings) -> str:
+    """Let the next signing keys sign; returns the id of the ES256 key that signs now.
 
+    Raises `Unavailable` when the keys of these settings are not those of the database.
+    """
 
-def note_rotation(tx: Transaction, settings: Settings, keyring: Keyring) -> None:
-    """Record the keys that sign after a rotation; `Unavailable` when the database's keys are others."""
-    recorded = fingerprints.recorded(tx)
+    def note(tx: Transaction, kid: str) -> None:
+        audit.record(tx, "signing_key.rotated", kid, actor="operator")
+
+    recorded = await store.read(fingerprints.recorded)
+    if fault := fault_of_place(settings, recorded):
+        raise Unavailable(fault)
+    keyring = await open_keyring(settings, store)
     if fault := _fault_of_keys(settings, keyring, recorded):
         raise Unavailable(fault)
-    _record_newer(tx, keyring, recorded)
+    if isinstance(keyring, DatabaseKeyring):
+        return (await keyring.rotate(note)).kid
+    kid = keyring.rotate().kid
+
+    def unit(tx: Transaction) -> None:
+        _record_newer(tx, keyring, fingerprints.recorded(tx))
+        note(tx, kid)
+
+    await store.write(unit)
+    return kid
+
+
+async def remove_key(store: Store, settings: Settings, kid: str) -> None:
+    """Delete a retired signing key. `NotFound` when there is none of this id, `Conflict` when it signs or will."""
+    keyring = await open_keyring(settings, store)
+    if not keyring.is_retired(kid):
+        raise Conflict(f"{kid} signs, or will after the next rotation; rotate first.")
+
+    def note(tx: Transaction) -> None:
+        audit.record(tx, "signing_key.removed", kid, actor="operator")
+
+    if isinstance(keyring, DatabaseKeyring):
+        await keyring.remove([kid], note)
+    else:
+        keyring.remove(kid)
+        await store.write(note)
+
+
+async def import_keys(store: Store, settings: Settings, folder: Path, *, replaces: bool) -> int:
+    """Put the keys of a folder into the database; returns their number.
+
+    Raises `Conflict` when it has some and these do not replace them, and `Unavailable` when others sign for it.
+    """
+    keys = read_keys(folder)
+    recorded = await store.read(fingerprints.recorded)
+    lacking = _signing(recorded) - {key.kid for key in keys}
+    if lacking and not replaces:
+        raise Unavailable(f"{folder} lacks keys that sign for this database ({_listed(lacking)}).")
+    keyring = DatabaseKeyring(store, load_keys_secret(settings))
+    await keyring.replace(keys, partial(_note_place, place="database"), replaces=replaces)
+    return len(keys)
+
+
+async def export_keys(store: Store, settings: Settings, folder: Path) -> int:
+    """Move the keys from the database into files of a folder; returns their number.
+
+    The files stay when the database fails after they were written: it may have deleted its keys.
+    """
+    if any(folder.glob("*.pem")):
+        raise Conflict(f"{folder} has keys; name another folder.")
+    keyring = await _open_database_keyring(
+        settings.model_copy(update={"keys_in": "database"}), store
+    )
+    keys = keyring.all()
+    write_keys(folder, keys)
+    try:
+        await keyring.remove(None, partial(_note_place, place="files"))
+    except Conflict:
+        for key in keys:
+            (folder / f"{key.kid}.pem").unlink()
+        raise
+    return len(keys)
+
+
+def _note_place(tx: Transaction, place: str) -> None:
+    audit.record(tx, "signing_key.moved", place, actor="operator")
+
+
+async def adopt(store: Store, settings: Settings) -> str:
+    """Make the pepper and the keys of these settings those of the database; returns the id of the key that signs.
+
+    Keys in the database that the secret of these settings does not open are deleted, and new ones made.
+    """
+    pepper, keyring = load_pepper(settings), make_keyring(settings, store)
+    if isinstance(keyring, DatabaseKeyring):
+        await keyring.adopt()
+
+    def unit(tx: Transaction) -> None:
+        for name, value in _own(pepper, keyring).items():
+            fingerprints.record(tx, name, value)
+        if not isinstance(keyring, DatabaseKeyring):
+            fingerprints.forget(tx, WRAPPING)
+
+    await store.write(unit)
+    return keyring.current.kid
 
 
 def fault_of(
@@ -94,7 +232,7 @@ def fault_of(
     """Why these secrets do not work with the database, and what to do; empty when they do."""
     if recorded.get(PEPPER, _digest(pepper)) != _digest(pepper):
         return _another_pepper(settings)
-    return _fault_of_keys(settings, keyring, recorded)
+    return fault_of_place(settings, recorded) or _fault_of_keys(settings, keyring, recorded)
 
 
 class SecretsComparison:
@@ -114,7 +252,9 @@ class SecretsComparison:
 
     def state(self) -> str:
         """`ok`, or a few words for the health check, which is public and so names no file."""
-        return "lesser: not those of the other machines" if self._faults.error else "ok"
+        if self._faults.error:
+            return "lesser: not those of the other machines"
+        return "lesser: a signing key cannot be used" if self._keyring.fault else "ok"
 
 
 def _claim(tx: Transaction, settings: Settings, pepper: bytes, keyring: Keyring) -> None:
@@ -143,8 +283,21 @@ def _digest(pepper: bytes) -> str:
 
 
 def _files(settings: Settings) -> set[Path]:
-    keys = settings.keys_dir.glob("*.pem") if settings.keys_dir.is_dir() else ()
-    return {*keys, *((settings.pepper_file,) if settings.pepper_file.exists() else ())}
+    made = (settings.pepper_file, settings.keys_secret_file)
+    return {*_key_files(settings), *(path for path in made if path.exists())}
+
+
+def _key_files(settings: Settings) -> list[Path]:
+    return list(settings.keys_dir.glob("*.pem")) if settings.keys_dir.is_dir() else []
+
+
+def _has_keys(recorded: Mapping[str, str]) -> bool:
+    return bool(_signing(recorded))
+
+
+def _signing(recorded: Mapping[str, str]) -> set[str]:
+    """The ids of the keys that sign for the database."""
+    return {recorded[name] for name in ALGORITHMS if name in recorded}
 
 
 def _another_pepper(settings: Settings) -> str:
@@ -152,15 +305,37 @@ def _another_pepper(settings: Settings) -> str:
     return f"{place} is not the pepper of this database: copy it from {_ADOPT}."
 
 
+def fault_of_place(settings: Settings, recorded: Mapping[str, str]) -> str:
+    """Why the database's signing keys are not where these settings say, or cannot be decrypted by their secret."""
+    wrapping = recorded.get(WRAPPING)
+    if settings.keys_in == "files":
+        return _IN_DATABASE if wrapping else ""
+    if wrapping is None:
+        return _IN_FILES if _has_keys(recorded) else ""
+    known = settings.keys_secret or settings.keys_secret_file.exists()
+    if known and KeyWrapping(load_keys_secret(settings)).fingerprint == wrapping:
+        return ""
+    place = f"{ENV_PREFIX}KEYS_SECRET" if settings.keys_secret else settings.keys_secret_file
+    return f"{place} is not the secret of this database's signing keys: copy it from {_ADOPT}."
+
+
 def _fault_of_keys(settings: Settings, keyring: Keyring, recorded: Mapping[str, str]) -> str:
     own = {key.kid for key in keyring.all()}
-    wanted = {recorded[name] for name in ALGORITHMS if name in recorded}
-    return "" if wanted <= own else _other_keys(settings, recorded)
+    return "" if _signing(recorded) <= own else _other_keys(settings, recorded)
 
 
 def _other_keys(settings: Settings, recorded: Mapping[str, str]) -> str:
-    wanted = ", ".join(recorded[name] for name in ALGORITHMS if name in recorded)
+    wanted = _listed(_signing(recorded))
+    if settings.keys_in == "database":
+        return (
+            f"The database lacks keys that sign for it ({wanted}): "
+            "restore them from a backup, or run `negotiator keys adopt` to make new ones."
+        )
     return (
         f"{settings.keys_dir} lacks keys that sign for this database ({wanted}): "
         f"put in the place of its files those of {_ADOPT}."
     )
+
+
+def _listed(kids: set[str]) -> str:
+    return ", ".join(sorted(kids))

@@ -1,6 +1,6 @@
 """Every document that the service publishes, made from its description."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, Final
 
 import orjson
@@ -29,6 +29,7 @@ from negotiator.discovery.documents import (
 )
 from negotiator.discovery.site import DirectoryRates, SiteDescription
 from negotiator.http.operation import ServiceDescription
+from negotiator.keys import Keyring
 
 _ICON: Final = "/icon.svg"
 _ALWAYS: Final = (
@@ -73,11 +74,11 @@ def make_site(
 
 
 def published_documents(
-    site: SiteDescription, authorization: AuthorizationServerInfo, *, jwks: Callable[[], Any]
+    site: SiteDescription, authorization: AuthorizationServerInfo, keyring: Keyring
 ) -> tuple[PublicDocument, ...]:
     """The documents. All but the keys, which rotate, are made once; the large ones at the first request."""
     return (
-        *_metadata(site, authorization, jwks),
+        *_metadata(site, authorization, keyring),
         *_catalogues(site),
         *_for_agents(site),
         *_for_people(site),
@@ -85,7 +86,7 @@ def published_documents(
 
 
 def _metadata(
-    site: SiteDescription, authorization: AuthorizationServerInfo, jwks: Callable[[], Any]
+    site: SiteDescription, authorization: AuthorizationServerInfo, keyring: Keyring
 ) -> Iterable[PublicDocument]:
     described = {
         **{
@@ -103,7 +104,10 @@ def _metadata(
     }
     yield from (_json(path, document) for path, document in described.items())
     yield PublicDocument(
-        authorization_metadata.JWKS_PATH, "application/jwk-set+json", lambda: orjson.dumps(jwks())
+        authorization_metadata.JWKS_PATH,
+        "application/jwk-set+json",
+        lambda: orjson.dumps(keyring.jwks()),
+        prepare=keyring.freshen,
     )
 
 

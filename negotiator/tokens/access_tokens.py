@@ -17,7 +17,7 @@ from sqlmodel import col, select
 from negotiator import audit, values
 from negotiator.caller import Caller
 from negotiator.errors import InvalidRequest, Refusal
-from negotiator.keys import ALGORITHM, Keyring
+from negotiator.keys import ALGORITHM, Keyring, SigningKey
 from negotiator.scopes import ASSISTANT, DIRECTORY
 from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
 from negotiator.store.store import Store
@@ -224,6 +224,7 @@ class AccessTokens:
         self._pepper = pepper
         self._find_standing = find_standing
         self._believed: dict[bytes, tuple[int, Caller]] = {}
+        self._believed_by: list[SigningKey] = []
         self.seen = TokenUseTracker()
 
     def make(
@@ -306,6 +307,9 @@ class AccessTokens:
         if credential.startswith(api_keys.BEARER_PREFIX):
             return await self._authenticate_opaque(credential)
         key = hashlib.sha256(credential.encode()).digest()
+        if self._keyring.loaded is not self._believed_by:  # a key may have been deleted
+            self._believed_by = self._keyring.loaded
+            self._believed.clear()
         found = self._believed.get(key)
         if found is None:
             found = self._believe(credential)

@@ -7,7 +7,7 @@ import httpx2
 import pytest
 
 from negotiator.compose.application import build_application
-from negotiator.keys import Keyring
+from negotiator.keys import FolderKeyring
 from negotiator.scopes import ASSISTANT
 from negotiator.store.statement import Transaction
 from negotiator.tokens import clients
@@ -127,7 +127,7 @@ async def test_rotating_keys_under_load_fails_no_request(server: Server) -> None
     async def rotate() -> None:
         try:
             await asyncio.to_thread(server.run, "keys", "rotate")
-            ring = Keyring(server.folder / "keys")
+            ring = FolderKeyring(server.folder / "keys")
             for _ in range(2):
                 await asyncio.to_thread(ring.rotate)
         finally:

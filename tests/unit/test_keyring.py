@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from negotiator import keys, values
-from negotiator.keys import ALGORITHM, Keyring, SigningKey, raw_signature
+from negotiator.keys import ALGORITHM, FolderKeyring, SigningKey, raw_signature
 
 _PRIVATE = ec.generate_private_key(ec.SECP256R1())
 _KEY = SigningKey("key_1", 0, ALGORITHM, _PRIVATE, _PRIVATE.public_key())
@@ -29,7 +29,7 @@ _number = st.integers(1, _ORDER - 1) | st.integers(0, 255).map(
 
 def test_a_token_signed_right_after_two_rotations_is_verified_at_once(tmp_path: Path) -> None:
     """Two rotations in a second: the key that signs was never seen by the other worker as the next one."""
-    signer, verifier = Keyring(tmp_path), Keyring(tmp_path)
+    signer, verifier = FolderKeyring(tmp_path), FolderKeyring(tmp_path)
     signer.rotate()
     signer.rotate()
     token = signer.sign({"sub": "x"}, "at+jwt")
@@ -39,7 +39,7 @@ def test_a_token_signed_right_after_two_rotations_is_verified_at_once(tmp_path: 
 
 
 def test_an_unknown_key_is_none_and_the_others_stay(tmp_path: Path) -> None:
-    ring = Keyring(tmp_path)
+    ring = FolderKeyring(tmp_path)
     before = ring.all()
     assert ring.find("key_unknown") is None
     assert ring.all() == before
@@ -49,7 +49,7 @@ def test_an_unknown_key_is_none_and_the_others_stay(tmp_path: Path) -> None:
 def test_a_rotation_after_the_clock_was_set_back_is_a_rotation(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ring = Keyring(tmp_path)
+    ring = FolderKeyring(tmp_path)
     made = [key.kid for key in ring.family("ES256")]
 
     def an_hour_ago(kind: str) -> str:
@@ -81,7 +81,7 @@ def test_a_signature_has_64_bytes_however_short_its_numbers_are(r: int, s: int) 
 
 
 def test_a_token_of_an_rsa_key_is_verified_by_another_library(tmp_path: Path) -> None:
-    ring = Keyring(tmp_path)
+    ring = FolderKeyring(tmp_path)
     key = ring.signing("RS256")
     token = ring.sign({"sub": "x"}, "JWT", algorithm="RS256")
     assert jwt.decode(token, key.verifying, algorithms=["RS256"]) == {"sub": "x"}
@@ -89,7 +89,7 @@ def test_a_token_of_an_rsa_key_is_verified_by_another_library(tmp_path: Path) ->
 
 
 def test_a_new_key_that_cannot_be_read_leaves_the_loaded_ones_in_use(tmp_path: Path) -> None:
-    ring = Keyring(tmp_path)
+    ring = FolderKeyring(tmp_path)
     before = ring.current.kid
     (tmp_path / f"{ring.all()[1].kid[:-1]}z.pem").write_text("not a key")
     ring._looked = -1000.0  # pyright: ignore[reportPrivateUsage]  a second has passed

@@ -1,13 +1,15 @@
 """Keys rotate under live tokens, and no request fails."""
 
+import asyncio
 from pathlib import Path
 
 import httpx2
 import jwt
 import pytest
 
-from negotiator.keys import Keyring
+from negotiator.compose.shared_secrets import rotate_keys
 from negotiator.settings import Settings
+from negotiator.store.store import make_store
 from tests.conftest import bearer, connect, make_settings, running
 
 
@@ -24,18 +26,33 @@ def signer(agent: dict[str, str]) -> str:
     return kid
 
 
+async def rotate(settings: Settings) -> str:
+    """Rotate as a command does."""
+    store = make_store(settings.database_url)
+    await store.start()
+    try:
+        return await rotate_keys(store, settings)
+    finally:
+        await store.close()
+
+
+@pytest.mark.parametrize("place", ["files", "database"])
 @pytest.mark.asyncio
 async def test_tokens_of_every_key_live_on_through_rotations(
-    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
-    monkeypatch.setattr("negotiator.keys._LOOK_EVERY", -1.0)
-    keys = tmp_path / "own keys"
-    strict = make_settings(settings.data_dir, keys)
+    monkeypatch.setattr("negotiator.keys._LOOK_EVERY", 0.001)
+    monkeypatch.setattr("negotiator.database_keys._POLL", 0.001)
+    monkeypatch.setattr("negotiator.database_keys.LEAD", 0)
+    strict = make_settings(
+        settings.data_dir, tmp_path / "own keys", keys_in=place, keys_secret="s" * 32
+    )
     async with running(strict) as application, connect(application) as client:
         agents = [await fresh(client)]
         for _ in range(3):
             published = (await client.get("/.well-known/jwks.json")).json()["keys"]
-            following = Keyring(keys).rotate().kid
+            following = await rotate(strict)
+            await asyncio.sleep(0.05)
             assert following in {key["kid"] for key in published}, "published before it signs"
             agents.append(await fresh(client))
             assert signer(agents[-1]) == following

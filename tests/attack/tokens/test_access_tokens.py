@@ -9,7 +9,7 @@ import pytest
 
 from negotiator.compose.application import build_application
 from negotiator.http.operation import Operation
-from negotiator.keys import Keyring
+from negotiator.keys import FolderKeyring
 from negotiator.scopes import ASSISTANT, ordered
 from negotiator.settings import Settings
 from tests.conftest import Mint, Register, bearer
@@ -109,7 +109,7 @@ async def test_two_authorization_headers_are_one_too_many(
     assert (await forger.client.get(LIST, headers=[good])).is_success
 
 
-def _resigned(keyring: Keyring, token: str, typ: str = "at+jwt", **claims: Any) -> str:
+def _resigned(keyring: FolderKeyring, token: str, typ: str = "at+jwt", **claims: Any) -> str:
     payload = token.split(".")[1]
     told = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
     changed = {name: value for name, value in {**told, **claims}.items() if value is not None}
@@ -123,7 +123,7 @@ async def test_no_other_kind_of_secret_is_a_token(
     """107, 111, 112, 113: each on every operation; then the one thing that is a token."""
     token = (await register())["access_token"]
     _, code = await mint()
-    keyring = Keyring(settings.keys_dir)
+    keyring = FolderKeyring(settings.keys_dir)
     head, payload, signature = token.split(".")
     jag = forger.forge(Forgery(), "register")
     confused = {
@@ -161,7 +161,7 @@ async def test_an_access_token_of_ours_is_no_assertion(
 ) -> None:
     """30, 114: not as it is, not under the assertion's type, not with our name as the issuer's."""
     token = (await register())["access_token"]
-    keyring = Keyring(settings.keys_dir)
+    keyring = FolderKeyring(settings.keys_dir)
     for text in (token, _resigned(keyring, token, "oauth-id-jag+jwt")):
         before = forger.counts()
         for kind in ("urn:ietf:params:oauth:token-type:id-jag", "verified_email"):

@@ -6,7 +6,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from negotiator.keys import Keyring
+from negotiator.keys import FolderKeyring
 from negotiator.scopes import ASSISTANT
 from negotiator.settings import Settings
 from negotiator.store.sqlite import SqliteStore
@@ -102,6 +102,6 @@ async def test_introspection_by_a_client_with_a_secret_writes_nothing(
 
 @pytest.mark.asyncio
 async def test_a_unit_that_signs_fails_the_test(change: Change, settings: Settings) -> None:
-    keyring = Keyring(settings.keys_dir)
+    keyring = FolderKeyring(settings.keys_dir)
     with pytest.raises(AssertionError, match="sign inside a write unit"):
         await change(lambda _tx: keyring.sign({}, "at+jwt"))

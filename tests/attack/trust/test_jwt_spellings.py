@@ -16,7 +16,7 @@ from jwt.algorithms import ECAlgorithm, RSAAlgorithm
 import negotiator
 from negotiator.directory import identity_proof
 from negotiator.errors import InvalidRequest
-from negotiator.keys import ALGORITHM, RS256, Keyring
+from negotiator.keys import ALGORITHM, RS256, FolderKeyring
 from negotiator.scopes import ASSISTANT
 from negotiator.settings import Settings
 from negotiator.strict_json import read_jws
@@ -147,7 +147,7 @@ async def test_an_access_token_has_one_spelling(
         value = b"Bearer " + text.encode("utf-8")
         return await client.get(LIST, headers=[(b"authorization", value)])
 
-    key = Keyring(settings.keys_dir).current.private
+    key = FolderKeyring(settings.keys_dir).current.private
     await every_other_spelling_is_refused(good, key, present, around=False)
 
 
@@ -173,7 +173,7 @@ async def test_an_identity_assertion_has_one_spelling(
     async def present(text: str) -> httpx2.Response:
         return await client.post(TOKEN, data={"grant_type": JWT_BEARER, "assertion": text})
 
-    key = Keyring(settings.keys_dir).current.private
+    key = FolderKeyring(settings.keys_dir).current.private
     await every_other_spelling_is_refused(good, key, present)
 
 
@@ -269,7 +269,7 @@ async def test_a_hint_at_who_is_signed_in_has_one_spelling(
 ) -> None:
     good = (await ada.tokens(public_app))["id_token"]
     algorithm = json.loads(_decoded(good.split(".")[0]))["alg"]
-    key = Keyring(settings.keys_dir).signing(algorithm).private
+    key = FolderKeyring(settings.keys_dir).signing(algorithm).private
     assert algorithm in {RS256, ALGORITHM}
     for name, text in (*respelled(good), *resigned(good, key)):
         answer = await ada.http.get(public_app.asks(prompt="none", id_token_hint=text))

@@ -2,6 +2,7 @@
 
 import re
 import shutil
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -34,7 +35,16 @@ class Machine:
         return self.run(*SERVE)
 
     def files(self) -> set[str]:
-        return {path.name for path in (*self.data.glob("secret"), *self.keys.glob("*.pem"))}
+        made = (*self.data.glob("secret"), *self.data.glob("keys-secret"), *self.keys.glob("*.pem"))
+        return {path.name for path in made}
+
+    def doctor(self) -> str:
+        return CommandLine(self.variables).run("doctor").out
+
+    def kids(self) -> list[str]:
+        return [
+            each["kid"] for each in CommandLine(self.variables).run("keys", "list", "--json").value
+        ]
 
 
 @pytest.fixture(autouse=True)
@@ -45,6 +55,11 @@ def never_serves(monkeypatch: pytest.MonkeyPatch) -> None:
         raise SystemExit(0)
 
     monkeypatch.setattr("negotiator.cli.supervisor.main", served)
+
+
+@pytest.fixture(autouse=True)
+def never_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("negotiator.database_keys.LEAD", 0)
 
 
 @pytest.fixture
@@ -145,3 +160,134 @@ def test_the_start_names_the_port_that_it_took(tmp_path: Path) -> None:
         assert f"Negotiator at http://127.0.0.1:{address} " in said
     machine.variables["NEGOTIATOR_LISTEN"] = "8000"
     assert CommandLine(machine.variables).run("serve").exit_code == 2
+
+
+def with_keys_in_database(folder: Path, name: str) -> Machine:
+    """A machine of an installation whose signing keys are in the database."""
+    machine = Machine(folder, name)
+    machine.variables |= {
+        "NEGOTIATOR_KEYS_IN": "database",
+        "NEGOTIATOR_SECRET": "the pepper of all machines",
+        "NEGOTIATOR_KEYS_SECRET": "the secret of the keys of all machines",
+    }
+    return machine
+
+
+@covers("5.1:keys-in-database")
+def test_machines_with_keys_in_the_database_share_no_file(tmp_path: Path) -> None:
+    first, second = (with_keys_in_database(tmp_path, name) for name in ("first", "second"))
+    assert first.starts() == second.starts() == ""
+    assert first.kids() == second.kids()
+    assert len(first.kids()) == 4
+    assert first.files() == second.files() == set()
+    assert first.run("keys", "rotate") == ""
+    assert second.starts() == ""
+    assert len(second.kids()) == 6
+    assert second.run("keys", "rotate") == first.run("keys", "rotate") == ""
+    assert "ok       signing    10 keys; in use: ES256 key_" in first.doctor()
+    assert "ok       secrets" in second.doctor()
+
+
+@covers("5.1:keys-in-database")
+def test_another_secret_of_the_keys_is_refused_in_one_line(tmp_path: Path) -> None:
+    first, second = (with_keys_in_database(tmp_path, name) for name in ("first", "second"))
+    assert first.starts() == ""
+    second.variables["NEGOTIATOR_KEYS_SECRET"] = "another secret of the keys of all"
+    for words in (SERVE, ("keys", "list"), ("keys", "rotate")):
+        [line] = second.run(*words).splitlines()
+        assert "NEGOTIATOR_KEYS_SECRET is not the secret of this database's signing keys" in line
+        assert "another secret" not in line
+    assert "fault    secrets    NEGOTIATOR_KEYS_SECRET is not the secret" in second.doctor()
+    del second.variables["NEGOTIATOR_KEYS_SECRET"]
+    assert f"{second.data}/keys-secret is not the secret of this database" in second.starts()
+    assert second.files() == set(), "no secret is made where the database has another"
+    second.variables["NEGOTIATOR_KEYS_SECRET"] = "short"
+    assert "NEGOTIATOR_KEYS_SECRET: must have at least 32 characters" in second.starts()
+
+
+def test_a_secret_is_made_on_the_first_start_and_the_others_need_a_copy(tmp_path: Path) -> None:
+    first, second = (with_keys_in_database(tmp_path, name) for name in ("first", "second"))
+    for machine in (first, second):
+        del machine.variables["NEGOTIATOR_KEYS_SECRET"]
+    assert first.starts() == ""
+    assert first.files() == {"keys-secret"}
+    assert (first.data / "keys-secret").stat().st_mode & 0o777 == 0o600
+    assert "keys-secret is not the secret" in second.starts()
+    shutil.copy(first.data / "keys-secret", second.data)
+    assert second.starts() == ""
+
+
+def test_a_changed_row_is_refused_in_one_line_that_names_the_key(tmp_path: Path) -> None:
+    machine = with_keys_in_database(tmp_path, "first")
+    assert machine.starts() == ""
+    kid = machine.kids()[1]
+    with sqlite3.connect(tmp_path / "shared.db") as database:
+        database.execute("update signing_keys set wrapped = x'00112233' where kid = ?", (kid,))
+    for words in (SERVE, ("keys", "list"), ("keys", "rotate")):
+        [line] = machine.run(*words).splitlines()
+        assert f"The signing key {kid} in the database cannot be decrypted" in line
+    assert f"fault    signing    The signing key {kid} in the database" in machine.doctor()
+    assert machine.run("keys", "adopt") == ""
+    assert machine.starts() == ""
+    assert kid not in machine.kids()
+
+
+def test_lost_keys_are_not_made_anew_in_silence(tmp_path: Path) -> None:
+    machine = with_keys_in_database(tmp_path, "first")
+    assert machine.starts() == ""
+    with sqlite3.connect(tmp_path / "shared.db") as database:
+        database.execute("delete from signing_keys")
+    assert "The database has no signing keys." in machine.starts()
+    assert "fault    signing" in machine.doctor()
+    assert machine.run("keys", "adopt") == ""
+    assert machine.starts() == ""
+
+
+@covers("5.2:keys")
+def test_keys_move_into_the_database_and_back(tmp_path: Path, first: Machine) -> None:
+    kids = first.kids()
+    shutil.copy(first.data / "secret", tmp_path)
+    in_database = with_keys_in_database(tmp_path, "second")
+    in_database.variables["NEGOTIATOR_SECRET"] = (tmp_path / "secret").read_text()
+    assert "The signing keys of this database are in files" in in_database.starts()
+    assert "are in files" in in_database.doctor()
+    Machine(tmp_path, "third").keys.mkdir(parents=True)
+    assert "has no signing keys of a server" in in_database.run(
+        "keys", "import", str(tmp_path / "third/keys")
+    )
+    assert in_database.run("keys", "import", str(first.keys)) == ""
+    assert in_database.kids() == kids
+    assert in_database.starts() == ""
+    assert "has signing keys; --replace" in in_database.run("keys", "import", str(first.keys))
+    for words in (SERVE, ("keys", "rotate")):
+        assert "The signing keys of this database are in it" in first.run(*words)
+    assert first.kids() == kids, "a refused rotation changes no file"
+
+    assert in_database.run("keys", "rotate") == ""
+    rotated = in_database.kids()
+    assert f"{first.keys} has keys" in in_database.run("keys", "export", str(first.keys))
+    assert in_database.run("keys", "export", str(tmp_path / "moved")) == ""
+    files = sorted((tmp_path / "moved").glob("*.pem"))
+    assert [path.stem for path in files] == rotated
+    assert {path.stat().st_mode & 0o777 for path in files} == {0o600}
+    assert "are in files" in in_database.starts()
+    first.variables["NEGOTIATOR_KEYS_DIR"] = str(tmp_path / "moved")
+    assert first.starts() == ""
+    assert first.kids() == rotated
+    assert first.run("keys", "rotate") == ""
+
+
+def test_other_keys_replace_those_of_the_database_only_when_told_so(
+    tmp_path: Path, first: Machine
+) -> None:
+    alone = Machine(tmp_path / "elsewhere", "other")
+    (tmp_path / "elsewhere").mkdir()
+    assert alone.starts() == ""
+    in_database = with_keys_in_database(tmp_path, "second")
+    in_database.variables["NEGOTIATOR_SECRET"] = (first.data / "secret").read_text()
+    assert "lacks keys that sign for this database" in in_database.run(
+        "keys", "import", str(alone.keys)
+    )
+    assert in_database.run("keys", "import", "--replace", str(alone.keys)) == ""
+    assert in_database.kids() == alone.kids()
+    assert in_database.starts() == ""

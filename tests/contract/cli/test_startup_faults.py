@@ -10,7 +10,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from negotiator.keys import Keyring
+from negotiator.keys import FolderKeyring
 from tests.contract.requirements import covers
 from tests.helpers.command_line import CommandLine
 
@@ -148,7 +148,7 @@ def test_a_database_that_breaks_while_it_is_used_is_one_line(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("content", [b"", b"garbage", b"-----BEGIN PRIVATE KEY-----\n"])
 def test_a_key_that_cannot_be_read_is_named(tmp_path: Path, content: bytes) -> None:
-    Keyring(tmp_path / "keys")
+    FolderKeyring(tmp_path / "keys")
     file = next((tmp_path / "keys").glob("*.pem"))
     file.write_bytes(content)
     for words in (SERVE, ("keys", "list"), ("keys", "rotate"), ("openapi",)):
@@ -156,7 +156,7 @@ def test_a_key_that_cannot_be_read_is_named(tmp_path: Path, content: bytes) -> N
 
 
 def test_a_key_of_another_kind_than_its_name_says_is_named(tmp_path: Path) -> None:
-    Keyring(tmp_path / "keys")
+    FolderKeyring(tmp_path / "keys")
     files = sorted((tmp_path / "keys").glob("*.pem"))
     shutil.copy(files[0], files[-1])
     assert str(files[-1]) in refused(machine(tmp_path, {}), *SERVE)

@@ -22,7 +22,7 @@ from negotiator.backup.making import write_backup
 from negotiator.backup.restoring import finish_interrupted_restore, restore_backup
 from negotiator.compose import ownership
 from negotiator.errors import Conflict, Unavailable
-from negotiator.keys import Keyring
+from negotiator.keys import FolderKeyring
 from negotiator.settings import Settings
 from negotiator.store import atomic_updates
 from negotiator.store.statement import Transaction
@@ -79,7 +79,7 @@ def here(tmp_path: Path, database_url: str) -> Settings:
     settings.pepper_file.write_text("the pepper")
     settings.outbox_folder.mkdir()
     (settings.outbox_folder / f"{values.new_id('mail')}.eml").write_text("To: ada@example.com\n\n.")
-    Keyring(settings.keys_dir)
+    FolderKeyring(settings.keys_dir)
     return settings
 
 
@@ -139,7 +139,7 @@ async def test_a_place_with_data_is_replaced_only_when_that_is_asked_for(here: S
     await write(here, lambda tx: user_queries.add(tx, "ada@example.com", actor="operator"))
     backup = await made(here)
     await write(here, lambda tx: user_queries.add(tx, "bob@example.com", actor="operator"))
-    Keyring(here.keys_dir).rotate()
+    FolderKeyring(here.keys_dir).rotate()
     keys = sorted(path.name for path in here.keys_dir.glob("*.pem"))
     with pytest.raises(Conflict, match="--replace"):
         await put_back(here, backup)
@@ -198,7 +198,7 @@ async def test_nothing_is_restored_while_another_machine_uses_the_database(
     postgres: Callable[[], str], tmp_path: Path
 ) -> None:
     settings = make_settings(tmp_path, tmp_path / "keys", database_url=postgres())
-    Keyring(settings.keys_dir)
+    FolderKeyring(settings.keys_dir)
     backup = await made(settings)
     other = create_async_engine(settings.database_url)
     async with other.connect() as connection:
@@ -348,3 +348,33 @@ def restoring_process(backup: Path, settings: Settings) -> Generator[Callable[[i
 
         yield run
         given.close()
+
+
+def with_keys_in_database(settings: Settings) -> Settings:
+    return settings.model_copy(update={"keys_in": "database"})
+
+
+async def test_keys_in_the_database_and_their_secret_are_in_the_backup(
+    here: Settings, there: Settings
+) -> None:
+    here, there = with_keys_in_database(here), with_keys_in_database(there)
+    async with running(here) as application, connect(application) as client:
+        body = {"agent_name": "a", "identity_type": "anonymous"}
+        agent = (await client.post("/api/agent/register", json=body)).json()
+    backup = await made(here)
+    assert await put_back(there, backup) == []
+    assert there.keys_secret_file.read_bytes() == here.keys_secret_file.read_bytes()
+    assert there.keys_secret_file.stat().st_mode & 0o777 == 0o600
+    assert not list(there.keys_dir.glob("*.pem"))
+    async with running(there) as application, connect(application) as client:
+        assert (await client.get("/api/negotiations", headers=bearer(agent))).status_code == 200
+
+
+async def test_no_backup_is_made_that_lacks_the_keys_or_their_secret(here: Settings) -> None:
+    async with running(with_keys_in_database(here)):
+        pass
+    with pytest.raises(Unavailable, match="keys of this database are in it"):
+        await made(here)
+    here.keys_secret_file.write_text("another secret of the same length, 32 or more")
+    with pytest.raises(Unavailable, match="is not the secret of this database"):
+        await made(with_keys_in_database(here))

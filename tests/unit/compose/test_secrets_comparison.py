@@ -3,7 +3,7 @@
 import pytest
 
 from negotiator.compose.shared_secrets import SecretsComparison, adopt
-from negotiator.keys import Keyring
+from negotiator.keys import FolderKeyring
 from negotiator.settings import Settings
 from negotiator.store.store import make_store
 
@@ -12,16 +12,16 @@ from negotiator.store.store import make_store
 async def test_health_says_that_another_machine_has_other_secrets_and_names_no_file(
     settings: Settings,
 ) -> None:
-    store, keyring = make_store(settings.database_url), Keyring(settings.keys_dir)
+    store, keyring = make_store(settings.database_url), FolderKeyring(settings.keys_dir)
     await store.start()
     try:
         secrets = SecretsComparison(settings, store, b"one", keyring)
         await secrets.compare()
         assert secrets.state() == "ok"
-        await store.write(lambda tx: adopt(tx, b"another", keyring))
+        await adopt(store, settings.model_copy(update={"secret": "another"}))
         await secrets.compare()
         assert secrets.state() == "lesser: not those of the other machines"
-        await store.write(lambda tx: adopt(tx, b"one", keyring))
+        await adopt(store, settings.model_copy(update={"secret": "one"}))
         await secrets.compare()
         assert secrets.state() == "ok"
     finally:
