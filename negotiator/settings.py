@@ -351,6 +351,11 @@ class Settings(SpeechSettings, TransportSettings):
         "", description="Bearer key for the embedding endpoint, if it needs one.", repr=False
     )
     embedding_model: str = Field("", description="Name of the embedding model.")
+    memory_search: Literal["auto", "worker"] = Field(
+        "auto",
+        description="Where memories are searched: `auto` in PostgreSQL if it has pgvector, else in each worker; "
+        "`worker` always there.",
+    )
     models_dir: Path | None = Field(
         None, description="Folder of built models; unset: inside the data folder."
     )

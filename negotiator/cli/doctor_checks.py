@@ -39,6 +39,7 @@ from negotiator.discovery.probe_routes import PROBE_WORD, ArrivedRequest, probe_
 from negotiator.errors import Refusal, Unavailable
 from negotiator.http.connections import TransportBounds
 from negotiator.keys import ALGORITHMS, FolderKeyring, Keyring, UnusableKeyError
+from negotiator.memory import search_rows
 from negotiator.negotiations.advisor import WordingRequest, build_advisor
 from negotiator.settings import Settings
 from negotiator.settings_files import SettingsSources
@@ -230,10 +231,22 @@ async def check_database(patient: Patient) -> list[Finding]:
     if not url.startswith("sqlite"):
         async with _opened(url) as store:
             findings.append(_clock("the database's", await store.clock() / 1000 - time.time()))
+            if found == newest:
+                findings.append(await _memory_search(patient.settings, store))
         findings.append(await _connections(patient))
     if found == newest:
         findings += await _shared(patient.settings)
     return findings
+
+
+async def _memory_search(settings: Settings, store: Store) -> Finding:
+    """Whether memories are searched in the database."""
+    if settings.memory_search == "worker":
+        return Finding("memory", "ok", "searched in each worker, by NEGOTIATOR_MEMORY_SEARCH")
+    if await store.read(search_rows.are_kept):
+        return Finding("memory", "ok", "searched in the database, by pgvector")
+    text = "searched in each worker: the database has no search rows (pgvector)"
+    return Finding("memory", "ok", text, "Install pgvector, then: negotiator memory index")
 
 
 async def _shared(settings: Settings) -> list[Finding]:

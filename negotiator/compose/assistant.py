@@ -16,6 +16,7 @@ from negotiator.directory.tool_alternatives import ToolAlternatives
 from negotiator.memory import vector_queries
 from negotiator.memory import wins_queries as wins
 from negotiator.memory.benchmarks_routes import BenchmarkRoutes
+from negotiator.memory.database_index import PreferredIndexes
 from negotiator.memory.embedding.embedder import Embedder
 from negotiator.memory.embedding.embedder_selection import choose_embedder
 from negotiator.memory.memories_lifecycle import ReferenceChecks
@@ -39,6 +40,7 @@ from negotiator.negotiations.tactic_routes import Tactics
 from negotiator.negotiations.usage_routes import UsageRoutes
 from negotiator.rehearsals.routes import Rehearsals
 from negotiator.settings import Settings
+from negotiator.store.store import Store
 from negotiator.teleprompter.audio_pipeline import AudioPipeline
 from negotiator.teleprompter.bus import publish_revocations
 from negotiator.teleprompter.bus_servers import make_bus
@@ -68,6 +70,7 @@ class MemoryServices:
     transfer: TransferRoutes
     search: MemorySearch
     embedder: MemoryEmbedder
+    indexes: PreferredIndexes
 
     def check(self) -> str:
         """The health check: `ok` with the model's name when it is loaded, `lesser` when a weaker one stands in.
@@ -109,6 +112,16 @@ def build_embedder(settings: Settings) -> Embedder:
     )
 
 
+def preferred_indexes(
+    settings: Settings, store: Store, embedder: MemoryEmbedder
+) -> PreferredIndexes:
+    """Where memories are searched."""
+    is_server = not settings.database_url.startswith("sqlite")
+    return PreferredIndexes(
+        store, embedder, preferred=is_server and settings.memory_search == "auto"
+    )
+
+
 MEMORY_REFERENCES: Final = ReferenceChecks(
     queries.require_negotiation, tactic_queries.require_tactic, queries.require_real
 )
@@ -117,11 +130,12 @@ MEMORY_REFERENCES: Final = ReferenceChecks(
 def build_memory(services: Services) -> MemoryServices:
     """Build the memory slices."""
     embedder = MemoryEmbedder(build_embedder(services.settings))
-    search = MemorySearch(services.store, embedder)
+    indexes = preferred_indexes(services.settings, services.store, embedder)
+    search = MemorySearch(services.store, embedder, indexes)
     memories = MemoryRoutes(services.store, services.cursors, embedder, search, MEMORY_REFERENCES)
     importer = MemoryImporter(services.store, embedder, MEMORY_REFERENCES)
     transfer = TransferRoutes(services.store, importer, more=(wins.list_for_export,))
-    return MemoryServices(memories, transfer, search, embedder)
+    return MemoryServices(memories, transfer, search, embedder, indexes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,10 +254,11 @@ def build_assistant(services: Services) -> Component:
         sockets=teleprompter.sockets,
         checks={
             "embedding": memory.check,
+            "memory_search": lambda: memory.indexes.state,
             "advisor": advisor.check,
             "speech": teleprompter.check,
         },
-        periodic_tasks=(advisor.probe, memory.warm),
+        periodic_tasks=(advisor.probe, memory.indexes.choose, memory.warm),
         tried_services=(try_advisor(settings, advisor), try_embedder(memory.embedder.embedder)),
         closes=(*teleprompter.closes, recogniser.close, advisor.close, memory.close),
     )

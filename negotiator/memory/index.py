@@ -7,7 +7,7 @@ answered by several terms, each with a weight; a word that no text has is answer
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import log
 from typing import Any, Final
 
@@ -23,12 +23,12 @@ from negotiator.memory.search_ranking import (
     top_rows,
 )
 
-_SATURATION: Final = 1.2
-_LENGTH: Final = 0.75
+SATURATION: Final = 1.2
+LENGTH: Final = 0.75
 _FEW: Final = 256
 _SPELLED_ALIKE: Final = 78
 _SPELLING_WEIGHT: Final = 0.7
-_SHORTEST_MISSPELLED: Final = 4
+SHORTEST_MISSPELLED: Final = 4
 
 KeywordArray = Any
 
@@ -87,7 +87,7 @@ class KeywordIndex:
         for term, weight in alternatives.items():
             rows, counts = self._of(self._numbers.get(term))
             if len(rows):
-                parts.append((rows, weight * (_SATURATION + 1) * counts / (counts + norm[rows])))
+                parts.append((rows, weight * (SATURATION + 1) * counts / (counts + norm[rows])))
         if len(parts) < 2:
             return parts[0] if parts else _NOWHERE
         rows, places = np.unique(np.concatenate([rows for rows, _ in parts]), return_inverse=True)
@@ -98,18 +98,9 @@ class KeywordIndex:
     def _spelled(self, alternatives: QueryTerm) -> QueryTerm:
         """The terms; if no text has any of them, those that are spelled like the first, with the same initial."""
         word = next(iter(alternatives))
-        if len(word) < _SHORTEST_MISSPELLED or any(term in self._numbers for term in alternatives):
+        if len(word) < SHORTEST_MISSPELLED or any(term in self._numbers for term in alternatives):
             return alternatives
-        from rapidfuzz import fuzz, process
-
-        near = process.extract(
-            word,
-            self._by_initial.get(word[0], []),
-            scorer=fuzz.ratio,
-            limit=3,
-            score_cutoff=_SPELLED_ALIKE,
-        )
-        return {term: _SPELLING_WEIGHT for term, _, _ in near}
+        return spelled_alike(word, self._by_initial.get(word[0], []))
 
     def _of(self, number: int | None) -> tuple[KeywordArray, KeywordArray]:
         """The rows in which a term occurs, and how often."""
@@ -130,8 +121,16 @@ class KeywordIndex:
         if len(self._norm) != len(self):
             lengths = np.array(self._lengths, np.float32)
             ratio = lengths / max(1.0, float(lengths.mean()))
-            self._norm = _SATURATION * (1 - _LENGTH + _LENGTH * ratio)
+            self._norm = SATURATION * (1 - LENGTH + LENGTH * ratio)
         return self._norm
+
+
+def spelled_alike(word: str, known: Sequence[str]) -> QueryTerm:
+    """Up to three of the known terms that are spelled like a word."""
+    from rapidfuzz import fuzz, process
+
+    near = process.extract(word, known, scorer=fuzz.ratio, limit=3, score_cutoff=_SPELLED_ALIKE)
+    return {term: _SPELLING_WEIGHT for term, _, _ in near}
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +211,8 @@ class IndexQuery:
     now: int
     statuses: frozenset[str]
     keep: IndexPredicate | None = None
+    filters: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """The filters that `keep` was compiled from."""
     query_terms: Sequence[QueryTerm] | None = None
 
 

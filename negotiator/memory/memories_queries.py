@@ -15,8 +15,9 @@ from sqlmodel import col
 
 from negotiator import values
 from negotiator.errors import NotFound, PreconditionFailed
-from negotiator.memory import content_guard
+from negotiator.memory import content_guard, search_rows
 from negotiator.memory.schemas_memories import ListMemories, MemoryCountsView
+from negotiator.memory.search_rows import SearchedText
 from negotiator.memory.tables import (
     IS_LIVE_SQL,
     WAITS_SQL,
@@ -34,10 +35,14 @@ _LAST: Final = "mem_" + "z" * values.ID_LENGTH
 
 @dataclass(frozen=True, slots=True)
 class StoredEmbedding:
-    """A text's vector as float32 bytes, and the model that made it."""
+    """A text's vector as float32 bytes, and the model that made it.
+
+    `searched` is for a database that searches itself.
+    """
 
     model: str
     vector: bytes
+    searched: SearchedText | None = None
 
 
 def _fits(name: str) -> Any:
@@ -264,17 +269,20 @@ def versions(
 
 
 def add(tx: Transaction, owner: str, view: MemoryDocument, embedded: StoredEmbedding) -> None:
+    stamp = next_stamp(tx, owner)
     tx.run(
         _ADD,
         id=view["id"],
         owner=owner,
         origin=view["origin"],
         **_columns(view),
-        stamp=next_stamp(tx, owner),
+        stamp=stamp,
         model=embedded.model,
         vector=embedded.vector,
         created_at=_moment(view["created_at"]),
     )
+    if embedded.searched is not None:
+        search_rows.put_changed(tx, owner, view["id"], embedded.searched, stamp=stamp)
 
 
 def save(

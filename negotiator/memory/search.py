@@ -5,13 +5,14 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from negotiator import thread_pools, values
+from negotiator import values
 from negotiator.errors import Unavailable
 from negotiator.fault_log import FaultLog
 from negotiator.memory import content_guard
 from negotiator.memory.index_cache import MemoryIndexCache
 from negotiator.memory.memories_lifecycle import SimilarMemories
 from negotiator.memory.memories_queries import StoredEmbedding
+from negotiator.memory.owner_index import OwnerIndex, OwnerIndexes, WorkerIndexes
 from negotiator.memory.schemas_memories import NewMemory, SearchMemories, SearchMode
 from negotiator.memory.search_filters import compile_filters
 from negotiator.memory.searchable_text import MemoryEmbedder
@@ -19,7 +20,6 @@ from negotiator.memory.vector_queries import renew_vectors
 from negotiator.store.store import Store
 
 if TYPE_CHECKING:
-    from negotiator.memory.index import MemoryIndex
     from negotiator.memory.search_ranking import RankedRow
 
 _BY_WORDS: Final = "These were found by their words alone."
@@ -34,7 +34,6 @@ _SUSPECTED_SIMILARITY: Final = 0.7
 _NOT_LOADED: Final = "The sentence model is being loaded."
 _CACHED_VECTORS: Final = 512
 _UNTRUSTED_SHARE: Final = 4
-_MAX_READ_INLINE: Final = 500
 
 VectorArray = Any
 
@@ -42,9 +41,12 @@ VectorArray = Any
 class MemorySearch:
     """Searches one owner's memories at a time."""
 
-    def __init__(self, store: Store, embedder: MemoryEmbedder) -> None:
+    def __init__(
+        self, store: Store, embedder: MemoryEmbedder, indexes: OwnerIndexes | None = None
+    ) -> None:
+        """`indexes` are those of this process unless given."""
         self._store = store
-        self._indexes = MemoryIndexCache(store, embedder.models)
+        self._indexes = indexes or WorkerIndexes(MemoryIndexCache(store, embedder.models))
         self._embedder = embedder
         self._renewing: dict[str, asyncio.Task[None]] = {}
         self._faults = FaultLog("vectors are not made anew")
@@ -78,8 +80,6 @@ class MemorySearch:
                     raise
                 mode, notice = "keyword", f"{away.description} {_BY_WORDS}"
         index = await self._index(owner)
-        if keep is not None and len(index) > _MAX_READ_INLINE:
-            await thread_pools.SEARCH.run(index.read)
         query = IndexQuery(
             text=request.query,
             vector=vector,
@@ -87,11 +87,11 @@ class MemorySearch:
             now=values.now(),
             statuses=frozenset({"active", *request.include}),
             keep=keep,
+            filters=request.filters or {},
         )
         items: list[dict[str, Any]] = []
         untrusted, share = 0, max(1, request.limit // _UNTRUSTED_SHARE)
-        for memory, ranked in index.search(query):
-            facts = index.facts(memory)
+        for facts, ranked in await index.search(query):
             if request.min_score is not None and ranked.semantic < request.min_score:
                 continue
             # Untrusted memories take at most a quarter of the results.
@@ -122,11 +122,11 @@ class MemorySearch:
         vector = np.frombuffer(embedded.vector, np.float32)
         index = await self._index(owner)
         statuses = frozenset({"active", "pending"})
+        [found] = await index.nearest([vector], now=values.now(), statuses=statuses)
         suspected = {
-            memory: facts
-            for memory, similarity in index.nearest(vector, now=values.now(), statuses=statuses)
-            if similarity >= _SUSPECTED_SIMILARITY
-            and _same_subject(facts := index.facts(memory), body)
+            facts["id"]: facts
+            for facts, similarity in found
+            if similarity >= _SUSPECTED_SIMILARITY and _same_subject(facts, body)
         }
         if not suspected:
             return SimilarMemories()
@@ -157,13 +157,14 @@ class MemorySearch:
         The vectors must come from the same embedder.
         """
         index = await self._index(owner)
-        now, best = values.now(), dict[str, float]()
-        for vector in vectors if len(index) else ():
-            for memory, cosine in index.nearest(vector, now=now, statuses=frozenset({"active"})):
-                if cosine >= max(least, best.get(memory, least)):
-                    best[memory] = cosine
-        ranked = sorted(best.items(), key=lambda one: (-one[1], one[0]))
-        return [(index.facts(memory), cosine) for memory, cosine in ranked]
+        statuses = frozenset({"active"})
+        best = dict[str, tuple[Mapping[str, Any], float]]()
+        for found in await index.nearest(vectors, now=values.now(), statuses=statuses):
+            for facts, cosine in found:
+                known = best.get(facts["id"])
+                if cosine >= (least if known is None else known[1]):
+                    best[facts["id"]] = facts, cosine
+        return sorted(best.values(), key=lambda one: (-one[1], one[0]["id"]))
 
     def forget(self, owner: str) -> None:
         """Drop everything that this process caches for an owner."""
@@ -178,12 +179,12 @@ class MemorySearch:
         if self._renewing:
             await asyncio.wait(self._renewing.values())
 
-    async def _index(self, owner: str) -> "MemoryIndex":
+    async def _index(self, owner: str) -> OwnerIndex:
         """The owner's index. Vectors that are missing or of an older form are made anew in the background."""
         index = await self._indexes.of(owner)
         if index.outdated and owner not in self._renewing:
             if self._embedder.embedder.state == "ready":
-                index.outdated = False
+                self._indexes.renewing(owner)
                 self._renewing[owner] = asyncio.create_task(self._renew(owner))
             else:
                 self._embedder.prepare()
@@ -196,8 +197,7 @@ class MemorySearch:
                 await renew_vectors(self._store, self._embedder, owner=owner)
         except Unavailable as fault:
             self._faults.failed(fault.detail or fault.description)
-            if index := self._indexes.held(owner):
-                index.outdated = True
+            self._indexes.not_renewed(owner)
         else:
             self._faults.worked()
         finally:
