@@ -154,6 +154,10 @@ _NEAREST = Query(
     ),
     lambda row: str(row[0]),
 )
+_WITHOUT_JIT = Query(text("select set_config('jit', 'off', true)"), tuple)
+"""For the rest of the transaction. PostgreSQL expects each term in one of 200 rows of the whole table; from some
+million memories on it would compile `_WORDS` to machine code, which takes longer than the search.
+"""
 _WORDS = Query(
     # `offset 0` keeps each term's look-up apart, so that it goes by the index on terms.
     _statement(
@@ -376,6 +380,7 @@ def match_words(
     asked = [
         (place, term, weight) for place, word in enumerate(words) for term, weight in word.items()
     ]
+    tx.all(_WITHOUT_JIT)
     rows = tx.all(
         _WORDS,
         owner=scope.owner,
