@@ -40,7 +40,6 @@ from negotiator.negotiations.tactic_routes import Tactics
 from negotiator.negotiations.usage_routes import UsageRoutes
 from negotiator.rehearsals.routes import Rehearsals
 from negotiator.settings import Settings
-from negotiator.store.store import Store
 from negotiator.teleprompter.audio_pipeline import AudioPipeline
 from negotiator.teleprompter.bus import publish_revocations
 from negotiator.teleprompter.bus_servers import make_bus
@@ -70,7 +69,8 @@ class MemoryServices:
     transfer: TransferRoutes
     search: MemorySearch
     embedder: MemoryEmbedder
-    indexes: PreferredIndexes
+    in_database: PreferredIndexes | None
+    """None where the settings leave the search of memories to the workers."""
 
     def check(self) -> str:
         """The health check: `ok` with the model's name when it is loaded, `lesser` when a weaker one stands in.
@@ -84,11 +84,17 @@ class MemoryServices:
             return f"failing: {embedder.model}. {self.embedder.failure}"
         return f"{'ok' if embedder.state == 'ready' else embedder.state}: {embedder.model}"
 
+    def check_search(self) -> str:
+        """The health check: whether the database or each worker searches memories."""
+        return "ok: in each worker" if self.in_database is None else self.in_database.state
+
     async def warm(self) -> None:
         """Load the model in the background if there is any memory, else only build its file.
 
         A process of a service without memories stays small.
         """
+        if self.in_database is not None:
+            await self.in_database.choose()
         if self.embedder.embedder.state != "idle":
             await self.embedder.retry()
             return
@@ -112,16 +118,6 @@ def build_embedder(settings: Settings) -> Embedder:
     )
 
 
-def preferred_indexes(
-    settings: Settings, store: Store, embedder: MemoryEmbedder
-) -> PreferredIndexes:
-    """Where memories are searched."""
-    is_server = not settings.database_url.startswith("sqlite")
-    return PreferredIndexes(
-        store, embedder, preferred=is_server and settings.memory_search == "auto"
-    )
-
-
 MEMORY_REFERENCES: Final = ReferenceChecks(
     queries.require_negotiation, tactic_queries.require_tactic, queries.require_real
 )
@@ -130,12 +126,14 @@ MEMORY_REFERENCES: Final = ReferenceChecks(
 def build_memory(services: Services) -> MemoryServices:
     """Build the memory slices."""
     embedder = MemoryEmbedder(build_embedder(services.settings))
-    indexes = preferred_indexes(services.settings, services.store, embedder)
-    search = MemorySearch(services.store, embedder, indexes)
+    settings, store = services.settings, services.store
+    is_worker = settings.memory_search == "worker" or settings.database_url.startswith("sqlite")
+    in_database = None if is_worker else PreferredIndexes(store, embedder)
+    search = MemorySearch(store, embedder, in_database)
     memories = MemoryRoutes(services.store, services.cursors, embedder, search, MEMORY_REFERENCES)
     importer = MemoryImporter(services.store, embedder, MEMORY_REFERENCES)
     transfer = TransferRoutes(services.store, importer, more=(wins.list_for_export,))
-    return MemoryServices(memories, transfer, search, embedder, indexes)
+    return MemoryServices(memories, transfer, search, embedder, in_database)
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,11 +252,11 @@ def build_assistant(services: Services) -> Component:
         sockets=teleprompter.sockets,
         checks={
             "embedding": memory.check,
-            "memory_search": lambda: memory.indexes.state,
+            "memory_search": memory.check_search,
             "advisor": advisor.check,
             "speech": teleprompter.check,
         },
-        periodic_tasks=(advisor.probe, memory.indexes.choose, memory.warm),
+        periodic_tasks=(advisor.probe, memory.warm),
         tried_services=(try_advisor(settings, advisor), try_embedder(memory.embedder.embedder)),
         closes=(*teleprompter.closes, recogniser.close, advisor.close, memory.close),
     )

@@ -17,8 +17,8 @@ import orjson
 from negotiator import thread_pools
 from negotiator.memory import search_rows
 from negotiator.memory.glossary import QueryTerm, glossary
-from negotiator.memory.index_cache import MemoryIndexCache
-from negotiator.memory.owner_index import NEAREST, OwnerIndex, OwnerIndexes, View, WorkerIndexes
+from negotiator.memory.index_cache import MemoryIndexCache, WorkerIndexes
+from negotiator.memory.owner_index import NEAREST, OwnerIndex, OwnerIndexes, View
 from negotiator.memory.search_rows import (
     EQUAL_FIELDS,
     NO_MATCHES,
@@ -81,11 +81,9 @@ class DatabaseIndexes:
 class PreferredIndexes:
     """The database's index where it has search rows, else this worker's."""
 
-    def __init__(self, store: Store, embedder: MemoryEmbedder, *, preferred: bool) -> None:
-        """`preferred`: whether the database is asked at all."""
+    def __init__(self, store: Store, embedder: MemoryEmbedder) -> None:
         self._store = store
         self._embedder = embedder
-        self._preferred = preferred
         self._is_known = False
         self._indexes: OwnerIndexes = WorkerIndexes(MemoryIndexCache(store, embedder.models))
 
@@ -94,13 +92,11 @@ class PreferredIndexes:
         """Where memories are searched, for the health check."""
         if self._embedder.makes_rows:
             return "ok: in the database"
-        return "ok: in each worker" + (
-            "; PostgreSQL has no search rows" if self._preferred and self._is_known else ""
-        )
+        return "ok: in each worker; PostgreSQL has no search rows"
 
     async def choose(self) -> None:
         """Find out whether the database has search rows; they may be made while the service runs."""
-        if not self._preferred or self._embedder.makes_rows:
+        if self._embedder.makes_rows:
             return
         if await self._store.read(search_rows.are_kept):
             self._indexes = DatabaseIndexes(self._store, self._embedder.models)

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakValueDictionary
 
@@ -11,17 +11,20 @@ from sqlalchemy import bindparam, select
 from sqlmodel import col
 
 from negotiator import thread_pools
+from negotiator.memory.owner_index import View
 from negotiator.memory.searchable_text import searchable_terms
 from negotiator.memory.tables import Memory, MemoryOwner
 from negotiator.store.statement import Query, Transaction, table
 from negotiator.store.store import Store
 
 if TYPE_CHECKING:
-    from negotiator.memory.index import IndexedMemory, MemoryIndex
+    from negotiator.memory.index import IndexedMemory, IndexQuery, MemoryIndex
+    from negotiator.memory.search_ranking import RankedRow
 
 IndexRow = tuple[Any, ...]
 CACHE_BYTES: Final = 96 * 1024 * 1024
 _FEW: Final = 32
+_MAX_READ_INLINE: Final = 500
 
 _COUNTERS = Query(
     select(col(MemoryOwner.stamp), col(MemoryOwner.removed)).where(
@@ -153,6 +156,60 @@ class MemoryIndexCache:
         self._indexes.move_to_end(owner)
         while self._taken > self._capacity and len(self._indexes) > 1:
             self.forget(next(iter(self._indexes)))
+
+
+class WorkerIndexes:
+    """The indexes that this process builds and holds, as `owner_index.OwnerIndexes`."""
+
+    def __init__(self, indexes: MemoryIndexCache) -> None:
+        self._indexes = indexes
+
+    async def of(self, owner: str) -> "_WorkerIndex":
+        return _WorkerIndex(await self._indexes.of(owner))
+
+    def renewing(self, owner: str) -> None:
+        self._mark(owner, outdated=False)
+
+    def not_renewed(self, owner: str) -> None:
+        self._mark(owner, outdated=True)
+
+    def forget(self, owner: str) -> None:
+        self._indexes.forget(owner)
+
+    def _mark(self, owner: str, *, outdated: bool) -> None:
+        if index := self._indexes.held(owner):
+            index.outdated = outdated
+
+
+class _WorkerIndex:
+    """An index in memory."""
+
+    def __init__(self, index: "MemoryIndex") -> None:
+        self._index = index
+
+    @property
+    def outdated(self) -> bool:
+        return self._index.outdated
+
+    async def search(self, query: "IndexQuery") -> "Iterable[tuple[View, RankedRow]]":
+        index = self._index
+        if query.keep is not None and len(index) > _MAX_READ_INLINE:
+            await thread_pools.SEARCH.run(index.read)
+        return ((index.facts(memory), ranked) for memory, ranked in index.search(query))
+
+    async def nearest(
+        self, vectors: Sequence[Any], *, now: int, statuses: frozenset[str]
+    ) -> list[list[tuple[View, float]]]:
+        index = self._index
+        if not len(index):
+            return [[] for _ in vectors]
+        return [
+            [
+                (index.facts(memory), cosine)
+                for memory, cosine in index.nearest(vector, now=now, statuses=statuses)
+            ]
+            for vector in vectors
+        ]
 
 
 def owner_stamps(tx: Transaction, owner: str) -> tuple[int, int]:

@@ -9,10 +9,10 @@ from negotiator import values
 from negotiator.errors import Unavailable
 from negotiator.fault_log import FaultLog
 from negotiator.memory import content_guard
-from negotiator.memory.index_cache import MemoryIndexCache
+from negotiator.memory.index_cache import MemoryIndexCache, WorkerIndexes
 from negotiator.memory.memories_lifecycle import SimilarMemories
 from negotiator.memory.memories_queries import StoredEmbedding
-from negotiator.memory.owner_index import OwnerIndex, OwnerIndexes, WorkerIndexes
+from negotiator.memory.owner_index import OwnerIndex, OwnerIndexes
 from negotiator.memory.schemas_memories import NewMemory, SearchMemories, SearchMode
 from negotiator.memory.search_filters import compile_filters
 from negotiator.memory.searchable_text import MemoryEmbedder

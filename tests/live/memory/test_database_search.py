@@ -1,28 +1,41 @@
 """The suites of memories once more, with PostgreSQL as the one that searches."""
 
 from collections.abc import Callable
+from importlib import import_module
+from inspect import iscoroutinefunction
 from pathlib import Path
+from typing import Final
 
 import httpx2
 import pytest
 
 from negotiator.settings import Settings
-from tests.api.memory.conftest import use_hashing_embedder as use_hashing_embedder
-from tests.api.memory.test_memories import *  # noqa: F403
-from tests.api.memory.test_memory_transfer import *  # noqa: F403
-from tests.api.memory.test_memory_trust import *  # noqa: F403
-from tests.attack.memory import test_owner_isolation as isolation
 from tests.conftest import make_settings
 from tests.helpers.memory_client import MemoryClient
 from tests.helpers.memory_client import hashing_embedder as hashing_embedder
 from tests.helpers.memory_client import memory_client as memory_client
 from tests.helpers.memory_client import new_memory_client as new_memory_client
 
-test_no_id_of_hers_opens_anything_for_him = isolation.test_no_id_of_hers_opens_anything_for_him
-test_no_search_of_his_finds_what_is_hers = isolation.test_no_search_of_his_finds_what_is_hers
-test_lists_and_cursors_are_each_one_s_own = (
-    isolation.test_lists_cursors_exports_and_imports_are_each_one_s_own
+SUITES: Final = (
+    "tests.api.memory.test_memories",
+    "tests.api.memory.test_memory_transfer",
+    "tests.api.memory.test_memory_trust",
+    "tests.attack.memory.test_owner_isolation",
 )
+for suite in SUITES:
+    vars().update(
+        {
+            name: test
+            for name, test in vars(import_module(suite)).items()
+            if name.startswith("test_") and iscoroutinefunction(test)
+        }
+    )
+
+
+@pytest.fixture(autouse=True)
+def use_hashing_embedder(hashing_embedder: None) -> None:
+    """Every test here."""
+    del hashing_embedder
 
 
 @pytest.fixture

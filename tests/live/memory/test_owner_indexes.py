@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -19,9 +20,9 @@ from negotiator.memory.database_index import (
     catch_up_all,
 )
 from negotiator.memory.embedding.embedder import HashingEmbedder
-from negotiator.memory.index_cache import MemoryIndexCache
+from negotiator.memory.index_cache import MemoryIndexCache, WorkerIndexes
 from negotiator.memory.memories_lifecycle import MemoryWriter, SimilarMemories
-from negotiator.memory.owner_index import OwnerIndexes, WorkerIndexes
+from negotiator.memory.owner_index import OwnerIndexes
 from negotiator.memory.schemas_memories import NewMemory, SearchMemories
 from negotiator.memory.search import MemorySearch
 from negotiator.memory.searchable_text import EmbeddedText, MemoryEmbedder
@@ -30,6 +31,7 @@ from negotiator.store.migrations.memory_search import create_search_rows
 from negotiator.store.statement import Query, Statement, Transaction
 from negotiator.store.store import Store, make_store
 from tests.conftest import Clock
+from tests.helpers.command_line import CommandLine
 from tests.quality.memory.corpus import memories, questions
 
 ADA: Final = "usr_" + "a" * 26
@@ -361,7 +363,7 @@ async def test_the_database_searches_as_soon_as_it_has_the_rows(ada: Owner, url:
     engine = create_async_engine(url)
     async with engine.begin() as connection:
         await connection.execute(text("drop table memory_search, memory_search_owners"))
-    indexes = PreferredIndexes(ada.store, ada.embedder, preferred=True)
+    indexes = PreferredIndexes(ada.store, ada.embedder)
     await ada.say(RENT)
     search = MemorySearch(ada.store, ada.embedder, indexes)
     ask = asking(query="rent")
@@ -374,3 +376,33 @@ async def test_the_database_searches_as_soon_as_it_has_the_rows(ada: Owner, url:
     assert indexes.state == "ok: in the database"
     assert len((await search.search(ADA, ask))["items"]) == 1
     assert len(await ada.store.read(lambda tx: tx.all(_ROWS))) == 1
+
+
+def test_a_command_makes_the_rows_where_pgvector_came_later(url: str, tmp_path: Path) -> None:
+    async def prepare() -> None:
+        engine = create_async_engine(url)
+        async with engine.begin() as connection:
+            await connection.execute(text("drop table memory_search, memory_search_owners"))
+            await connection.execute(text("drop extension vector"))
+        await engine.dispose()
+        store = make_store(url)
+        await store.start()
+        await Owner(store).say(RENT, STEEL)
+        await store.close()
+
+    asyncio.run(prepare())
+    folders = {name: str(tmp_path / name) for name in ("data", "keys")}
+    machine = CommandLine(
+        {
+            "NEGOTIATOR_DATABASE_URL": url,
+            "NEGOTIATOR_DATA_DIR": folders["data"],
+            "NEGOTIATOR_KEYS_DIR": folders["keys"],
+        }
+    )
+    for indexed in (2, 0):
+        said = machine.run("memory", "index", "--json")
+        assert said.value == {"indexed": indexed}
+    [found] = [one for one in machine.run("doctor", "--json").value if one["name"] == "memory"]
+    assert found["text"] == "searched in the database, by pgvector"
+    machine.variables["NEGOTIATOR_DATABASE_URL"] = f"sqlite+aiosqlite:///{tmp_path / 'one.db'}"
+    assert machine.run("memory", "index").exit_code == 1
