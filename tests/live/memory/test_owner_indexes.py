@@ -402,7 +402,8 @@ def test_a_command_makes_the_rows_where_pgvector_came_later(url: str, tmp_path: 
     for indexed in (2, 0):
         said = machine.run("memory", "index", "--json")
         assert said.value == {"indexed": indexed}
-    [found] = [one for one in machine.run("doctor", "--json").value if one["name"] == "memory"]
+    checks = machine.run("doctor", "--json").value["findings"]
+    [found] = [one for one in checks if one["name"] == "memory"]
     assert found["text"] == "searched in the database, by pgvector"
     machine.variables["NEGOTIATOR_DATABASE_URL"] = f"sqlite+aiosqlite:///{tmp_path / 'one.db'}"
     assert machine.run("memory", "index").exit_code == 1
