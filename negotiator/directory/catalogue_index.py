@@ -227,7 +227,7 @@ class CatalogueIndex:
         while found := await self._store.scan(_after(since, _LOAD)):
             await thread_pools.SEARCH.run_unhurried(_add, index, found)
             since = found[-1].seq
-        await thread_pools.SEARCH.run_unhurried(index.texts.built)
+        await thread_pools.SEARCH.run_unhurried(index.built)
         self._seq = since
         return index
 

@@ -2,7 +2,7 @@
 
 A stored index is a folder below the data folder, named by its format, the number of its last change and a random word.
 It is written beside its place and renamed, so one that is there is whole; afterwards only `vectors` is added to it. A
-worker links its texts into a folder of its own, preferably in memory, where tantivy writes what changes later. Locks of
+worker links its words into a folder of its own, preferably in memory, where tantivy writes what changes later. Locks of
 the operating system, which end with their process, say who builds and which folders are in use.
 """
 
@@ -63,7 +63,7 @@ class StoredIndex:
     def open(self, make: MakeIndex) -> SearchIndex:
         """The index, with a folder for its later changes that is removed with it."""
         folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=_working_place()))
-        for file in _parts(self._folder / "texts"):
+        for file in _parts(self._folder / "words"):
             if file.name in _COPIED:
                 shutil.copyfile(file, folder / file.name)
             else:
@@ -139,15 +139,15 @@ class IndexFolder:
 
     def store(self, index: SearchIndex, last: LastChange) -> StoredIndex:
         """Store an index, which nobody uses afterwards; only for the builder."""
-        source = index.texts.folder
+        source = index.words.folder
         assert source is not None  # noqa: S101  only indexes with a folder are stored
-        index.texts.close()
+        index.words.close()
         values, arrays = index.state()
         made = Path(tempfile.mkdtemp(prefix="building-", dir=self._root))
-        for name in ("texts", "arrays"):
+        for name in ("words", "arrays"):
             (made / name).mkdir()
         for file in _parts(source):
-            _link(file.resolve(), made / "texts" / file.name)
+            _link(file.resolve(), made / "words" / file.name)
         for name, array in arrays.items():
             np.save(made / "arrays" / f"{name}.npy", array)
         described = {**values, "last": last}

@@ -105,31 +105,6 @@ class NumberColumn:
         self._values = values
 
 
-class BytesColumn:
-    """A byte string per tool: those of a file, which stay in it, and those put since."""
-
-    def __init__(self) -> None:
-        self._stored: NDArray[np.uint8] = np.empty(0, np.uint8)
-        self._ends: NDArray[np.int64] = np.zeros(1, np.int64)
-        self._put: dict[int, bytes] = {}
-
-    def put(self, slot: int, value: bytes) -> None:
-        self._put[slot] = value
-
-    def at(self, slot: int) -> bytes:
-        """The bytes of this tool; empty for none."""
-        found = self._put.get(slot)
-        if found is not None:
-            return found
-        if slot + 1 >= len(self._ends):
-            return b""
-        return self._stored[self._ends[slot] : self._ends[slot + 1]].tobytes()
-
-    def restore(self, stored: NDArray[np.uint8], ends: NDArray[np.int64]) -> None:
-        """Take over the joined bytes of all tools; those of slot n are between the ends n and n + 1."""
-        self._stored, self._ends = stored, ends
-
-
 def doubled_rows(values: NDArray[Any]) -> NDArray[Any]:
     """The array with twice the rows."""
     return np.concatenate((values, np.zeros_like(values)))

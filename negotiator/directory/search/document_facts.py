@@ -25,12 +25,9 @@ _INNER: Final = len(FIELD_IMPACTS) - 1
 
 @dataclass(frozen=True, slots=True)
 class SearchFacts:
-    """The searchable facts of a tool: the place in `FIELD_IMPACTS` where each term counts most, and the terms of each
-    of `SEARCHED_FIELDS` for `fields_with`.
-    """
+    """The searchable facts of a tool: the places in `FIELD_IMPACTS` where each term is, as bits, and others."""
 
     terms: dict[str, int]
-    fields: bytes
     surfaces: frozenset[str]
     exact: tuple[str, ...]
     facets: dict[str, list[str | None]]
@@ -42,20 +39,13 @@ class SearchFacts:
 def read_facts(document: dict[str, Any]) -> SearchFacts:
     surfaces: set[str] = set()
     terms: dict[str, int] = {}
-    fields: list[list[str]] = []
-    for place, found in enumerate(_field_words(document)):
-        stemmed = list(map(stem, found))
-        fields.append(stemmed)
-        surfaces.update(found)
-        for term in stemmed:
-            _count_most(terms, term, place)
-    inner = list(map(stem, inner_words(document["name"])))
-    fields[0] += inner
-    for term in inner:
-        _count_most(terms, term, _INNER)
+    for place, found in enumerate((*_field_words(document), inner_words(document["name"]))):
+        if place != _INNER:
+            surfaces.update(found)
+        for term in map(stem, found):
+            terms[term] = terms.get(term, 0) | 1 << place
     return SearchFacts(
         terms=terms,
-        fields=b"|".join(f" {' '.join(each)} ".encode() for each in fields),
         surfaces=frozenset(surfaces),
         exact=tuple(dict.fromkeys((joined(document["name"]), joined(document["slug"])))),
         facets=facets_of(document),
@@ -65,32 +55,10 @@ def read_facts(document: dict[str, Any]) -> SearchFacts:
     )
 
 
-def field_words(terms: Iterable[str]) -> list[bytes]:
-    """The terms as `fields_with` looks for them."""
-    return [f" {term} ".encode() for term in terms]
-
-
-def fields_with(words: Iterable[bytes], fields: bytes) -> int:
-    """The fields that have any of the words, as bits."""
-    bits, find = 0, fields.find
-    for word in words:
-        place = find(word)
-        while place >= 0:
-            bits |= 1 << fields.count(b"|", 0, place)
-            end = find(b"|", place)
-            place = find(word, end) if end >= 0 else end
-    return bits
-
-
-def terms_of(fields: bytes) -> set[str]:
-    """All terms of a tool."""
-    return set(fields.replace(b"|", b" ").decode().split())
-
-
-def _count_most(terms: dict[str, int], term: str, place: int) -> None:
-    known = terms.get(term)
-    if known is None or FIELD_IMPACTS[place] > FIELD_IMPACTS[known]:
-        terms[term] = place
+def field_names(bits: int) -> tuple[str, ...]:
+    """The fields of these places; words inside a word of the name are in the name."""
+    bits |= bits >> _INNER
+    return tuple(name for place, name in enumerate(SEARCHED_FIELDS) if bits >> place & 1)
 
 
 def _field_words(document: dict[str, Any]) -> Iterator[list[str]]:

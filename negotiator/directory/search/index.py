@@ -12,14 +12,15 @@ from numpy.typing import NDArray
 
 from negotiator.directory.search import document_facts, ranking
 from negotiator.directory.search.columns import (
-    BytesColumn,
     FacetColumn,
     Mask,
     NumberColumn,
     Slots,
 )
-from negotiator.directory.search.document_facts import SearchFacts, terms_of
+from negotiator.directory.search.document_facts import SearchFacts
+from negotiator.directory.search.known_words import KnownWords
 from negotiator.directory.search.languages import QueryTranslator, Translation
+from negotiator.directory.search.postings import InvertedIndex
 from negotiator.directory.search.ranking import Standing
 from negotiator.directory.search.spelling import (
     SHORTEST_WORD,
@@ -55,10 +56,11 @@ class IndexEntry:
 
 @dataclass(frozen=True, slots=True)
 class StagedEntries:
-    """Tools that are written to the text index and not searchable yet."""
+    """Tools that are not searchable yet, and the postings and words with them."""
 
     entries: list[tuple[int, IndexEntry, SearchFacts, Standing]]
-    searcher: Any
+    postings: InvertedIndex
+    words: Any
 
 
 class SearchIndex:
@@ -74,10 +76,10 @@ class SearchIndex:
     ) -> None:
         self.synonyms = synonyms
         self._translator = translator
-        self.texts = TextIndex(folder, building=building)
+        self.texts = TextIndex()
+        self.words = KnownWords(folder, building=building)
         self.vectors = VectorColumn()
         self.ids: list[str] = []
-        self.fields = BytesColumn()
         self.facets = {name: FacetColumn() for name in _SINGLE} | {
             name: FacetColumn(width) for name, width in _WIDE.items()
         }
@@ -85,6 +87,7 @@ class SearchIndex:
         self.proven = NumberColumn(np.int64)
         self.created, self.day = NumberColumn(np.int64), NumberColumn(np.int32)
         self.standing, self.worth = NumberColumn(np.float32), NumberColumn(np.float32)
+        self.factor = NumberColumn(np.float32)
         self._rank = NumberColumn(np.int64)
         self._numbers = {
             "saves": self.saves,
@@ -94,7 +97,7 @@ class SearchIndex:
             "day": self.day,
             "standing": self.standing,
             "worth": self.worth,
-            "factor": self.texts.factors,
+            "factor": self.factor,
             "rank": self._rank,
         }
         self._slots: dict[str, int] = {}
@@ -116,12 +119,21 @@ class SearchIndex:
         self.adopt(self.stage(entries))
 
     def build(self, entries: Sequence[IndexEntry]) -> None:
-        """Add tools to an index that is built; they are searchable after `texts.built`."""
-        self.adopt(StagedEntries(self._write(entries), None))
+        """Add tools to an index that is built; they are searchable after `built`."""
+        staged = self._write(entries)
+        postings = self.texts.postings.adding(_terms_by_slot(staged), merging=False)
+        self.adopt(StagedEntries(staged, postings, None))
+
+    def built(self) -> None:
+        """Make all that was added searchable; from now on little is added at a time."""
+        self.texts.use(self.texts.postings.merged())
+        self.words.built()
 
     def stage(self, entries: Iterable[IndexEntry]) -> StagedEntries:
-        """Write tools or new versions of them to the text index; `adopt` makes them searchable."""
-        return StagedEntries(self._write(entries), self.texts.commit())
+        """Read tools or new versions of them; `adopt` makes them searchable."""
+        staged = self._write(entries)
+        postings = self.texts.postings.adding(_terms_by_slot(staged))
+        return StagedEntries(staged, postings, self.words.commit())
 
     def _write(
         self, entries: Iterable[IndexEntry]
@@ -134,9 +146,8 @@ class SearchIndex:
             added += known is None
             facts = document_facts.read_facts(entry.document)
             standing = Standing.of(entry.id, entry.saves, facts.quality, facts.status)
-            self.texts.put(slot, facts, standing.factor, replaces=known is not None)
-            self.texts.learn("word", facts.surfaces)
-            self.texts.learn("name", facts.exact)
+            self.words.learn("word", facts.surfaces)
+            self.words.learn("name", facts.exact)
             staged[entry.id] = slot, entry, facts, standing
         return list(staged.values())
 
@@ -150,22 +161,22 @@ class SearchIndex:
             self.proven.put(slot, ranking.proven_order(proven, entry.saves, facts.quality))
             self.standing.put(slot, standing.score)
             self.worth.put(slot, standing.worth)
-            self.texts.factors.put(slot, standing.factor)
-        if staged.searcher is not None:
-            self.texts.use(staged.searcher)
+            self.factor.put(slot, standing.factor)
+        self.texts.use(staged.postings)
+        if staged.words is not None:
+            self.words.use(staged.words)
         self._name_rank = self._visible = None
 
     def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """What `restore` needs beside the folder of texts: plain values, and arrays by name."""
+        """What `restore` needs beside the folder of words: plain values, and arrays by name."""
         size = len(self)
-        fields = [self.fields.at(slot) for slot in range(size)]
         self._ranked()
+        terms, postings = self.texts.postings.state()
         facets = {f"facet-{name}": column.first(size) for name, column in self.facets.items()}
         arrays: dict[str, NDArray[Any]] = {
             **{name: column.first(size) for name, column in self._numbers.items()},
             **facets,
-            "fields": np.frombuffer(b"".join(fields), np.uint8),
-            "ends": np.cumsum([0, *map(len, fields)]),
+            **postings,
             "digests": self.vectors.digests(),
         }
         values = {
@@ -173,13 +184,16 @@ class SearchIndex:
             "names": self._names,
             "exact": self._exact_of,
             "facets": {name: column.codes.texts[1:] for name, column in self.facets.items()},
-            "texts": self.texts.state(),
+            "terms": terms,
+            "words": self.words.state(),
         }
         return values, arrays
 
     def restore(self, values: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Take over the state of an index whose texts are in this one's folder; arrays are changed in place."""
-        self.texts.restore(values["texts"])
+        """Take over the state of an index whose words are in this one's folder; arrays are changed in place."""
+        self.words.restore(values["words"])
+        size = len(values["ids"])
+        self.texts.use(InvertedIndex.restored(size, values["terms"], arrays))
         self.ids, self._names = values["ids"], values["names"]
         self._slots = {key: slot for slot, key in enumerate(self.ids)}
         self._by_id = sorted(self.ids)
@@ -191,7 +205,6 @@ class SearchIndex:
             column.restore(arrays[name])
         for name, facet in self.facets.items():
             facet.restore(arrays[f"facet-{name}"], values["facets"][name])
-        self.fields.restore(arrays["fields"], arrays["ends"])
         self.vectors.restore_digests(arrays["digests"])
 
     def slot(self, key: str) -> int:
@@ -239,7 +252,7 @@ class SearchIndex:
 
     def correct_name(self, word: str) -> str | None:
         """The tool name nearest to a query written as one word; None when none is near, or a word is nearer."""
-        candidates = self.texts.near("name", word, allowed_edits(word))
+        candidates = self.words.near("name", word, allowed_edits(word))
         near = nearest_word(word, candidates, lambda each: len(self._exact.get(each, ())))
         if near is None:
             return None
@@ -305,9 +318,7 @@ class SearchIndex:
         self.day.put(slot, ranking.epoch_day(entry.updated_at))
 
     def _note(self, slot: int, facts: SearchFacts) -> None:
-        self.texts.recount(terms_of(self.fields.at(slot)), facts.terms)
         self._names[slot] = facts.name
-        self.fields.put(slot, facts.fields)
         for name, values in facts.facets.items():
             self.facets[name].put(slot, values)
         for name in self._exact_of[slot]:
@@ -322,7 +333,7 @@ class SearchIndex:
     def _nearest_word(self, word: str) -> NearWord | None:
         if len(word) < SHORTEST_WORD:
             return None
-        candidates = self.texts.near("word", word, allowed_edits(word))
+        candidates = self.words.near("word", word, allowed_edits(word))
         return nearest_word(word, candidates, self._count)
 
     def _ranked(self) -> NDArray[np.int64]:
@@ -343,3 +354,9 @@ class SearchIndex:
             self._name_rank = np.empty(len(order), np.int64)
             self._name_rank[order] = np.arange(len(order))
         return self._name_rank
+
+
+def _terms_by_slot(
+    staged: Iterable[tuple[int, IndexEntry, SearchFacts, Standing]],
+) -> dict[int, dict[str, int]]:
+    return {slot: facts.terms for slot, _, facts, _ in staged}

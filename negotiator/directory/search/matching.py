@@ -1,6 +1,6 @@
 """The steps by which a query finds tools: by name, by everything asked for, by corrected spelling, by any of it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Self
 
@@ -18,7 +18,7 @@ from negotiator.directory.search.query import (
     parse_query,
     word_by_word_query,
 )
-from negotiator.directory.search.text_index import TextMatches
+from negotiator.directory.search.text_index import TextMatches, UnitMatches
 from negotiator.directory.search.vectors import SentenceVector
 
 _ENOUGH: Final = 10
@@ -37,7 +37,7 @@ are compared only if the words find too few."""
 class QueryMatches:
     """The matches of a query that filters allow, those matched by name, and how the query was interpreted."""
 
-    parsed: ParsedQuery
+    units: list[UnitMatches]
     found: TextMatches
     named: frozenset[int]
     frozen: PinnedQuery
@@ -46,35 +46,36 @@ class QueryMatches:
 
 @dataclass(frozen=True, slots=True)
 class QueryScope:
-    """Where a query searches: the tools that filters allow (None: all), the same filters for the text index, how many
-    of the best are needed (None: all), and the query's sentence vector if meaning counts.
+    """Where a query searches: the tools that filters allow, and those of the usual status (None: all), how many of the
+    best are needed (None: all), and the query's sentence vector if meaning counts.
     """
 
-    allowed: Mask | None
-    filters: Mapping[str, Sequence[str]]
-    best: int | None
+    allowed: Mask | None = None
+    usual: Mask | None = None
+    best: int | None = None
     vector: SentenceVector | None = None
 
     @property
     def is_filtered(self) -> bool:
         """Whether more than the usual status is asked for."""
-        return bool(self.filters.keys() - {"status"})
+        return self.allowed is not self.usual
 
     def without_filters(self) -> Self:
         """The same search among all tools of the usual status."""
-        filters = {name: values for name, values in self.filters.items() if name == "status"}
-        return replace(self, allowed=None, filters=filters)
+        return replace(self, allowed=self.usual)
 
     def match(
-        self, index: SearchIndex, parsed: ParsedQuery, weights: Sequence[float], demand: Demand
+        self,
+        index: SearchIndex,
+        units: Sequence[UnitMatches],
+        weights: Sequence[float],
+        demand: Demand,
     ) -> TextMatches:
         """The tools in scope that match."""
-        found = index.texts.match(
-            parsed.units, weights, demand, filters=self.filters, best=self.best
+        factors = index.factor.first(len(index))
+        return index.texts.match(
+            units, weights, demand, factors, allowed=self.allowed, best=self.best
         )
-        if self.best is None and self.allowed is not None:
-            return found.only(self.allowed.take(found.slots))
-        return found
 
     def named(self, index: SearchIndex, parsed: ParsedQuery) -> list[int]:
         """The tools in scope with this name."""
@@ -84,9 +85,10 @@ class QueryScope:
 
 @dataclass(frozen=True, slots=True)
 class _Attempt:
-    """What a parsed query finds: the weights of its units, the tools that match all of it, and the step."""
+    """What a parsed query finds: its units and their weights, the tools that match all of it, and the step."""
 
     parsed: ParsedQuery
+    units: list[UnitMatches]
     weights: tuple[float, ...]
     every: TextMatches
     step: MatchStep
@@ -99,36 +101,36 @@ def find_matches(
     parsed = parse_query(query, index.synonyms)
     normalized = parsed.normalized
     if frozen is None:
-        parsed, found, frozen = _interpret(index, parsed, scope, now)
+        parsed, units, found, frozen = _interpret(index, parsed, scope, now)
     else:
         parsed = corrected_query(parsed, dict(frozen.corrected), index.synonyms)
         if frozen.step in ("any", "meaning"):
             parsed = word_by_word_query(parsed, index.synonyms)
-        found = scope.match(index, parsed, frozen.weights, frozen.demand)
+        units = index.texts.units(parsed.units)
+        found = scope.match(index, units, frozen.weights, frozen.demand)
     named = scope.named(index, parsed)
     others = [*named, *_neighbours(index, scope, frozen.near)]
-    return QueryMatches(parsed, found.union(others), frozenset(named), frozen, normalized)
+    return QueryMatches(units, found.union(others), frozenset(named), frozen, normalized)
 
 
-def _interpret(
-    index: SearchIndex, parsed: ParsedQuery, scope: QueryScope, now: int
-) -> tuple[ParsedQuery, TextMatches, PinnedQuery]:
+_Reading = tuple[ParsedQuery, list[UnitMatches], TextMatches, PinnedQuery]
+
+
+def _interpret(index: SearchIndex, parsed: ParsedQuery, scope: QueryScope, now: int) -> _Reading:
     """The query as it reads without filters, so that a filter only takes tools away; as it reads among the tools that
     filters allow where that finds none of them.
     """
     if scope.is_filtered:
-        read, _, frozen = _read(index, parsed, scope.without_filters(), now)
-        found = scope.match(index, read, frozen.weights, frozen.demand)
+        read, units, _, frozen = _read(index, parsed, scope.without_filters(), now)
+        found = scope.match(index, units, frozen.weights, frozen.demand)
         if found.total or scope.named(index, read) or _neighbours(index, scope, frozen.near):
-            return read, found, replace(frozen, floor=_floor(found))
+            return read, units, found, replace(frozen, floor=_floor(found))
     return _read(index, parsed, scope, now)
 
 
-def _read(
-    index: SearchIndex, parsed: ParsedQuery, scope: QueryScope, now: int
-) -> tuple[ParsedQuery, TextMatches, PinnedQuery]:
-    parsed, found, frozen = _find_step(index, parsed, scope, now)
-    return parsed, found, _with_near(index, found, scope, frozen)
+def _read(index: SearchIndex, parsed: ParsedQuery, scope: QueryScope, now: int) -> _Reading:
+    parsed, units, found, frozen = _find_step(index, parsed, scope, now)
+    return parsed, units, found, _with_near(index, found, scope, frozen)
 
 
 def _floor(found: TextMatches) -> float:
@@ -164,9 +166,7 @@ def _likeness(index: SearchIndex, scope: QueryScope, vector: SentenceVector) -> 
     return found if scope.allowed is None else found * scope.allowed
 
 
-def _find_step(
-    index: SearchIndex, parsed: ParsedQuery, scope: QueryScope, now: int
-) -> tuple[ParsedQuery, TextMatches, PinnedQuery]:
+def _find_step(index: SearchIndex, parsed: ParsedQuery, scope: QueryScope, now: int) -> _Reading:
     """Try the steps until one finds a tool."""
     attempt = _attempt(index, parsed, scope)
     step, corrections = attempt.step, dict[str, str]()
@@ -179,24 +179,28 @@ def _find_step(
         attempt, demand = _attempt(index, loose, scope), "any"
     elif attempt.every.total < _ENOUGH and len(attempt.parsed.units) > 1:
         demand = "most"
-    parsed, weights, found = attempt.parsed, attempt.weights, attempt.every
+    parsed, units, weights, found = (
+        attempt.parsed,
+        attempt.units,
+        attempt.weights,
+        attempt.every,
+    )
     if demand != "every":
-        found = scope.match(index, parsed, weights, demand)
+        found = scope.match(index, units, weights, demand)
     pairs, day = tuple(corrections.items()), ranking.epoch_day(now)
-    return parsed, found, PinnedQuery(step, pairs, weights, demand, _floor(found), day, None)
+    pinned = PinnedQuery(step, pairs, weights, demand, _floor(found), day, None)
+    return parsed, units, found, pinned
 
 
 def _attempt(index: SearchIndex, parsed: ParsedQuery, scope: QueryScope) -> _Attempt:
     """Try the steps by name, by all units, or by any."""
     size = len(index)
     # Rarer units weigh more, and those that no tool has nothing.
-    weights = tuple(
-        ranking.inverse_document_frequency(index.texts.count_unit(unit), size)
-        for unit in parsed.units
-    )
-    every = scope.match(index, parsed, weights, "every")
+    units = index.texts.units(parsed.units)
+    weights = tuple(ranking.inverse_document_frequency(len(unit.slots), size) for unit in units)
+    every = scope.match(index, units, weights, "every")
     step: MatchStep = "all" if every.total else "any"
-    return _Attempt(parsed, weights, every, "exact" if scope.named(index, parsed) else step)
+    return _Attempt(parsed, units, weights, every, "exact" if scope.named(index, parsed) else step)
 
 
 def _correct(

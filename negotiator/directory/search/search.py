@@ -9,11 +9,12 @@ import numpy as np
 
 from negotiator.directory.search import ranking
 from negotiator.directory.search.columns import Mask, Slots
-from negotiator.directory.search.document_facts import SEARCHED_FIELDS, field_words, fields_with
-from negotiator.directory.search.index import VISIBLE_STATUSES, SearchIndex, SortOrder
+from negotiator.directory.search.document_facts import field_names
+from negotiator.directory.search.index import SearchIndex, SortOrder
 from negotiator.directory.search.matching import BEST, QueryMatches, QueryScope, find_matches
 from negotiator.directory.search.query import PinnedQuery
 from negotiator.directory.search.ranking import Ints
+from negotiator.directory.search.text_index import fields_of
 from negotiator.directory.search.vectors import SentenceVector
 
 
@@ -66,7 +67,7 @@ def search_page(index: SearchIndex, request: SearchRequest) -> SearchPage:
     allowed = _every(masks)
     found, scores = None, None
     if request.query:
-        found, counted = _matches(index, request, allowed)
+        found, counted = _matches(index, request, masks)
         at, total, scores = (
             found.found.slots,
             found.found.total,
@@ -97,26 +98,28 @@ def search_page(index: SearchIndex, request: SearchRequest) -> SearchPage:
 
 
 def _matches(
-    index: SearchIndex, request: SearchRequest, allowed: Mask | None
+    index: SearchIndex, request: SearchRequest, masks: Mapping[str, Mask]
 ) -> tuple[QueryMatches, Slots | None]:
     """The matches of the query; and all that match it whatever the filters, if facets are counted."""
-    first = request.sort == "relevance" and request.after is None and not request.facets
-    filters = dict(request.filters)
-    if not index.all_visible:
-        filters.setdefault("status", VISIBLE_STATUSES)
-    best = BEST if first and request.updated_since is None else None
-    vector = request.vector if request.sort == "relevance" else None
-    scope = QueryScope(allowed, filters, best, vector)
+    by_relevance = request.sort == "relevance"
+    usual = masks.get("status")
+    scope = QueryScope(
+        _every(masks) if masks.keys() - {"status"} else usual,
+        usual,
+        BEST if by_relevance and request.after is None else None,
+        request.vector if by_relevance else None,
+    )
     text = request.translated[1] if request.translated else request.query
     found = find_matches(index, text, scope, frozen=request.frozen, now=request.now)
-    found = replace(found, frozen=replace(found.frozen, translated=request.translated))
+    if request.translated:
+        found = replace(found, frozen=replace(found.frozen, translated=request.translated))
     if not request.facets:
         return found, None
-    if allowed is None:
-        return found, found.found.slots
-    wide = QueryScope(None, {}, None, vector)
+    if not scope.is_filtered:
+        return found, found.found.every
+    wide = QueryScope(vector=scope.vector)
     again = find_matches(index, text, wide, frozen=found.frozen, now=request.now)
-    return found, again.found.slots
+    return found, again.found.every
 
 
 def _masks(index: SearchIndex, request: SearchRequest) -> dict[str, Mask]:
@@ -180,25 +183,20 @@ def _hits(
     slots: list[int] = at.tolist()
     if found is None or scores is None:
         return [SearchHit(index.ids[slot]) for slot in slots]
-    phrases = (phrase for unit in found.parsed.units for _, phrase in unit.phrases)
-    words = field_words({term for phrase in phrases for term in phrase})
+    fields: list[int] = fields_of(found.units, at).tolist()
     highest = ranking.HIGHEST_SCORE
     raised = [score + highest if score < 0 else score for score in scores.tolist()]
     parts = [max(0, min(score, highest)) / highest for score in raised]
     return [
-        SearchHit(
-            index.ids[slot],
-            score,
-            _named(fields_with(words, index.fields.at(slot)), exact=slot in found.named),
-        )
-        for slot, score in zip(slots, parts, strict=True)
+        SearchHit(index.ids[slot], score, _named(bits, exact=slot in found.named))
+        for slot, score, bits in zip(slots, parts, fields, strict=True)
     ]
 
 
 @cache
 def _named(bits: int, *, exact: bool) -> tuple[str, ...]:
-    """The fields whose bits are set, after `exact` for the tool's name; `meaning` when there are none."""
-    fields = tuple(name for bit, name in enumerate(SEARCHED_FIELDS) if bits >> bit & 1)
+    """The fields with these bits, after `exact` for the tool's name; `meaning` when there are none."""
+    fields = field_names(bits)
     return ("exact", *fields) if exact else fields or ("meaning",)
 
 

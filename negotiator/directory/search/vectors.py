@@ -7,6 +7,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from negotiator.directory.search.columns import Slots
 from negotiator.directory.taxonomy import TASKS, TAXONOMY
 
 SentenceVector = NDArray[np.float32]
@@ -100,7 +101,7 @@ class VectorColumn:
         self.waiting, self._rows = waiting, rows
         return True
 
-    def likeness(self, query: SentenceVector, slots: NDArray[np.int64]) -> SentenceVector:
+    def likeness(self, query: SentenceVector, slots: Slots) -> SentenceVector:
         """The cosine of each of these tools with the query, at least 0; 0 for a tool without a vector."""
         found = np.zeros(len(slots), np.float32)
         known = slots < len(self._rows)

@@ -110,7 +110,9 @@ async def test_an_index_of_another_history_is_built_anew(
     assert len(list((tmp_path / "index").glob("*-*"))) == 1
 
 
-@pytest.mark.parametrize("part", ["values.json", "arrays/saves.npy", "texts/meta.json"])
+@pytest.mark.parametrize(
+    "part", ["values.json", "arrays/saves.npy", "arrays/postings.npy", "words/meta.json"]
+)
 async def test_a_damaged_index_is_built_anew(store: Store, tmp_path: Path, part: str) -> None:
     await put(store, *NAMES)
     expected = await found(opened(store, tmp_path), "works")
@@ -150,8 +152,8 @@ async def test_a_change_that_cannot_be_written_moves_the_index_into_memory(
     await put(store, *NAMES)
     catalogue = opened(store, tmp_path)
     index, _ = await catalogue.current()
-    assert index.texts.folder is not None
-    shutil.rmtree(index.texts.folder)
+    assert index.words.folder is not None
+    shutil.rmtree(index.words.folder)
     await put(store, "Melodica")
     assert (await found(catalogue, "Melodica"))[0][0] == "melodica"
     assert catalogue.state() == "lesser: search index in memory"

@@ -11,17 +11,17 @@ from rapidfuzz.distance import OSA
 
 from negotiator import values
 from negotiator.directory.search.index import IndexEntry
+from negotiator.directory.search.known_words import KnownWords
 from negotiator.directory.search.query import parse_query
 from negotiator.directory.search.search import SearchRequest, search_page
 from negotiator.directory.search.spelling import NearWord, allowed_edits, nearest_word, phonetic_key
 from negotiator.directory.search.terms import Synonyms, words
-from negotiator.directory.search.text_index import TextIndex
 from tests.helpers.search_entries import AT, entry, ids, indexed
 
 WORDS = ["vector", "database", "mail", "agent", "speech", "graph", "cloud", "notes"]
 GROWING_PAGES = 25
 KEYS = 18
-"""Each is a commit of its own; the index merges from eight parts on."""
+"""Each is added by itself."""
 
 
 @given(st.text(max_size=200))
@@ -35,11 +35,11 @@ def test_words_are_folded_once_and_for_all(text: str) -> None:
 
 
 def nearest(word: str, known: Sequence[str], **tools: int) -> NearWord | None:
-    """The nearest of the known words, by way of the text index; each is in as many tools as said, else in one."""
-    texts = TextIndex()
-    texts.learn("word", known)
-    texts.use(texts.commit())
-    candidates = texts.near("word", word, allowed_edits(word))
+    """The nearest of the known words, by way of the fuzzy search; each is in as many tools as said, else in one."""
+    every = KnownWords()
+    every.learn("word", known)
+    every.use(every.commit())
+    candidates = every.near("word", word, allowed_edits(word))
     return nearest_word(word, candidates, lambda each: tools.get(each, 0) if tools else 1)
 
 
