@@ -114,16 +114,15 @@ class CatalogueIndex:
 
     async def documents(self, ids: Sequence[str]) -> list[bytes]:
         """The documents of these tools, in this order."""
-        known = [(key, self._documents.get(key)) for key in ids]
-        found = {key: document for key, document in known if document is not None}
-        if missing := [key for key, document in known if document is None]:
+        found = {key: self._documents.get(key) for key in ids}
+        if missing := [key for key, document in found.items() if document is None]:
             seq = self._seq
             read = await self._store.read(lambda tx: catalogue_queries.read_documents(tx, missing))
-            found |= read
+            found.update(read)
             if seq == self._seq:  # else it may be older than a change applied meanwhile
                 for key, document in read.items():
                     self._documents.put(key, document, len(document))
-        return [found[key] for key in ids]
+        return [document for key in ids if (document := found[key]) is not None]
 
     async def _catch_up(self, newest: int) -> None:
         if self._index is None:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from datetime import datetime
 from email.utils import formatdate
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode
 
@@ -158,7 +159,8 @@ def list_body(
         items = json_array(documents[hit.id] for hit in hits)
     else:
         items = json_array(
-            extend_object(documents[hit.id], {"score": hit.score, "matched_on": hit.matched_on})
+            b'%b,"score":%a,"matched_on":%b}'
+            % (documents[hit.id][:-1], hit.score, _json_names(hit.matched_on))
             for hit in hits
         )
     facets = {
@@ -173,6 +175,11 @@ def list_body(
         "facets": facets,
     }
     return items_object(items, rest)
+
+
+@cache
+def _json_names(names: tuple[str, ...]) -> bytes:
+    return orjson.dumps(names)
 
 
 def _read(page: "SearchPage") -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 import Stemmer
 
-from negotiator.directory.search.terms import STOP_WORDS, words
+from negotiator.directory.search.terms import STOP_WORDS, query_words
 
 LANGUAGES: Final = {"de": "german", "fr": "french", "es": "spanish"}
 _APOSTROPHE: Final = re.compile("['’]")
@@ -138,7 +138,7 @@ class QueryTranslator:
 
 
 def _words(text: str) -> list[str]:
-    return words(_APOSTROPHE.sub(" ", text))
+    return list(query_words(_APOSTROPHE.sub(" ", text)))
 
 
 @cache

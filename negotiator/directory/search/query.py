@@ -9,8 +9,8 @@ from negotiator.directory.search.terms import (
     STOP_WORDS,
     Phrase,
     Synonyms,
+    query_words,
     stem,
-    words,
 )
 
 Demand = Literal["every", "most", "any"]
@@ -70,7 +70,7 @@ def parse_query(query: str, synonyms: Synonyms, *, longest: int = LONGEST_PHRASE
 
     Stop words count only inside a phrase, or when the query has no other words.
     """
-    found = words(query)[:MOST_WORDS]
+    found = query_words(query)[:MOST_WORDS]
     stems, units, place = [stem(word) for word in found], list[QueryUnit](), 0
     while place < len(found):
         unit, length = _longest(found, stems[: place + longest], place, synonyms)
@@ -79,7 +79,7 @@ def parse_query(query: str, synonyms: Synonyms, *, longest: int = LONGEST_PHRASE
             units.append(unit)
     if not units:
         units = [QueryUnit(word, ((1.0, (stem(word),)),)) for word in found]
-    return ParsedQuery(tuple(found), tuple(_unique(units)))
+    return ParsedQuery(found, tuple(_unique(units)))
 
 
 def corrected_query(
@@ -110,7 +110,8 @@ def word_by_word_query(parsed: ParsedQuery, synonyms: Synonyms) -> ParsedQuery:
 def _longest(
     found: Sequence[str], stems: Sequence[str], place: int, synonyms: Synonyms
 ) -> tuple[QueryUnit | None, int]:
-    for length in range(len(stems) - place, 0, -1):
+    most = len(stems) - place if synonyms.may_start(stems[place]) else 0
+    for length in range(most, 0, -1):
         phrase = tuple(stems[place : place + length])
         others = synonyms.others(phrase)
         if others:

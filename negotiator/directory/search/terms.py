@@ -40,6 +40,12 @@ def words(text: str) -> list[str]:
     return list(reading.split_words(spelled))
 
 
+@lru_cache(maxsize=512)
+def query_words(text: str) -> tuple[str, ...]:
+    """The words of a query or a name, which a search reads several times."""
+    return tuple(words(text))
+
+
 @lru_cache(maxsize=100_000)
 def stem(word: str) -> str:
     """The stem of a folded word (Snowball English; words of other languages change little)."""
@@ -48,7 +54,7 @@ def stem(word: str) -> str:
 
 def joined(text: str) -> str:
     """A name as one word: the same for `Chat GPT`, `chat-gpt` and `ChatGPT`."""
-    return "".join(words(text))
+    return "".join(query_words(text))
 
 
 def inner_words(name: str) -> list[str]:
@@ -83,12 +89,17 @@ class Synonyms:
         wider: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
         self._others: dict[Phrase, dict[Phrase, float]] = {}
+        self._first: set[str] = set()
         for group in groups:
             phrases = list(dict.fromkeys(map(stems, group)))
             for phrase in phrases:
                 self._learn(phrase, phrases, _SAME)
         for text, others in (wider or {}).items():
             self._learn(stems(text), list(map(stems, others)), _WIDER)
+
+    def may_start(self, term: str) -> bool:
+        """Whether a phrase that has others starts so."""
+        return term in self._first
 
     def others(self, phrase: Phrase) -> list[tuple[float, Phrase]]:
         """The other phrases for this one, with their weights."""
@@ -97,6 +108,7 @@ class Synonyms:
     def _learn(self, phrase: Phrase, others: Sequence[Phrase], weight: float) -> None:
         if phrase and len(phrase) <= LONGEST_PHRASE:
             known = self._others.setdefault(phrase, {})
+            self._first.add(phrase[0])
             for other in others:
                 if other and other != phrase:
                     known[other] = max(weight, known.get(other, 0))
