@@ -14,7 +14,15 @@ from negotiator import audit, values
 from negotiator.agents.tables import Agent, AgentService
 from negotiator.scopes import ANONYMOUS
 from negotiator.store import ownership
-from negotiator.store.statement import Query, Statement, Transaction, entity, insertion, read_only
+from negotiator.store.statement import (
+    Query,
+    Statement,
+    Transaction,
+    column_values,
+    entity,
+    insertion,
+    read_only,
+)
 from negotiator.tokens.access_tokens import (
     ACCESS_TOKEN_TYPE,
     AccessTokens,
@@ -191,7 +199,7 @@ class AgentRegistration:
 
 def add(tx: Transaction, agent: Agent, *, actor: str, **detail: str | None) -> None:
     """Store a new agent. `actor` and `detail` are written to the audit trail."""
-    tx.run(_ADD, **agent.model_dump())
+    tx.run(_ADD, **column_values(agent))
     audit.record(tx, "agent.registered", agent.id, actor=actor, **detail)
 
 
