@@ -48,10 +48,12 @@ class FileLimitStore:
     Each key hashes to a bucket of eight slots, whose byte range is locked while one is changed; the hash is keyed by
     the pepper, so that clients cannot choose their buckets. A slot whose arrival time has passed is free; when all
     eight are in use, the slot with the earliest arrival time is reused. The file has 262,144 slots and is never synced
-    to disk: limits survive the process but not the machine.
+    to disk: limits survive the process but not the machine. `is_shared` is False while no other process uses the file,
+    which then needs no lock.
     """
 
     def __init__(self, path: Path, pepper: bytes) -> None:
+        self.is_shared = True
         self._path = path
         self._hash_key = hashlib.blake2b(pepper, digest_size=32, person=b"limits").digest()
 
@@ -107,6 +109,8 @@ class FileLimitStore:
         hashed = hashlib.blake2b(key.encode(), digest_size=16, key=self._hash_key).digest()
         tag = int.from_bytes(hashed[:8], "little", signed=True) or 1
         bucket = int.from_bytes(hashed[8:], "little") % _BUCKETS
+        if not self.is_shared:
+            return use(tag, bucket * _BUCKET)
         fcntl.lockf(self._file, fcntl.LOCK_EX, 1, bucket)
         try:
             return use(tag, bucket * _BUCKET)
@@ -140,7 +144,8 @@ class LoneWorkerLimitStore:
 
     The lone worker holds the lock of the file `lock`; several workers share it. A worker that starts beside a lone one
     asks it, by writing into the lock file, to move its counts to the shared file, and waits until it has. A worker that
-    ends moves its counts too. A crash forgets them, so budgets against guessing stay in the file.
+    ends moves its counts too. A crash forgets them, so budgets against guessing stay in the file, which a lone worker
+    uses without its locks.
     """
 
     def __init__(self, file: FileLimitStore, lock: Path, quick: Iterable[str]) -> None:
@@ -157,6 +162,7 @@ class LoneWorkerLimitStore:
         try:
             self._lock = os.open(self._lock_path, os.O_RDWR | os.O_CREAT, 0o600)
             self._alone = await self._claim(self._lock)
+            self._file.is_shared = not self._alone
         except OSError as fault:
             log.warning("rate limits are counted in the file only", error=str(fault))
             return
@@ -218,7 +224,7 @@ class LoneWorkerLimitStore:
 
     def _move_counts(self) -> None:
         """Count in the file from now on, which gets all counts that still matter."""
-        self._alone = False
+        self._alone, self._file.is_shared = False, True
         now = _microseconds()
         for key, state in (self._earlier | self._recent).items():
             if state.arrival > now:

@@ -259,7 +259,10 @@ async def run(
     subject = ""
     try:
         call = await _admitted(operation, pipeline, incoming, context, caller)
-        subject = str(getattr(call.input, "id", ""))
+        if (
+            caller.user_id is not None
+        ):  # only calls for a user are recorded, and the look-up is slow
+            subject = str(getattr(call.input, "id", ""))
         with write_condition(partial(pipeline.guard.check, caller=caller)):
             result = await operation.run(call)
     except Refusal as refusal:

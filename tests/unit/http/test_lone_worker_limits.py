@@ -1,7 +1,9 @@
 """Budgets in the memory of a lone worker: none is forgotten when workers come and go, whatever order they do it in."""
 
 import asyncio
+import fcntl
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -34,6 +36,29 @@ async def test_a_lone_worker_writes_nothing_to_the_file(tmp_path: Path) -> None:
     assert other.ahead(QUICK, "quick:a") == 0
     await other.close()
     await store.close()
+
+
+@pytest.mark.asyncio
+async def test_the_file_is_locked_while_others_may_use_it_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    locked: list[int] = []
+    lockf = fcntl.lockf
+
+    def counted(file: Any, kind: int, length: int, start: int) -> None:
+        locked.append(kind)
+        lockf(file, kind, length, start)
+
+    monkeypatch.setattr(limit_stores.fcntl, "lockf", counted)
+    first, second = worker(tmp_path), worker(tmp_path)
+    await first.start()
+    assert await take(first, KEPT, 1) == 1
+    assert locked == []
+    await second.start()
+    assert [await take(each, KEPT, 2) for each in (first, second)] == [2, 1]
+    assert locked == [fcntl.LOCK_EX, fcntl.LOCK_UN] * 4
+    for store in (second, first):
+        await store.close()
 
 
 @pytest.mark.asyncio
