@@ -52,6 +52,8 @@ _PRAGMAS = (
     "secure_delete=ON",
     "wal_autocheckpoint=0",
 )
+_READER_CACHE: Final = -8000
+"""KiB, negative as SQLite wants it. Its pages hold what a few hundred lists read; every commit empties it."""
 _CHECKPOINT_EVERY = 0.2
 _BATCH = 256
 _LATE_EVERY: Final = 0.25
@@ -221,6 +223,7 @@ class SqliteStore:
         self._writer = await _Thread.open(self._path)
         self._scanner = await _Thread.open(self._path)
         self._connection = _connect(self._path)
+        self._connection.execute(f"pragma cache_size={_READER_CACHE}")
         self._reader = SqliteTransaction(self._connection)
         self._checkpoints = asyncio.create_task(self._checkpoint())
 
