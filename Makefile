@@ -1,7 +1,7 @@
 # Everything there is to do here. `make` alone lists it. Needs bash, Python 3.11 to 3.13, make, gcc and node 20 (for pyright).
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo screenshots test browser voice proxies faketime check bench bench-http bench-mcp bench-soak bench-docs bench-console bench-overload bench-growth lighthouse bench-directory bench-strategy bench-people bench-rehearsal bench-terms bench-memory bench-speech bench-teleprompter wrk dist install-check server-check container-check machines-check fresh-check conformance files-entered fuzz faults hosts docs fix clean promtool
+.PHONY: help setup run demo screenshots test browser voice proxies faketime check bench bench-http bench-mcp bench-soak bench-docs bench-console bench-overload bench-growth lighthouse bench-directory bench-strategy bench-people bench-rehearsal bench-terms bench-memory bench-speech bench-teleprompter wrk dist install-check server-check container-check machines-check fresh-check conformance files-entered fuzz faults hosts docs fix clean promtool bench-engines
 
 # Python may keep what it compiled: the tests start hundreds of processes of five hundred modules.
 export PYTHONDONTWRITEBYTECODE :=
@@ -84,6 +84,9 @@ bench-directory: $(READY) wrk ## Measure reading and searching the catalogue bes
 
 bench-growth: $(READY) wrk ## Measure requests and the housekeeping over 10⁴, 10⁵ and 10⁶ rows in each table, on both engines
 	$(BIN)/python -m tests.bench.growth | $(TABLE)
+
+bench-engines: $(READY) wrk ## Measure the CPU of requests on PostgreSQL with Redis beside SQLite: ROUNDS=5 SECONDS=4
+	$(BIN)/python -m tests.bench.engines $(LOADS) | $(TABLE)
 
 bench-docs: $(READY) ## Put the tables of .bench/tables into docs/benchmarks.md, and draw the chart of the README
 	$(BIN)/python -m tests.bench.paste && $(BIN)/python -m docs.generate

@@ -188,7 +188,18 @@ class Settings(SpeechSettings, TransportSettings):
         ["assistant", "directory"],
         description="Which services this process offers, comma-separated.",
     )
-    database_url: str = Field("", description="SQLAlchemy URL; empty: SQLite in the data folder.")
+    database_url: str = Field(
+        "",
+        description="SQLAlchemy URL; empty: SQLite in the data folder. It ends with ?pooler=transaction where "
+        "pgBouncer in transaction mode is between this service and PostgreSQL.",
+    )
+    database_connections: int = Field(
+        16,
+        ge=4,
+        le=100,
+        description="PostgreSQL connections that each worker opens at most; the server's max_connections is for all "
+        "workers of all machines.",
+    )
     redis_url: str = Field(
         "", description="Redis for rate limits and live events that several machines share."
     )
@@ -351,10 +362,9 @@ class Settings(SpeechSettings, TransportSettings):
         "", description="Bearer key for the embedding endpoint, if it needs one.", repr=False
     )
     embedding_model: str = Field("", description="Name of the embedding model.")
-    memory_search: Literal["auto", "worker"] = Field(
-        "auto",
-        description="Where memories are searched: `auto` in PostgreSQL if it has pgvector, else in each worker; "
-        "`worker` always there.",
+    memory_search: Literal["worker", "database"] = Field(
+        "worker",
+        description="Where memories are searched: in each `worker`, or in the `database` where PostgreSQL has pgvector.",
     )
     models_dir: Path | None = Field(
         None, description="Folder of built models; unset: inside the data folder."
@@ -515,6 +525,10 @@ class Settings(SpeechSettings, TransportSettings):
         if not self.database_url.startswith((_SQLITE, "postgresql+asyncpg://")):
             raise ValueError(
                 "database_url: must start with sqlite+aiosqlite:/// or postgresql+asyncpg://"
+            )
+        if "pooler=" in self.database_url and not self.redis_url:
+            raise ValueError(
+                "database_url: pooler needs redis_url, since live events by PostgreSQL do not pass a pooler"
             )
         return self
 

@@ -25,7 +25,7 @@ from negotiator.app import create_app
 from negotiator.compose.application import build_application
 from negotiator.settings import Settings
 from negotiator.settings_files import CONFIG_VARIABLE
-from negotiator.store import sqlite
+from negotiator.store import waiting
 from negotiator.store.migrate import migrate
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store, make_store
@@ -116,7 +116,7 @@ def _each_key_checked_once() -> Generator[None]:
 def _a_slow_machine_refuses_no_change() -> Generator[None]:
     """The tests share the machine with each other; the bound of a second has tests of its own."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sqlite, "LONGEST_WAIT", 60.0)
+        patch.setattr(waiting, "LONGEST_WAIT", 60.0)
         yield
 
 

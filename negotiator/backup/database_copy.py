@@ -15,11 +15,12 @@ from urllib.parse import quote
 from sqlalchemy import text
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from negotiator import audit
 from negotiator.backup.encrypted_stream import DamagedBackup
 from negotiator.errors import Unavailable
+from negotiator.store.postgres_connections import server_engine
 from negotiator.store.schema_upgrades import known_revisions, upgrade, upgrade_file
 
 VERSION_TABLE: Final = "alembic_version"
@@ -62,7 +63,7 @@ def _copy_file(source: Path, target: Path) -> None:
 
 async def _copy_from_postgres(url: str, target: Path) -> None:
     """All rows of one REPEATABLE READ transaction, which is one snapshot (PostgreSQL manual, Transaction Isolation)."""
-    engine = create_async_engine(url)
+    engine = server_engine(url)
     reading = engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
     try:
         async with reading.connect() as connection:
@@ -103,7 +104,7 @@ async def load_into_postgres(url: str, source: Path, *, set_aside: str, mark: st
     Tables that are there are moved into the schema `set_aside`; returns whether there were any. `mark` is stored with
     the database: `restore_mark` returns it once the transaction is committed. `Unavailable` while others are connected.
     """
-    engine = create_async_engine(url)
+    engine = server_engine(url)
     try:
         async with engine.begin() as connection:
             if others := await connection.scalar(_CONNECTIONS):
@@ -123,7 +124,7 @@ async def load_into_postgres(url: str, source: Path, *, set_aside: str, mark: st
 
 async def restore_mark(url: str) -> str | None:
     """The mark of the restore that filled this PostgreSQL database; None when none did."""
-    engine = create_async_engine(url)
+    engine = server_engine(url)
     try:
         async with engine.connect() as connection:
             mark: str | None = await connection.scalar(_MARK)
@@ -134,7 +135,7 @@ async def restore_mark(url: str) -> str | None:
 
 async def has_tables(url: str) -> bool:
     """Whether a PostgreSQL database was used by Negotiator before."""
-    engine = create_async_engine(url)
+    engine = server_engine(url)
     try:
         async with engine.connect() as connection:
             return await connection.scalar(_EXISTS, {"name": VERSION_TABLE}) is not None
@@ -151,7 +152,7 @@ async def read_erasures(url: str) -> list[str] | None:
         if url.startswith("sqlite"):
             with open_file(Path(make_url(url).database or "")) as connection:
                 return [str(row[0]) for row in connection.execute(_ERASURES)]
-        engine = create_async_engine(url)
+        engine = server_engine(url)
         try:
             async with engine.connect() as connection:
                 return [str(row[0]) for row in await connection.execute(text(_ERASURES))]

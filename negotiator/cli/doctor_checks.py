@@ -16,6 +16,7 @@ from typing import Any, Final, Literal
 from urllib.parse import urlsplit
 
 import httpx2
+from sqlalchemy import text as sql_text
 from sqlalchemy.engine import make_url
 from websockets.asyncio.client import connect
 from websockets.exceptions import WebSocketException
@@ -44,8 +45,8 @@ from negotiator.negotiations.advisor import WordingRequest, build_advisor
 from negotiator.settings import Settings
 from negotiator.settings_files import SettingsSources
 from negotiator.store import fingerprints
-from negotiator.store.postgres import CONNECTIONS_PER_PROCESS, allowed_connections
 from negotiator.store.schema_upgrades import read_revisions
+from negotiator.store.statement import Query
 from negotiator.store.store import Store, make_store
 from negotiator.teleprompter.speech.recognizer_factory import make_recognizer, recognizer_state
 
@@ -60,6 +61,14 @@ _TOO_FAR_APART: Final = 60.0
 """Seconds between two clocks from which on the doctor warns, and from which on nothing is deleted."""
 _WELL: Final = ("ok", "off", "ready", "idle", "loading")
 """How the health of a part begins that needs nothing done."""
+_ALLOWED: Final = Query(
+    sql_text(
+        "select cast(current_setting('max_connections') as int)"
+        " - cast(current_setting('superuser_reserved_connections') as int)"
+    ),
+    lambda row: int(row[0]),
+)
+"""Connections that a PostgreSQL server takes from users like ours."""
 _SERVE_MAKES: Final = "negotiator serve makes them."
 _LINE: Final = "We would sign this week."
 
@@ -233,7 +242,9 @@ async def check_database(patient: Patient) -> list[Finding]:
             findings.append(_clock("the database's", await store.clock() / 1000 - time.time()))
             if found == newest:
                 findings.append(await _memory_search(patient.settings, store))
-        findings.append(await _connections(patient))
+            findings.append(
+                _connections(patient, await store.read(lambda tx: tx.one(_ALLOWED)) or 0)
+            )
     if found == newest:
         findings += await _shared(patient.settings)
     return findings
@@ -285,20 +296,23 @@ def _has_key_files(settings: Settings) -> bool:
     return settings.keys_dir.is_dir() and any(settings.keys_dir.glob("*.pem"))
 
 
-async def _connections(patient: Patient) -> Finding:
-    """Whether PostgreSQL allows as many connections as the workers of all machines may open."""
+def _connections(patient: Patient, allowed: int) -> Finding:
+    """Whether PostgreSQL takes as many connections as the workers of all machines may open."""
     base = patient.settings.base_url
     here = (server.workers for server in running_servers() if server.base_url == base)
     workers, machines = patient.workers or max(here, default=1), patient.machines
-    most = workers * machines * CONNECTIONS_PER_PROCESS
-    allowed = await allowed_connections(patient.settings.database_url)
-    each = (
-        f"{workers} workers × {CONNECTIONS_PER_PROCESS} connections × {machines} machines = {most}"
+    each = patient.settings.database_connections
+    most = workers * machines * each
+    text = (
+        f"{workers} workers × {each} connections × {machines} machines = {most},"
+        f" of {allowed} that PostgreSQL allows"
     )
-    text = f"{each}, of {allowed} that PostgreSQL allows"
     if most < allowed:
         return Finding("connections", "ok", text)
-    advice = "Raise max_connections, or have fewer workers; --machines and --workers say how many there are."
+    advice = (
+        "Raise max_connections of PostgreSQL, lower NEGOTIATOR_DATABASE_CONNECTIONS, or have fewer workers; "
+        "--machines and --workers say how many there are."
+    )
     return Finding("connections", "warning", text, advice)
 
 

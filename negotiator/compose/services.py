@@ -167,6 +167,7 @@ def _store(settings: Settings, meters: MetricRegistry, overload: OverloadRecord)
         settings.database_url,
         committed=commits.observe,
         refused=lambda: overload.note("database"),
+        connections=settings.database_connections,
     )
     for state in ("running", "waiting"):
         meters.sampled_gauge(

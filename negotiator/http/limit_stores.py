@@ -282,22 +282,24 @@ _PROBE: Final = "negotiator:limit:probe"
 _GCRA: Final = """
 local clock = redis.call('TIME')
 local now = clock[1] * 1000000 + clock[2]
-local answer = {now}
+local answer = {string.format('%.0f', now)}
+local asked = string.gmatch(ARGV[1], '%S+')
 for place, key in ipairs(KEYS) do
-  local interval, burst = tonumber(ARGV[3 * place - 2]), tonumber(ARGV[3 * place - 1])
+  local interval, burst, ahead = tonumber(asked()), tonumber(asked()), tonumber(asked())
   local stored = tonumber(redis.call('GET', key) or now)
   local arrival = math.max(stored, now)
   if arrival > now + interval * burst then arrival = now end
-  arrival = math.max(arrival, now + math.min(tonumber(ARGV[3 * place]), interval * burst))
+  arrival = math.max(arrival, now + math.min(ahead, interval * burst))
   local taken = arrival <= now + interval * (burst - 1)
   if taken then arrival = arrival + interval end
   if arrival > now and arrival ~= stored then
     redis.call('SET', key, string.format('%.0f', arrival), 'PX', math.ceil((arrival - now) / 1000))
   end
-  answer[2 * place], answer[2 * place + 1] = arrival, taken and 1 or 0
+  answer[2 * place], answer[2 * place + 1] = string.format('%.0f', arrival), taken and '1' or '0'
 end
-return answer
+return table.concat(answer, ' ')
 """
+"""Takes and gives one text of numbers: the client needs a third of the time that as many values would take."""
 
 
 class _Charge(NamedTuple):
@@ -388,7 +390,9 @@ class RedisLimitStore:
         arguments: list[int] = []
         for budget, key, _ in batch:
             arguments += budget.interval, budget.burst, self._local.ahead(budget, key)
-        now, *answers = await _in_time(self._client.eval(_GCRA, len(keys), *keys, *arguments))
+        asked = " ".join(map(str, arguments))
+        answer = await _in_time(self._client.eval(_GCRA, len(keys), *keys, asked))
+        now, *answers = map(int, answer.split())
         readings: list[BudgetState] = []
         for (budget, key, _), arrival, taken in zip(
             batch, answers[::2], answers[1::2], strict=True
@@ -407,7 +411,7 @@ class RedisLimitStore:
         while self._faults.error:
             await asyncio.sleep(_RETRY_SECONDS)
             try:
-                await _in_time(self._client.eval(_GCRA, 1, _PROBE, 1, 1, 0))
+                await _in_time(self._client.eval(_GCRA, 1, _PROBE, "1 1 0"))
             except Exception as fault:
                 self._faults.failed(str(fault))
             else:

@@ -54,6 +54,10 @@ class DatabaseIndexes:
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._vocabularies: _Vocabularies = OrderedDict()
 
+    @property
+    def held_bytes(self) -> int:
+        return 0
+
     async def of(self, owner: str) -> "DatabaseIndex":
         state = await self._state(owner)
         if state.reached < state.stamp:
@@ -86,6 +90,10 @@ class PreferredIndexes:
         self._embedder = embedder
         self._is_known = False
         self._indexes: OwnerIndexes = WorkerIndexes(MemoryIndexCache(store, embedder.models))
+
+    @property
+    def held_bytes(self) -> int:
+        return self._indexes.held_bytes
 
     @property
     def state(self) -> str:

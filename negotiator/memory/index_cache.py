@@ -164,6 +164,10 @@ class WorkerIndexes:
     def __init__(self, indexes: MemoryIndexCache) -> None:
         self._indexes = indexes
 
+    @property
+    def held_bytes(self) -> int:
+        return self._indexes.held_bytes
+
     async def of(self, owner: str) -> "_WorkerIndex":
         return _WorkerIndex(await self._indexes.of(owner))
 

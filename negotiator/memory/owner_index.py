@@ -34,6 +34,11 @@ class OwnerIndex(Protocol):
 class OwnerIndexes(Protocol):
     """The indexes of all owners."""
 
+    @property
+    def held_bytes(self) -> int:
+        """The size of what this process holds of them."""
+        ...
+
     async def of(self, owner: str) -> OwnerIndex: ...
 
     def renewing(self, owner: str) -> None:

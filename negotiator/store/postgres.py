@@ -1,85 +1,178 @@
 """PostgreSQL through asyncpg: serializable transactions, retried, so that units behave as on SQLite.
 
-The unit is synchronous; SQLAlchemy's `run_sync` bridges its statements to the asynchronous driver.
+A unit is synchronous: it runs in a greenlet, which waits for each of its statements. Units that arrive during a commit
+share the next one. Reasons and measurements: docs/decisions/0001-store.md.
 """
 
 import asyncio
 import random
-from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import asynccontextmanager
+import re
+import time
+from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 
-from sqlalchemy import Connection, event
-from sqlalchemy.engine import ExceptionContext
-from sqlalchemy.exc import DBAPIError, InvalidatePoolError
-from sqlalchemy.exc import TimeoutError as PoolTimeout
-from sqlalchemy.ext.asyncio import create_async_engine
-from sqlalchemy.pool import NullPool
+import asyncpg  # pyright: ignore[reportMissingTypeStubs]
+from sqlalchemy import Insert, Select, text
 
 from negotiator.errors import Unavailable
-from negotiator.fault_log import FaultLog
+from negotiator.store.postgres_connections import (
+    DRIVER_FAULTS,
+    OpenConnection,
+    PostgresConnections,
+)
+from negotiator.store.shared_reads import SharedReads
 from negotiator.store.statement import (
     Query,
     Row,
     Statement,
     Transaction,
-    WriteCondition,
     current_write_condition,
+    with_write_condition,
 )
-from negotiator.store.waiting import ConnectionQueue, Priority, StoreLoad
+from negotiator.store.waiting import (
+    Batch,
+    Priority,
+    StoreLoad,
+    UnitOutcome,
+    UnitQueue,
+    request_priority,
+)
 
 T = TypeVar("T")
 
-_CONDITIONAL = "lock table spent in row share mode"
-"""The first statement of a conditional write, as every request's is. LOCK takes no snapshot (PostgreSQL manual, LOCK),
-so the check sees every commit before `_ALONE`, or `_ALONE` waits for this write."""
-_ALONE = "lock table spent in exclusive mode"
-"""Waits for conditional writes, then lets none begin; plain reads go on. A unit that lost a race begins with it, so no
-other request changes what it reads, and it does not lose again."""
-_ALONE_FROM = 1
-"""The attempt from which a unit runs alone."""
+_BEGIN: Final = "begin isolation level serializable; lock table spent in row share mode"
+"""How every write begins. LOCK takes no snapshot (PostgreSQL manual, LOCK), so the check of a conditional write sees
+every commit before `_ALONE`, or `_ALONE` waits for this write."""
+_ALONE: Final = "lock table spent in exclusive mode"
+"""Waits for the other writes, then lets none begin; reads go on. Units that lost a race begin with it, so nobody
+changes what they read, and they do not lose again."""
+_BEGIN_ALONE: Final = f"begin isolation level serializable; {_ALONE}"
+_BEGIN_SCAN: Final = "begin isolation level repeatable read read only"
+_BEGIN_UNSERIALIZED: Final = "begin isolation level read committed"
 
-_CLOCK = "select cast(extract(epoch from clock_timestamp()) * 1000 as bigint)"
-_CONNECTIONS, _RESERVED = 16, 3
-"""A process's connections, and those of them that only urgent requests and background work may take."""
-CONNECTIONS_PER_PROCESS: Final = _CONNECTIONS + 1
-"""With the one for vacuums."""
-_ALLOWED = "select current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int"
-_POOL_PATIENCE = 2.0
-_CONNECT_PATIENCE = 3.0
-_PING_PATIENCE = 2.0
-_STATEMENT_PATIENCE = 8.0
-"""Seconds for a free connection, a new one, the check of an open one, and one statement: a database that hangs makes
-503, not a queue."""
+_CLOCK: Final = Query(
+    text("select cast(extract(epoch from clock_timestamp()) * 1000 as bigint)"),
+    lambda row: int(row[0]),
+)
+_BATCH: Final = 64
+_BATCHES_AT_ONCE: Final = 2
+"""More would be smaller and would lose more races to each other; one long unit should not make every other one wait."""
+_READ_BATCH: Final = 32
+_READ_BATCHES_AT_ONCE: Final = 2
 _ATTEMPTS = 12
 _VACUUM_EVERY = 60.0
-_AWAY = ("08", "53", "57P")  # connection exceptions, out of resources, shutting down
-_RACED = "23505"  # unique_violation: two units numbered a row alike
-_AGAIN = {"40001", "40P01", _RACED}  # serialization_failure, deadlock_detected
+_RACED: Final = "23505"  # unique_violation: two units numbered a row alike
+_AGAIN: Final = {"40001", "40P01", _RACED}  # serialization_failure, deadlock_detected
+
+_ONE_ROW: Final = re.compile(r"INSERT INTO \w+ \([^()]*\) VALUES \([^()]*\)")
+"""A statement that inserts one row or fails."""
+_Deferred = tuple[str, str, tuple[Any, ...]]
+"""The table of an insertion, its text and its values."""
 
 
-class SqlTransaction:
-    """A transaction on a SQLAlchemy connection."""
+class UnitUndone(Exception):
+    """A unit raised after it had changed something: its transaction has to be rolled back."""
 
-    __slots__ = ("_connection", "announced")
+    def __init__(self, raised: Exception) -> None:
+        super().__init__()
+        self.raised = raised
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+
+class PostgresTransaction:
+    """A transaction on an asyncpg connection; used in a greenlet.
+
+    With `defers`, rows to insert are sent when a statement names their table or the transaction ends, together with
+    those of other units for the same table.
+    """
+
+    __slots__ = (
+        *("_changed", "_deferred", "_defers", "_driver", "_kept", "_told", "_wait"),
+        "announced",
+    )
+
+    def __init__(self, connection: OpenConnection, *, defers: bool = False) -> None:
+        self._driver = connection.driver
+        self._wait = connection.units.wait
+        self._defers = defers
+        self._deferred: list[_Deferred] = []
         self.announced: list[str] = []
+        self._changed = False
+        """Whether the current unit has changed something in the database."""
+        self._kept = 0
+        """The number of deferred rows of the units before it."""
+        self._told = 0
 
     def run(self, statement: Statement, /, **values: Any) -> int:
-        return self._connection.exec_driver_sql(*statement.positional(values)).rowcount
+        sql, arguments = statement.positional(values)
+        table = _table_of_one_row(statement, sql) if self._defers else None
+        if table is not None:
+            self._deferred.append((table, sql, arguments))
+            return 1
+        self._send_named(statement, sql)
+        self._changed = True
+        status = self._wait(self._driver.execute(sql, *arguments))
+        return int(status.rpartition(" ")[2])
 
     def one(self, query: Query[Row], /, **values: Any) -> Row | None:
-        rows = self.all(query, **values)
-        return rows[0] if rows else None
+        rows = self._fetch(query, values)
+        return query.shape(rows[0]) if rows else None
 
     def all(self, query: Query[Row], /, **values: Any) -> list[Row]:
-        result = self._connection.exec_driver_sql(*query.positional(values))
-        return [query.shape(row) for row in result]
+        return list(map(query.shape, self._fetch(query, values)))
 
     def announce(self, subject: str) -> None:
         self.announced.append(subject)
+
+    def begin_unit(self) -> None:
+        self._changed, self._kept, self._told = False, len(self._deferred), len(self.announced)
+
+    def undo_unit(self) -> bool:
+        """Drop what the current unit deferred and announced; False when more has to be undone."""
+        del self._deferred[self._kept :], self.announced[self._told :]
+        return not self._changed
+
+    def send_deferred(self) -> None:
+        """Insert the deferred rows: one round trip for each text, in the order in which the texts were first used."""
+        if len(self._deferred) > self._kept:
+            self._changed = True
+        rows: dict[str, list[tuple[Any, ...]]] = {}
+        for _, sql, arguments in self._deferred:
+            rows.setdefault(sql, []).append(arguments)
+        self._deferred.clear()
+        self._kept = 0
+        for sql, each in rows.items():
+            if len(each) == 1:
+                self._wait(self._driver.execute(sql, *each[0]))
+            else:
+                self._wait(self._driver.executemany(sql, each))
+
+    def _fetch(self, query: Query[Any], values: dict[str, Any]) -> list[Any]:
+        sql, arguments = query.positional(values)
+        self._send_named(query, sql)
+        if not isinstance(query.clause, Select):
+            self._changed = True
+        rows: list[Any] = self._wait(self._driver.fetch(sql, *arguments))
+        return rows
+
+    def _send_named(self, statement: Statement, sql: str) -> None:
+        """Send the deferred rows if the statement may see them."""
+        if self._deferred and (
+            _has_foreign_keys(statement) or any(table in sql for table, *_ in self._deferred)
+        ):
+            self.send_deferred()
+
+
+def _table_of_one_row(statement: Statement, sql: str) -> str | None:
+    """The table of a statement that inserts one row without looking at others; None for every other statement."""
+    clause = statement.clause
+    if isinstance(clause, Insert) and _ONE_ROW.fullmatch(sql) and not _has_foreign_keys(statement):
+        return str(clause.table.name)
+    return None
+
+
+def _has_foreign_keys(statement: Statement) -> bool:
+    clause = statement.clause
+    return isinstance(clause, Insert) and bool(getattr(clause.table, "foreign_keys", ()))
 
 
 class PostgresStore:
@@ -90,111 +183,72 @@ class PostgresStore:
         url: str,
         committed: Callable[[int], None] = lambda _units: None,
         refused: Callable[[], None] = lambda: None,
+        connections: int = 16,
     ) -> None:
         self._committed = committed
-        self._queue = ConnectionQueue(_CONNECTIONS, _RESERVED, refused)
-        self._engine = create_async_engine(
-            url,
-            pool_size=_CONNECTIONS // 2,
-            max_overflow=_CONNECTIONS - _CONNECTIONS // 2,
-            pool_timeout=_POOL_PATIENCE,
-            connect_args={"timeout": _CONNECT_PATIENCE, "command_timeout": _STATEMENT_PATIENCE},
+        self._connections = PostgresConnections(url, connections, refused)
+        self._writes = UnitQueue(
+            self._write_batch, refused, size=_BATCH, at_once=min(_BATCHES_AT_ONCE, connections)
         )
-        event.listen(self._engine.sync_engine, "checkout", _ping)
-        event.listen(self._engine.sync_engine, "handle_error", _sever)
-        self._serializable = self._engine.execution_options(isolation_level="SERIALIZABLE")
-        self._read_committed = self._engine.execution_options(isolation_level="READ COMMITTED")
-        self._autocommit = self._engine.execution_options(isolation_level="AUTOCOMMIT")
-        # A vacuum takes as long as it takes.
-        self._unhurried = create_async_engine(url, poolclass=NullPool, isolation_level="AUTOCOMMIT")
+        self._reads = UnitQueue(
+            self._read_batch,
+            refused,
+            size=_READ_BATCH,
+            at_once=min(_READ_BATCHES_AT_ONCE, connections),
+            kind=Priority.READ,
+        )
         self._vacuumed = -_VACUUM_EVERY
+        self._shared = SharedReads()
+        self._single_reads = 0
+        """Reads under way that share nothing."""
         self._listeners: list[Callable[[Sequence[str]], None]] = []
-        self.faults = FaultLog("the database cannot be reached")
-        self._repeatable_read = self._engine.execution_options(isolation_level="REPEATABLE READ")
+        self.faults = self._connections.faults
 
     @property
     def load(self) -> StoreLoad:
-        return self._queue.load
+        return self._connections.queue.load
 
     async def start(self) -> None:
         """Do nothing: connections are opened when they are needed."""
 
     async def read(self, unit: Callable[[Transaction], T]) -> T:
-        async with self._queue.turn(), self._reachable(), self._engine.connect() as connection:
-            return await connection.run_sync(lambda inner: unit(SqlTransaction(inner)))
+        """Each statement is a transaction of its own, as on SQLite, and one round trip.
+
+        A request's read that finds another one under way shares the next round trips; urgent ones do not wait.
+        """
+        if self._connections.pooled:
+            return await self._run(_BEGIN_UNSERIALIZED, unit)
+        if self._single_reads and request_priority.get():
+            return await self._reads.run(unit)
+        self._single_reads += 1
+        try:
+            async with self._connections.one() as connection:
+                return await connection.units.run(unit, PostgresTransaction(connection))
+        finally:
+            self._single_reads -= 1
 
     async def scan(self, unit: Callable[[Transaction], T]) -> T:
-        async with (
-            self._queue.turn(),
-            self._reachable(),
-            self._repeatable_read.connect() as connection,
-        ):
-            return await connection.run_sync(lambda inner: unit(SqlTransaction(inner)))
+        return await self._run(_BEGIN_SCAN, unit)
 
     def listen(self, listener: Callable[[Sequence[str]], None]) -> None:
         self._listeners.append(listener)
 
     async def write(self, unit: Callable[[Transaction], T]) -> T:
-        """Run a unit, again after each serialization failure; 503 after the last attempt.
-
-        A duplicate key is retried too, since PostgreSQL may report a serialization failure so (PostgreSQL manual,
-        "Serialization Failure Handling"); if it persists, it is the unit's own error and is raised.
-        """
         check = current_write_condition()
-        raced: DBAPIError | None = None
-        for attempt in range(_ATTEMPTS):
-            try:
-                async with (
-                    self._queue.turn(),
-                    self._reachable(),
-                    self._serializable.begin() as connection,
-                ):
-                    if attempt >= _ALONE_FROM:
-                        await connection.exec_driver_sql(_ALONE)
-                    result, announced = await connection.run_sync(_run, unit, check)
-                self._committed(1)
-            except DBAPIError as failure:
-                state = getattr(failure.orig, "sqlstate", None)
-                if state not in _AGAIN:
-                    raise
-                raced = failure if state == _RACED else None
-                await asyncio.sleep(random.uniform(0, 0.002 * 2**attempt))  # noqa: S311  jitter, not a secret
-            else:
-                if announced:
-                    await self._announce(announced)
-                return result
-        if raced is not None:
-            raise raced
-        raise Unavailable("The database is too busy to take a change now.")
+        return await self._writes.run(unit if check is None else with_write_condition(unit, check))
 
     async def write_unserialized(self, unit: Callable[[Transaction], T]) -> T:
         """Run at READ COMMITTED, which waits for a locked row; serializable units on one row mostly fail."""
-        async with (
-            self._queue.turn(),
-            self._reachable(),
-            self._read_committed.begin() as connection,
-        ):
-            result = await connection.run_sync(lambda inner: unit(SqlTransaction(inner)))
+        result = await self._run(_BEGIN_UNSERIALIZED, unit)
         self._committed(1)
         return result
 
     def expected_wait(self, priority: Priority) -> float:
-        return self._queue.expected_wait(priority)
-
-    async def _announce(self, announced: Sequence[str]) -> None:
-        """Wait for the conditional writes that began before the commit, then call the listeners."""
-        async with (
-            self._queue.turn(),
-            self._reachable(),
-            self._read_committed.begin() as connection,
-        ):
-            await connection.exec_driver_sql(_ALONE)
-        for listener in self._listeners:
-            listener(announced)
+        queues = self._connections.queue, self._reads, self._writes
+        return max(queue.expected_wait(priority) for queue in queues)
 
     async def clock(self) -> int:
-        async with self._queue.turn(), self._reachable(), self._autocommit.connect() as connection:
-            return int((await connection.exec_driver_sql(_CLOCK)).scalar_one())
+        return await self.read(lambda tx: tx.one(_CLOCK)) or 0
 
     async def scrub(self) -> None:
         """`VACUUM`: frees the space of deleted rows for others. Nothing overwrites them or the WAL at once.
@@ -205,73 +259,120 @@ class PostgresStore:
         if now < self._vacuumed + _VACUUM_EVERY:
             return
         self._vacuumed = now
-        async with self._reachable(), self._unhurried.connect() as connection:
-            await connection.exec_driver_sql("vacuum (skip_locked)")
+        async with self._connections.unhurried() as driver:
+            await driver.execute("vacuum (skip_locked)")
 
     async def close(self) -> None:
-        await self._engine.dispose()
+        await self._reads.close()
+        await self._writes.close()
+        await self._connections.close()
 
-    @asynccontextmanager
-    async def _reachable(self) -> AsyncGenerator[None]:
-        """Raise `Unavailable` when the database cannot be reached, and log when that begins and ends."""
+    async def _run(self, begin: str, unit: Callable[[Transaction], T]) -> T:
+        """Run a unit in a transaction of its own."""
+        async with self._connections.one() as connection:
+            try:
+                await connection.driver.execute(begin)
+                result = await connection.units.run(unit, PostgresTransaction(connection))
+                await connection.driver.execute("commit")
+            except Exception as failure:
+                await _roll_back(connection, failure)
+                raise
+            return result
+
+    async def _read_batch(self, batch: Batch) -> tuple[list[UnitOutcome], float]:
+        began = time.monotonic()
+        async with self._connections.one() as connection:
+            outcomes = await self._shared.run(connection.driver, batch)
+        return outcomes, time.monotonic() - began
+
+    async def _write_batch(self, batch: Batch) -> tuple[list[UnitOutcome], float]:
+        """Commit units together; when one of several cannot be kept, each by itself."""
+        began = time.monotonic()
         try:
-            yield
-        except (OSError, PoolTimeout) as away:
-            raise self._away(away) from away
-        except DBAPIError as failure:
-            if _is_away(failure):
-                raise self._away(failure) from failure
-            self.faults.worked()
+            return await self._commit(batch), time.monotonic() - began
+        except UnitUndone as undone:
+            if len(batch) == 1:
+                return [(None, undone.raised)], time.monotonic() - began
+        except asyncpg.PostgresError:
+            if len(batch) == 1:
+                raise
+        outcomes: list[UnitOutcome] = []
+        for unit in batch:
+            try:
+                outcomes += await self._commit([unit])
+            except UnitUndone as undone:
+                outcomes.append((None, undone.raised))
+            except asyncpg.PostgresError as failure:
+                outcomes.append((None, failure))
+            except Exception as failure:
+                # The database is away; it would be for every further unit, each in its own time-out.
+                outcomes += [(None, failure)] * (len(batch) - len(outcomes))
+                break
+        return outcomes, time.monotonic() - began
+
+    async def _commit(self, batch: Batch) -> list[UnitOutcome]:
+        """Run units in one transaction, again after each serialization failure; 503 after the last attempt.
+
+        A duplicate key of a unit that runs by itself is retried too, since PostgreSQL may report a serialization
+        failure so (PostgreSQL manual, "Serialization Failure Handling"); if it persists, it is the unit's own error.
+        """
+        raced: asyncpg.PostgresError | None = None
+        for attempt in range(_ATTEMPTS):
+            try:
+                async with self._connections.one() as connection:
+                    try:
+                        await connection.driver.execute(_BEGIN_ALONE if attempt else _BEGIN)
+                        outcomes, announced = await connection.units.run(
+                            _run_batch, connection, batch
+                        )
+                        await connection.driver.execute("commit")
+                    except Exception as failure:
+                        await _roll_back(connection, failure)
+                        raise
+            except asyncpg.PostgresError as failure:
+                state = getattr(failure, "sqlstate", None)
+                if state not in _AGAIN or (state == _RACED and len(batch) > 1):
+                    raise
+                raced = failure if state == _RACED else None
+                await asyncio.sleep(random.uniform(0, 0.002 * 2**attempt))  # noqa: S311  jitter, not a secret
+            else:
+                self._committed(len(batch))
+                if announced:
+                    await self._announce(announced)
+                return outcomes
+        if raced is not None:
+            raise raced
+        raise Unavailable("The database is too busy to take a change now.")
+
+    async def _announce(self, announced: Sequence[str]) -> None:
+        """Wait for the writes that began before the commit, then call the listeners."""
+        async with self._connections.one() as connection:
+            await connection.driver.execute(f"begin; {_ALONE}; commit")
+        for listener in self._listeners:
+            listener(announced)
+
+
+def _run_batch(connection: OpenConnection, batch: Batch) -> tuple[list[UnitOutcome], list[str]]:
+    """The outcomes of the units and the subjects that they announced."""
+    transaction = PostgresTransaction(connection, defers=True)
+    outcomes: list[UnitOutcome] = []
+    for unit in batch:
+        transaction.begin_unit()
+        try:
+            outcomes.append((unit(transaction), None))
+        except DRIVER_FAULTS:
             raise
-        else:
-            self.faults.worked()
-
-    def _away(self, fault: Exception) -> Unavailable:
-        self.faults.failed(next(iter(str(fault).splitlines()), "") or "no answer in time")
-        return Unavailable("The database cannot be reached now.")
-
-
-async def allowed_connections(url: str) -> int:
-    """How many connections of services the database allows."""
-    engine = create_async_engine(url, poolclass=NullPool)
-    async with engine.connect() as connection:
-        return int((await connection.exec_driver_sql(_ALLOWED)).scalar_one())
+        except Exception as raised:
+            if not transaction.undo_unit():
+                raise UnitUndone(raised) from raised
+            outcomes.append((None, raised))
+    transaction.send_deferred()
+    return outcomes, transaction.announced
 
 
-def _ping(connection: Any, _record: object, _proxy: object) -> None:
-    """Called with each connection that the pool hands out: if it does not answer, the pool opens new ones.
-
-    SQLAlchemy's own check opens and closes a transaction around it, and waits as long as for a statement.
-    """
-
-    def ask(driver: Any) -> Any:
-        return driver.execute("select 1", timeout=_PING_PATIENCE)
-
-    try:
-        connection.run_async(ask)
-    except Exception as away:
-        connection.driver_connection.terminate()
-        raise InvalidatePoolError from away
-
-
-def _sever(context: ExceptionContext) -> None:
-    """Called with each error: a connection that did not answer in time is not used again, even to roll back."""
-    if isinstance(context.original_exception, TimeoutError):
-        context.is_disconnect, context.invalidate_pool_on_disconnect = True, False
-
-
-def _run(
-    connection: Connection, unit: Callable[[Transaction], T], check: WriteCondition | None
-) -> tuple[T, list[str]]:
-    """The unit's result and the subjects it announced."""
-    transaction = SqlTransaction(connection)
-    if check is not None:
-        connection.exec_driver_sql(_CONDITIONAL)
-        check(transaction)
-    return unit(transaction), transaction.announced
-
-
-def _is_away(failure: DBAPIError) -> bool:
-    """Whether the driver's error means that the database cannot be reached."""
-    state = getattr(failure.orig, "sqlstate", None) or ""
-    return failure.connection_invalidated or state.startswith(_AWAY)
+async def _roll_back(connection: OpenConnection, failure: Exception) -> None:
+    """Undo the transaction, unless the connection did not answer in time: to ask it again would take as long again."""
+    if isinstance(failure, TimeoutError):
+        connection.driver.terminate()
+    elif not connection.driver.is_closed() and connection.driver.is_in_transaction():
+        await connection.driver.execute("rollback")

@@ -10,7 +10,6 @@ from alembic.script import ScriptDirectory
 from alembic.util import CommandError
 from sqlalchemy import Connection, create_engine, text
 from sqlalchemy.engine import make_url
-from sqlalchemy.ext.asyncio import create_async_engine
 
 from negotiator.errors import Unavailable
 
@@ -38,7 +37,11 @@ async def read_revisions(url: str) -> tuple[str | None, str | None]:
                 return _revisions(connection)
         finally:
             engine.dispose()
-    remote = create_async_engine(url)
+    from negotiator.store.postgres_connections import (
+        server_engine,  # imported here: a file needs none
+    )
+
+    remote = server_engine(url)
     try:
         async with remote.connect() as connection:
             return await connection.run_sync(_revisions)

@@ -10,7 +10,6 @@ import fcntl
 import sqlite3
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Final, Self, TypeVar, cast
 
@@ -28,17 +27,9 @@ from negotiator.store.statement import (
     current_write_condition,
     with_write_condition,
 )
-from negotiator.store.waiting import (
-    LONGEST_WAIT,
-    Priority,
-    QueuePace,
-    StoreLoad,
-    request_priority,
-    too_late,
-)
+from negotiator.store.waiting import Batch, Priority, StoreLoad, UnitOutcome, UnitQueue
 
 T = TypeVar("T")
-UnitOutcome = tuple[Any, BaseException | None]
 Committed = tuple[list[UnitOutcome], list[str], float]
 """The outcomes of a batch, the subjects its units announced, and the seconds in which they ran."""
 
@@ -56,18 +47,6 @@ _READER_CACHE: Final = -8000
 """KiB, negative as SQLite wants it. Its pages hold what a few hundred lists read; every commit empties it."""
 _CHECKPOINT_EVERY = 0.2
 _BATCH = 256
-_LATE_EVERY: Final = 0.25
-"""Seconds between looks for units that have waited too long."""
-_NEVER: Final = float("inf")
-
-
-@dataclass(frozen=True, slots=True)
-class PendingUnit:
-    """A unit that waits for the writer; `late_at` is the monotonic time at which its request is refused instead."""
-
-    unit: Callable[[Transaction], Any]
-    future: "asyncio.Future[Any]"
-    late_at: float
 
 
 class SqliteTransaction:
@@ -117,9 +96,7 @@ def _connect(path: str) -> sqlite3.Connection:
     return connection
 
 
-def _in_turn(
-    connection: sqlite3.Connection, turn: IO[str], batch: Sequence[PendingUnit]
-) -> Committed:
+def _in_turn(connection: sqlite3.Connection, turn: IO[str], batch: Batch) -> Committed:
     """Commit a batch while no other process does.
 
     SQLite waits for its own lock by sleeping for milliseconds; the kernel wakes the next waiter of a file lock at once.
@@ -131,18 +108,18 @@ def _in_turn(
         fcntl.flock(turn, fcntl.LOCK_UN)
 
 
-def _commit(connection: sqlite3.Connection, batch: Sequence[PendingUnit]) -> Committed:
+def _commit(connection: sqlite3.Connection, batch: Batch) -> Committed:
     """Run a batch of units in one transaction, each in its own savepoint, and make it durable."""
     transaction = SqliteTransaction(connection)
     outcomes: list[UnitOutcome] = []
     connection.execute("begin immediate")
     began = time.monotonic()
     try:
-        for pending in batch:
+        for unit in batch:
             connection.execute("savepoint unit")
             before = len(transaction.announced)
             try:
-                outcomes.append((pending.unit(transaction), None))
+                outcomes.append((unit(transaction), None))
             except Exception as raised:
                 connection.execute("rollback to unit")
                 del transaction.announced[before:]
@@ -196,17 +173,8 @@ class SqliteStore:
         refused: Callable[[], None] = lambda: None,
     ) -> None:
         self._committed = committed
-        self._refused = refused
         self._path = make_url(url).database or ""
-        self._urgent: list[PendingUnit] = []
-        self._pending: list[PendingUnit] = []
-        self._committing = 0
-        """The number of units in the current batch."""
-        self._batch_began = 0.0
-        self._pace = QueuePace()
-        """Of units while they run; a batch waits for its turn and for the disk once, however many units it has."""
-        self._late: asyncio.TimerHandle | None = None
-        self._flushing: asyncio.Task[None] | None = None
+        self._writes = UnitQueue(self._write_batch, refused, size=_BATCH)
         self._written = False
         self._unscrubbed = False
         self._listeners: list[Callable[[Sequence[str]], None]] = []
@@ -216,7 +184,7 @@ class SqliteStore:
 
     @property
     def load(self) -> StoreLoad:
-        return StoreLoad(self._committing, len(self._urgent) + len(self._pending))
+        return self._writes.load
 
     async def start(self) -> None:
         self._turn = Path(f"{self._path}.turn").open("w")  # noqa: SIM115  held until close
@@ -238,52 +206,13 @@ class SqliteStore:
 
     async def write(self, unit: Callable[[Transaction], T]) -> T:
         check = current_write_condition()
-        return await self._enqueue(unit if check is None else with_write_condition(unit, check))
+        return await self._writes.run(unit if check is None else with_write_condition(unit, check))
 
     async def write_unserialized(self, unit: Callable[[Transaction], T]) -> T:
-        return await self._enqueue(unit)
-
-    async def _enqueue(self, unit: Callable[[Transaction], T]) -> T:
-        loop = asyncio.get_running_loop()
-        priority, late_at = request_priority.get(), _NEVER
-        if priority is not None:
-            if self.expected_wait(Priority.CHANGE) > LONGEST_WAIT and priority != Priority.URGENT:
-                self._refused()
-                raise too_late()
-            late_at = time.monotonic() + LONGEST_WAIT
-            if self._late is None:
-                self._late = loop.call_later(_LATE_EVERY, self._refuse_late)
-        future: asyncio.Future[T] = loop.create_future()
-        line = self._urgent if priority == Priority.URGENT else self._pending
-        line.append(PendingUnit(unit, future, late_at))
-        if self._flushing is None:
-            self._flushing = asyncio.create_task(self._flush())
-        return await future
+        return await self._writes.run(unit)
 
     def expected_wait(self, priority: Priority) -> float:
-        if priority != Priority.CHANGE or not self._committing:
-            return 0.0
-        stalled = time.monotonic() - self._batch_began
-        if stalled > LONGEST_WAIT:
-            return stalled
-        waiting = len(self._urgent) + len(self._pending) + self._committing
-        return waiting * self._pace.each
-
-    def _refuse_late(self) -> None:
-        """Refuse the units that have waited too long for the batch before theirs."""
-        self._late = None
-        now = time.monotonic()
-        for line in (self._urgent, self._pending):
-            late = [each for each in line if each.late_at <= now]
-            if late:
-                line[:] = [each for each in line if each.late_at > now]
-            for each in late:
-                if not each.future.done():
-                    self._refused()
-                    each.future.set_exception(too_late())
-        if self._urgent or self._pending:
-            loop = asyncio.get_running_loop()
-            self._late = loop.call_later(_LATE_EVERY, self._refuse_late)
+        return self._writes.expected_wait(priority)
 
     async def clock(self) -> int:
         return values.now()
@@ -293,10 +222,7 @@ class SqliteStore:
         await self._scrub()
 
     async def close(self) -> None:
-        while self._flushing is not None:
-            await asyncio.wait([self._flushing])
-        if self._late is not None:
-            self._late.cancel()
+        await self._writes.close()
         self._checkpoints.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await self._checkpoints
@@ -307,38 +233,19 @@ class SqliteStore:
         await self._writer.close()
         self._turn.close()
 
-    async def _flush(self) -> None:
-        try:
-            while waiting := [*self._urgent, *self._pending]:
-                self._urgent, self._pending = [], waiting[_BATCH:]
-                await self._perform(waiting[:_BATCH])
-        finally:
-            self._flushing = None
-            self._committing = 0
-
-    async def _perform(self, batch: Sequence[PendingUnit]) -> None:
-        self._committing, self._batch_began = len(batch), time.monotonic()
+    async def _write_batch(self, batch: Batch) -> tuple[list[UnitOutcome], float]:
+        self._written = True
         try:
             outcomes, announced, seconds = await self._writer.perform(_in_turn, self._turn, batch)
-            self._faults.worked()
-            self._pace.moved(len(batch), seconds)
-            self._committed(len(batch))
-            if announced:
-                for listener in self._listeners:
-                    listener(announced)
         except sqlite3.Error as failure:
             self._faults.failed(str(failure))
-            refused: UnitOutcome = None, Unavailable("The database cannot take a change now.")
-            outcomes = [refused] * len(batch)
-        self._written = True
-        for pending, (result, raised) in zip(batch, outcomes, strict=True):
-            future = pending.future
-            if future.done():
-                continue
-            if raised is None:
-                future.set_result(result)
-            else:
-                future.set_exception(raised)
+            raise Unavailable("The database cannot take a change now.") from failure
+        self._faults.worked()
+        self._committed(len(batch))
+        if announced:
+            for listener in self._listeners:
+                listener(announced)
+        return outcomes, seconds
 
     async def _scrub(self) -> None:
         # SQLite refuses a checkpoint at once while another one runs.

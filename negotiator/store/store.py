@@ -82,13 +82,15 @@ def make_store(
     *,
     committed: Callable[[int], None] = lambda _units: None,
     refused: Callable[[], None] = lambda: None,
+    connections: int = 16,
 ) -> Store:
     """The store of this SQLAlchemy URL, not yet started.
 
     `committed` is called with each commit's number of units, `refused` for each request that would wait too long.
+    `connections` is the most that a PostgreSQL server gets from this process.
     """
     if url.startswith("sqlite"):
         return SqliteStore(url, committed, refused)
     from negotiator.store.postgres import PostgresStore  # imported here: a file needs none
 
-    return PostgresStore(url, committed, refused)
+    return PostgresStore(url, committed, refused, connections)

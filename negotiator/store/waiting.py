@@ -7,13 +7,19 @@ to no request has no priority; it waits as long as it takes, and there is little
 import asyncio
 import time
 from collections import deque
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from contextvars import ContextVar
+from contextvars import Context, ContextVar
+from dataclasses import dataclass
 from enum import IntEnum
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar, cast
 
 from negotiator.errors import Unavailable
+from negotiator.store.statement import Transaction
+
+T = TypeVar("T")
+UnitOutcome = tuple[Any, BaseException | None]
+Batch = Sequence[Callable[[Transaction], Any]]
 
 LONGEST_WAIT: Final = 1.0
 """Seconds; a request that would wait longer is refused at once."""
@@ -24,6 +30,9 @@ _FIRST_PACE: Final = 0.001
 _SLOWEST: Final = 0.1
 """Seconds that one measurement counts at most: one long unit, such as an import, says little about those after it."""
 _SHARE: Final = 4
+_LATE_EVERY: Final = 0.25
+"""Seconds between looks for units that have waited too long."""
+_NEVER: Final = float("inf")
 
 
 class Priority(IntEnum):
@@ -149,3 +158,130 @@ class ConnectionQueue:
                 now = time.monotonic()
                 self._pace.moved(1, now - self._moved_at)
                 self._moved_at = now
+
+
+@dataclass(frozen=True, slots=True)
+class _PendingUnit:
+    """A unit that waits; `late_at` is the monotonic time at which its request is refused instead."""
+
+    unit: Callable[[Transaction], Any]
+    future: "asyncio.Future[Any]"
+    late_at: float
+
+
+class UnitQueue:
+    """Passes units to `perform` in batches of up to `size`, `at_once` batches at a time.
+
+    Units that arrive while a batch is under way share the next one.
+
+    `perform` gives the outcome of each unit, and the seconds in which they ran: a batch waits for its turn and for the
+    disk once, however many units it has.
+    """
+
+    def __init__(
+        self,
+        perform: Callable[[Batch], Awaitable[tuple[Sequence[UnitOutcome], float]]],
+        refused: Callable[[], None],
+        *,
+        size: int,
+        at_once: int = 1,
+        kind: Priority = Priority.CHANGE,
+    ) -> None:
+        self._run_batch = perform
+        self._refused = refused
+        self._size = size
+        self._at_once = at_once
+        self._kind = kind
+        self._urgent: list[_PendingUnit] = []
+        self._pending: list[_PendingUnit] = []
+        self._running = 0
+        """The number of units in the batches of now."""
+        self._batch_began = 0.0
+        """When the newest batch began."""
+        self._pace = QueuePace()
+        self._late: asyncio.TimerHandle | None = None
+        self._flushing: set[asyncio.Task[None]] = set()
+
+    @property
+    def load(self) -> StoreLoad:
+        return StoreLoad(self._running, len(self._urgent) + len(self._pending))
+
+    async def run(self, unit: Callable[[Transaction], T]) -> T:
+        """The unit's result once its batch is done; `Unavailable` when a request would wait too long."""
+        loop = asyncio.get_running_loop()
+        priority, late_at = request_priority.get(), _NEVER
+        if priority is not None:
+            if self.expected_wait(self._kind) > LONGEST_WAIT and priority != Priority.URGENT:
+                self._refused()
+                raise too_late()
+            late_at = time.monotonic() + LONGEST_WAIT
+            if self._late is None:
+                self._late = loop.call_later(_LATE_EVERY, self._refuse_late)
+        future: asyncio.Future[T] = loop.create_future()
+        line = self._urgent if priority == Priority.URGENT else self._pending
+        line.append(_PendingUnit(unit, future, late_at))
+        if len(self._flushing) < self._at_once:
+            # An empty context: the task serves other requests than the one that starts it.
+            self._flushing.add(asyncio.create_task(self._flush(), context=Context()))
+        return await future
+
+    def expected_wait(self, priority: Priority) -> float:
+        is_free = len(self._flushing) < self._at_once or not self._running
+        if priority < self._kind or is_free:
+            return 0.0
+        stalled = time.monotonic() - self._batch_began
+        if stalled > LONGEST_WAIT:
+            return stalled
+        waiting = len(self._urgent) + len(self._pending) + self._running
+        return waiting * self._pace.each / self._at_once
+
+    async def close(self) -> None:
+        """Wait until every unit is done."""
+        while self._flushing:
+            await asyncio.wait(self._flushing)
+        if self._late is not None:
+            self._late.cancel()
+
+    def _refuse_late(self) -> None:
+        """Refuse the units that have waited too long for the batch before theirs."""
+        self._late = None
+        now = time.monotonic()
+        for line in (self._urgent, self._pending):
+            late = [each for each in line if each.late_at <= now]
+            if late:
+                line[:] = [each for each in line if each.late_at > now]
+            for each in late:
+                if not each.future.done():
+                    self._refused()
+                    each.future.set_exception(too_late())
+        if self._urgent or self._pending:
+            loop = asyncio.get_running_loop()
+            self._late = loop.call_later(_LATE_EVERY, self._refuse_late)
+
+    async def _flush(self) -> None:
+        try:
+            while waiting := [*self._urgent, *self._pending]:
+                self._urgent, self._pending = [], waiting[self._size :]
+                await self._perform(waiting[: self._size])
+        finally:
+            self._flushing.discard(cast("asyncio.Task[None]", asyncio.current_task()))
+
+    async def _perform(self, batch: Sequence[_PendingUnit]) -> None:
+        self._running += len(batch)
+        self._batch_began = time.monotonic()
+        outcomes: Sequence[UnitOutcome]
+        try:
+            outcomes, seconds = await self._run_batch([pending.unit for pending in batch])
+            self._pace.moved(len(batch), seconds)
+        except Exception as fault:
+            outcomes = [(None, fault)] * len(batch)
+        finally:
+            self._running -= len(batch)
+        for pending, (result, raised) in zip(batch, outcomes, strict=True):
+            future = pending.future
+            if future.done():
+                continue
+            if raised is None:
+                future.set_result(result)
+            else:
+                future.set_exception(raised)

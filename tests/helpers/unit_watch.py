@@ -8,8 +8,8 @@ import pytest
 from authlib.oauth2.rfc6749 import AuthorizationServer
 
 from negotiator.keys import Keyring, SigningKey
-from negotiator.store.sqlite import SqliteStore
 from negotiator.store.statement import Transaction
+from negotiator.store.waiting import UnitQueue
 from negotiator.users import user_queries
 
 _SLOW: Final = (
@@ -26,9 +26,9 @@ Unit = Callable[[Transaction], Any]
 def units_only_run_statements(monkeypatch: pytest.MonkeyPatch) -> None:
     """Slow work inside a unit raises, so that the request fails."""
     running = local()
-    enqueue: Callable[[SqliteStore, Unit], Awaitable[Any]] = getattr(SqliteStore, "_enqueue")  # noqa: B009
+    enqueue: Callable[[UnitQueue, Unit], Awaitable[Any]] = UnitQueue.run
 
-    def watched(store: SqliteStore, unit: Unit) -> Awaitable[Any]:
+    def watched(queue: UnitQueue, unit: Unit) -> Awaitable[Any]:
         def run(tx: Transaction) -> Any:
             running.unit = unit
             try:
@@ -36,7 +36,7 @@ def units_only_run_statements(monkeypatch: pytest.MonkeyPatch) -> None:
             finally:
                 running.unit = None
 
-        return enqueue(store, run)
+        return enqueue(queue, run)
 
     def refuse_inside(owner: Any, name: str) -> None:
         slow = getattr(owner, name)
@@ -47,6 +47,6 @@ def units_only_run_statements(monkeypatch: pytest.MonkeyPatch) -> None:
 
         monkeypatch.setattr(owner, name, call)
 
-    monkeypatch.setattr(SqliteStore, "_enqueue", watched)
+    monkeypatch.setattr(UnitQueue, "run", watched)
     for owner, name in _SLOW:
         refuse_inside(owner, name)

@@ -40,7 +40,13 @@ def use_hashing_embedder(hashing_embedder: None) -> None:
 
 @pytest.fixture
 def settings(tmp_path: Path, signing_keys: Path, postgres: Callable[[], str]) -> Settings:
-    return make_settings(tmp_path, signing_keys, token_ttl=86_400, database_url=postgres())
+    return make_settings(
+        tmp_path,
+        signing_keys,
+        token_ttl=86_400,
+        database_url=postgres(),
+        memory_search="database",
+    )
 
 
 @pytest.mark.asyncio

@@ -28,9 +28,9 @@ PUBLIC: Final = {"tools", "tool_slugs", "tool_keys", "tool_changes", "collection
 """The catalogue is public; what was published stays until a moderator deletes it."""
 ELSEWHERE: Final = {
     *("spent", "clients", "trusted_issuers", "memory_owners"),
-    *("leases", "schema_floor", "fingerprints"),
+    *("leases", "schema_floor", "fingerprints", "signing_keys"),
 }
-"""Tables without texts of a user: used values, OAuth clients, issuers, and counters under an id."""
+"""Tables without texts of a user: used values, OAuth clients, issuers, signing keys, and counters under an id."""
 WRITTEN: Final = {"users", "agents", "identities", "budgets", "revocations", "audit_events"}
 """Tables that `leave_traces` fills by their own functions."""
 

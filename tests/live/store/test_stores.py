@@ -4,16 +4,16 @@ import asyncio
 import contextlib
 import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, cast
 
+import asyncpg  # pyright: ignore[reportMissingTypeStubs]
 import psutil
 import pytest
-from sqlalchemy import bindparam, delete, func, select, text, update
+from sqlalchemy import Integer, bindparam, delete, func, select, text, update
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from negotiator import audit, values
@@ -23,11 +23,12 @@ from negotiator.errors import NotFound, Unavailable
 from negotiator.negotiations import event_queries
 from negotiator.negotiations.event_queries import CLOCK_ACTOR, HistoryEvent
 from negotiator.scopes import ASSISTANT
-from negotiator.store import atomic_updates
-from negotiator.store import postgres as postgres_store
+from negotiator.store import atomic_updates, postgres_connections
 from negotiator.store.migrate import migrate
+from negotiator.store.postgres import PostgresStore
 from negotiator.store.statement import Query, Statement, Transaction, table, write_condition
 from negotiator.store.store import Store, make_store
+from negotiator.store.waiting import Priority, request_priority
 from negotiator.tokens import access_tokens, clients
 from negotiator.tokens.clients import NewClient
 from negotiator.trust import issuer_queries, revocations
@@ -79,6 +80,83 @@ async def test_a_unit_that_raises_leaves_nothing_and_harms_no_neighbour(store: S
     )
     assert sorted(map(str, outcomes)) == ["False", "True", "on purpose"]
     assert await store.write(lambda tx: atomic_updates.spend(tx, "jti", "bad", expires_at=LATER))
+
+
+async def test_units_that_share_a_commit_are_kept_or_undone_one_by_one(store: Store) -> None:
+    """Some raise before they change anything, some after an insertion, some after a conditional change, some by it."""
+
+    def unit(tx: Transaction, number: int) -> int:
+        subject = f"usr_{number}"
+        if number % 5 == 1:
+            raise NotFound(subject)
+        audit.record(tx, "user.created", subject, actor="test")
+        if number % 5 == 2:
+            raise NotFound(subject)
+        seen = [event.subject for event in audit.latest_events(tx, 1)]
+        assert seen == [subject]
+        if number % 5 == 3:
+            raise NotFound(subject)
+        assert atomic_updates.spend(tx, "jti", subject, expires_at=LATER)
+        if number % 5 == 4:
+            tx.run(Statement(delete(AuditEvent)))
+        tx.announce(subject)
+        return number
+
+    told: list[str] = []
+    store.listen(told.extend)
+    outcomes = await asyncio.gather(
+        *(store.write(lambda tx, n=number: unit(tx, n)) for number in range(40)),
+        return_exceptions=True,
+    )
+    kept = [number for number in range(40) if number % 5 == 0]
+    assert [each for each in outcomes if isinstance(each, int)] == kept
+    assert [str(each) for each in outcomes if isinstance(each, NotFound)] == [
+        f"usr_{number}" for number in range(40) if number % 5 in (1, 2, 3)
+    ]
+    subjects = sorted(f"usr_{number}" for number in kept)
+    assert sorted(told) == subjects
+    events = await store.read(lambda tx: audit.latest_events(tx, 100))
+    assert sorted(event.subject for event in events) == subjects
+    spent = await store.read(
+        lambda tx: [atomic_updates.is_spent(tx, "jti", f"usr_{number}") for number in range(40)]
+    )
+    assert [number for number, is_spent in enumerate(spent) if is_spent] == kept
+
+
+async def test_reads_of_requests_that_share_round_trips_get_their_own_rows(store: Store) -> None:
+    """Units of one and of several statements, with the same and with other statements, some of which raise."""
+    fault = Query(select(func.length(bindparam("word")) / bindparam("by", type_=Integer)), tuple)
+
+    def write(tx: Transaction) -> None:
+        for number in range(0, 40, 2):
+            atomic_updates.charge_budget(tx, f"key{number}", now=number, interval=1, burst=9)
+
+    def unit(tx: Transaction, number: int) -> tuple[int | None, int]:
+        budget = atomic_updates.read_budget(tx, f"key{number}")
+        if number % 5 == 1:
+            raise NotFound(str(number))
+        spent = [event.subject for event in audit.latest_events(tx, number)]
+        if number % 5 == 2 and isinstance(store, PostgresStore):
+            tx.one(fault, word="x", by=number % 10 - 2)
+        return atomic_updates.read_budget(tx, f"key{number}") or budget, len(spent)
+
+    await store.write(write)
+    await store.write(
+        lambda tx: [audit.record(tx, "user.created", "usr_1", actor="test") for _ in range(10)]
+    )
+    request_priority.set(Priority.READ)
+    for _ in range(2):
+        outcomes = await asyncio.gather(
+            *(store.read(lambda tx, n=number: unit(tx, n)) for number in range(40)),
+            return_exceptions=True,
+        )
+        for number, outcome in enumerate(outcomes):
+            if number % 5 == 1:
+                assert (type(outcome), str(outcome)) == (NotFound, str(number))
+            elif number % 10 == 2 and isinstance(store, PostgresStore):
+                assert isinstance(outcome, asyncpg.DivisionByZeroError)
+            else:
+                assert outcome == (number + 1 if number % 2 == 0 else None, min(number, 10))
 
 
 _SLEEP = Query(select(func.pg_sleep(0.2)), tuple)
@@ -259,7 +337,7 @@ async def test_two_who_number_a_row_alike_both_get_a_number(
     await opened.write(unit)
     assert tries == [0, 1]
     monkeypatch.setattr("negotiator.store.postgres._ATTEMPTS", 2)
-    with pytest.raises(IntegrityError):
+    with pytest.raises(asyncpg.UniqueViolationError):
         await opened.write(unit)
     assert (
         len(await opened.read(lambda tx: event_queries.page(tx, "neg_1", before=None, limit=9)))
@@ -287,7 +365,7 @@ async def test_migrating_again_changes_nothing(store: Store, database_url: str) 
 async def test_the_trail_can_only_grow(store: Store, statement: Statement) -> None:
     await store.write(lambda tx: audit.record(tx, "user.created", "usr_1", actor="test"))
     parameters: dict[str, Any] = {"word": "never"} if "UPDATE" in statement.sql else {}
-    with pytest.raises((DBAPIError, sqlite3.IntegrityError), match="append-only"):
+    with pytest.raises((asyncpg.PostgresError, sqlite3.IntegrityError), match="append-only"):
         await store.write(lambda tx: tx.run(statement, **parameters))
     events = await store.read(lambda tx: audit.latest_events(tx, 10))
     assert [(event.event, event.subject) for event in events] == [("user.created", "usr_1")]
@@ -359,8 +437,8 @@ async def test_the_way_in_is_the_same_on_both(
 async def test_a_database_that_hangs_is_a_503_within_seconds_and_serves_again_when_it_goes_on(
     postgres: Callable[[], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(postgres_store, "_STATEMENT_PATIENCE", 1.0)
-    monkeypatch.setattr(postgres_store, "_CONNECT_PATIENCE", 1.0)
+    monkeypatch.setattr(postgres_connections, "_STATEMENT_PATIENCE", 1.0)
+    monkeypatch.setattr(postgres_connections, "_CONNECT_PATIENCE", 1.0)
     url = postgres()
     opened = make_store(url)
     assert await opened.read(user_queries.list_users) == []
@@ -413,6 +491,46 @@ async def test_a_database_that_is_away_is_a_503(
         await connection.execute(text(cut))
     await other.dispose()
     assert await opened.read(user_queries.list_users) == []
+    await opened.close()
+
+
+async def test_connections_that_end_under_load_make_503s_and_nothing_else(
+    postgres: Callable[[], str],
+) -> None:
+    opened = make_store(postgres())
+    cut = "select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid()"
+    kept = list[str]()
+    ended = False
+
+    def read(tx: Transaction) -> bool:
+        return atomic_updates.is_spent(tx, "jti", "none")
+
+    async def write() -> None:
+        value = values.new_ulid()
+        await opened.write(lambda tx: atomic_updates.spend(tx, "jti", value, expires_at=LATER))
+        kept.append(value)
+
+    async def work(call: Callable[[], Awaitable[object]], priority: Priority | None) -> None:
+        request_priority.set(priority)
+        while not ended:
+            with contextlib.suppress(Unavailable):
+                await call()
+            await asyncio.sleep(0)
+
+    calls = (lambda: opened.read(read), lambda: opened.scan(read), write)
+    async with asyncio.TaskGroup() as group:
+        for call in calls:
+            for priority in (None, Priority.READ, Priority.CHANGE):
+                group.create_task(work(call, priority))
+        for _ in range(20):
+            await asyncio.sleep(0.02)
+            with contextlib.suppress(Unavailable):
+                await opened.read(lambda tx: tx.all(Query(text(cut), tuple)))
+        ended = True
+    spent = await opened.read(
+        lambda tx: [atomic_updates.is_spent(tx, "jti", value) for value in kept]
+    )
+    assert all(spent)
     await opened.close()
 
 

@@ -11,7 +11,7 @@ import pytest
 import pytest_asyncio
 
 from negotiator.errors import Unavailable
-from negotiator.store import sqlite, waiting
+from negotiator.store import waiting
 from negotiator.store.sqlite import SqliteStore
 from negotiator.store.statement import Transaction
 from negotiator.store.waiting import ConnectionQueue, Priority, QueuePace, request_priority
@@ -73,8 +73,8 @@ async def test_a_request_waits_for_a_connection_for_a_bounded_time(
 async def test_a_request_is_refused_while_the_writer_hangs_and_other_work_waits(
     store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sqlite, "LONGEST_WAIT", 0.02)
-    monkeypatch.setattr(sqlite, "_LATE_EVERY", 0.01)
+    monkeypatch.setattr(waiting, "LONGEST_WAIT", 0.02)
+    monkeypatch.setattr(waiting, "_LATE_EVERY", 0.01)
     goes_on, done = threading.Event(), list[str]()
 
     def hang(_tx: Transaction) -> None:
