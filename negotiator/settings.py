@@ -145,6 +145,7 @@ class TransportSettings(BaseModel):
 
 
 _SQLITE: Final = "sqlite+aiosqlite:///"
+_REDIS_CLUSTER: Final = "+cluster"
 _SHORTEST_TRAIL: Final = 30
 """Days; a trigger in the database refuses to delete younger events of the audit trail."""
 _SHORTEST_SECRET: Final = 32
@@ -201,7 +202,9 @@ class Settings(SpeechSettings, TransportSettings):
         "workers of all machines.",
     )
     redis_url: str = Field(
-        "", description="Redis for rate limits and live events that several machines share."
+        "",
+        description="Redis for rate limits and live events that several machines share; redis+cluster:// names one "
+        "server of a Redis Cluster.",
     )
     data_dir: Path = Field(
         default_factory=lambda: _data_folder(),
@@ -466,8 +469,9 @@ class Settings(SpeechSettings, TransportSettings):
     @classmethod
     def _is_a_redis(cls, value: str) -> str:
         parts = urlsplit(value)
-        if value and parts.scheme not in {"redis", "rediss", "unix"}:
-            raise ValueError("must start with redis://, rediss:// or unix://")
+        scheme = parts.scheme.removesuffix(_REDIS_CLUSTER)
+        if value and (scheme not in {"redis", "rediss", "unix"} or parts.scheme == "unix+cluster"):
+            raise ValueError("must start with redis://, rediss://, redis+cluster:// or unix://")
         _ = parts.port  # ValueError when it is none
         return value
 
@@ -541,6 +545,16 @@ class Settings(SpeechSettings, TransportSettings):
     def keys_secret_file(self) -> Path:
         """The file of the secret that encrypts signing keys, which counts while `keys_secret` is empty."""
         return self.data_dir / "keys-secret"
+
+    @property
+    def is_redis_cluster(self) -> bool:
+        """Whether `redis_url` names a server of a cluster."""
+        return urlsplit(self.redis_url).scheme.endswith(_REDIS_CLUSTER)
+
+    @property
+    def redis_server_url(self) -> str:
+        """The URL of one Redis server, which may belong to a cluster."""
+        return self.redis_url.replace(_REDIS_CLUSTER, "", 1)
 
     @property
     def outbox_folder(self) -> Path:

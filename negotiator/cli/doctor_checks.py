@@ -340,7 +340,7 @@ def _clock(whose: str, apart: float) -> Finding:
 
 async def check_redis(patient: Patient) -> list[Finding]:
     """Whether Redis answers."""
-    url = patient.settings.redis_url
+    url = patient.settings.redis_server_url
     if not url:
         return [Finding("redis", "ok", "not set up: one machine does not need it")]
     from redis.asyncio import Redis

@@ -14,6 +14,7 @@ from negotiator.http.limit_stores import (
     DatabaseLimitStore,
     FileLimitStore,
     LoneWorkerLimitStore,
+    RedisClusterLimitStore,
     RedisLimitStore,
 )
 from negotiator.http.limits import (
@@ -78,7 +79,9 @@ def build_limits(
     """The rate limits over all budgets, with a counter of refusals for each."""
     limiter: LimitStore
     file = FileLimitStore(settings.data_dir / "limits", pepper)
-    if settings.redis_url:
+    if settings.is_redis_cluster:
+        limiter = RedisClusterLimitStore(settings.redis_server_url, file)
+    elif settings.redis_url:
         limiter = RedisLimitStore(settings.redis_url, file)
     elif settings.database_url.startswith("sqlite"):
         limiter = LoneWorkerLimitStore(file, settings.data_dir / "limits.lock", _QUICK)

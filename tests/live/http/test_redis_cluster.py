@@ -1,0 +1,77 @@
+"""Budgets over a Redis Cluster that loses a shard, and events over its servers."""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from negotiator.http.limit_stores import FileLimitStore, RedisClusterLimitStore
+from negotiator.http.limits import RateBudget
+from negotiator.teleprompter.bus_servers import RedisBus
+from tests.conftest import make_settings
+from tests.helpers.redis_cluster import running_redis_cluster
+
+BUDGET: Final = RateBudget("default", 10, 36_000, 10)
+KEYS: Final = [f"default:agent{number}" for number in range(30)]
+
+
+async def _take(stores: Sequence[RedisClusterLimitStore], calls: int) -> dict[str, int]:
+    """So many calls on each key from every machine at once; how many passed, by key."""
+    readings = {
+        key: await asyncio.gather(
+            *(store.take(BUDGET, key) for store in stores for _ in range(calls))
+        )
+        for key in KEYS
+    }
+    return {key: sum(each.taken for each in found) for key, found in readings.items()}
+
+
+@pytest.mark.asyncio
+async def test_a_budget_is_exact_over_machines_and_lasts_when_a_server_is_lost(
+    tmp_path: Path,
+) -> None:
+    with running_redis_cluster() as cluster:
+        machines = [
+            RedisClusterLimitStore(cluster.url, FileLimitStore(tmp_path / name, b"pepper"))
+            for name in ("a", "b")
+        ]
+        for machine in machines:
+            await machine.start()
+        taken = await _take(machines, 3)
+        assert set(taken.values()) == {6}
+        assert [machine.state() for machine in machines] == ["ok", "ok"]
+
+        cluster.kill_owner(f"negotiator:limit:{KEYS[0]}")
+        lost = await _take(machines, 1)
+        assert set(lost.values()) == {2}, "nobody is refused what is left"
+        assert machines[0].state().startswith("lesser: away")
+        ends = time.monotonic() + 20
+        while any(machine.state() != "ok" for machine in machines):
+            await asyncio.sleep(0.05)
+            assert time.monotonic() < ends, "the replica serves the slots of the lost server"
+        after = await _take(machines, 20)
+        assert all(2 <= count <= 4 for count in after.values()), after
+        assert [machine.state() for machine in machines] == ["ok", "ok"]
+        for machine in machines:
+            await machine.close()
+
+
+@pytest.mark.asyncio
+async def test_an_event_reaches_the_followers_at_another_server(tmp_path: Path) -> None:
+    with running_redis_cluster() as cluster:
+        here, there = (RedisBus(f"redis://127.0.0.1:{port}") for port in cluster.ports[:2])
+        with there.following("tps_1") as followed, here.following("tps_2"):
+            ends = time.monotonic() + 20
+            heard: list[bytes] = []
+            while not any(heard):
+                here.tell("tps_1", b"growing")
+                heard += await followed.listen(0.2)
+                assert time.monotonic() < ends
+        await here.close()
+        await there.close()
+    settings = make_settings(tmp_path, tmp_path, redis_url="rediss+cluster://redis.example:6379")
+    assert settings.is_redis_cluster
+    assert settings.redis_server_url == "rediss://redis.example:6379"
