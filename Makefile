@@ -1,7 +1,7 @@
 # Everything there is to do here. `make` alone lists it. Needs bash, Python 3.11 to 3.13, make, gcc and node 20 (for pyright).
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo screenshots test browser voice proxies faketime check bench bench-http bench-mcp bench-soak bench-docs bench-console bench-overload bench-growth lighthouse bench-directory bench-strategy bench-people bench-rehearsal bench-terms bench-memory bench-speech bench-teleprompter wrk dist install-check server-check container-check machines-check fresh-check conformance files-entered fuzz faults hosts docs fix clean promtool bench-engines
+.PHONY: help setup run demo screenshots test browser voice proxies faketime check bench bench-http bench-mcp bench-soak bench-docs bench-console bench-overload bench-growth lighthouse bench-directory bench-strategy bench-people bench-rehearsal bench-terms bench-memory bench-speech bench-teleprompter wrk dist install-check server-check container-check machines-check fresh-check conformance files-entered fuzz faults hosts docs fix clean promtool bench-engines bench-scale two-machines
 
 # Python may keep what it compiled: the tests start hundreds of processes of five hundred modules.
 export PYTHONDONTWRITEBYTECODE :=
@@ -31,7 +31,7 @@ demo: $(READY) ## Tell one negotiation on a server of its own, half a minute
 screenshots: $(READY) browser ## Take a picture of each page, light and dark, wide and narrow
 	$(BIN)/python -m tests.live.console.screenshots
 
-test: $(READY) browser voice proxies promtool ## Run every test, in parallel
+test: $(READY) browser voice proxies promtool faketime ## Run every test, in parallel
 	@$(BIN)/pytest -n 2 --dist worksteal
 
 browser:
@@ -87,6 +87,10 @@ bench-growth: $(READY) wrk ## Measure requests and the housekeeping over 10⁴, 
 
 bench-engines: $(READY) wrk ## Measure the CPU of requests on PostgreSQL with Redis beside SQLite: ROUNDS=5 SECONDS=4
 	$(BIN)/python -m tests.bench.engines $(LOADS) | $(TABLE)
+
+bench-scale: $(READY) proxies ## Measure two machines by rows, workers and engine (as root, hours): SCALE="--sizes 10000 --tokens 0 --workers 1", SOAK=10
+	{ $(BIN)/python -m tests.bench.scale $(SCALE) && \
+	$(BIN)/python -m tests.bench.scale $(SCALE) --engines postgresql --soak $(or $(SOAK),10); } | $(TABLE)
 
 bench-docs: $(READY) ## Put the tables of .bench/tables into docs/benchmarks.md, and draw the chart of the README
 	$(BIN)/python -m tests.bench.paste && $(BIN)/python -m docs.generate
@@ -156,6 +160,9 @@ fuzz: $(READY) ## Send made-up inputs to parsers, application and server; PART=p
 
 faults: $(READY) proxies faketime ## Kill, stop and starve a server and its neighbours under load: ROWS="worker-kill ...", SMALL=1, ROUNDS=200
 	@$$(test "$$(id -u)" != 0 || echo unshare --mount) $(BIN)/python -m tests.live.faults.run $(if $(SMALL),--small) $(if $(ROUNDS),--rounds $(ROUNDS)) $(ROWS)
+
+two-machines: $(READY) proxies faketime ## Run the suites of API and contract over two machines on PostgreSQL and Redis (as root): TESTS=tests/api/agents
+	$(BIN)/python -m pytest -q -p no:randomly -p tests.live.two_machines.suites $(or $(TESTS),tests/api tests/contract --ignore tests/contract/cli --ignore tests/contract/discovery/test_generated_requests.py)
 
 docs: $(READY) ## Write docs/reference from the code
 	$(BIN)/python -m docs.generate

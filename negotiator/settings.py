@@ -367,7 +367,7 @@ class Settings(SpeechSettings, TransportSettings):
     embedding_model: str = Field("", description="Name of the embedding model.")
     memory_search: Literal["worker", "database"] = Field(
         "worker",
-        description="Where memories are searched: in each `worker`, or in the `database` where PostgreSQL has pgvector.",
+        description="Where memories are searched: each `worker`, or the `database` where it has pgvector.",
     )
     models_dir: Path | None = Field(
         None, description="Folder of built models; unset: inside the data folder."

@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import fcntl
 import hashlib
-import itertools
 import mmap
 import os
 import struct

@@ -37,18 +37,19 @@ STARTING: Final = 90
 
 @dataclass
 class Server:
-    """`negotiator serve` as a process group of its own, on a free loopback port."""
+    """`negotiator serve` as a process group of its own, on a free loopback port unless `address` is another."""
 
     folder: Path
     workers: int = 4
     settings: dict[str, str] = field(default_factory=dict[str, str])
     port: int = 0
     process: subprocess.Popen[bytes] | None = None
+    address: str = "127.0.0.1"
 
     @property
     def base(self) -> str:
         """The service's base URL."""
-        return f"http://127.0.0.1:{self.port}"
+        return f"http://{self.address}:{self.port}"
 
     @property
     def command(self) -> list[str]:
@@ -134,6 +135,8 @@ class Server:
         if not self.port:
             self.port = free_port()
         options = ("--port", str(self.port), "--workers", str(self.workers))
+        if self.address != "127.0.0.1":
+            options = ("--host", self.address, *options)
         with (self.folder / "log").open("ab") as log:
             self.process = subprocess.Popen(
                 [*self.command, *options],
@@ -179,7 +182,7 @@ class Server:
 
     def _is_silent(self) -> bool:
         with socket.socket() as probe:
-            return probe.connect_ex(("127.0.0.1", self.port)) != 0
+            return probe.connect_ex((self.address, self.port)) != 0
 
 
 def free_port() -> int:

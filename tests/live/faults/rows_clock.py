@@ -4,7 +4,6 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Final
 
 import httpx2
@@ -29,8 +28,8 @@ from tests.helpers.teleprompter_client import CONSENT, PATH, SCOPES
 from tests.live.faults.load import ANONYMOUS, CLAIM, NEGOTIATIONS, REGISTER, TOOLS, Load
 from tests.live.faults.row import Bounds, Finding, Row, observed
 from tests.live.faults.site import SECRET, Machine, Site, progress
+from tests.live.faults.wrong_clock import WrongClock
 
-_LIBRARIES: Final = ("/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib")
 _HOUR: Final = 3600
 _SWEEP: Final = 65.0
 """Seconds that pass at each setting of the clock: one round of housekeeping, which runs each minute."""
@@ -39,35 +38,6 @@ _LOG_LINES: Final = 10
 _CALLBACK: Final = "https://app.example/callback"
 _VERIFIER: Final = "v" * 43
 _TOKEN: Final = "/oauth/token"
-
-
-class WrongClock:
-    """The clock of a machine, which reads it from a file; `prefix` starts the machine under libfaketime."""
-
-    def __init__(self, file: Path) -> None:
-        self._file = file
-        self.seconds = 0
-        self.set(0)
-        found = [
-            path
-            for each in _LIBRARIES
-            if (path := Path(each) / "faketime/libfaketimeMT.so.1").exists()
-        ]
-        if not found:
-            raise RuntimeError("libfaketime is missing: apt-get install libfaketime")
-        self.prefix = (
-            "env",
-            f"LD_PRELOAD={found[0]}",
-            f"FAKETIME_TIMESTAMP_FILE={file}",
-            "FAKETIME_CACHE_DURATION=1",
-            "FAKETIME_DONT_FAKE_MONOTONIC=1",
-            "NO_FAKE_STAT=1",
-        )
-
-    def set(self, seconds: int) -> None:
-        """So many seconds ahead of the true time; takes effect within a second."""
-        self.seconds = seconds
-        self._file.write_text(f"{seconds:+d}\n")
 
 
 @dataclass

@@ -1,59 +1,23 @@
 """Two machines on one database, behind a proxy."""
 
 import asyncio
-import getpass
-import os
 import re
 import signal
 import subprocess
 import tarfile
 from collections import Counter
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-import httpx2
-
 from negotiator.store.schema_upgrades import read_revisions
-from tests.helpers.live_server import PATIENCE, free_port, wait_for
+from tests.helpers.live_server import PATIENCE
 from tests.live.faults.load import Load
+from tests.live.faults.proxy import start_nginx
 from tests.live.faults.row import Bounds, Finding, Row, counted, observed
-from tests.live.faults.site import Machine, Site, progress, workers_answer
+from tests.live.faults.site import Site, progress, workers_answer
 
 _REASON: Final = re.compile(r"\] \d+#\d+: \*\d+ ([^,]+)")
 """What nginx says of a request that failed, in a line of its log."""
-
-
-def _start_nginx(folder: Path, machines: Sequence[Machine]) -> tuple[str, subprocess.Popen[bytes]]:
-    """nginx in front of the machines: a request that one of them refuses goes to the other."""
-    port = free_port()
-    servers = "".join(f"server 127.0.0.1:{each.port} max_fails=0;" for each in machines)
-    kinds = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
-    paths = "".join(f"{kind}_temp_path {folder}/{kind};" for kind in kinds)
-    (folder / "nginx.conf").write_text(
-        f"pid {folder}/pid; daemon off; error_log {folder}/errors; user {getpass.getuser()};\n"
-        "events {}\n"
-        f"http {{ access_log off; {paths}\n"
-        f"upstream machines {{ {servers} keepalive 32; }}\n"
-        f"server {{ listen 127.0.0.1:{port};\n"
-        "location / { proxy_pass http://machines; proxy_http_version 1.1;\n"
-        'proxy_set_header Connection ""; proxy_set_header Host $http_host;\n'
-        "proxy_set_header X-Forwarded-For $http_x_forwarded_for; } } }\n"
-    )
-    command = ("nginx", "-p", str(folder), "-e", "stderr", "-c", str(folder / "nginx.conf"))
-    environment = {"PATH": f"{os.environ['PATH']}:/usr/sbin"}
-    with (folder / "log").open("wb") as log:
-        process = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log)
-    base = f"http://127.0.0.1:{port}"
-    wait_for(lambda: _answers(base))
-    return base, process
-
-
-def _answers(base: str) -> bool:
-    try:
-        return httpx2.get(f"{base}/api/health").status_code == 200
-    except httpx2.TransportError:
-        return False
 
 
 async def rolling_restart(site: Site) -> list[Finding]:
@@ -63,7 +27,7 @@ async def rolling_restart(site: Site) -> list[Finding]:
     machines = await site.pair(database_url=url, redis_url=redis.url)
     folder = site.folder / "nginx"
     folder.mkdir()
-    base, proxy = await asyncio.to_thread(_start_nginx, folder, machines)
+    base, proxy = await asyncio.to_thread(start_nginx, folder, machines)
     site.at_end(lambda: (proxy.send_signal(signal.SIGQUIT), proxy.wait(PATIENCE)))
     rounds = site.rounds or (1 if site.small else 3)
     load = Load(machines, 16, base=base, retry_cut_reads=False)
@@ -118,7 +82,7 @@ async def two_versions(site: Site) -> list[Finding]:
     assert found != newest
     folder = site.folder / "nginx"
     folder.mkdir()
-    base, proxy = await asyncio.to_thread(_start_nginx, folder, machines)
+    base, proxy = await asyncio.to_thread(start_nginx, folder, machines)
     site.at_end(lambda: (proxy.send_signal(signal.SIGQUIT), proxy.wait(PATIENCE)))
     load = Load(machines, 16, base=base, retry_cut_reads=False)
     name = (

