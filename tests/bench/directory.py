@@ -62,6 +62,11 @@ def records(count: int) -> list[ToolRecord]:
 async def fill(folder: Path, count: int) -> None:
     url = f"sqlite+aiosqlite:///{folder}/negotiator.db"
     await migrate(url)
+    await put_records(url, count)
+
+
+async def put_records(url: str, count: int) -> None:
+    """Put so many tools into a migrated database."""
     store = make_store(url)
     await store.start()
     every = records(count)

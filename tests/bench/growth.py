@@ -136,8 +136,9 @@ async def fill_postgres(url: str, name: str, names: Sequence[str], made: Iterabl
 
 
 async def connect_postgres(url: str) -> Any:
-    host = parse_qs(urlsplit(url).query)["host"][0]
-    return await asyncpg.connect(user="postgres", database="postgres", host=host)
+    address = urlsplit(url)
+    host = parse_qs(address.query)["host"][0]
+    return await asyncpg.connect(user="postgres", database=address.path[1:], host=host)
 
 
 @dataclass

@@ -75,6 +75,10 @@ class LoadClient(asyncio.Protocol):
         if not self.ended:
             self._seen.cut += 1
 
+    def close(self) -> None:
+        """End the connection at once."""
+        self._transport.abort()
+
     def data_received(self, data: bytes) -> None:
         self._answer += data
         if not self._wanted:
@@ -100,9 +104,14 @@ class LoadClient(asyncio.Protocol):
     def _send(self) -> None:
         if self.ended or self._transport.is_closing():
             return
-        [self._kind] = self._random.choices([*_SHARES], [*_SHARES.values()])
+        self._kind, request = self.choose()
         self._sent = time.perf_counter()
-        self._transport.write(self._requests[self._kind])
+        self._transport.write(request)
+
+    def choose(self) -> tuple[str, bytes]:
+        """The kind of the next request, and its bytes."""
+        [kind] = self._random.choices([*_SHARES], [*_SHARES.values()])
+        return kind, self._requests[kind]
 
 
 async def load(server: Server, clients: int, seconds: float, *, patient: bool) -> Seen:
@@ -129,7 +138,7 @@ async def load(server: Server, clients: int, seconds: float, *, patient: bool) -
     for client in open_clients:
         client.ended = True
     for client in open_clients:
-        client._transport.abort()
+        client.close()
     return seen
 
 
@@ -141,15 +150,17 @@ async def _requests(server: Server) -> dict[str, bytes]:
         spent = (await client.post("/api/agent/register", json=_AGENT)).json()["access_token"]
     bearer = f"authorization: Bearer {token}\r\n"
     return {
-        "list": _request("GET", "/api/negotiations?limit=5", bearer),
-        "health": _request("GET", "/api/health"),
-        "negotiate": _request("POST", "/api/negotiations", bearer, json.dumps(negotiation_body())),
-        "register": _request("POST", "/api/agent/register", "", json.dumps(_AGENT)),
-        "revoke": _request("POST", "/oauth/revoke", "", f"token={spent}", form=True),
+        "list": request_bytes("GET", "/api/negotiations?limit=5", bearer),
+        "health": request_bytes("GET", "/api/health"),
+        "negotiate": request_bytes(
+            "POST", "/api/negotiations", bearer, json.dumps(negotiation_body())
+        ),
+        "register": request_bytes("POST", "/api/agent/register", "", json.dumps(_AGENT)),
+        "revoke": request_bytes("POST", "/oauth/revoke", "", f"token={spent}", form=True),
     }
 
 
-def _request(
+def request_bytes(
     method: str, path: str, headers: str = "", body: str = "", *, form: bool = False
 ) -> bytes:
     kind = "application/x-www-form-urlencoded" if form else "application/json"

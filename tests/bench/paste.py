@@ -1,4 +1,4 @@
-"""`make bench-docs`: puts the tables of `.bench/tables` into docs/benchmarks.md.
+"""`make bench-docs`: puts the tables of `.bench/tables` into docs/benchmarks.md and docs/scaling.md.
 
 A table's place is between `<!-- table NAME -->` and `<!-- end -->`. Tables without a place, and places without a table,
 stay as they are.
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 ROOT: Final = Path(__file__).parents[2]
-PAGE: Final = ROOT / "docs/benchmarks.md"
+PAGES: Final = (ROOT / "docs/benchmarks.md", ROOT / "docs/scaling.md")
 PLACE: Final = re.compile(r"(<!-- table (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
@@ -26,4 +26,5 @@ def pasted(page: str, tables: Path) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(pasted(PAGE.read_text(), ROOT / ".bench/tables"))
+    for page in PAGES:
+        page.write_text(pasted(page.read_text(), ROOT / ".bench/tables"))
