@@ -397,6 +397,7 @@ def test_a_command_makes_the_rows_where_pgvector_came_later(url: str, tmp_path: 
             "NEGOTIATOR_DATABASE_URL": url,
             "NEGOTIATOR_DATA_DIR": folders["data"],
             "NEGOTIATOR_KEYS_DIR": folders["keys"],
+            "NEGOTIATOR_MEMORY_SEARCH": "database",
         }
     )
     for indexed in (2, 0):
