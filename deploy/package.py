@@ -45,7 +45,9 @@ def build(folder: Path) -> list[Path]:
         if epoch := environment.get("SOURCE_DATE_EPOCH"):
             _make_reproducible(archive, int(epoch))
         with tarfile.open(archive) as packed:
-            packed.extractall(scratch, filter="data")
+            # Python knows filters from 3.11.4 on; Debian 12 has 3.11.2.
+            packed.extraction_filter = getattr(tarfile, "data_filter", None)
+            packed.extractall(scratch)  # noqa: S202  our own archive
         unpacked = Path(scratch, archive.name.removesuffix(".tar.gz"))
         wheel = _setuptools("wheel", unpacked, folder, environment)
     lock = folder / "requirements.lock"
