@@ -170,17 +170,22 @@ def _change(
 
 
 def _loosens(before: Terms, after: Terms, old: Worth | None, new: Worth | None) -> bool:
-    """Whether a worth that the user gave is removed or lowered: on any issue that its package names, else in all."""
+    """Whether a worth that the user gave is removed or lowered: on any issue that its package names, else in all.
+
+    A utility in place of a package lets one issue make up for another.
+    """
     if old is None:
         return False
     if new is None:
         return True
-    if old.package is None or new.package is None:
+    if old.package is None:
         ends = [
             utility_of_worth(terms.preferences, worth, fill="low")
             for terms, worth in ((before, old), (after, new))
         ]
         return ends[0] is not None and (ends[1] is None or ends[1] < ends[0] - limits.TOLERANCE)
+    if new.package is None:
+        return True
     for name, value in old.package.items():
         issue = before.issue(name)
         now = new.package.get(name)
