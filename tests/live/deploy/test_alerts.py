@@ -20,7 +20,7 @@ from starlette.applications import Starlette
 from negotiator.compose.application import Application, build_application
 from negotiator.compose.housekeeping import JOB
 from negotiator.settings import Settings
-from negotiator.store import leases, sqlite
+from negotiator.store import leases, waiting
 from tests.conftest import make_settings, running
 from tests.helpers.form_browser import BASE
 from tests.helpers.live_server import Server, free_port, wait_for
@@ -172,7 +172,7 @@ async def test_slow_answers(settings: Settings, tmp_path: Path) -> None:
 async def test_overload(
     settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sqlite, "LONGEST_WAIT", 0.1)
+    monkeypatch.setattr(waiting, "LONGEST_WAIT", 0.1)
     async with watched(settings) as service:
         before = await service.scrape()
         async with slow_database(settings):
