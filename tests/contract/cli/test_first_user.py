@@ -40,7 +40,7 @@ async def test_the_link_makes_an_administrator_signs_them_in_and_works_once(
         assert (await browsers().open(each)).status_code == 410
 
 
-def _stays(_log_format: str, _options: dict[str, Any]) -> None:
+def _stays(_log_format: str, _options: dict[str, Any], _drain_seconds: float) -> None:
     """In place of the server that would run in this process."""
 
 
@@ -53,7 +53,7 @@ def test_serve_prints_the_link_while_there_is_nobody(
     monkeypatch.setattr("negotiator.cli.supervisor.main", _stays)
     said = machine.run("serve", "--port", "0")
     assert said.exit_code == 0, said
-    assert said.out.splitlines()[1] == f"Data folder: {tmp_path / 'var'}"
+    assert said.out.splitlines()[2] == f"Data folder: {tmp_path / 'var'}"
     assert re.search(f"^ +{re.escape(BASE)}/first-user/[0-9a-f]+-[0-9a-f]{{64}}$", said.out, re.M)
     machine.run("users", "add", "ada@example.com")
     assert "first-user" not in machine.run("serve", "--port", "0").out

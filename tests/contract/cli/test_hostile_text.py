@@ -23,6 +23,7 @@ from negotiator.strict_json import is_array, is_object
 from negotiator.values import escape_invisible, has_invisible_characters
 from tests.conftest import Change, Mint, bearer
 from tests.helpers.directory_agents import add_tool, join_directory, tool
+from tests.helpers.fake_issuer import FakeIssuer
 from tests.helpers.operator_commands import Operator
 from tests.helpers.operator_commands import operator as _operator
 
@@ -59,6 +60,8 @@ LISTS: Final = {
     ("memory", "review"),
 }
 _LISTING: Final = {"audit", "list", "show", "review", "import"}
+_COUNTING: Final = {("keys", "import")}
+"""Shows a number only."""
 
 
 def commands(found: Any, path: tuple[str, ...]) -> Iterable[tuple[str, ...]]:
@@ -72,7 +75,7 @@ def commands(found: Any, path: tuple[str, ...]) -> Iterable[tuple[str, ...]]:
 
 def test_every_command_that_lists_is_among_those_tried() -> None:
     tree = chain.from_iterable(commands(load(name), (name,)) for name in COMMANDS)
-    assert {each for each in tree if each[-1] in _LISTING} == LISTS
+    assert {each for each in tree if each[-1] in _LISTING} - _COUNTING == LISTS
 
 
 def copy_rows(file: Path, table: str, column: str, unique: tuple[str, ...] = ("id",)) -> None:
@@ -128,7 +131,7 @@ async def test_no_name_ends_a_list_or_reaches_the_terminal_as_it_is(
     await agent.post(f"/tools/{key}/reports", {"reason": "malware", "details": PLAIN})
     submitted = (await agent.post("/tools", tool(PLAIN, "t.example"))).json()["id"]
     keys = tmp_path / "jwks.json"
-    keys.write_text('{"keys": []}')
+    keys.write_bytes(orjson.dumps(FakeIssuer("any").jwks()))
     await operator("issuers", "add", "https://idp.example", "--jwks-file", str(keys))
     for table, column, unique in (
         ("users", "name", ("id", "email")),

@@ -104,7 +104,14 @@ def test_a_replaced_worker_takes_no_traffic_away(tmp_path: Path) -> None:
 def _workers(machine: Server) -> set[int]:
     assert machine.process is not None
     children = psutil.Process(machine.process.pid).children()
-    return {each.pid for each in children if "resource_tracker" not in " ".join(each.cmdline())}
+    return {each.pid for each in children if "resource_tracker" not in _command(each)}
+
+
+def _command(process: psutil.Process) -> str:
+    try:
+        return " ".join(process.cmdline())
+    except psutil.ZombieProcess:
+        return ""
 
 
 @pytest.mark.asyncio
