@@ -20,7 +20,7 @@ UNIT_SECONDS: Final = 0.0025
 """What a unit is fitted to. Rows differ in cost, and a unit should stay below 5 ms so that others do not notice it."""
 PAUSE: Final = 2
 """Pause after each unit, in lengths of that unit: other writes get at least two thirds of the writer."""
-FEWEST: Final = 10
+FEWEST: Final = 1
 MOST: Final = 500
 """The fewest and the most rows of one unit."""
 APART_WARNED: Final = 5_000
@@ -131,7 +131,7 @@ def _timed(chore: Chore, now: int, limit: int, tx: Transaction) -> tuple[int, fl
 
 
 def fitting_limit(limit: int, done: int, seconds: float) -> int:
-    """The limit of the chore's next unit, by what this one took: at most twice as many rows, from 10 to 500."""
+    """The limit of the chore's next unit, by what this one took: at most twice as many rows, up to 500."""
     if done == 0 or seconds <= 0:
         return limit
     fitting = round(done * UNIT_SECONDS / seconds)

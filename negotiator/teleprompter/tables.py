@@ -70,7 +70,7 @@ class TeleprompterTicket(TableModel, table=True):
 
     digest: str = Field(primary_key=True)
     session: str
-    owner: str
+    owner: str = Field(index=True)
     caller: bytes = Field(sa_type=LargeBinary)
     origin: str
     expires_at: int = Field(sa_type=BigInteger, index=True)

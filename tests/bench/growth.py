@@ -53,7 +53,7 @@ _DUE: Final = 10 * values.DAY
 _NOT_DUE: Final = 1000 * values.DAY
 _DUE_AGENTS: Final = 5000
 _PART: Final = 20_000
-_LONGEST_ROUND: Final = 40.0
+_LONGEST_ROUND: Final = 600.0
 _BASELINE: Final = 5.0
 _CLIENTS: Final = 8
 """Fewer than in `tests.bench.load`: a server on PostgreSQL that shares two cores with others would refuse some."""

@@ -183,8 +183,9 @@ def test_no_statement_crosses_owners_but_those_that_are_named() -> None:
 def test_claiming_and_erasing_name_the_owner() -> None:
     assert _statements()
     keys, walk = owned_tables(), OwnershipWalk(SQLModel.metadata)
-    for kind in ("_claims", "_erasures"):
-        statements: list[Statement] = getattr(walk, kind)
+    claims: list[Statement] = getattr(walk, "_claims")  # noqa: B009  private
+    erasures: list[list[Statement]] = getattr(walk, "_erasures")  # noqa: B009  private
+    for statements in (claims, *erasures):
         assert statements
         assert [each.sql for each in statements if crossing(each.clause, keys)] == []
 

@@ -1,4 +1,4 @@
-"""What a chore costs when nothing is due: look-ups in indexes, however many rows a table has."""
+"""What a chore costs: look-ups in indexes when nothing is due, few statements for an agent that owns nothing."""
 
 import sqlite3
 from collections.abc import Generator
@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from negotiator import values
+from negotiator.agents.tables import Agent
 from negotiator.compose.ownership import chores
 from negotiator.store.ownership import Chore
 from negotiator.store.sqlite import SqliteTransaction
-from negotiator.store.statement import Query, Row, Statement
+from negotiator.store.statement import Query, Row, Statement, column_values, insertion
 
 _CHORES = chores(400)
 
@@ -19,12 +20,13 @@ _CHORES = chores(400)
 class ExplainedTransaction(SqliteTransaction):
     """Collects how SQLite finds the rows of each statement."""
 
-    __slots__ = ("_connection", "plans")
+    __slots__ = ("_connection", "plans", "statements")
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         super().__init__(connection)
         self._connection = connection
         self.plans: list[str] = []
+        self.statements = 0
 
     def run(self, statement: Statement, /, **values: Any) -> int:
         self._explain(statement, values)
@@ -39,6 +41,7 @@ class ExplainedTransaction(SqliteTransaction):
         return super().all(query, **values)
 
     def _explain(self, statement: Statement, values: dict[str, Any]) -> None:
+        self.statements += 1
         sql, bound = statement.named(values)
         found = self._connection.execute(f"explain query plan {sql}", bound)
         self.plans += [str(row[3]) for row in found]
@@ -65,4 +68,20 @@ def test_a_chore_with_nothing_due_scans_no_table_and_sorts_nothing(
         plan
         for plan in transaction.plans
         if plan.startswith(whole) and not plan.startswith(due_alone)
+    ]
+
+
+def test_an_agent_that_owns_nothing_is_deleted_by_few_statements_without_a_scan(
+    transaction: ExplainedTransaction,
+) -> None:
+    [chore] = [each for each in _CHORES if each.name == "agents.expires_at"]
+    nothing = {"name": "a", "service": "assistant", "identity_type": "anonymous"}
+    expired = Agent(id="agt_1", created_at=0, expires_at=1, **nothing)
+    transaction.run(Statement(insertion(Agent)), **column_values(expired))
+    transaction.plans.clear()
+    transaction.statements = 0
+    assert chore.run(transaction, values.now(), 100) == 1
+    assert transaction.statements <= 10
+    assert not [
+        plan for plan in transaction.plans if plan.startswith("SCAN") and "CONSTANT" not in plan
     ]
