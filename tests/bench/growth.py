@@ -13,12 +13,12 @@ import asyncio
 import contextlib
 import os
 import sqlite3
+import sys
 import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 from unittest.mock import patch
@@ -44,7 +44,7 @@ from negotiator.tokens.tables import AccessToken
 from tests.bench import contestants, load
 from tests.bench.contestants import Contestant
 from tests.bench.http import Bench
-from tests.bench.load import Load, measure
+from tests.bench.load import Load, conditions, measure
 from tests.bench.overload import engine
 
 _LATER: Final = 20 * values.DAY
@@ -57,6 +57,7 @@ _LONGEST_ROUND: Final = 600.0
 _BASELINE: Final = 5.0
 _CLIENTS: Final = 8
 """Fewer than in `tests.bench.load`: a server on PostgreSQL that shares two cores with others would refuse some."""
+_OTHERS: Final = "other programs during the requests, cores"
 _NO_LEASE: Final = Statement(delete(table(Lease)))
 """The server that has just stopped holds the lease for some minutes more."""
 
@@ -255,7 +256,7 @@ def read_one(contestant: Contestant, folder: Path) -> Load:
 
 def measure_size(name: str, size: int, seconds: float) -> dict[str, float]:
     """The row of figures of one engine and size."""
-    figures: dict[str, float] = {}
+    figures: dict[str, float] = {_OTHERS: 0.0}
     with tempfile.TemporaryDirectory() as made, surroundings():
         folder = Path(made)
         (folder / "keys").mkdir()
@@ -281,7 +282,9 @@ def measure_size(name: str, size: int, seconds: float) -> dict[str, float]:
                     bench.credentials("/oauth/token"),
                 ]
                 for each in loads:
-                    figures[f"{each.name}, CPU µs"] = measure(server, each, seconds).cpu_us
+                    seen = measure(server, each, seconds)
+                    figures[f"{each.name}, CPU µs"] = seen.cpu_us
+                    figures[_OTHERS] = max(figures[_OTHERS], seen.foreign)
             quiet = asyncio.run(sweep(url, 0, 1000))
             busy = asyncio.run(sweep(url, _LATER, 400))
     agents = [(done, took) for chore, done, took in busy.units if chore == "agents.expires_at"]
@@ -304,12 +307,11 @@ def measure_size(name: str, size: int, seconds: float) -> dict[str, float]:
     for chore, done, took in busy.units:
         if done:
             by_chore[chore].append(took / done * 1e6)
-    print({figure: round(value, 1) for figure, value in figures.items()})
     print(
         f"{name}, {size:,}:",
         *(f"{chore} {sum(each) / len(each):.0f} µs/row" for chore, each in by_chore.items()),
         *(f"longest: {max(busy.units, key=lambda unit: unit[2])}",),
-        flush=True,
+        file=sys.stderr,
     )
     return figures
 
@@ -338,7 +340,6 @@ def main() -> None:
         for size in options.sizes
     }
     heads = [f"{name}, {size:,}" for name, size in found]
-    print(f"\n{datetime.now(UTC):%Y-%m-%d}, {options.seconds:.0f} s a load.\n")
     print(f"| | {' | '.join(heads)} |\n|---|{'---:|' * len(heads)}")
     for figure in next(iter(found.values())):
         cells: list[str] = []
@@ -347,6 +348,8 @@ def main() -> None:
             ratio = f" ({figures[figure] / smallest:.2f} ×)" if smallest else ""
             cells.append(f"{figures[figure]:,.{0 if figures[figure] >= 100 else 1}f}{ratio}")
         print(f"| {figure} | {' | '.join(cells)} |")
+    others = [each[_OTHERS] for each in found.values()]
+    print(f"\n{conditions(1, options.seconds, others)}")
 
 
 if __name__ == "__main__":
