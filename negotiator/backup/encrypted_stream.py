@@ -12,7 +12,7 @@ import hmac
 import secrets
 import struct
 from dataclasses import dataclass
-from typing import IO, Final
+from typing import Final, Protocol
 
 from argon2.low_level import Type, hash_secret_raw
 from cryptography.exceptions import InvalidTag
@@ -31,6 +31,22 @@ _MAC: Final = 32
 _CHECKSUM: Final = 8
 _MOST_TIME, _MOST_MEMORY, _MOST_LANES = 16, 1024 * 1024, 16
 """Bounds on what a header may ask for: a forged one must not take all memory."""
+
+
+class ByteSink(Protocol):
+    """What takes the bytes of a backup: a file, a pipe, an upload."""
+
+    def write(self, data: bytes, /) -> object:
+        """Take all of these bytes."""
+        ...
+
+
+class ByteSource(Protocol):
+    """What gives the bytes of a backup: a file, a pipe, a download."""
+
+    def read(self, size: int, /) -> bytes:
+        """Up to `size` bytes, empty at the end."""
+        ...
 
 
 class UnreadableBackup(UnusableFileError):
@@ -84,7 +100,7 @@ class EncryptedWriter:
     """Encrypts what is written to it into `target`; `finish` has to be called, or no reader takes it for whole."""
 
     def __init__(
-        self, target: IO[bytes], passphrase: str, derivation: KeyDerivation | None = None
+        self, target: ByteSink, passphrase: str, derivation: KeyDerivation | None = None
     ) -> None:
         derivation = derivation or KeyDerivation()
         salt = secrets.token_bytes(16)
@@ -123,7 +139,7 @@ class EncryptedReader:
     more bytes.
     """
 
-    def __init__(self, source: IO[bytes], passphrase: str) -> None:
+    def __init__(self, source: ByteSource, passphrase: str) -> None:
         header_size = len(_MAGIC) + _FIELDS.size + _MAC
         start = _read_fully(source, len(_MAGIC))
         if start != _MAGIC:
@@ -182,7 +198,7 @@ class EncryptedReader:
         return plain
 
 
-def is_backup(source: IO[bytes]) -> bool:
+def is_backup(source: ByteSource) -> bool:
     """Whether a file begins as a backup does."""
     return source.read(len(_MAGIC)) == _MAGIC
 
@@ -204,7 +220,7 @@ def _checksum(header: bytes) -> bytes:
     return hashlib.sha256(header).digest()[:_CHECKSUM]
 
 
-def _read_fully(source: IO[bytes], size: int) -> bytes:
+def _read_fully(source: ByteSource, size: int) -> bytes:
     """`size` bytes, fewer only at the end; a pipe gives less than it is asked for."""
     parts: list[bytes] = []
     while size and (part := source.read(size)):

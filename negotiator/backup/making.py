@@ -20,7 +20,7 @@ from negotiator import __version__, values
 from negotiator.backup import archive
 from negotiator.backup.archive import Manifest, write_archive
 from negotiator.backup.database_copy import copy_database, count_rows, open_file, revision_of
-from negotiator.backup.encrypted_stream import EncryptedWriter
+from negotiator.backup.encrypted_stream import ByteSink, EncryptedWriter
 from negotiator.compose.shared_secrets import fault_of_place
 from negotiator.database_keys import WrappedKey
 from negotiator.errors import Unavailable
@@ -32,7 +32,7 @@ _FOLDER: Final = "unfinished-"
 _LOCK: Final = "lock"
 
 
-async def write_backup(settings: Settings, target: IO[bytes], passphrase: str) -> Manifest:
+async def write_backup(settings: Settings, target: ByteSink, passphrase: str) -> Manifest:
     """Write a backup of everything that these settings name to `target`."""
     with ExitStack() as stack:
         with work_folder(settings.data_dir) as folder:

@@ -10,21 +10,21 @@ import contextlib
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
-from typing import IO, Final
+from typing import Final
 
 import orjson
 from sqlalchemy.engine import make_url
 
 from negotiator.backup import archive, database_copy
 from negotiator.backup.archive import ArchiveReader, Manifest
-from negotiator.backup.encrypted_stream import EncryptedReader, UnreadableBackup
+from negotiator.backup.encrypted_stream import ByteSource, EncryptedReader, UnreadableBackup
 from negotiator.backup.making import sync_folder, work_folder
 from negotiator.data_folder import RESTORE_JOURNAL, own_data_folder
 from negotiator.database_keys import check_rows
@@ -72,7 +72,7 @@ class FileMove:
             sync_folder(self.before.parent)
 
 
-def verify_backup(settings: Settings, source: IO[bytes], passphrase: str) -> Manifest:
+def verify_backup(settings: Settings, source: ByteSource, passphrase: str) -> Manifest:
     """Read a whole backup, unpack it for a moment and check it; raises `UnreadableBackup`.
 
     It is unpacked in the data folder, or in the folder of temporary files where there is no data folder.
@@ -87,7 +87,7 @@ def verify_backup(settings: Settings, source: IO[bytes], passphrase: str) -> Man
 
 async def restore_backup(
     settings: Settings,
-    source: IO[bytes],
+    source: ByteSource,
     passphrase: str,
     *,
     replace: bool,
@@ -182,7 +182,7 @@ class RestorePlaces:
         return FileMove(path, path.parent / f"{_ASIDE}{self.stamp}" / path.name)
 
 
-def _unpack(source: IO[bytes], passphrase: str, folder: Path) -> Manifest:
+def _unpack(source: ByteSource, passphrase: str, folder: Path) -> Manifest:
     reader = ArchiveReader(EncryptedReader(source, passphrase))
     manifest = reader.manifest
     if manifest.schema not in known_revisions():
@@ -315,12 +315,3 @@ def _finish(settings: Settings) -> None:
 def _mark_of(url: str) -> str | None:
     with ThreadPoolExecutor(1) as aside:  # the caller may have a loop running
         return aside.submit(asyncio.run, database_copy.restore_mark(url)).result()
-
-
-@contextmanager
-def opened_backup(path: Path) -> Generator[IO[bytes]]:
-    """The file of a backup; `UnreadableBackup` when it is none."""
-    if not path.is_file():
-        raise UnreadableBackup(f"{path} is not a file.")
-    with path.open("rb") as file:
-        yield file

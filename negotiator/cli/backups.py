@@ -1,25 +1,31 @@
 """`negotiator backup`, `verify` and `restore`: everything that cannot be rebuilt, in one encrypted file."""
 
+import signal
 import sys
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
-from typing import IO, Annotated, Any, Final
+from typing import Annotated, Any, Final, Protocol
 
 import typer
 
 from negotiator.backup import archive
 from negotiator.backup.archive import Manifest
-from negotiator.backup.encrypted_stream import UnreadableBackup
+from negotiator.backup.encrypted_stream import ByteSink, ByteSource, UnreadableBackup
 from negotiator.backup.making import new_file, write_backup
 from negotiator.backup.restoring import restore_backup, verify_backup
 from negotiator.cli.database import database_faults_explained, load_settings
 from negotiator.cli.output import JsonOption, async_command, counted, print_result, print_warning
 from negotiator.compose.ownership import erase_again
-from negotiator.errors import InvalidRequest
+from negotiator.errors import InvalidRequest, Unavailable
 from negotiator.settings import ENV_PREFIX, Settings
 from negotiator.values import timestamp
 
-FileArgument = Annotated[Path, typer.Argument(metavar="FILE", help="The backup.", allow_dash=True)]
+FileArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE", help="The backup: a file, s3://bucket/key, or - for standard input."
+    ),
+]
 PassphraseOption = Annotated[
     bool,
     typer.Option(
@@ -27,15 +33,27 @@ PassphraseOption = Annotated[
     ),
 ]
 _PIPE: Final = "-"
+_OBJECT: Final = "s3://"
 _SHORTEST: Final = 12
 _SHOWN: Final = ("users", "agents", "negotiations", "memories", "wins", "tools")
+
+
+class NewBackup(ByteSink, Protocol):
+    """A file or an upload."""
+
+    def tell(self) -> int:
+        """How many bytes were written."""
+        ...
 
 
 @async_command
 async def backup(
     file: Annotated[
-        Path,
-        typer.Argument(metavar="FILE", help="A new file; - for standard output.", allow_dash=True),
+        str,
+        typer.Argument(
+            metavar="FILE",
+            help="A new file; s3://bucket/key in an object store; - for standard output.",
+        ),
     ],
     passphrase_stdin: PassphraseOption = False,
     as_json: JsonOption = False,
@@ -43,19 +61,18 @@ async def backup(
     """Write database, signing keys, pepper and unsent mails into one encrypted file; the server may run."""
     settings = load_settings()
     passphrase = _passphrase(settings, from_input=passphrase_stdin, is_new=True)
-    is_pipe = str(file) == _PIPE
-    if is_pipe and sys.stdout.isatty():
+    if file == _PIPE and sys.stdout.isatty():
         raise typer.BadParameter("a terminal cannot take a backup: name a file, or pipe it")
-    with (
-        database_faults_explained(settings.database_url),
-        nullcontext(sys.stdout.buffer) if is_pipe else new_file(file) as target,
-    ):
-        manifest = await write_backup(settings, target, passphrase)
-        target.flush()
-    if not is_pipe:
-        size = file.stat().st_size
-        line = f"{file} has {size:,} bytes: {_content(manifest)}."
-        print_result(_json(manifest) | {"file": str(file), "bytes": size}, line, as_json=as_json)
+    with database_faults_explained(settings.database_url):
+        if file == _PIPE:
+            await write_backup(settings, sys.stdout.buffer, passphrase)
+            sys.stdout.buffer.flush()
+            return
+        with _new(file) as target:
+            manifest = await write_backup(settings, target, passphrase)
+            size = target.tell()
+    line = f"{file} has {size:,} bytes: {_content(manifest)}."
+    print_result(_json(manifest) | {"file": file, "bytes": size}, line, as_json=as_json)
 
 
 @async_command
@@ -151,15 +168,32 @@ def _passphrase(settings: Settings, *, from_input: bool, is_new: bool = False) -
     return passphrase
 
 
-def _opened(file: Path, passphrase_stdin: bool) -> Any:
-    if str(file) != _PIPE:
-        if not file.is_file():
+def _new(file: str) -> AbstractContextManager[NewBackup]:
+    return _object_store().new_object(file) if file.startswith(_OBJECT) else new_file(Path(file))
+
+
+def _opened(file: str, passphrase_stdin: bool) -> AbstractContextManager[ByteSource]:
+    if file.startswith(_OBJECT):
+        return nullcontext(_object_store().open_object(file))
+    if file != _PIPE:
+        if not Path(file).is_file():
             raise UnreadableBackup(f"{file} is not a file.")
-        return file.open("rb")
+        return Path(file).open("rb")
     if passphrase_stdin:
         raise typer.BadParameter("standard input cannot be both the passphrase and the backup")
-    source: IO[bytes] = sys.stdin.buffer
-    return nullcontext(source)
+    return nullcontext(sys.stdin.buffer)
+
+
+def _object_store() -> Any:
+    """The module, which needs an extra and is loaded only for an object."""
+    try:
+        from negotiator.backup import object_store
+    except ModuleNotFoundError:
+        raise Unavailable(f"{_OBJECT} needs the extra: pip install 'negotiator[s3]'.") from None
+    # By asyncio's own handler Ctrl-C would end nothing while a request waits; only a main thread may set another.
+    with suppress(ValueError):
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    return object_store
 
 
 def _content(manifest: Manifest) -> str:

@@ -25,6 +25,7 @@ from tests.helpers.live_server import (
     Server,
     wait_for,
 )
+from tests.helpers.s3_stand_in import S3StandIn, running_s3
 
 NODE: Final = Path(__file__).parent / "node"
 _INSTALL_SECONDS: Final = 120
@@ -104,6 +105,13 @@ def redis() -> Generator[RedisServer]:
     """A Redis server that the test may stop."""
     with running_redis() as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def s3() -> Generator[S3StandIn]:
+    """An S3 store for all tests, each with names of its own."""
+    with running_s3() as store:
+        yield store
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -218,6 +218,59 @@ def test_kubernetes_asks_the_probes_and_keeps_one_pod_at_least() -> None:
     assert "non_idempotent" not in str(found["Ingress"]["metadata"]["annotations"])
 
 
+def test_the_pod_of_the_backup_is_as_restricted_as_the_server_and_waits_for_its_bucket() -> None:
+    job = _resources()["CronJob"]["spec"]
+    assert job["suspend"]
+    template = job["jobTemplate"]["spec"]["template"]
+    labels = _resources()["Deployment"]["spec"]["template"]["metadata"]["labels"]
+    assert template["metadata"]["labels"] != labels, "the Service sends no requests to it"
+    pod, (server,) = template["spec"], _pod()["containers"]
+    for name in ("securityContext", "automountServiceAccountToken", "enableServiceLinks"):
+        assert pod[name] == _pod()[name]
+    (backup,) = pod["containers"]
+    for name in ("image", "securityContext"):
+        assert backup[name] == server[name]
+    assert [{**mount, "readOnly": True} for mount in backup["volumeMounts"]] == [
+        {**mount, "readOnly": True} for mount in server["volumeMounts"]
+    ]
+    assert [volume["name"] for volume in pod["volumes"]] == [
+        volume["name"] for volume in _pod()["volumes"]
+    ]
+
+
+def _nightly_scripts() -> dict[str, str]:
+    """What the service and the CronJob give to a shell, as it gets it."""
+    unit = (FILES / "negotiator-backup.service").read_text().replace("\\\n", "")
+    (script,) = re.findall(r"^ExecStart=/bin/sh -euc '(.+)'$", unit, re.MULTILINE)
+    pod = _resources()["CronJob"]["spec"]["jobTemplate"]["spec"]["template"]["spec"]
+    (backup,) = pod["containers"]
+    assert backup["command"] == ["/bin/sh", "-euc"]
+    (text,) = backup["args"]
+    return {
+        "service": script.replace("$$", "$").replace("%%", "%"),
+        "CronJob": text.replace("$$", "$"),
+    }
+
+
+@pytest.mark.parametrize("name", ["service", "CronJob"])
+@pytest.mark.parametrize("works", [True, False])
+def test_every_night_a_backup_is_written_and_read_back(
+    name: str, works: bool, tmp_path: Path
+) -> None:
+    """A backup that fails ends the script, and nothing is checked."""
+    program = tmp_path / "negotiator"
+    program.write_text(f'#!/bin/sh\necho "$*" >> {tmp_path}/calls\nexit {int(not works)}\n')
+    program.chmod(0o755)
+    script = _nightly_scripts()[name].replace("/opt/negotiator/bin/", "")
+    variables = {"PATH": f"{tmp_path}:/usr/bin:/bin", "BACKUPS": "s3://bucket"}
+    done = subprocess.run(["/bin/sh", "-euc", script], env=variables, check=False)
+    calls = [line.split() for line in (tmp_path / "calls").read_text().splitlines()]
+    assert (done.returncode == 0) is works
+    assert [word for word, _ in calls] == (["backup", "verify"] if works else ["backup"])
+    assert len({file for _, file in calls}) == 1
+    assert re.fullmatch(r"s3://[a-z./]+/\d{4}-\d\d-\d\d-\d{6}\.backup", calls[0][1])
+
+
 def test_every_manifest_is_applied() -> None:
     listed = yaml.safe_load((KUBERNETES / "kustomization.yaml").read_text())["resources"]
     files = {path.name for path in KUBERNETES.glob("*.yaml")} - {"kustomization.yaml"}
