@@ -75,8 +75,14 @@ def test_an_agent_that_owns_nothing_is_deleted_by_few_statements_without_a_scan(
     transaction: ExplainedTransaction,
 ) -> None:
     [chore] = [each for each in _CHORES if each.name == "agents.expires_at"]
-    nothing = {"name": "a", "service": "assistant", "identity_type": "anonymous"}
-    expired = Agent(id="agt_1", created_at=0, expires_at=1, **nothing)
+    expired = Agent(
+        id="agt_1",
+        service="assistant",
+        name="a",
+        identity_type="anonymous",
+        created_at=0,
+        expires_at=1,
+    )
     transaction.run(Statement(insertion(Agent)), **column_values(expired))
     transaction.plans.clear()
     transaction.statements = 0
