@@ -178,7 +178,7 @@ def _freeze_loaded_objects() -> None:
 def _routes(application: Application) -> list[BaseRoute]:
     """The routes that are not operations: documents, pages, metrics."""
     return [
-        *application.console,
+        *application.home,
         *map(document_route, application.documents),
         *(page for component in application.components for page in component.pages),
         *(
@@ -188,6 +188,7 @@ def _routes(application: Application) -> list[BaseRoute]:
         ),
         *application.metrics.routes(),
         *application.probe.routes(),
+        application.console,
     ]
 
 

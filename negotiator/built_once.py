@@ -19,6 +19,11 @@ class BuiltOnce(Generic[T]):
         self._lock = threading.Lock()
         self._built: tuple[T] | None = None
 
+    @property
+    def built(self) -> T | None:
+        """The value if it was needed before."""
+        return self._built[0] if self._built else None
+
     async def get(self) -> T:
         """The value; while it is built on a thread, the caller waits and the event loop does not."""
         return self._built[0] if self._built else await thread_pools.FILES.run_unhurried(self.now)

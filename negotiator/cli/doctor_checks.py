@@ -41,7 +41,8 @@ from negotiator.errors import Refusal, Unavailable
 from negotiator.http.connections import TransportBounds
 from negotiator.keys import ALGORITHMS, FolderKeyring, Keyring, UnusableKeyError
 from negotiator.memory import search_rows
-from negotiator.negotiations.advisor import WordingRequest, build_advisor
+from negotiator.negotiations.advisor import WordingRequest
+from negotiator.negotiations.advisor_selection import build_advisor
 from negotiator.settings import Settings
 from negotiator.settings_files import SettingsSources
 from negotiator.store import fingerprints

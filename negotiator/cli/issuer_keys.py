@@ -6,7 +6,8 @@ from negotiator.cli.output import print_warning
 from negotiator.errors import FieldError, ValidationFailed
 from negotiator.strict_json import read_object
 from negotiator.trust import keysets
-from negotiator.trust.fetch import Fetcher, FetchFailed
+from negotiator.trust.fetch import FetchFailed
+from negotiator.trust.fetcher import Fetcher
 from negotiator.trust.keysets import KeysRefused, parse
 
 

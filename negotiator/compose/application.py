@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Route
 
 from negotiator import __version__, scopes, stopping, thread_pools
 from negotiator.agents.delegation import Delegations
@@ -13,7 +13,6 @@ from negotiator.agents.schemas import ID_JAG, VERIFIED_EMAIL
 from negotiator.compose.admin import build_admin_pages
 from negotiator.compose.assistant import build_assistant
 from negotiator.compose.component import Component, offered_operations
-from negotiator.compose.console import build_console
 from negotiator.compose.directory import build_directory
 from negotiator.compose.housekeeping import ClockComparison, Housekeeping
 from negotiator.compose.identity import build_agent_access, build_user_pages
@@ -21,14 +20,14 @@ from negotiator.compose.mcp import McpService, build_mcp
 from negotiator.compose.ownership import chores
 from negotiator.compose.services import Services, build_services
 from negotiator.compose.shared_secrets import SecretsComparison
-from negotiator.console.docs_pages import DOCS_PATHS
+from negotiator.console.deferred_pages import DeferredPages
 from negotiator.console.page_router import SIGN_IN_PATH
 from negotiator.discovery.authorization_metadata import AuthorizationServerInfo
 from negotiator.discovery.documents import PublicDocument
 from negotiator.discovery.health_routes import HealthCheck, HealthEndpoint
 from negotiator.discovery.metrics_routes import MetricsEndpoint, issuing_operations
 from negotiator.discovery.probe_routes import ProbeEndpoint
-from negotiator.discovery.public_pages import HOME_PATH
+from negotiator.discovery.public_pages import DOCS_PATHS, HOME_PATH
 from negotiator.discovery.published_documents import make_site, published_documents
 from negotiator.discovery.readiness_routes import ReadinessEndpoints
 from negotiator.discovery.site import DirectoryRates, SiteDescription
@@ -55,7 +54,9 @@ class Application:
     delegations: Delegations
     service: ServiceDescription
     documents: tuple[PublicDocument, ...]
-    console: tuple[Route, ...]
+    console: DeferredPages
+    home: tuple[BaseRoute, ...]
+    """The path of the home page, in front of the document of that path; none without the assistant."""
     site: SiteDescription
     mcp: McpService
     metrics: MetricsEndpoint
@@ -170,13 +171,16 @@ def build_application(settings: Settings) -> Application:
     )
     documents = published_documents(site, _authorization(settings), services.keyring)
     home = next(document for document in documents if document.path == HOME_PATH)
+    described = _with_page_operations(service, components)
+    console = _console(services, described, home, site)
     return Application(
         services=services,
         components=components,
         delegations=access.delegations,
         service=service,
         documents=(*documents, *mcp.documents),
-        console=build_console(services, _with_page_operations(service, components), home, site),
+        console=console,
+        home=(console.for_browsers(home),) if "assistant" in settings.services else (),
         site=site,
         mcp=mcp,
         metrics=MetricsEndpoint(
@@ -189,6 +193,17 @@ def build_application(settings: Settings) -> Application:
         ),
         secrets=secrets,
     )
+
+
+def _console(
+    services: Services, service: ServiceDescription, home: PublicDocument, site: SiteDescription
+) -> DeferredPages:
+    def build() -> tuple[Route, ...]:
+        from negotiator.compose.console import build_console  # imported by the first request
+
+        return build_console(services, service, home, site)
+
+    return DeferredPages(build)
 
 
 _TROUBLE: Final = {"lesser": 1, "failing": 2, "refusing": 2, "down": 2}

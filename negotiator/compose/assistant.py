@@ -29,7 +29,7 @@ from negotiator.memory.transfer_routes import TransferRoutes
 from negotiator.memory.wins_routes import WinRoutes
 from negotiator.negotiations import queries, tactic_queries
 from negotiator.negotiations.advice_routes import NegotiationAdvice
-from negotiator.negotiations.advisor import build_advisor
+from negotiator.negotiations.advisor_selection import build_advisor
 from negotiator.negotiations.outcome_routes import OutcomeRoutes
 from negotiator.negotiations.past_evidence import PastEvidenceReader
 from negotiator.negotiations.plan_routes import BattlePlans

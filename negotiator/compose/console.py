@@ -31,7 +31,6 @@ from negotiator.console.workspace_page import WorkspacePage
 from negotiator.console.workspace_power_forms import WorkspacePowerForms
 from negotiator.console.workspace_state_forms import WorkspaceStateForms
 from negotiator.discovery.documents import PublicDocument, serve_document
-from negotiator.discovery.public_pages import HOME_PATH
 from negotiator.discovery.site import SiteDescription
 from negotiator.http.operation import ServiceDescription
 from negotiator.tokens.refresh_tokens import RefreshTokens
@@ -43,7 +42,7 @@ def build_console(
     public_home: PublicDocument,
     site: SiteDescription,
 ) -> tuple[Route, ...]:
-    """The routes of the pages that call operations; they are made once all operations are known.
+    """The routes of the pages that call operations.
 
     `public_home` is what `/` answers to programs and to people who are not signed in.
     """
@@ -65,7 +64,7 @@ def build_console(
         return serve_document(public_home, request)
 
     return (
-        _for_browsers(router.open_page(HOME_PATH, show_home), public_home),
+        router.open_page(public_home.path, show_home),
         *home.routes(),
         *everywhere,
         *PreparePage(router, calls).routes(),
@@ -90,17 +89,6 @@ def _agent_page(services: Services, calls: PageCalls) -> AgentPage:
     settings = services.settings
     refreshing = RefreshTokens(services.secret, settings.refresh_ttl, settings.refresh_max_ttl)
     return AgentPage(services.page_router, calls, services.agent_calls, refreshing)
-
-
-def _for_browsers(page: Route, document: PublicDocument) -> Route:
-    """`/` by its page for requests with a cookie, which only browsers send; by the document for all others."""
-
-    async def answer(request: Request) -> Response:
-        if "cookie" in request.headers:
-            return await page.endpoint(request)
-        return serve_document(document, request)
-
-    return Route(page.path, answer, methods=["GET"])
 
 
 def _documentation(site: SiteDescription) -> tuple[ReferenceGroup, ...]:

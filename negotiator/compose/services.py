@@ -13,9 +13,8 @@ from negotiator.compose.shared_secrets import load_pepper, make_keyring
 from negotiator.console.admin_router import ADMIN_ENTRY
 from negotiator.console.browser_sessions import BrowserSessions
 from negotiator.console.cookies import BrowserCookies
-from negotiator.console.live_page import LIVE_PATH
 from negotiator.console.page_renderer import PageRenderer
-from negotiator.console.page_router import NavigationEntry, PageRouter
+from negotiator.console.page_router import LIVE_PATH, NavigationEntry, PageRouter
 from negotiator.directory.accounts_queries import RateLevels
 from negotiator.directory.catalogue_index import CatalogueIndex
 from negotiator.discovery.authorization_metadata import resource_paths
@@ -35,7 +34,7 @@ from negotiator.tokens.authenticator import ApiKeyAuthenticator, BearerAuthentic
 from negotiator.trust.assertions import AssertionVerifier
 from negotiator.trust.client_url_fetch import CONNECTIONS, ClientUrlFetcher
 from negotiator.trust.dpop import DpopProofChecker
-from negotiator.trust.fetch import Fetcher
+from negotiator.trust.fetcher import Fetcher
 from negotiator.trust.issuer_queries import Issuers
 from negotiator.trust.keysets import FETCHES_AT_ONCE, IssuerKeys
 from negotiator.trust.security_events import SecurityEventVerifier

@@ -17,7 +17,8 @@ from negotiator.errors import NotFound, ValidationFailed
 from negotiator.scopes import ASSISTANT
 from negotiator.strict_json import read_object
 from negotiator.trust import issuer_queries, keysets
-from negotiator.trust.fetch import Fetcher, FetchFailed
+from negotiator.trust.fetch import FetchFailed
+from negotiator.trust.fetcher import Fetcher
 from negotiator.trust.issuers import ALGORITHMS, Issuer
 from negotiator.trust.keysets import KeysRefused
 

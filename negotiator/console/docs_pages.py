@@ -11,10 +11,9 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from negotiator.built_once import BuiltOnce
-from negotiator.console.docs_reference import REFERENCE_PATH, ReferenceGroup
+from negotiator.console.docs_reference import ReferenceGroup
 from negotiator.console.guides_content import (
     EXAMPLE_BASE,
-    GUIDES_PATH,
     JOBS,
     Guide,
     find_guide,
@@ -23,15 +22,17 @@ from negotiator.console.guides_content import (
 )
 from negotiator.console.open_pages import VARIES, OpenPages, Reader
 from negotiator.discovery.documents import negotiated_response
-from negotiator.discovery.public_pages import MANUAL_PATH
+from negotiator.discovery.public_pages import (
+    GROUP_PATH,
+    GUIDE_PATH,
+    GUIDES_PATH,
+    MANUAL_PATH,
+    REFERENCE_PATH,
+)
 from negotiator.errors import NotFound
 
 LONGEST_QUERY: Final = 200
 _FOUND: Final = 8
-GUIDE_PATH: Final = f"{GUIDES_PATH}/{{name}}"
-GROUP_PATH: Final = f"{REFERENCE_PATH}/{{group}}"
-DOCS_PATHS: Final = (MANUAL_PATH, GUIDE_PATH, REFERENCE_PATH, GROUP_PATH)
-"""Pages of any origin may read them."""
 
 
 @dataclass(frozen=True, slots=True)

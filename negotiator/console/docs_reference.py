@@ -7,12 +7,11 @@ from typing import Final
 
 from negotiator.console.guides_content import term_weights
 from negotiator.discovery import openapi, operation_examples
-from negotiator.discovery.public_pages import MANUAL_PATH
+from negotiator.discovery.public_pages import REFERENCE_PATH
 from negotiator.discovery.site import SiteDescription
 from negotiator.http.operation import Operation
 from negotiator.scopes import ordered
 
-REFERENCE_PATH: Final = f"{MANUAL_PATH}/api"
 _NEEDS: Final = {
     "open": "No credential",
     "public": "Works without a credential",

@@ -10,11 +10,11 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from negotiator.console.browser_sessions import SignedInSession
-from negotiator.console.guides_content import GUIDES_PATH, search_guides
+from negotiator.console.guides_content import search_guides
 from negotiator.console.negotiation_words import RUNNING, STATES, NegotiationWords
 from negotiator.console.page_calls import Members, PageCalls
 from negotiator.console.page_router import GO_PATH, PageRouter
-from negotiator.discovery.public_pages import MANUAL_PATH
+from negotiator.discovery.public_pages import GUIDES_PATH, MANUAL_PATH
 from negotiator.errors import Refusal
 from negotiator.search_terms import stemmed_terms
 

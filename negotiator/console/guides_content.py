@@ -18,7 +18,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 from negotiator.console.markdown_html import parse_markdown, render_tokens
-from negotiator.discovery.public_pages import MANUAL_PATH
+from negotiator.discovery.public_pages import GUIDES_PATH, MANUAL_PATH
 from negotiator.search_terms import split_words, stemmed_terms
 
 if TYPE_CHECKING:
@@ -140,7 +140,6 @@ JOBS: Final = (
     ),
 )
 """In the order of the table of contents."""
-GUIDES_PATH: Final = f"{MANUAL_PATH}/guides"
 SERVED_FILES: Final = {"../../../docs/reference/operations.md": f"{MANUAL_PATH}/api"}
 """The files outside the folder of guides that guides link to, with the page that shows the same."""
 EXAMPLE_BASE: Final = "http://127.0.0.1:8000"

@@ -13,12 +13,12 @@ from starlette.routing import Route
 from negotiator.console import live_view
 from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.call_summary import Lesson, call_summary, lessons
-from negotiator.console.live_page import LIVE_PATH, MICROPHONE_POLICY
+from negotiator.console.live_page import MICROPHONE_POLICY
 from negotiator.console.live_view import GAPS, CallEvents, call_events, call_title
 from negotiator.console.memories_view import KEPT_FROM_CALL
 from negotiator.console.negotiation_words import NegotiationWords
 from negotiator.console.page_calls import PageCalls
-from negotiator.console.page_router import FormFields, FormSize, PageRouter
+from negotiator.console.page_router import LIVE_PATH, FormFields, FormSize, PageRouter
 from negotiator.errors import Conflict, NotFound, Refusal, ValidationFailed
 
 CALL_PATH: Final = f"{LIVE_PATH}/{{id}}"

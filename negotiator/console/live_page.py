@@ -20,11 +20,10 @@ from negotiator.console.live_view import (
 )
 from negotiator.console.negotiation_words import RUNNING
 from negotiator.console.page_calls import PageCalls
-from negotiator.console.page_router import FormFields, PageRouter
+from negotiator.console.page_router import LIVE_PATH, FormFields, PageRouter
 from negotiator.errors import Refusal, ValidationFailed
 from negotiator.teleprompter.consent import SessionConsent, notice_text
 
-LIVE_PATH: Final = "/live"
 MAX_LISTED: Final = 50
 MICROPHONE_POLICY: Final = {"permissions-policy": "camera=(), geolocation=(), microphone=(self)"}
 _NOTICES: Final = {"erased": "Erased, with every word of it."}

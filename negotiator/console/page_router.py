@@ -29,6 +29,7 @@ log = logger(__name__)
 
 SIGN_IN_PATH: Final = "/sign-in"
 GO_PATH: Final = "/go"
+LIVE_PATH: Final = "/live"
 HEADINGS: Final = {
     401: "This address is for programs",
     403: "You may not do that",

@@ -14,13 +14,13 @@ from starlette.routing import Route
 from negotiator import values
 from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.debrief_view import debrief_page
-from negotiator.console.live_page import LIVE_PATH, MICROPHONE_POLICY
+from negotiator.console.live_page import MICROPHONE_POLICY
 from negotiator.console.live_view import engine_words
 from negotiator.console.memories_page import MEMORIES_PAGE_PATH
 from negotiator.console.memories_view import KEPT_FROM_PRACTICE
 from negotiator.console.negotiation_words import NegotiationWords
 from negotiator.console.page_calls import Members, PageCalls
-from negotiator.console.page_router import FormFields, FormSize, PageRouter
+from negotiator.console.page_router import LIVE_PATH, FormFields, FormSize, PageRouter
 from negotiator.console.rehearsals_view import (
     ENDINGS,
     HARDNESSES,

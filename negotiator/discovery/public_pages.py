@@ -10,6 +10,12 @@ from negotiator.discovery.skills import offered_skills
 HOME_PATH: Final = "/"
 MANUAL_PATH: Final = "/docs"
 """The guides and the reference."""
+GUIDES_PATH: Final = f"{MANUAL_PATH}/guides"
+GUIDE_PATH: Final = f"{GUIDES_PATH}/{{name}}"
+REFERENCE_PATH: Final = f"{MANUAL_PATH}/api"
+GROUP_PATH: Final = f"{REFERENCE_PATH}/{{group}}"
+DOCS_PATHS: Final = (MANUAL_PATH, GUIDE_PATH, REFERENCE_PATH, GROUP_PATH)
+"""The pages of guides and reference, which pages of any origin may read."""
 _RELATIONS: Final = (
     ("/.well-known/api-catalog", 'rel="api-catalog"'),
     (

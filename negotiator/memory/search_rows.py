@@ -18,8 +18,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import orjson
-from sqlalchemy import BigInteger, Boolean, Float, Integer, String, bindparam, text
-from sqlalchemy.dialects.postgresql import ARRAY, REAL
+from sqlalchemy import ARRAY, REAL, BigInteger, Boolean, Float, Integer, String, bindparam, text
 
 from negotiator.store.statement import Query, Statement, Transaction
 

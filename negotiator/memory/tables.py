@@ -60,7 +60,6 @@ Index(
     table(Memory).c.digest,
     unique=True,
     sqlite_where=IS_LIVE_SQL,
-    postgresql_where=IS_LIVE_SQL,
 )
 
 

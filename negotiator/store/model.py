@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, TypedDict, Unpack
 
 from pydantic import ConfigDict
+from sqlalchemy import MetaData
 from sqlmodel import SQLModel
 
 
@@ -46,3 +47,15 @@ def table_options(
     """The options at the end of `__table_args__`: the lifetime of the rows, and whether SQLite adds a rowid."""
     options: dict[str, Any] = {"info": lifetime}
     return options if sqlite_with_rowid else {**options, "sqlite_with_rowid": False}
+
+
+def copy_index_conditions(metadata: MetaData) -> None:
+    """Give PostgreSQL the condition of each partial index, which a table states for SQLite.
+
+    Options of a dialect import it, and few processes need PostgreSQL's.
+    """
+    for table in metadata.tables.values():
+        for index in table.indexes:
+            condition = index.dialect_options["sqlite"]["where"]
+            if condition is not None:
+                index.dialect_options["postgresql"]["where"] = condition

@@ -5,16 +5,17 @@ A statement is compiled when it first runs: no process runs all of them.
 
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
+from functools import cache
 from typing import Any, Generic, Protocol, TypeVar
 
-from sqlalchemy import Executable, Table
+from sqlalchemy import Dialect, Executable, Table
 from sqlalchemy.dialects import sqlite
-from sqlalchemy.dialects.postgresql import Insert, asyncpg, insert
+from sqlalchemy.dialects.sqlite import Insert, insert
+from sqlalchemy.dialects.sqlite.dml import OnConflictClause
 from sqlalchemy.sql import ClauseElement
 from sqlmodel import SQLModel
 
 _SQLITE = sqlite.dialect(paramstyle="named")
-_POSTGRES = asyncpg.dialect()
 
 Values = dict[str, Any]
 Row = TypeVar("Row")
@@ -60,12 +61,21 @@ class Statement:
         column's new content.
         """
         if self._positional is None:
-            compiled: Any = self.clause.compile(dialect=_POSTGRES)
+            compiled: Any = self.clause.compile(dialect=postgres_dialect())
             self._fixed = {**self._fixed, **_constants(compiled)}
             self._positional = str(compiled), tuple(compiled.positiontup or ())
         text, names = self._positional
         bound = {**self._fixed, **values} if self._fixed else values
         return text, tuple(bound[name] for name in names)
+
+
+@cache
+def postgres_dialect() -> Dialect:
+    """The dialect of PostgreSQL, prepared for SQLite's `ON CONFLICT`, which names columns and never a constraint."""
+    from sqlalchemy.dialects.postgresql import asyncpg  # imported here: a file needs none
+
+    OnConflictClause.constraint_target = None  # pyright: ignore[reportAttributeAccessIssue]  its compiler reads this
+    return asyncpg.dialect()
 
 
 def _constants(compiled: Any) -> Values:
@@ -112,7 +122,7 @@ def table(model: type[SQLModel]) -> Table:
 def insertion(model: type[SQLModel]) -> Insert:
     """`INSERT` of one whole row, with a parameter for each column.
 
-    It is PostgreSQL's construct, whose `ON CONFLICT` compiles for SQLite too.
+    It is SQLite's construct, whose `ON CONFLICT` compiles for PostgreSQL too.
     """
     return insert(table(model))
 

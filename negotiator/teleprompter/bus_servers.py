@@ -10,9 +10,6 @@ from contextvars import Context
 from functools import partial
 from typing import Any, Final, cast
 
-from sqlalchemy.ext.asyncio import create_async_engine
-from sqlalchemy.pool import NullPool
-
 from negotiator.fault_log import FaultLog
 from negotiator.settings import Settings
 from negotiator.teleprompter.bus import (
@@ -180,6 +177,9 @@ class PostgresBus(ServerBus):
     """
 
     def __init__(self, url: str) -> None:
+        from sqlalchemy.ext.asyncio import create_async_engine  # imported here: a file needs none
+        from sqlalchemy.pool import NullPool
+
         super().__init__()
         self._engine = create_async_engine(
             url, poolclass=NullPool, connect_args={"timeout": _PATIENCE}

@@ -23,7 +23,6 @@ class AccessToken(TableModel, table=True):
             "user_id",
             "issued_at",
             sqlite_where=text("user_id IS NOT NULL"),
-            postgresql_where=text("user_id IS NOT NULL"),
         ),
         table_options(
             sqlite_with_rowid=False,

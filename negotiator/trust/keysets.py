@@ -16,7 +16,8 @@ from jwt import PyJWK, PyJWTError
 from negotiator import telemetry
 from negotiator.fault_log import FaultLog
 from negotiator.strict_json import is_array, is_object, read_object, read_segment
-from negotiator.trust.fetch import FetchedDocument, Fetcher, FetchFailed
+from negotiator.trust.fetch import FetchedDocument, FetchFailed
+from negotiator.trust.fetcher import Fetcher
 from negotiator.trust.issuers import Issuer, canonical_algorithm
 from negotiator.values import DAY
 

@@ -22,7 +22,8 @@ from negotiator.trust.claims import (
     required_moment,
     required_text,
 )
-from negotiator.trust.fetch import TOTAL_SECONDS, Fetcher, FetchFailed, HostFailing
+from negotiator.trust.fetch import TOTAL_SECONDS, FetchFailed, HostFailing
+from negotiator.trust.fetcher import Fetcher
 from negotiator.trust.issuers import ALGORITHMS, Issuer, canonical_algorithm
 from negotiator.trust.keysets import IssuerKeys, KeysUnavailable, NoSuchKey
 from negotiator.trust.signatures import read_compact

@@ -19,7 +19,8 @@ from jwt.algorithms import ECAlgorithm, OKPAlgorithm
 
 from negotiator import values
 from negotiator.directory import identity_keys
-from negotiator.trust.fetch import FetchedDocument, Fetcher, FetchFailed
+from negotiator.trust.fetch import FetchedDocument, FetchFailed
+from negotiator.trust.fetcher import Fetcher
 from tests.helpers.form_browser import BASE
 
 REGISTER: Final = "/api/auth/register"

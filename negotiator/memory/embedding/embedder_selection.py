@@ -10,7 +10,6 @@ from negotiator.memory.embedding.minilm_embedder import (
     MiniLmEmbedder,
     find_minilm_files,
 )
-from negotiator.memory.embedding.remote_embedder import RemoteEmbedder
 
 _RUNTIME: Final = ("onnxruntime", "tokenizers", "onnx", "safetensors")
 
@@ -18,6 +17,10 @@ _RUNTIME: Final = ("onnxruntime", "tokenizers", "onnx", "safetensors")
 def choose_embedder(url: str, *, key: str, model: str, models: Path) -> Embedder:
     """The configured endpoint, else the MiniLM model, else the hashing embedder with the reason."""
     if url:
+        from negotiator.memory.embedding.remote_embedder import (
+            RemoteEmbedder,  # it loads the HTTP client
+        )
+
         return RemoteEmbedder(url, key=key, model=model)
     if (files := find_minilm_files()) is None:
         return HashingEmbedder(f"{MINILM_PACKAGE} is not installed")

@@ -10,10 +10,10 @@ import re
 import tomllib
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any, Literal, cast, get_args
+from typing import Any, Final, Literal, NamedTuple, cast, get_args
 
 from negotiator.negotiations.tactics.tactic import FAMILIES
 from negotiator.numbers import COUNT_WORDS
@@ -51,6 +51,9 @@ _WHOLE = {
     "percent": ("%",),
 }
 _ENDINGS = {"n't": "not", "'re": "are", "'ll": "will", "'ve": "have", "'d": "would"}
+_Elements = tuple[list[tuple[str, ...]], ...]
+"""The elements of a phrase: for each the words of its alternatives, none where it may be missing."""
+_GAP: Final = [("...",)]
 _IS = frozenset(
     [
         "that",
@@ -89,16 +92,18 @@ class TacticPhrase:
     text: str
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _PhraseNode:
-    children: dict[str, "_PhraseNode"] = field(default_factory=dict[str, "_PhraseNode"])
-    over_gap: dict[str, "_PhraseNode"] = field(default_factory=dict[str, "_PhraseNode"])
-    ends: list[TacticPhrase] = field(default_factory=list[TacticPhrase])
+    """What may follow the words so far: at once, after a gap, and the phrases that end here."""
+
+    children: Mapping[str, "_PhraseNode"]
+    over_gap: Mapping[str, "_PhraseNode"]
+    ends: tuple[TacticPhrase, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class PhraseTree:
-    """All phrases as one tree over words, with the named word sets."""
+    """All phrases as one tree over words, with the named word sets. Equal branches are one object."""
 
     cues: tuple[TacticPhrase, ...]
     sets: dict[str, tuple[str, ...]]
@@ -254,38 +259,81 @@ def build_phrase_tree(
     cues: tuple[TacticPhrase, ...], sets: dict[str, tuple[str, ...]]
 ) -> PhraseTree:
     """The tree of these phrases, in the language described above; ValueError for a malformed one."""
-    root = _PhraseNode()
+    elements: list[_Elements] = []
     for cue in cues:
         if cue.strength not in get_args(PhraseStrength):
             raise ValueError(f"{cue.tactic_id}: unknown strength {cue.strength}")
-        reached: dict[tuple[int, bool], _PhraseNode] = {(id(root), False): root}
-        for element in cue.text.split():
-            choices, before = _choices(element, cue, sets), reached
-            reached = {}
-            for (_, gap), node in before.items():
-                for steps in choices:
-                    end, is_over = _branch(node, steps, gap=gap)
-                    reached[id(end), is_over] = end
-        for node in reached.values():
-            if node is root:
-                raise ValueError(f"cue of {cue.tactic_id} matches nothing at all: {cue.text!r}")
-            if cue not in node.ends:
-                node.ends.append(cue)
-    return PhraseTree(cues, sets, root)
+        found = tuple(_choices(element, cue, sets) for element in cue.text.split())
+        if all(() in choices or choices == _GAP for choices in found):
+            raise ValueError(f"cue of {cue.tactic_id} matches nothing at all: {cue.text!r}")
+        elements.append(found)
+    return PhraseTree(cues, sets, _TreeBuilder(cues, elements).root())
 
 
-def _branch(node: _PhraseNode, steps: tuple[str, ...], *, gap: bool) -> tuple[_PhraseNode, bool]:
-    """The node behind these steps, made where it is missing, and whether a gap follows it."""
-    for step in steps:
-        if step == "...":
-            gap = True
-            continue
-        branch = node.over_gap if gap else node.children
-        found = branch.get(step)
-        if found is None:
-            found = branch[step] = _PhraseNode()
-        node, gap = found, False
-    return node, gap
+class _Place(NamedTuple):
+    """How far a path through the tree has come in one phrase."""
+
+    phrase: int
+    element: int
+    """The next one."""
+    rest: tuple[str, ...] = ()
+    """The words of the element before it that are still to come."""
+
+
+class _TreeBuilder:
+    """Builds each node of a tree once for all the paths that lead to the same places of phrases.
+
+    The alternatives of an element lead to one node unless other phrases tell them apart, so that the tree is not
+    multiplied by each `a|b|c`. This is the subset construction of an automaton.
+    """
+
+    def __init__(self, cues: Sequence[TacticPhrase], elements: Sequence[_Elements]) -> None:
+        self._cues = cues
+        self._elements = elements
+        self._nodes: dict[tuple[_Place, ...], _PhraseNode] = {}
+
+    def root(self) -> _PhraseNode:
+        return self._node(tuple(_Place(number, 0) for number in range(len(self._cues))))
+
+    def _node(self, places: tuple[_Place, ...]) -> _PhraseNode:
+        """The node of these places, which are sorted."""
+        if (known := self._nodes.get(places)) is not None:
+            return known
+        next_words: dict[str, set[_Place]] = {}
+        over_gap: dict[str, set[_Place]] = {}
+        ends: dict[TacticPhrase, None] = {}
+        for place in places:
+            for is_over_gap, word, behind in self._steps(place):
+                (over_gap if is_over_gap else next_words).setdefault(word, set()).add(behind)
+            if self._may_end(place):
+                ends[self._cues[place.phrase]] = None
+        node = self._nodes[places] = _PhraseNode(
+            {word: self._node(tuple(sorted(found))) for word, found in next_words.items()},
+            {word: self._node(tuple(sorted(found))) for word, found in over_gap.items()},
+            tuple(ends),
+        )
+        return node
+
+    def _steps(self, place: _Place) -> Iterator[tuple[bool, str, _Place]]:
+        """The words that may follow: whether over a gap, the word, and the place behind it."""
+        number, at, rest = place
+        if rest:
+            yield False, rest[0], _Place(number, at, rest[1:])
+            return
+        is_over_gap = False
+        for choices in self._elements[number][at:]:
+            at += 1
+            for steps in choices:
+                if steps and choices != _GAP:
+                    yield is_over_gap, steps[0], _Place(number, at, steps[1:])
+            is_over_gap = is_over_gap or choices == _GAP
+            if choices != _GAP and () not in choices:
+                return
+
+    def _may_end(self, place: _Place) -> bool:
+        """Whether only optional words and gaps are left."""
+        left = self._elements[place.phrase][place.element :]
+        return not place.rest and all(() in choices or choices == _GAP for choices in left)
 
 
 def _choices(

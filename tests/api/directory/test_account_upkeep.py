@@ -11,7 +11,7 @@ from negotiator.directory.accounts_maintenance import IdleAgentSweep, PublishedK
 from negotiator.directory.identity_keys import PublishedKeys
 from negotiator.settings import Settings
 from negotiator.store.store import Store, make_store
-from negotiator.trust.fetch import Fetcher
+from negotiator.trust.fetcher import Fetcher
 from tests.conftest import Change, Clock
 from tests.helpers.directory_identity import (
     REVOKE,

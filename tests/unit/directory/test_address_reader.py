@@ -4,7 +4,7 @@ import orjson
 import pytest
 
 from negotiator.directory.address_reader import AddressReader
-from negotiator.trust.fetch import Fetcher
+from negotiator.trust.fetcher import Fetcher
 from tests.helpers.loopback_server import answering, free_hosts, serving
 
 HTML = b"Content-Type: text/html; charset=utf-8\r\n"

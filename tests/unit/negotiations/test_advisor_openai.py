@@ -15,7 +15,8 @@ import httpx2
 import pytest
 
 from negotiator.negotiations.advice_routes import SAY_SECONDS
-from negotiator.negotiations.advisor import (
+from negotiator.negotiations.advisor import EngineWording, WordingCase, WordingRequest
+from negotiator.negotiations.openai_advisor import (
     FAILURES_BEFORE_PAUSE,
     KEY_REFUSED,
     MAX_UTTERANCE_CHARACTERS,
@@ -26,10 +27,7 @@ from negotiator.negotiations.advisor import (
     REFUSALS_BEFORE_FAILING,
     REQUEST_TIMEOUT_SECONDS,
     TOO_LATE,
-    EngineWording,
     OpenAiAdvisor,
-    WordingCase,
-    WordingRequest,
 )
 from negotiator.negotiations.tactic_routes import SUGGESTION_SECONDS
 from negotiator.rehearsals.routes import WORDING_SECONDS

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator.negotiations.advisor import WordingRejected, mask_numbers, unmask_numbers
+from negotiator.negotiations.openai_advisor import WordingRejected, mask_numbers, unmask_numbers
 
 TEXTS = {
     "opening": "What we have in mind is a price of 8300.00 EUR, payment of 30 days. How does that sound?",

@@ -5,20 +5,23 @@ from collections.abc import Iterator
 from importlib import import_module
 from typing import Any, cast
 
-from sqlalchemy.dialects.postgresql import asyncpg
+from sqlalchemy import Column, Index, Integer, MetaData, Table, text
+from sqlalchemy.dialects import sqlite
+from sqlalchemy.schema import CreateIndex
 
-from negotiator.store.statement import Statement
+from negotiator.store.model import copy_index_conditions
+from negotiator.store.statement import Statement, postgres_dialect
 
 
 def test_every_statement_compiles() -> None:
-    for module in ("negotiator.app", "negotiator.backup.restoring"):
+    for module in ("negotiator.app", "negotiator.compose.console", "negotiator.backup.restoring"):
         import_module(module)
     ours = [module for name, module in sys.modules.items() if name.startswith("negotiator.")]
     found = [each for module in ours for each in _statements(dict(vars(module)))]
     assert len(found) > 300
     for statement in found:
         assert statement.sql
-        assert str(statement.clause.compile(dialect=asyncpg.dialect()))
+        assert str(statement.clause.compile(dialect=postgres_dialect()))
 
 
 def _statements(value: Any, depth: int = 0) -> Iterator[Statement]:
@@ -31,3 +34,11 @@ def _statements(value: Any, depth: int = 0) -> Iterator[Statement]:
     elif depth < 3 and isinstance(value, list | tuple):
         for each in cast("list[Any]", value):
             yield from _statements(each, depth + 1)
+
+
+def test_a_partial_index_has_its_condition_on_both_databases() -> None:
+    items = Table("items", MetaData(), Column("id", Integer))
+    index = Index("ix_items_id", items.c.id, sqlite_where=text("id > 1"))
+    copy_index_conditions(items.metadata)
+    for dialect in (sqlite.dialect(), postgres_dialect()):
+        assert str(CreateIndex(index).compile(dialect=dialect)).endswith("WHERE id > 1")
