@@ -74,7 +74,7 @@ def listed_line(view: Mapping[str, Any], now: datetime) -> ListedLine:
     mine: dict[str, Any] | None = view["latest"]["mine"]
     theirs: dict[str, Any] | None = view["latest"]["theirs"]
     last, who = theirs, "They offered"
-    if mine is not None and (theirs is None or mine["at"] > theirs["at"]):
+    if mine is not None and (theirs is None or mine["seq"] > theirs["seq"]):
         last, who = mine, "You offered"
     gap = words.gap(theirs["package"] if theirs else None, target.get("package"))
     if outcome.get("package"):

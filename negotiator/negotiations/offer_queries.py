@@ -87,7 +87,7 @@ _newest = (
     .subquery()
 )
 _LATEST = Query(
-    select(*(_offers.c[name] for name in ("negotiation", "side", "id", "at", "document")))
+    select(*(_offers.c[name] for name in ("negotiation", "side", "id", "seq", "at", "document")))
     .where(
         _offers.c.negotiation == _newest.c.negotiation,
         _offers.c.side == _newest.c.side,
@@ -155,10 +155,11 @@ def last_offers(
     return {
         (negotiation, side): {
             "id": offer,
+            "seq": seq,
             "at": values.timestamp(at),
             "package": orjson.loads(document)["package"],
         }
-        for negotiation, side, offer, at, document in found
+        for negotiation, side, offer, seq, at, document in found
     }
 
 

@@ -264,9 +264,13 @@ class NegotiationView(TypedDict):
 
 
 class LatestOffer(TypedDict):
-    """A side's last offer that counts: neither detected in speech nor held for approval."""
+    """A side's last offer that counts: neither detected in speech nor held for approval.
+
+    Offers follow each other by `seq`; `at` is by the clock of the machine that recorded the offer.
+    """
 
     id: str
+    seq: int
     at: str
     package: dict[str, Any]
 

@@ -6,7 +6,7 @@ from html import unescape
 import httpx2
 import pytest
 
-from tests.conftest import Account, Browsers, Register
+from tests.conftest import Account, Browsers, Clock, Register
 from tests.contract.requirements import covers
 from tests.helpers.form_browser import redirect_path
 from tests.helpers.negotiating_agent import bound_agent, offer_price, open_golf
@@ -79,6 +79,28 @@ async def test_home_says_the_last_offer_and_its_gap_to_the_target(
     await browser.send(f"/negotiations/{view['id']}/plan", on="/")
     [listed] = (await client.get("/api/negotiations?latest=true", headers=headers)).json()["items"]
     assert listed["latest"]["plan"] == {"version": 2, "stale": False}
+
+
+@pytest.mark.asyncio
+async def test_the_last_offer_is_the_one_recorded_last_also_by_a_machine_whose_clock_is_behind(
+    clock: Clock,
+    browsers: Browsers,
+    account: Account,
+    register: Register,
+    client: httpx2.AsyncClient,
+) -> None:
+    await account()
+    browser = browsers()
+    await browser.sign_in()
+    headers = await bound_agent(browser, register, client)
+    view = await open_golf(client, headers)
+    await offer_price(client, headers, view["id"], 14900)
+    clock.advance(-2)
+    await offer_price(client, headers, view["id"], 12300, by="me")
+    [listed] = (await client.get("/api/negotiations?latest=true", headers=headers)).json()["items"]
+    assert listed["latest"]["mine"]["at"] < listed["latest"]["theirs"]["at"]
+    assert listed["latest"]["mine"]["seq"] > listed["latest"]["theirs"]["seq"]
+    assert "Jens · You offered €12,300" in text_of(await browser.open("/"))
 
 
 @pytest.mark.asyncio

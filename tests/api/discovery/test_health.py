@@ -6,20 +6,24 @@ import httpx2
 import pytest
 from starlette.applications import Starlette
 
-from negotiator.store.sqlite import SqliteStore
+from negotiator.settings import Settings
+from negotiator.store.store import make_store
 from tests.helpers.answer_checks import limited
 
 
 @pytest.mark.asyncio
 async def test_health_is_503_while_the_database_does_not_answer(
-    application: Starlette, client: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch
+    application: Starlette,
+    client: httpx2.AsyncClient,
+    settings: Settings,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     del application
 
-    async def broken(_store: SqliteStore, _unit: Any) -> Any:
+    async def broken(_store: Any, _unit: Any) -> Any:
         raise OSError("the disk is gone")
 
-    monkeypatch.setattr(SqliteStore, "read", broken)
+    monkeypatch.setattr(type(make_store(settings.database_url)), "read", broken)
     answer = await client.get("/api/health")
     assert answer.status_code == 503
     assert answer.json()["status"] == "down"

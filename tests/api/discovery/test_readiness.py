@@ -7,9 +7,10 @@ import pytest
 from sqlalchemy import update
 
 from negotiator import stopping
+from negotiator.settings import Settings
 from negotiator.store.migrate import SchemaFloor, has_usable_schema
-from negotiator.store.sqlite import SqliteStore
 from negotiator.store.statement import Statement
+from negotiator.store.store import make_store
 from tests.conftest import Change
 from tests.contract.requirements import covers
 
@@ -49,12 +50,12 @@ async def test_a_process_that_will_stop_lives_and_is_not_ready(
 @pytest.mark.asyncio
 @covers("1.13:live", "1.13:ready")
 async def test_a_process_without_its_database_lives_and_is_not_ready(
-    client: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch
+    client: httpx2.AsyncClient, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def broken(_store: SqliteStore, _unit: Any) -> Any:
+    async def broken(_store: Any, _unit: Any) -> Any:
         raise OSError("the disk is gone")
 
-    monkeypatch.setattr(SqliteStore, "read", broken)
+    monkeypatch.setattr(type(make_store(settings.database_url)), "read", broken)
     answer = await client.get(READY)
     assert (answer.status_code, answer.json()["status"]) == (503, "database")
     assert "disk" not in answer.text
@@ -75,16 +76,17 @@ async def test_readiness_needs_a_schema_that_this_release_can_use(
 @pytest.mark.asyncio
 @covers("1.13:probes-free")
 async def test_probes_have_no_budget_and_share_a_look_at_the_database(
-    client: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch
+    client: httpx2.AsyncClient, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    looks, read = 0, SqliteStore.read
+    kind: Any = type(make_store(settings.database_url))
+    looks, read = 0, kind.read
 
-    async def counted(store: SqliteStore, unit: Any) -> Any:
+    async def counted(store: Any, unit: Any) -> Any:
         nonlocal looks
         looks += unit is has_usable_schema
         return await read(store, unit)
 
-    monkeypatch.setattr(SqliteStore, "read", counted)
+    monkeypatch.setattr(kind, "read", counted)
     monkeypatch.setattr("negotiator.discovery.readiness_routes._LIFE", 3600)
     for path in (LIVE, READY):
         for _ in range(700):

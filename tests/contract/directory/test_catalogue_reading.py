@@ -179,6 +179,7 @@ async def test_the_operator_takes_a_file_over(
 ) -> None:
     machine = CommandLine(
         {
+            "NEGOTIATOR_DATABASE_URL": settings.database_url,
             "NEGOTIATOR_DATA_DIR": str(settings.data_dir),
             "NEGOTIATOR_KEYS_DIR": str(settings.keys_dir),
             "NEGOTIATOR_SECRET": settings.secret,

@@ -46,6 +46,8 @@ class Sample:
     ended: float
     outcome: str
     detail: str = ""
+    request: str = ""
+    """Method and path."""
 
     @property
     def seconds(self) -> float:
@@ -169,7 +171,8 @@ class Load:
                 if answer.status_code >= 400:
                     detail = f"{method} {_NUMBERED.sub('…', f'{path}: {answer.text[:110]!r}')}"
             break
-        self.samples.append(Sample(kind, began, time.monotonic(), outcome, detail))
+        ended, request = time.monotonic(), _NUMBERED.sub("…", f"{method} {path}")
+        self.samples.append(Sample(kind, began, ended, outcome, detail, request))
         return answer
 
     async def _watch_health(self, number: int) -> None:

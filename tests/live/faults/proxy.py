@@ -21,7 +21,7 @@ def start_nginx(folder: Path, machines: Sequence[Machine]) -> tuple[str, subproc
     (folder / "nginx.conf").write_text(
         f"pid {folder}/pid; daemon off; error_log {folder}/errors; user {getpass.getuser()};\n"
         "events {}\n"
-        f"http {{ access_log off; {paths}\n"
+        f"http {{ access_log off; client_max_body_size 0; {paths}\n"
         f"upstream machines {{ {servers} keepalive 32; }}\n"
         f"server {{ listen 127.0.0.1:{port};\n"
         "location / { proxy_pass http://machines; proxy_http_version 1.1;\n"

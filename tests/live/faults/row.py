@@ -36,7 +36,7 @@ class Bounds:
     recovery: float | None = 2.0
     """Seconds after the end of the cause within which every request is answered again."""
     slowest: float | None = None
-    """Seconds that any request may take."""
+    """Seconds that any request may take once the cause has begun."""
     log_lines: int | None = 10
 
 
@@ -49,6 +49,8 @@ class Finding:
     """The requests from the beginning of the fault on."""
     quiet: list[Sample] = field(default_factory=list[Sample])
     """The requests before it."""
+    began: float = 0.0
+    """When the cause began (`time.monotonic`)."""
     acknowledged: Counter[str] = field(default_factory=Counter[str])
     missing: list[str] = field(default_factory=list[str])
     health_words: Counter[str] = field(default_factory=Counter[str])
@@ -68,7 +70,7 @@ class Finding:
             if each.kind in {"read", "page"} and each.outcome.startswith("5")
         )
         slow = max((each.seconds for each in health), default=0.0)
-        slowest = max((each.seconds for each in requests), default=0.0)
+        slowest = max((each.ended - max(each.began, self.began) for each in requests), default=0.0)
         wrong = Counter(each.outcome for each in requests if each.outcome == "500")
         checks = (
             (bool(self.missing), f"{len(self.missing)} acknowledged and lost"),
@@ -164,6 +166,7 @@ async def observed(
         await asyncio.sleep(after)
     finding.samples = [each for each in load.samples if each.ended >= observation.began]
     finding.quiet = [each for each in load.samples if each.ended < observation.began]
+    finding.began = observation.began
     finding.recovery = recovery(load.samples, observation.ended)
     finding.acknowledged, finding.health_words = load.ledger.counts, load.health_words
     finding.log = [

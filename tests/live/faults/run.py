@@ -22,7 +22,7 @@ from tests.live.faults import (
     rows_races,
     rows_workers,
 )
-from tests.live.faults.row import Finding, Row, table
+from tests.live.faults.row import Finding, Row, percentile, slowest_of, table
 from tests.live.faults.site import Site, progress
 
 ROWS: Final[tuple[Row, ...]] = (
@@ -35,6 +35,9 @@ ROWS: Final[tuple[Row, ...]] = (
     *rows_clients.ROWS,
     *rows_neighbours.ROWS,
 )
+
+
+_SLOWEST: Final = 5
 
 
 def _chosen(names: list[str]) -> list[Row]:
@@ -61,12 +64,18 @@ async def _run(row: Row, options: argparse.Namespace) -> list[Finding]:
 
 
 def _explain(finding: Finding) -> None:
-    """What the table has no room for: what was lost, which errors came, what was logged."""
+    """What the table has no room for: what was lost, which requests were slow, which errors came, what was logged."""
     errors = Counter(
         f"{each.outcome} {each.detail}" for each in finding.samples if each.failed and each.detail
     )
+    slowest = sorted(finding.samples, key=lambda each: each.seconds)[: -_SLOWEST - 1 : -1]
     lines = [
         *finding.missing[:20],
+        f"before it: slowest {slowest_of(finding.quiet)}, p99 {percentile(finding.quiet):.2f} s",
+        *(
+            f"{each.seconds:.2f} s, {each.began - finding.began:.1f} s after its begin: {each.request}, {each.outcome}"
+            for each in slowest
+        ),
         *(f"{count} × {detail}" for detail, count in errors.most_common(12)),
         *(f"log: {line[:300]}" for line in finding.log[:12]),
         *(f"BROKEN: {text}" for text in finding.broken),
