@@ -40,6 +40,7 @@ _LONGEST_VALUE: Final = 2000
 _KINDS: Final = {
     "server": trace.SpanKind.SERVER,
     "client": trace.SpanKind.CLIENT,
+    "consumer": trace.SpanKind.CONSUMER,
     "internal": trace.SpanKind.INTERNAL,
 }
 _PROPAGATOR: Final = TraceContextTextMapPropagator()
@@ -115,6 +116,22 @@ def _header(context: trace.SpanContext, flags: int | None = None) -> str:
         trace.format_span_id(context.span_id),
     )
     return f"00-{trace_id}-{span_id}-{flags:02x}"
+
+
+def _sent(traceparent: str) -> trace.SpanContext | None:
+    """The span that a header names; None when it is malformed."""
+    context = _PROPAGATOR.extract({"traceparent": traceparent}, Context())
+    span = trace.get_current_span(context).get_span_context()
+    return span if span.is_valid else None
+
+
+def _begun(
+    tracer: trace.Tracer, name: str, kind: SpanKind, parent: trace.SpanContext | None
+) -> _RecordedSpan:
+    context = Context()
+    if parent is not None:
+        context = trace.set_span_in_context(trace.NonRecordingSpan(parent), context)
+    return _RecordedSpan(tracer, tracer.start_span(name, context, _KINDS[kind]))
 
 
 class _CountingExporter(SpanExporter):
@@ -199,18 +216,20 @@ class TraceExport:
     ) -> Span | None:
         if self._tracer is None:
             return None
-        context = _PROPAGATOR.extract({"traceparent": traceparent}) if traceparent else None
-        caller = trace.get_current_span(context).get_span_context() if context else None
-        if caller is not None and not caller.is_valid:
-            caller = context = None
+        caller = _sent(traceparent) if traceparent else None
         if self._follows_caller and caller is not None:
             recorded = caller.trace_flags.sampled
         else:
             recorded = random.random() < self._sample  # noqa: S311  no secret
         if recorded:
-            span = self._tracer.start_span(name, context or Context(), _KINDS[kind])
-            return _RecordedSpan(self._tracer, span)
+            return _begun(self._tracer, name, kind, caller)
         return _UnrecordedSpan(caller) if caller is not None else None
+
+    def join(self, name: str, kind: SpanKind, traceparent: str) -> Span | None:
+        if self._tracer is None:
+            return None
+        sender = _sent(traceparent)
+        return None if sender is None else _begun(self._tracer, name, kind, sender)
 
     async def close(self) -> None:
         """Send the remaining spans, for at most two seconds."""

@@ -10,7 +10,7 @@ from typing import Final, Literal, Protocol
 
 from negotiator.errors import Refusal
 
-SpanKind = Literal["server", "client", "internal"]
+SpanKind = Literal["server", "client", "consumer", "internal"]
 Attributes = Mapping[str, str | int | float]
 """Values that say nothing about a person: no credential, no address, no text of theirs, no value of a statement."""
 
@@ -50,6 +50,10 @@ class TraceSource(Protocol):
         self, name: str, kind: SpanKind = "internal", *, traceparent: str = ""
     ) -> Span | None:
         """The first span of some work; None when the work belongs to no trace."""
+        ...
+
+    def join(self, name: str, kind: SpanKind, traceparent: str) -> Span | None:
+        """A span inside one that another process of this service records; None when the header is malformed."""
         ...
 
 

@@ -28,12 +28,12 @@ from negotiator.settings_files import CONFIG_VARIABLE
 from negotiator.store import waiting
 from negotiator.store.migrate import migrate
 from negotiator.store.statement import Transaction
-from negotiator.store.store import Store, make_store
 from negotiator.trust import issuer_queries
 from negotiator.users import user_queries
 from tests.helpers.fake_issuer import FakeIssuer
 from tests.helpers.form_browser import BASE, PASSWORD, FormBrowser
 from tests.helpers.openapi_transport import OpenApiCheckingTransport
+from tests.helpers.opened_store import opened_store
 
 PEPPER = "a pepper that only the tests know"
 MODELS = Path(tempfile.gettempdir(), f"negotiator-models-{os.getuid()}")
@@ -187,10 +187,8 @@ async def client(application: Starlette) -> AsyncGenerator[httpx2.AsyncClient]:
 async def change(application: Starlette, settings: Settings) -> AsyncGenerator[Change]:
     """Runs a unit on the application's database, as the operator's commands do beside a running server."""
     del application
-    store: Store = make_store(settings.database_url)
-    await store.start()
-    yield store.write
-    await store.close()
+    async with opened_store(settings.database_url) as store:
+        yield store.write
 
 
 @pytest_asyncio.fixture

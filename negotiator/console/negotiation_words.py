@@ -171,3 +171,19 @@ class NegotiationWords:
         except InvalidOperation:
             return None
         return self.wording.amount_in_all(package, amount)
+
+
+def issue_unit(view: Mapping[str, Any], issue: Mapping[str, Any]) -> str:
+    """What stands beside the field of an issue of the negotiation `view`; empty for none."""
+    units = {"money": view["currency"] or "", "percent": "%", "duration_days": "days"}
+    return issue["unit"] or units.get(issue["type"], "")
+
+
+def issue_options(issue: Mapping[str, Any], words: NegotiationWords) -> list[tuple[str, str]]:
+    """The values to choose from, and their words."""
+    if issue["type"] == "boolean":
+        return [("true", "yes"), ("false", "no")]
+    return [
+        (str(option["value"]), words.value(issue["name"], option["value"]))
+        for option in issue["options"]
+    ]

@@ -3,18 +3,10 @@
 from collections.abc import Mapping
 from typing import Final
 
+from negotiator.directory.catalogue_pages import KIND_NAMES
 from negotiator.directory.taxonomy import TAXONOMY
 
-KINDS: Final[Mapping[str, str]] = {
-    "app": "App",
-    "api": "API",
-    "mcp_server": "MCP server",
-    "agent": "Agent",
-    "skill": "Skill",
-    "library": "Library",
-    "model": "Model",
-    "dataset": "Dataset",
-}
+KINDS: Final[Mapping[str, str]] = {**KIND_NAMES}
 SIGN_IN: Final[Mapping[str, str]] = {
     "none": "None needed",
     "api_key": "API key",

@@ -6,7 +6,12 @@ from decimal import Decimal
 from typing import Any, Final
 
 from negotiator.console.entered_numbers import read_entered
-from negotiator.console.negotiation_words import NegotiationWords, object_member
+from negotiator.console.negotiation_words import (
+    NegotiationWords,
+    issue_options,
+    issue_unit,
+    object_member,
+)
 from negotiator.errors import PreconditionFailed, Refusal, ValidationFailed
 from negotiator.negotiations.issues import Issue
 from negotiator.negotiations.terms_parsing import MEANT
@@ -81,7 +86,7 @@ def limits_form(
         LimitRow(
             issue["name"],
             words.label(issue["name"]),
-            _unit(view, issue),
+            issue_unit(view, issue),
             [
                 LimitValue(
                     f"{goal}:{issue['name']}",
@@ -94,7 +99,7 @@ def limits_form(
                     ("limit", _limit_title(issues[issue["name"]])),
                 )
             ],
-            _options(issue, words),
+            issue_options(issue, words),
             shown.get(f"weight:{issue['name']}", ""),
             "date" if issue["type"] == "date" else "text",
         )
@@ -285,17 +290,3 @@ def _shown(value: Any, issue: Mapping[str, Any]) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return f"{Decimal(str(value)).normalize():f}" if issue["type"] == "money" else str(value)
-
-
-def _unit(view: Mapping[str, Any], issue: Mapping[str, Any]) -> str:
-    units = {"money": view["currency"] or "", "percent": "%", "duration_days": "days"}
-    return issue["unit"] or units.get(issue["type"], "")
-
-
-def _options(issue: Mapping[str, Any], words: NegotiationWords) -> list[tuple[str, str]]:
-    if issue["type"] == "boolean":
-        return [("true", "yes"), ("false", "no")]
-    return [
-        (str(option["value"]), words.value(issue["name"], option["value"]))
-        for option in issue["options"]
-    ]

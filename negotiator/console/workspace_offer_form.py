@@ -8,7 +8,7 @@ from typing import Any, Final
 import orjson
 
 from negotiator.console.entered_numbers import read_entered
-from negotiator.console.negotiation_words import NegotiationWords
+from negotiator.console.negotiation_words import NegotiationWords, issue_options, issue_unit
 from negotiator.errors import Conflict, Refusal, ValidationFailed
 from negotiator.negotiations.issues import Issue
 from negotiator.negotiations.limits import is_below_floor
@@ -195,9 +195,9 @@ def offer_form(
             f"{ISSUE_FIELD}{issue['name']}",
             f"answer-{place}",
             words.label(issue["name"]),
-            _unit(view, issue),
+            issue_unit(view, issue),
             _typed_value(typed, issue["name"]),
-            _options(issue, words),
+            issue_options(issue, words),
             "date" if issue["type"] == "date" else "text",
             found.get(f"{ISSUE_FIELD}{issue['name']}", ""),
         )
@@ -259,17 +259,3 @@ def _insist(refusal: Refusal | None, words: NegotiationWords) -> str:
     if not short and (passed := words.past_limits(refusal.members.get("past_limits") or ())):
         return passed
     return f"This is {short} worse than your limit." if short else "This is worse than your limit."
-
-
-def _unit(view: Mapping[str, Any], issue: Mapping[str, Any]) -> str:
-    units = {"money": view["currency"] or "", "percent": "%", "duration_days": "days"}
-    return issue["unit"] or units.get(issue["type"], "")
-
-
-def _options(issue: Mapping[str, Any], words: NegotiationWords) -> list[tuple[str, str]]:
-    if issue["type"] == "boolean":
-        return [("true", "yes"), ("false", "no")]
-    return [
-        (str(option["value"]), words.value(issue["name"], option["value"]))
-        for option in issue["options"]
-    ]

@@ -86,9 +86,10 @@ class Bus(Protocol):
 
 
 class LocalBus:
-    """A bus within one process."""
+    """A bus within one process; `codec` is for the messages that others pass on between processes."""
 
-    def __init__(self) -> None:
+    def __init__(self, codec: "BusMessageCodec | None" = None) -> None:
+        self.codec = codec or BusMessageCodec()
         self._subscriptions: dict[str, set[BusSubscription]] = {}
 
     def tell(self, session: str, message: bytes = b"") -> None:
@@ -97,7 +98,7 @@ class LocalBus:
 
     @contextmanager
     def following(self, *names: str) -> Generator[BusSubscription]:
-        subscription = BusSubscription()
+        subscription = self._new_subscription()
         for name in names:
             self._subscriptions.setdefault(name, set()).add(subscription)
         try:
@@ -121,6 +122,9 @@ class LocalBus:
     async def close(self) -> None:
         """Nothing is open."""
 
+    def _new_subscription(self) -> BusSubscription:
+        return BusSubscription()
+
 
 MAX_BUS_MESSAGE_BYTES: Final = 7_900
 """PostgreSQL takes fewer than 8,000 bytes in a NOTIFY. A longer message is sent as a wake-up only."""
@@ -134,8 +138,7 @@ class BusMessageCodec:
 
     def write(self, session: str, message: bytes) -> bytes:
         """The bytes of a message."""
-        head = f"{self.me} {session} ".encode()
-        return head if len(head) + len(message) > MAX_BUS_MESSAGE_BYTES else head + message
+        return message_line(f"{self.me} {session} ", message)
 
     def is_own(self, line: bytes) -> bool:
         """Whether this process sent the bytes."""
@@ -152,6 +155,12 @@ class BusMessageCodec:
             return None
 
 
+def message_line(head: str, message: bytes) -> bytes:
+    """The bytes of a message, or of a wake-up when it is too long."""
+    first = head.encode()
+    return first if len(first) + len(message) > MAX_BUS_MESSAGE_BYTES else first + message
+
+
 _PATH_LIMIT: Final = 100
 """Bytes of a socket's path; `sun_path` has 108, of which macOS gives 104."""
 _RETRY_SECONDS: Final = 0.05
@@ -164,10 +173,10 @@ class DatagramBus:
     A process whose queue is full is sent a wake-up again after 50 ms.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, local: LocalBus | None = None) -> None:
         self._folder = folder
-        self._local = LocalBus()
-        self._codec = BusMessageCodec()
+        self._local = local or LocalBus()
+        self._codec = self._local.codec
         self._own = f"{os.getpid()}-{secrets.token_hex(4)}"
         self._socket: socket.socket | None = None
         self._root = ""

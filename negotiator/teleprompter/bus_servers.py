@@ -14,7 +14,6 @@ from negotiator.fault_log import FaultLog
 from negotiator.settings import Settings
 from negotiator.teleprompter.bus import (
     Bus,
-    BusMessageCodec,
     BusSubscription,
     DatagramBus,
     LocalBus,
@@ -77,9 +76,9 @@ class ServerBus(ABC):
     it is back, every follower in this process is woken and reads what it missed.
     """
 
-    def __init__(self) -> None:
-        self._local = LocalBus()
-        self._codec = BusMessageCodec()
+    def __init__(self, local: LocalBus | None = None) -> None:
+        self._local = local or LocalBus()
+        self._codec = self._local.codec
         self._queue = SendQueue(self._send)
         self._heard = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -176,11 +175,11 @@ class PostgresBus(ServerBus):
     The connection does not come from the store's pool: NOTIFY does not work through a pooler in transaction mode.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, local: LocalBus | None = None) -> None:
         from sqlalchemy.ext.asyncio import create_async_engine  # imported here: a file needs none
         from sqlalchemy.pool import NullPool
 
-        super().__init__()
+        super().__init__(local)
         self._engine = create_async_engine(
             url, poolclass=NullPool, connect_args={"timeout": _PATIENCE}
         )
@@ -228,11 +227,11 @@ _POLL_SECONDS: Final = 5.0
 class RedisBus(ServerBus):
     """One pub/sub channel of a Redis server for all sessions; a cluster passes it on between its servers."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, local: LocalBus | None = None) -> None:
         # A late import: a worker without Redis does not load its client.
         from redis.asyncio import Redis
 
-        super().__init__()
+        super().__init__(local)
         self._client: Any = Redis.from_url(url, socket_connect_timeout=_PATIENCE)  # pyright: ignore[reportUnknownMemberType]
 
     async def _run_connection(self) -> None:
@@ -259,10 +258,13 @@ class RedisBus(ServerBus):
         await self._client.aclose()
 
 
-def make_bus(settings: Settings) -> Bus:
-    """The bus that reaches every process which shares the store: by Redis if it is set, else by the database."""
+def make_bus(settings: Settings, local: LocalBus | None = None) -> Bus:
+    """The bus that reaches every process which shares the store: by Redis if it is set, else by the database.
+
+    `local` is its part within this process, if it is to be another one than usual.
+    """
     if settings.redis_url:
-        return RedisBus(settings.redis_server_url)
+        return RedisBus(settings.redis_server_url, local)
     if settings.database_url.startswith("sqlite"):
-        return DatagramBus(settings.data_dir / "bus")
-    return PostgresBus(settings.database_url)
+        return DatagramBus(settings.data_dir / "bus", local)
+    return PostgresBus(settings.database_url, local)

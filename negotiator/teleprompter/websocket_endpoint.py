@@ -19,6 +19,7 @@ from negotiator.http.pipeline import ResponseContext as Charged
 from negotiator.teleprompter import session_queries, websocket_messages
 from negotiator.teleprompter.stream_routes import OpenStream
 from negotiator.teleprompter.websocket_context import SharedContext
+from negotiator.teleprompter.websocket_handler import MessageHandler
 from negotiator.teleprompter.websocket_messages import (
     SUBPROTOCOL,
     TICKET_PREFIX,
@@ -28,7 +29,7 @@ from negotiator.teleprompter.websocket_messages import (
     SocketDisconnected,
     WebSocketClosing,
 )
-from negotiator.teleprompter.websocket_session import Admission, SessionLoop
+from negotiator.teleprompter.websocket_session import Admission, NewMessageHandler, SessionLoop
 
 _BEARER: Final = "authorization"
 
@@ -37,9 +38,15 @@ class WebSocketEndpoint:
     """The ASGI application of `…/stream` for WebSockets; pages of `origins` may use it."""
 
     def __init__(
-        self, context: SharedContext, operation: Operation, *, origins: Iterable[str]
+        self,
+        context: SharedContext,
+        operation: Operation,
+        *,
+        origins: Iterable[str],
+        handler: NewMessageHandler = MessageHandler,
     ) -> None:
         self._context = context
+        self._handler = handler
         self._operation = operation
         self._origins = frozenset(origins)
 
@@ -116,7 +123,7 @@ class WebSocketEndpoint:
             await socket.accept(subprotocol)
             with context.connection_limits.socket():
                 caller = admission.caller or await self._introduced(socket, admission)
-                await SessionLoop(context, socket, admission, caller).run()
+                await SessionLoop(context, socket, admission, caller, self._handler).run()
         except WebSocketClosing as closing:
             await _leave(socket, closing)
         except SocketDisconnected:

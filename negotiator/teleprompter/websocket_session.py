@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import deque
+from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, Final
@@ -38,11 +39,19 @@ class Admission:
     after: int | None
 
 
+NewMessageHandler = Callable[[ConnectionState, AudioChannels, TokenBucket], MessageHandler]
+
+
 class SessionLoop:
     """Runs one accepted socket."""
 
     def __init__(
-        self, context: SharedContext, socket: AsgiWebSocket, admission: Admission, caller: Caller
+        self,
+        context: SharedContext,
+        socket: AsgiWebSocket,
+        admission: Admission,
+        caller: Caller,
+        handler: NewMessageHandler,
     ) -> None:
         self._socket = socket
         self._context = context
@@ -55,7 +64,7 @@ class SessionLoop:
             context.audio, admission.session, lambda: self._connection.caller
         )
         pace = TokenBucket(_MESSAGES, _MESSAGES_AT_ONCE, self._connection.alive_at)
-        self._handler = MessageHandler(self._connection, self._audio, pace)
+        self._handler = handler(self._connection, self._audio, pace)
         self._said: deque[str] = deque(maxlen=_FINALS)
 
     async def run(self) -> None:

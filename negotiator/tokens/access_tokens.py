@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from sqlalchemy import BigInteger, and_, bindparam, exists, or_, update
+from sqlalchemy import and_, bindparam, exists, or_, update
 from sqlmodel import col, select
 
 from negotiator import audit, values
@@ -25,7 +25,7 @@ from negotiator.strict_json import is_array
 from negotiator.tokens import api_key_queries, api_keys
 from negotiator.tokens.api_keys import FindEntitlement
 from negotiator.tokens.tables import AccessToken
-from negotiator.trust.revocations import backdated_by
+from negotiator.trust.revocations import register_backdating
 from negotiator.trust.tables import Revocation
 
 
@@ -185,21 +185,7 @@ _REVOKE = Statement(
     .values(revoked_at=bindparam("at"))
 )
 
-backdated_by(
-    "",
-    Statement(
-        update(_token)
-        .where(
-            col(_token.jti) > bindparam("first"),
-            col(_token.issued_at) > bindparam("mark", type_=BigInteger),
-            or_(
-                col(_token.identity) == bindparam("subject"),
-                col(_token.client_id) == bindparam("subject"),
-            ),
-        )
-        .values(issued_at=bindparam("mark", type_=BigInteger))
-    ),
-)
+register_backdating("", AccessToken, key="jti", moment="issued_at")
 
 
 class AccessTokens:

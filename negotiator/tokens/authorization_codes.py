@@ -5,7 +5,7 @@ from base64 import urlsafe_b64encode
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import BigInteger, bindparam, exists, or_, update
+from sqlalchemy import BigInteger, bindparam, exists, update
 from sqlmodel import col, select
 
 from negotiator import audit, values
@@ -14,7 +14,7 @@ from negotiator.store.statement import Query, Statement, Transaction, entity, in
 from negotiator.tokens.access_tokens import TokenSubject
 from negotiator.tokens.tables import AuthorizationGrant
 from negotiator.trust import revocations
-from negotiator.trust.revocations import backdated_by
+from negotiator.trust.revocations import register_backdating
 from negotiator.trust.tables import Revocation
 
 CODE_LIFE: Final = 60
@@ -31,21 +31,7 @@ _WITHDRAWN = exists().where(
     ),
     col(Revocation.before) >= col(_row.created_at),
 )
-backdated_by(
-    "aut",
-    Statement(
-        update(_row)
-        .where(
-            col(_row.id) > bindparam("first"),
-            col(_row.created_at) > bindparam("mark", type_=BigInteger),
-            or_(
-                col(_row.identity) == bindparam("subject"),
-                col(_row.client_id) == bindparam("subject"),
-            ),
-        )
-        .values(created_at=bindparam("mark", type_=BigInteger))
-    ),
-)
+register_backdating("aut", _row, key="id", moment="created_at")
 _ADD = Statement(insertion(AuthorizationGrant))
 _BY_CODE = Query(
     select(_row).where(col(_row.code_digest) == bindparam("code")), entity(AuthorizationGrant)

@@ -25,8 +25,8 @@ from negotiator.trust.claims import (
 from negotiator.trust.fetch import TOTAL_SECONDS, FetchFailed, HostFailing
 from negotiator.trust.fetcher import Fetcher
 from negotiator.trust.issuers import ALGORITHMS, Issuer, canonical_algorithm
-from negotiator.trust.keysets import IssuerKeys, KeysUnavailable, NoSuchKey
-from negotiator.trust.signatures import read_compact
+from negotiator.trust.keysets import IssuerKeys
+from negotiator.trust.signatures import check_signature, read_compact
 
 _SKEW: Final = 60_000
 _OLDEST: Final = 600_000
@@ -78,21 +78,7 @@ async def _check_signature(unverified: UnverifiedJws, issuer: Issuer, keys: Issu
         raise AssertionRefused(Reason.TYPE, "This is not an ID token.")
     if kid is not None and not is_text(kid, 255):
         raise AssertionRefused(Reason.MALFORMED, "The kid is not a printable string.")
-    try:
-        key = await keys.find(issuer, kid, algorithm)
-    except NoSuchKey as unknown:
-        raise AssertionRefused(
-            Reason.SIGNATURE, "The provider has no such key.", detail=str(unknown)
-        ) from unknown
-    except KeysUnavailable as away:
-        raise AssertionRefused(
-            Reason.KEYS_UNAVAILABLE,
-            "The provider's keys cannot be reached.",
-            detail=away.detail,
-            retry_after=away.retry_after,
-        ) from away
-    if not key.Algorithm.verify(unverified.signing_input, key.key, unverified.signature):
-        raise AssertionRefused(Reason.SIGNATURE, "The signature of the ID token does not verify.")
+    await check_signature(unverified, issuer, keys, kid=kid, algorithm=algorithm)
 
 
 def _check_audience(claims: dict[str, Any], client_id: str) -> None:

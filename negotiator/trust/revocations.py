@@ -2,11 +2,11 @@
 
 from typing import Final
 
-from sqlalchemy import BigInteger, bindparam, delete, update
-from sqlmodel import col, select
+from sqlalchemy import BigInteger, bindparam, delete, or_, update
+from sqlmodel import SQLModel, col, select
 
 from negotiator import values
-from negotiator.store.statement import Query, Statement, Transaction, insertion
+from negotiator.store.statement import Query, Statement, Transaction, insertion, table
 from negotiator.trust.tables import Revocation
 
 FOREVER: Final = 1 << 62
@@ -68,9 +68,25 @@ def revoke_issued(tx: Transaction, subject: str, *, now: int) -> None:
     revoke(tx, subject, before=now)
 
 
-def backdated_by(kind: str, statement: Statement) -> None:
-    """Name the statement that dates rows of `subject` with an id above `first` back to `mark`; ids are of this kind."""
-    _BACKDATING.append((kind, statement))
+def register_backdating(kind: str, model: type[SQLModel], *, key: str, moment: str) -> None:
+    """Register a table whose rows name a client and an identity, so that those from the future are dated back.
+
+    Its column `key` has ids of this kind, `moment` when a row was made.
+    """
+    columns = table(model).c
+    statement = (
+        update(table(model))
+        .where(
+            columns[key] > bindparam("first"),
+            columns[moment] > _mark,
+            or_(
+                columns.identity == bindparam("subject"),
+                columns.client_id == bindparam("subject"),
+            ),
+        )
+        .values({moment: _mark})
+    )
+    _BACKDATING.append((kind, Statement(statement)))
 
 
 def revoke_deleted(tx: Transaction, subject: str, *, now: int) -> None:

@@ -11,7 +11,6 @@ from negotiator.compose.application import build_application
 from negotiator.scopes import ASSISTANT
 from negotiator.settings import Settings
 from negotiator.store.statement import Transaction
-from negotiator.store.store import make_store
 from negotiator.tokens import clients, consent_queries
 from negotiator.tokens.clients import JWT_BEARER, NewClient
 from negotiator.trust import issuer_queries
@@ -20,6 +19,7 @@ from tests.conftest import bearer
 from tests.helpers.code_flow import CALLBACK, PASSWORD, ClientApp, ConsentingUser
 from tests.helpers.fake_issuer import FakeIssuer, registration
 from tests.helpers.form_browser import BASE
+from tests.helpers.opened_store import opened_store
 from tests.helpers.sweep import sweep
 
 REGISTER, LIST = "/api/agent/register", "/api/negotiations"
@@ -131,12 +131,8 @@ async def _prepare(settings: Settings, idp: FakeIssuer) -> tuple[str, str, str, 
 
 
 async def _change(settings: Settings, unit: Callable[[Transaction], Any]) -> Any:
-    store = make_store(settings.database_url)
-    await store.start()
-    try:
+    async with opened_store(settings.database_url) as store:
         return await store.write(unit)
-    finally:
-        await store.close()
 
 
 async def _ok(sending: Any, status: int = 200) -> dict[str, Any]:

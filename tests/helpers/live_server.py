@@ -18,8 +18,8 @@ import httpx2
 
 from negotiator.settings import Settings
 from negotiator.store.statement import Transaction
-from negotiator.store.store import make_store
 from tests.conftest import MODELS, make_settings
+from tests.helpers.opened_store import opened_store
 
 ROUNDS: Final = int(os.environ.get("NEGOTIATOR_TEST_ROUNDS", "5"))
 """How often races and kills are repeated; 100 before a release (the guide to operations)."""
@@ -94,14 +94,9 @@ class Server:
 
     async def change(self, unit: Callable[[Transaction], Any]) -> Any:
         """Run a unit on the server's database, as the operator's commands do."""
-        store = make_store(
-            self.settings.get("database_url", f"sqlite+aiosqlite:///{self.database}")
-        )
-        await store.start()
-        try:
+        url = self.settings.get("database_url", f"sqlite+aiosqlite:///{self.database}")
+        async with opened_store(url) as store:
             return await store.write(unit)
-        finally:
-            await store.close()
 
     def change_now(self, unit: Callable[[Transaction], Any]) -> Any:
         """The same for a test without an event loop of its own, also where a browser runs one."""

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from tests.helpers.mcp_client import PRICED
+from tests.helpers.request_bodies import TACTIC
 
 REDEEM: Final = "redeem_delegation_code"
 """The tool that is not here: only an agent that nobody claimed is shown it, and its token is dead afterwards."""
@@ -40,14 +41,7 @@ CALLS: Final[dict[str, Callable[[Known], dict[str, Any]]]] = {
     "suggest_tactics": lambda known: {**_talk(known), "utterance": "This is our final offer."},
     "list_tactics": lambda _: {"limit": 3},
     "get_tactic": lambda known: {"id": known["list_tactics"]["items"][0]["id"]},
-    "add_tactic": lambda _: {
-        "name": "Coffee first",
-        "family": "relationship",
-        "summary": "Talk about anything else for a while.",
-        "effect": {"on": "relationship", "size": "small", "evidence": "practice"},
-        "use_when": ["You hardly know them"],
-        "lines": [{"role": "party", "text": "Shall we have a coffee before we start?"}],
-    },
+    "add_tactic": lambda _: TACTIC,
     "remember": lambda _: {"text": "Acme gives way in the last week of a quarter."},
     "search_memories": lambda _: {"query": "when do they give way", "limit": 3},
     "record_win": lambda _: {

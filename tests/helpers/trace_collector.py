@@ -1,7 +1,7 @@
 """A collector of traces on loopback: it takes OTLP/HTTP, or lets the sender wait."""
 
 import threading
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -22,20 +22,32 @@ class TraceCollector:
     @property
     def spans(self) -> list[Any]:
         """All spans, in the order in which they were sent."""
-        found: list[Any] = []
+        return [span for _, span in self.spans_by_process]
+
+    @property
+    def spans_by_process(self) -> list[tuple[str, Any]]:
+        """The same, each with the `service.instance.id` of its process."""
+        found: list[tuple[str, Any]] = []
         for body in self.bodies:
             request: Any = ExportTraceServiceRequest.FromString(body)
-            for resource in request.resource_spans:
-                for scope in resource.scope_spans:
-                    found.extend(scope.spans)
+            for sent in request.resource_spans:
+                process = span_attributes(sent.resource)["service.instance.id"]
+                for scope in sent.scope_spans:
+                    found.extend((process, span) for span in scope.spans)
         return found
 
 
 def span_attributes(span: Any) -> dict[str, Any]:
-    """The attributes of a span, by name."""
+    """The attributes of a span or a resource, by name."""
     return {
         each.key: getattr(each.value, each.value.WhichOneof("value")) for each in span.attributes
     }
+
+
+def only(spans: Iterable[Any], name: str) -> Any:
+    """The only span of this name."""
+    [found] = [span for span in spans if span.name == name]
+    return found
 
 
 @contextmanager

@@ -5,7 +5,7 @@ import io
 import json
 import re
 import sys
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from negotiator.compose.services import build_services
 from negotiator.http import pipeline
 from negotiator.memory.embedding.remote_embedder import RemoteEmbedder
 from negotiator.metrics import MetricRegistry, prometheus_text
+from negotiator.negotiations.advisor import OpenAiAdvisor, WordingRequest
 from negotiator.settings import Settings, load
 from negotiator.settings_files import SettingsError
 from negotiator.trace_export import QUEUE, TraceExport
@@ -28,7 +29,7 @@ from tests.helpers.fake_issuer import registration
 from tests.helpers.mcp_client import McpClient
 from tests.helpers.negotiation_client import negotiation_body
 from tests.helpers.recording_smtp import recording_smtp
-from tests.helpers.trace_collector import TraceCollector, collecting, span_attributes
+from tests.helpers.trace_collector import TraceCollector, collecting, only, span_attributes
 
 TRACE, CALLER = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 SAMPLED, UNSAMPLED = f"00-{TRACE}-{CALLER}-01", f"00-{TRACE}-{CALLER}-00"
@@ -62,12 +63,6 @@ async def exporting(
     await export.close()
 
 
-def named(spans: list[Any], name: str) -> Any:
-    """The only span of this name."""
-    [found] = [span for span in spans if span.name == name]
-    return found
-
-
 @pytest.mark.asyncio
 async def test_a_request_is_traced_down_to_its_statements_in_the_trace_of_its_caller(
     settings: Settings,
@@ -79,7 +74,7 @@ async def test_a_request_is_traced_down_to_its_statements_in_the_trace_of_its_ca
                 "/api/negotiations", headers={**agent, "traceparent": SAMPLED}
             )
     spans = [span for span in collector.spans if span.trace_id.hex() == TRACE]
-    request = named(spans, "list_negotiations")
+    request = only(spans, "list_negotiations")
     assert request.parent_span_id.hex() == CALLER
     assert span_attributes(request) == {
         "http.request.method": "GET",
@@ -101,7 +96,7 @@ async def test_a_request_is_traced_down_to_its_statements_in_the_trace_of_its_ca
         )
         assert "negotiator.wait_seconds" in span_attributes(unit)
         assert re.search(r"owner = (:|\$\d)", span_attributes(statement)["db.query.text"])
-    registration = named(collector.spans, "register_agent")
+    registration = only(collector.spans, "register_agent")
     inside = {span.name for span in collector.spans if span.trace_id == registration.trace_id}
     assert {"write", "INSERT agents"} <= inside
 
@@ -139,11 +134,11 @@ async def test_a_call_over_mcp_and_a_refusal_name_themselves(settings: Settings)
             await McpClient(client, agent).call("list_negotiations")
             await client.get("/api/negotiations/neg_nobody", headers=agent)
             await client.get("/api/negotiations")
-    mcp, missing = named(collector.spans, "mcp"), named(collector.spans, "get_negotiation")
+    mcp, missing = only(collector.spans, "mcp"), only(collector.spans, "get_negotiation")
     assert span_attributes(mcp)["negotiator.operation"] == "list_negotiations"
     assert span_attributes(missing)["negotiator.refusal"] == "not_found"
     assert missing.status.code == 0
-    assert named(collector.spans, "list_negotiations").status.code == 0
+    assert only(collector.spans, "list_negotiations").status.code == 0
 
 
 @pytest.mark.asyncio
@@ -188,7 +183,7 @@ async def test_a_malformed_traceparent_begins_a_new_trace(settings: Settings, se
         async with traced(settings, collector) as client:
             answer = await client.get("/api/health", headers={"traceparent": sent})
     assert answer.status_code == 200
-    request = named(collector.spans, "get_health")
+    request = only(collector.spans, "get_health")
     assert request.parent_span_id == b""
     assert request.trace_id.hex() != TRACE
 
@@ -219,27 +214,61 @@ async def test_the_caller_decides_what_is_recorded_only_where_it_is_followed(
     assert span_attributes(span) == {"error.type": "Fault"}
 
 
+Ask = Callable[[], Awaitable[object]]
+
+
+def embedding(transport: httpx2.AsyncBaseTransport) -> tuple[Ask, Ask]:
+    """Asks an embedding service; closes its client."""
+    embedder = RemoteEmbedder("https://models.example/v1", key="", model="m", transport=transport)
+    return lambda: embedder.embed(["text"]), embedder.close
+
+
+def advice(transport: httpx2.AsyncBaseTransport) -> tuple[Ask, Ask]:
+    """Asks an advisor; closes its client."""
+    advisor = OpenAiAdvisor("https://models.example/v1", key="", model="m", transport=transport)
+    request = WordingRequest({"say": "We can meet on Monday."}, "a suggestion")
+
+    async def ask() -> None:
+        assert (await advisor.word(request)).by == "advisor"
+
+    return ask, advisor.close
+
+
 @pytest.mark.asyncio
-async def test_a_service_of_the_operator_gets_the_trace(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "service", "content"),
+    [
+        ("embedding", embedding, {"data": [{"index": 0, "embedding": [1.0]}]}),
+        (
+            "advisor",
+            advice,
+            {"choices": [{"message": {"content": '{"say": "We could meet on Monday."}'}}]},
+        ),
+    ],
+)
+async def test_a_service_of_the_operator_gets_the_trace(
+    tmp_path: Path,
+    name: str,
+    service: Callable[[httpx2.AsyncBaseTransport], tuple[Ask, Ask]],
+    content: object,
+) -> None:
     sent: list[str] = []
 
     def answer(request: httpx2.Request) -> httpx2.Response:
         sent.append(request.headers.get("traceparent", ""))
-        return httpx2.Response(200, json={"data": [{"index": 0, "embedding": [1.0]}]})
+        return httpx2.Response(200, stream=httpx2.ByteStream(json.dumps(content).encode()))
 
-    embedder = RemoteEmbedder(
-        "https://models.example/v1", key="", model="m", transport=httpx2.MockTransport(answer)
-    )
+    ask, close = service(httpx2.MockTransport(answer))
     with collecting() as collector:
         async with exporting(collector.url, tmp_path) as export:
-            await embedder.embed(["outside of a trace"])
+            await ask()
             with SpanBlock(export.begin("work")):
-                await embedder.embed(["text"])
-    await embedder.close()
-    called = named(collector.spans, "embedding")
+                await ask()
+    await close()
+    called = only(collector.spans, name)
     # 03: recorded, and the trace id is random (Trace Context Level 2 §3.2.2.5).
     assert sent == ["", f"00-{called.trace_id.hex()}-{called.span_id.hex()}-03"]
-    assert called.parent_span_id == named(collector.spans, "work").span_id
+    assert called.parent_span_id == only(collector.spans, "work").span_id
 
 
 @pytest.mark.asyncio
@@ -265,7 +294,7 @@ async def test_a_mail_has_a_trace_of_its_own(settings: Settings) -> None:
             await smtp.received()
             await services.store.close()
             await services.traces.close()
-    mail, sent = named(collector.spans, "mail"), named(collector.spans, "smtp")
+    mail, sent = only(collector.spans, "mail"), only(collector.spans, "smtp")
     assert sent.parent_span_id == mail.span_id
     assert "DELETE mails" in {span.name for span in collector.spans}
     assert to.encode() not in b"".join(collector.bodies)

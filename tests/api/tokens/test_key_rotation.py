@@ -4,13 +4,11 @@ import asyncio
 from pathlib import Path
 
 import httpx2
-import jwt
 import pytest
 
-from negotiator.compose.shared_secrets import rotate_keys
 from negotiator.settings import Settings
-from negotiator.store.store import make_store
 from tests.conftest import bearer, connect, make_settings, running
+from tests.helpers.signing_keys import rotate, signer
 
 
 async def fresh(client: httpx2.AsyncClient) -> dict[str, str]:
@@ -18,22 +16,6 @@ async def fresh(client: httpx2.AsyncClient) -> dict[str, str]:
     body = {"agent_name": "a", "identity_type": "anonymous"}
     made: dict[str, str] = (await client.post("/api/agent/register", json=body)).json()
     return made
-
-
-def signer(agent: dict[str, str]) -> str:
-    """The key that signed an agent's token."""
-    kid: str = jwt.get_unverified_header(agent["access_token"])["kid"]
-    return kid
-
-
-async def rotate(settings: Settings) -> str:
-    """Rotate as a command does."""
-    store = make_store(settings.database_url)
-    await store.start()
-    try:
-        return await rotate_keys(store, settings)
-    finally:
-        await store.close()
 
 
 @pytest.mark.parametrize("place", ["files", "database"])

@@ -14,10 +14,10 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake
 from negotiator.compose.application import build_application
 from negotiator.settings import Settings
 from negotiator.store.statement import Transaction
-from negotiator.store.store import make_store
 from negotiator.users import user_queries
 from tests.conftest import bearer
 from tests.helpers.live_server import Server
+from tests.helpers.opened_store import opened_store
 from tests.helpers.teleprompter_client import CONSENT, PATH, SCOPES
 
 PATIENCE: Final = 60
@@ -71,15 +71,13 @@ async def bound(server: Server) -> TeleprompterUser:
 async def let_in(client: httpx2.AsyncClient, settings: Settings) -> dict[str, str]:
     """The headers of a bound agent of a new user."""
     mint = build_application(settings).delegations.mint
-    store = make_store(settings.database_url)
-    await store.start()
 
     def unit(tx: Transaction) -> str:
         user = user_queries.add(tx, f"u{random.getrandbits(48)}@example.com", actor="operator")
         return mint(tx, user, SCOPES).code
 
-    code = await store.write(unit)
-    await store.close()
+    async with opened_store(settings.database_url) as store:
+        code = await store.write(unit)
     body = {"agent_name": "caller", "identity_type": "anonymous"}
     agent = (await client.post("/api/agent/register", json=body)).json()
     answer = await client.post(

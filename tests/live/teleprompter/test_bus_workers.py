@@ -2,17 +2,16 @@
 
 import asyncio
 import json
-import shutil
 import time
-from pathlib import Path
 from statistics import median
 from typing import Any, Final
 
 import pytest
 
+from negotiator.settings import Settings
 from negotiator.teleprompter import event_log
 from tests.conftest import connect as client_of
-from tests.conftest import make_settings, running
+from tests.conftest import running
 from tests.helpers.asgi_websocket import connect
 from tests.helpers.live_server import Server
 from tests.helpers.phrase_analyser import phrase_analyser as phrase_analyser
@@ -63,26 +62,13 @@ async def test_everybody_is_told_within_a_second(two_workers: Server) -> None:
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize("bus", ["datagrams", "redis", "notify"])
 async def test_another_process_is_told_within_a_second(
-    request: pytest.FixtureRequest,
-    phrase_analyser: None,
-    tmp_path: Path,
-    migrated: Path,
-    signing_keys: Path,
-    bus: str,
-    monkeypatch: pytest.MonkeyPatch,
+    on_each_bus: Settings, phrase_analyser: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Two whole applications that share nothing but what two processes would; neither looks unless it is told."""
     del phrase_analyser
     monkeypatch.setattr(event_log, "POLL_SECONDS", _NEVER)
-    shutil.copy(migrated, tmp_path / "negotiator.db")
-    shared: dict[str, str] = {}
-    if bus == "redis":
-        shared["redis_url"] = request.getfixturevalue("redis_url")
-    elif bus == "notify":
-        shared["database_url"] = request.getfixturevalue("postgres")()
-    settings = make_settings(tmp_path, signing_keys, **shared)
+    settings = on_each_bus
     async with running(settings) as here, running(settings) as there, client_of(here) as client:
         caller = TeleprompterUser(settings.base_url, await let_in(client, settings))
         one = await caller.open(client)

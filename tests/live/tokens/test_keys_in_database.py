@@ -12,13 +12,13 @@ import jwt
 import pytest
 import pytest_asyncio
 
-from negotiator.compose.shared_secrets import rotate_keys
 from negotiator.database_keys import DatabaseKeyring
 from negotiator.keys import ALGORITHM
 from negotiator.settings import Settings
 from negotiator.store.store import Store, make_store
 from tests.conftest import bearer, make_settings
 from tests.helpers.live_server import Server, wait_for
+from tests.helpers.signing_keys import rotate, signer
 
 pytestmark = pytest.mark.asyncio
 BASE = "http://negotiator.test"
@@ -69,25 +69,12 @@ def shared(url: str, tmp_path: Path) -> Settings:
     )
 
 
-async def rotate(settings: Settings) -> str:
-    store = make_store(settings.database_url)
-    await store.start()
-    try:
-        return await rotate_keys(store, settings)
-    finally:
-        await store.close()
-
-
 async def register(client: httpx2.AsyncClient) -> dict[str, Any]:
     body = {"agent_name": "a", "identity_type": "anonymous"}
     answer = await client.post("/api/agent/register", json=body)
     assert answer.status_code == 201, answer.text
     made: dict[str, Any] = answer.json()
     return made
-
-
-def signer(agent: dict[str, Any]) -> str:
-    return str(jwt.get_unverified_header(agent["access_token"])["kid"])
 
 
 async def test_ten_rotations_under_load_fail_no_request_and_no_offline_verifier(
