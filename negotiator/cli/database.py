@@ -42,9 +42,11 @@ def load_settings() -> Settings:
 
 
 def check_owner(settings: Settings) -> None:
-    """Refuse root where the data belong to another user: what root writes there, the server cannot read."""
-    folder = settings.data_dir
-    if os.geteuid() != 0 or not folder.exists() or (owner := folder.stat().st_uid) == 0:
+    """Refuse data of another user that this one may not write, and root always, whose files the server cannot read."""
+    folder, user = settings.data_dir, os.geteuid()
+    if not folder.exists() or (owner := folder.stat().st_uid) == user:
+        return
+    if user != 0 and os.access(folder, os.W_OK | os.X_OK):
         return
     try:
         name = pwd.getpwuid(owner).pw_name
@@ -52,7 +54,7 @@ def check_owner(settings: Settings) -> None:
         name = f"user {owner}"
     raise Unavailable(
         f"The data folder {folder} belongs to {name}: run this as {name}, such as with "
-        f"`runuser -u {name} -- negotiator …`."
+        f"`{'runuser' if user == 0 else 'sudo'} -u {name} -- negotiator …`."
     )
 
 
@@ -65,13 +67,17 @@ def finish_restore(settings: Settings) -> None:
 
 
 @asynccontextmanager
-async def open_store(settings: Settings, *, quiet: bool = False) -> AsyncGenerator[Store]:
-    """The configured database, migrated and open; says so when it is new.
+async def open_store(
+    settings: Settings, *, quiet: bool = False, makes: bool = False
+) -> AsyncGenerator[Store]:
+    """The configured database, migrated and open. `makes` allows a new file, and says so unless it is `quiet`.
 
-    Raises `Unavailable` with the reason when it cannot be used.
+    Raises `Unavailable` with the reason when it cannot be used, and without `makes` when there is none.
     """
     url = settings.database_url
     is_new = is_missing(url)
+    if not makes:
+        require_database(settings)
     with share_data_folder(settings.data_dir):
         try:
             await migrate(url)
@@ -98,16 +104,19 @@ def database_faults_explained(url: str) -> Generator[None]:
 
 
 async def run_unit(
-    unit: Callable[[Transaction], T], settings: Settings | None = None, *, scrub: bool = False
+    unit: Callable[[Transaction], T],
+    settings: Settings | None = None,
+    *,
+    scrub: bool = False,
+    makes: bool = False,
 ) -> T:
     """Run one unit on the database of these settings, by default those of a command, migrating it first.
 
-    `scrub` overwrites the deleted data. A running server learns at once what the unit revoked. A new database is named,
-    except when the caller gives the settings.
+    `scrub` overwrites the deleted data; `makes` allows a new database file. A running server learns at once what the
+    unit revoked.
     """
-    quiet = settings is not None
     settings = settings or load_settings()
-    async with open_store(settings, quiet=quiet) as store:
+    async with open_store(settings, makes=makes) as store:
         bus = make_bus(settings)
         publish_revocations(store, bus)
         try:
@@ -124,10 +133,30 @@ def is_missing(database_url: str) -> bool:
     return database_url.startswith("sqlite") and not _file(database_url).exists()
 
 
+def require_database(settings: Settings) -> None:
+    """Raise `Unavailable` when the settings lead to a database file that does not exist."""
+    url = settings.database_url
+    if not is_missing(url):
+        return
+    file = _file(url).absolute()
+    if next(
+        filter(Path.exists, file.parents)
+    ).is_dir():  # else opening it says which part of the path is a file
+        raise Unavailable(
+            f"There is no database at {file}{_unread()}. Run this as the user of the server, in the server's folder, "
+            "or name its settings with --config or its data with NEGOTIATOR_DATA_DIR. `negotiator serve` or "
+            "`negotiator migrate` makes a new one."
+        )
+
+
 def _tell_of_new_database(url: str) -> None:
+    print_error_line(f"A new database was made at {_file(url)}{_unread()}.")
+
+
+def _unread() -> str:
+    """Why the settings may lead elsewhere: files with settings that this user may not read."""
     unread = ", ".join(map(str, find_sources().unreadable))
-    because = f", because this user may not read {unread}" if unread else ""
-    print_error_line(f"A new database was made at {_file(url)}{because}.")
+    return f", because this user may not read {unread}" if unread else ""
 
 
 def _file(url: str) -> Path:

@@ -130,7 +130,7 @@ async def add_client(
         auth_method or (oauth_clients.PRIVATE_KEY_JWT if jwks else oauth_clients.SECRET_METHODS[0]),
         jwks=_keys(jwks) if jwks else None,
     )
-    client_id, secret = await run_unit(lambda tx: oauth_clients.add(tx, new))
+    client_id, secret = await run_unit(lambda tx: oauth_clients.add(tx, new), makes=True)
     result = {"client_id": client_id, **({"client_secret": secret} if secret else {})}
     line = "\n".join(f"{name:13} {value}" for name, value in result.items())
     print_result(result, line, as_json=as_json)

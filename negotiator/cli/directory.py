@@ -281,7 +281,7 @@ async def import_entries(
 
     Tools that exist already are recognised and gain missing values; a better attested value is never overwritten.
     """
-    async with open_store(load_settings()) as store:
+    async with open_store(load_settings(), makes=True) as store:
         outcomes = await _import(store, file, dry=dry_run, quiet=as_json)
     counts = Counter(outcome.action for outcome in outcomes)
     if as_json:

@@ -7,7 +7,13 @@ import orjson
 import typer
 
 from negotiator import __version__, audit
-from negotiator.cli.database import is_missing, load_settings, open_store, run_unit
+from negotiator.cli.database import (
+    is_missing,
+    load_settings,
+    open_store,
+    require_database,
+    run_unit,
+)
 from negotiator.cli.output import JsonOption, async_command, print_result, print_table
 from negotiator.compose import shared_secrets
 from negotiator.directory import exchange_import
@@ -59,7 +65,7 @@ def demo(
 @async_command
 async def migrate_database(as_json: JsonOption = False) -> None:
     """Migrate the database to the newest schema and the catalogue to this release's content."""
-    await run_unit(exchange_import.import_bundled_content)
+    await run_unit(exchange_import.import_bundled_content, makes=True)
     print_result({"migrated": True}, "The database has the newest schema.", as_json=as_json)
 
 
@@ -103,6 +109,7 @@ async def print_openapi(as_json: JsonOption = False) -> None:
 async def list_keys(as_json: JsonOption = False) -> None:
     """List the signing keys: for each algorithm the current key, the next key (published already) and retired keys."""
     settings = load_settings()
+    require_database(settings)
     if settings.keys_in == "files":
         ring = FolderKeyring(settings.keys_dir)
     else:

@@ -1,6 +1,8 @@
-"""The keys of an issuer that an operator adds: read from a file, or found through its metadata."""
+"""The keys of an issuer that an operator adds: read from a file, or found through its metadata, and checked at once."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from negotiator.cli.output import print_warning
 from negotiator.errors import FieldError, ValidationFailed
@@ -8,7 +10,7 @@ from negotiator.strict_json import read_object
 from negotiator.trust import keysets
 from negotiator.trust.fetch import FetchFailed
 from negotiator.trust.fetcher import Fetcher
-from negotiator.trust.keysets import KeysRefused, parse
+from negotiator.trust.keysets import KeysRefused
 
 
 async def discover(issuer: str, *, allow_loopback: bool) -> str:
@@ -28,14 +30,43 @@ def elsewhere(issuer: str, jwks_uri: str) -> str:
     return ", on another host" if keysets.is_elsewhere(issuer, jwks_uri) else ""
 
 
-def read_keys(path: Path, algorithms: tuple[str, ...]) -> str:
-    """The text of a file of keys; `ValidationFailed` when they cannot be used."""
+def read_keys(path: Path, algorithms: Sequence[str], *, named: bool) -> str:
+    """The text of a file of keys; `ValidationFailed` when they cannot be used.
+
+    `named` means that the operator named the algorithms: then one that no key fits is warned of.
+    """
     text = path.read_text()
     try:
-        found = parse(read_object(text.encode()), algorithms)
-    except (ValueError, KeysRefused) as fault:
+        document = read_object(text.encode())
+    except ValueError as fault:
         raise ValidationFailed([FieldError("/jwks", f"{path.name}: {fault}.")]) from None
-    if not found.keys:
-        listed = ", ".join(algorithms)
-        raise ValidationFailed([FieldError("/jwks", f"{path.name} has no key for {listed}.")])
+    _check(document, algorithms, path.name, named=named)
     return text
+
+
+async def check_published(
+    jwks_uri: str, algorithms: Sequence[str], *, named: bool, allow_loopback: bool
+) -> None:
+    """Refuse keys at a URL as `read_keys` does; warn when they cannot be read now."""
+    fetcher = Fetcher(allow_loopback=allow_loopback)
+    try:
+        fetched = await fetcher.document(jwks_uri, limit=keysets.MAX_BYTES)
+    except FetchFailed as failed:
+        print_warning(f"the issuer's keys cannot be read now: {failed.detail}")
+        return
+    finally:
+        await fetcher.close()
+    _check(fetched.body, algorithms, jwks_uri, named=named)
+
+
+def _check(document: dict[str, Any], algorithms: Sequence[str], place: str, *, named: bool) -> None:
+    try:
+        fitting = keysets.fitting_algorithms(document)
+    except KeysRefused as fault:
+        raise ValidationFailed([FieldError("/jwks", f"{place}: {fault}.")]) from None
+    if fault := keysets.misfit(algorithms, fitting):
+        raise ValidationFailed([FieldError("/algorithm", f"{place}: {fault}.")])
+    if named and (unused := [each for each in algorithms if each not in fitting]):
+        print_warning(
+            f"no key of the issuer fits {' or '.join(unused)}: assertions signed so are refused until it has one"
+        )

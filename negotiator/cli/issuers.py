@@ -71,11 +71,11 @@ async def add_issuer(
     if sum((jwks_file is not None, bool(jwks_url), discover)) != 1:
         raise typer.BadParameter("name exactly one of --jwks-file, --jwks-url and --discover")
     settings = load_settings()
-    algorithms = _algorithms(algorithm or ALGORITHMS)
+    algorithms, named = _algorithms(algorithm or ALGORITHMS), bool(algorithm)
     configured_issuer = Issuer(
         issuer,
         algorithms,
-        jwks=issuer_keys.read_keys(jwks_file, algorithms) if jwks_file else "",
+        jwks=issuer_keys.read_keys(jwks_file, algorithms, named=named) if jwks_file else "",
         jwks_uri=jwks_url,
         clients=frozenset(client_id or ()),
         scopes=tuple(scope or ()),
@@ -92,12 +92,14 @@ async def add_issuer(
             tx, configured_issuer, own=own, allow_loopback=loopback, discovered=found
         )
 
+    issuer_queries.check_issuer(configured_issuer, own=settings.base_url, allow_loopback=loopback)
     if discover:
-        issuer_queries.check_issuer(
-            configured_issuer, own=settings.base_url, allow_loopback=loopback
-        )
         found = await issuer_keys.discover(issuer, allow_loopback=loopback)
-    await run_unit(unit)
+    if published := jwks_url or found:
+        await issuer_keys.check_published(
+            published, algorithms, named=named, allow_loopback=loopback
+        )
+    await run_unit(unit, makes=True)
     if not client_id:
         print_warning(
             "without --client-id, an assertion of this issuer for any client registers an agent"

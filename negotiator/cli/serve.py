@@ -11,6 +11,7 @@ from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, Final
+from urllib.parse import urlsplit
 
 import typer
 
@@ -20,7 +21,7 @@ from negotiator.cli.database import check_owner, finish_restore, open_store
 from negotiator.cli.loading import uncollected
 from negotiator.cli.output import command_name, exit_on_refusal, print_result, print_warning
 from negotiator.cli.running_servers import recorded
-from negotiator.compose.base_address import note_base_url
+from negotiator.compose.base_address import is_loopback, note_base_url
 from negotiator.compose.shared_secrets import claim_secrets
 from negotiator.directory import exchange_import
 from negotiator.errors import Unavailable
@@ -42,6 +43,8 @@ _ENVIRONMENT: Final = {
 """Variables of the server process and of those that it starts, unless the operator sets them."""
 _M_ARENA_MAX: Final = -8
 """The parameter of glibc's `mallopt` that is `MALLOC_ARENA_MAX`, which a running process does not read again."""
+_ALL_ADDRESSES: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104
+"""Hosts that mean every address of the machine, each with the loopback address of its family."""
 _COOKIE_FIXES: Final = {(3, 11): 10, (3, 12): 6}
 """Per minor version of CPython, the first release without CVE-2024-7592 (quadratic time in `http.cookies`)."""
 _FIRST_USER_MESSAGE = """
@@ -90,7 +93,8 @@ def serve(
         _check_folder(settings.data_dir)
     base = settings.base_url
     lines = [f"Negotiator at {base} (people: {base}/, agents: {base}/auth.md)"]
-    lines.append(f"Listening on {_written(host, port)}")
+    own = _own_url(host, port)
+    lines.append(f"Listening on {own}{_all_addresses(host)}")
     lines.append(f"Data folder: {settings.data_dir.absolute()}")
     if sources.files:
         lines.append(f"Settings: {', '.join(map(str, sources.files))}")
@@ -100,6 +104,11 @@ def serve(
     print_result(None, "\n".join(lines), as_json=False)
     if warning:
         print_warning(warning)
+    if is_loopback(urlsplit(base).hostname or "") and urlsplit(base).port != port:
+        print_warning(
+            f"links and tokens name {base} (base_url), where this server does not listen: open {own}, or leave out "
+            "base_url, unless something forwards the one to the other"
+        )
     if warning := interpreter_warning(sys.version_info[:3]):
         typer.echo(warning, err=True)
     sys.stdout.flush()
@@ -139,11 +148,20 @@ def _written(host: str, port: int) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
+def _own_url(host: str, port: int) -> str:
+    """The URL that works on this machine; a server that listens on all addresses answers on loopback too."""
+    return f"http://{_written(_ALL_ADDRESSES.get(host, host), port)}"
+
+
+def _all_addresses(host: str) -> str:
+    return ", on all addresses of this machine" if host in _ALL_ADDRESSES else ""
+
+
 def _configured(host: str, port: int) -> tuple[SettingsSources, Settings]:
     """The settings and where they come from. Without a base URL among them, the listening address becomes it."""
     sources = find_sources()
     if "base_url" not in sources.given:
-        os.environ[f"{ENV_PREFIX}BASE_URL"] = f"http://{_written(host, port)}"
+        os.environ[f"{ENV_PREFIX}BASE_URL"] = _own_url(host, port)
         sources = find_sources()
     settings = load(sources)
     telemetry.configure(settings.log_format)
@@ -195,7 +213,7 @@ async def _prepare(settings: Settings) -> tuple[bool, bytes, str]:
 
     Raises `Unavailable` when pepper or signing keys are not those of the database.
     """
-    async with open_store(settings, quiet=True) as store:
+    async with open_store(settings, quiet=True, makes=True) as store:
         secret = await claim_secrets(store, settings)
         warning = await store.write(partial(note_base_url, settings=settings))
         return await store.write(_import_content), secret, warning

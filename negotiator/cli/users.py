@@ -59,7 +59,7 @@ async def add_user(
         )
         return first, user_queries.by_id(tx, user_id)
 
-    first, user = await run_unit(unit)
+    first, user = await run_unit(unit, makes=True)
     assert user is not None  # noqa: S101
     role = (
         ", as the first user an administrator" if first else ", an administrator" if admin else ""

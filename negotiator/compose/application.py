@@ -30,7 +30,7 @@ from negotiator.discovery.probe_routes import ProbeEndpoint
 from negotiator.discovery.public_pages import DOCS_PATHS, HOME_PATH
 from negotiator.discovery.published_documents import make_site, published_documents
 from negotiator.discovery.readiness_routes import ReadinessEndpoints
-from negotiator.discovery.site import DirectoryRates, SiteDescription
+from negotiator.discovery.site import DirectoryRates, RegistrationLimits, SiteDescription
 from negotiator.http.operation import ServiceDescription
 from negotiator.http.pipeline import Pipeline
 from negotiator.keys import ALGORITHM, RS256, Keyring
@@ -166,6 +166,7 @@ def build_application(settings: Settings) -> Application:
         [*pages, *public_pages, *mcp_documents],
         personal=pages,
         rates=_rates(settings),
+        registrations=_registrations(settings),
         sign_in=SIGN_IN_PATH,
         mcp=MCP_PATH,
     )
@@ -245,6 +246,14 @@ def _rates(settings: Settings) -> DirectoryRates:
     )
 
 
+def _registrations(settings: Settings) -> RegistrationLimits:
+    return RegistrationLimits(
+        settings.register_limit_anonymous,
+        settings.register_limit_directory,
+        settings.register_limit_directory_daily,
+    )
+
+
 def _authorization(settings: Settings) -> AuthorizationServerInfo:
     """What the authorization server metadata lists; only the assistant accepts identity assertions."""
     asserts = "assistant" in settings.services
@@ -257,4 +266,5 @@ def _authorization(settings: Settings) -> AuthorizationServerInfo:
         claims=USERINFO_CLAIMS,
         proof_algorithms=ALGORITHMS,
         events=SUPPORTED if asserts else (),
+        registrations=_registrations(settings),
     )

@@ -13,6 +13,7 @@ from negotiator.directory.accounts_registration import CodeMailer, DirectoryRegi
 from negotiator.directory.accounts_routes import DIRECTORY_BASELINE_BUDGET, DirectoryAccounts
 from negotiator.directory.address_reader import AddressReader
 from negotiator.directory.catalogue_pages import TOOL_PAGE_PATH, TOOLS_PAGE_PATH
+from negotiator.directory.claim_files import ClaimFiles
 from negotiator.directory.collections_routes import Collections
 from negotiator.directory.exchange_routes import CatalogueExchange
 from negotiator.directory.identity_keys import PublishedKeys
@@ -21,6 +22,7 @@ from negotiator.directory.listing_routes import CatalogueListing
 from negotiator.directory.name_index import ToolNameIndex
 from negotiator.directory.reports_routes import Reports
 from negotiator.directory.sitemaps import PAGES_SITEMAP, TOOLS_SITEMAP, Sitemaps
+from negotiator.directory.submission_claims import SubmissionClaims
 from negotiator.directory.submissions_routes import Submissions
 from negotiator.directory.tool_claims import ToolClaims
 from negotiator.directory.tool_vectors import ToolVectors
@@ -48,15 +50,16 @@ def build_directory(services: Services) -> Component:
     embedder = choose_embedder("", key="", model="", models=models)
     if not embedder.lesser:
         catalogue_index.vectors = ToolVectors(embedder, models)
-    names = ToolNameIndex(store)
+    names, files = ToolNameIndex(store), ClaimFiles(services.secret, services.client_urls)
     slices: list[OperationSlice] = [
         CatalogueListing(base, store, cursors, catalogue_index),
         CatalogueExchange(base, store, cursors, catalogue_index),
         _accounts(services, keys),
         Collections(base, store, cursors),
         Submissions(base, store, cursors, names, AddressReader(services.client_urls)),
+        SubmissionClaims(base, store, files, names),
         Reports(store),
-        ToolClaims(store, services.secret, services.client_urls, names),
+        ToolClaims(store, files, names),
     ]
 
     def public_pages(site: SiteDescription) -> list[Route]:

@@ -41,6 +41,7 @@ _SIXTH = 6
 """The burst of password attempts is a sixth of an hour's quota."""
 _TENTH = 10
 """The burst of utterances is a tenth of a minute's quota."""
+_REGISTRATIONS = "registrations from one address"
 _QUARTER = 4
 """The burst of fetches is a quarter of a minute's quota."""
 
@@ -55,15 +56,15 @@ def rate_budgets(settings: Settings) -> tuple[RateBudget, ...]:
             DEFAULT_BUDGET, settings.limit_rpm, _MINUTE, settings.limit_burst or settings.limit_rpm
         ),
         _whole(BASELINE_BUDGET, settings.limit_baseline_rpm, _MINUTE),
-        _whole(ANONYMOUS_BUDGET, settings.register_limit_anonymous, _HOUR),
-        _whole(ASSERTION_BUDGET, settings.register_limit_assertion, _HOUR),
+        _whole(ANONYMOUS_BUDGET, settings.register_limit_anonymous, _HOUR, _REGISTRATIONS),
+        _whole(ASSERTION_BUDGET, settings.register_limit_assertion, _HOUR, _REGISTRATIONS),
         RateBudget(TELEPROMPTER_BUDGET, utterances, _MINUTE, utterances // _TENTH),
         _whole(EVENTS_BUDGET, settings.limit_events_rpm, _MINUTE),
-        _whole(CLIENT_BUDGET, settings.register_limit_clients, _HOUR),
+        _whole(CLIENT_BUDGET, settings.register_limit_clients, _HOUR, _REGISTRATIONS),
         _whole(health_routes.HEALTH_BUDGET, settings.limit_health_rpm, _MINUTE),
         _whole(DIRECTORY_BASELINE_BUDGET, settings.limit_directory_rpm, _MINUTE),
-        _whole(HOURLY_BUDGET, settings.register_limit_directory, _HOUR),
-        _whole(DAILY_BUDGET, settings.register_limit_directory_daily, _DAY),
+        _whole(HOURLY_BUDGET, settings.register_limit_directory, _HOUR, _REGISTRATIONS),
+        _whole(DAILY_BUDGET, settings.register_limit_directory_daily, _DAY, _REGISTRATIONS),
         _whole(WRONG_CODES_BY_ADDRESS, settings.claim_failures_per_address, _HOUR),
         _whole(WRONG_CODES_OVERALL, settings.claim_failures_per_hour, _HOUR),
         RateBudget(FETCHES, settings.limit_fetch_rpm, _MINUTE, fetches),
@@ -95,6 +96,6 @@ def build_limits(
     return RateLimits(limiter, made, refused=lambda budget: refusals[budget].add(), stores=own)
 
 
-def _whole(name: str, quota: int, window: int) -> RateBudget:
+def _whole(name: str, quota: int, window: int, counted: str = "requests") -> RateBudget:
     """A budget whose whole quota may be used at once."""
-    return RateBudget(name, quota, window, quota)
+    return RateBudget(name, quota, window, quota, counted)

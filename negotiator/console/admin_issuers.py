@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -13,7 +13,7 @@ from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.issuer_form import blank_issuer, read_issuer, write_issuer
 from negotiator.console.page_router import NO_FIELD, FormFields, RefusedField, field_error
 from negotiator.console.scope_words import describe_scopes
-from negotiator.errors import NotFound, ValidationFailed
+from negotiator.errors import FieldError, NotFound, ValidationFailed
 from negotiator.scopes import ASSISTANT
 from negotiator.strict_json import read_object
 from negotiator.trust import issuer_queries, keysets
@@ -62,9 +62,11 @@ class AdminIssuers:
     async def keep(self, _request: Request, session: SignedInSession, form: FormFields) -> Response:
         """Trust an issuer, or change how it is trusted."""
         known = "known" in form
+        own = self.admin.router.pages.base
         try:
             issuer = read_issuer(form)
-            own = self.admin.router.pages.base
+            issuer_queries.check_issuer(issuer, own=own, allow_loopback=self.allow_loopback)
+            await self._check_published(issuer)
             await self.admin.router.store.write(
                 lambda tx: issuer_queries.add(
                     tx,
@@ -117,22 +119,36 @@ class AdminIssuers:
             raise NotFound("This issuer is not trusted.")
         return issuer
 
+    async def _check_published(self, issuer: Issuer) -> None:
+        """422 when the keys that the issuer publishes fit none of its algorithms; keys that cannot be read may come."""
+        try:
+            document, _ = await self._document(issuer)
+            misfit = keysets.misfit(issuer.algorithms, keysets.fitting_algorithms(document))
+        except (FetchFailed, KeysRefused, ValueError):
+            return
+        if misfit:
+            raise ValidationFailed([FieldError("/algorithm", f"{misfit[0].upper()}{misfit[1:]}.")])
+
+    async def _document(self, issuer: Issuer) -> tuple[dict[str, Any], str]:
+        """The issuer's key set and where it is, in words; raises `FetchFailed` and `ValueError`."""
+        if issuer.jwks:
+            return read_object(issuer.jwks.encode()), "given here"
+        uri = issuer.jwks_uri or await keysets.discover(self.fetcher, issuer.issuer)
+        fetched = await self.fetcher.document(uri, limit=keysets.MAX_BYTES)
+        return fetched.body, f"at {uri}"
+
     async def _read_keys(self, issuer: Issuer) -> tuple[bool, str]:
         try:
-            if issuer.jwks:
-                document, place = read_object(issuer.jwks.encode()), "given here"
-            else:
-                uri = issuer.jwks_uri or await keysets.discover(self.fetcher, issuer.issuer)
-                fetched = await self.fetcher.document(uri, limit=keysets.MAX_BYTES)
-                document, place = fetched.body, f"at {uri}"
+            document, place = await self._document(issuer)
             keys = keysets.parse(document, issuer.algorithms).keys
+            misfit = keysets.misfit(issuer.algorithms, keysets.fitting_algorithms(document))
             count = len({kid for kid, _, _ in keys})
         except FetchFailed as failed:
             return False, f"Its keys cannot be read now: {failed.detail}"
         except (KeysRefused, ValueError) as refused:
             return False, f"Its keys are unusable: {refused}"
-        if not count:
-            return False, f"No usable key, {place}."
+        if misfit:
+            return False, f"{misfit[0].upper()}{misfit[1:]}, {place}."
         return True, f"{count} usable {'key' if count == 1 else 'keys'}, {place}."
 
     async def _list(

@@ -122,6 +122,7 @@ JOBS: Final = (
             "server",
             "machines",
             "people",
+            "moderate-tools",
             "operations",
             "operate-issuers",
             "advisor-model",

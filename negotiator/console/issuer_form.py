@@ -5,8 +5,9 @@ from typing import Final
 from negotiator.console.page_router import FormFields
 from negotiator.errors import FieldError, ValidationFailed
 from negotiator.strict_json import read_object
+from negotiator.trust import keysets
 from negotiator.trust.issuers import ALGORITHMS, Issuer, check_algorithms
-from negotiator.trust.keysets import KeysRefused, parse
+from negotiator.trust.keysets import KeysRefused
 
 DISCOVERED: Final = "discover"
 BY_ADDRESS: Final = "address"
@@ -67,9 +68,11 @@ def blank_issuer(scopes: tuple[str, ...]) -> FormFields:
 
 def _read_keys(text: str, algorithms: tuple[str, ...]) -> str:
     try:
-        parse(read_object(text.encode()), algorithms)
+        fitting = keysets.fitting_algorithms(read_object(text.encode()))
     except (ValueError, KeysRefused) as fault:
         raise _fault("jwks", f"This is no set of public keys (JWK Set): {fault}.") from None
+    if misfit := keysets.misfit(algorithms, fitting):
+        raise _fault("algorithm", f"{misfit[0].upper()}{misfit[1:]}.")
     return text
 
 

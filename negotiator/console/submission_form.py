@@ -153,7 +153,7 @@ DECISIONS: Final[Mapping[str, str]] = {
 }
 """The states as a moderator reads them."""
 WHAT_NEXT: Final[Mapping[str, str]] = {
-    "pending": "Nothing is to be done. You can still change it or take it back.",
+    "pending": "You can still change it or take it back.",
     "approved": "It is in the directory and is found in the search.",
     "rejected": "You may say once, within 30 days, why that was wrong; a person looks again.",
     "changes_requested": "Read what is asked, mend it, and send it again.",

@@ -132,7 +132,7 @@ class ToolPage:
             links=_links(tool),
             paragraphs=[text for text in (tool["description"] or "").split("\n\n") if text],
             status_word="" if tool["status"] == "active" else tool_words.STATUS[tool["status"]],
-            verified=bool(publisher.get("verified")),
+            verified=publisher.get("domain") if publisher.get("verified") else None,
             facts=tool_view.shown_facts(tool),
             common=tool_view.common_evidence(tool),
             unknown=tool_view.unknown_facts(tool),

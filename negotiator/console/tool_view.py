@@ -116,7 +116,9 @@ def _values(tool: Record) -> Iterator[tuple[str, str]]:
     named = publisher.get("name") or publisher.get("domain") or ""
     proven = f" – verified as {publisher.get('domain')}" if publisher.get("verified") else ""
     parts = [tool_words.part_name(tool["category"], part) for part in tool["subcategories"]]
-    calls = dict.fromkeys(tool_words.INTERFACES[each["type"]] for each in tool["interfaces"])
+    calls = dict.fromkeys(
+        tool_words.way_to_call(each["type"], each["url"]) for each in tool["interfaces"]
+    )
     source = tool["open_source"]
     yield "kind", tool_words.KINDS[tool["kind"]]
     yield "category", tool_words.CATEGORIES[tool["category"]]

@@ -37,6 +37,7 @@ INTERFACES: Final[Mapping[str, str]] = {
     "cli": "Command line",
     "web": "Website",
 }
+_NEEDS_ADDRESS: Final = frozenset({"streamable-http", "sse"})
 CATEGORIES: Final[Mapping[str, str]] = {slug: each.name for slug, each in TAXONOMY.items()}
 FACT_NAMES: Final[Mapping[str, str]] = {
     "*": "Everything",
@@ -66,3 +67,8 @@ FACT_NAMES: Final[Mapping[str, str]] = {
 def part_name(category: str, slug: str) -> str:
     """The name of a subcategory."""
     return TAXONOMY[category].subcategories.get(slug, slug.replace("-", " "))
+
+
+def way_to_call(kind: str, url: str | None) -> str:
+    """A type of interface in words; one that nobody can call without an address says that it has none."""
+    return f"{INTERFACES[kind]}{'' if url or kind not in _NEEDS_ADDRESS else ' (no address given)'}"

@@ -168,7 +168,7 @@ def host_fault(host: str) -> str | None:
     return None
 
 
-_DESCRIPTIONS: Final = {
+TEXT_FLAGS: Final = {
     "override": "Looks like an instruction that overrides others.",
     "addressed": "Addresses models instead of readers.",
     "steering": "Tells models which tool to choose.",
@@ -179,6 +179,7 @@ _DESCRIPTIONS: Final = {
     "hidden": "Hides text in white space or encoded data.",
     "mixed_script": "Contains a word with letters of two scripts.",
 }
+"""What a kind of flag means, in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,7 +246,7 @@ def judge_draft(
         _check("schema"),
         _check("links"),
         _check("duplicate"),
-        _check("text", [(flag.pointer, _DESCRIPTIONS[flag.kind]) for flag in flags]),
+        _check("text", [(flag.pointer, TEXT_FLAGS[flag.kind]) for flag in flags]),
         _check("name", [("/name", _likeness(each)) for each in screening.tools]),
         _check(
             "publisher",

@@ -19,6 +19,7 @@ from negotiator.directory.schemas_exchange import (
 )
 from negotiator.directory.schemas_listing import ListTools
 from negotiator.directory.tool_record import ToolView
+from negotiator.discovery.public_pages import PUBLISH_GUIDE_PATH
 from negotiator.errors import NotFound
 from negotiator.http.cursors import Cursors
 from negotiator.http.operation import LINES, Answer, Call, Operation
@@ -30,6 +31,8 @@ _TAG: Final = "exchange"
 _CHUNK: Final = 1_000
 _EMPTY_PAGES: Final = 20
 """At most so many pages without a registered server are passed over in one call, so that clients do not ask in vain."""
+_EXPLAINED: Final = f"{PUBLISH_GUIDE_PATH}#where-else-it-appears"
+"""Where it is said which servers are listed, since the registry's format has no place for it."""
 _OPEN: Final = frozenset({"active", "deprecated"})
 
 
@@ -66,7 +69,7 @@ class CatalogueExchange:
                 method="GET",
                 path="/v0.1/servers",
                 aliases=("/v0/servers",),
-                summary="List the MCP servers of the catalogue in the format of the MCP registry",
+                summary="List the MCP servers with a version and a registry name, in the format of the MCP registry",
                 run=self.servers,
                 input=ListServers,
                 output=ServerList,
@@ -125,6 +128,7 @@ class CatalogueExchange:
         headers = listing_answers.cache_headers(
             call.caller, listing_answers.weak_tag("servers", seq, query.model_dump_json())
         )
+        headers["link"] = f'<{self.base}{_EXPLAINED}>; rel="help"'
         if (unchanged := listing_answers.not_modified(call, headers)) is not None:
             return unchanged
         tools_query = ListTools.model_validate(

@@ -53,6 +53,17 @@ def folded_name(name: str) -> str:
     return text
 
 
+def is_disguised(name: str, other: str) -> bool:
+    """Whether a name reads like the other only because of look-alike letters or digits, such as `S1ack` and `Slack`."""
+    return folded_name(name) == folded_name(other) and _letters(name) != _letters(other)
+
+
+def _letters(name: str) -> str:
+    """The letters and digits of a name in lower case, without generic words."""
+    words = _WORDS.findall(unicodedata.normalize("NFC", name).casefold())
+    return "".join([word for word in words if word not in _GENERIC_WORDS] or words)
+
+
 def trigrams(fold: str) -> frozenset[str]:
     """The trigrams of a folded name, its ends padded."""
     padded = f"  {fold} "

@@ -68,7 +68,13 @@ class ServerPageMetadata(TypedDict):
 
 
 class ServerList(TypedDict):
-    """A page of servers, or the versions of one."""
+    """A page of servers, or the versions of one.
+
+    Listed are active MCP servers of the catalogue (`kind` `mcp_server`) that state both a `version` and their name in
+    the MCP registry (`external_ids.mcp_registry`): server.json needs both, and neither is made up. The entries that the
+    catalogue starts with state no version, so the list is empty until servers are submitted or imported with one. All
+    MCP servers are at `/api/v1/tools?kind=mcp_server`.
+    """
 
     servers: list[ServerEntry]
     metadata: ServerPageMetadata

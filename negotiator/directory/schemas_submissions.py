@@ -175,7 +175,11 @@ class ToolReference(TypedDict):
 
 
 class SubmissionView(TypedDict):
-    """A submission: the proposal, its status and the reason. `reason_code` and `note` are the moderator's."""
+    """A submission: the proposal, its status and the reason. `reason_code` and `note` are the moderator's.
+
+    `waits_for` says who decides an open submission, and why. POST to `claim_url` says how to prove meanwhile that a new
+    tool is the submitter's; `proven_host` is the host that they proved so.
+    """
 
     id: str
     type: Literal["create", "update"]
@@ -183,6 +187,9 @@ class SubmissionView(TypedDict):
     checks: list[CheckView]
     tool: ToolReference | None
     similar_to: list[ToolReference]
+    waits_for: str | None
+    claim_url: str | None
+    proven_host: str | None
     proposed: dict[str, Any]
     reason_code: RejectionReason | None
     note: str | None

@@ -23,7 +23,7 @@ _HARMLESS: Final = ("duplicate", "insufficient_detail", "broken_link")
 """Reasons of a rejection that do not count against the submitter."""
 _CHANGING: Final = (
     *("status", "tool", "proposed", "checks", "alike", "reason", "note", "appeal"),
-    *("revision", "updated_at", "expires_at"),
+    *("revision", "updated_at", "expires_at", "proven_host"),
 )
 
 _by_id = col(Submission.id) == bindparam("submission")
@@ -51,6 +51,12 @@ _PAGE = Query(
 )
 _QUEUE = Query(
     select(Submission).where(_any_or).order_by(col(Submission.id)).limit(bindparam("limit")),
+    entity(Submission),
+)
+_APPROVED = Query(
+    select(Submission).where(
+        col(Submission.tool) == bindparam("tool"), col(Submission.status) == "approved"
+    ),
     entity(Submission),
 )
 _OPEN_COUNT = Query(
@@ -142,6 +148,11 @@ def page(
 def queue(tx: Transaction, *, status: str | None, limit: int) -> list[Submission]:
     """Submissions with this status, oldest first."""
     return tx.all(_QUEUE, status=status, limit=limit)
+
+
+def approved_of(tx: Transaction, tool: str) -> list[Submission]:
+    """The submissions of which this tool, as it is listed, was made."""
+    return tx.all(_APPROVED, tool=tool)
 
 
 def count_open(tx: Transaction, owner: str) -> int:

@@ -6,6 +6,7 @@ once, by appeal
 Each change adds an audit event with digests of the content before and after it.
 """
 
+from dataclasses import replace
 from typing import Any, Final
 
 import orjson
@@ -23,6 +24,7 @@ from negotiator.directory import (
 from negotiator.directory.draft_checks import DraftScreening, DraftVerdict
 from negotiator.directory.tables import Submission
 from negotiator.directory.tool_keys import keys_of
+from negotiator.directory.tool_ownership import HostProof, OwnershipProof
 from negotiator.directory.tool_record import ToolDraft, ToolRecordBase
 from negotiator.errors import Conflict, Forbidden, PreconditionFailed, TooManyRequests
 from negotiator.store.statement import Transaction
@@ -157,7 +159,7 @@ def change(
             raise submissions_drafts.duplicate_conflict(submissions_drafts.reference_of(others[0]))
         submissions_queries.replace_keys(tx, row.id, keys)
     current = catalogue_queries.require(tx, row.tool).view if row.tool else None
-    verdict = _judge(tx, caller, draft, screening, current=current)
+    verdict = _judge(tx, caller, draft, screening, current=current, proven_host=row.proven_host)
     after = submissions_queries.save(
         tx,
         row,
@@ -169,6 +171,24 @@ def change(
     )
     _audit(tx, "submission.changed", row, after, caller.actor)
     return _approve_if_clear(tx, caller, after, verdict)
+
+
+def prove(
+    tx: Transaction, caller: Caller, row: Submission, screening: DraftScreening, host: str
+) -> Submission:
+    """Note that the submitter of an open submission proved the host by a file, and check it again."""
+    _require_status(row, submissions_queries.OPEN_STATUSES, row.status)
+    draft = submissions_drafts.draft_of(tx, row, orjson.loads(row.proposed))
+    verdict = _judge(tx, caller, draft, screening, proven_host=host)
+    after = submissions_queries.save(
+        tx,
+        row,
+        proven_host=host,
+        checks=orjson.dumps(verdict.checks),
+        alike=_similar_tools(verdict),
+    )
+    _audit(tx, "submission.proven", row, after, caller.actor, domain=host)
+    return _approve_if_clear(tx, caller, after, verdict) if row.status == "pending" else after
 
 
 def withdraw(tx: Transaction, caller: Caller, row: Submission) -> Submission:
@@ -210,7 +230,7 @@ def approve(tx: Transaction, key: str, *, actor: str = OPERATOR, note: str = "")
     draft = submissions_drafts.draft_of(tx, row, orjson.loads(row.proposed))
     submissions_drafts.require_new(tx, draft, of=row.tool or "")
     before = catalogue_queries.find(tx, row.tool).document if row.tool else b""  # pyright: ignore[reportOptionalMemberAccess]
-    proofs = accounts_queries.proven_identities(tx, row.agent)
+    proofs = _proofs(tx, row.agent, row.proven_host)
     tool = catalogue_queries.put(
         tx, submissions_drafts.record_of(tx, row, draft, proofs=proofs), actor=actor
     )
@@ -310,9 +330,24 @@ def _judge(
     screening: DraftScreening,
     *,
     current: ToolRecordBase | None = None,
+    proven_host: str | None = None,
 ) -> DraftVerdict:
-    proofs = accounts_queries.proven_identities(tx, caller.client_id)
+    proofs = _proofs(tx, caller.client_id, proven_host)
+    foreign = tuple(each for each in screening.tools if not _owns(tx, proofs, each.tool))
+    screening = replace(screening, tools=foreign)
     return draft_checks.judge_draft(draft, screening, proofs=proofs, current=current)
+
+
+def _owns(tx: Transaction, proofs: list[OwnershipProof], tool: str) -> bool:
+    """Whether the listed tool is the holder's of these proofs too: nobody imitates themselves."""
+    found = catalogue_queries.find(tx, tool) if proofs else None
+    return found is not None and bool(tool_ownership.find_listed_ownership(proofs, found.view))
+
+
+def _proofs(tx: Transaction, agent: str, proven_host: str | None) -> list[OwnershipProof]:
+    """The proven identities of the agent, and the host that a submission's owner proved by a file."""
+    files = [HostProof(proven_host)] if proven_host else []
+    return [*accounts_queries.proven_identities(tx, agent), *files]
 
 
 def _similar_tools(verdict: DraftVerdict) -> bytes:
@@ -336,9 +371,14 @@ def _require_status(row: Submission, states: tuple[str, ...], to: str) -> None:
 
 
 def _audit(
-    tx: Transaction, event: str, before: Submission | None, after: Submission, actor: str
+    tx: Transaction,
+    event: str,
+    before: Submission | None,
+    after: Submission,
+    actor: str,
+    **detail: str,
 ) -> None:
     was = submissions_drafts.digest(submissions_queries.fingerprint(before)) if before else None
     now = submissions_drafts.digest(submissions_queries.fingerprint(after))
     changes = {"reason": after.reason} if after.reason else {}
-    audit.record(tx, event, after.id, actor=actor, before=was, after=now, **changes)
+    audit.record(tx, event, after.id, actor=actor, before=was, after=now, **changes, **detail)

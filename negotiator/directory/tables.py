@@ -167,6 +167,7 @@ class Submission(TableModel, table=True):
     """A proposed change of the catalogue. `owner` is the principal, `agent` the agent whose proofs count.
 
     `proposed` is a whole draft for a new tool or a merge patch for a change; `tool` is the tool that it concerns.
+    `proven_host` is the host that the owner proved by a file while it waited.
     """
 
     __tablename__ = "submissions"
@@ -174,6 +175,7 @@ class Submission(TableModel, table=True):
         Index("ix_submissions_owner_id", "owner", "id"),
         Index("ix_submissions_status_id", "status", "id"),
         Index("ix_submissions_expires_at", "expires_at"),
+        Index("ix_submissions_tool", "tool"),
         table_options(
             owner="owner",
             origin="origin",
@@ -198,6 +200,7 @@ class Submission(TableModel, table=True):
     created_at: int = Field(sa_type=BigInteger)
     updated_at: int = Field(sa_type=BigInteger)
     expires_at: int | None = Field(sa_type=BigInteger)
+    proven_host: str | None = None
 
 
 class SubmissionKey(TableModel, table=True):

@@ -1,21 +1,20 @@
-"""A publisher proves a tool to be theirs by a file at its own address (docs/contract 9.6).
+"""A publisher proves a listed tool to be theirs by a file at its own address (docs/contract 9.6).
 
-The file's content is a keyed digest of the claimant, the tool and the host, so nothing is stored until the proof
-stands, and it proves nothing for anyone else or elsewhere. A claim makes the publisher verified; it gives no right to
-change the entry without a moderator.
+A claim makes the publisher verified; it gives no right to change the entry without a moderator.
 """
 
 from dataclasses import dataclass
-from typing import Any, Final, Literal, cast
+from typing import Any, Literal
 
-import orjson
 from pydantic import Field
 from typing_extensions import TypedDict
 
 from negotiator import audit, values
 from negotiator.caller import Caller
-from negotiator.directory import catalogue_queries, submissions_drafts, tool_ownership
+from negotiator.directory import catalogue_queries, claim_obstacles, submissions_drafts
 from negotiator.directory.catalogue_queries import CatalogueTool
+from negotiator.directory.claim_files import ClaimFile, ClaimFiles, provable_host, url_at
+from negotiator.directory.claim_obstacles import ClaimObstacle
 from negotiator.directory.name_index import ToolNameIndex
 from negotiator.directory.submissions_routes import WRITE
 from negotiator.directory.tool_record import (
@@ -29,13 +28,6 @@ from negotiator.http.operation import Call, Operation
 from negotiator.schema import Strict
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
-from negotiator.trust.client_url_fetch import ClientUrlFetcher
-from negotiator.trust.fetch import FetchFailed
-
-CLAIM_FILE: Final = "/.well-known/negotiator-claim.json"
-MEMBER: Final = "negotiator_claims"
-_FILE_BYTES: Final = 16 * 1024
-_LENGTH: Final = 40
 
 
 class ClaimTool(Strict):
@@ -44,14 +36,14 @@ class ClaimTool(Strict):
     id: str = Field(max_length=100, description="The tool's id, tool_…, or its slug.")
 
 
-class ToolClaimRequest(TypedDict):
-    """What to publish: a JSON object with `negotiator_claims`, a list that has `value`, at `url`."""
+class ToolClaimRequest(ClaimFile):
+    """What to publish: a JSON object with `negotiator_claims`, a list that has `value`, at `url`.
+
+    `obstacles` are why that alone does not suffice; usually there are none.
+    """
 
     tool_id: str
-    host: str
-    url: str
-    value: str
-    file: dict[str, list[str]]
+    obstacles: list[ClaimObstacle]
 
 
 class ToolClaimResult(TypedDict):
@@ -64,20 +56,11 @@ class ToolClaimResult(TypedDict):
 
 
 @dataclass(frozen=True, slots=True)
-class _HostProof:
-    """A host that the claimant controls, as `tool_ownership` reads proofs."""
-
-    domain: str
-    type: str = "agent_id"
-
-
-@dataclass(frozen=True, slots=True)
 class ToolClaims:
     """The two steps of a claim."""
 
     store: Store
-    secret: bytes
-    fetcher: ClientUrlFetcher
+    files: ClaimFiles
     name_index: ToolNameIndex
 
     def operations(self) -> list[Operation]:
@@ -86,7 +69,7 @@ class ToolClaims:
                 name="request_tool_claim",
                 method="POST",
                 path="/api/v1/tools/{id}/claim",
-                summary="Say which file at the tool's address proves that you publish it",
+                summary="Say which file at the tool's address proves that you publish it, and what else is needed",
                 run=self.request,
                 input=ClaimTool,
                 output=ToolClaimRequest,
@@ -110,73 +93,77 @@ class ToolClaims:
 
     async def request(self, call: Call[ClaimTool]) -> dict[str, Any]:
         """The file to publish, the same for the same caller and tool."""
-        key = call.input.id
-        tool = await self.store.read(lambda tx: catalogue_queries.require(tx, key))
-        host = _host(tool.view)
-        value = self._value(call.caller, tool, host)
+        tool, host, obstacles = await self._examine(call.input.id)
+        others = [each["host"] for each in obstacles if each["host"]]
         return {
             "tool_id": tool.id,
-            "host": host,
-            "url": f"https://{host}{CLAIM_FILE}",
-            "value": value,
-            "file": {MEMBER: [value]},
+            **self.files.describe(call.caller, tool.id, host, others),
+            "obstacles": obstacles,
         }
 
     async def complete(self, call: Call[ClaimTool]) -> dict[str, Any]:
         """403 `claim_not_proven` while the file does not have the value; 409 when a moderator must look first."""
-        key, caller = call.input.id, call.caller
-        tool = await self.store.read(lambda tx: catalogue_queries.require(tx, key))
-        host = _host(tool.view)
-        screening = await self.name_index.see(tool.view, besides=tool.id)
-        publishers = [each for each in screening.publishers if each.tool != host]
-        if screening.flags or screening.tools or publishers:
-            raise Conflict(
-                "A person must look at this entry first: its texts or names need a check.",
-                error="claim_needs_moderator",
-            )
-        await self._require_proof(caller, tool, host)
+        caller = call.caller
+        tool, host, obstacles = await self._examine(call.input.id)
+        await self.files.require(caller, tool.id, host)
+        if left := [each for each in obstacles if not await self._settled(caller, tool, each)]:
+            raise _needs_moderator(tool, left)
 
         def unit(tx: Transaction) -> CatalogueTool:
             current = catalogue_queries.require(tx, tool.id)
-            if current.view.publisher != tool.view.publisher or _host(current.view) != host:
+            if not _is_same(current.view, tool.view):
                 raise Conflict("The entry has changed meanwhile.", error="claim_outdated")
             return _verify(tx, current, host, caller)
 
         after = await self.store.write(unit)
         return {"tool_id": after.id, "slug": after.slug, "host": host, "status": "verified"}
 
-    async def _require_proof(self, caller: Caller, tool: CatalogueTool, host: str) -> None:
-        url = f"https://{host}{CLAIM_FILE}"
-        try:
-            file = await self.fetcher.json(url, limit=_FILE_BYTES, address=caller.principal)
-        except FetchFailed as failed:
-            raise Forbidden(
-                f"The file at {url} could not be read. A failed address is asked again after a minute.",
-                error="claim_not_proven",
-                detail=failed.detail,
-            ) from None
-        claims: Any = file.get(MEMBER)
-        wanted = self._value(caller, tool, host)
-        listed = cast("list[Any]", claims) if isinstance(claims, list) else []
-        if not any(values.equal_in_constant_time(str(each), wanted) for each in listed):
-            raise Forbidden(
-                f"The file at {url} does not have the text that was asked for.",
-                error="claim_not_proven",
-            )
+    async def _examine(self, key: str) -> tuple[CatalogueTool, str, list[ClaimObstacle]]:
+        """The tool, the host that proves it, and what else stands in the way."""
+        tool = await self.store.read(lambda tx: catalogue_queries.require(tx, key))
+        view = tool.view
+        host = _host(view)
+        screening = await self.name_index.see(view, besides=tool.id)
+        return (
+            tool,
+            host,
+            await self.store.read(
+                lambda tx: claim_obstacles.find_obstacles(tx, tool, host, screening)
+            ),
+        )
 
-    def _value(self, caller: Caller, tool: CatalogueTool, host: str) -> str:
-        named = f"claim:{caller.principal}:{tool.id}:{host}"
-        return values.keyed_digest(self.secret, named)[:_LENGTH]
+    async def _settled(self, caller: Caller, tool: CatalogueTool, obstacle: ClaimObstacle) -> bool:
+        """Whether the caller's file is at the other host too, so that both belong to the caller."""
+        if obstacle["host"] is None:
+            return False
+        try:
+            await self.files.require(caller, tool.id, obstacle["host"])
+        except Forbidden:
+            return False
+        return True
+
+
+def _needs_moderator(tool: CatalogueTool, obstacles: list[ClaimObstacle]) -> Conflict:
+    """The refusal that says why, who decides, and what the claimant can do themselves."""
+    why = " ".join(each["description"] for each in obstacles)
+    urls = [each["url"] for each in obstacles if each["url"]]
+    own = f" If that is yours too, put the same file at {' and '.join(urls)}." if urls else ""
+    return Conflict(
+        f"Your file was found. {why}{own} Else a moderator of this directory decides: PATCH "
+        f"/api/v1/tools/{tool.slug} with {{}} asks them, and after their approval send this request again.",
+        error="claim_needs_moderator",
+        members={"obstacles": obstacles},
+    )
+
+
+def _is_same(now: ToolView, then: ToolView) -> bool:
+    """Whether the entry states what it stated when it was examined; saves are counted meanwhile."""
+    return now.record == then.record
 
 
 def _host(view: ToolView) -> str:
-    """The host that proves the tool: of its verified publisher, else of its homepage or its repository's account."""
     publisher = view.publisher
-    proven = publisher.domain if publisher and publisher.verified else None
-    host = proven or tool_ownership.home_host(view)
-    if not host or tool_ownership.find_listed_ownership([_HostProof(host)], view) is None:
-        raise Forbidden("The entry names no address that could prove it.", error="not_claimable")
-    return host
+    return provable_host(view, publisher.domain if publisher and publisher.verified else None)
 
 
 def _verify(tx: Transaction, tool: CatalogueTool, host: str, caller: Caller) -> CatalogueTool:
@@ -185,7 +172,7 @@ def _verify(tx: Transaction, tool: CatalogueTool, host: str, caller: Caller) -> 
     proof = FieldEvidence(
         field="publisher",
         source=f"a file that its publisher put at {host}",
-        url=f"https://{host}{CLAIM_FILE}",
+        url=url_at(host),
         checked_at=values.timestamp(values.now()),
         method="owner",
     )
@@ -208,8 +195,3 @@ def _verify(tx: Transaction, tool: CatalogueTool, host: str, caller: Caller) -> 
         domain=host,
     )
     return after
-
-
-def claim_text(file: dict[str, list[str]]) -> str:
-    """The file to publish, as text."""
-    return orjson.dumps(file, option=orjson.OPT_INDENT_2).decode()

@@ -31,6 +31,14 @@ class OwnershipProof(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class HostProof:
+    """A host that somebody proved by a file on it."""
+
+    domain: str
+    type: str = "agent_id"
+
+
+@dataclass(frozen=True, slots=True)
 class ToolOwnership:
     """The domain that makes a tool the agent's, and how it was proven."""
 

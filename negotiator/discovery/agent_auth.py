@@ -6,6 +6,7 @@ readers of every generation of auth.md look. Each identity type repeats the endp
 
 from typing import Any, Final
 
+from negotiator.discovery.site import RegistrationLimits
 from negotiator.http.operation import ServiceDescription
 
 _EMAIL: Final = "verified_email"
@@ -14,14 +15,25 @@ AgentAuthBlock = dict[str, Any]
 
 
 def agent_auth(
-    service: ServiceDescription, assertion_types: tuple[str, ...], events: tuple[str, ...] = ()
+    service: ServiceDescription,
+    assertion_types: tuple[str, ...],
+    events: tuple[str, ...] = (),
+    limits: RegistrationLimits | None = None,
 ) -> AgentAuthBlock | None:
-    """The block; None where no agent can register. `assertion_types` and `events` are those of the assistant."""
+    """The block; None where no agent can register. `assertion_types` and `events` are those of the assistant.
+
+    `registrations_per_hour` and `registrations_per_day` of a method are our own members: how often one address may.
+    """
     blocks: list[AgentAuthBlock] = []
     if service.find("register_agent"):
-        blocks.append(_assistant(service, assertion_types, events))
+        anonymous = {"registrations_per_hour": limits.anonymous} if limits else {}
+        blocks.append(_assistant(service, assertion_types, events, anonymous))
     if service.find("register_directory_agent"):
-        blocks.append(_directory(service))
+        own = AgentAuthBlock()
+        if limits:
+            own["registrations_per_hour"] = limits.directory
+            own["registrations_per_day"] = limits.directory_daily
+        blocks.append(_directory(service, own))
     if not blocks:
         return None
     first, *rest = blocks
@@ -31,7 +43,10 @@ def agent_auth(
 
 
 def _assistant(
-    service: ServiceDescription, assertion_types: tuple[str, ...], events: tuple[str, ...]
+    service: ServiceDescription,
+    assertion_types: tuple[str, ...],
+    events: tuple[str, ...],
+    limits: AgentAuthBlock,
 ) -> AgentAuthBlock:
     credentials = ["access_token"]
     endpoints = _endpoints(service, "register_agent", "claim_agent", "revoke_token")
@@ -53,15 +68,15 @@ def _assistant(
         **endpoints,
         "identity_types_supported": identity_types,
         "credential_types_supported": credentials,
-        "anonymous": method,
+        "anonymous": {**method, **limits},
         "identity_assertion": {"assertion_types_supported": list(assertion_types), **method},
         **service_auth,
     }
 
 
-def _directory(service: ServiceDescription) -> AgentAuthBlock:
+def _directory(service: ServiceDescription, limits: AgentAuthBlock) -> AgentAuthBlock:
     endpoints = _endpoints(service, "register_directory_agent", "verify_agent", "revoke_api_key")
-    method = {"credential_types_supported": ["api_key"], **_register_and_claim(endpoints)}
+    method = {"credential_types_supported": ["api_key"], **_register_and_claim(endpoints), **limits}
     return {
         **endpoints,
         "identity_types_supported": ["did", "agent_id", "email", "identity_assertion"],

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from negotiator.discovery.agent_auth import agent_auth
+from negotiator.discovery.site import RegistrationLimits
 from negotiator.http.operation import ServiceDescription
 from negotiator.scopes import TOOLS_READ
 
@@ -30,6 +31,7 @@ class AuthorizationServerInfo:
     claims: tuple[str, ...]
     proof_algorithms: tuple[str, ...]
     events: tuple[str, ...]
+    registrations: RegistrationLimits | None = None
 
 
 def resource_paths(scopes: Iterable[str], mcp: str) -> tuple[str, ...]:
@@ -92,7 +94,9 @@ def authorization_server(
         "introspection_endpoint_auth_signing_alg_values_supported": signing,
         "service_documentation": f"{service.base}/auth.md",
     }
-    document["agent_auth"] = agent_auth(service, assertions, authorization.events)
+    document["agent_auth"] = agent_auth(
+        service, assertions, authorization.events, authorization.registrations
+    )
     return {name: value for name, value in document.items() if value is not None}
 
 

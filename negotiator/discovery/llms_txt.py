@@ -3,7 +3,7 @@
 from typing import Final
 
 from negotiator.discovery import operation_examples
-from negotiator.discovery.public_pages import MANUAL_PATH
+from negotiator.discovery.public_pages import MANUAL_PATH, PUBLISH_GUIDE_PATH
 from negotiator.discovery.site import SiteDescription
 from negotiator.discovery.skills import offered_skills
 from negotiator.http.operation import Operation
@@ -26,6 +26,10 @@ def llms_txt(site: SiteDescription) -> str:
         for skill in offered_skills(site.service)
     )
     mcp = f"- [MCP server card]({base}/mcp/server-card): the operations as MCP tools, at {base}{site.mcp}\n"
+    submit = (
+        f"- [Submit a tool]({base}{PUBLISH_GUIDE_PATH}): list an app, an API, an MCP server, an agent or a library "
+        f"in the directory, by `POST {site.service.url('submit_tool')}` with a key of auth.md\n"
+    )
     optional = "\n".join(
         f"- [{title}]({base}{path}): {what}"
         for path, (title, what) in _OPTIONAL.items()
@@ -42,7 +46,7 @@ def llms_txt(site: SiteDescription) -> str:
 - [OpenAPI]({base}/openapi.json): every operation with its schemas
 - [API catalogue]({base}/.well-known/api-catalog): the same as a linkset
 - [Documentation]({base}{MANUAL_PATH}): guides by job, as markdown to `Accept: text/markdown`
-{mcp if site.has("/mcp/server-card") else ""}
+{mcp if site.has("/mcp/server-card") else ""}{submit if site.offers("submit_tool") else ""}
 ## Skills
 
 {jobs}

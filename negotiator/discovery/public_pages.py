@@ -12,6 +12,7 @@ MANUAL_PATH: Final = "/docs"
 """The guides and the reference."""
 GUIDES_PATH: Final = f"{MANUAL_PATH}/guides"
 GUIDE_PATH: Final = f"{GUIDES_PATH}/{{name}}"
+PUBLISH_GUIDE_PATH: Final = f"{GUIDES_PATH}/publish-a-tool"
 REFERENCE_PATH: Final = f"{MANUAL_PATH}/api"
 GROUP_PATH: Final = f"{REFERENCE_PATH}/{{group}}"
 DOCS_PATHS: Final = (MANUAL_PATH, GUIDE_PATH, REFERENCE_PATH, GROUP_PATH)
@@ -41,6 +42,8 @@ def home_page(site: SiteDescription) -> tuple[str, str]:
         "enrols": site.offers("register_directory_agent"),
         "signs_in": site.has(site.sign_in),
         "prepares": site.offers("open_negotiation") and site.has(site.sign_in),
+        "submits": site.offers("submit_tool") and site.has(site.sign_in),
+        "publish_guide": PUBLISH_GUIDE_PATH,
         "skills": offered_skills(site.service),
     }
     return page_frame.render_page(site, "home.html", **known), page_frame.render_page(

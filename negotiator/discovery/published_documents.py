@@ -27,7 +27,7 @@ from negotiator.discovery.documents import (
     page_document,
     static_document,
 )
-from negotiator.discovery.site import DirectoryRates, SiteDescription
+from negotiator.discovery.site import DirectoryRates, RegistrationLimits, SiteDescription
 from negotiator.http.operation import ServiceDescription
 from negotiator.keys import Keyring
 
@@ -65,12 +65,15 @@ def make_site(
     *,
     personal: Iterable[str] = (),
     rates: DirectoryRates | None = None,
+    registrations: RegistrationLimits | None = None,
     sign_in: str = "",
     mcp: str = "",
 ) -> SiteDescription:
     """The site, with the paths of the published documents added to those in `beside`."""
     paths = frozenset((*_ALWAYS, *beside))
-    return SiteDescription(service, version, paths, frozenset(personal), rates, sign_in, mcp)
+    return SiteDescription(
+        service, version, paths, frozenset(personal), rates, registrations, sign_in, mcp
+    )
 
 
 def published_documents(

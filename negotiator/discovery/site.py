@@ -17,6 +17,15 @@ class DirectoryRates:
 
 
 @dataclass(frozen=True, slots=True)
+class RegistrationLimits:
+    """Registrations from one address: anonymous agents an hour, agents of the directory an hour and a day."""
+
+    anonymous: int
+    directory: int
+    directory_daily: int
+
+
+@dataclass(frozen=True, slots=True)
 class SiteDescription:
     """One origin: its service, its version, and the paths of pages and other documents, which are not operations.
 
@@ -29,6 +38,7 @@ class SiteDescription:
     paths: frozenset[str] = frozenset()
     personal: frozenset[str] = frozenset()
     rates: DirectoryRates | None = None
+    registrations: RegistrationLimits | None = None
     sign_in: str = ""
     mcp: str = ""
 

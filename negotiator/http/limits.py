@@ -17,18 +17,22 @@ DEFAULT_BUDGET: Final = "default"
 BASELINE_BUDGET: Final = "baseline"
 """The budget of callers without a credential, where an operation names no other."""
 
+_WINDOWS: Final = {60: "a minute", 3600: "an hour", 86_400: "a day"}
+
 
 @dataclass(frozen=True, slots=True)
 class RateBudget:
     """A named budget: `quota` calls in every `window` seconds, `burst` of them at once.
 
-    `interval` is the time until one used call is available again, in microseconds, at least one.
+    `counted` says in a refusal what the calls are, such as `registrations from one address`. `interval` is the time
+    until one used call is available again, in microseconds, at least one.
     """
 
     name: str
     quota: int
     window: int
     burst: int
+    counted: str = "requests"
     interval: int = field(init=False)
     header_lines: bytes = field(init=False, repr=False)
     """The limit headers, with placeholders for what changes: remaining, reset, remaining and seconds to wait."""
@@ -176,7 +180,9 @@ def _at_least(budget: RateBudget, other: RateBudget) -> RateBudget | None:
 
 def too_many_requests(reading: BudgetState) -> TooManyRequests:
     """The refusal of a call that found its budget empty."""
+    budget = reading.budget
+    window = _WINDOWS.get(budget.window, f"in {budget.window} seconds")
     return TooManyRequests(
-        "Too many requests; wait as long as Retry-After says.",
+        f"Too many: at most {budget.quota} {budget.counted} {window}. Wait as long as Retry-After says.",
         retry_after=reading.retry_after,
     )

@@ -6,7 +6,7 @@ Keys are looked up by (kid, alg), so that a key verifies only the algorithms tha
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -18,7 +18,7 @@ from negotiator.fault_log import FaultLog
 from negotiator.strict_json import is_array, is_object, read_object, read_segment
 from negotiator.trust.fetch import FetchedDocument, FetchFailed
 from negotiator.trust.fetcher import Fetcher
-from negotiator.trust.issuers import Issuer, canonical_algorithm
+from negotiator.trust.issuers import ALGORITHMS, Issuer, canonical_algorithm
 from negotiator.values import DAY
 
 log = telemetry.logger(__name__)
@@ -103,6 +103,21 @@ def parse(document: dict[str, Any], algorithms: Iterable[str]) -> KeySet:
             raise KeysRefused("a kid is no string")
         keys.extend((kid, alg, key) for alg in _serves(jwk, allowed) if (key := _load(jwk, alg)))
     return KeySet(tuple(keys))
+
+
+def fitting_algorithms(document: dict[str, Any]) -> tuple[str, ...]:
+    """The algorithms that the usable keys of a JWK Set fit, in the order of `ALGORITHMS`; raises `KeysRefused`."""
+    found = {algorithm for _, algorithm, _ in parse(document, ALGORITHMS).keys}
+    return tuple(algorithm for algorithm in ALGORITHMS if algorithm in found)
+
+
+def misfit(algorithms: Iterable[str], fitting: Sequence[str]) -> str:
+    """Why keys that are `fitting` for others verify nothing signed with these algorithms; empty if one is for both."""
+    allowed = tuple(algorithms)
+    if not set(allowed).isdisjoint(fitting):
+        return ""
+    theirs = f"the keys fit {', '.join(fitting)}" if fitting else "there is no usable key"
+    return f"no key fits {' or '.join(allowed)}, so that every assertion would be refused: {theirs}"
 
 
 def _serves(jwk: dict[str, Any], allowed: tuple[str, ...]) -> list[str]:

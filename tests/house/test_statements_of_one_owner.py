@@ -28,6 +28,7 @@ EXCEPTIONS: Final = {
     "directory.reports_queries._LIST": _MODERATION,
     "directory.reports_queries._OPEN": _MODERATION,
     "directory.reports_queries._SETTLE": _MODERATION,
+    "directory.submissions_queries._APPROVED": "what moderators approved of a listed tool, whoever sent it",
     "directory.submissions_queries._DUE": _HOUSEKEEPING,
     "directory.submissions_queries._QUEUE": _MODERATION,
     "directory.submissions_queries._WITHDRAWN": _HOUSEKEEPING,

@@ -183,6 +183,11 @@ async def test_people_are_found_made_administrators_and_lose_access(
     assert unknown.status_code == 404
 
 
+# The example key of RFC 7517, appendix A.1.
+_EC_KEY = """{"keys": [{"kty": "EC", "crv": "P-256", "x": "MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4",
+"y": "4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM"}]}"""
+
+
 @pytest.mark.asyncio
 async def test_an_issuer_is_trusted_changed_checked_and_trusted_no_more(
     admin: FormBrowser, change: Change
@@ -221,6 +226,11 @@ async def test_an_issuer_is_trusted_changed_checked_and_trusted_no_more(
     assert (wrong.status_code, "A number of hours" in wrong.text) == (422, True)
     wrong = await admin.client.post("/admin/issuers/keep", data={**sent, "issuer": "http://x"})
     assert (wrong.status_code, "is not an https URL" in wrong.text) == (422, True)
+    fitting = {key: value for key, value in sent.items() if not key.startswith("algorithm:")}
+    wrong = await admin.client.post(
+        "/admin/issuers/keep", data={**fitting, "algorithm:EdDSA": "on", "jwks": _EC_KEY}
+    )
+    assert (wrong.status_code, "No key fits EdDSA" in wrong.text) == (422, True)
     person = await admin.send(
         "/admin/issuers/person", on="/admin/issuers", issuer=name, subject="7"
     )

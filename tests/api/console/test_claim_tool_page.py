@@ -8,30 +8,15 @@ import httpx2
 import orjson
 import pytest
 
-from negotiator.directory import catalogue_queries
+from negotiator.directory import catalogue_queries, submissions_transitions
 from negotiator.directory.catalogue_queries import CatalogueTool
-from negotiator.directory.tool_claims import MEMBER
+from negotiator.directory.claim_files import MEMBER
 from negotiator.directory.tool_record import ToolRecord
-from negotiator.trust.client_url_fetch import ClientUrlFetcher
-from negotiator.trust.fetch import FetchFailed
+from negotiator.users import user_queries
 from tests.conftest import Account, Browsers, Change
-from tests.helpers.form_browser import FormBrowser
+from tests.helpers.form_browser import BASE, FormBrowser
 
 FILE = "https://quiver.org/.well-known/negotiator-claim.json"
-
-
-@pytest.fixture
-def published(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """The JSON documents of the outside world, by address."""
-    documents: dict[str, Any] = {}
-
-    async def json(_self: object, url: str, **_options: object) -> Any:
-        if url not in documents:
-            raise FetchFailed("answered 404")
-        return documents[url]
-
-    monkeypatch.setattr(ClientUrlFetcher, "json", json)
-    return documents
 
 
 async def listed(change: Change, **members: Any) -> CatalogueTool:
@@ -143,3 +128,72 @@ async def test_only_the_verified_domain_claims_again_and_flags_need_a_moderator(
     shown = await ada.open(f"/tools/{placeless.slug}/claim")
     assert shown.status_code == 200
     assert "This entry names neither" in shown.text
+
+
+@pytest.mark.asyncio
+async def test_a_like_name_is_said_at_once_and_a_moderator_is_asked_from_the_page(
+    browsers: Browsers, account: Account, change: Change, published: dict[str, Any]
+) -> None:
+    proven = {"name": "Quiver", "domain": "quiver.dev", "verified": True, "method": "http"}
+    await listed(change, homepage_url="https://quiver.dev/", publisher=proven)
+    tool = await listed(change, name="Quiver MCP Server", publisher=None)
+    user = await account()
+    ada = browsers()
+    await ada.sign_in()
+    page = f"/tools/{tool.slug}/claim"
+    shown = (await ada.open(page)).text
+    for part in ("The name is like that of Quiver", "quiver.dev", "A moderator of this directory"):
+        assert part.lower() in shown.lower()
+    published[FILE] = await file_of(ada, page)
+    refused = await ada.send(page, on=page)
+    assert refused.status_code == 409
+    assert "Your file was found" in refused.text
+    sent = await ada.send(f"{page}/ask", on=page)
+    place = sent.headers["location"].removeprefix(BASE)
+    assert "A moderator of this directory decides, because the name is like" in unescape(
+        (await ada.open(place)).text
+    )
+    key = place.rpartition("/")[2]
+    await change(lambda tx: user_queries.set_admin(tx, user, True, actor="operator"))
+    shown = (await ada.open(f"/admin/submissions/{key}")).text
+    assert "asks you whether its name and texts may stand" in shown
+    await ada.send(
+        f"/admin/submissions/{key}/approve", on=f"/admin/submissions/{key}", revision="1"
+    )
+    done = await ada.send(page, on=page)
+    assert done.headers["location"].endswith(f"/tools/{tool.slug}")
+
+
+@pytest.mark.asyncio
+async def test_a_submission_that_waits_is_proven_from_its_page(
+    browsers: Browsers, account: Account, change: Change, published: dict[str, Any]
+) -> None:
+    user = await account()
+    ada = browsers()
+    await ada.sign_in()
+    sent = await ada.send(
+        "/tools/submit",
+        on="/tools/submit?form=1",
+        name="Quiver",
+        summary="Searches vectors",
+        kind="app",
+        category="coding",
+        homepage_url="https://quiver.org/",
+    )
+    place = sent.headers["location"].removeprefix(BASE)
+    assert "Prove that it is yours" in (await ada.open(place)).text
+    page = f"{place}/claim"
+    published[FILE] = await file_of(ada, page)
+    done = await ada.send(page, on=page)
+    assert done.headers["location"].endswith(place)
+    shown = (await ada.open(place)).text
+    assert "You proved quiver.org." in shown
+    assert "Prove that it is yours" not in shown
+    await change(lambda tx: user_queries.set_admin(tx, user, True, actor="operator"))
+    assert "They proved quiver.org" in (await ada.open(place.replace("/tools/", "/admin/", 1))).text
+    key = place.rpartition("/")[2]
+    row = await change(lambda tx: submissions_transitions.approve(tx, key))
+    tool = await change(lambda tx: catalogue_queries.require(tx, row.tool))
+    assert tool.view.publisher.domain == "quiver.org"
+    assert (await ada.open(page)).status_code == 200
+    assert "The submission is approved" in (await ada.open(page)).text

@@ -3,11 +3,15 @@
 import re
 from typing import Any
 
+import httpx2
 import pytest
+import pytest_asyncio
 
 from negotiator.directory import catalogue_queries, submissions_transitions
 from negotiator.directory.tool_record import ToolRecord
+from negotiator.users import user_queries
 from tests.conftest import Account, Browsers, Change
+from tests.helpers.directory_agents import add_tool, join_directory
 from tests.helpers.form_browser import FormBrowser
 
 SUBMIT = "/tools/submit"
@@ -158,3 +162,45 @@ async def test_what_another_sent_is_not_there(browsers: Browsers, account: Accou
         assert answer.status_code == 404, form
     forged = await browser.send(f"{path}/withdraw", on=path, csrf="wrong")
     assert forged.status_code == 403
+
+
+@pytest.mark.asyncio
+async def test_an_mcp_address_that_was_not_given_is_said_to_be_missing(
+    browsers: Browsers, account: Account, change: Change, client: httpx2.AsyncClient
+) -> None:
+    await account()
+    browser = browsers()
+    await browser.sign_in()
+    path = await sent(browser, interface_url="")
+    assert "MCP over HTTP (no address given)" in (await browser.open(path)).text
+    key = path.rpartition("/")[2]
+    row = await change(lambda tx: submissions_transitions.approve(tx, key))
+    tool = await change(lambda tx: catalogue_queries.require(tx, row.tool))
+    page = (await client.get(f"/tools/{tool.slug}")).text
+    assert "MCP over HTTP (no address given)" in page
+
+
+@pytest.mark.asyncio
+async def test_a_correction_of_an_agent_may_leave_the_address_out(
+    agents_tool: tuple[str, str], browsers: Browsers, account: Account, change: Change
+) -> None:
+    key, submission = agents_tool
+    user = await account()
+    await change(lambda tx: user_queries.set_admin(tx, user, True, actor="operator"))
+    browser = browsers()
+    await browser.sign_in()
+    shown = await browser.open(f"/admin/submissions/{submission}")
+    assert shown.status_code == 200, key
+    assert "MCP over HTTP (no address given), MCP on your computer" in shown.text
+
+
+@pytest_asyncio.fixture
+async def agents_tool(client: httpx2.AsyncClient, change: Change) -> tuple[str, str]:
+    """A listed tool, and an agent's correction of its interfaces, none of which has an address."""
+    key = await add_tool(change, "Heron", kind="mcp_server")
+    agent = await join_directory(client, change)
+    interfaces = [{"type": "streamable-http"}, {"type": "stdio"}]
+    patch = {"interfaces": interfaces}
+    answer = await agent.call("PATCH", f"/tools/{key}", patch, if_match="*")
+    assert answer.status_code == 202, answer.text
+    return key, answer.json()["id"]

@@ -340,3 +340,19 @@ async def test_a_mirror_learns_what_went(
     (gone,) = (await client.get("/v0.1/servers", params=params)).json()["servers"]
     assert gone["_meta"][mcp_server_json.OFFICIAL_NAMESPACE]["status"] == "deleted"
     assert gone["server"]["name"] == "io.github.acme/weather"
+
+
+async def test_what_the_registry_surface_lists_is_said_beside_it(
+    client: httpx2.AsyncClient,
+) -> None:
+    answer = await client.get("/v0.1/servers")
+    assert answer.json() == {"servers": [], "metadata": {"count": 0}}
+    address, relation = answer.headers["link"].split("; ")
+    assert relation == 'rel="help"'
+    page, _, part = address.strip("<>").partition("#")
+    guide = await client.get(page)
+    assert guide.status_code == 200
+    assert f'id="{part}"' in guide.text
+    described = (await client.get("/openapi.json")).json()["paths"]["/v0.1/servers"]["get"]
+    for words in ("state both a `version`", "`external_ids.mcp_registry`", "kind=mcp_server"):
+        assert words in " ".join(described["description"].split())

@@ -113,7 +113,9 @@ async def test_no_backup_is_made_of_nothing_or_over_anything(
     assert not (tmp_path / "missing").exists()
     empty = elsewhere(tmp_path / "empty", NEGOTIATOR_BACKUP_PASSPHRASE=PASSPHRASE.strip())
     assert "no database" in await empty.refused("backup", str(tmp_path / "b"))
-    await empty("users", "list")
+    await empty(
+        "users", "add", "ada@example.com", "--password-stdin", given="correct horse battery\n"
+    )
     assert "pepper" in await empty.refused("backup", str(tmp_path / "b"))
     (tmp_path / "empty/var/secret").write_text("pepper")
     assert "no signing keys" in await empty.refused("backup", str(tmp_path / "b"))

@@ -193,7 +193,12 @@ async def test_an_issuer_is_trusted_and_cut_off_while_the_server_runs(
         await operator.refused("issuers", *again)
     await operator.refused(*add, "--algorithm", "HS256")
     refusal = await operator.refused(*add, "--algorithm", "RS256")
-    assert "has no key for RS256" in str(refusal)
+    assert "no key fits RS256" in refusal
+    assert "the keys fit ES256" in refusal
+    half = await operator(*add, "--algorithm", "ES256", "--algorithm", "RS256")
+    assert half.exit_code == 0
+    assert "warning: no key of the issuer fits RS256" in half.err
+    await operator.json("issuers", "remove", ISSUER)
     await operator.refused(*add, "--scope", "root")
     await operator.refused("issuers", "add", BASE, "--discover")
     await operator.refused("issuers", "add", "http://idp.example", "--discover")

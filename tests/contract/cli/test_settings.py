@@ -276,7 +276,7 @@ def test_without_a_checkout_they_lie_in_the_users_data_folder(
 
 
 @covers("5.1:files")
-def test_a_system_file_that_this_user_may_not_read_is_named_where_a_database_is_made(
+def test_a_system_file_that_this_user_may_not_read_is_named_where_a_database_is_missed_or_made(
     places: tuple[Path, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = places[2] / "negotiator.toml"
@@ -289,6 +289,7 @@ def test_a_system_file_that_this_user_may_not_read_is_named_where_a_database_is_
         return text(path, *words)
 
     monkeypatch.setattr(Path, "read_text", refused)
-    said = CommandLine(FILES).run("users", "list")
-    assert said.exit_code == 0, said.err
-    assert f"because this user may not read {file}." in said.err
+    for words, code in ((("users", "list"), 1), (("users", "add", "ada@example.com"), 0)):
+        said = CommandLine(FILES).run(*words)
+        assert said.exit_code == code, said.err
+        assert f"because this user may not read {file}." in said.err

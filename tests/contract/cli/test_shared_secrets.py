@@ -155,11 +155,41 @@ def test_the_start_names_the_port_that_it_took(tmp_path: Path) -> None:
     machine.variables["NEGOTIATOR_LISTEN"] = "127.0.0.1:0"
     for words in (("serve",), SERVE):
         said = CommandLine(machine.variables).run(*words).out
-        (address,) = re.findall(r"^Listening on 127\.0\.0\.1:(\d+)$", said, re.M)
+        (address,) = re.findall(r"^Listening on http://127\.0\.0\.1:(\d+)$", said, re.M)
         assert int(address) > 0
         assert f"Negotiator at http://127.0.0.1:{address} " in said
     machine.variables["NEGOTIATOR_LISTEN"] = "8000"
     assert CommandLine(machine.variables).run("serve").exit_code == 2
+
+
+@covers("5.1:listen")
+@pytest.mark.parametrize(("host", "own"), [("0.0.0.0", "127.0.0.1"), ("[::]", "[::1]")])
+def test_a_start_on_all_addresses_names_one_that_a_browser_opens(
+    tmp_path: Path, host: str, own: str
+) -> None:
+    machine = Machine(tmp_path, "only")
+    machine.variables["NEGOTIATOR_LISTEN"] = f"{host}:0"
+    said = CommandLine(machine.variables).run("serve").out
+    (url,) = re.findall(r"^Listening on (\S+), on all addresses of this machine$", said, re.M)
+    assert url.rpartition(":")[0] == f"http://{own}"
+    assert f"Negotiator at {url} " in said
+    assert f"{url}/first-user/" in said
+
+
+@covers("5.1:listen", "5.1:base-url")
+@pytest.mark.parametrize(
+    ("base", "warned"),
+    [("http://127.0.0.1:1", True), ("http://localhost:1", True), ("https://n.example.org", False)],
+)
+def test_a_base_url_of_this_machine_where_nothing_listens_is_warned_of(
+    tmp_path: Path, base: str, warned: bool
+) -> None:
+    machine = Machine(tmp_path, "only")
+    machine.variables |= {"NEGOTIATOR_LISTEN": "127.0.0.1:0", "NEGOTIATOR_BASE_URL": base}
+    said = CommandLine(machine.variables).run("serve")
+    (url,) = re.findall(r"^Listening on (\S+)$", said.out, re.M)
+    assert (f"links and tokens name {base} (base_url)" in said.err) == warned
+    assert (f"open {url}" in said.err) == warned
 
 
 def with_keys_in_database(folder: Path, name: str) -> Machine:

@@ -210,3 +210,47 @@ def test_an_address_that_is_none_is_one_line(tmp_path: Path) -> None:
 def test_an_unreadable_pepper_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "var" / "secret").mkdir(parents=True)
     assert "secret" in refused(machine(tmp_path, {}), *SERVE)
+
+
+@covers("5.2:refusal")
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("users", "list"),
+        ("users", "disable", "a@x.de"),
+        ("issuers", "list"),
+        ("issuers", "remove", "https://idp.example"),
+        ("delegations", "list"),
+        ("clients", "list"),
+        ("directory", "submissions", "list"),
+        ("keys", "list"),
+        ("audit",),
+    ],
+)
+def test_a_command_that_needs_a_database_says_that_there_is_none_and_makes_none(
+    tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    said = machine(tmp_path, {}).run(*words)
+    assert (said.exit_code, said.out) == (1, "")
+    assert said.err.startswith(
+        f"negotiator: There is no database at {tmp_path / 'var' / 'negotiator.db'}. Run this as the user of the server"
+    )
+    assert said.err.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("migrate",),
+        ("users", "add", "a@x.de"),
+        ("clients", "add", "App"),
+        ("issuers", "add", "https://idp.example", "--jwks-url", "https://127.0.0.1/jwks"),
+    ],
+)
+def test_a_command_that_adds_makes_the_database_and_says_so(
+    tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    said = machine(tmp_path, {}).run(*words)
+    assert said.exit_code == 0, said.err
+    assert "A new database was made at" in said.err

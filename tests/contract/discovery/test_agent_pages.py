@@ -125,3 +125,20 @@ async def test_the_metadata_name_client_documents_before_the_registration_endpoi
         members = list((await client.get(f"/.well-known/{name}")).json())
         documents = members.index("client_id_metadata_document_supported")
         assert documents < members.index("registration_endpoint")
+
+
+@pytest.mark.asyncio
+@covers("4.4:pages")
+async def test_the_first_page_and_the_map_lead_to_submitting_a_tool(
+    client: httpx2.AsyncClient,
+) -> None:
+    index = (await client.get("/llms.txt")).text
+    begin = index.partition("## Skills")[0]
+    found = re.search(r"\[Submit a tool\]\(([^)]+)\).*POST \S+/api/v1/tools`", begin)
+    assert found, begin
+    assert (await client.get(found[1])).status_code == 200
+    markdown = (await client.get("/", headers={"accept": "text/markdown"})).text
+    page = (await client.get("/", headers={"accept": "text/html"})).text
+    assert found[1] in markdown
+    assert '<a class="button quiet" href="/tools/submit">Submit a tool</a>' in page
+    assert found[1].removeprefix(BASE) in page

@@ -7,8 +7,16 @@ import httpx2
 import pytest
 from playwright.sync_api import Browser, Page, ViewportSize, expect
 
+from negotiator.directory import (
+    catalogue_queries,
+    submissions_queries,
+    submissions_transitions,
+)
+from negotiator.directory.tool_record import ProvenPublisher
+from negotiator.store.statement import Transaction
 from tests.helpers.chromium import Tab, make_first_user, sign_in, tab
 from tests.helpers.chromium import chromium as chromium
+from tests.helpers.directory_agents import record
 from tests.helpers.live_server import Server
 
 WIDE: Final[ViewportSize] = {"width": 1280, "height": 800}
@@ -166,3 +174,50 @@ def test_a_tool_is_kept_shared_and_read_without_a_sign_in(
         one.page.get_by_role("button", name="Make a link").wait_for()
         assert httpx2.get(link).status_code == 404
         assert one.said == []
+
+
+@pytest.mark.parametrize("size", [WIDE, SMALL], ids=["wide", "small"])
+def test_a_publisher_learns_at_once_what_the_proof_of_their_domain_does_not_settle(
+    chromium: Browser, server: Server, size: ViewportSize
+) -> None:
+    word = "Plover" if size == WIDE else "Curlew"
+    theirs = ProvenPublisher(domain=f"{word.lower()}.org", verified=True, method="http")
+
+    def unit(tx: Transaction) -> str:
+        catalogue_queries.put(tx, record(word, publisher=theirs), actor="tests")
+        like = record(f"{word} MCP Server", kind="mcp_server", interfaces=[{"type": "sse"}])
+        return catalogue_queries.put(tx, like, actor="tests").slug
+
+    slug: str = server.change_now(unit)
+    with chromium.new_context(viewport=size) as context:
+        one = tab(context, server.base)
+        sign_in(one)
+        page = one.page
+        one.open(f"/tools/{slug}")
+        assert one.sees("MCP over SSE (no address given)")
+        page.get_by_role("link", name="It is mine").click()
+        page.get_by_text(f"The name is like that of {word}").wait_for()
+        assert one.sees(f"If {word.lower()}.org is yours too, put the same file there as well")
+        assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
+        one.press("Ask a moderator")
+        page.get_by_text("A moderator of this directory decides, because the name").wait_for()
+        one.open("/")
+        one.open("/tools/submit?form=1")
+        page.locator("[name=name]").fill(f"{word} Tide")
+        page.locator("[name=summary]").fill("Says when the water comes")
+        page.locator("[name=kind]").select_option("app")
+        page.locator("[name=category]").select_option("data-ml")
+        page.locator("[name=homepage_url]").fill(f"https://{word.lower()}-tide.org")
+        one.press("Send it")
+        page.get_by_role("link", name="Prove that it is yours").click()
+        page.get_by_role("heading", name=f"{word} Tide is mine").wait_for()
+        assert one.sees(f"https://{word.lower()}-tide.org/.well-known/negotiator-claim.json")
+        assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
+        assert one.said == []
+        assert one.outside == []
+
+    def decide(tx: Transaction) -> None:
+        for row in submissions_queries.queue(tx, status="pending", limit=50):
+            submissions_transitions.reject(tx, row.id, reason="duplicate")
+
+    server.change_now(decide)

@@ -1,4 +1,4 @@
-"""Root does not write into a folder of data that belongs to the service's own user."""
+"""A folder of data that belongs to the service's own user is not used by root, nor by whom it is closed to."""
 
 import os
 from pathlib import Path
@@ -37,5 +37,16 @@ def test_their_own_and_a_new_folder_are_used(
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     check_owner(settings_of(0))
     check_owner(settings_of(NOBODY, exists=False))
+
+
+@pytest.mark.parametrize("may_write", [True, False])
+def test_another_user_is_told_whose_data_they_are_unless_they_may_write(
+    monkeypatch: pytest.MonkeyPatch, may_write: bool
+) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    check_owner(settings_of(NOBODY))
+    monkeypatch.setattr(os, "access", lambda *_: may_write)
+    if may_write:
+        check_owner(settings_of(NOBODY))
+        return
+    with pytest.raises(Unavailable, match=r"belongs to nobody: .*`sudo -u nobody"):
+        check_owner(settings_of(NOBODY))
