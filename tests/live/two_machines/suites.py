@@ -146,7 +146,7 @@ class Suites:
     crowded: int = 0
     """Requests that were sent again, since a machine had too many waiting."""
     before: int = 0
-    """Those of the tests before the one at work."""
+    """Requests over the proxy of the tests before the one at work."""
 
     def make_settings(self, data_dir: Path, keys_dir: Path, **overrides: Any) -> Settings:
         """Settings on PostgreSQL and Redis, unless the test names a database."""
