@@ -14,9 +14,18 @@ if TYPE_CHECKING:
 OUT_OF_DATE: Final = "**Out of date"
 """The page says this itself, with what changed."""
 LIMIT_HEADING: Final = "Limit (do not say)"
+AIM_HEADING: Final = "Aim"
 _LIMIT_PARAGRAPHS: Final = ("Beyond your own limit",)
 _LIMIT_ITEMS: Final = ("Approval.",)
-_PRIVATE_ITEMS: Final = ("Likely result (private).",)
+_PRIVATE_ITEMS: Final = tuple(
+    f"{name} (private)." for name in ("At stake", "Likely result", "Who needs it more")
+)
+_NOTE: Final = "¹"
+"""What the notes at the end begin with."""
+_PRIVATE_SECTIONS: Final = frozenset(
+    {"Step by step", "Offers to make together", "Assumptions and open questions"}
+)
+"""What the other side would bargain by if they read it on paper; the page shows it to the user."""
 _MARKUP: Final = re.compile(r"\*\*|\\(?=[^\w\s])|^(?:[-+>]|\d+\.) +")
 _STARTS: Final = re.compile(r"(?:[-+>] |\d+\. |\||#)")
 _RULE: Final = frozenset("|:- ")
@@ -26,12 +35,12 @@ _WORDS: Final = re.compile(r"\S+")
 def plan_html(text: str) -> str:
     """The plan below the page's own headings, without its title.
 
-    What tells the user's limit has the class `floor`, what hints at it the class `private`.
+    What tells the user's limit has the class `floor`, what else the other side must not read the class `private`.
     """
     tokens = parse_markdown(_below_the_page(text))
-    _mark_column(tokens)
+    _mark_columns(tokens)
     _mark_texts(tokens)
-    return render_tokens(tokens)
+    return render_tokens(list(_in_sections(tokens)))
 
 
 def _below_the_page(text: str) -> str:
@@ -39,21 +48,44 @@ def _below_the_page(text: str) -> str:
     return "\n".join(f"#{line}" if line.startswith("##") else line for line in lines[1:])
 
 
-def _mark_column(tokens: "Sequence[Token]") -> None:
-    """Mark the last column of a table that has the limits."""
-    marking, cell, column = False, 0, 0
+def _mark_columns(tokens: "Sequence[Token]") -> None:
+    """Mark the columns of aims and limits of the table that has both."""
+    classes = {AIM_HEADING: "private", LIMIT_HEADING: "floor"}
+    columns: dict[int, str] = {}
+    cell = 0
     for place, token in enumerate(tokens):
         if token.type == "table_close":
-            marking = False
+            columns = {}
         if token.type == "tr_open":
             cell = 0
         if token.type in {"th_open", "td_open"}:
             cell += 1
-            if tokens[place + 1].content == LIMIT_HEADING:
-                marking, column = True, cell
-            if marking and cell == column:
+            if token.type == "th_open" and (name := classes.get(tokens[place + 1].content)):
+                columns[cell] = name
+            if cell in columns:
                 token.attrs.pop("style", None)
-                token.attrJoin("class", "floor")
+                token.attrJoin("class", columns[cell])
+
+
+def _in_sections(tokens: "Sequence[Token]") -> "Iterator[Token]":
+    """The tokens with the private sections each in an element of its own."""
+    from markdown_it.token import Token
+
+    is_open = False
+    for place, token in enumerate(tokens):
+        if token.type == "heading_open":
+            if is_open:
+                yield Token("section_close", "section", -1, block=True)
+            is_open = tokens[place + 1].content in _PRIVATE_SECTIONS
+            if is_open:
+                yield Token("section_open", "section", 1, attrs={"class": "private"}, block=True)
+        is_notes = token.type == "paragraph_open" and tokens[place + 1].content.startswith(_NOTE)
+        if is_open and is_notes:
+            yield Token("section_close", "section", -1, block=True)
+            is_open = False
+        yield token
+    if is_open:
+        yield Token("section_close", "section", -1, block=True)
 
 
 def _mark_texts(tokens: "Sequence[Token]") -> None:

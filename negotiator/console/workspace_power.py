@@ -7,7 +7,7 @@ from typing import Any, Final
 from negotiator.console import charts as drawing
 from negotiator.console.negotiation_words import NegotiationWords
 from negotiator.console.power_facts import FACT_INPUTS, FactInput, fact_name, fact_value
-from negotiator.negotiations.leverage.factor_words import FACTOR_WORDS, NEARLY_EVEN
+from negotiator.negotiations.leverage.factor_words import FACTOR_WORDS, NEARLY_EVEN, size_of_shift
 
 FACTORS: Final[dict[str, str]] = {
     "alternatives": "What each side does without this deal",
@@ -20,6 +20,8 @@ FACTORS: Final[dict[str, str]] = {
     "commitment": "Who has put more into it already",
     "relationship": "Who needs the relationship more",
 }
+ROUGH: Final = 0.1
+"""From this width on, the interval of the user's share of the power is told."""
 FIRST_QUESTIONS: Final = 3
 """How many questions are asked at first; the others on request."""
 
@@ -59,7 +61,6 @@ class PowerOverview:
     """Who needs the deal more: in words, as bars, and the questions that would move them."""
 
     summary: str
-    split_figure: str
     spread: str
     bar: str
     room: str
@@ -114,8 +115,7 @@ def power(
         )
         for one in known
     ]
-    mine = round(split["alpha"] * 100)
-    low, high = round(split["low"] * 100), round(split["high"] * 100)
+    is_rough = bool(known) and split["high"] - split["low"] > ROUGH
     first = [one for one in questions if (one.factor, one.side) == (movable, "me")]
     ordered = [*first, *(one for one in questions if one not in first)]
     asked = [
@@ -123,16 +123,14 @@ def power(
     ]
     return PowerOverview(
         told["who_needs_it_more"],
-        f"{mine} : {100 - mine}",
-        f"Your share could be anything from {low} to {high} out of 100, because much is not known yet."
-        if high - low > 10
+        "Much is not known yet, so this may change: the line below the bar shows how far."
+        if is_rough
         else "",
         drawing.share_bar(
-            "bar-split",
-            split["alpha"],
-            (split["low"], split["high"]),
-            f"Your share of the power is {mine} out of 100, between {low} and {high}",
-        ),
+            "bar-split", split["alpha"], (split["low"], split["high"]), told["who_needs_it_more"]
+        )
+        if known
+        else "",
         told["room"],
         rows,
         told["would_shift_most"] if not any(row.movable for row in rows) else "",
@@ -163,8 +161,7 @@ def _question(
     value, text = fact_value(factor, side, view)
     effect = ""
     if fact is not None:
-        low, high = round(fact["low"] * 100), round(fact["high"] * 100)
-        effect = f"Your share would be between {low} and {high} of 100."
+        effect = f"The answer can change the picture {size_of_shift(fact['high'] - fact['low'])}."
     return FactQuestion(
         f"fact-{factor}-{side}",
         name,

@@ -13,6 +13,7 @@ from negotiator.console.page_router import FormFields
 from negotiator.console.power_facts import fact_patches, faulty_fact
 from negotiator.console.workspace_page import WORKSPACE_PATH, RefusedForm, WorkspacePage
 from negotiator.errors import Refusal, ValidationFailed
+from negotiator.negotiations.leverage.factor_words import size_of_shift
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ class WorkspacePowerForms:
                 return await page.page(request, session, refused=refused)
             return page.router.pages.see(f"/negotiations/{named['id']}#power")
         standing = await run(session, "get_leverage", named)
-        after = round(standing["power"]["alpha"] * 100)
+        after: float = standing["power"]["alpha"]
         words, moved = NegotiationWords.of(view), "" if faults else _moved(before, after)
         context = page.power_part(view, words, standing, refused, moved=moved)
         asked = context["power"].questions
@@ -59,12 +60,15 @@ class WorkspacePowerForms:
         )
         return page.router.render("workspace_power.html", session, **context)
 
-    async def _share(self, session: SignedInSession, named: dict[str, Any]) -> int:
+    async def _share(self, session: SignedInSession, named: dict[str, Any]) -> float:
         standing = await self.workspace.calls.run(session, "get_leverage", named)
-        return round(standing["power"]["alpha"] * 100)
+        share: float = standing["power"]["alpha"]
+        return share
 
 
-def _moved(before: int, after: int) -> str:
-    if before == after:
-        return f"Saved. Your share stays at {after} of 100."
-    return f"Saved. Your share of the power was {before} of 100 and is {after} now."
+def _moved(before: float, after: float) -> str:
+    """What the answer did to the user's share of the power, in words."""
+    if round(before, 2) == round(after, 2):
+        return "Saved. It changes nothing in who needs the deal more."
+    way = "strengthens" if after > before else "weakens"
+    return f"Saved. It {way} your side {size_of_shift(after - before)}."

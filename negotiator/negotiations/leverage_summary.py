@@ -20,6 +20,7 @@ from negotiator.negotiations.leverage.factor_words import (
     PowerSide,
     factor_clause,
     favour_clause,
+    size_of_shift,
 )
 from negotiator.negotiations.leverage.power import (
     FACTOR_NAMES,
@@ -120,10 +121,7 @@ class _Reason:
 def _who_needs_it_more(words: Wording, power: Power, now: int) -> str:
     known = _known_factors(power)
     if not known:
-        return (
-            "It is not known yet who needs this deal more, so the power counts as even; "
-            f"your share could be anything from {_percent(power.low)} to {_percent(power.high)} out of 100."
-        )
+        return "It is not known yet who needs this deal more, so neither side counts as the stronger one."
     good, bad = _reasons(words, power, now, known=known)
     lean = power.alpha - 0.5
     if abs(lean) < 0.02:
@@ -148,13 +146,13 @@ def _headline(words: Wording, power: Power) -> str:
     size = abs(power.alpha - 0.5)
     more = "a little more" if size < 0.06 else "more" if size < 0.15 else "much more"
     is_sure = not power.low <= 0.5 <= power.high
-    split, s = _split(power.alpha), "" if _PLURAL_NAME.search(words.them) else "s"
+    s = "" if _PLURAL_NAME.search(words.them) else "s"
     if power.alpha > 0.5:
         verb = f"need{s}" if is_sure else f"seem{s} to need"
-        return f"{capitalise(words.them)} {verb} this deal {more} than you do ({split})"
+        return f"{capitalise(words.them)} {verb} this deal {more} than you do"
     verb = "need" if is_sure else "seem to need"
     do = "does" if s else "do"
-    return f"You {verb} this deal {more} than {words.them} {do} ({split})"
+    return f"You {verb} this deal {more} than {words.them} {do}"
 
 
 def _known_factors(power: Power) -> dict[str, frozenset[PowerSide]]:
@@ -233,9 +231,9 @@ def _concrete_clause(
         if theirs is not None:
             return f"they can turn to {_others(theirs)}"
     if name == "alternatives" and value > 0 and "me" in known:
-        named = _alternative_name(words)
-        clause = factor_clause(name, value, known)
-        return clause.replace("alternative", f"alternative (“{named}”)", 1) if named else None
+        named, price = _alternative_name(words), _alternative_price(words)
+        said = f"alternative{f' at {price}' if price else ''}{f' (“{named}”)' if named else ''}"
+        return factor_clause(name, value, known).replace("alternative", said, 1)
     return None
 
 
@@ -252,6 +250,15 @@ def _alternative_name(words: Wording) -> str:
             else cut_at_word(plain, MAX_QUOTED_CHARACTERS)
         )
     return "" if plain.lower() in NO_NAMES else plain
+
+
+def _alternative_price(words: Wording) -> str:
+    """The price of the user's alternative; empty where it is not given, or the name tells a figure already."""
+    if any(mark.isdigit() for mark in _alternative_name(words)):
+        return ""
+    price, batna = words.terms.price, words.terms.batna
+    at = batna.package.get(price.name) if price and batna and batna.package else None
+    return "" if price is None or at is None else words.value(price, at)
 
 
 def _days(days: float) -> str:
@@ -383,17 +390,13 @@ def _rounded(amount: Decimal, figures: int = 3) -> Decimal:
 
 
 def _would_shift_most(words: Wording, power: Power) -> str:
-    before, after = power.alpha, power.alpha + power.most_movable.alpha_gain
+    """The action, and how much it helps in words: a number of it would rest on weights that nobody measured."""
+    before, gain = power.alpha, power.most_movable.alpha_gain
+    after = before + gain
     if _percent(before) == _percent(after):
-        return (
-            "Nothing that you can do on your own would shift the power by a full point out of 100."
-        )
-    start, end = _split(before), _split(after)
-    favour = next((f for f in _FAVOURS if start.endswith(f) and end.endswith(f)), "")
-    return f"{_action(words, power)} would move the split of power from {start.removesuffix(favour)} to {end}."
-
-
-_FAVOURS: Final = (" in your favour", " in their favour")
+        return "Nothing that you can do on your own would change much in who needs the deal more."
+    turns = " and would turn the balance in your favour" if before < 0.48 and after > 0.52 else ""
+    return f"{_action(words, power)} would strengthen your side {size_of_shift(gain)}{turns}."
 
 
 def _action(words: Wording, power: Power) -> str:
@@ -409,14 +412,6 @@ def _action(words: Wording, power: Power) -> str:
 
 def _percent(share: float) -> int:
     return round(100 * share)
-
-
-def _split(alpha: float) -> str:
-    """The split of power in words: `even`, `about 60:40 in your favour`."""
-    mine = _percent(alpha)
-    if mine == 50:
-        return "even"
-    return f"about {max(mine, 100 - mine)}:{min(mine, 100 - mine)}{_FAVOURS[mine < 50]}"
 
 
 # What to find out next
@@ -450,12 +445,11 @@ def _factor_questions(
                 question=f"What is your alternative (“{named}”) worth to you, in money or with all its terms?",
                 why="You named it without its worth, so it does not count yet.",
             )
-        ends = f"between {_percent(fact.low)} and {_percent(fact.high)} out of 100"
-        effect = f"Depending on the answer, your share of the power is {ends}"
+        effect = f"The answer can change the picture {size_of_shift(fact.high - fact.low)}"
         if width is not None:
             swing = _rounded(width * Decimal(repr(fact.high - fact.low)), 2)
             if cents := round(swing, 2):
-                effect += f", a difference of about {words.money(cents)} in the price"
+                effect += f": a difference of about {words.money(cents)} in the price"
         question = FindOutNext(
             asked.question, asked.ask, asked.why, f"{effect}.", fact.low, fact.high
         )

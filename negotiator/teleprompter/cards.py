@@ -68,6 +68,13 @@ STILL_PAST_LIMIT: Final = FigureAdvice(
     "tac_hold_position",
     urgent=True,
 )
+ALLOWED_IN_RETURN: Final = FigureAdvice(
+    "You go there only for something in return",
+    "I could look at that. What can you do for me in return?",
+    "You allowed this in exchange for what you named. Ask for it before you agree.",
+    "tac_conditional_concession",
+    urgent=True,
+)
 AT_TARGET: Final = FigureAdvice(
     "That figure meets your target",
     "Good. Shall we write that down, with the rest of what we said?",
@@ -96,8 +103,8 @@ MINE_PAST_LIMIT: Final = FigureAdvice(
     urgent=True,
 )
 FIGURE_ADVICE: Final = (
-    *(OPENED_PAST_LIMIT, PAST_LIMIT, STILL_PAST_LIMIT, AT_TARGET, THEY_MOVED, MY_MOVES),
-    MINE_PAST_LIMIT,
+    *(OPENED_PAST_LIMIT, PAST_LIMIT, STILL_PAST_LIMIT, ALLOWED_IN_RETURN, AT_TARGET, THEY_MOVED),
+    *(MY_MOVES, MINE_PAST_LIMIT),
 )
 
 
@@ -125,6 +132,8 @@ def _advice(
     if not one.is_offer or one.value == one.previous:
         return None
     past = one.limit.is_mine and one.standing == "past_limit"
+    if past and one.limit.is_allowed(one.value):
+        return None if mine else ALLOWED_IN_RETURN
     if mine:
         if past:
             return MINE_PAST_LIMIT
@@ -176,8 +185,14 @@ def _figure_card(one: ComparedFigure, advice: FigureAdvice, heard: HeardUtteranc
         source="plan",
         stage="final",
         at=heard.at,
-        urgent=advice.urgent,
+        urgent=advice.urgent or _is_corrected(one),
     )
+
+
+def _is_corrected(one: ComparedFigure) -> bool:
+    """Whether the speaker's figure before this one was past the limit, so that the card of that one is wrong now."""
+    before = one.previous
+    return before is not None and one.limit.is_mine and one.limit.standing(before) == "past_limit"
 
 
 MIN_CLOSENESS: Final = 0.45

@@ -49,7 +49,7 @@ class FigureLimit:
     below. `list_price` lets "ten percent off" be held against a money limit. An empty `currency` or `per` fits any;
     a price per seat and month has an empty `per`. `span` are the least and the greatest of the issue's range, the
     limits and the offers so far; None where too little is known. `is_mine` is false where `floor` is only the worse end
-    of the range.
+    of the range. `allowed` is how far past the floor the user goes for something in return.
     """
 
     measure: Measure
@@ -62,6 +62,7 @@ class FigureLimit:
     more: bool | None = None
     span: tuple[Decimal, Decimal] | None = None
     is_mine: bool = True
+    allowed: Decimal | None = None
 
     @property
     def wants_more(self) -> bool:
@@ -69,6 +70,11 @@ class FigureLimit:
         if self.more is not None:
             return self.more
         return self.target is None or self.target >= self.floor
+
+    def is_allowed(self, value: Decimal) -> bool:
+        """Whether the user goes as far as this value, for something in return."""
+        sign = 1 if self.wants_more else -1
+        return self.allowed is not None and sign * (value - self.allowed) >= 0
 
     def standing(self, value: Decimal) -> LimitStanding:
         """Where a value lies; exactly the floor is not past it."""
@@ -463,7 +469,15 @@ def _limit(terms: Terms, issue: Issue, floor: Decimal) -> FigureLimit:
         period if issue.type == "money" else "",
         _list_price(terms) if is_price else None,
         more=issue.direction == "higher",
+        allowed=_furthest_allowed(terms, issue),
     )
+
+
+def _furthest_allowed(terms: Terms, issue: Issue) -> Decimal | None:
+    """The worst value of the trades that the user allows on an issue."""
+    every = (coordinate(issue.type, one.to) for one in terms.allowed if one.issue == issue.name)
+    known = [at for at in every if at is not None]
+    return (min if issue.direction == "higher" else max)(known, default=None)
 
 
 def _floor(terms: Terms, issue: Issue) -> Decimal | None:

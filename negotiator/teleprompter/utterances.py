@@ -12,6 +12,7 @@ from negotiator.caller import Caller
 from negotiator.errors import NotFound, Refusal
 from negotiator.negotiations import offer_queries
 from negotiator.negotiations import queries as negotiations
+from negotiator.negotiations.decided_offer import advised_terms
 from negotiator.negotiations.event_queries import actor_of_caller
 from negotiator.negotiations.routes import read_current
 from negotiator.negotiations.session import NegotiationSession as Negotiation
@@ -212,15 +213,19 @@ class UtteranceService:
     async def _bound(
         self, caller: Caller, session: session_queries.LiveSession
     ) -> BoundNegotiation | None:
-        """The bound negotiation, if it exists and the caller may read it; practice begins without its offers."""
+        """The bound negotiation, if it exists and the caller may read it; practice begins without its offers.
+
+        Its limits go as far as an offer that the user allowed beyond them.
+        """
         named, owner = session.negotiation, caller.principal
         if named is None or NEGOTIATIONS_READ not in caller.scopes:
             return None
 
         def unit(tx: Transaction) -> BoundNegotiation:
             offers = () if session.is_practice else offer_queries.list_offers(tx, named)
+            found = negotiations.load_for_reading(tx, owner, named)
             return BoundNegotiation(
-                negotiations.load_for_reading(tx, owner, named),
+                replace(found, terms=advised_terms(found.terms, offers, values.now())),
                 newest_plan(tx, owner, named),
                 detected_offers.earlier_figures(offers),
             )

@@ -74,12 +74,23 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class OpeningGround:
-    """Why the opening lies where it does: a sentence for the user, and the source of its figures."""
+    """Why the opening lies where it does: a sentence for the user, and the source of its figures.
+
+    `is_fair`: it shows that the opening is fair, so that no other evidence has to be found.
+    """
 
     text: str
     source: str
+    is_fair: bool = True
 
 
+BASELINE_SOURCE: Final = "session:/baseline/value"
+FAIR_BASELINES: Final[Mapping[str, str]] = {
+    "market": "The market price is {}.",
+    "should_cost": "It should cost {}.",
+    "previous_price": "The price so far is {}.",
+}
+"""The kinds of baselines that justify an opening which goes as far as they do, each with its sentence."""
 ESTIMATE_GROUND: Final = OpeningGround(
     "By your estimate, this is about as far as they could go.",
     "session:/their_estimate/walk_away",
@@ -465,7 +476,10 @@ class _Aiming:
             worst = value_of_worth(terms, issue, max(0.0, goal - UNLIMITED_SLACK))
         if worst is None or not issue.tradeable:
             return (best if target is None else target,)
-        named = [value for value in (target, worst) if value is not None]
+        worst = self._no_worse_than_theirs(issue, worst)
+        named = [
+            value for value in (target, worst, self._baseline_value(issue)) if value is not None
+        ]
         found = self._speakable(issue, best, worst, named)
         if not _reaches(issue, found, goal):
             higher = value_of_worth(terms, issue, goal + _least_room(issue, best))
@@ -491,10 +505,74 @@ class _Aiming:
             return target if target is not None else value_of_worth(self.terms, issue, goal)
         stretched = min(1.0, goal + STRETCH[self.style] * max(0.0, goal - least))
         if issue is self.terms.price:
+            if (own := self._own_list_price(issue, goal)) is not None:
+                return own
+            stretched = self._against_their_price(issue, goal, least, stretched)
             stretched = self._justified(issue, goal, least, stretched)
         found = value_of_worth(self.terms, issue, stretched)
         is_better = (_known_worth(issue, found) or 0.0) > goal + limits.TOLERANCE
         return found if is_better or target is None else target
+
+    def _own_list_price(self, price: Issue, goal: float) -> Decimal | None:
+        """A seller's own list price, which the other side knows, so that the opening is neither more nor less."""
+        baseline = self.terms.baseline
+        if baseline is None or baseline.value is None or baseline.kind != "list_price":
+            return None
+        if price.direction == "lower" or not keeps_limits(self.terms, price, baseline.value):
+            return None
+        if (_known_worth(price, baseline.value) or 0.0) < goal:
+            return None
+        self.grounds.append(OpeningGround("It is your list price.", BASELINE_SOURCE))
+        return baseline.value
+
+    def _baseline_value(self, issue: Issue) -> Decimal | None:
+        """The baseline as a figure to open with: one that justifies the opening, or the list price of a seller."""
+        baseline = self.terms.baseline if issue is self.terms.price else None
+        if baseline is None or (
+            baseline.kind not in FAIR_BASELINES and baseline.kind != "list_price"
+        ):
+            return None
+        return baseline.value
+
+    def _no_worse_than_theirs(self, issue: Issue, worst: Scalar) -> Scalar:
+        """The end of the path: their own first price where that is better for the user than the limit."""
+        theirs = their_first_price(self.terms) if issue is self.terms.price else None
+        if theirs is None or not keeps_limits(self.terms, issue, theirs):
+            return worst
+        here, there = _known_worth(issue, worst), _known_worth(issue, theirs)
+        return theirs if here is not None and there is not None and there > here else worst
+
+    def _against_their_price(
+        self, price: Issue, goal: float, least: float, stretched: float
+    ) -> float:
+        """The worth at which to open a price against the one that they named first, if that is the baseline.
+
+        As far beyond the target as beyond their price by the same share as from the limit, since people meet between
+        the two openings; and never at less than they offer already.
+        """
+        theirs = their_first_price(self.terms)
+        worth = None if theirs is None else worth_of(price, theirs, clamp=False)
+        if theirs is None or worth is None:
+            return stretched
+        said = self.words.value(price, theirs)
+        if worth > goal:
+            label = self.words.label(price)
+            self._note(
+                f"They named {said}, better for you than your target on {label}, so the first offer asks for more."
+            )
+            return min(1.0, max(stretched, worth + STRETCH[self.style] * max(0.0, worth - least)))
+        most = min(1.0, goal + MAX_STRETCH * max(0.0, goal - least))
+        far = min(most, goal + STRETCH[self.style] * (goal - worth))
+        if far <= stretched:
+            return stretched
+        self.grounds.append(
+            OpeningGround(
+                f"They began at {said}, and people tend to meet between the two first figures.",
+                BASELINE_SOURCE,
+                is_fair=False,
+            )
+        )
+        return far
 
     def _justified(self, price: Issue, goal: float, least: float, stretched: float) -> float:
         """The worth at which to open a price: as far as evidence and the estimate of their limit go."""
@@ -505,6 +583,7 @@ class _Aiming:
             worth = worth_of(price, best)
             if worth is not None:
                 found.append((worth, ESTIMATE_GROUND))
+        found += self._baseline_grounds(price)
         for one in self.evidence:
             worth = worth_of(price, one.price)
             if worth is not None:
@@ -519,6 +598,29 @@ class _Aiming:
             if worth >= goal and (ground is not ESTIMATE_GROUND or worth <= most)
         ]
         return max(stretched, min(most, furthest))
+
+    def _baseline_grounds(self, price: Issue) -> list[tuple[float, OpeningGround]]:
+        """The worth of a baseline that justifies an opening, with its sentence."""
+        baseline = self.terms.baseline
+        text = FAIR_BASELINES.get(baseline.kind) if baseline is not None else None
+        if baseline is None or baseline.value is None or text is None:
+            return []
+        worth = worth_of(price, baseline.value)
+        if worth is None or is_outside_range(price, baseline.value):
+            return []
+        said = self.words.value(price, baseline.value)
+        return [(worth, OpeningGround(text.format(said), BASELINE_SOURCE))]
+
+
+def their_first_price(terms: Terms) -> Decimal | None:
+    """The price that the other side named first, if the baseline is that: a quote, or the list price for a buyer."""
+    baseline, price = terms.baseline, terms.price
+    if baseline is None or price is None:
+        return None
+    is_theirs = baseline.kind == "first_quote" or (
+        baseline.kind == "list_price" and price.direction == "lower"
+    )
+    return baseline.value if is_theirs else None
 
 
 def _reaches(issue: Issue, values: Sequence[Scalar], goal: float) -> bool:

@@ -30,9 +30,16 @@ MAX_OFFERS: Final = 200
 """The latest offers that are read; people make far fewer."""
 HOLDS: Final = frozenset({"they_are_silent", "moved_back", "took_back"})
 PATIENCE: Final = 3
-"""After this many of their offers without a movement, and nothing of the path left, the user takes theirs or leaves."""
+"""After this many of their offers without a movement, and nothing of the path left, the user leaves."""
+REPEATS_TAKEN: Final = 2
+"""An offer within the limits is taken when they repeated it so often: more steps of the user's would answer nothing."""
+UNANSWERED_STEPS: Final = 2
+"""So many steps of the user meet no movement; then the offer stands once more, and the talk ends."""
 CLOSING_STEPS: Final = 2
 """In how many steps the rest is spent when the planned steps are used up."""
+FINAL_SHARE: Final = 0.75
+"""When they first repeat a final offer beyond the limit, the user goes half of the way to it, and at most this share of
+the way that is left: the rest is for their answer, and nothing tells where the limit is."""
 CLOSE_ENOUGH: Final = 0.03
 """An offer that is short of the next ask by this share of the way from the walk-away to the opening is taken."""
 
@@ -40,6 +47,7 @@ Why = Literal[
     "opening",
     "step",
     "hold",
+    "final_step",
     "last_offer",
     "middle",
     "allowed_trade",
@@ -49,7 +57,7 @@ Why = Literal[
     "at_least_ask",
     "repeated_final",
     "not_worth_a_round",
-    "nothing_left",
+    "stands_still",
     "no_round_left",
     "below_floor_no_round",
     "stuck_below_floor",
@@ -166,11 +174,13 @@ def _decide(
             return PersonMove(
                 "accept", "not_worth_a_round", path, reading, package=on_table, round=value
             )
-        if why == "hold" and reading.happening == "did_not_move" and reading.unmoved >= PATIENCE:
+        if reading.happening == "did_not_move" and reading.unmoved >= REPEATS_TAKEN:
             return PersonMove(
-                "accept", "nothing_left", path, reading, package=on_table, round=value
+                "accept", "stands_still", path, reading, package=on_table, round=value
             )
-    elif not path.steps and reading.unmoved >= PATIENCE and why == "hold":
+    elif why == "hold" and reading.unmoved >= (
+        UNANSWERED_STEPS + PATIENCE if path.steps else PATIENCE
+    ):
         return PersonMove("walk_away", "stuck_below_floor", path, reading, round=value)
     if agrees == "perhaps":
         now = path.now
@@ -199,6 +209,19 @@ def _offer(
     middle = _middle(aims, path, reading) if reading.proposes_split else None
     if middle is not None:
         return middle, "middle"
+    if not last and not ultimatum and reading.unmoved > 1 + UNANSWERED_STEPS:
+        return path.now, "hold"
+    if ultimatum and reading.unmoved == 1 and not last:
+        made = next_step(
+            aims,
+            reading.own,
+            left=1,
+            style=style,
+            their_last=reading.their_last,
+            scale=_final_share(aims, path, reading),
+            closing=True,
+        )
+        return (made, "final_step") if made is not None else (path.now, "hold")
     if last or ultimatum or not path.steps:
         made = next_step(
             aims,
@@ -225,6 +248,14 @@ def _offer(
         scale=scale,
     )
     return (made, "step") if made is not None else (path.now, "hold")
+
+
+def _final_share(aims: Aims, path: ConcessionPath, reading: Reading) -> float:
+    """The share of the way that is left to the user which is half of the way to their offer, at most `FINAL_SHARE`."""
+    here = path.now.utility
+    gap = 0.0 if reading.their_last is None else here - aims.worth(reading.their_last)
+    left = here - aims.last_end
+    return min(FINAL_SHARE, gap / 2 / left) if left > 0 else FINAL_SHARE
 
 
 def _middle(aims: Aims, path: ConcessionPath, reading: Reading) -> PathStep | None:

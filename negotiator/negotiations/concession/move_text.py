@@ -58,7 +58,6 @@ _HAPPENED: Final = {
     "moved": "They made a step about as large as yours are planned, so answer with one of your own.",
     "moved_a_little": "They moved only a little, so your answer is smaller than planned.",
     "moved_elsewhere": "They gave on one point and took back on another. Look at the offer as a whole.",
-    "did_not_move": "They did not move. Ask what makes it hard for them, and make no second offer until they answer.",
     "moved_back": "They took something back. Do not follow: remind them of their earlier offer and keep yours.",
     "took_back": "They withdrew their offer. Ask what changed, and keep yours as it is.",
     "they_are_silent": "They have not answered your last offer. Wait, and make no second offer until they do.",
@@ -71,10 +70,12 @@ _STAYING: Final = {
     "moved_a_little": "They moved only a little.",
 }
 """What they did, where the advice is to stay at the user's last offer."""
-_GIVING: Final = {
-    "did_not_move": "They did not move. Ask what makes it hard for them, and name your figure only after the answer.",
+_UNANSWERED: Final = {
+    True: "Ask what makes it hard for them, and make no second offer until they answer.",
+    False: "Ask what makes it hard for them, and name your figure only after the answer.",
 }
-"""What they did, where the advice is to give something although they did not move."""
+"""What to do about an offer that did not move, where the advice is to stay (true) or to give something."""
+_TIMES: Final = ("twice", *(f"{n} times" for n in ("three", "four", "five", "six", "seven")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +184,8 @@ def _offer_sentences(
             f"Good, let us meet in the middle: {package}",
             "Shall we put it in writing?",
         ]
+    if move.why == "final_step":
+        return [f"If we can settle it today, {voice.i} can {_gives(words, step.gives)}"]
     if move.why == "last_offer":
         other = _alternative(move, words)
         return [
@@ -504,7 +507,7 @@ def reasons(move: PersonMove, words: Wording) -> list[str]:
     if move.action == "accept":
         found += _why_accept(move, words)
     elif move.action == "walk_away" or move.step is None:
-        found += _why_leave(move)
+        found += _why_leave(move, words)
     elif _is_correction(move, move.step):
         found.append(
             "Your last offer goes beyond a limit of yours. Correct it now, before they answer."
@@ -536,8 +539,9 @@ def _pressure(move: PersonMove) -> list[str]:
             "They named a deadline. Ask what happens after it, and do not let it hurry you: the deadline is theirs."
         )
     if move.reading.says_final:
+        final = "" if move.reading.happening == "did_not_move" else "They call it final. "
         found.append(
-            "They call it final. Many final offers still move, and one more offer is worth the risk here."
+            f"{final}Many final offers still move, and one more offer is worth the risk here."
         )
     if move.reading.asks_limit:
         found.append(
@@ -551,10 +555,12 @@ def _happened(move: PersonMove, words: Wording) -> str:
     happening, own = move.reading.happening, move.reading.own
     if happening == "they_are_silent" and move.reading.refused:
         return "They said no. Find out what stands in the way, and make no second offer until they tell you."
-    if happening == "did_not_move" and move.reading.says_final:
-        return "They did not move, and call it final."
     stays = bool(own) and move.package == own[-1]
-    text = (_STAYING if stays else _GIVING).get(happening, "") or _HAPPENED.get(happening, "")
+    if happening == "did_not_move":
+        then = "" if move.reading.says_final else _UNANSWERED[stays]
+        return f"{_standstill(move, words)} {then}".strip()
+    text = _STAYING.get(happening, "") if stays else ""
+    text = text or _HAPPENED.get(happening, "")
     step = move.reading.their_step
     if step <= 0 or move.reading.happening not in {"moved", "moved_a_lot", "moved_a_little"}:
         return text
@@ -570,6 +576,30 @@ def _happened(move: PersonMove, words: Wording) -> str:
         move.reading.happening,
         f"They moved only a little, by a step {size}. Your answer is small too",
     )
+
+
+def _standstill(move: PersonMove, words: Wording) -> str:
+    """That they repeat an offer, how often, and where it lies to the user's limit."""
+    theirs, aims = move.reading.theirs, move.path.aims
+    last = theirs[-1]
+    others = (place for place, one in enumerate(reversed(theirs)) if one != last)
+    times = next(others, len(theirs))
+    if times < 2:
+        return "They did not move."
+    price = aims.terms.price
+    is_price = price is not None and len(aims.issues) == 1
+    said = f"said {_price(words, price, last[price.name])}" if price and is_price else "named this"
+    often = _TIMES[times - 2] if times - 2 < len(_TIMES) else f"{times} times"
+    final = " and call it final" if move.reading.says_final else ""
+    text = f"They have {said} {often}{final}."
+    if move.reading.unnamed:
+        return text
+    if aims.is_acceptable(last):
+        return f"{text} It is within your limit, so you can take it or leave it."
+    gap = limits.shortfall(aims.own, last, binding=True)
+    far = f"{words.difference(last, gap)} past" if gap is not None and gap > 0 else "past"
+    leaves = "" if move.action == "walk_away" else ", so be ready to leave if they keep to it"
+    return f"{text} It is {far} your limit{leaves}."
 
 
 def cost(move: PersonMove, words: Wording) -> str:
@@ -688,6 +718,10 @@ def _why_counter(move: PersonMove, words: Wording) -> list[str]:
         found.append(
             "You have given what you planned to give. Keep what is left for closing the deal."
         )
+    elif move.why == "final_step":
+        found.append(
+            "It goes about half of the way to theirs, or less. If they refuse it, you have one small step left."
+        )
     elif move.why == "last_offer":
         found.append(
             "It is your last offer in the rounds that you agreed on."
@@ -740,16 +774,18 @@ def _opening_reason(aims: Aims, words: Wording) -> str:
         return "It is your target."
     if len(aims.issues) == 1 and beyond[0].target is not None:
         target = _price(words, beyond[0].issue, beyond[0].target)
-        return f"It is a little beyond your target of {target}, so that you have something to give."
+        return f"It is beyond your target of {target}, so that you have something to give."
     if len(beyond) <= MAX_POINTS_NAMED:
         named = join_words([with_the(words.label(aim.issue)) for aim in beyond])
-        return f"It is a little beyond your target on {named}, so that you have something to give."
-    return "It is a little beyond your target, so that you have something to give."
+        return f"It is beyond your target on {named}, so that you have something to give."
+    return "It is beyond your target, so that you have something to give."
 
 
 def _why_accept(move: PersonMove, words: Wording) -> list[str]:
     aims, table = move.path.aims, move.package
     found: list[str] = []
+    if move.reading.happening == "did_not_move":
+        found.append(_standstill(move, words))
     if table is not None and aims.floor >= 0:
         gained = aims.worth(table) - aims.own_floor
         amount = _amount(move, gained, words, beyond=_beyond(aims, table))
@@ -761,14 +797,8 @@ def _why_accept(move: PersonMove, words: Wording) -> list[str]:
             found.append("Their words accept your last offer. Record their acceptance.")
         case "at_least_ask":
             found.append("It is worth at least as much to you as what you would ask for next.")
-        case "repeated_final":
-            found.append(
-                "They have called it final and repeated it, and it is better than no deal."
-            )
-        case "nothing_left":
-            found.append(
-                "They do not move any more and you have nothing left to give; it is better than no deal."
-            )
+        case "repeated_final" | "stands_still":
+            found.append("Another offer of yours would hardly move them.")
         case "no_round_left":
             found.append(
                 "No further offer of yours would be answered, and it is better than no deal."
@@ -791,12 +821,13 @@ def _why_accept(move: PersonMove, words: Wording) -> list[str]:
     return found
 
 
-def _why_leave(move: PersonMove) -> list[str]:
-    found = {
+def _why_leave(move: PersonMove, words: Wording) -> list[str]:
+    known = {
         "is_gone": ["They say that it is gone. Ask whether that is certain; if so, end the talk."],
         "below_floor_no_round": ["No round is left, and their offer is worse than no deal."],
         "no_room": ["No deal within your limits is worth as much to you as no deal at all."],
-    }.get(move.why, ["They have not moved for some time, and their offer is worse than no deal."])
+    }.get(move.why)
+    found = known or [_standstill(move, words), "Your steps have not moved them."]
     if move.why == "below_floor_no_round" and not move.reading.theirs:
         found = ["No round is left, and they have made no offer."]
     batna = move.path.aims.terms.batna_details
@@ -907,7 +938,7 @@ def missing_inputs(aims: Aims, words: Wording, *, opened: bool = False) -> list[
                 "It decides when leaving is better, and it gives you something to say.",
             )
         )
-    if terms.price is not None and not aims.grounds:
+    if terms.price is not None and not any(ground.is_fair for ground in aims.grounds):
         found.append(
             MissingInput(
                 "baseline",

@@ -53,6 +53,8 @@ ISSUE_SHARE: Final = 0.5
 MANY_VALUES: Final = 4
 ASKED_SHARE: Final = 0.25
 """What is asked for a step is worth at least this share of it to the user; where nothing is, a step of theirs is."""
+TARGET_PULL: Final = 0.2
+"""Where one figure is all, a step whose size is this near, as a share of it, goes to the target itself."""
 TOLERANCE: Final = 1e-9
 
 AskKind = Literal["issue", "movement", "close"]
@@ -374,9 +376,12 @@ def _moves(
         for aim in aims.issues
     }
     found: list[_Move] = []
+    goal = aims.issues[0].target if len(aims.issues) == 1 else None
     for name, falls in single.items():
         for change, given in falls:
             cost = abs(given - wished) / wished + suits[name]
+            if goal is not None and same_value(change.issue.type, change.after, goal):
+                cost -= TARGET_PULL
             found.append(_Move((change,), given, cost))
     for one, other in combinations([name for name, falls in single.items() if falls], 2):
         for (first, a), (second, b) in _pairs(single[one], single[other]):

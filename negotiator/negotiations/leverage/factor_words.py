@@ -14,6 +14,9 @@ PowerSide: TypeAlias = Literal["me", "them"]
 
 NEARLY_EVEN: Final = 0.1
 """A factor of at most this size, of 1, is called about even."""
+SMALL_SHIFT: Final = 0.04
+LARGE_SHIFT: Final = 0.1
+"""Below the first, a change of the user's share of the power is a little one, from the second on a large one."""
 _PRONOUNS: Final[Mapping[PowerSide, Mapping[str, str]]] = {
     "me": {"they": "you", "them": "you", "their": "your", "theirs": "yours"},
     "them": {"they": "they", "them": "them", "their": "their", "theirs": "theirs"},
@@ -274,3 +277,9 @@ def _about(template: str, side: PowerSide) -> str:
     other: PowerSide = "them" if side == "me" else "me"
     counterpart = {f"other_{name}": word for name, word in _PRONOUNS[other].items()}
     return template.format(**_PRONOUNS[side], **counterpart)
+
+
+def size_of_shift(change: float) -> str:
+    """How much a change of the user's share of the power is, in words."""
+    size = abs(change)
+    return "a little" if size < SMALL_SHIFT else "quite a bit" if size < LARGE_SHIFT else "a lot"

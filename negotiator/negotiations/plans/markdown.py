@@ -179,7 +179,8 @@ def _head(view: Mapping[str, Any]) -> list[str]:
     made = datetime.fromisoformat(str(view["created_at"]))
     day = f"{made.day} {_MONTHS[made.month - 1]} {made.year}"
     lines = _wrap(f"# Battle plan: {escape_markdown(view['title'])}", "")[:1]
-    lines += ["", f"Private. Version {view['version']} of {day}."]
+    who = escape_markdown(view["summary"]["who"])
+    lines += ["", *_wrap(f"Private. Version {view['version']} of {day}. {who}", "")]
     if view["stale"]:
         lines.append("**Out of date: the negotiation has changed since. Make a new plan.**")
     return lines
@@ -187,11 +188,12 @@ def _head(view: Mapping[str, Any]) -> list[str]:
 
 def _glance(view: Mapping[str, Any]) -> list[str]:
     summary = view["summary"]
-    lines = _wrap(escape_markdown(f"{summary['who']} {summary['at_stake']}"), "")
-    lines += ["", *_table(view), ""]
+    lines = [*_table(view), ""]
     offer = view["opening_offer"]
     title = "Next move." if offer is not None and offer["made"] else "First move."
     lines += _bullet(f"**{title}** {escape_markdown(_first_move(view))}")
+    if summary["at_stake"]:
+        lines += _bullet(f"**At stake (private).** {escape_markdown(summary['at_stake'])}")
     rules = [row["words"] for row in view["red_lines"] if row["op"] not in _OWN_LIMITS]
     lines += _list_line("Not to be broken:", [rule.rstrip(".") for rule in rules])
     if view["approvals"]:
@@ -204,7 +206,7 @@ def _glance(view: Mapping[str, Any]) -> list[str]:
     power = view["leverage"]
     if power is not None and any(row["contribution"]["value"] for row in power["factors"]):
         text = escape_markdown(power["summary"]["who_needs_it_more"])
-        lines += _bullet(f"**Who needs it more.** {text}")
+        lines += _bullet(f"**Who needs it more (private).** {text}")
     return lines
 
 
@@ -314,7 +316,7 @@ def _steps(view: Mapping[str, Any], size: PageSize) -> list[str]:
     for place, row in enumerate(rows):
         said = f"{_said(row['say'])}{_in_all(row)}"
         lines += _wrap(said, f"{place + 1}. ", "   ")
-    if rows and size.has_step_table:
+    if rows and size.has_step_table and len(view["overview"]) > 1:
         lines += ["", *_step_table(view)]
     allowed = view["allowed_trades"]
     if allowed:

@@ -74,7 +74,7 @@ class HeardUtterance:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A card: what to say, why, and the words that raised it; `urgent` when a limit is passed."""
+    """A card: what to say, why, and the words that raised it; `urgent` when a limit is passed, or no longer is."""
 
     id: str
     family: str
@@ -288,7 +288,10 @@ def _without(screen: Screen, gone: Card) -> Screen:
 def _place(
     screen: Screen, card: Card, rules: PolicySettings
 ) -> tuple[Screen, tuple[CardChange, ...]]:
-    """Show a card, count a repeated one, or drop it while its family is paused or the minute has its cards."""
+    """Show a card, count a repeated one, or drop it while its family is paused or the minute has its cards.
+
+    A plan's card takes the place of an earlier one about the same issue, whose figure stands no longer.
+    """
     known = (*screen.cards, *screen.families.values())
     standing = next((one for one in known if one.cue_id == card.cue_id), None)
     if standing is not None and card.source != "plan":
@@ -300,8 +303,9 @@ def _place(
         return screen, ()
     if not card.urgent and not _has_room(screen, card, rules):
         return screen, ()
-    rest = list(screen.cards)
-    events: list[CardChange] = []
+    old = [one for one in screen.cards if (one.source, one.family) == ("plan", card.family)]
+    rest = [one for one in screen.cards if one not in old]
+    events = [CardChange("retracted", (one,)) for one in old]
     while len(rest) >= rules.on_screen:
         oldest = min(rest, key=lambda one: (one.source == "plan", one.at))
         if oldest.source == "plan" and card.source != "plan":

@@ -80,6 +80,12 @@ async def test_the_case_of_the_guide_goes_as_it_says(browsers: Browsers, account
     workspace = told((await browser.open(path)).text)
     for line in first:
         assert line in workspace
+    for reason in (
+        "people tend to meet between the two first figures",
+        "about as far as they could go",
+    ):
+        assert reason in workspace
+        assert reason in GUIDE
     for step in (
         re.findall(r"\(13,500, then ([\d, and]+)", GUIDE)[0].replace("and", ",").split(", ")
     ):

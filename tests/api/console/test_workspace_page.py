@@ -285,7 +285,9 @@ async def test_an_answer_about_power_moves_the_bar(
     standing = (await client.post(f"/api{page}/leverage", json={}, headers=headers)).json()
     shown = unescape((await browser.open(page)).text)
     mine = round(standing["power"]["alpha"] * 100)
-    assert f"<strong>{mine} : {100 - mine}</strong>" in shown
+    assert standing["summary"]["who_needs_it_more"] in shown
+    assert f"{mine} : {100 - mine}" not in shown
+    assert f"{mine}:{100 - mine}" not in shown
     assert standing["summary"]["would_shift_most"] in shown
     assert all(
         factor["explanation"] in shown

@@ -126,7 +126,7 @@ async def test_leverage_is_told_in_words_beside_the_numbers(
     }
     assert summary["who_needs_it_more"].startswith("Nordic Supplies seems to need this deal")
     assert "€1,100" in summary["room"]
-    assert "Finding a good second offer would move the split" in summary["would_shift_most"]
+    assert "Finding a good second offer would strengthen your side" in summary["would_shift_most"]
     asked = summary["find_out_next"]
     assert 1 <= len(asked) <= 5
     assert all(set(one) == set(asked[0]) for one in asked)

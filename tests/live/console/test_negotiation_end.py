@@ -178,8 +178,12 @@ def test_the_plan_is_printed_on_two_pages_without_the_limit(
         assert "History" not in printed
         assert "54.50" not in printed
         assert "53.25" not in printed
+        assert "Step by step" not in printed
+        assert "Who needs it more" not in printed
         assert pages(page.pdf(format="A4", prefer_css_page_size=True)) <= 2
-        page.get_by_label("Print my limit too").evaluate("box => { box.checked = true; }")
+        page.get_by_label("Print my aim, steps and limit too").evaluate(
+            "box => { box.checked = true; }"
+        )
         assert "54.50" in page.locator("main").inner_text()
         assert pages(page.pdf(format="A4", prefer_css_page_size=True)) <= 2
         assert one.said == []

@@ -101,10 +101,10 @@ PARTS: dict[str, Any] = {
 CASES: dict[str, tuple[dict[str, Any], str]] = {
     "a car of whose seller nothing is known": (
         CAR,
-        "It is not known yet who needs this deal more, so the power counts as even; your share could be anything "
-        "from 34 to 66 out of 100. It cannot be said yet whether there is room for a deal, because nothing is known "
-        "about their limit; you can go up to €14,000. Finding a good second offer would move the split of power from "
-        "even to about 59:41 in your favour. Ask them next: What do others pay you for this?",
+        "It is not known yet who needs this deal more, so neither side counts as the stronger one. It cannot be said "
+        "yet whether there is room for a deal, because nothing is known about their limit; you can go up to €14,000. "
+        "Finding a good second offer would strengthen your side quite a bit. Ask them next: What do others pay you "
+        "for this?",
     ),
     "a car with three others like it": (
         {
@@ -112,28 +112,25 @@ CASES: dict[str, tuple[dict[str, Any], str]] = {
             "facts": {"me": {"rivals": 3}},
             "their_estimate": limit(12800, 13400, 14500),
         },
-        "The seller seems to need this deal more than you do (about 57:43 in your favour): you can turn to 3 others. "
-        "Nothing else is known about the power of either side. There is probably room for a deal (a chance of about "
-        "9 in 10): you can go up to €14,000, and you estimate that they can go down to about €13,400 (between "
-        "€12,800 and €14,500); the split of power points to about €13,700. Finding a good second offer would move "
-        "the split of power from about 57:43 to about 65:35 in your favour. Ask them next: What do others pay you "
-        "for this?",
+        "The seller seems to need this deal more than you do: you can turn to 3 others. Nothing else is known about "
+        "the power of either side. There is probably room for a deal (a chance of about 9 in 10): you can go up to "
+        "€14,000, and you estimate that they can go down to about €13,400 (between €12,800 and €14,500); the split of "
+        "power points to about €13,700. Finding a good second offer would strengthen your side quite a bit. Ask them "
+        "next: What do others pay you for this?",
     ),
     "a car whose seller wants too much": (
         {**CAR, "their_estimate": limit(14500, 15000, 15500), "deadline": at_day(3)},
-        "You seem to need this deal more than the seller does (about 60:40 in their favour): you have only 3 days to "
-        "decide. Nothing else is known about the power of either side. As things stand, there is no room for a deal: "
-        "you can go up to €14,000, and you estimate that they can go down to about €15,000 (between €14,500 and "
-        "€15,500). Finding a good second offer would move the split of power from about 60:40 to about 51:49 in "
-        "their favour. Ask them next: What do others pay you for this?",
+        "You seem to need this deal more than the seller does: you have only 3 days to decide. Nothing else is known "
+        "about the power of either side. As things stand, there is no room for a deal: you can go up to €14,000, and "
+        "you estimate that they can go down to about €15,000 (between €14,500 and €15,500). Finding a good second "
+        "offer would strengthen your side quite a bit. Ask them next: What do others pay you for this?",
     ),
     "a renewal with a good alternative": (
         {**CRM, "deadline": at_day(40), "their_estimate": {"deadline": at_day(9)}},
-        "Cloudwerk needs this deal much more than you do (about 66:34 in your favour): you have an alternative "
-        "(“Nimbus 49 a seat”) to fall back on and you have 40 days to decide while they have 9 days. It cannot be "
-        "said yet whether there is room for a deal, because nothing is known about their limit. Improving your best "
-        "alternative halfway to your target would move the split of power from about 66:34 to about 70:30 in your "
-        "favour. Ask them next: What do others pay you for this?",
+        "Cloudwerk needs this deal much more than you do: you have an alternative (“Nimbus 49 a seat”) to fall back "
+        "on and you have 40 days to decide while they have 9 days. It cannot be said yet whether there is room for a "
+        "deal, because nothing is known about their limit. Improving your best alternative halfway to your target "
+        "would strengthen your side quite a bit. Ask them next: What do others pay you for this?",
     ),
     "a renewal in which both can gain": (
         {
@@ -144,13 +141,12 @@ CASES: dict[str, tuple[dict[str, Any], str]] = {
             },
             "facts": {"me": {"dependency": 0.8}, "them": {"dependency": 0.2}},
         },
-        "You seem to need this deal a little more than Cloudwerk does (about 55:45 in their favour): ending the "
-        "relationship would cost you more than them. Nothing else is known about the power of either side. There is "
-        "room for a deal: some combinations of terms are better for both sides than no deal; the split of power "
-        "points to roughly this: €56 per seat and month and a term of 12 months (80 seats × €56 × 12 months = "
-        "€53,760). Finding a good second offer would move the split of power from about 55:45 in their favour to "
-        "about 53:47 in your favour. Find out next: What will you do if there is no deal, and what is that worth to "
-        "you?",
+        "You seem to need this deal a little more than Cloudwerk does: ending the relationship would cost you more "
+        "than them. Nothing else is known about the power of either side. There is room for a deal: some combinations "
+        "of terms are better for both sides than no deal; the split of power points to roughly this: €56 per seat "
+        "and month and a term of 12 months (80 seats × €56 × 12 months = €53,760). Finding a good second offer would "
+        "strengthen your side quite a bit and would turn the balance in your favour. Find out next: What will you do "
+        "if there is no deal, and what is that worth to you?",
     ),
     "a salary with little time": (
         {
@@ -163,13 +159,12 @@ CASES: dict[str, tuple[dict[str, Any], str]] = {
             },
             "their_estimate": limit(95000, 98000, 104000, confidence=0.6),
         },
-        "You seem to need this deal a little more than the employer does (about 54:46 in their favour): you have "
-        "only 6 days to decide and you can turn to one other while they can turn to 3 others. Against that, you have "
-        "an alternative (“Stay in the present job”) to fall back on. There is room for a deal: you can go down to "
-        "€88,000, and you estimate that they can go up to about €98,000 (between €95,000 and €104,000); the split of "
-        "power points to about €93,000. Improving your best alternative halfway to your target would move the split "
-        "of power from about 54:46 in their favour to about 52:48 in your favour. Ask them next: What range have you "
-        "planned for this position?",
+        "You seem to need this deal a little more than the employer does: you have only 6 days to decide and you can "
+        "turn to one other while they can turn to 3 others. Against that, you have an alternative at €86,000 (“Stay "
+        "in the present job”) to fall back on. There is room for a deal: you can go down to €88,000, and you estimate "
+        "that they can go up to about €98,000 (between €95,000 and €104,000); the split of power points to about "
+        "€93,000. Improving your best alternative halfway to your target would strengthen your side quite a bit and "
+        "would turn the balance in your favour. Ask them next: What range have you planned for this position?",
     ),
     "parts whose buyer is bound already": (
         {
@@ -180,22 +175,21 @@ CASES: dict[str, tuple[dict[str, Any], str]] = {
             },
         },
         "Neither side clearly needs this deal more than the other. In your favour, you can decide more freely than "
-        "they can and they are already more committed to this deal than you are; against you, ending the "
-        "relationship would cost you more than them. There is room for a deal: you can go down to $1,000, and you "
-        "estimate that they can go up to $1,200; the split of power points to about $1,100. Finding a good second "
-        "offer would move the split of power from about 52:48 in their favour to about 57:43 in your favour. Find "
-        "out next: What will you do if there is no deal, and what is that worth to you?",
+        "they can and they are already more committed to this deal than you are; against you, ending the relationship "
+        "would cost you more than them. There is room for a deal: you can go down to $1,000, and you estimate that "
+        "they can go up to $1,200; the split of power points to about $1,100. Finding a good second offer would "
+        "strengthen your side quite a bit. Find out next: What will you do if there is no deal, and what is that "
+        "worth to you?",
     ),
     "parts whose power the user judged": (
         {
             **PARTS,
             "judgements": dict.fromkeys(FACTOR_NAMES, 1.0) | {"time": -0.5, "market": 0.9},
         },
-        "The buyer needs this deal much more than you do (about 90:10 in your favour): in your own judgement the "
-        "alternatives favour you, the competition favours you and the cost of ending the relationship favours you. "
-        "There is room for a deal: you can go down to $1,000, and you estimate that they can go up to $1,200; the "
-        "split of power points to about $1,180. Gaining enough time to wait twice as long would move the split of "
-        "power from about 90:10 to about 91:9 in your favour.",
+        "The buyer needs this deal much more than you do: in your own judgement the alternatives favour you, the "
+        "competition favours you and the cost of ending the relationship favours you. There is room for a deal: you "
+        "can go down to $1,000, and you estimate that they can go up to $1,200; the split of power points to about "
+        "$1,180. Gaining enough time to wait twice as long would strengthen your side a little.",
     ),
 }
 
@@ -254,8 +248,7 @@ def test_every_member_of_a_summary_can_be_shown_by_itself() -> None:
     assert first.share_low is None
     second = found.find_out_next[1]
     assert second.effect == (
-        "Depending on the answer, your share of the power is between 35 and 50 out of 100, a difference of about "
-        "€140 in the price."
+        "The answer can change the picture a lot: a difference of about €140 in the price."
     )
     assert (second.share_low, second.share_high) == (pytest.approx(0.3475, abs=1e-3), 0.5)
 
@@ -293,7 +286,7 @@ def test_an_alternative_that_is_named_without_its_worth_is_asked_for() -> None:
     found = summary_of(body)
     named = "The Passat of the dealer in Celle: two years older"
     assert found.would_shift_most.startswith(
-        f"Turning your alternative (“{named}”) into a firm and good second offer would move"
+        f"Turning your alternative (“{named}”) into a firm and good second offer would strengthen your side"
     )
     asked = next(one for one in found.find_out_next if named in one.question)
     assert asked.why == "You named it without its worth, so it does not count yet."

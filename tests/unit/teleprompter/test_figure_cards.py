@@ -37,9 +37,9 @@ SALARY: dict[str, Any] = {
 }
 
 
-def titles(*said: tuple[Speaker, str]) -> list[str]:
+def titles(*said: tuple[Speaker, str], body: dict[str, Any] = SALARY) -> list[str]:
     """The titles of the cards of a talk about the salary that the user wants to be high."""
-    session = example_session(**SALARY)
+    session = example_session(**body)
     earlier: tuple[EarlierFigure, ...] = ()
     found: list[str] = []
     for at, (speaker, text) in enumerate(said):
@@ -122,3 +122,48 @@ def test_advice_is_short_asks_one_thing_and_names_no_figure() -> None:
         assert len(advice.say.split()) <= MAX_ANSWER_WORDS
         assert advice.say.count("?") == 1
         assert not any(char.isdigit() for char in advice.say + advice.why + advice.title)
+
+
+def test_a_figure_within_the_limit_takes_the_place_of_the_card_that_warned_of_the_one_before() -> (
+    None
+):
+    session, earlier = example_session(**SALARY), tuple[EarlierFigure, ...]()
+    screen, standing = Screen(), list[str]()
+    for at, text in enumerate(("we offer thirty thousand", "thirty five", "okay forty four")):
+        heard = HeardUtterance(f"u{at}", "them", text, final=True, at=float(at))
+        read = read_figures(find_figures(text), session, "them", earlier)
+        cards = figure_cards(read, heard, earlier)
+        earlier += figures_as_earlier(read)
+        screen, events = advance_screen(screen, heard, (), catalogue=cue_catalogue(), outside=cards)
+        for event in events:
+            for card in event.cards:
+                if event.news == "shown":
+                    standing.append(card.title)
+                else:
+                    standing.remove(card.title)
+    assert standing == ["They have moved towards you"]
+    assert [card.title for card in screen.cards] == standing
+
+
+def test_a_figure_that_the_user_allows_in_a_trade_is_not_called_past_the_limit() -> None:
+    body = {
+        **SALARY,
+        "issues": [
+            *SALARY["issues"],
+            {
+                "name": "days",
+                "type": "integer",
+                "direction": "higher",
+                "range": {"min": 20, "max": 30},
+            },
+        ],
+        "walk_away": {"package": {"salary": "40000", "days": 24}},
+        "allow": [{"issue": "salary", "to": "38000", "in_return": {"days": 30}}],
+    }
+    assert titles(("them", "we offer thirty nine thousand"), body=body) == [
+        "You go there only for something in return"
+    ]
+    assert titles(("them", "we offer thirty seven thousand"), body=body) == [
+        "They open past your limit"
+    ]
+    assert titles(("me", "I could take thirty nine thousand"), body=body) == []

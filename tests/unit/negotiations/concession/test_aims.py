@@ -169,3 +169,34 @@ def test_a_target_against_a_constraint_gives_way_to_the_nearest_value() -> None:
     aims = car(constraints=[rule])
     assert Decimal(str(aims.opening["price"])) <= Decimal(11_000)
     assert "Your target on price is beyond a limit of yours, so it is not used." in aims.assumptions
+
+
+def test_the_price_that_they_named_first_moves_the_opening_and_no_step_goes_beyond_it() -> None:
+    plain = car()
+    far = car(baseline={"kind": "list_price", "value": "16000"})
+    assert Decimal(str(far.opening["price"])) < Decimal(str(plain.opening["price"]))
+    assert "They began at €16,000" in far.grounds[0].text
+    near = car(baseline={"kind": "first_quote", "value": "12000"})
+    assert Decimal(str(near.opening["price"])) < Decimal(12000)
+    assert near.issues[0].last == Decimal(12000)
+    assert any("better for you than your target" in note for note in near.assumptions)
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"), [("market", "market price"), ("previous_price", "so far")]
+)
+def test_a_figure_that_shows_what_is_fair_is_opened_with(kind: str, text: str) -> None:
+    aims = car(baseline={"kind": kind, "value": "12000"})
+    assert aims.opening["price"] == Decimal(12000)
+    assert text in aims.grounds[0].text
+
+
+def test_a_seller_opens_with_their_own_list_price() -> None:
+    aims = car(
+        role="seller",
+        target={"package": {"price": "13000"}},
+        walk_away={"package": {"price": "12000"}},
+        baseline={"kind": "list_price", "value": "14900"},
+    )
+    assert aims.opening["price"] == Decimal(14900)
+    assert aims.grounds[0].text == "It is your list price."

@@ -349,7 +349,10 @@ def test_a_final_offer_without_a_movement_is_told_as_that() -> None:
     offers = ("me", {"price": "12300"}), ("them", {"price": "14600"}), ("them", {"price": "14600"})
     move = moved(terms_of(CAR), *offers, words="That is my final offer.")
     reasons = move_text.reasons(move, Wording(move.path.aims.terms))
-    assert reasons[0] == "They did not move, and call it final."
+    assert reasons[0] == (
+        "They have said €14,600 twice and call it final. "
+        "It is €600 past your limit, so be ready to leave if they keep to it."
+    )
 
 
 def test_a_no_is_answered_and_nothing_more_is_offered() -> None:
@@ -362,3 +365,51 @@ def test_a_no_is_answered_and_nothing_more_is_offered() -> None:
     assert move.package == {"price": "12600"}
     assert said(move).startswith("What would have to change for you to say yes?")
     assert move_text.reasons(move, Wording(move.path.aims.terms))[0].startswith("They said no.")
+
+
+def test_a_figure_within_the_limit_that_they_say_three_times_is_taken_and_none_above_it_is_offered() -> (
+    None
+):
+    theirs = ("them", {"price": "13900"})
+    offers = ("them", {"price": "14900"}), ("me", {"price": "12300"}), theirs
+    twice = moved(terms_of(CAR), *offers, ("me", {"price": "12600"}), theirs)
+    assert (twice.action, twice.package) == ("counter", {"price": "12600"})
+    words = Wording(twice.path.aims.terms)
+    assert move_text.reasons(twice, words)[0].startswith(
+        "They have said €13,900 twice. It is within your limit, so you can take it or leave it."
+    )
+    again = ("me", {"price": "12600"}), theirs
+    often = moved(terms_of(CAR), *offers, ("me", {"price": "12600"}), theirs, *again)
+    assert (often.action, often.package) == ("accept", {"price": "13900"})
+    assert "said €13,900 three times. It is within your limit" in move_text.summary(often, words)
+
+
+def test_a_repeated_final_offer_beyond_the_limit_is_met_half_way_and_not_near_the_limit() -> None:
+    offers = ("them", {"price": "14900"}), ("me", {"price": "12300"}), ("them", {"price": "14200"})
+    offers = *offers, ("me", {"price": "12600"}), ("them", {"price": "14200"})
+    move = moved(terms_of(CAR), *offers, words="That is my final offer.")
+    assert move.why == "final_step"
+    assert move.package is not None
+    price = coordinate("money", move.package["price"])
+    assert price is not None
+    assert Decimal(12600) < price <= Decimal(13400)
+    assert said(move).endswith(f"If we can settle it today, I can go up to €{price:,}.")
+
+
+def test_nobody_bids_a_third_time_against_somebody_who_does_not_move() -> None:
+    theirs, own = ("them", {"price": "14400"}), 12300
+    offers: list[tuple[str, dict[str, Any]]] = [("them", {"price": "14900"})]
+    offers += [("me", {"price": str(own)}), theirs]
+    said_before, moves = set[Decimal](), list[PersonMove]()
+    for _ in range(9):
+        move = moved(terms_of(CAR), *offers)
+        moves.append(move)
+        if move.action != "counter" or move.package is None:
+            break
+        price = coordinate("money", move.package["price"])
+        assert price is not None
+        said_before.add(price)
+        offers += [("me", {"price": str(price)}), theirs]
+    assert moves[-1].action == "walk_away"
+    assert moves[-2].why == "hold"
+    assert len(said_before) <= 3
