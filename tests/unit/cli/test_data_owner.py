@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
+from unittest.mock import Mock
 
 import pytest
 
@@ -44,7 +45,7 @@ def test_another_user_is_told_whose_data_they_are_unless_they_may_write(
     monkeypatch: pytest.MonkeyPatch, may_write: bool
 ) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    monkeypatch.setattr(os, "access", lambda *_: may_write)
+    monkeypatch.setattr(os, "access", Mock(return_value=may_write))
     if may_write:
         check_owner(settings_of(NOBODY))
         return
