@@ -31,7 +31,7 @@ demo: $(READY) ## Tell one negotiation on a server of its own, half a minute
 screenshots: $(READY) browser ## Take a picture of each page, light and dark, wide and narrow
 	$(BIN)/python -m tests.live.console.screenshots
 
-test: $(READY) browser voice proxies promtool faketime ## Run every test, in parallel
+test: $(READY) browser voice proxies promtool faketime redis ## Run every test, in parallel
 	@$(BIN)/pytest -n 2 --dist worksteal
 
 browser:
@@ -52,6 +52,11 @@ proxies:
 promtool:
 	@command -v promtool >/dev/null || test -d /run/systemd/system || test "$$(id -u)" != 0 || ! command -v apt-get >/dev/null || \
 	{ apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends prometheus; }
+
+# Would start as a service where systemd runs.
+redis:
+	@command -v redis-server >/dev/null || test -d /run/systemd/system || test "$$(id -u)" != 0 || ! command -v apt-get >/dev/null || \
+	{ apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends redis-server; }
 
 faketime:
 	@ls /usr/lib/*/faketime/libfaketimeMT.so.1 >/dev/null 2>&1 || test "$$(id -u)" != 0 || ! command -v apt-get >/dev/null || \

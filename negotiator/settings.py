@@ -145,6 +145,7 @@ class TransportSettings(BaseModel):
 
 
 _SQLITE: Final = "sqlite+aiosqlite:///"
+_POSTGRESQL: Final = "postgresql+asyncpg://"
 _REDIS_CLUSTER: Final = "+cluster"
 _SHORTEST_TRAIL: Final = 30
 """Days; a trigger in the database refuses to delete younger events of the audit trail."""
@@ -200,6 +201,17 @@ class Settings(SpeechSettings, TransportSettings):
         le=100,
         description="PostgreSQL connections that each worker opens at most; the server's max_connections is for all "
         "workers of all machines.",
+    )
+    replica_url: str = Field(
+        "",
+        description="A streaming replica of the PostgreSQL database, for reads that may lag: the export, changes and "
+        "sitemaps of the directory, a new search index, and benchmarks of other contributors.",
+    )
+    replica_lag_seconds: int = Field(
+        10,
+        ge=3,
+        le=3600,
+        description="Seconds that the replica may be behind; beyond them, and while it is away, the primary is read.",
     )
     redis_url: str = Field(
         "",
@@ -526,9 +538,15 @@ class Settings(SpeechSettings, TransportSettings):
         if not self.database_url:
             path = (self.data_dir / "negotiator.db").absolute()
             object.__setattr__(self, "database_url", f"{_SQLITE}{path}")
-        if not self.database_url.startswith((_SQLITE, "postgresql+asyncpg://")):
+        if not self.database_url.startswith((_SQLITE, _POSTGRESQL)):
             raise ValueError(
                 "database_url: must start with sqlite+aiosqlite:/// or postgresql+asyncpg://"
+            )
+        if self.replica_url and not (
+            self.replica_url.startswith(_POSTGRESQL) and self.database_url.startswith(_POSTGRESQL)
+        ):
+            raise ValueError(
+                f"replica_url: must start with {_POSTGRESQL}, and database_url as well"
             )
         if "pooler=" in self.database_url and not self.redis_url:
             raise ValueError(

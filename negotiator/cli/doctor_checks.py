@@ -46,6 +46,7 @@ from negotiator.negotiations.advisor_selection import build_advisor
 from negotiator.settings import Settings
 from negotiator.settings_files import SettingsSources
 from negotiator.store import fingerprints
+from negotiator.store.lagging_reads import compare_positions
 from negotiator.store.schema_upgrades import read_revisions
 from negotiator.store.statement import Query
 from negotiator.store.store import Store, make_store
@@ -54,6 +55,8 @@ from negotiator.teleprompter.speech.recognizer_factory import make_recognizer, r
 State = Literal["ok", "warning", "fault"]
 _SECONDS: Final = 4.5
 """For a request; less than a whole check has."""
+_SHARDED_PUBSUB: Final = 7
+"""The first version of Redis with SSUBSCRIBE."""
 _LITTLE: Final = 1 << 30
 _TOO_LITTLE: Final = 100 << 20
 """Bytes of free disk below which the doctor warns, and below which it is a fault."""
@@ -246,9 +249,25 @@ async def check_database(patient: Patient) -> list[Finding]:
             findings.append(
                 _connections(patient, await store.read(lambda tx: tx.one(_ALLOWED)) or 0)
             )
+            if patient.settings.replica_url:
+                findings.append(await _replica(patient.settings.replica_url, store))
     if found == newest:
         findings += await _shared(patient.settings)
     return findings
+
+
+async def _replica(url: str, primary: Store) -> Finding:
+    """Whether the replica follows the database."""
+    name = make_url(url).render_as_string()
+    try:
+        async with _opened(url) as replica:
+            written, applied = await compare_positions(primary, replica)
+    except Exception as fault:  # whatever it raises means that it cannot be used
+        text = f"{name}: {reason_of(fault)}"
+        advice = "Start it, or mend NEGOTIATOR_REPLICA_URL; until then the primary is read."
+        return Finding("replica", "fault", text, advice)
+    behind = max(0, written - applied)
+    return Finding("replica", "ok", f"{name} follows the database, {behind:,} bytes behind")
 
 
 async def _memory_search(settings: Settings, store: Store) -> Finding:
@@ -340,7 +359,7 @@ def _clock(whose: str, apart: float) -> Finding:
 
 
 async def check_redis(patient: Patient) -> list[Finding]:
-    """Whether Redis answers."""
+    """Whether Redis answers, and whether a cluster has all its slots and sharded pub/sub."""
     url = patient.settings.redis_server_url
     if not url:
         return [Finding("redis", "ok", "not set up: one machine does not need it")]
@@ -353,6 +372,10 @@ async def check_redis(patient: Patient) -> list[Finding]:
     where = urlsplit(url).hostname or urlsplit(url).path
     try:
         await client.ping()
+        if patient.settings.is_redis_cluster:
+            return [
+                _cluster(where, await client.info(), await client.execute_command("CLUSTER INFO"))
+            ]
     except (RedisError, OSError) as fault:
         return [
             Finding("redis", "fault", f"{where}: {reason_of(fault)}", "Mend NEGOTIATOR_REDIS_URL.")
@@ -360,6 +383,20 @@ async def check_redis(patient: Patient) -> list[Finding]:
     finally:
         await client.aclose()
     return [Finding("redis", "ok", f"{where} answers")]
+
+
+def _cluster(where: str, server: dict[str, Any], cluster: dict[str, str]) -> Finding:
+    if server.get("cluster_enabled") != 1:
+        text = f"{where} is not in cluster mode"
+        return Finding("redis", "fault", text, "Name it by redis:// in NEGOTIATOR_REDIS_URL.")
+    if cluster["cluster_state"] != "ok":
+        text = f"the cluster of {where} does not serve all slots"
+        return Finding("redis", "fault", text, "Look at: redis-cli --cluster check.")
+    version = str(server["redis_version"])
+    if int(version.partition(".")[0]) < _SHARDED_PUBSUB:
+        text = f"{where} is Redis {version}: live events of other processes come up to two seconds late"
+        return Finding("redis", "warning", text, "Sharded pub/sub needs Redis 7 or Valkey.")
+    return Finding("redis", "ok", f"{where} answers, its cluster serves all slots")
 
 
 async def check_mail(patient: Patient) -> list[Finding]:

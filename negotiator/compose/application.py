@@ -103,6 +103,7 @@ class Application:
         await self.services.fetcher.close()
         await self.services.client_urls.close()
         await self.pipeline.limits.close()
+        await self.services.lagging.close()
         await self.store.close()
         if self.services.traces:
             await self.services.traces.close()
@@ -136,6 +137,8 @@ def build_application(settings: Settings) -> Application:
     checks["threads"] = thread_pools.state
     if settings.redis_url:
         checks["redis"] = services.pipeline.limits.state
+    if settings.replica_url:
+        checks["replica"] = services.lagging.state
     checks["load"] = services.overload.state
     _show_checks(meters, {**checks, "database": _database_state(services.store)})
     endpoint = HealthEndpoint(services.store, __version__, tuple(settings.services), checks)

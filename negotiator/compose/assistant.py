@@ -275,7 +275,7 @@ def build_assistant(services: Services) -> Component:
         memory.memories,
         memory.transfer,
         WinRoutes(store, cursors, memory.embedder, MEMORY_REFERENCES),
-        BenchmarkRoutes(store),
+        BenchmarkRoutes(store, services.lagging),
         *teleprompter.slices,
     ]
     return Component(

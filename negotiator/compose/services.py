@@ -28,6 +28,7 @@ from negotiator.keys import Keyring
 from negotiator.mcp.endpoint import MCP_PATH
 from negotiator.metrics import COMMIT_UNITS_BUCKETS, MetricRegistry
 from negotiator.settings import Settings
+from negotiator.store.lagging_reads import LaggingReads
 from negotiator.store.store import Store, make_store
 from negotiator.tokens.access_tokens import AccessTokens
 from negotiator.tokens.authenticator import ApiKeyAuthenticator, BearerAuthenticator
@@ -56,6 +57,7 @@ class Services:
     overload: OverloadRecord
     secret: bytes
     store: Store
+    lagging: LaggingReads
     keyring: Keyring
     credentials: AccessTokens
     rate_levels: RateLevels
@@ -84,6 +86,7 @@ def build_services(settings: Settings) -> Services:
     for pool in thread_pools.POOLS:
         pool.measure(meters)
     store, rate_levels = _store(settings, meters, overload), _levels(settings)
+    lagging = _lagging(settings, store)
     keyring = make_keyring(settings, store)
     credentials = _credentials(
         settings, store, keyring=keyring, pepper=secret, rate_levels=rate_levels
@@ -100,7 +103,7 @@ def build_services(settings: Settings) -> Services:
     proofs = DpopProofChecker(store, base, secret, demands_nonce=settings.dpop_nonce)
     guard = _guard(settings, keys, credentials, proofs)
     limits = build_limits(settings, store, meters, pepper=secret)
-    catalogue = CatalogueIndex(store, folder=settings.data_dir / "search-index")
+    catalogue = CatalogueIndex(store, built_from=lagging, folder=settings.data_dir / "search-index")
     meters.sampled_gauge(
         "negotiator_catalogue_index_tools",
         "Tools in the search index of a worker; the greatest",
@@ -123,6 +126,7 @@ def build_services(settings: Settings) -> Services:
         secret=secret,
         catalogue_index=catalogue,
         store=store,
+        lagging=lagging,
         keyring=keyring,
         credentials=credentials,
         rate_levels=rate_levels,
@@ -175,6 +179,18 @@ def _store(settings: Settings, meters: MetricRegistry, overload: OverloadRecord)
             lambda state=state: getattr(store.load, state),
             state=state,
         )
+    return _with_traces(settings, store)
+
+
+def _lagging(settings: Settings, primary: Store) -> LaggingReads:
+    if not settings.replica_url:
+        return LaggingReads(primary)
+    replica = make_store(settings.replica_url, connections=settings.database_connections)
+    bound = settings.replica_lag_seconds
+    return LaggingReads(primary, _with_traces(settings, replica), bound=bound)
+
+
+def _with_traces(settings: Settings, store: Store) -> Store:
     if not settings.traces_url:
         return store
     from negotiator.store.traced_store import TracedStore  # only where traces are on

@@ -25,7 +25,7 @@ from negotiator.http.cursors import Cursors
 from negotiator.http.operation import LINES, Answer, Call, Operation
 from negotiator.schema import NoInput
 from negotiator.store.statement import Transaction
-from negotiator.store.store import Store
+from negotiator.store.store import Reads, Store
 
 _TAG: Final = "exchange"
 _CHUNK: Final = 1_000
@@ -42,6 +42,7 @@ class CatalogueExchange:
 
     base: str
     store: Store
+    lagging: Reads
     cursors: Cursors
     catalogue_index: CatalogueIndex
     _export: tuple[int, bytes] = (-1, b"")
@@ -107,7 +108,7 @@ class CatalogueExchange:
 
     async def export(self, call: Call[NoInput]) -> Answer:
         """Every active or deprecated tool, oldest change first."""
-        seq = await self.store.read(change_queries.latest)
+        seq = await self.lagging.read(change_queries.latest)
         gzipped = "gzip" in call.headers.get("accept-encoding", "")
         headers = listing_answers.cache_headers(call.caller, _export_tag(seq, gzipped=gzipped))
         if (unchanged := listing_answers.not_modified(call, headers)) is not None:
@@ -217,7 +218,7 @@ class CatalogueExchange:
                 chunk = change_queries.tools_since(tx, seq, limit=_CHUNK)
             return change_queries.latest(tx), found
 
-        seq, documents = await self.store.scan(unit)
+        seq, documents = await self.lagging.scan(unit)
         return seq, await thread_pools.FILES.run_unhurried(_packed, documents)
 
 

@@ -26,7 +26,7 @@ from negotiator.http.cursors import Cursors
 from negotiator.http.operation import Answer, Call, Operation, ToolOffer
 from negotiator.schema import NoInput
 from negotiator.store.statement import Transaction
-from negotiator.store.store import Store
+from negotiator.store.store import Reads, Store
 
 _TAG: Final = "tools"
 TOOLS_PATH: Final = "/api/v1/tools"
@@ -41,6 +41,7 @@ class CatalogueListing:
 
     base: str
     store: Store
+    lagging: Reads
     cursors: Cursors
     catalogue_index: CatalogueIndex
     _cache: BoundedCache[str, tuple[bytes, str | None]] = field(
@@ -242,7 +243,7 @@ class CatalogueListing:
         def unit(tx: Transaction) -> tuple[list[dict[str, Any]], int]:
             return change_queries.page(tx, since, limit=query.limit + 1), change_queries.latest(tx)
 
-        found, latest = await self.store.read(unit)
+        found, latest = await self.lagging.read(unit)
         headers = listing_answers.cache_headers(
             call.caller, listing_answers.weak_tag("changes", latest, since, query.limit)
         )

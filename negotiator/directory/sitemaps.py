@@ -18,7 +18,7 @@ from negotiator.discovery.documents import document_response
 from negotiator.discovery.site import SiteDescription
 from negotiator.errors import NotFound
 from negotiator.store.statement import Query
-from negotiator.store.store import Store
+from negotiator.store.store import Reads
 
 PAGES_SITEMAP: Final = "/sitemap/pages.xml"
 TOOLS_SITEMAP: Final = "/sitemap/tools/{part}"
@@ -48,7 +48,7 @@ _PART = Query(
 class Sitemaps:
     """The sitemap files; those of tools are read per request."""
 
-    store: Store
+    lagging: Reads
     site: SiteDescription
 
     def routes(self) -> list[Route]:
@@ -60,7 +60,7 @@ class Sitemaps:
 
     async def index(self, request: Request) -> Response:
         """The index of all sitemap files."""
-        count = await self.store.scan(lambda tx: tx.one(_COUNT)) or 0
+        count = await self.lagging.scan(lambda tx: tx.one(_COUNT)) or 0
         parts = [
             TOOLS_SITEMAP.format(part=part + 1) for part in range(-(-count // TOOLS_PER_SITEMAP))
         ]
@@ -79,7 +79,7 @@ class Sitemaps:
         if not (part.isascii() and part.isdigit() and int(part[:9]) > 0 and part[0] != "0"):
             return _missing()
         skipped = (int(part[:9]) - 1) * TOOLS_PER_SITEMAP
-        found = await self.store.scan(lambda tx: tx.all(_PART, skipped=skipped))
+        found = await self.lagging.scan(lambda tx: tx.all(_PART, skipped=skipped))
         if not found:
             return _missing()
         listed = [

@@ -19,8 +19,7 @@ from negotiator.memory.schemas_wins import WinRole
 from negotiator.memory.wins_savings import gains_when_higher
 from negotiator.schema import Strict
 from negotiator.scopes import MEMORIES_READ
-from negotiator.store.statement import Transaction
-from negotiator.store.store import Store
+from negotiator.store.store import Reads, Store
 from negotiator.values import ShortText
 from negotiator.written_values import CurrencyCode
 
@@ -98,6 +97,7 @@ _FLOOR: Final[PrivacyFloorView] = {
 @dataclass(frozen=True, slots=True)
 class BenchmarkRoutes:
     store: Store
+    lagging: Reads
 
     def operations(self) -> list[Operation]:
         return [
@@ -121,18 +121,14 @@ class BenchmarkRoutes:
         ]
 
     async def get(self, call: Call[BenchmarkQuery]) -> dict[str, Any]:
-        """The caller's figures and the contributors', read in one snapshot."""
+        """The caller's figures, and the contributors', whose deals are weeks old and may be read where they lag."""
         owner, cell, now = call.caller.principal, cell_for(call.input), values.now()
 
-        def unit(tx: Transaction) -> dict[str, Any]:
-            contributors = benchmarks_figures.pooled_figures(tx, owner, cell, now)
-            return {
-                **benchmarks_figures.own_figures(tx, owner, cell, now),
-                "contributors": contributors,
-                "floor": _FLOOR,
-            }
-
-        return await self.store.scan(unit)
+        own = await self.store.scan(lambda tx: benchmarks_figures.own_figures(tx, owner, cell, now))
+        contributors = await self.lagging.scan(
+            lambda tx: benchmarks_figures.pooled_figures(tx, owner, cell, now)
+        )
+        return {**own, "contributors": contributors, "floor": _FLOOR}
 
 
 def cell_for(query: BenchmarkQuery) -> BenchmarkCell:

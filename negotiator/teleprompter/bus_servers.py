@@ -1,16 +1,11 @@
 """Buses over a server that several machines share: PostgreSQL (LISTEN and NOTIFY) and Redis (pub/sub)."""
 
 import asyncio
-import contextlib
-from abc import ABC, abstractmethod
-from collections import deque
-from collections.abc import Awaitable, Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from contextvars import Context
 from functools import partial
-from typing import Any, Final, cast
+from typing import Any, Final
 
-from negotiator.fault_log import FaultLog
 from negotiator.settings import Settings
 from negotiator.teleprompter.bus import (
     Bus,
@@ -18,151 +13,27 @@ from negotiator.teleprompter.bus import (
     DatagramBus,
     LocalBus,
 )
-
-_WAITING: Final = 1024
-_BATCH: Final = 64
-_RETRY_SECONDS: Final = 0.5
-_PATIENCE: Final = 3.0
-"""Seconds for a connection, for sending, and until a line of this process has come back to it."""
-_BEAT_SECONDS: Final = 5.0
-_TOLD_AFTER: Final = 60.0
-"""Seconds after which the log tells that a bus is away; limits and store have told of a server's fault before."""
-_SETTLED_WITHIN: Final = 2.0
-_SETTLE_STEP: Final = 0.01
+from negotiator.teleprompter.bus_connection import PATIENCE, ServerConnection, make_redis_client
+from negotiator.teleprompter.redis_cluster_bus import RedisClusterBus
 
 
-class SendQueue:
-    """Messages waiting for the network, sent in batches of up to 64. The oldest are lost when more than 1,024 wait."""
-
-    def __init__(self, send: Callable[[Sequence[bytes]], Awaitable[None]]) -> None:
-        self._send = send
-        self._waiting: deque[bytes] = deque(maxlen=_WAITING)
-        self._news = asyncio.Event()
-        self._under_way = 0
-
-    def add(self, line: bytes) -> None:
-        self._waiting.append(line)
-        self._news.set()
-
-    async def settle(self) -> None:
-        """Wait until all messages are sent, at most `_SETTLED_WITHIN` seconds."""
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(_SETTLED_WITHIN):
-                while self._waiting or self._under_way:
-                    await asyncio.sleep(_SETTLE_STEP)
-
-    def clear(self) -> None:
-        """Drop what waits."""
-        self._waiting.clear()
-
-    async def run(self) -> None:
-        while True:
-            await self._news.wait()
-            self._news.clear()
-            try:
-                while self._waiting:
-                    self._under_way = min(len(self._waiting), _BATCH)
-                    async with asyncio.timeout(_PATIENCE):
-                        await self._send([self._waiting.popleft() for _ in range(self._under_way)])
-            finally:
-                self._under_way = 0
-
-
-class ServerBus(ABC):
-    """What the buses over a server share: a message goes to this process at once and to the others by a queue.
-
-    Each process also sends lines to itself: one that does not come back means that the connection is lost, which a
-    connection on which nothing happens does not show. While it is lost, messages to other processes are dropped. When
-    it is back, every follower in this process is woken and reads what it missed.
-    """
+class ServerBus(ServerConnection):
+    """A bus over one server: a message goes to this process at once and to the others by the server."""
 
     def __init__(self, local: LocalBus | None = None) -> None:
-        self._local = local or LocalBus()
-        self._codec = self._local.codec
-        self._queue = SendQueue(self._send)
-        self._heard = asyncio.Event()
-        self._task: asyncio.Task[None] | None = None
-        self._faults = FaultLog(
-            "live events of other processes come up to two seconds late", patience=_TOLD_AFTER
-        )
+        words = "live events of other processes come up to two seconds late"
+        super().__init__(local or LocalBus(), words)
 
     def tell(self, session: str, message: bytes = b"") -> None:
         self._local.tell(session, message)
-        self._start()
-        if not self._faults.error:
-            self._queue.add(self._codec.write(session, message))
+        self.start()
+        self.send(self._codec.write(session, message))
 
     @contextmanager
     def following(self, *names: str) -> Generator[BusSubscription]:
-        self._start()
+        self.start()
         with self._local.following(*names) as subscription:
             yield subscription
-
-    async def close(self) -> None:
-        """Send what waits, then close the connections."""
-        await self._queue.settle()
-        if self._task is not None:
-            self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
-            self._task = None
-        await self._disconnect()
-
-    def _start(self) -> None:
-        if self._task is None:
-            # An empty context: the task outlives the request that happens to start it.
-            self._task = asyncio.create_task(self._stay_connected(), context=Context())
-
-    async def _stay_connected(self) -> None:
-        while True:
-            try:
-                await self._run_connection()
-            except Exception as fault:
-                self._faults.failed(repr(_first(fault)))
-                self._queue.clear()
-            await asyncio.sleep(_RETRY_SECONDS)
-
-    async def _send_and_beat(self) -> None:
-        """Send what waits, on a connection that listens; raises when sending fails or no line comes back."""
-        async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(self._queue.run())
-            tasks.create_task(self._beat())
-
-    async def _beat(self) -> None:
-        connected = False
-        while True:
-            self._heard.clear()
-            self._queue.add(self._codec.write("", b""))
-            async with asyncio.timeout(_PATIENCE):
-                await self._heard.wait()
-            if not connected:
-                connected = True
-                self._faults.worked()
-                self._local.wake_all()
-            await asyncio.sleep(_BEAT_SECONDS)
-
-    def _receive(self, line: bytes) -> None:
-        if self._codec.is_own(line):
-            self._heard.set()
-        elif (received := self._codec.read(line)) is not None:
-            self._local.tell(*received)
-
-    @abstractmethod
-    async def _run_connection(self) -> None:
-        """Connect, listen, and run `_send_and_beat`, until something fails."""
-
-    @abstractmethod
-    async def _send(self, lines: Sequence[bytes]) -> None: ...
-
-    @abstractmethod
-    async def _disconnect(self) -> None: ...
-
-
-def _first(fault: Exception) -> Exception:
-    """The first of the faults in a group of tasks."""
-    while isinstance(fault, ExceptionGroup):
-        fault = cast("ExceptionGroup[Exception]", fault).exceptions[0]
-    return fault
 
 
 _POSTGRES_CHANNEL: Final = "negotiator_teleprompter"
@@ -181,7 +52,7 @@ class PostgresBus(ServerBus):
 
         super().__init__(local)
         self._engine = create_async_engine(
-            url, poolclass=NullPool, connect_args={"timeout": _PATIENCE}
+            url, poolclass=NullPool, connect_args={"timeout": PATIENCE}
         )
         self._driver: Any = None
 
@@ -190,7 +61,7 @@ class PostgresBus(ServerBus):
             raw = await connection.get_raw_connection()
             self._driver = raw.driver_connection
             try:
-                async with asyncio.timeout(_PATIENCE):
+                async with asyncio.timeout(PATIENCE):
                     await self._driver.add_listener(_POSTGRES_CHANNEL, self._notified)
                 lost = asyncio.Event()
                 self._driver.add_termination_listener(partial(_set, lost))
@@ -225,18 +96,15 @@ _POLL_SECONDS: Final = 5.0
 
 
 class RedisBus(ServerBus):
-    """One pub/sub channel of a Redis server for all sessions; a cluster passes it on between its servers."""
+    """One pub/sub channel of a Redis server for all sessions."""
 
     def __init__(self, url: str, local: LocalBus | None = None) -> None:
-        # A late import: a worker without Redis does not load its client.
-        from redis.asyncio import Redis
-
         super().__init__(local)
-        self._client: Any = Redis.from_url(url, socket_connect_timeout=_PATIENCE)  # pyright: ignore[reportUnknownMemberType]
+        self._client = make_redis_client(url)
 
     async def _run_connection(self) -> None:
         async with self._client.pubsub(ignore_subscribe_messages=True) as subscription:
-            async with asyncio.timeout(_PATIENCE):
+            async with asyncio.timeout(PATIENCE):
                 await subscription.subscribe(_REDIS_CHANNEL)
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(self._send_and_beat())
@@ -263,8 +131,10 @@ def make_bus(settings: Settings, local: LocalBus | None = None) -> Bus:
 
     `local` is its part within this process, if it is to be another one than usual.
     """
+    if settings.is_redis_cluster:
+        return RedisClusterBus(settings.redis_server_url, local)
     if settings.redis_url:
-        return RedisBus(settings.redis_server_url, local)
+        return RedisBus(settings.redis_url, local)
     if settings.database_url.startswith("sqlite"):
         return DatagramBus(settings.data_dir / "bus", local)
     return PostgresBus(settings.database_url, local)

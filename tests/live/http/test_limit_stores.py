@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import AsyncGenerator, Callable, Generator
+from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
 from typing import Final
 
@@ -24,7 +24,6 @@ from negotiator.store import atomic_updates
 from negotiator.store.store import make_store
 from tests.conftest import Change
 from tests.contract.requirements import covers
-from tests.helpers.redis_cluster import RedisCluster, running_redis_cluster
 
 SLOW: Final = RateBudget("slow", 10, 36_000, 10)
 QUICK: Final = RateBudget("quick", 20, 1, 1)
@@ -61,13 +60,6 @@ async def make(
         await limiter.close()
     for store in stores:
         await store.close()
-
-
-@pytest.fixture(scope="module")
-def redis_cluster() -> Generator[RedisCluster]:
-    """Six servers for all tests here."""
-    with running_redis_cluster() as cluster:
-        yield cluster
 
 
 def _url(request: pytest.FixtureRequest, tmp_path: Path, migrated: Path) -> str:

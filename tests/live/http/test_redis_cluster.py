@@ -1,4 +1,4 @@
-"""Budgets over a Redis Cluster that loses a shard, and events over its servers."""
+"""Budgets over a Redis Cluster that loses a shard, and what the doctor says of it."""
 
 import asyncio
 import time
@@ -8,11 +8,12 @@ from typing import Final
 
 import pytest
 
+from negotiator.cli.doctor_checks import Finding, Patient, check_redis
 from negotiator.http.limit_stores import FileLimitStore, RedisClusterLimitStore
 from negotiator.http.limits import RateBudget
-from negotiator.teleprompter.bus_servers import RedisBus
+from negotiator.settings_files import SettingsSources
 from tests.conftest import make_settings
-from tests.helpers.redis_cluster import running_redis_cluster
+from tests.helpers.redis_cluster import SHARDS, running_redis_cluster
 
 BUDGET: Final = RateBudget("default", 10, 36_000, 10)
 KEYS: Final = [f"default:agent{number}" for number in range(30)]
@@ -44,7 +45,7 @@ async def test_a_budget_is_exact_over_machines_and_lasts_when_a_server_is_lost(
         assert set(taken.values()) == {6}
         assert [machine.state() for machine in machines] == ["ok", "ok"]
 
-        cluster.kill_owner(f"negotiator:limit:{KEYS[0]}")
+        cluster.kill(cluster.owner(f"negotiator:limit:{KEYS[0]}"))
         lost = await _take(machines, 1)
         assert set(lost.values()) == {2}, "nobody is refused what is left"
         assert machines[0].state().startswith("lesser: away")
@@ -59,19 +60,30 @@ async def test_a_budget_is_exact_over_machines_and_lasts_when_a_server_is_lost(
             await machine.close()
 
 
-@pytest.mark.asyncio
-async def test_an_event_reaches_the_followers_at_another_server(tmp_path: Path) -> None:
-    with running_redis_cluster() as cluster:
-        here, there = (RedisBus(f"redis://127.0.0.1:{port}") for port in cluster.ports[:2])
-        with there.following("tps_1") as followed, here.following("tps_2"):
-            ends = time.monotonic() + 20
-            heard: list[bytes] = []
-            while not any(heard):
-                here.tell("tps_1", b"growing")
-                heard += await followed.listen(0.2)
-                assert time.monotonic() < ends
-        await here.close()
-        await there.close()
+def test_the_url_of_a_cluster_names_one_of_its_servers(tmp_path: Path) -> None:
     settings = make_settings(tmp_path, tmp_path, redis_url="rediss+cluster://redis.example:6379")
     assert settings.is_redis_cluster
     assert settings.redis_server_url == "rediss://redis.example:6379"
+
+
+@pytest.mark.asyncio
+async def test_doctor_says_whether_the_cluster_serves_all_slots(tmp_path: Path) -> None:
+    async def finding(url: str) -> Finding:
+        settings = make_settings(tmp_path, tmp_path, redis_url=url)
+        return (await check_redis(Patient(settings, SettingsSources({}, ()))))[0]
+
+    with running_redis_cluster() as cluster:
+        url = cluster.url.replace("redis:", "redis+cluster:")
+        assert await finding(url) == Finding(
+            "redis", "ok", "127.0.0.1 answers, its cluster serves all slots"
+        )
+        for number in (1, 1 + SHARDS):
+            cluster.kill(number)
+        ends = time.monotonic() + 20
+        while (found := await finding(url)).state == "ok":
+            await asyncio.sleep(0.05)
+            assert time.monotonic() < ends
+    assert (found.state, found.text) == (
+        "fault",
+        "the cluster of 127.0.0.1 does not serve all slots",
+    )
