@@ -4,9 +4,8 @@ from typing import Annotated, Any
 
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from sqlalchemy.ext.asyncio import create_async_engine
 
-from negotiator.cli.database import load_settings, open_store, run_unit
+from negotiator.cli.database import load_settings, on_connection, open_store, run_unit
 from negotiator.cli.output import JsonOption, async_command, print_result, print_table
 from negotiator.cli.tables import stderr_console
 from negotiator.errors import NotFound, Unavailable
@@ -62,8 +61,8 @@ async def index_memories(as_json: JsonOption = False) -> None:
     if settings.database_url.startswith("sqlite"):
         raise Unavailable("SQLite has no search rows: each worker searches memories.")
     async with open_store(settings) as store:
-        if not await store.read(search_rows.are_kept) and not await _create_rows(
-            settings.database_url
+        if not await store.read(search_rows.are_kept) and not await on_connection(
+            settings.database_url, create_search_rows
         ):
             raise Unavailable(
                 "The database has no pgvector 0.7 or newer, or this user may not create it: run "
@@ -71,15 +70,6 @@ async def index_memories(as_json: JsonOption = False) -> None:
             )
         done = await catch_up_all(store)
     print_result({"indexed": done}, f"{done} memories have a new search row.", as_json=as_json)
-
-
-async def _create_rows(url: str) -> bool:
-    engine = create_async_engine(url)
-    try:
-        async with engine.begin() as connection:
-            return await connection.run_sync(create_search_rows)
-    finally:
-        await engine.dispose()
 
 
 @memory_app.command("review")

@@ -17,6 +17,8 @@ from negotiator.console.page_renderer import PageRenderer
 from negotiator.console.page_router import LIVE_PATH, NavigationEntry, PageRouter
 from negotiator.directory.accounts_queries import RateLevels
 from negotiator.directory.catalogue_index import CatalogueIndex
+from negotiator.directory.catalogue_search import CatalogueSearch
+from negotiator.directory.database_search import DatabaseSearch
 from negotiator.discovery.authorization_metadata import resource_paths
 from negotiator.http.admission import OverloadRecord
 from negotiator.http.cursors import Cursors
@@ -74,7 +76,7 @@ class Services:
     agent_calls: AgentCallRecord
     mailer: Mailer
     mails: MailQueue
-    catalogue_index: CatalogueIndex
+    catalogue_search: CatalogueSearch
     page_router: PageRouter
 
 
@@ -103,7 +105,11 @@ def build_services(settings: Settings) -> Services:
     proofs = DpopProofChecker(store, base, secret, demands_nonce=settings.dpop_nonce)
     guard = _guard(settings, keys, credentials, proofs)
     limits = build_limits(settings, store, meters, pepper=secret)
-    catalogue = CatalogueIndex(store, built_from=lagging, folder=settings.data_dir / "search-index")
+    catalogue: CatalogueSearch = (
+        DatabaseSearch(store)
+        if settings.directory_search == "database"
+        else CatalogueIndex(store, built_from=lagging, folder=settings.data_dir / "search-index")
+    )
     meters.sampled_gauge(
         "negotiator_catalogue_index_tools",
         "Tools in the search index of a worker; the greatest",
@@ -124,7 +130,7 @@ def build_services(settings: Settings) -> Services:
         traces=traces,
         overload=overload,
         secret=secret,
-        catalogue_index=catalogue,
+        catalogue_search=catalogue,
         store=store,
         lagging=lagging,
         keyring=keyring,

@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import gc
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -17,7 +18,9 @@ import orjson
 from negotiator import thread_pools
 from negotiator.bounded_cache import BoundedCache
 from negotiator.directory import catalogue_queries, change_queries
+from negotiator.directory.catalogue_search import CategoryCounts
 from negotiator.directory.change_queries import ChangedTool
+from negotiator.directory.taxonomy import TAXONOMY
 from negotiator.directory.tool_vectors import ToolVectors
 from negotiator.fault_log import FaultLog
 from negotiator.store.statement import Transaction
@@ -26,6 +29,7 @@ from negotiator.store.store import Reads, Store
 if TYPE_CHECKING:
     from negotiator.directory.index_folder import IndexFolder, StoredIndex
     from negotiator.directory.search.index import IndexEntry, SearchIndex
+    from negotiator.directory.search.search import SearchPage, SearchRequest
     from negotiator.directory.search.vectors import SentenceVector
 
 _CHUNK: Final = 32
@@ -92,6 +96,9 @@ class CatalogueIndex:
                 await self._catch_up(newest)
         assert self._index is not None  # noqa: S101  set by `_catch_up`
         return self._index, self._seq
+
+    async def snapshot(self) -> "IndexSnapshot":
+        return IndexSnapshot(self, *await self.current())
 
     async def warm(self) -> None:
         """Build the index of a large catalogue before the first request; later apply new changes.
@@ -251,6 +258,45 @@ class CatalogueIndex:
 
     async def _read(self, ids: Sequence[str]) -> dict[str, bytes]:
         return await self._store.read(lambda tx: catalogue_queries.read_documents(tx, ids))
+
+
+@dataclass(frozen=True, slots=True)
+class IndexSnapshot:
+    """The catalogue in the index of this process."""
+
+    catalogue: CatalogueIndex
+    index: "SearchIndex"
+    seq: int
+
+    @property
+    def meaning(self) -> tuple[bool, int]:
+        return self.index.vectors.present, len(self.index.vectors.waiting)
+
+    async def search(self, request: "SearchRequest") -> "SearchPage":
+        from negotiator.directory.search.search import search_page
+
+        if request.is_plain:
+            return search_page(self.index, request)
+        if request.frozen is None:
+            request = replace(request, translated=self.index.translate(request.query))
+        vector = None
+        if request.sort == "relevance":
+            text = request.translated[1] if request.translated else request.query
+            vector = await self.catalogue.query_vector(text)
+        return search_page(self.index, replace(request, vector=vector))
+
+    async def first_named(self, words: Sequence[str]) -> str | None:
+        for word in words:
+            visible = [slot for slot in self.index.named(word) if self.index.visible()[slot]]
+            if visible:
+                return self.index.ids[min(visible)]
+        return None
+
+    async def category_counts(self) -> CategoryCounts:
+        updated = {slug: self.index.newest("category", slug) for slug in TAXONOMY}
+        return CategoryCounts(
+            self.index.counts("category"), self.index.counts("subcategory"), updated
+        )
 
 
 def _empty_index(folder: Path | None, *, building: bool = False) -> "SearchIndex":

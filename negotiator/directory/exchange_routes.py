@@ -9,7 +9,7 @@ import orjson
 
 from negotiator import thread_pools
 from negotiator.directory import catalogue_queries, change_queries, listing_answers, mcp_server_json
-from negotiator.directory.catalogue_index import CatalogueIndex
+from negotiator.directory.catalogue_search import CatalogueSearch
 from negotiator.directory.schemas_exchange import (
     ListServers,
     ServerEntry,
@@ -44,7 +44,7 @@ class CatalogueExchange:
     store: Store
     lagging: Reads
     cursors: Cursors
-    catalogue_index: CatalogueIndex
+    catalogue_search: CatalogueSearch
     _export: tuple[int, bytes] = (-1, b"")
     _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -125,7 +125,7 @@ class CatalogueExchange:
     async def servers(self, call: Call[ListServers]) -> Answer:
         """A page of servers in the registry's format."""
         query = call.input
-        _, seq = await self.catalogue_index.current()
+        seq = (await self.catalogue_search.snapshot()).seq
         headers = listing_answers.cache_headers(
             call.caller, listing_answers.weak_tag("servers", seq, query.model_dump_json())
         )
@@ -161,14 +161,9 @@ class CatalogueExchange:
 
         They may be fewer than the page's limit: some servers of the catalogue have no registry name.
         """
-        from negotiator.directory.search.search import search_page
-
-        index, _ = await self.catalogue_index.current()
-        request = await listing_answers.search_request(
-            query, self.cursors, self.catalogue_index, index
-        )
-        found = search_page(index, request)
-        documents = await self.catalogue_index.documents([hit.id for hit in found.hits])
+        catalogue = await self.catalogue_search.snapshot()
+        found = await catalogue.search(listing_answers.search_request(query, self.cursors))
+        documents = await self.catalogue_search.documents([hit.id for hit in found.hits])
         shown = [ToolView.model_validate_json(document) for document in documents]
         views = [view for view in shown if mcp_server_json.is_registered(view)]
         if version not in (None, "latest"):

@@ -13,7 +13,7 @@ import orjson
 
 from negotiator import values
 from negotiator.caller import Caller
-from negotiator.directory.catalogue_index import CatalogueIndex
+from negotiator.directory.catalogue_search import CategoryCounts
 from negotiator.directory.schemas_listing import FILTERS, ListTools
 from negotiator.directory.taxonomy import TAXONOMY
 from negotiator.http.cursors import Cursors
@@ -22,7 +22,6 @@ from negotiator.http.operation import Answer, Call
 from negotiator.search_terms import fold_text
 
 if TYPE_CHECKING:
-    from negotiator.directory.search.index import SearchIndex
     from negotiator.directory.search.search import SearchPage, SearchRequest
 
 _PUBLIC: Final = "public, max-age=60, stale-while-revalidate=300"
@@ -68,34 +67,28 @@ def items_object(items: bytes, rest: Mapping[str, Any]) -> bytes:
     return b'{"items":' + items + b"," + orjson.dumps(rest)[1:]
 
 
-def categories_with_counts(index: "SearchIndex") -> dict[str, Any]:
+def categories_with_counts(counts: CategoryCounts) -> dict[str, Any]:
     """The categories in their order with the number of tools (docs/contract 9.5), under both member names."""
-    tools, parts = index.counts("category"), index.counts("subcategory")
     listed = [
         {
             "slug": slug,
             "name": category.name,
             "description": category.description,
             "position": category.position,
-            "tool_count": tools.get(slug, 0),
+            "tool_count": counts.tools.get(slug, 0),
             "subcategories": [
-                {"slug": part, "name": name, "tool_count": parts.get(part, 0)}
+                {"slug": part, "name": name, "tool_count": counts.parts.get(part, 0)}
                 for part, name in category.subcategories.items()
             ],
-            "updated_at": values.timestamp_or_none(index.newest("category", slug) or None),
+            "updated_at": values.timestamp_or_none(counts.updated.get(slug) or None),
         }
         for slug, category in TAXONOMY.items()
     ]
     return {"categories": listed, "items": listed, "total": len(listed), "next_cursor": None}
 
 
-async def search_request(
-    query: ListTools, cursors: Cursors, catalogue_index: CatalogueIndex, index: "SearchIndex"
-) -> "SearchRequest":
-    """The request to this state of the index, with the query in English and its vector.
-
-    400 `invalid_cursor` for a cursor of another list.
-    """
+def search_request(query: ListTools, cursors: Cursors) -> "SearchRequest":
+    """The request for this list. 400 `invalid_cursor` for a cursor of another list."""
     from negotiator.directory.search.query import PinnedQuery
     from negotiator.directory.search.search import SearchRequest
 
@@ -106,14 +99,8 @@ async def search_request(
         if pinned:
             step, corrected, weights, *rest = pinned
             frozen = PinnedQuery(step, tuple((a, b) for a, b in corrected), tuple(weights), *rest)
-    if frozen is not None:
-        translated = frozen.translated
-    else:
-        read = index.translate(query.text)
-        translated = (read.language, read.text) if read else None
     since = query.updated_since
     sort = query.sort or ("relevance" if query.text else "popularity")
-    text = translated[1] if translated else query.text
     return SearchRequest(
         query=query.text,
         filters=_filters(query),
@@ -124,8 +111,7 @@ async def search_request(
         now=values.now(),
         after=position,
         frozen=frozen,
-        vector=await catalogue_index.query_vector(text) if sort == "relevance" else None,
-        translated=translated,
+        translated=frozen.translated if frozen else None,
     )
 
 

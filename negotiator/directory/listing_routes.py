@@ -8,7 +8,7 @@ import orjson
 from negotiator import values
 from negotiator.bounded_cache import BoundedCache
 from negotiator.directory import catalogue_queries, change_queries, listing_answers
-from negotiator.directory.catalogue_index import CatalogueIndex
+from negotiator.directory.catalogue_search import CatalogueSearch
 from negotiator.directory.schemas_listing import (
     AlternativeList,
     BatchGet,
@@ -43,7 +43,7 @@ class CatalogueListing:
     store: Store
     lagging: Reads
     cursors: Cursors
-    catalogue_index: CatalogueIndex
+    catalogue_search: CatalogueSearch
     _cache: BoundedCache[str, tuple[bytes, str | None]] = field(
         default_factory=lambda: BoundedCache[str, tuple[bytes, str | None]](_CACHE_BYTES)
     )
@@ -162,28 +162,21 @@ class CatalogueListing:
 
     async def list(self, call: Call[ListTools]) -> Answer:
         """A page of tools."""
-        from negotiator.directory.search.search import search_page
-
         query = call.input
-        index, seq = await self.catalogue_index.current()
+        catalogue = await self.catalogue_search.snapshot()
         parameters = query.model_dump_json(exclude_defaults=True)
         # A new tool is found by its words at once, by its meaning once it no longer waits for its vector.
-        meaning = (index.vectors.present, len(index.vectors.waiting))
-        tag = listing_answers.weak_tag(
-            seq, (values.now() // values.DAY, *meaning) if query.text else 0, parameters
-        )
+        changing = (values.now() // values.DAY, *catalogue.meaning) if query.text else 0
+        tag = listing_answers.weak_tag(catalogue.seq, changing, parameters)
         headers = listing_answers.cache_headers(call.caller, tag)
         if (unchanged := listing_answers.not_modified(call, headers)) is not None:
             return unchanged
         cached = self._cache.get(tag)
         if cached is None:
-            request = await listing_answers.search_request(
-                query, self.cursors, self.catalogue_index, index
-            )
-            found = search_page(index, request)
+            found = await catalogue.search(listing_answers.search_request(query, self.cursors))
             cursor = listing_answers.next_cursor(query, found, self.cursors)
             ids = [hit.id for hit in found.hits]
-            documents = dict(zip(ids, await self.catalogue_index.documents(ids), strict=True))
+            documents = dict(zip(ids, await self.catalogue_search.documents(ids), strict=True))
             link = (
                 listing_answers.next_link(f"{self.base}{TOOLS_PATH}", query, cursor)
                 if cursor
@@ -209,7 +202,7 @@ class CatalogueListing:
     async def alternatives(self, call: Call[ToolPath]) -> dict[str, Any]:
         """Tools of the same kind and subcategory, up to five."""
         tool = await self.store.read(lambda tx: catalogue_queries.require(tx, call.input.id))
-        found = await ToolAlternatives(self.catalogue_index).find_for(orjson.loads(tool.document))
+        found = await ToolAlternatives(self.catalogue_search).find_for(orjson.loads(tool.document))
         return {"items": [asdict(each) for each in found], "next_cursor": None}
 
     async def batch(self, call: Call[BatchGet]) -> Answer:
@@ -227,13 +220,14 @@ class CatalogueListing:
         return Answer(listing_answers.items_object(listing_answers.json_array(present), rest))
 
     async def categories(self, call: Call[NoInput]) -> Answer:
-        index, seq = await self.catalogue_index.current()
+        catalogue = await self.catalogue_search.snapshot()
         headers = listing_answers.cache_headers(
-            call.caller, listing_answers.weak_tag("categories", seq)
+            call.caller, listing_answers.weak_tag("categories", catalogue.seq)
         )
         if (unchanged := listing_answers.not_modified(call, headers)) is not None:
             return unchanged
-        return Answer(orjson.dumps(listing_answers.categories_with_counts(index)), headers=headers)
+        counts = await catalogue.category_counts()
+        return Answer(orjson.dumps(listing_answers.categories_with_counts(counts)), headers=headers)
 
     async def changes(self, call: Call[ListChanges]) -> Answer:
         """A page of changes; `last` is the next value of `since`."""

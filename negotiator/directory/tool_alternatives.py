@@ -7,15 +7,12 @@ Alternatives share the tool's category and a subcategory.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import orjson
 
-from negotiator.directory.catalogue_index import CatalogueIndex
+from negotiator.directory.catalogue_search import CatalogueSearch
 from negotiator.directory.taxonomy import TAXONOMY
-
-if TYPE_CHECKING:
-    from negotiator.directory.search.index import SearchIndex
 
 _SOFTWARE: Final = re.compile(
     r"\b(?:saas|software|licen[cs]es?|seats?|subscriptions?|cloud|apis?|tokens?|hosting|platform|apps?|"
@@ -41,9 +38,9 @@ class ToolAlternative:
 
 @dataclass(frozen=True, slots=True)
 class ToolAlternatives:
-    """Finds alternatives with the search index."""
+    """Finds alternatives by searches of the catalogue."""
 
-    catalogue_index: CatalogueIndex
+    catalogue_search: CatalogueSearch
 
     async def find(self, sellers: Sequence[str], texts: Sequence[str]) -> list[ToolAlternative]:
         """Alternatives to the tool that these texts name; empty unless one is recognised.
@@ -52,34 +49,47 @@ class ToolAlternatives:
         """
         if not any(_SOFTWARE.search(text) for text in (*sellers, *texts)):
             return []
-        index, _ = await self.catalogue_index.current()
-        tool_id = _recognised_tool(index, sellers, texts)
+        catalogue = await self.catalogue_search.snapshot()
+        tool_id = await catalogue.first_named(_joined_names(sellers, texts))
         if tool_id is None:
             return []
-        (document,) = await self.catalogue_index.documents([tool_id])
+        (document,) = await self.catalogue_search.documents([tool_id])
         return await self.find_for(orjson.loads(document))
 
     async def find_for(self, tool: dict[str, Any]) -> list[ToolAlternative]:
         """Alternatives to a tool, given as its record in JSON, the most similar first."""
-        index, _ = await self.catalogue_index.current()
-        others = await self.catalogue_index.documents(_others(index, tool))
-        return [_alternative(each, tool) for each in map(orjson.loads, others)][:_MOST]
+        others = await self._others(tool)
+        return [_alternative(each, tool) for each in others][:_MOST]
+
+    async def _others(self, tool: dict[str, Any]) -> list[dict[str, Any]]:
+        """Tools of the same kind and subcategory, most similar first, without those of the same publisher."""
+        from negotiator.directory.search.document_facts import facets_of
+        from negotiator.directory.search.search import SearchRequest
+
+        parts = tool["subcategories"][:1]
+        if not parts:
+            return []
+        words = " ".join(tool["tags"])[:256]
+        request = SearchRequest(
+            query=words,
+            filters={"subcategory": parts, "kind": [tool["kind"]], "status": ["active"]},
+            sort="relevance" if words else "proven",
+            limit=4 * _MOST,
+            is_plain=True,
+        )
+        found = await (await self.catalogue_search.snapshot()).search(request)
+        ids = [hit.id for hit in found.hits if hit.id != tool["id"]]
+        makers = set(_makers(tool))
+        others = map(orjson.loads, await self.catalogue_search.documents(ids))
+        return [each for each in others if makers.isdisjoint(facets_of(each)["publisher"])]
 
 
-def _recognised_tool(
-    index: "SearchIndex", sellers: Sequence[str], texts: Sequence[str]
-) -> str | None:
-    """The id of the tool with the longest name in the texts; in `texts` a name must be capitalised."""
+def _joined_names(sellers: Sequence[str], texts: Sequence[str]) -> list[str]:
+    """The possible names in the texts as single words, the longest first; in `texts` a name must be capitalised."""
     named = [name for text in sellers for name in _names(text)]
     named += [name for text in texts for name in _names(text) if name[0][0].isupper()]
-    for name in sorted(named, key=lambda each: -len("".join(each))):
-        joined = "".join(name).lower()
-        if len(joined) < _SHORTEST:
-            continue
-        visible = [slot for slot in index.named(joined) if index.visible()[slot]]
-        if visible:
-            return index.ids[min(visible)]
-    return None
+    joined = ("".join(name).lower() for name in named)
+    return sorted((word for word in joined if len(word) >= _SHORTEST), key=lambda word: -len(word))
 
 
 def _names(text: str) -> list[list[str]]:
@@ -91,25 +101,6 @@ def _names(text: str) -> list[list[str]]:
         for length in range(1, _LONGEST + 1)
         for start in range(len(found) - length + 1)
     ]
-
-
-def _others(index: "SearchIndex", tool: dict[str, Any]) -> list[str]:
-    """Ids of tools of the same kind and subcategory, most similar first, without those of the same publisher."""
-    from negotiator.directory.search.search import SearchRequest, search_page
-
-    parts = tool["subcategories"][:1]
-    if not parts:
-        return []
-    words = " ".join(tool["tags"])[:256]
-    request = SearchRequest(
-        query=words,
-        filters={"subcategory": parts, "kind": [tool["kind"]], "status": ["active"]},
-        sort="relevance" if words else "proven",
-        limit=4 * _MOST,
-    )
-    own = index.facets["publisher"].mask(_makers(tool), len(index))
-    found = [hit.id for hit in search_page(index, request).hits if hit.id != tool["id"]]
-    return [key for key in found if not own[index.slot(key)]]
 
 
 def _makers(tool: dict[str, Any]) -> list[str]:

@@ -17,6 +17,9 @@ from negotiator.errors import Unavailable
 from negotiator.fault_log import FaultLog
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from negotiator.directory.search.index import SearchIndex
     from negotiator.directory.search.vectors import SentenceVector
 
@@ -73,6 +76,23 @@ class ToolVectors:
             self._queries.put(text, found, found.nbytes)
         return found
 
+    @property
+    def model(self) -> str:
+        """The model that computes, with its version."""
+        return self._embedder.model
+
+    async def prepare(self) -> None:
+        """Load the model; 503 when that fails."""
+        await self._embedder.prepare()
+
+    async def compute(self, tools: Sequence[Sequence[str]]) -> "list[NDArray[np.float16]]":
+        """The unit vector of each tool's texts, of which each has as many."""
+        import numpy as np
+
+        rows = await self._embedder.embed([text for texts in tools for text in texts])
+        sums = rows.reshape(len(tools), -1, rows.shape[1]).sum(axis=1)
+        return [(vector / np.linalg.norm(vector)).astype("<f2") for vector in sums]
+
     async def fill(self, index: "SearchIndex", documents: DocumentReader) -> None:
         """Give the index the vectors that it waits for: stored ones, and new ones unless another worker computes."""
         try:
@@ -122,10 +142,7 @@ class ToolVectors:
         same = {slot: found for slot, found in texts.items() if digest_of(found) == batch[slot]}
         if not same:
             return
-        rows = await self._embedder.embed([text for found in same.values() for text in found])
-        for slot, found in zip(same, rows.reshape(len(same), -1, rows.shape[1]), strict=True):
-            vector = found.sum(axis=0)
-            short = (vector / np.linalg.norm(vector)).astype("<f2")
+        for slot, short in zip(same, await self.compute(list(same.values())), strict=True):
             file.write(batch[slot] + short.tobytes())
             index.vectors.put(slot, batch[slot], short.astype(np.float32))
         file.flush()

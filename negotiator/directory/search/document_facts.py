@@ -94,7 +94,7 @@ def facets_of(document: dict[str, Any]) -> dict[str, list[str | None]]:
         "licence": [document["licence"]],
         "open_source": [_truth(document["open_source"])],
         "verified": [_truth(bool(publisher.get("verified")))],
-        "publisher": [fold_text(maker) for maker in makers if maker],
+        "publisher": list(dict.fromkeys(fold_text(maker) for maker in makers if maker)),
         "status": [document["status"]],
     }
 

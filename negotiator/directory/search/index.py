@@ -3,7 +3,6 @@
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -17,25 +16,19 @@ from negotiator.directory.search.columns import (
     NumberColumn,
     Slots,
 )
+from negotiator.directory.search.corrections import QueryCorrector
 from negotiator.directory.search.document_facts import SearchFacts
 from negotiator.directory.search.known_words import KnownWords
-from negotiator.directory.search.languages import QueryTranslator, Translation
+from negotiator.directory.search.languages import QueryTranslator
 from negotiator.directory.search.postings import InvertedIndex
 from negotiator.directory.search.ranking import Standing
-from negotiator.directory.search.spelling import (
-    SHORTEST_WORD,
-    NearWord,
-    allowed_edits,
-    nearest_word,
-    split_word,
-)
-from negotiator.directory.search.terms import Synonyms, joined, stem
+from negotiator.directory.search.terms import Synonyms, stem
 from negotiator.directory.search.text_index import TextIndex
 from negotiator.directory.search.vectors import VectorColumn, sentences_of
 
 SortOrder = Literal["relevance", "popularity", "proven", "updated", "created", "name"]
 VISIBLE_STATUSES: Final = ("active", "deprecated")
-_WIDE: Final = {"tag": 12, "subcategory": 3, "interface": 7, "publisher": 2}
+FACET_WIDTHS: Final = {"tag": 12, "subcategory": 3, "interface": 7, "publisher": 2}
 _SINGLE: Final = (
     *("category", "kind", "auth", "pricing", "licence"),
     *("open_source", "verified", "status"),
@@ -63,7 +56,7 @@ class StagedEntries:
     words: Any
 
 
-class SearchIndex:
+class SearchIndex(QueryCorrector):
     """All tools, searchable. `stage` may run on a thread while others search; everything else is not thread-safe."""
 
     def __init__(
@@ -75,13 +68,13 @@ class SearchIndex:
         building: bool = False,
     ) -> None:
         self.synonyms = synonyms
-        self._translator = translator
+        self.translator = translator
         self.texts = TextIndex()
         self.words = KnownWords(folder, building=building)
         self.vectors = VectorColumn()
         self.ids: list[str] = []
         self.facets = {name: FacetColumn() for name in _SINGLE} | {
-            name: FacetColumn(width) for name, width in _WIDE.items()
+            name: FacetColumn(width) for name, width in FACET_WIDTHS.items()
         }
         self.saves, self.updated = NumberColumn(np.int64), NumberColumn(np.int64)
         self.proven = NumberColumn(np.int64)
@@ -228,39 +221,17 @@ class SearchIndex:
         self.visible()
         return self._all_visible
 
-    def translate(self, text: str) -> Translation | None:
-        """A German, French or Spanish query in English; None for any other, and for the name of a tool."""
-        if self._translator is None or self.named(joined(text)):
-            return None
-        return self._translator.translate(text, lambda word: self._count(word) > 0)
+    def count(self, word: str) -> int:
+        return self.texts.count(stem(word))
 
-    def correct_words(self, words: Sequence[str]) -> dict[str, str]:
-        """Corrections of words that no tool has: two words joined, a similar word, or a word split in two."""
-        unknown = {word for word in words if self._count(word) == 0}
-        found = {
-            f"{one} {two}": one + two
-            for one, two in pairwise(words)
-            if not unknown.isdisjoint((one, two)) and self._count(one + two)
-        }
-        unknown.difference_update(*(pair.split() for pair in found))
-        for word in words:
-            if word in unknown:
-                near = self._nearest_word(word)
-                if read := near.word if near else split_word(word, self._count):
-                    found[word] = read
-        return found
+    def count_named(self, word: str) -> int:
+        return len(self._exact.get(word, ()))
 
-    def correct_name(self, word: str) -> str | None:
-        """The tool name nearest to a query written as one word; None when none is near, or a word is nearer."""
-        candidates = self.words.near("name", word, allowed_edits(word))
-        near = nearest_word(word, candidates, lambda each: len(self._exact.get(each, ())))
-        if near is None:
-            return None
-        other = self._nearest_word(word)
-        if other is not None and other[:2] < near[:2]:
-            return None
-        written = (self._names[slot] for slot in self._exact[near.word])
-        return min((name for name in written if joined(name) == near.word), default=near.word)
+    def names_of(self, word: str) -> list[str]:
+        return [self._names[slot] for slot in self._exact.get(word, ())]
+
+    def near(self, field: str, word: str, most: int) -> list[str]:
+        return self.words.near(field, word, most)
 
     def keys(
         self, sort: SortOrder, at: Slots, scores: NDArray[np.int64] | None
@@ -326,15 +297,6 @@ class SearchIndex:
         self._exact_of[slot] = facts.exact
         for name in facts.exact:
             self._exact[name] = (*self._exact.get(name, ()), slot)
-
-    def _count(self, word: str) -> int:
-        return self.texts.count(stem(word))
-
-    def _nearest_word(self, word: str) -> NearWord | None:
-        if len(word) < SHORTEST_WORD:
-            return None
-        candidates = self.words.near("word", word, allowed_edits(word))
-        return nearest_word(word, candidates, self._count)
 
     def _ranked(self) -> NDArray[np.int64]:
         """The rank of every tool by id. Ids rise with time, so a new tool nearly always ranks last."""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -11,10 +11,11 @@ from negotiator.directory.search import ranking
 from negotiator.directory.search.columns import Mask, Slots
 from negotiator.directory.search.document_facts import field_names
 from negotiator.directory.search.index import SearchIndex, SortOrder
-from negotiator.directory.search.matching import BEST, QueryMatches, QueryScope, find_matches
-from negotiator.directory.search.query import PinnedQuery
+from negotiator.directory.search.matching import BEST, QueryMatches, find_matches
+from negotiator.directory.search.query import Demand, PinnedQuery, QueryUnit
 from negotiator.directory.search.ranking import Ints
-from negotiator.directory.search.text_index import fields_of
+from negotiator.directory.search.terms import Synonyms
+from negotiator.directory.search.text_index import TextMatches, UnitMatches, fields_of
 from negotiator.directory.search.vectors import SentenceVector
 
 
@@ -24,7 +25,8 @@ class SearchRequest:
 
     `filters` are OR within a name and AND across names; `after` and `frozen` are `SearchPage.last` and
     `SearchPage.frozen` of the page before; `now` is in milliseconds; `vector` is the query's sentence vector;
-    `translated` its language and English text, unless it is English.
+    `translated` its language and English text, unless it is English. `is_plain` says that the query is to be searched
+    as it is: not translated, and by words alone.
     """
 
     query: str = ""
@@ -39,6 +41,7 @@ class SearchRequest:
     frozen: PinnedQuery | None = None
     vector: SentenceVector | None = None
     translated: tuple[str, str] | None = None
+    is_plain: bool = False
 
 
 class SearchHit(NamedTuple):
@@ -59,6 +62,75 @@ class SearchPage:
     normalized: str
     frozen: PinnedQuery | None
     facets: dict[str, list[tuple[str, int]]]
+
+
+_Matches = QueryMatches[UnitMatches, TextMatches, int]
+
+
+@dataclass(frozen=True, slots=True)
+class IndexScope:
+    """The tools of an index that filters allow, and those of the usual status (None: all), how many of the best are
+    needed (None: all), and the query's sentence vector if meaning counts.
+    """
+
+    index: SearchIndex
+    allowed: Mask | None = None
+    usual: Mask | None = None
+    best: int | None = None
+    vector: SentenceVector | None = None
+
+    @property
+    def synonyms(self) -> Synonyms:
+        return self.index.synonyms
+
+    @property
+    def size(self) -> int:
+        return len(self.index)
+
+    @property
+    def is_filtered(self) -> bool:
+        return self.allowed is not self.usual
+
+    @property
+    def has_meaning(self) -> bool:
+        return self.vector is not None and self.index.vectors.present
+
+    def without_filters(self) -> Self:
+        return replace(self, allowed=self.usual)
+
+    def units(self, units: Sequence[QueryUnit]) -> list[UnitMatches]:
+        return self.index.texts.units(units)
+
+    def match(
+        self, units: Sequence[UnitMatches], weights: Sequence[float], demand: Demand
+    ) -> TextMatches:
+        factors = self.index.factor.first(self.size)
+        return self.index.texts.match(
+            units, weights, demand, factors, allowed=self.allowed, best=self.best
+        )
+
+    def named(self, word: str) -> list[int]:
+        named = self.index.named(word)
+        return named if self.allowed is None else [slot for slot in named if self.allowed[slot]]
+
+    def likest(self, most: int) -> list[float]:
+        likest: list[float] = np.sort(self._likeness())[-most:].tolist()
+        return likest
+
+    def neighbours(self, least: float) -> list[int]:
+        found: list[int] = np.flatnonzero(self._likeness() >= least).tolist()
+        return found
+
+    def correct_words(self, words: Sequence[str]) -> dict[str, str]:
+        return self.index.correct_words(words)
+
+    def correct_name(self, word: str) -> str | None:
+        return self.index.correct_name(word)
+
+    def _likeness(self) -> SentenceVector:
+        assert self.vector is not None  # noqa: S101  `has_meaning` says so
+        found = self.index.vectors.all_likeness(self.vector, self.size)
+        return found if self.allowed is None else found * self.allowed
 
 
 def search_page(index: SearchIndex, request: SearchRequest) -> SearchPage:
@@ -98,27 +170,33 @@ def search_page(index: SearchIndex, request: SearchRequest) -> SearchPage:
 
 def _matches(
     index: SearchIndex, request: SearchRequest, masks: Mapping[str, Mask]
-) -> tuple[QueryMatches, Slots | None]:
+) -> tuple[_Matches, Slots | None]:
     """The matches of the query; and all that match it whatever the filters, if facets are counted."""
     by_relevance = request.sort == "relevance"
     usual = masks.get("status")
-    scope = QueryScope(
+    scope = IndexScope(
+        index,
         _every(masks) if masks.keys() - {"status"} else usual,
         usual,
         BEST if by_relevance and request.after is None else None,
         request.vector if by_relevance else None,
     )
     text = request.translated[1] if request.translated else request.query
-    found = find_matches(index, text, scope, frozen=request.frozen, now=request.now)
+    found = _with_others(find_matches(scope, text, frozen=request.frozen, now=request.now))
     if request.translated:
         found = replace(found, frozen=replace(found.frozen, translated=request.translated))
     if not request.facets:
         return found, None
     if not scope.is_filtered:
         return found, found.found.every
-    wide = QueryScope(vector=scope.vector)
-    again = find_matches(index, text, wide, frozen=found.frozen, now=request.now)
+    wide = IndexScope(index, vector=scope.vector)
+    again = _with_others(find_matches(wide, text, frozen=found.frozen, now=request.now))
     return found, again.found.every
+
+
+def _with_others(found: _Matches) -> _Matches:
+    """The matches with the tools of that name and those near in meaning among them."""
+    return replace(found, found=found.found.union([*found.named, *found.neighbours]))
 
 
 def _masks(index: SearchIndex, request: SearchRequest) -> dict[str, Mask]:
@@ -155,7 +233,7 @@ def _window(index: SearchIndex, request: SearchRequest, keys: Ints) -> Slots:
     return selected[keys[selected].argsort()[::-1]]
 
 
-def _scores(index: SearchIndex, matches: QueryMatches, vector: SentenceVector | None) -> Ints:
+def _scores(index: SearchIndex, matches: _Matches, vector: SentenceVector | None) -> Ints:
     """The scores of the matches: those with the name are above all others, those not among the best below."""
     found, pinned = matches.found, matches.frozen
     at = found.slots
@@ -170,14 +248,14 @@ def _scores(index: SearchIndex, matches: QueryMatches, vector: SentenceVector | 
         else index.vectors.likeness(vector, at),
     )
     if matches.named:
-        scores[np.isin(at, list(matches.named))] += ranking.HIGHEST_SCORE
+        scores[np.isin(at, matches.named)] += ranking.HIGHEST_SCORE
     if pinned.floor:
         scores[found.preliminary <= pinned.floor] -= ranking.HIGHEST_SCORE
     return scores
 
 
 def _hits(
-    index: SearchIndex, at: Slots, found: QueryMatches | None, scores: Ints | None
+    index: SearchIndex, at: Slots, found: _Matches | None, scores: Ints | None
 ) -> list[SearchHit]:
     slots: list[int] = at.tolist()
     if found is None or scores is None:
@@ -185,15 +263,20 @@ def _hits(
     fields: list[int] = fields_of(found.units, at).tolist()
     highest = ranking.HIGHEST_SCORE
     raised = [score + highest if score < 0 else score for score in scores.tolist()]
-    parts = [max(0, min(score, highest)) / highest for score in raised]
+    named = frozenset(found.named)
     return [
-        SearchHit(index.ids[slot], score, _named(bits, exact=slot in found.named))
-        for slot, score, bits in zip(slots, parts, fields, strict=True)
+        SearchHit(index.ids[slot], shown_score(score), matched_fields(bits, exact=slot in named))
+        for slot, score, bits in zip(slots, raised, fields, strict=True)
     ]
 
 
+def shown_score(score: int) -> float:
+    """A score as answers have it, 0 to 1."""
+    return max(0, min(score, ranking.HIGHEST_SCORE)) / ranking.HIGHEST_SCORE
+
+
 @cache
-def _named(bits: int, *, exact: bool) -> tuple[str, ...]:
+def matched_fields(bits: int, *, exact: bool) -> tuple[str, ...]:
     """The fields with these bits, after `exact` for the tool's name; `meaning` when there are none."""
     fields = field_names(bits)
     return ("exact", *fields) if exact else fields or ("meaning",)

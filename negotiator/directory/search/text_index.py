@@ -22,7 +22,7 @@ _SHARES: Final = 64
 _FRACTIONS: Final = 2**12
 """A unit adds its share of the query's weight in 1/64 as an integer, and its weighted impact as a fraction in 1/2^12.
 float32 holds such sums exactly in whatever order they are added."""
-_HEAVY: Final = 0.35
+HEAVY: Final = 0.35
 """A unit with this share of the query's weight says what is looked for."""
 _FEW: Final = 2_000
 """Up to so many tools are looked up in each unit; more are added up over the whole catalogue."""
@@ -53,6 +53,11 @@ class UnitMatches:
     impacts: Floats
     fields: NDArray[np.uint16]
 
+    @property
+    def tools(self) -> int:
+        """The number of tools that match."""
+        return len(self.slots)
+
     def scores(self, share: float, whole: int) -> Floats:
         """What a tool scores by its code: `whole`, and as a fraction `share` times the impact."""
         fractions = np.rint(self.impacts * np.float32(share * _FRACTIONS))
@@ -75,6 +80,11 @@ class TextMatches:
     def total(self) -> int:
         """The number of all tools that match."""
         return len(self.every)
+
+    @property
+    def floor(self) -> float:
+        """The preliminary score below which matches are left out; 0 when none is."""
+        return float(self.preliminary.min()) if self.total > len(self.slots) else 0.0
 
     def union(self, slots: Sequence[int]) -> "TextMatches":
         """These and other tools, which match nothing of the text."""
@@ -142,7 +152,7 @@ class TextIndex:
         total = sum(weights) or 1.0
         parts = [
             (weight / total, unit, unit.scores(weight / total, whole))
-            for unit, weight, whole in zip(units, weights, _whole_shares(weights), strict=True)
+            for unit, weight, whole in zip(units, weights, whole_shares(weights), strict=True)
             if weight
         ]
         if not parts or (demand == "every" and len(parts) < len(units)):
@@ -233,7 +243,7 @@ def _added_up(
 ) -> tuple[NDArray[np.int64], Floats]:
     """The tools that match the parts as demanded and their scores, added up over all `size` tools."""
     sums, found = np.zeros(size, np.float32), np.zeros(size, np.uint8)
-    heavy = [unit for share, unit, _ in parts if share >= _HEAVY]
+    heavy = [unit for share, unit, _ in parts if share >= HEAVY]
     counted = heavy if demand == "most" and heavy else [unit for _, unit, _ in parts]
     least = len(parts) if demand == "every" else 2 if demand == "most" and not heavy else 1
     for _, unit, scores in parts:
@@ -244,7 +254,7 @@ def _added_up(
     return slots, sums.take(slots)
 
 
-def _whole_shares(weights: Sequence[float]) -> list[int]:
+def whole_shares(weights: Sequence[float]) -> list[int]:
     """The weights as integers that add up to 64, each at least 1 unless it is 0."""
     total = sum(weights) or 1.0
     shares = [max(1, round(weight / total * _SHARES)) if weight else 0 for weight in weights]

@@ -41,10 +41,16 @@ _STATEMENTS: Final = (
 
 
 def create_search_rows(connection: Connection) -> bool:
-    """Create the tables anew, and the extension if this user may; returns whether the database can hold them.
+    """Create the tables anew; returns whether the database can hold them."""
+    if not has_vectors(connection):
+        return False
+    for statement in _STATEMENTS:
+        connection.execute(text(statement))
+    return True
 
-    halfvec came with pgvector 0.7.
-    """
+
+def has_vectors(connection: Connection) -> bool:
+    """Whether the database has pgvector's halfvec, which came with 0.7; creates the extension if this user may."""
     if connection.dialect.name != "postgresql":
         return False
     if connection.scalar(_OFFERED) is None:
@@ -54,8 +60,4 @@ def create_search_rows(connection: Connection) -> bool:
             connection.execute(text("create extension if not exists vector"))
     except DBAPIError:
         return False
-    if not connection.scalar(_USABLE):
-        return False
-    for statement in _STATEMENTS:
-        connection.execute(text(statement))
-    return True
+    return bool(connection.scalar(_USABLE))
