@@ -101,7 +101,7 @@ async def test_a_reader_has_few_files_to_follow(
     consent = {"basis": "all_parties", "confirmed_by": "Ada Lovelace"}
     call = {"consent": consent, "role": "buyer", "negotiation_id": key}
     session = (await post("/api/teleprompter/sessions", call)).json()["id"]
-    spoken = iter(range(9))
+    spoken = iter(range(20))
 
     async def register_by_assertion() -> httpx2.Response:
         return await client.post("/api/agent/register", json=registration(idp.assertion()))
@@ -127,9 +127,7 @@ async def test_a_reader_has_few_files_to_follow(
     for name, request in requests.items():
         await request()
         counts: list[int] = []
-        for _ in range(
-            3
-        ):  # the fewest of three: background work of the process is no part of a request
+        for _ in range(10):  # the fewest: background work of the process is no part of a request
             with recorder.recording():
                 await request()
             counts.append(len(recorder.files))

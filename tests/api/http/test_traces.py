@@ -19,7 +19,8 @@ from negotiator.compose.services import build_services
 from negotiator.http import pipeline
 from negotiator.memory.embedding.remote_embedder import RemoteEmbedder
 from negotiator.metrics import MetricRegistry, prometheus_text
-from negotiator.negotiations.advisor import OpenAiAdvisor, WordingRequest
+from negotiator.negotiations.advisor import WordingRequest
+from negotiator.negotiations.openai_advisor import OpenAiAdvisor
 from negotiator.settings import Settings, load
 from negotiator.settings_files import SettingsError
 from negotiator.trace_export import QUEUE, TraceExport
