@@ -126,6 +126,8 @@ def next_cursor(query: ListTools, page: "SearchPage", cursors: Cursors) -> str |
         return None
     frozen = page.frozen
     pinned = frozen and [getattr(frozen, each.name) for each in fields(frozen)]
+    if pinned and frozen and frozen.translated:
+        pinned[-1] = [*frozen.translated]  # a named tuple is no JSON
     return cursors.seal([*page.last, pinned], *cursor_binding(query))
 
 

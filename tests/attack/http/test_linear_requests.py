@@ -59,6 +59,7 @@ ANSWERS: Final = {
     "content-encoding",
     "content-security-policy",
     "content-location",
+    "link",
     "etag",
     "last-modified",
     "location",

@@ -109,8 +109,8 @@ def test_the_demo_tells_a_sale_in_words_that_a_stranger_reads(tmp_path: Path) ->
         "“€13,700. That is my final offer, take it or leave it.”",
         "They seem to be calling this final",
         "Refused. This is worth less than your walk-away, by €100.",
-        "That works for me: €13,200.",
-        "Deal at €13,200: €1,700 or 11% below the listing",
+        "That works for me: €13,050.",
+        "Deal at €13,050: €1,850 or 12% below the listing",
         "its next request was refused",
     ):
         assert sentence in done.stdout

@@ -83,7 +83,7 @@ def machine(folder: Path, store: dict[str, str], *, is_new: bool = False) -> Com
         }
     )
     if is_new:
-        for words in (("keys", "list"), ("users", "add", "ada@example.com")):
+        for words in (("migrate",), ("keys", "list"), ("users", "add", "ada@example.com")):
             assert made.run(*words).exit_code == 0
     return made
 

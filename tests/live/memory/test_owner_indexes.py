@@ -383,7 +383,7 @@ def test_a_command_makes_the_rows_where_pgvector_came_later(url: str, tmp_path: 
         engine = create_async_engine(url)
         async with engine.begin() as connection:
             await connection.execute(text("drop table memory_search, memory_search_owners"))
-            await connection.execute(text("drop extension vector"))
+            await connection.execute(text("drop extension vector cascade"))
         await engine.dispose()
         store = make_store(url)
         await store.start()
