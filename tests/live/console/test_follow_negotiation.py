@@ -93,7 +93,7 @@ def test_a_talk_is_followed_by_keyboard_alone(
             after = page.locator("#split").inner_text()
             assert after != before
             expect(page.locator("#bar-split")).to_be_visible()
-            assert page.evaluate("document.activeElement.id").startswith("fact-")
+            page.wait_for_function("document.activeElement.id.startsWith('fact-')")
 
             rows = agent.get(f"{path}/offers").json()["items"]
             assert [row["by"] for row in rows] == ["them", "me"]
