@@ -93,7 +93,7 @@ def test_a_talk_is_followed_by_keyboard_alone(
             after = page.locator("#split").inner_text()
             assert after != before
             expect(page.locator("#bar-split")).to_be_visible()
-            page.wait_for_function("document.activeElement.id.startsWith('fact-')")
+            expect(page.locator('[id^="fact-"]:focus')).to_have_count(1)
 
             rows = agent.get(f"{path}/offers").json()["items"]
             assert [row["by"] for row in rows] == ["them", "me"]
