@@ -20,6 +20,7 @@ from negotiator.store.store import Store, make_store
 from tests.conftest import Clock
 from tests.helpers.command_line import CommandLine
 from tests.helpers.directory_agents import record
+from tests.helpers.opened_store import opened_store
 
 pytestmark = pytest.mark.asyncio
 AT: Final = 1_800_000_000_000
@@ -35,10 +36,8 @@ def url(postgres: Callable[[], str]) -> str:
 
 @pytest_asyncio.fixture
 async def store(url: str) -> AsyncGenerator[Store]:
-    opened = make_store(url)
-    await opened.start()
-    yield opened
-    await opened.close()
+    async with opened_store(url) as opened:
+        yield opened
 
 
 async def put(store: Store, *names: str, **members: Any) -> list[str]:

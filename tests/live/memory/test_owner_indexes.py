@@ -32,6 +32,7 @@ from negotiator.store.statement import Query, Statement, Transaction
 from negotiator.store.store import Store, make_store
 from tests.conftest import Clock
 from tests.helpers.command_line import CommandLine
+from tests.helpers.opened_store import opened_store
 from tests.quality.memory.corpus import memories, questions
 
 ADA: Final = "usr_" + "a" * 26
@@ -111,10 +112,8 @@ def url(postgres: Callable[[], str]) -> str:
 
 @pytest_asyncio.fixture
 async def store(url: str) -> AsyncGenerator[Store]:
-    opened = make_store(url)
-    await opened.start()
-    yield opened
-    await opened.close()
+    async with opened_store(url) as opened:
+        yield opened
 
 
 @pytest_asyncio.fixture
