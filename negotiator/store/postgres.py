@@ -199,8 +199,6 @@ class PostgresStore:
         )
         self._vacuumed = -_VACUUM_EVERY
         self._shared = SharedReads()
-        self._single_reads = 0
-        """Reads under way that share nothing."""
         self._listeners: list[Callable[[Sequence[str]], None]] = []
         self.faults = self._connections.faults
 
@@ -214,18 +212,15 @@ class PostgresStore:
     async def read(self, unit: Callable[[Transaction], T]) -> T:
         """Each statement is a transaction of its own, as on SQLite, and one round trip.
 
-        A request's read that finds another one under way shares the next round trips; urgent ones do not wait.
+        Reads of requests share round trips with those that arrive meanwhile; urgent ones, and those of no request, do
+        not wait.
         """
         if self._connections.pooled:
             return await self._run(_BEGIN_UNSERIALIZED, unit)
-        if self._single_reads and request_priority.get():
+        if request_priority.get():
             return await self._reads.run(unit)
-        self._single_reads += 1
-        try:
-            async with self._connections.one() as connection:
-                return await connection.units.run(unit, PostgresTransaction(connection))
-        finally:
-            self._single_reads -= 1
+        async with self._connections.one() as connection:
+            return await connection.units.run(unit, PostgresTransaction(connection))
 
     async def scan(self, unit: Callable[[Transaction], T]) -> T:
         return await self._run(_BEGIN_SCAN, unit)

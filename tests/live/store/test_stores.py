@@ -479,7 +479,10 @@ async def test_a_database_that_is_away_is_a_503(
         make_store(url),
         create_async_engine(url.replace(url.split("/")[3].split("?")[0], "postgres")),
     )
-    cut = "select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid()"
+    cut = (
+        "select pg_terminate_backend(pid, 5000) from pg_stat_activity"
+        " where pid <> pg_backend_pid() and backend_type = 'client backend'"
+    )
 
     def unit(tx: Transaction) -> None:
         user_queries.list_users(tx)
@@ -498,7 +501,10 @@ async def test_connections_that_end_under_load_make_503s_and_nothing_else(
     postgres: Callable[[], str],
 ) -> None:
     opened = make_store(postgres())
-    cut = "select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid()"
+    cut = (
+        "select pg_terminate_backend(pid, 5000) from pg_stat_activity"
+        " where pid <> pg_backend_pid() and backend_type = 'client backend'"
+    )
     kept = list[str]()
     ended = False
 

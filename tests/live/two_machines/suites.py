@@ -107,8 +107,8 @@ class Proxied:
         headers.append((b"x-forwarded-for", scope["client"][0].encode()))
         url = f"{self._suites.machines.base}{(path + query).decode('ascii')}"
         request = httpx2.Request(scope["method"], url, headers=headers, content=body or None)
-        answer = await self._sending.handle_async_request(request)
-        while answer.status_code == 503 and _CROWDED in await answer.aread():
+        answer, refusal = await self._sending.handle_async_request(request), b""
+        while answer.status_code == 503 and _CROWDED in (refusal := await _whole(answer)):
             # Nothing has run. Servers and tests share the processor here.
             self._suites.crowded += 1
             await asyncio.sleep(float(answer.headers["retry-after"]))
@@ -120,6 +120,9 @@ class Proxied:
                 "headers": [(name.lower(), value) for name, value in answer.headers.raw],
             }
         )
+        if answer.status_code == 503:
+            await send({"type": "http.response.body", "body": refusal})
+            return
         assert isinstance(answer.stream, httpx2.AsyncByteStream)
         async for chunk in answer.stream:
             await send({"type": "http.response.body", "body": chunk, "more_body": True})
@@ -129,6 +132,14 @@ class Proxied:
     async def close(self) -> None:
         """Close the connections to the proxy."""
         await self._sending.aclose()
+
+
+async def _whole(answer: httpx2.Response) -> bytes:
+    """The body as it was sent; its stream can be read once."""
+    assert isinstance(answer.stream, httpx2.AsyncByteStream)
+    body = b"".join([chunk async for chunk in answer.stream])
+    await answer.aclose()
+    return body
 
 
 @dataclass
