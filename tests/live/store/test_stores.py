@@ -159,6 +159,18 @@ async def test_reads_of_requests_that_share_round_trips_get_their_own_rows(store
                 assert outcome == (number + 1 if number % 2 == 0 else None, min(number, 10))
 
 
+async def test_reads_of_one_moment_share_one_connection(postgres: Callable[[], str]) -> None:
+    connections = Query(
+        text("select count(*) from pg_stat_activity where datname = current_database()"),
+        lambda row: int(row[0]),
+    )
+    store = make_store(postgres())
+    request_priority.set(Priority.READ)
+    await asyncio.gather(*(store.read(user_queries.list_users) for _ in range(20)))
+    assert await store.read(lambda tx: tx.one(connections)) == 1
+    await store.close()
+
+
 _SLEEP = Query(select(func.pg_sleep(0.2)), tuple)
 
 
