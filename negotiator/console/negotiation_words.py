@@ -10,6 +10,7 @@ from negotiator.negotiations.plain_text import number_text
 from negotiator.negotiations.schemas_negotiations import NegotiationBody
 from negotiator.negotiations.terms import Terms
 from negotiator.negotiations.terms_parsing import parse_terms
+from negotiator.negotiations.unit_price import read_unit_price
 from negotiator.negotiations.wording import Wording
 from negotiator.values import money_text
 
@@ -174,7 +175,17 @@ class NegotiationWords:
 
 
 def issue_unit(view: Mapping[str, Any], issue: Mapping[str, Any]) -> str:
-    """What stands beside the field of an issue of the negotiation `view`; empty for none."""
+    """What stands beside the field of an issue of the negotiation `view`, such as `EUR a month`; empty for none.
+
+    What the label says already, as in `Price per seat`, is not said again.
+    """
+    if issue["type"] == "money":
+        label = issue["label"] or issue["name"]
+        per = read_unit_price(label, issue["unit"]).words
+        if per and read_unit_price(label, None).words:
+            return str(view["currency"] or "")
+        if per:
+            return f"{view['currency'] or ''} {per}".strip()
     units = {"money": view["currency"] or "", "percent": "%", "duration_days": "days"}
     return issue["unit"] or units.get(issue["type"], "")
 

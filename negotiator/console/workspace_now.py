@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import orjson
 
@@ -17,6 +17,8 @@ ACTIONS: Final[dict[str, str]] = {
 }
 _CHANCE: Final = "The chance that they accept it"
 """How the reason begins that says the chance; the page shows it by itself."""
+_HEARD: Final = frozenset({"unconfirmed", "confirmed", "dismissed"})
+"""The statuses of a figure that was heard on a call; the row that confirms it is the offer."""
 MAX_REASONS: Final = 3
 
 
@@ -67,7 +69,10 @@ def advice(
     offer: dict[str, Any] = move["offer"] or {}
     said = words.package(offer, with_total=False) if offer else ""
     headline, total = ACTIONS[action], words.total(offer) if offer else ""
-    if action == "counter" and _stands(offer, offers):
+    standing = _standing(offer, offers) if action == "counter" else ""
+    if standing == "refused":
+        action, headline = "ask", f"Ask what stands in the way of your offer: {said}"
+    elif standing:
         action, headline = "wait", f"Wait for their answer to your offer: {said}"
     elif said and action != "walk_away":
         headline = f"{headline}: {said}"
@@ -123,7 +128,16 @@ def _sent(package: Mapping[str, Any]) -> str:
     return orjson.dumps(package).decode()
 
 
-def _stands(offer: Mapping[str, Any], offers: Sequence[dict[str, Any]]) -> bool:
-    """Whether the user's own last offer is this one and has not been answered."""
-    last = next((one for one in offers if one["package"]), None)
-    return last is not None and last["by"] == "me" and last["package"] == offer
+def _standing(
+    offer: Mapping[str, Any], offers: Sequence[dict[str, Any]]
+) -> Literal["", "open", "refused"]:
+    """Whether this is the user's own last offer, and whether they said no to it; empty where they answered otherwise.
+
+    What was heard counts once it is confirmed.
+    """
+    counted = [one for one in offers if one["package"] and one["status"] not in _HEARD]
+    refused = bool(counted) and (counted[0]["by"], counted[0]["kind"]) == ("them", "rejection")
+    last = next(iter(counted[refused:]), None)
+    if last is None or last["by"] != "me" or last["package"] != offer:
+        return ""
+    return "refused" if refused else "open"

@@ -178,7 +178,7 @@ _TAKES_ARTICLE: Final = word_set(
     "limit minimum maximum period share margin markup budget retainer advance instalment increase raise stake "
     "quota surcharge allowance volume contract royalty prepayment reduction contribution cost charge premium "
     "subsidy refund target score level length duration payout package stipend quantity amount commitment lease "
-    "size tip reserve excess date deadline start sum"
+    "size tip reserve excess date deadline start sum rent kitchen balcony garage garden inspection"
 )
 _VOWEL_SOUND: Final = re.compile(
     r"(?!uni|us[aeu]|eu|one)[aeiou]|hour|honest|[AEFHILMNORSX][A-Z0-9]"

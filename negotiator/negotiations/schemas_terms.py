@@ -408,8 +408,12 @@ class Counterparty(Strict):
     """The other side."""
 
     name: ShortText | None = Field(None, description="Their name.")
-    organisation: ShortText | None = Field(None, description="For whom they negotiate.")
-    role: ShortText | None = Field(None, description="Their job or part in it.")
+    organisation: ShortText | None = Field(
+        None, description="The company for which they negotiate; none for a private person."
+    )
+    role: ShortText | None = Field(
+        None, description="Their job or part in it, such as owner or dealer."
+    )
     relationship: Literal["new", "ongoing", "strategic"] | None = Field(
         None, description="How close the two sides are."
     )

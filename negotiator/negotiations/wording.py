@@ -305,7 +305,7 @@ class Wording:
 def _with_or_without(label: str, *, holds: bool) -> str:
     noun = re.sub(r"^(?:with|includes?|including)\s+(?=\S)", "", label)
     noun = re.sub(r"(?<=\S)\s+(?:is |are )?included$", "", noun)
-    return f"{'with' if holds else 'without'} {noun}"
+    return f"{'with' if holds else 'without'} {with_article(noun)}"
 
 
 def _percent_phrase(label: str, said: str) -> str:

@@ -8,6 +8,7 @@ from negotiator.negotiations.concession.acceptance import RoundValue, weigh_roun
 from negotiator.negotiations.concession.aims import Aims, Evidence, Style, find_aims
 from negotiator.negotiations.concession.path import (
     ConcessionPath,
+    Growth,
     PathStep,
     PricedTrade,
     StepAsk,
@@ -111,7 +112,12 @@ def person_move(
     standing = on_table is not None or not _is_last_whole(terms, offers)
     reading = read_talk(aims, offers, on_table=standing, usual_step=0.0)
     path = concession_path(
-        aims, reading.own, style=style, days_left=left, their_last=reading.their_last
+        aims,
+        reading.own,
+        style=style,
+        days_left=left,
+        their_last=reading.their_last,
+        growth=_growth(reading),
     )
     usual = path.steps[0].given if path.steps else 0.05
     reading = read_talk(
@@ -220,6 +226,7 @@ def _offer(
             their_last=reading.their_last,
             scale=_final_share(aims, path, reading),
             closing=True,
+            growth="always",
         )
         return (made, "final_step") if made is not None else (path.now, "hold")
     if last or ultimatum or not path.steps:
@@ -230,6 +237,7 @@ def _offer(
             style=style,
             their_last=reading.their_last,
             closing=True,
+            growth="always" if last or ultimatum else _growth(reading),
         )
         if made is None:
             return path.now, "hold"
@@ -246,8 +254,14 @@ def _offer(
         style=style,
         their_last=reading.their_last,
         scale=scale,
+        growth=_growth(reading),
     )
     return (made, "step") if made is not None else (path.now, "hold")
+
+
+def _growth(reading: Reading) -> Growth:
+    """A planned step is larger than the user's last one only after a small one, and only for a step of theirs."""
+    return "after_small_step" if reading.their_step > 0 else "never"
 
 
 def _final_share(aims: Aims, path: ConcessionPath, reading: Reading) -> float:

@@ -6,6 +6,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import pairwise
 from typing import Final
 
 from negotiator.negotiations import limits
@@ -27,6 +28,7 @@ from negotiator.negotiations.issues import (
     worth_of,
 )
 from negotiator.negotiations.plain_text import split_sentences, tidy
+from negotiator.negotiations.terms import SELLING_ROLES
 from negotiator.negotiations.unit_price import read_unit_price
 from negotiator.negotiations.wording import Total, Wording, join_words, sentence
 from negotiator.values import number_text
@@ -35,6 +37,10 @@ _NOTHING: Final = Decimal(0)
 MAX_SENTENCES: Final = 4
 MAX_QUESTIONS: Final = 5
 MAX_POINTS_NAMED: Final = 2
+ROUNDED_STEP: Final = 1.02
+"""A step counts as no larger than the one before up to this ratio: figures are rounded."""
+HALF_WAY: Final = 0.45
+"""From this share on, a step goes about half of the way."""
 MAX_CHANGES_SAID: Final = 3
 """Two offers are said together where they have at most so many changes between them."""
 
@@ -55,21 +61,30 @@ _FIRST_MOVEMENT: Final = "If you can {move}"
 _MOVEMENTS: Final = ("If you {move} a little further", "If you take one more step")
 _HAPPENED: Final = {
     "moved_a_lot": "They made a large step. Thank them, and answer with a smaller one.",
-    "moved": "They made a step about as large as yours are planned, so answer with one of your own.",
+    "moved": "They made a step about as large as the one you plan. Answer with a step of your own.",
     "moved_a_little": "They moved only a little, so your answer is smaller than planned.",
     "moved_elsewhere": "They gave on one point and took back on another. Look at the offer as a whole.",
     "moved_back": "They took something back. Do not follow: remind them of their earlier offer and keep yours.",
     "took_back": "They withdrew their offer. Ask what changed, and keep yours as it is.",
     "they_are_silent": "They have not answered your last offer. Wait, and make no second offer until they do.",
     "extreme_opening": "Their opening is far beyond your limit. Do not bargain from it: name your own with a reason.",
-    "they_opened": "They named their figure. Answer with yours and its reason.",
+    "they_opened": "They named their figure. Answer with yours, and say why it is fair.",
 }
 _STAYING: Final = {
     "moved_a_lot": "They made a large step. Thank them.",
     "moved": "They made a step.",
     "moved_a_little": "They moved only a little.",
 }
-"""What they did, where the advice is to stay at the user's last offer."""
+"""What they did, where the advice is to stay at the user's last offer or is no answer to their step."""
+_NO_ANSWERS: Final = frozenset({"middle", "final_step", "last_offer", "allowed_trade"})
+"""Moves whose size does not follow from the step that they made."""
+_LARGER: Final = {
+    "step": "This step is larger than your last one, which was small, because they have moved since.",
+    "middle": "This step is larger than your last one, because they proposed it.",
+    "final_step": "This step is larger than your last one, because they repeat a final offer.",
+    "last_offer": "This step is larger than your last one, because no other follows it.",
+}
+"""Why a step is larger than the user's step before."""
 _UNANSWERED: Final = {
     True: "Ask what makes it hard for them, and make no second offer until they answer.",
     False: "Ask what makes it hard for them, and name your figure only after the answer.",
@@ -361,7 +376,9 @@ def _condition(move: PersonMove, step: PathStep, words: Wording) -> str:
         direction = "up" if ask.issue.direction == "higher" else "down"
         return f"If you come {direction} towards {_price(words, ask.issue, ask.value)}"
     if ask.issue.type == "boolean":
-        return f"If it comes {words.phrase(ask.issue, ask.value)}"
+        said = words.phrase(ask.issue, ask.value)
+        gives = ask.value is False and move.path.aims.terms.role in SELLING_ROLES
+        return f"If you can do {said}" if gives else f"If it comes {said}"
     return f"If you {_objects(words, [(ask.issue, None, ask.value)])}"
 
 
@@ -398,7 +415,7 @@ def _hold(move: PersonMove, step: PathStep, words: Wording) -> list[str]:
             place = 2 if reading.happening == "moved_back" else 1
             before = reading.theirs[-place] if len(reading.theirs) >= place else None
             had = (
-                [f"You had {_deal(words, before, with_total=False)} on the table"]
+                [f"Your earlier offer was {_deal(words, before, with_total=False)}"]
                 if before and not reading.unnamed
                 else []
             )
@@ -559,22 +576,22 @@ def _happened(move: PersonMove, words: Wording) -> str:
     if happening == "did_not_move":
         then = "" if move.reading.says_final else _UNANSWERED[stays]
         return f"{_standstill(move, words)} {then}".strip()
-    text = _STAYING.get(happening, "") if stays else ""
+    is_answer = not stays and move.why not in _NO_ANSWERS
+    text = "" if is_answer else _STAYING.get(happening, "")
     text = text or _HAPPENED.get(happening, "")
-    step = move.reading.their_step
-    if step <= 0 or move.reading.happening not in {"moved", "moved_a_lot", "moved_a_little"}:
+    size = _step_size(move, words)
+    if happening not in _STAYING or not size:
         return text
-    size = _step_size(move, step, words)
-    if not size:
-        return text
-    if stays:
-        return f"They made a step {size}."
+    if not is_answer:
+        return f"They {size}."
     return {
-        "moved_a_lot": f"They made a large step, {size}. Thank them, and answer with a smaller one",
-        "moved": f"They made a step {size}, about as large as your steps are planned. Answer with one of your own",
+        "moved_a_lot": f"They {size}, which is a large step beside yours. Thank them, and answer with a smaller one",
+        "moved": f"They {size}, about as much as you plan to give. Answer with a step of your own",
     }.get(
-        move.reading.happening,
-        f"They moved only a little, by a step {size}. Your answer is small too",
+        happening,
+        f"They {size}. That is only a little, so your answer is smaller than planned"
+        if move.path.steps
+        else f"They {size}. That is only a little",
     )
 
 
@@ -588,7 +605,11 @@ def _standstill(move: PersonMove, words: Wording) -> str:
         return "They did not move."
     price = aims.terms.price
     is_price = price is not None and len(aims.issues) == 1
-    said = f"said {_price(words, price, last[price.name])}" if price and is_price else "named this"
+    said = (
+        f"said {_price(words, price, last[price.name])}"
+        if price and is_price
+        else "made this offer"
+    )
     often = _TIMES[times - 2] if times - 2 < len(_TIMES) else f"{times} times"
     final = " and call it final" if move.reading.says_final else ""
     text = f"They have {said} {often}{final}."
@@ -644,15 +665,17 @@ def cost(move: PersonMove, words: Wording) -> str:
     return " ".join(said)
 
 
-def _step_size(move: PersonMove, step: float, words: Wording) -> str:
+def _step_size(move: PersonMove, words: Wording) -> str:
     """Their step: from which price to which where only the price is open, else what it is worth to the user."""
-    aims, theirs = move.path.aims, move.reading.theirs
+    aims, theirs, step = move.path.aims, move.reading.theirs, move.reading.their_step
     price = aims.terms.price
+    if step <= 0:
+        return ""
     if price is not None and len(aims.issues) == 1:
         before, after = (_price(words, price, one[price.name]) for one in theirs[-2:])
-        return f"from {before} to {after}"
+        return f"came {'up' if price.direction == 'higher' else 'down'} from {before} to {after}"
     amount = _amount(move, step, words)
-    return f"worth about {amount} to you" if amount else ""
+    return f"made a step worth about {amount} to you" if amount else ""
 
 
 def _amount(move: PersonMove, utility: float, words: Wording, *, beyond: Decimal = _NOTHING) -> str:
@@ -709,10 +732,10 @@ def _why_counter(move: PersonMove, words: Wording) -> list[str]:
         found += [ground.text for ground in aims.grounds[:2]]
         found.append(_opening_reason(aims, words))
     elif move.why == "step":
-        found.append(_steps_left(move, words))
+        found.append(f"{_larger(move)} {_steps_left(move, words)}".strip())
     elif move.why == "middle":
         found.append(
-            "They proposed to meet in the middle. This is the middle between your offer and theirs."
+            f"They proposed the middle between your offer and theirs, and this is it. {_larger(move)}"
         )
     elif move.why == "hold" and not move.path.steps:
         found.append(
@@ -720,14 +743,15 @@ def _why_counter(move: PersonMove, words: Wording) -> list[str]:
         )
     elif move.why == "final_step":
         found.append(
-            "It goes about half of the way to theirs, or less. If they refuse it, you have one small step left."
+            f"{_larger(move)} It goes {_way(move)} to their offer. If they refuse it, you have one small step left."
         )
     elif move.why == "last_offer":
-        found.append(
+        last = (
             "It is your last offer in the rounds that you agreed on."
             if aims.terms.max_rounds is not None and move.path.made + 1 >= aims.terms.max_rounds
             else "It is your last offer. Say so, and keep to it."
         )
+        found.append(f"{last} {_larger(move)}")
     elif move.trade is not None:
         cost = move.trade.cost
         amount = words.roughly(words.amount_in_all(move.trade.package, cost)) if cost else None
@@ -739,9 +763,29 @@ def _why_counter(move: PersonMove, words: Wording) -> list[str]:
         found.append(
             "Both offers are worth about the same to you. What they choose shows what matters to them."
         )
-    if move.round is not None and move.reading.theirs:
-        found.append(_chance_sentence(move.round))
-    return found
+    if move.round is not None and move.reading.theirs and move.why != "middle":
+        found.append(_chance_sentence(move, move.round))
+    return [one.strip() for one in found]
+
+
+def _larger(move: PersonMove) -> str:
+    """Why the step is larger than the user's last one; empty where it is not."""
+    worths = [move.path.aims.worth(one) for one in (*move.reading.own, move.package or {})]
+    steps = [a - b for a, b in pairwise(worths) if a - b > limits.TOLERANCE]
+    is_larger = len(steps) > 1 and steps[-1] > steps[-2] * ROUNDED_STEP
+    return _LARGER.get(move.why, "") if is_larger else ""
+
+
+def _way(move: PersonMove) -> str:
+    """How much of the way to their offer a step goes, in words."""
+    aims, theirs = move.path.aims, move.reading.their_last
+    if theirs is None or move.step is None:
+        return "part of the way"
+    here = move.path.now.utility
+    gap = here - aims.worth(theirs)
+    return (
+        "about half of the way" if move.step.given > HALF_WAY * gap else "less than half of the way"
+    )
 
 
 def _steps_left(move: PersonMove, words: Wording) -> str:
@@ -755,8 +799,14 @@ def _steps_left(move: PersonMove, words: Wording) -> str:
     return f"After this, you have about {len(left)} smaller steps left{worth.replace(', ', ', together ')}."
 
 
-def _chance_sentence(value: RoundValue) -> str:
+def _chance_sentence(move: PersonMove, value: RoundValue) -> str:
     if _points(value.high) < 10:
+        if move.why == "hold":
+            return "They will probably not accept it yet."
+        if move.why == "last_offer":
+            return "They will probably not accept it, so be ready to end the talk."
+        if move.why == "final_step":
+            return "They will probably not accept it, but it shows whether their offer is final."
         return "They will probably not accept it yet, but it is a step on the way."
     return (
         f"The chance that they accept it is {_percent(value.chance)} "
@@ -774,7 +824,8 @@ def _opening_reason(aims: Aims, words: Wording) -> str:
         return "It is your target."
     if len(aims.issues) == 1 and beyond[0].target is not None:
         target = _price(words, beyond[0].issue, beyond[0].target)
-        return f"It is beyond your target of {target}, so that you have something to give."
+        side = "below" if beyond[0].issue.direction == "lower" else "above"
+        return f"It is {side} your target of {target}, so that you have something to give."
     if len(beyond) <= MAX_POINTS_NAMED:
         named = join_words([with_the(words.label(aim.issue)) for aim in beyond])
         return f"It is beyond your target on {named}, so that you have something to give."

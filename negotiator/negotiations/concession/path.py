@@ -47,7 +47,7 @@ MAX_ALTERNATIVES: Final = 2
 SHRINK: Final = 0.95
 """A step is at most this share of the one before, where the figures that people would name allow it."""
 SMALL_ANSWER: Final = 0.3
-"""A step below this share of the one before answered a small move of theirs, and does not bind the next."""
+"""A step below this share of the one before does not bind the next, where they have moved since."""
 ISSUE_SHARE: Final = 0.5
 """A step gives at most this share of what is left on one issue, where that has values enough in between."""
 MANY_VALUES: Final = 4
@@ -58,6 +58,8 @@ TARGET_PULL: Final = 0.2
 TOLERANCE: Final = 1e-9
 
 AskKind = Literal["issue", "movement", "close"]
+Growth = Literal["never", "after_small_step", "always"]
+"""When a step may be larger than the user's step before: never, where that was a small one, or always."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,10 +127,12 @@ def concession_path(
     style: Style = "balanced",
     days_left: float | None = None,
     their_last: Package | None = None,
+    growth: Growth = "never",
 ) -> ConcessionPath:
     """The path after the `own` offers, oldest first and complete; the same input gives the same path.
 
     `days_left` is the time to the deadline. `their_last` is their latest package, which shows what to ask for.
+    `growth` says whether the first step may be larger than the last of the `own`.
     """
     start = position(aims, own, their_last)
     count = steps_left(aims, len(own), style=style, days_left=days_left)
@@ -144,6 +148,7 @@ def concession_path(
             left=steps_left(aims, max(len(own), 1) + k, style=style, days_left=days_left),
             style=style,
             their_last=their_last,
+            growth=growth,
             before=steps[-1] if steps else None,
         )
         if step is None:
@@ -236,18 +241,21 @@ def next_step(
     their_last: Package | None = None,
     scale: float = 1.0,
     closing: bool = False,
+    growth: Growth = "never",
     before: PathStep | None = None,
 ) -> PathStep | None:
     """The step after the `own` offers with `left` steps to come, this one included; None when nothing is left to give.
 
     The steps are a falling geometric series over what is left to concede; none exceeds the one before, in all and on
-    any issue. `scale` makes the step smaller, for an answer to a small move of theirs. `closing` also spends what the
-    planned steps keep back, in whatever size. `before` is the last of `own` if that is itself a step of the path.
+    any issue, unless `growth` says so. `scale` makes the step smaller, for an answer to a small move of theirs.
+    `closing` also spends what the planned steps keep back. `before` is the last of `own` if that is itself a step of
+    the path.
     """
     start = position(aims, own, their_last)
     if left < 1:
         return None
-    falls = None if closing else _falls_of(aims, own, before)
+    small = SMALL_ANSWER if growth == "after_small_step" and before is None else 0.0
+    falls = None if growth == "always" else _falls_of(aims, own, before, small)
     moves: list[_Move] = []
     for theirs in (their_last, None) if their_last is not None else (None,):
         room = aims.worth(start) - _end(aims, start, theirs, closing=closing)
@@ -282,15 +290,14 @@ class _Falls:
     issues: Mapping[str, float]
 
 
-def _falls_of(aims: Aims, own: Sequence[Package], before: PathStep | None) -> _Falls:
-    """The size of the user's last step that was no mere answer to a small move."""
-    least = SMALL_ANSWER if before is None else 0.0
+def _falls_of(aims: Aims, own: Sequence[Package], before: PathStep | None, small: float) -> _Falls:
+    """The size of the user's last step that was more than a `small` share of the one before."""
 
     def bound(worths: Sequence[float]) -> float:
         falls = [a - b for a, b in pairwise(worths) if a - b > TOLERANCE]
         last = math.inf
         for fall in falls:
-            last = fall if math.isinf(last) or fall >= least * last else last
+            last = fall if math.isinf(last) or fall >= small * last else last
         return last
 
     on_issue = {

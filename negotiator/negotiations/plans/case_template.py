@@ -16,10 +16,11 @@ from typing import Any, Final, Literal, cast
 from negotiator.negotiations.issues import Issue
 from negotiator.negotiations.plain_text import capitalise, word_set
 from negotiator.negotiations.terms import BUYING_ROLES, SELLING_ROLES, Terms
-from negotiator.negotiations.voice import Voice
+from negotiator.negotiations.voice import Voice, other_side_is_company, voice_of
 from negotiator.negotiations.wording import Wording
 
 CaseSide = Literal["pays", "is_paid", "either"]
+Party = Literal["person", "company"]
 
 CASE_ORDER: Final = (
     "software_renewal",
@@ -32,6 +33,7 @@ CASE_ORDER: Final = (
     "freelance_rate",
     "agency_fee",
     "used_car",
+    "dealer_purchase",
     "home_services",
     "event_services",
     "insurance",
@@ -39,6 +41,8 @@ CASE_ORDER: Final = (
     "house_sale",
     "second_hand_purchase",
     "private_sale",
+    "dealer_sale",
+    "sale_to_dealer",
     "rent_tenant",
     "rent_landlord",
     "settlement_claim",
@@ -169,7 +173,8 @@ class CaseContent:
 class CaseTemplate:
     """A template and when it fits: the side it is written for, and the roles, kinds and words that choose it.
 
-    A word of `also` has to occur besides one of `words`, unless the kind of deal is one of `kinds`.
+    `user` and `them` say for whom of both sides it is written: a person, a company, or None for either. A word of
+    `also` has to occur besides one of `words`, unless the kind of deal is one of `kinds`.
     """
 
     name: str
@@ -179,6 +184,8 @@ class CaseTemplate:
     kinds: frozenset[str]
     words: tuple[str, ...]
     also: tuple[str, ...]
+    user: Party | None
+    them: Party | None
     content: CaseContent
 
 
@@ -204,6 +211,8 @@ def parse_template(name: str, page: str) -> CaseTemplate:
             kinds=frozenset(raw.pop("kinds", ())),
             words=tuple(_folded(word) for word in raw.pop("words", ())),
             also=tuple(_folded(word) for word in raw.pop("also", ())),
+            user=raw.pop("user", None),
+            them=raw.pop("them", None),
             content=_content(raw),
         )
     except (KeyError, TypeError) as error:
@@ -212,11 +221,18 @@ def parse_template(name: str, page: str) -> CaseTemplate:
 
 
 def choose_template(terms: Terms) -> CaseTemplate:
-    """The template that fits the role, kind, category, title and labels best; a generic one when none does."""
+    """The template that fits both sides, role, kind, category, title and labels best; a generic one when none does."""
     side = paying_side(terms)
+    user: Party = "person" if voice_of(terms).is_private else "company"
+    them: Party = "company" if other_side_is_company(terms) else "person"
     best, most = None, 0
     for template in case_templates().values():
-        score = _score(template, terms) if template.side in {side, "either"} else 0
+        fits = (
+            template.side in {side, "either"}
+            and template.user in {user, None}
+            and template.them in {them, None}
+        )
+        score = _score(template, terms) if fits else 0
         if score > most:
             best, most = template, score
     generic = {"pays": "generic_buyer", "is_paid": "generic_seller", "either": "generic"}[side]

@@ -248,4 +248,4 @@ def _evidence(basis: PlanBasis) -> list[PlanSection]:
     ]
     rows += [{"text": note.text, "source": f"memory:{note.id}"} for note in brief.memories[:2]]
     standard = basis.content.standards[0]
-    return rows or [{"text": sentence(f"Bring {standard.what}"), "source": None}]
+    return rows or [{"text": sentence(f"Evidence to bring: {standard.what}"), "source": None}]

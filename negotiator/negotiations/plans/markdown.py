@@ -27,6 +27,7 @@ _SOURCES: Final = {
     "session:/their_estimate/walk_away": "Your estimate of how far they can go",
     "session:/baseline/value": "The figure that you compare with",
 }
+_DAY: Final = re.compile(r"\d{1,2} [A-Z][a-z]+ \d{4}")
 _MONTHS: Final = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
     "December",
@@ -276,8 +277,8 @@ def _sides(view: Mapping[str, Any], size: PageSize) -> list[str]:
     if not size.has_how:
         return lines + _list_line("Evidence to bring:", [row["standard"] for row in standards])
     for row in standards:
-        standard = f"**Bring {escape_markdown(row['standard'])}.**"
-        lines += _bullet(f"{standard} {escape_markdown(row['how'])}")
+        standard = sentence(escape_markdown(row["standard"]))
+        lines += _bullet(f"**Evidence:** {standard} {escape_markdown(row['how'])}")
     return lines
 
 
@@ -341,9 +342,17 @@ def _step_table(view: Mapping[str, Any]) -> list[str]:
         rows.append((scope, [offer["total"]["in_short"] for offer in offers]))
     lines = [f"| | {' | '.join(heads)} |", f"|{':--|' * (len(offers) + 1)}"]
     for label, cells in rows:
-        shown = [label, *(cut_at_word(one, width) for one in cells)]
+        shown = [label, *_fitting(cells, width)]
         lines.append(f"| {' | '.join(escape_markdown(one) for one in shown)} |")
     return lines
+
+
+def _fitting(cells: Sequence[str], width: int) -> list[str]:
+    """The cells of a row, each at most so wide; days of one year lose it all together or not at all."""
+    years = {one.rsplit(" ", 1)[-1] for one in cells if _DAY.fullmatch(one)}
+    if len(years) == 1 and all(map(_DAY.fullmatch, cells)) and max(map(len, cells)) > width:
+        cells = [one.rsplit(" ", 1)[0] for one in cells]
+    return [cut_at_word(one, width) for one in cells]
 
 
 def _in_all(row: Mapping[str, Any]) -> str:
@@ -386,7 +395,7 @@ def _lower(text: str) -> str:
 def _questions(view: Mapping[str, Any], size: PageSize) -> list[str]:
     lines: list[str] = []
     for row in view["questions"][: size.questions]:
-        reveals = f" {escape_markdown(row['reveals'])}" if size.has_reveals else ""
+        reveals = f" Shows {_lower(escape_markdown(row['reveals']))}" if size.has_reveals else ""
         lines += _bullet(f"{_said(row['question'])}{reveals}")
     return lines
 

@@ -18,6 +18,7 @@ from negotiator.negotiations.plans.rendering import (
     worth_figures,
 )
 from negotiator.negotiations.plans.trades import IssueTrade
+from negotiator.negotiations.terms import SELLING_ROLES
 from negotiator.negotiations.utility import utility_bounds, utility_of_alternative
 
 PlanSection = dict[str, Any]
@@ -76,7 +77,7 @@ def first_or_wait(basis: PlanBasis) -> PlanSection:
         return {
             "advice": "answer",
             "why": _standing(basis)
-            or "They have named their figure. Answer with yours and its reason.",
+            or "They have named their figure. Answer with yours, and say why it is fair.",
         }
     if basis.path is not None and shows_limit(brief.terms, basis.path.now.package):
         return {
@@ -88,7 +89,7 @@ def first_or_wait(basis: PlanBasis) -> PlanSection:
         why = "You know their range or the market price, and the first figure with a reason draws theirs towards it."
         return {"advice": "first", "why": _standing(basis) or why}
     why = sentence(
-        f"You do not know yet how far {them} can go, and naming a figure first could give room away"
+        f"You do not know yet how far {them} can go, and if you speak first, you may give away more than you have to"
     )
     return {"advice": "wait", "why": _standing(basis) or why}
 
@@ -146,7 +147,10 @@ def say_step(basis: PlanBasis, step: PathStep, place: int) -> str:
     voice, ask = basis.words.voice, step.ask
     given = offered(basis, [(one.issue, one.after) for one in step.gives])
     if ask is not None and ask.kind == "issue" and ask.issue is not None and ask.value is not None:
-        condition = f"If you can do {offered(basis, [(ask.issue, ask.value)])}"
+        asked = offered(basis, [(ask.issue, ask.value)])
+        if basis.terms.role in SELLING_ROLES and asked.startswith("it without "):
+            asked = asked.removeprefix("it ")
+        condition = f"If you can do {asked}"
     elif ask is not None and ask.kind == "close":
         condition = "If that settles it today"
     else:
@@ -377,7 +381,9 @@ def _justification(basis: PlanBasis) -> list[PlanSection]:
     ]
     if not rows:
         standard = basis.content.standards[0]
-        rows.append({"text": sentence(f"You have no evidence yet: bring {standard.what}")})
+        rows.append(
+            {"text": sentence(f"You have no evidence yet. What would help: {standard.what}")}
+        )
     return rows
 
 

@@ -169,6 +169,18 @@ async def test_figures_confirmed_in_another_order_stand_as_they_were_said(caller
     assert "Heard in" not in table
 
 
+@pytest.mark.asyncio
+async def test_a_figure_that_was_heard_and_not_confirmed_answers_no_offer(caller: Caller) -> None:
+    own = {"by": "me", "package": {"price": "12900"}}
+    offers = f"/api/negotiations/{caller.negotiation}/offers"
+    recorded = await caller.client.post(offers, json=own, headers=caller.headers)
+    assert recorded.status_code == 201, recorded.text
+    await caller.said(await caller.begun(), "I could let it go for 14,900 euros.")
+    page = unescape((await caller.browser.open(f"/negotiations/{caller.negotiation}")).text)
+    assert "Wait for their answer to your offer: €12,900" in page
+    assert ">I said this</button>" not in page
+
+
 @covers("8.9:limits")
 @pytest.mark.asyncio
 async def test_nothing_on_the_page_shows_the_limit(caller: Caller) -> None:

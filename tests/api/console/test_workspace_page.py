@@ -212,6 +212,12 @@ async def test_what_was_said_is_recorded_once_and_then_waits(
     move = (await client.post(f"/api{page}/next-move", json={}, headers=headers)).json()
     assert move["cost"]
     assert move["cost"] in waiting
+    refused = {"by": "them", "kind": "rejection"}
+    assert (await client.post(f"/api{page}/offers", json=refused, headers=headers)).is_success
+    asking = unescape((await browser.open(page)).text)
+    assert "Ask what stands in the way of your offer" in asking
+    assert "Wait for their answer" not in asking
+    assert ">I said this</button>" not in asking
 
 
 @pytest.mark.asyncio

@@ -186,6 +186,10 @@ class AdviceForPeople:
     def advise(
         self, negotiation: Mapping[str, Any], ledger: Sequence[OfferRow], state: TalkState
     ) -> Move:
+        return read_answer(self.answer(ledger, state))
+
+    def answer(self, ledger: Sequence[OfferRow], state: TalkState) -> dict[str, Any]:
+        """The whole answer, from which the move is read."""
         session = NegotiationSession(
             id="neg_0",
             owner="",
@@ -194,7 +198,7 @@ class AdviceForPeople:
             created_at=state.opened_at,
             state=ACTIVE,
         )
-        return read_answer(stored_person_answer(session, ledger, now=state.now, style=self.style))
+        return stored_person_answer(session, ledger, now=state.now, style=self.style)
 
 
 def read_answer(answer: Mapping[str, Any]) -> Move:

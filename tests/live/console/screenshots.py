@@ -18,14 +18,14 @@ from tests.helpers.console_pages import PAGES
 from tests.helpers.example_site import SCHEMES, WIDTHS, example_site
 
 FOLDER: Final = Path(__file__).parents[3] / "docs" / "console"
-_QUALITY: Final = 30
-_TALLEST: Final = 1600
+_QUALITY: Final = 25
+_TALLEST: Final = 1200
 _SCALE: Final = 0.75
 """Of the pictures in the repository, whose folder stays below four megabytes."""
 README_PICTURE: Final = FOLDER.parent / "workspace.webp"
-_README_PAGE: Final = "workspace-car"
-_README_HEIGHT: Final = 790
-_README_QUALITY: Final = 60
+_README_PAGE: Final = "workspace-salary"
+_README_HEIGHT: Final = 1065
+_README_QUALITY: Final = 45
 
 
 def main() -> None:

@@ -62,19 +62,20 @@ class TeleprompterUser:
         )
 
 
-async def bound(server: Server) -> TeleprompterUser:
-    """An agent of a new user of this server."""
+async def bound(server: Server, *more: str) -> TeleprompterUser:
+    """An agent of a new user of this server, with the scopes of a call and `more`."""
     async with server.connect() as client:
-        return TeleprompterUser(server.base, await let_in(client, server.application_settings))
+        headers = await let_in(client, server.application_settings, *more)
+        return TeleprompterUser(server.base, headers)
 
 
-async def let_in(client: httpx2.AsyncClient, settings: Settings) -> dict[str, str]:
-    """The headers of a bound agent of a new user."""
+async def let_in(client: httpx2.AsyncClient, settings: Settings, *more: str) -> dict[str, str]:
+    """The headers of a bound agent of a new user, with the scopes of a call and `more`."""
     mint = build_application(settings).delegations.mint
 
     def unit(tx: Transaction) -> str:
         user = user_queries.add(tx, f"u{random.getrandbits(48)}@example.com", actor="operator")
-        return mint(tx, user, SCOPES).code
+        return mint(tx, user, [*SCOPES, *more]).code
 
     async with opened_store(settings.database_url) as store:
         code = await store.write(unit)

@@ -239,7 +239,7 @@ def test_what_they_took_back_is_named() -> None:
         *(("me", {"price": "12600"}), ("them", {"price": "14800"})),
     )
     assert said(move) == (
-        "You had €14,500 on the table. What has changed? My offer stands: €12,600."
+        "Your earlier offer was €14,500. What has changed? My offer stands: €12,600."
     )
 
 
@@ -394,6 +394,68 @@ def test_a_repeated_final_offer_beyond_the_limit_is_met_half_way_and_not_near_th
     assert price is not None
     assert Decimal(12600) < price <= Decimal(13400)
     assert said(move).endswith(f"If we can settle it today, I can go up to €{price:,}.")
+
+
+def test_a_step_after_a_small_one_grows_only_when_they_have_moved_and_the_answer_says_so() -> None:
+    own = ("me", {"price": "12000"}), ("me", {"price": "12400"}), ("me", {"price": "12450"})
+    offers = [*own, ("them", {"price": "14900"}), ("them", {"price": "14600"})]
+    larger = moved(terms_of(CAR), *offers)
+    assert larger.package is not None
+    assert int(str(larger.package["price"])) > 12500
+    reason = (
+        "This step is larger than your last one, which was small, because they have moved since."
+    )
+    words = Wording(larger.path.aims.terms)
+    assert any(reason in one for one in move_text.reasons(larger, words))
+    assert reason in move_text.summary(larger, words)
+    still = moved(terms_of(CAR), *offers, *offers[-1:], *offers[-1:])
+    assert still.package is not None
+    assert int(str(still.package["price"])) <= 12500
+
+
+def test_a_step_for_an_end_says_why_it_is_larger_and_nothing_that_contradicts_it() -> None:
+    offers = ("them", {"price": "14900"}), ("me", {"price": "12300"}), ("them", {"price": "14500"})
+    offers = *offers, ("me", {"price": "12600"})
+
+    def answered(move: PersonMove) -> str:
+        return " ".join(move_text.reasons(move, Wording(move.path.aims.terms)))
+
+    final = moved(terms_of(CAR), *offers, offers[-2], words="That is my final offer.")
+    assert "larger than your last one, because they repeat a final offer" in answered(final)
+    assert "It goes about half of the way to their offer." in answered(final)
+    last = moved(terms_of({**CAR, "max_rounds": 3}), *offers, ("them", {"price": "14400"}))
+    assert answered(last).startswith(
+        "They came down from €14,500 to €14,400. It is your last offer in the rounds that you agreed on. "
+        "This step is larger than your last one, because no other follows it. The chance"
+    )
+    split = ("them", {"price": "13900"})
+    middle = moved(terms_of(CAR), *offers, split, words="Let us meet in the middle.")
+    assert middle.why == "middle"
+    assert "Answer with" not in answered(middle)
+    assert "because they proposed it" in answered(middle)
+
+
+def test_a_seller_asks_a_buyer_to_do_without_and_a_buyer_asks_for_it() -> None:
+    support = {"name": "support", "label": "Premium support", "type": "boolean", "weight": 2}
+
+    def asked(role: str, direction: str) -> str:
+        best, worst = ("65", "40") if role == "seller" else ("40", "65")
+        body = {
+            **CRM,
+            "role": role,
+            "issues": [CRM["issues"][0], {**support, "direction": direction}],
+            "target": {"package": {"price_per_seat": best, "support": role == "buyer"}},
+            "walk_away": {"package": {"price_per_seat": worst, "support": role == "seller"}},
+        }
+        theirs = [
+            ("them", {"price_per_seat": price, "support": role == "seller"})
+            for price in (worst, "43" if role == "seller" else "60")
+        ]
+        mine = ("me", {"price_per_seat": best, "support": role == "buyer"})
+        return said(moved(terms_of(body), theirs[0], mine, theirs[1]))
+
+    assert "If you can do without premium support" in asked("seller", "lower")
+    assert "If it comes with premium support" in asked("buyer", "higher")
 
 
 def test_nobody_bids_a_third_time_against_somebody_who_does_not_move() -> None:

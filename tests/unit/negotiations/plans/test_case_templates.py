@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 import pytest
@@ -134,6 +134,48 @@ def phrases(content: CaseContent) -> Iterator[str]:
 )  # fmt: skip
 def test_the_template_fits_the_side_the_kind_and_the_words(terms: Terms, expected: str) -> None:
     assert choose_template(terms).name == expected
+
+
+GOLF = talk("Used VW Golf", "buyer", kind="new_purchase", category="vehicles")
+GOLF_SOLD = talk("Used VW Golf", "seller", kind="sale", category="vehicles")
+
+
+@pytest.mark.parametrize(
+    ("terms", "other_party", "expected"),
+    [
+        (GOLF, OtherParty(name="Jens", role="owner"), "used_car"),
+        (GOLF, OtherParty(name="Jens", organisation="Autohaus Berg"), "dealer_purchase"),
+        (GOLF, OtherParty(name="Jens", role="car dealer"), "dealer_purchase"),
+        (GOLF, OtherParty(name="Berg Motors Ltd"), "dealer_purchase"),
+        (replace(GOLF, title="Used Golf at the dealer"), None, "dealer_purchase"),
+        (replace(GOLF, title="Used Golf, private, not the dealer"), None, "used_car"),
+        (GOLF_SOLD, OtherParty(name="Kim"), "private_sale"),
+        (GOLF_SOLD, OtherParty(name="Kim", organisation="Autohaus Berg"), "sale_to_dealer"),
+        (replace(GOLF_SOLD, title="My Golf to a dealer"), None, "sale_to_dealer"),
+        (replace(GOLF_SOLD, category="car dealer"), OtherParty(name="Kim"), "dealer_sale"),
+        (replace(GOLF_SOLD, authority=Authority(stated=True)), OtherParty(name="Kim"), "dealer_sale"),
+        (talk("Used laptop", "buyer"), OtherParty(name="Kim"), "second_hand_purchase"),
+        (talk("Used laptop", "buyer"), OtherParty(organisation="Rebooted"), "dealer_purchase"),
+    ],
+)  # fmt: skip
+def test_a_dealer_and_a_person_have_objections_of_their_own(
+    terms: Terms, other_party: OtherParty | None, expected: str
+) -> None:
+    assert choose_template(replace(terms, other_party=other_party)).name == expected
+
+
+def test_no_dealer_says_what_only_a_private_seller_says_and_the_other_way_round() -> None:
+    said = {
+        name: " ".join(one.they for one in case_templates()[name].content.objections)
+        for name in ("used_car", "dealer_purchase", "private_sale", "dealer_sale")
+    }
+    assert "At the dealer you would pay far more." in said["used_car"]
+    assert "I still owe the bank" in said["used_car"]
+    for words in ("At the dealer", "I still owe", "Somebody else is coming"):
+        assert words not in said["dealer_purchase"]
+    assert "guarantee" in said["dealer_purchase"]
+    assert "private seller" in said["dealer_sale"]
+    assert "private seller" not in said["private_sale"]
 
 
 def test_without_a_price_and_a_side_the_template_is_the_plain_one() -> None:

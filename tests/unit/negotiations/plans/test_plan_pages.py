@@ -16,7 +16,8 @@ from negotiator.negotiations.plans.markdown import (
     escape_markdown,
     plan_markdown,
 )
-from tests.unit.negotiations.plans.plan_cases import CASES, FOLDER, case
+from negotiator.negotiations.schemas_negotiations import NegotiationBody
+from tests.unit.negotiations.plans.plan_cases import CASES, FOLDER, brief_of, case
 
 PAGES = Path(__file__).parent / "pages"
 STORED = sorted(path.stem for path in PAGES.glob("*.toml"))
@@ -137,6 +138,37 @@ def test_no_line_of_a_users_text_starts_a_list_or_a_heading() -> None:
     start = page.index("## At a glance") + len("## At a glance\n")
     for line in page[start : page.index("| |")].splitlines():
         assert not re.match(r"\s*([-+*#>=]|\d+[.)])(\s|$)", line), line
+
+
+LET: dict[str, Any] = {
+    "title": "Flat in Bonn",
+    "role": "landlord",
+    "category": "rent",
+    "kind": "lease",
+    "currency": "EUR",
+    "counterparty": {"name": "Mr Klein"},
+    "issues": [
+        {"name": "rent", "label": "Monthly rent", "type": "money", "unit": "month", "weight": 3,
+         "range": {"min": 900, "max": 1400}},
+        {"name": "start", "label": "Start", "type": "date", "direction": "lower", "weight": 1,
+         "range": {"min": "2027-01-01", "max": "2027-04-01"}},
+        {"name": "kitchen", "label": "Fitted kitchen", "type": "boolean", "direction": "lower", "weight": 1},
+    ],
+    "target": {"package": {"rent": 1250, "start": "2027-01-15", "kitchen": False}},
+    "walk_away": {"package": {"rent": 1050, "start": "2027-03-01", "kitchen": True}},
+}  # fmt: skip
+
+
+def test_a_plan_reads_aloud_without_a_stumble() -> None:
+    head = {"version": 1, "stale": False, "created_at": "2026-11-22T09:00:00.000Z"}
+    plan = make_plan(brief_of(NegotiationBody.model_validate(LET)))
+    page = " ".join(plan_markdown({**head, **plan}).split())
+    assert "“If you can do without a fitted kitchen, I can do a rent of €1,175 a month" in page
+    assert "rent of" not in page.replace("a rent of", "")
+    assert "| Start | 15 January | 1 February | 1 March | 1 March |" in page
+    assert "Bring " not in page
+    assert "” Shows " in page
+    assert "you may give away more than you have to" in page
 
 
 def write_pages() -> None:
