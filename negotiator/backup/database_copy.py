@@ -4,6 +4,7 @@ The SQLite file is the neutral form: it has the schema of the revision of the da
 the ordinary migrations bring it to the newest schema, and a backup of either engine restores into either engine.
 """
 
+import asyncio
 import sqlite3
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
@@ -26,6 +27,8 @@ from negotiator.store.schema_upgrades import known_revisions, upgrade, upgrade_f
 VERSION_TABLE: Final = "alembic_version"
 _ROWS: Final = 1000
 _WAIT_SECONDS: Final = 30.0
+_STEPS_BETWEEN_SIGNALS: Final = 10_000
+"""Instructions of SQLite's machine, some milliseconds."""
 _CONNECTIONS = text(
     "select count(*) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() "
     "and backend_type = 'client backend'"
@@ -206,16 +209,30 @@ def _typed(row: Sequence[Any], is_boolean: Sequence[bool]) -> tuple[Any, ...]:
 
 @contextmanager
 def open_file(path: Path) -> Generator[sqlite3.Connection]:
-    """A connection to an SQLite file that exists; statements are their own transactions until `begin`."""
+    """A connection to an SQLite file that exists; statements are their own transactions until `begin`.
+
+    Signals are handled also within a long statement. A handler that raises ends it with CancelledError.
+    """
     if not path.is_file():
         raise Unavailable(f"There is no database at {path} yet.")
     connection = sqlite3.connect(
         f"file:{quote(str(path))}?mode=rw", uri=True, isolation_level=None, timeout=_WAIT_SECONDS
     )
+    connection.set_progress_handler(_handle_signals, _STEPS_BETWEEN_SIGNALS)
     try:
         yield connection
+    except sqlite3.OperationalError as fault:
+        # `sqlite3` drops what the handler raises, and the statement fails as interrupted.
+        if fault.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT:
+            raise asyncio.CancelledError from None
+        raise
     finally:
         connection.close()
+
+
+def _handle_signals() -> int:
+    """Let Python call the handlers of pending signals, which it does at each call of a Python function."""
+    return 0
 
 
 def check_file(path: Path) -> None:

@@ -80,8 +80,9 @@ def new_file(path: Path) -> Generator[IO[bytes]]:
     if os.path.lexists(path):
         raise _taken(path)
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
     try:
+        descriptor = os.open(temporary, flags, 0o600)
         with os.fdopen(descriptor, "wb") as file:
             yield file
             file.flush()

@@ -1,8 +1,7 @@
 """`negotiator backup`, `verify` and `restore`: everything that cannot be rebuilt, in one encrypted file."""
 
-import signal
 import sys
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Annotated, Any, Final, Protocol
 
@@ -190,9 +189,6 @@ def _object_store() -> Any:
         from negotiator.backup import object_store
     except ModuleNotFoundError:
         raise Unavailable(f"{_OBJECT} needs the extra: pip install 'negotiator[s3]'.") from None
-    # By asyncio's own handler Ctrl-C would end nothing while a request waits; only a main thread may set another.
-    with suppress(ValueError):
-        signal.signal(signal.SIGINT, signal.default_int_handler)
     return object_store
 
 

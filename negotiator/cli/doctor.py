@@ -1,7 +1,9 @@
 """`negotiator doctor`: says what of an installation works, what does not, and what to do about it."""
 
 import asyncio
+import shutil
 import sys
+import textwrap
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -13,12 +15,15 @@ from negotiator.cli.output import JsonOption, async_command, print_result
 from negotiator.cli.running_servers import command_sources
 from negotiator.settings import load
 from negotiator.settings_files import SettingsError
+from negotiator.values import escape_invisible
 
 if TYPE_CHECKING:
     from negotiator.cli.doctor_checks import Finding, Patient
 
 SECONDS: Final = 5.0
 """For each check; all run at once."""
+_NAME_COLUMN: Final = 9
+_TEXT_COLUMN: Final = 21
 
 
 @async_command
@@ -43,7 +48,10 @@ async def doctor(
     warnings = sum(finding.state == "warning" for finding in findings)
     value = {"ok": not faults, "findings": [asdict(finding) for finding in findings]}
     summary = f"{_count(faults, 'fault')}, {_count(warnings, 'warning')}."
-    print_result(value, "\n".join([*map(_line, findings), "", summary]), as_json=as_json)
+    # A terminal gets lines that fit it; a pipe gets each finding in a line, for grep.
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
+    lines = (line for finding in findings for line in lines_of(finding, width))
+    print_result(value, "\n".join([*lines, "", summary]), as_json=as_json)
     if faults:
         sys.stdout.flush()
         raise typer.Exit(1)
@@ -78,9 +86,31 @@ async def limited(check: Any, patient: "Patient") -> "Sequence[Finding]":
         return [Finding(name, "fault", f"{type(fault).__name__}: {fault}", "Look into the log.")]
 
 
-def _line(finding: "Finding") -> str:
-    line = f"{finding.state:8} {finding.name:10} {finding.text}"
-    return f"{line}\n{'':20}-> {finding.advice}" if finding.advice else line
+def lines_of(finding: "Finding", width: int) -> list[str]:
+    """A finding in lines of at most `width` characters, one line and one of advice when it is 0.
+
+    A word, such as a path, is never divided.
+    """
+    name = f"{finding.state:{_NAME_COLUMN}}{finding.name:{_TEXT_COLUMN - _NAME_COLUMN}}"
+    lines = _wrapped(finding.text, name, " " * _TEXT_COLUMN, width)
+    if finding.advice:
+        arrow = f"{'':{_TEXT_COLUMN}}-> "
+        lines += _wrapped(finding.advice, arrow, " " * len(arrow), width)
+    return lines
+
+
+def _wrapped(text: str, first: str, indent: str, width: int) -> list[str]:
+    text = escape_invisible(text)
+    if not width:
+        return [f"{first}{text}"]
+    return textwrap.wrap(
+        text,
+        width,
+        initial_indent=first,
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def _count(number: int, noun: str) -> str:

@@ -11,6 +11,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
+from http import cookies
 from pathlib import Path
 from typing import Any, Final, Literal
 from urllib.parse import urlsplit
@@ -24,9 +25,8 @@ from websockets.exceptions import WebSocketException
 from negotiator import __version__, keys
 from negotiator.agents.mail import Mailer
 from negotiator.cli.database import is_missing
-from negotiator.cli.output import reason_of
+from negotiator.cli.output import counted, reason_of
 from negotiator.cli.running_servers import running_servers
-from negotiator.cli.serve import interpreter_warning
 from negotiator.compose.assistant import build_embedder
 from negotiator.compose.base_address import difference, is_loopback
 from negotiator.compose.shared_secrets import (
@@ -46,7 +46,7 @@ from negotiator.memory import search_rows
 from negotiator.negotiations.advisor import WordingRequest
 from negotiator.negotiations.advisor_selection import build_advisor
 from negotiator.settings import Settings
-from negotiator.settings_files import SettingsSources
+from negotiator.settings_files import SettingsSources, shown
 from negotiator.store import fingerprints
 from negotiator.store.lagging_reads import compare_positions
 from negotiator.store.schema_upgrades import read_revisions
@@ -65,6 +65,10 @@ _TOO_LITTLE: Final = 100 << 20
 _APART: Final = 5.0
 _TOO_FAR_APART: Final = 60.0
 """Seconds between two clocks from which on the doctor warns, and from which on nothing is deleted."""
+_COOKIE_FIXES: Final = {(3, 11): 10, (3, 12): 6}
+"""Per minor version of CPython, the first release without CVE-2024-7592 (quadratic time in `http.cookies`)."""
+_COOKIE_FIX: Final = "_unquote_sub"
+"""What the fix added to `http.cookies`."""
 _WELL: Final = ("ok", "off", "ready", "idle", "loading")
 """How the health of a part begins that needs nothing done."""
 _ALLOWED: Final = Query(
@@ -102,12 +106,22 @@ class Patient:
 
 
 async def check_settings(patient: Patient) -> list[Finding]:
-    """Where the settings come from."""
+    """The settings that each file gives, and the variables."""
     sources = patient.sources
-    places = [str(path) for path in sources.files]
-    named = sorted(_without_paths(each.place, places) for each in sources.given.values())
-    text = f"{', '.join(places) or 'no file'}; {', '.join(named) or 'all have their defaults'}"
-    found = [Finding("settings", "ok", text)]
+    places = [each.place for each in sources.given.values()]
+    found: list[Finding] = []
+    for path in sources.files:
+        begin = f"{shown(path)}, line "
+        of_file = [place for place in places if place.startswith(begin)]
+        places = [place for place in places if place not in of_file]
+        names = sorted(place.rpartition(": ")[2] for place in of_file)
+        text = f"{path}: {', '.join(names) or 'nothing that counts'}"
+        found.append(Finding("settings", "ok", text))
+    if places:
+        found.append(Finding("settings", "ok", f"variables: {', '.join(sorted(places))}"))
+    if not found:
+        text = "no file and no variable: all settings have their defaults"
+        found.append(Finding("settings", "ok", text))
     found += [
         Finding(
             "settings", "warning", f"{path} is not readable by this user", "Run this as another."
@@ -117,19 +131,29 @@ async def check_settings(patient: Patient) -> list[Finding]:
     return found
 
 
-def _without_paths(place: str, files: Sequence[str]) -> str:
-    """Where a setting is given, with the name of its file only: the whole path is in the line once."""
-    path = next((each for each in files if place.startswith(f"{each}")), "")
-    return f"{Path(path).name}{place.removeprefix(path)}" if path else place
-
-
 async def check_interpreter(_patient: Patient) -> list[Finding]:
-    """Python's known holes."""
-    warning = interpreter_warning(sys.version_info[:3])
-    version = sys.version.split()[0]
-    if warning:
-        return [Finding("python", "warning", warning)]
-    return [Finding("python", "ok", f"Python {version}, Negotiator {__version__}")]
+    """Python's version, and whether it lacks fixes of its security."""
+    text = f"Python {sys.version.split()[0]}, Negotiator {__version__}"
+    if not (fixed := needed_python(sys.version_info[:3])):
+        return [Finding("python", "ok", text)]
+    text = f"{text}; this Python lacks security fixes, such as that of CVE-2024-7592"
+    advice = (
+        f"Install your distribution's updates, or Python {fixed} or newer, and install Negotiator again with it. "
+        "Negotiator does not use the code of that CVE."
+    )
+    return [Finding("python", "warning", text, advice)]
+
+
+def needed_python(version: tuple[int, int, int]) -> str:
+    """The release that fixes CVE-2024-7592 where this Python has it; else empty.
+
+    Distributions fix it without another version, so the library itself is looked at.
+    """
+    major, minor, micro = version
+    fixed = _COOKIE_FIXES.get((major, minor), 0)
+    if micro >= fixed or hasattr(cookies, _COOKIE_FIX):
+        return ""
+    return f"{major}.{minor}.{fixed}"
 
 
 async def check_folders(patient: Patient) -> list[Finding]:
@@ -250,7 +274,7 @@ async def check_database(patient: Patient) -> list[Finding]:
                 findings.append(await _memory_search(patient.settings, store))
                 findings.append(await _directory_search(patient.settings, store))
             findings.append(
-                _connections(patient, await store.read(lambda tx: tx.one(_ALLOWED)) or 0)
+                connections_needed(patient, await store.read(lambda tx: tx.one(_ALLOWED)) or 0)
             )
             if patient.settings.replica_url:
                 findings.append(await _replica(patient.settings.replica_url, store))
@@ -335,15 +359,16 @@ def _has_key_files(settings: Settings) -> bool:
     return settings.keys_dir.is_dir() and any(settings.keys_dir.glob("*.pem"))
 
 
-def _connections(patient: Patient, allowed: int) -> Finding:
+def connections_needed(patient: Patient, allowed: int) -> Finding:
     """Whether PostgreSQL takes as many connections as the workers of all machines may open."""
     base = patient.settings.base_url
     here = (server.workers for server in running_servers() if server.base_url == base)
     workers, machines = patient.workers or max(here, default=1), patient.machines
-    each = patient.settings.database_connections
+    # Without Redis, one more listens for events.
+    each = patient.settings.database_connections + (not patient.settings.redis_url)
     most = workers * machines * each
     text = (
-        f"{workers} workers × {each} connections × {machines} machines = {most},"
+        f"{counted(workers, 'workers')} × {each} connections × {counted(machines, 'machines')} = {most},"
         f" of {allowed} that PostgreSQL allows"
     )
     if most < allowed:
@@ -392,9 +417,7 @@ async def check_redis(patient: Patient) -> list[Finding]:
     try:
         await client.ping()
         if patient.settings.is_redis_cluster:
-            return [
-                _cluster(where, await client.info(), await client.execute_command("CLUSTER INFO"))
-            ]
+            return [await _cluster(where, client)]
     except (RedisError, OSError) as fault:
         return [
             Finding("redis", "fault", f"{where}: {reason_of(fault)}", "Mend NEGOTIATOR_REDIS_URL.")
@@ -404,10 +427,12 @@ async def check_redis(patient: Patient) -> list[Finding]:
     return [Finding("redis", "ok", f"{where} answers")]
 
 
-def _cluster(where: str, server: dict[str, Any], cluster: dict[str, str]) -> Finding:
+async def _cluster(where: str, client: Any) -> Finding:
+    server: dict[str, Any] = await client.info()
     if server.get("cluster_enabled") != 1:
         text = f"{where} is not in cluster mode"
         return Finding("redis", "fault", text, "Name it by redis:// in NEGOTIATOR_REDIS_URL.")
+    cluster: dict[str, str] = await client.execute_command("CLUSTER INFO")
     if cluster["cluster_state"] != "ok":
         text = f"the cluster of {where} does not serve all slots"
         return Finding("redis", "fault", text, "Look at: redis-cli --cluster check.")

@@ -9,10 +9,12 @@ import functools
 import re
 import shlex
 import shutil
+import signal
 import sys
 from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import Annotated, Any, Final, ParamSpec
 
 import orjson
@@ -80,17 +82,49 @@ def print_warning(line: str) -> None:
 
 
 def async_command(function: Callable[P, Awaitable[None]]) -> Callable[P, None]:
-    """Make a coroutine function a command that ends as `exit_on_refusal` says."""
+    """Make a coroutine function a command that ends as `exit_on_refusal` says, and at Ctrl-C at once with 130."""
 
     @functools.wraps(function)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
         async def main() -> None:
-            await function(*args, **kwargs)
+            with _interruptible():
+                await function(*args, **kwargs)
 
         with exit_on_refusal():
-            asyncio.run(main())
+            try:
+                asyncio.run(main())
+            except asyncio.CancelledError:
+                raise KeyboardInterrupt from None
 
     return run
+
+
+@contextmanager
+def _interruptible() -> Generator[None]:
+    """End this task when SIGINT comes, with CancelledError wherever it is; a second SIGINT is KeyboardInterrupt.
+
+    asyncio's own handler only cancels the task. A task that runs without a pause (SQLite, compression, a prompt) learns
+    of it when it next waits, which may be never.
+    """
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+
+    def end(_number: int, _frame: FrameType | None) -> None:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        if asyncio.current_task(loop) is task:
+            raise asyncio.CancelledError
+        if task is not None:
+            task.cancel()
+            loop.call_soon_threadsafe(lambda: None)  # wakes the loop
+
+    try:
+        before = signal.signal(signal.SIGINT, end)
+    except ValueError:  # not the main thread, which alone may set a handler
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager

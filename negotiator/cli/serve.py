@@ -45,8 +45,6 @@ _M_ARENA_MAX: Final = -8
 """The parameter of glibc's `mallopt` that is `MALLOC_ARENA_MAX`, which a running process does not read again."""
 _ALL_ADDRESSES: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104
 """Hosts that mean every address of the machine, each with the loopback address of its family."""
-_COOKIE_FIXES: Final = {(3, 11): 10, (3, 12): 6}
-"""Per minor version of CPython, the first release without CVE-2024-7592 (quadratic time in `http.cookies`)."""
 _FIRST_USER_MESSAGE = """
 No user account exists yet. This link creates the first one, an administrator. It works once, within a day:
 
@@ -109,8 +107,6 @@ def serve(
             f"links and tokens name {base} (base_url), where this server does not listen: open {own}, or leave out "
             "base_url, unless something forwards the one to the other"
         )
-    if warning := interpreter_warning(sys.version_info[:3]):
-        typer.echo(warning, err=True)
     sys.stdout.flush()
     options = server_options(host, port, workers, reload=reload, timeout=settings.worker_timeout)
     with recorded(settings, sources, workers):
@@ -194,18 +190,6 @@ def _check_folder(folder: Path) -> None:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if not os.access(folder, os.W_OK | os.X_OK):
         raise Unavailable(f"The data folder {folder} cannot be written to.")
-
-
-def interpreter_warning(version: tuple[int, int, int]) -> str:
-    """A line about CVE-2024-7592 when this interpreter has it; else empty."""
-    major, minor, micro = version
-    fixed = _COOKIE_FIXES.get((major, minor))
-    if fixed is None or micro >= fixed:
-        return ""
-    return (
-        f"Python {major}.{minor}.{micro} has CVE-2024-7592 (slow cookie parsing), fixed in {major}.{minor}.{fixed}. "
-        "Negotiator does not use that parser; update Python when you can."
-    )
 
 
 async def _prepare(settings: Settings) -> tuple[bool, bytes, str]:

@@ -16,6 +16,7 @@ from negotiator.teleprompter.cues.catalogue import Speaker
 from negotiator.teleprompter.speech import events
 from negotiator.teleprompter.speech.events import RecognitionEvent
 from negotiator.teleprompter.speech.recognizer import SpeechRecognition
+from negotiator.teleprompter.speech.remote_recognition import RemoteRecognition, unrecorded
 from negotiator.teleprompter.utterance_analyser import UtteranceAnalyser, UtteranceAnalysis
 from negotiator.teleprompter.websocket_handler import MessageHandler
 from negotiator.teleprompter.websocket_messages import ClientMessage
@@ -70,9 +71,14 @@ class TracedAudioReader(AudioReader):
     """By utterance; None for one that is not recorded."""
 
     async def follow(self, recognition: SpeechRecognition) -> None:
+        remote = recognition if isinstance(recognition, RemoteRecognition) else None
+        if remote:
+            remote.span_of = self._whole_span_of
         try:
             await super().follow(recognition)
         finally:
+            if remote:
+                remote.span_of = unrecorded
             for spans in filter(None, self._traced.values()):
                 spans.stage.end()
                 spans.whole.end("Unfinished")
@@ -102,6 +108,10 @@ class TracedAudioReader(AudioReader):
             case _:
                 """A notice is of no utterance."""
         return None
+
+    def _whole_span_of(self, utterance: str) -> Span | None:
+        spans = self._spans_of(utterance)
+        return None if spans is None else spans.whole
 
     def _spans_of(self, utterance: str) -> _UtteranceSpans | None:
         """The spans of an utterance, begun with its first event."""

@@ -35,6 +35,7 @@ from negotiator.teleprompter.speech.remote_recognition import (
     host_of,
 )
 from negotiator.teleprompter.speech.utterance_events import UtteranceEventQueue
+from negotiator.tracing import outgoing_headers, step
 
 
 class DeepgramResults:
@@ -53,6 +54,11 @@ class DeepgramResults:
         """Milliseconds of the channel that the answers cover."""
         self.settled_ms = 0
         """Milliseconds of the channel whose words are final, so that the audio can be dropped."""
+
+    @property
+    def utterance(self) -> str:
+        """The id of the utterance that is open; empty for none."""
+        return self._name or ""
 
     def connected(self, at_ms: int) -> None:
         """Begin a new connection at this time of the channel; final words of the previous one stay."""
@@ -125,6 +131,7 @@ _USUAL_MS: Final = 1_000
 """The usual time between two answers, which does not count as lag."""
 _ALIVE: Final = '{"type": "KeepAlive"}'
 _CLOSE: Final = '{"type": "CloseStream"}'
+_SPAN: Final = "speech connection"
 _GONE: Final = "The speech service cannot be reached; nothing more is heard."
 _FAULTS: Final = (OSError, TimeoutError, InvalidHandshake, ConnectionClosed)
 log = logger(__name__)
@@ -163,8 +170,9 @@ class DeepgramRecognizer(RemoteRecognizer):
         self._check_free()
         line = _Line(self._address(config), self._key)
         try:
-            async with self._breaker.call():
-                await line.connect()
+            with step(_SPAN, "client"):
+                async with self._breaker.call():
+                    await line.connect()
         except _FAULTS as fault:
             raise Unavailable(
                 "The speech service cannot be used now.", detail=str(fault)
@@ -192,7 +200,7 @@ class _Line:
         """A new connection; raises one of `_FAULTS`."""
         self._socket = await connect(
             self._address,
-            additional_headers=self._headers,
+            additional_headers=self._headers | outgoing_headers(),
             open_timeout=_CONNECT_SECONDS,
             close_timeout=1,
             compression=None,
@@ -216,7 +224,7 @@ class _Line:
     async def _tried(self, driven: RemoteRecognition, results: DeepgramResults) -> bool:
         """Use one connection until it ends; True when it ended because the channel did."""
         try:
-            socket = self._socket or await self.connect()
+            socket = self._socket or await self._connect_again(driven, results.utterance)
         except _FAULTS as fault:
             log.warning("a speech service is away", detail=str(fault))
             return False
@@ -229,6 +237,11 @@ class _Line:
             return False
         finally:
             await socket.close()
+
+    async def _connect_again(self, driven: RemoteRecognition, utterance: str) -> ClientConnection:
+        """`connect`, with its span in that of the utterance that the drop interrupts."""
+        with driven.call_span(_SPAN, utterance):
+            return await self.connect()
 
     async def _talk(
         self, driven: RemoteRecognition, results: DeepgramResults, *, socket: ClientConnection

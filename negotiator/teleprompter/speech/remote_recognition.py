@@ -10,6 +10,7 @@ from negotiator.telemetry import logger
 from negotiator.teleprompter.speech.events import RecognitionEvent, RecognitionProblem
 from negotiator.teleprompter.speech.recognition_channel import RecognitionChannel
 from negotiator.teleprompter.speech.recognizer import EngineCapabilities, RecognizerBusy
+from negotiator.tracing import Span, SpanBlock, current_span
 
 log = logger(__name__)
 
@@ -20,6 +21,11 @@ class RecognitionFailed(Exception):
     def __init__(self, description: str, *, detail: str = "") -> None:
         super().__init__(description)
         self.detail = detail
+
+
+def unrecorded(_utterance: str) -> Span | None:
+    """The span of any utterance while traces are off."""
+    return None
 
 
 class RemoteRecognition:
@@ -33,6 +39,8 @@ class RemoteRecognition:
     ) -> None:
         self.channel = channel
         self.finishing = False
+        self.span_of: Callable[[str], Span | None] = unrecorded
+        """The span of an utterance, by its id."""
         self._over = over
         self._more = asyncio.Event()
         self._task = asyncio.create_task(self._run(hear))
@@ -71,7 +79,13 @@ class RemoteRecognition:
             return False
         return True
 
+    def call_span(self, name: str, utterance: str) -> SpanBlock:
+        """A span of a call to the service inside the utterance's, for a `with` block; none without an utterance."""
+        span = self.span_of(utterance) if utterance else None
+        return SpanBlock(None if span is None else span.child(name, "client"))
+
     async def _run(self, hear: Callable[["RemoteRecognition"], Awaitable[None]]) -> None:
+        current_span.set(None)  # that of the message that opened the channel, which has ended
         try:
             await hear(self)
         except RecognitionFailed as deaf:

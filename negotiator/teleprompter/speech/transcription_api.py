@@ -49,13 +49,14 @@ from negotiator.teleprompter.speech.remote_recognition import (
     RemoteRecognizer,
     host_of,
 )
+from negotiator.tracing import SpanBlock, outgoing_headers
 
 _PIECE: Final = 500 * SAMPLES_PER_MS
 _FAILURES: Final = 3
 """The recognition ends after so many failed utterances in a row."""
 
-Transcribe = Callable[[bytes], Awaitable[Transcription]]
-"""Turns one utterance (16 kHz s16le) into text; raises `RecognitionFailed`."""
+Transcribe = Callable[[bytes, SpanBlock], Awaitable[Transcription]]
+"""Turns one utterance (16 kHz s16le) into text, with its call in a span; raises `RecognitionFailed`."""
 
 
 class UtteranceTranscriber:
@@ -111,7 +112,7 @@ class UtteranceTranscriber:
     async def _tell(self, driven: RemoteRecognition, name: str, *, pcm: bytes, until: int) -> None:
         heard = Transcription("")
         try:
-            heard = await self._transcribe(pcm)
+            heard = await self._transcribe(pcm, driven.call_span("transcription", name))
             self._failures = 0
         except RecognitionFailed as deaf:
             self._failures += 1
@@ -191,11 +192,12 @@ class TranscriptionApiRecognizer(RemoteRecognizer):
         await super().close()
         await self._client.aclose()
 
-    async def _transcribe(self, language: str, pcm: bytes) -> Transcription:
+    async def _transcribe(self, language: str, pcm: bytes, span: SpanBlock) -> Transcription:
         try:
-            async with self._breaker.call():
-                answer = await self._ask(language, pcm)
-                heard = str(answer["text"])
+            with span:
+                async with self._breaker.call():
+                    answer = await self._ask(language, pcm)
+                    heard = str(answer["text"])
         except (*_FAULTS, Unavailable) as fault:
             raise RecognitionFailed(_LOST, detail=str(fault)) from fault
         return Transcription(without_inventions(heard))
@@ -204,7 +206,9 @@ class TranscriptionApiRecognizer(RemoteRecognizer):
         form = {"model": self._model, "language": language, "response_format": "json"}
         files = {"file": ("utterance.wav", wav_bytes(pcm), "audio/wav")}
         received = b""
-        async with self._client.stream("POST", self._url, data=form, files=files) as reply:
+        async with self._client.stream(
+            "POST", self._url, data=form, files=files, headers=outgoing_headers()
+        ) as reply:
             async for chunk in reply.aiter_bytes():
                 received += chunk
                 if len(received) > _MOST_RECEIVED:

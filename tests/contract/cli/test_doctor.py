@@ -1,6 +1,15 @@
 """`negotiator doctor`: every part is checked at once, changes nothing, and says what to do."""
 
 import asyncio
+import fcntl
+import os
+import pty
+import re
+import struct
+import subprocess
+import sys
+import termios
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +24,8 @@ from negotiator.cli.doctor_checks import (
     check_address,
     check_advisor,
     check_mail,
+    check_settings,
+    connections_needed,
     passed_on,
 )
 from negotiator.discovery.probe_routes import PROBE_WORD, ArrivedRequest, probe_path
@@ -56,7 +67,7 @@ def test_before_the_first_start_nothing_is_wrong_and_nothing_is_made(tmp_path: P
     assert said.exit_code == 0, said
     findings = found(said)
     assert {"settings", "python", "disk", "files", "speech", "embedding"} <= set(findings)
-    assert all("NEGOTIATOR_" in findings["settings"][0]["text"] for _ in places)
+    assert findings["settings"][-1]["text"] == f"variables: {', '.join(sorted(places))}"
     for name in ("data", "keys", "signing", "database", "address"):
         assert findings[name][0]["state"] == "warning", name
         assert findings[name][0]["advice"], name
@@ -97,8 +108,80 @@ def test_every_fault_is_one_line_with_what_to_do_and_exit_1(tmp_path: Path) -> N
     assert findings["https"][0]["state"] == "warning"
     text = machine.run("doctor")
     assert text.exit_code == 1
-    assert f"fault    data       other users may write in {data}" in text.out
-    assert f"-> chmod go-w {data}" in text.out
+    assert f"fault    data        other users may write in {data}\n" in text.out
+    assert f"-> chmod go-w {data}\n" in text.out
+    shown = at_terminal("doctor", variables=machine.variables, folder=tmp_path, columns=100)
+    assert [line for line in shown.splitlines() if len(line) > 100 and len(line.split()) > 1] == []
+    assert words(shown) == words(text.out)
+    assert "\n" + " " * 21 + "NEGOTIATOR_" in shown, "the list of variables goes on in its column"
+
+
+def words(text: str) -> list[str]:
+    """The words of a report without what differs from run to run."""
+    return [word for word in text.split() if not re.fullmatch(r"[\d.]+", word)]
+
+
+def at_terminal(*command: str, variables: dict[str, str], folder: Path, columns: int) -> str:
+    """What a command prints at a terminal of so many columns."""
+    own, its = pty.openpty()
+    fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    plain = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("NEGOTIATOR_") and name != "COLUMNS"
+    }
+    settings = {"NEGOTIATOR_CONFIG": os.devnull, **variables}
+    with subprocess.Popen(
+        [sys.executable, "-m", "negotiator", *command],
+        env=plain | settings | {"PYTHONPATH": str(Path(__file__).parents[3])},
+        cwd=folder,
+        stdin=its,
+        stdout=its,
+        stderr=subprocess.STDOUT,
+    ):
+        os.close(its)
+        printed = b""
+        with suppress(OSError):  # the end of a terminal is an error on Linux
+            while piece := os.read(own, 65_536):
+                printed += piece
+    os.close(own)
+    return printed.decode().replace("\r\n", "\n")
+
+
+LONG = Finding(
+    "settings",
+    "fault",
+    f"variables: {', '.join(f'NEGOTIATOR_SETTING_{number}' for number in range(40))}\n\x1b[31m",
+    "Look at /a/path/of/more/than/sixty/characters/which/is/not/divided/at/any/width/negotiator.toml.",
+)
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 200])
+def test_a_finding_fits_the_terminal_and_loses_no_word(width: int) -> None:
+    lines = doctor.lines_of(LONG, width)
+    assert all(len(line) <= width or len(line.split()) <= 2 for line in lines)
+    assert all(line.startswith(" " * 21) for line in lines[1:])
+    assert lines[0].startswith("fault    settings    variables: ")
+    whole, advice = doctor.lines_of(LONG, 0)
+    assert " ".join(lines).split() == f"{whole} {advice}".split()
+    assert "\x1b" not in whole
+    assert r"\x1b[31m" in whole
+
+
+def test_the_settings_are_listed_by_where_they_come_from(tmp_path: Path) -> None:
+    (tmp_path / "negotiator.toml").write_text(
+        'listen = "127.0.0.1:1"\nbase_url = "http://n.example"'
+    )
+    (tmp_path / ".env").write_text("NEGOTIATOR_BASE_URL=http://other.example\n")
+    places = {"NEGOTIATOR_DATA_DIR": str(tmp_path / "var"), "NEGOTIATOR_CONFIG": ""}
+    said = CommandLine(places).spawn("doctor", "--json", folder=tmp_path)
+    assert [each["text"] for each in found(said)["settings"]] == [
+        f"{tmp_path}/.env: NEGOTIATOR_BASE_URL",
+        f"{tmp_path}/negotiator.toml: listen",
+        "variables: NEGOTIATOR_DATA_DIR",
+    ]
+    (only,) = asyncio.run(check_settings(Patient(make_settings(tmp_path, tmp_path), NOTHING)))
+    assert "all settings have their defaults" in only.text
 
 
 @covers("5.2:doctor")
@@ -161,6 +244,26 @@ async def test_another_program_at_the_address_is_told_from_this_one(settings: Se
         findings = await check_address(patient(settings, base_url=f"http://127.0.0.1:{port}"))
     assert [(each.name, each.state) for each in findings] == [("address", "fault")]
     assert "is not Negotiator" in findings[0].text
+
+
+@pytest.mark.parametrize(
+    ("redis_url", "allowed", "state", "most"),
+    [
+        ("redis://r", 65, "ok", "16 connections × 2 machines = 64"),
+        ("redis://r", 64, "warning", "16 connections × 2 machines = 64"),
+        ("", 68, "warning", "17 connections × 2 machines = 68"),
+    ],
+)
+def test_the_connections_of_all_workers_are_counted(
+    settings: Settings, redis_url: str, allowed: int, state: str, most: str
+) -> None:
+    """Without Redis each worker has one more, on which PostgreSQL tells it of events."""
+    one = patient(settings, redis_url=redis_url)
+    finding = connections_needed(Patient(one.settings, NOTHING, "", machines=2, workers=2), allowed)
+    assert (finding.state, finding.text) == (
+        state,
+        f"2 workers × {most}, of {allowed} that PostgreSQL allows",
+    )
 
 
 PLAIN = ArrivedRequest(host="n.example", peer="10.0.0.2", forwarded="203.0.113.9", is_trusted=True)

@@ -124,7 +124,7 @@ def test_the_doctor_names_a_pepper_and_keys_that_are_missing(
     second = Machine(tmp_path, "second")
     second.data.mkdir(parents=True)
     said = CommandLine(second.variables).run("doctor").out
-    assert f"fault    secrets    {second.data}/secret is missing" in said
+    assert f"fault    secrets     {second.data}/secret is missing" in said
     shutil.copy(first.data / "secret", second.data)
     said = CommandLine(second.variables).run("doctor").out
     assert f"{second.keys} lacks keys that sign for this database" in said
@@ -214,7 +214,7 @@ def test_machines_with_keys_in_the_database_share_no_file(tmp_path: Path) -> Non
     assert second.starts() == ""
     assert len(second.kids()) == 6
     assert second.run("keys", "rotate") == first.run("keys", "rotate") == ""
-    assert "ok       signing    10 keys; in use: ES256 key_" in first.doctor()
+    assert "ok       signing     10 keys; in use: ES256 key_" in first.doctor()
     assert "ok       secrets" in second.doctor()
 
 
@@ -227,7 +227,7 @@ def test_another_secret_of_the_keys_is_refused_in_one_line(tmp_path: Path) -> No
         [line] = second.run(*words).splitlines()
         assert "NEGOTIATOR_KEYS_SECRET is not the secret of this database's signing keys" in line
         assert "another secret" not in line
-    assert "fault    secrets    NEGOTIATOR_KEYS_SECRET is not the secret" in second.doctor()
+    assert "fault    secrets     NEGOTIATOR_KEYS_SECRET is not the secret" in second.doctor()
     del second.variables["NEGOTIATOR_KEYS_SECRET"]
     assert f"{second.data}/keys-secret is not the secret of this database" in second.starts()
     assert second.files() == set(), "no secret is made where the database has another"
@@ -256,7 +256,7 @@ def test_a_changed_row_is_refused_in_one_line_that_names_the_key(tmp_path: Path)
     for words in (SERVE, ("keys", "list"), ("keys", "rotate")):
         [line] = machine.run(*words).splitlines()
         assert f"The signing key {kid} in the database cannot be decrypted" in line
-    assert f"fault    signing    The signing key {kid} in the database" in machine.doctor()
+    assert f"fault    signing     The signing key {kid} in the database" in machine.doctor()
     assert machine.run("keys", "adopt") == ""
     assert machine.starts() == ""
     assert kid not in machine.kids()

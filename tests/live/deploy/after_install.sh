@@ -9,6 +9,10 @@ curl -sS --fail https://localhost/api/leverage -H "Authorization: Bearer $token"
 head -c 300 advice
 curl -sS --fail https://localhost/sign-in | grep '<h1>'
 
+: doctor finds no fault
+install -m 644 "$CURL_CA_BUNDLE" /srv/authority.crt
+SSL_CERT_FILE=/srv/authority.crt runuser -u negotiator -- negotiator doctor
+
 : what the service cannot do
 pid=$(systemctl show -P MainPID negotiator)
 grep -E 'NoNewPrivs:.*1' "/proc/$pid/status"

@@ -15,9 +15,12 @@ from negotiator.cli import serve
 from negotiator.discovery.readiness_routes import LIVE_PATH, READY_PATH
 from negotiator.settings import Settings
 from tests.helpers.missing_tools import missing
-from tests.house.source_tree import ROOT
+from tests.house.source_tree import PACKAGE, ROOT
 
 FILES: Final = ROOT / "deploy"
+GUIDES: Final = PACKAGE / "console" / "guides"
+SCREEN: Final = 55
+"""Lines that a browser or an editor shows at once."""
 KUBERNETES: Final = FILES / "kubernetes"
 UNITS: Final = sorted(path.name for path in FILES.glob("negotiator*.service"))
 EXPOSURE: Final = 20
@@ -72,6 +75,41 @@ def test_the_settings_of_the_service_are_settings() -> None:
     unit = (FILES / "negotiator.service").read_text()
     assert f"StateDirectory={settings.data_dir.name}\n" in unit
     assert f"WorkingDirectory={settings.data_dir}\n" in unit
+
+
+def test_the_settings_of_several_machines_are_settings_and_say_where_to_listen() -> None:
+    """An option of the unit's command would win over the setting, and no proxy would reach the server."""
+    (given,) = _fences("machines", "toml")
+    settings = Settings(**tomllib.loads(given.replace("…", "x" * 32)))
+    assert settings.listen == "0.0.0.0:8000"
+    unit = (FILES / "negotiator.service").read_text()
+    (command,) = re.findall(r"^ExecStart=(.*)$", unit, re.MULTILINE)
+    assert "serve" in command
+    assert not re.search(r"--(?:host|port)", command)
+    assert Settings.model_fields["listen"].default == "127.0.0.1:8000"
+
+
+def test_what_the_guide_replaces_in_the_proxy_s_file_is_in_it() -> None:
+    proxy = (FILES / "machines.Caddyfile").read_text()
+    (edit,) = re.findall(r"^ +sed '(.*)' \\$", (GUIDES / "machines.md").read_text(), re.MULTILINE)
+    patterns = [each.split("/")[1] for each in edit.split("; ")]
+    assert len(patterns) == 2
+    assert all(re.search(pattern, proxy) for pattern in patterns)
+
+
+def test_the_first_screen_of_the_guide_goes_from_a_bare_machine_to_a_running_service() -> None:
+    first, *_ = (GUIDES / "server.md").read_text().partition("\n## ")
+    assert len(first.splitlines()) <= SCREEN
+    steps = ("apt-get install", "enable --now negotiator", "restart caddy", "/api/health")
+    commands = _fences("server", "bash")[0]
+    assert [step in commands for step in steps] == [True] * len(steps)
+    assert commands in first
+
+
+def _fences(guide: str, language: str) -> list[str]:
+    text = (GUIDES / f"{guide}.md").read_text()
+    fences = rf"^```{language}\n(.*?)^```$"
+    return re.findall(fences, text, re.DOTALL | re.MULTILINE)
 
 
 def test_the_settings_of_the_containers_are_settings() -> None:

@@ -49,9 +49,9 @@ class Sample:
     request: str = ""
     """Method and path."""
 
-    @property
-    def seconds(self) -> float:
-        return self.ended - self.began
+    def seconds_from(self, cause: float) -> float:
+        """How long it took, the time before this moment left out."""
+        return self.ended - max(self.began, cause)
 
     @property
     def failed(self) -> bool:

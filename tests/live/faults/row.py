@@ -50,7 +50,7 @@ class Finding:
     quiet: list[Sample] = field(default_factory=list[Sample])
     """The requests before it."""
     began: float = 0.0
-    """When the cause began (`time.monotonic`)."""
+    """When the cause began (`time.monotonic`); seconds of a request count from it on."""
     acknowledged: Counter[str] = field(default_factory=Counter[str])
     missing: list[str] = field(default_factory=list[str])
     health_words: Counter[str] = field(default_factory=Counter[str])
@@ -69,8 +69,8 @@ class Finding:
             for each in requests
             if each.kind in {"read", "page"} and each.outcome.startswith("5")
         )
-        slow = max((each.seconds for each in health), default=0.0)
-        slowest = max((each.ended - max(each.began, self.began) for each in requests), default=0.0)
+        slow = max((each.seconds_from(self.began) for each in health), default=0.0)
+        slowest = max((each.seconds_from(self.began) for each in requests), default=0.0)
         wrong = Counter(each.outcome for each in requests if each.outcome == "500")
         checks = (
             (bool(self.missing), f"{len(self.missing)} acknowledged and lost"),
@@ -105,9 +105,11 @@ class Finding:
         return [
             "<br>".join([self.fault, *self.notes, *(f"**{text}**" for text in self.broken)]),
             counted(_outcomes(requests)) or "–",
-            f"{slowest_of(requests)}, {percentile(requests):.2f} s" if requests else "–",
+            f"{slowest_of(requests, self.began)}, {percentile(requests, self.began):.2f} s"
+            if requests
+            else "–",
             f"{total}, {len(self.missing)}" if total else "–",
-            (f"{counted(_outcomes(health))}; ≤ {slowest_of(health)}" if health else "–")
+            (f"{counted(_outcomes(health))}; ≤ {slowest_of(health, self.began)}" if health else "–")
             + (f"; {words}" if words else ""),
             "–" if self.recovery is None else f"{self.recovery:.2f} s",
             str(len(self.log)),
@@ -183,7 +185,7 @@ async def observed(
 
 _STARTING: Final = re.compile(
     r"Negotiator at |Data folder: |Settings: |No user account exists|\s+https?://\S+$|"
-    r"Or from the command line|Python [\d.]+ has CVE"
+    r"Or from the command line"
 )
 """What `negotiator serve` prints when it starts."""
 
@@ -199,15 +201,15 @@ def recovery(samples: Iterable[Sample], ended: float) -> float:
     return min(good, default=float("inf")) - ended
 
 
-def percentile(samples: Sequence[Sample], share: float = 0.99) -> float:
-    """Seconds within which this share of the requests was answered."""
-    seconds = sorted(each.seconds for each in samples)
+def percentile(samples: Sequence[Sample], cause: float = 0.0, share: float = 0.99) -> float:
+    """Seconds from the cause on within which this share of the requests was answered."""
+    seconds = sorted(each.seconds_from(cause) for each in samples)
     return seconds[min(len(seconds) - 1, int(len(seconds) * share))] if seconds else 0.0
 
 
-def slowest_of(samples: Iterable[Sample]) -> str:
-    """The longest time of all."""
-    return f"{max((each.seconds for each in samples), default=0.0):.2f} s"
+def slowest_of(samples: Iterable[Sample], cause: float = 0.0) -> str:
+    """The longest time of all, from the cause on."""
+    return f"{max((each.seconds_from(cause) for each in samples), default=0.0):.2f} s"
 
 
 def counted(counts: Counter[str]) -> str:

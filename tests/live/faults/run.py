@@ -68,13 +68,15 @@ def _explain(finding: Finding) -> None:
     errors = Counter(
         f"{each.outcome} {each.detail}" for each in finding.samples if each.failed and each.detail
     )
-    slowest = sorted(finding.samples, key=lambda each: each.seconds)[: -_SLOWEST - 1 : -1]
+    cause = finding.began
+    slowest = sorted(finding.samples, key=lambda each: each.seconds_from(cause), reverse=True)
     lines = [
         *finding.missing[:20],
         f"before it: slowest {slowest_of(finding.quiet)}, p99 {percentile(finding.quiet):.2f} s",
         *(
-            f"{each.seconds:.2f} s, {each.began - finding.began:.1f} s after its begin: {each.request}, {each.outcome}"
-            for each in slowest
+            f"{each.seconds_from(cause):.2f} s, sent {each.began - cause:.1f} s after its begin: "
+            f"{each.request}, {each.outcome}"
+            for each in slowest[:_SLOWEST]
         ),
         *(f"{count} × {detail}" for detail, count in errors.most_common(12)),
         *(f"log: {line[:300]}" for line in finding.log[:12]),

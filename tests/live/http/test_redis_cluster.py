@@ -4,16 +4,19 @@ import asyncio
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
+from redis.asyncio import Redis
 
 from negotiator.cli.doctor_checks import Finding, Patient, check_redis
 from negotiator.http.limit_stores import FileLimitStore, RedisClusterLimitStore
 from negotiator.http.limits import RateBudget
 from negotiator.settings_files import SettingsSources
 from tests.conftest import make_settings
+from tests.helpers.live_server import free_port
 from tests.helpers.redis_cluster import SHARDS, running_redis_cluster
+from tests.live.conftest import RedisServer
 
 BUDGET: Final = RateBudget("default", 10, 36_000, 10)
 KEYS: Final = [f"default:agent{number}" for number in range(30)]
@@ -87,3 +90,16 @@ async def test_doctor_says_whether_the_cluster_serves_all_slots(tmp_path: Path) 
         "fault",
         "the cluster of 127.0.0.1 does not serve all slots",
     )
+
+
+@pytest.mark.asyncio
+async def test_doctor_tells_a_single_server_from_a_cluster(
+    tmp_path: Path, redis: RedisServer
+) -> None:
+    port = free_port()
+    client: Any = Redis.from_url(redis[0])  # pyright: ignore[reportUnknownMemberType]
+    await client.config_set("port", str(port))
+    await client.aclose()
+    settings = make_settings(tmp_path, tmp_path, redis_url=f"redis+cluster://127.0.0.1:{port}")
+    (finding,) = await check_redis(Patient(settings, SettingsSources({}, ())))
+    assert (finding.state, finding.text) == ("fault", "127.0.0.1 is not in cluster mode")

@@ -34,6 +34,7 @@ class FakeService:
     failures: int = 0
     forms: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     texts: list[str] = field(default_factory=list[str])
+    traceparents: list[str] = field(default_factory=list[str])
     drop_after: int = 0
     longest_ms: int = 0
 
@@ -45,6 +46,7 @@ async def fake_transcriptions() -> AsyncGenerator[FakeService]:
 
     async def transcribe(request: Request) -> Response:
         asked.times += 1
+        asked.traceparents.append(request.headers.get("traceparent", ""))
         if request.headers.get("authorization") != f"Bearer {KEY}":
             return JSONResponse({"error": {"message": "bad key"}}, 401)
         async with request.form() as form:
@@ -135,6 +137,7 @@ async def fake_deepgram() -> AsyncGenerator[FakeService]:
         asked.times += 1
         request = socket.request
         assert request is not None
+        asked.traceparents.append(request.headers.get("traceparent", ""))
         asked.forms.append(dict(parse_qsl(urlsplit(request.path).query)))
         ears, pieces = _Ears(), 0
         async for message in socket:

@@ -14,6 +14,7 @@ from starlette.applications import Starlette
 
 from negotiator.settings import Settings
 from negotiator.teleprompter import event_log
+from negotiator.teleprompter.speech import deepgram
 from negotiator.teleprompter.speech.events import SpeechEnd, SpeechStart
 from tests.conftest import connect as client_of
 from tests.conftest import make_settings, running
@@ -23,7 +24,9 @@ from tests.helpers.fake_recognizer import fake_recognizer as fake_recognizer
 from tests.helpers.live_server import Server
 from tests.helpers.phrase_analyser import OBJECTION
 from tests.helpers.phrase_analyser import phrase_analyser as phrase_analyser
+from tests.helpers.synthetic_speech import sentences
 from tests.helpers.trace_collector import TraceCollector, collecting, only, span_attributes
+from tests.live.speech.fake_speech_services import KEY, MODEL, fake_deepgram, fake_transcriptions
 from tests.live.teleprompter.socket_client import PATIENCE, TeleprompterUser, let_in
 
 _NEVER = 3600.0
@@ -129,6 +132,76 @@ async def test_speech_is_one_trace_from_its_first_sound_to_its_cards(
     assert (whole.status.code, unfinished.status.code) == (0, 2)
     assert tree(collector.spans, unfinished) == {"speech"}
     assert OBJECTION.encode() not in b"".join(collector.bodies)
+
+
+async def speak_to_service(
+    settings: Settings, pcm: bytes, *, until: Callable[[], bool] = lambda: True
+) -> None:
+    """Send sound to a session on a server with these settings, until its words are final and `until` is true."""
+    async with running(settings) as here, client_of(here) as client:
+        caller = TeleprompterUser(settings.base_url, await let_in(client, settings))
+        one = await caller.open(client, source="audio")
+        async with (
+            viewing(caller, one, here) as viewer,
+            connect(here, f"{one}/stream", headers=caller.headers) as speaker,
+        ):
+            await speaker.send("start", channels=[{"id": "them"}])
+            await speaker.until("ready")
+            piece = 6_400
+            for at in range(0, len(pcm), piece):
+                await speaker.send_bytes(b"\0" + pcm[at : at + piece])
+            await viewer.until("transcript.final")
+            async with asyncio.timeout(PATIENCE):
+                while not until():
+                    await asyncio.sleep(0.01)
+
+
+@pytest.mark.asyncio
+async def test_a_call_to_a_transcription_service_is_a_span_of_its_utterance(
+    settings: Settings,
+) -> None:
+    with collecting() as collector:
+        async with fake_transcriptions() as service:
+            service.failures = 1
+            remote = {"speech_engine": "openai", "speech_url": service.url, "speech_key": KEY}
+            chosen = with_traces(settings, collector, **remote, speech_model=MODEL)
+            await speak_to_service(
+                chosen, sentences("your price is too high", "we need ten percent less")
+            )
+    utterances = [span for span in collector.spans if span.name == "utterance"]
+    lost, whole = [span for span in collector.spans if span.name == "transcription"]
+    assert [lost.parent_span_id, whole.parent_span_id] == [each.span_id for each in utterances]
+    assert (lost.status.code, span_attributes(lost)) == (2, {"error.type": "ValueError"})
+    assert (whole.status.code, span_attributes(whole), whole.kind) == (0, {}, 3)
+    # The service can add spans of its own to the trace.
+    assert [each.split("-")[1:3] for each in service.traceparents] == [
+        [span.trace_id.hex(), span.span_id.hex()] for span in (lost, whole)
+    ]
+    assert MODEL.encode() not in b"".join(collector.bodies)
+
+
+@pytest.mark.asyncio
+async def test_a_connection_to_a_streaming_service_is_a_span_of_what_it_was_made_for(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deepgram, "_PAUSE_SECONDS", 0.001)
+    with collecting() as collector:
+        async with fake_deepgram() as service:
+            service.drop_after = 8  # in the middle of what is said
+            remote = {"speech_engine": "deepgram", "speech_url": service.url, "speech_key": KEY}
+            chosen = with_traces(settings, collector, **remote, speech_model=MODEL)
+            await speak_to_service(
+                chosen, sentences("we were told that your price is far too high")
+            )
+    first, again = [span for span in collector.spans if span.name == "speech connection"]
+    opened = only(collector.spans, "stream_session start")
+    assert first.parent_span_id == opened.span_id
+    said = only(collector.spans, "utterance")
+    assert again.parent_span_id == said.span_id
+    assert [each.split("-")[2] for each in service.traceparents] == [
+        first.span_id.hex(),
+        again.span_id.hex(),
+    ]
 
 
 @pytest.mark.asyncio

@@ -1,17 +1,27 @@
-"""What `serve` says of the interpreter it runs on."""
+"""What `doctor` says of the interpreter it runs on."""
+
+from http import cookies
 
 import pytest
 
-from negotiator.cli import serve
+from negotiator.cli.doctor_checks import needed_python
 
 
 @pytest.mark.parametrize(
-    ("version", "has_hole"),
-    [((3, 11, 9), True), ((3, 11, 10), False), ((3, 12, 5), True), ((3, 12, 6), False), ((3, 13, 0), False)],
-)  # fmt: skip
-def test_a_known_hole_of_the_interpreter_is_one_line(
-    version: tuple[int, int, int], has_hole: bool
+    ("version", "needed"),
+    [
+        ((3, 11, 9), "3.11.10"),
+        ((3, 11, 10), ""),
+        ((3, 12, 5), "3.12.6"),
+        ((3, 12, 6), ""),
+        ((3, 13, 0), ""),
+    ],
+)
+def test_an_interpreter_with_a_known_hole_is_told_from_one_that_is_patched(
+    version: tuple[int, int, int], needed: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    warning = serve.interpreter_warning(version)
-    assert ("CVE-2024-7592" in warning) is has_hole
-    assert "\n" not in warning
+    monkeypatch.delattr(cookies, "_unquote_sub", raising=False)
+    assert needed_python(version) == needed
+    # A distribution mends the library under the same version.
+    monkeypatch.setattr(cookies, "_unquote_sub", None, raising=False)
+    assert needed_python(version) == ""
