@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import combinations
-from typing import Any, Final, Self
+from typing import Any, Final, Self, get_args
 from zlib import crc32
 
 import numpy as np
@@ -19,7 +19,13 @@ from negotiator.directory.search import document_facts, languages, ranking, term
 from negotiator.directory.search.corrections import QueryCorrector
 from negotiator.directory.search.document_facts import FIELD_IMPACTS
 from negotiator.directory.search.index import FACET_WIDTHS, VISIBLE_STATUSES
-from negotiator.directory.search.matching import BEST, NEIGHBOURS, QueryMatches, find_matches
+from negotiator.directory.search.matching import (
+    BEST,
+    NEIGHBOURS,
+    SCANNED,
+    QueryMatches,
+    find_matches,
+)
 from negotiator.directory.search.postings import InvertedIndex
 from negotiator.directory.search.query import Demand, QueryUnit
 from negotiator.directory.search.ranking import Standing
@@ -42,13 +48,16 @@ from negotiator.directory.search.text_index import (
 )
 from negotiator.directory.search.vectors import SentenceVector, digest_of, sentences_of
 from negotiator.directory.search_rows import (
+    LEAST_ESTIMATE,
     FoundToolRow,
     RowScope,
     SearchRow,
     all_of,
     any_of,
     lexeme,
+    none_of,
 )
+from negotiator.directory.tool_record import ToolStatus
 from negotiator.store.statement import Transaction
 
 _CANDIDATES: Final = 2 * BEST
@@ -60,8 +69,17 @@ _STRONG: Final = sum(1 << place for place, impact in enumerate(FIELD_IMPACTS) if
 _MARGIN: Final = 14
 """Neighbours more than are wanted: half precision may change the order of close vectors."""
 _MANY: Final = 1_000
-"""Numbers of tools from this on are remembered for a minute."""
+"""Numbers of tools from this on are remembered for a minute, smaller ones until the rows change."""
 _REMEMBERED: Final = 60.0
+_ESTIMATED: Final = 20_000
+"""Tools from which numbers that match are estimated, if they are large."""
+_SAMPLED: Final = 5_000
+"""Matches from which the database looks first where the best begin."""
+_GROUPED: Final = 5
+"""Units by which the database orders tools: the heaviest. The others count among its first."""
+_HIDDEN: Final = any_of(
+    lexeme(f"=status:{status}") for status in get_args(ToolStatus) if status not in VISIBLE_STATUSES
+)
 _POSTING: Final = np.dtype([("term", "<u4"), ("fields", "<u2")])
 
 
@@ -131,22 +149,56 @@ def name_query(word: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class RememberedCount:
+    """A number of tools, of which state of the rows it is, and when it is forgotten."""
+
+    tools: int
+    seq: int
+    end: float
+
+
+@dataclass(frozen=True, slots=True)
 class SearchMeans:
-    """What searches of a process share: numbers of tools by `tsquery` with their end, and the model of vectors."""
+    """What searches of a process share, numbers of tools by `tsquery` and the model of vectors; and the number of the
+    last change that the rows have.
+    """
 
-    counts: BoundedCache[str, tuple[int, float]]
+    counts: BoundedCache[str, RememberedCount]
     model: str
+    seq: int
 
-    def count(self, tx: Transaction, query: str | None) -> int:
-        """The number of tools that match a `tsquery`, of all for None; a large one may be a minute old."""
-        key = query or ""
+    def count(self, tx: Transaction, query: str | None, *, is_current: bool = False) -> int:
+        """The number of tools that match a `tsquery`, of all for None; a large one may be a minute old, unless it is to
+        be of the current rows.
+        """
+        return self.count_in(tx, RowScope(query), is_current=is_current)
+
+    def count_in(self, tx: Transaction, scope: RowScope, *, is_current: bool = True) -> int:
+        """The number of tools in scope. Of a large catalogue it may be an estimate; see `search_rows.count`."""
+        key = repr(scope.values)
         known = self.counts.get(key)
-        if known is not None and time.monotonic() < known[1]:
-            return known[0]
-        found = search_rows.count(tx, RowScope(query))
-        if found >= _MANY:
-            self.counts.put(key, (found, time.monotonic() + _REMEMBERED), 100 + len(key))
+        if (
+            known is not None
+            and time.monotonic() < known.end
+            and (known.seq == self.seq or (known.tools >= _MANY and not is_current))
+        ):
+            return known.tools
+        by_terms = scope.words is not None or scope.filters is not None
+        found = search_rows.count(tx, scope, is_estimate=by_terms and self.is_large(tx))
+        if found:  # rows may follow that have it
+            known = RememberedCount(found, self.seq, time.monotonic() + _REMEMBERED)
+            self.counts.put(key, known, 200 + len(key))
         return found
+
+    def is_large(self, tx: Transaction) -> bool:
+        """Whether large numbers are estimated."""
+        return self.count(tx, None) > _ESTIMATED
+
+    def count_usual(self, tx: Transaction, query: str) -> int:
+        """The number of tools that match a `tsquery` and are visible: all, but for the few that are not."""
+        found = self.count(tx, query, is_current=True)
+        hidden = search_rows.count(tx, RowScope(all_of((query, _HIDDEN)))) if found else 0
+        return max(found - hidden, 0)
 
 
 class RowCorrector(QueryCorrector):
@@ -201,10 +253,10 @@ class RowUnit:
 
 @dataclass(frozen=True, slots=True)
 class RowMatches:
-    """The tools that match a `tsquery` (None: none do): how many, and which may be the best."""
+    """The tools that match a `tsquery` (None: none do): how many, in which groups, and which may be the best."""
 
     query: str | None
-    shares: Sequence[tuple[str, int]] = ()
+    groups: Sequence[tuple[str, int]] = ()
     total: int = 0
     candidates: Sequence[str] = ()
     floor: float = 0.0
@@ -229,6 +281,32 @@ class _Rows:
             found = search_rows.read(self._tx, missing, model=self._model, vector=self._vector)
             self._rows.update({row.tool: row for row in found})
         return [self._rows[key] for key in ids if key in self._rows]
+
+    def ranked(
+        self,
+        groups: Sequence[tuple[str, int]],
+        scope: RowScope,
+        *,
+        most: int,
+        limit: int,
+        after: tuple[float, str] | None = None,
+        besides: Sequence[str] = (),
+    ) -> list[tuple[str, float]]:
+        """The first of at most `most` tools by the shares of their groups, with their ranks: `search_rows.ranked`."""
+        found = search_rows.ranked(
+            self._tx,
+            scope,
+            groups,
+            highest=ranking.HIGHEST_FACTOR,
+            are_many=most > _SAMPLED,
+            model=self._model,
+            vector=self._vector,
+            after=after,
+            besides=besides,
+            limit=limit,
+        )
+        self._rows.update({row.tool: row for _, row in found})
+        return [(row.tool, rank) for rank, row in found]
 
 
 def _index_of(rows: Sequence[FoundToolRow], units: Sequence[QueryUnit]) -> InvertedIndex:
@@ -273,6 +351,7 @@ class DatabaseScope:
     _nearest: dict[RowScope, list[tuple[str, float]]] = field(
         default_factory=dict[RowScope, list[tuple[str, float]]]
     )
+    _named: dict[RowScope, list[str]] = field(default_factory=dict[RowScope, list[str]])
 
     @property
     def synonyms(self) -> Synonyms:
@@ -306,28 +385,31 @@ class DatabaseScope:
         query = _demanded(units, weights, demand)
         if query is None:
             return RowMatches(None)
-        scope = replace(self.allowed, words=query)
         if not self.best:
-            return RowMatches(query, total=search_rows.count(self.tx, scope))
-        shares = [
-            (unit.query, share)
-            for unit, share in zip(units, whole_shares(weights), strict=True)
-            if share
-        ]
-        if demand == "every":
-            shares = []
-        found = search_rows.ranked(self.tx, scope, shares, limit=_CANDIDATES + 1)
+            return RowMatches(query, total=self._total(query))
+        groups = unit_groups(units, weights, demand, query)
+        numbers = [unit.tools for unit, weight in zip(units, weights, strict=True) if weight]
+        most = min(numbers) if demand == "every" else sum(numbers)
+        found = self.rows.ranked(groups, self.allowed, most=most, limit=_CANDIDATES + 1)
         total = len(found)
         if total > _CANDIDATES:
-            total = search_rows.count(self.tx, scope)
-            strong = replace(
-                scope, words=all_of((query, any_of(_strong_query(each) for each in units)))
-            )
-            found += search_rows.ranked(self.tx, strong, shares, limit=BEST)
+            total = self._total(query)
+            strong = replace(self.allowed, words=any_of(_strong_query(each) for each in units))
+            found += self.rows.ranked(groups, strong, most=most, limit=BEST)
         ids = list(dict.fromkeys(key for key, _ in found))
         text = self.text(units, weights, demand, self.rows.read(ids), best=BEST)
         floor = float(text.matches.preliminary.min()) if total > BEST else 0.0
-        return RowMatches(query, shares, total, ids, floor)
+        return RowMatches(query, groups, total, ids, floor)
+
+    @property
+    def _is_wide(self) -> bool:
+        """Whether (nearly) all tools are in scope."""
+        return self.allowed in (RowScope(), RowScope(statuses=VISIBLE_STATUSES))
+
+    def _total(self, query: str) -> int:
+        if self.allowed == RowScope(statuses=VISIBLE_STATUSES):
+            return self.means.count_usual(self.tx, query)
+        return self.means.count_in(self.tx, replace(self.allowed, words=query))
 
     def text(
         self,
@@ -349,9 +431,11 @@ class DatabaseScope:
         if not word:
             return []
         scope = replace(self.allowed, words=name_query(word))
-        return [
-            key for key, _ in search_rows.in_order(self.tx, scope, "name", after=None, limit=100)
-        ]
+        found = self._named.get(scope)
+        if found is None:
+            rows = search_rows.in_order(self.tx, scope, "name", after=None, limit=100)
+            found = self._named[scope] = [key for key, _ in rows]
+        return found
 
     def likest(self, most: int) -> list[float]:
         return sorted((likeness for _, likeness in self._near()), reverse=True)[:most]
@@ -369,6 +453,8 @@ class DatabaseScope:
                 self.vector.tolist(),
                 model=self.means.model,
                 limit=NEIGHBOURS + _MARGIN,
+                # The index gives the nearest of all tools, and of few that filters allow it may find none.
+                is_exact=not self._is_wide or self.size <= SCANNED,
             )
         return found
 
@@ -386,7 +472,7 @@ def search_rows_page(tx: Transaction, means: SearchMeans, request: SearchRequest
     allowed = replace(usual, filters=_filter_query(request.filters), since=request.updated_since)
     scope = usual if allowed == usual else allowed
     if not request.query:
-        return _sorted_page(tx, request, scope, scope)
+        return _sorted_page(tx, means, request, scope, scope)
     by_relevance = request.sort == "relevance"
     vector = request.vector if by_relevance else None
     among = DatabaseScope(
@@ -407,14 +493,14 @@ def search_rows_page(tx: Transaction, means: SearchMeans, request: SearchRequest
     if by_relevance:
         page = _relevant_page(among, request, found)
     else:
-        page = _sorted_page(tx, request, matched, counted)
+        page = _sorted_page(tx, means, request, matched, counted)
         scored = _scored(among, found, [hit.id for hit in page.hits])
         page = replace(page, hits=[each.hit for each in scored])
     return replace(
         page,
         normalized=found.normalized,
         frozen=found.frozen,
-        facets=_facets(tx, request, counted),
+        facets=_facets(tx, means, request, counted),
     )
 
 
@@ -426,7 +512,11 @@ def _with_others(scope: RowScope, found: _Matches) -> RowScope:
 
 
 def _sorted_page(
-    tx: Transaction, request: SearchRequest, scope: RowScope, counted: RowScope
+    tx: Transaction,
+    means: SearchMeans,
+    request: SearchRequest,
+    scope: RowScope,
+    counted: RowScope,
 ) -> SearchPage:
     """A page of the tools in scope by another order than relevance, and the facets of those counted."""
     found = search_rows.in_order(
@@ -435,31 +525,36 @@ def _sorted_page(
     page = found[: request.limit]
     return SearchPage(
         hits=[SearchHit(key) for key, _ in page],
-        total=search_rows.count(tx, scope),
+        total=means.count_in(tx, scope),
         last=(page[-1][1], page[-1][0]) if len(found) > len(page) else None,
         normalized="",
         frozen=None,
-        facets={} if request.query else _facets(tx, request, counted),
+        facets={} if request.query else _facets(tx, means, request, counted),
     )
 
 
 def _facets(
-    tx: Transaction, request: SearchRequest, counted: RowScope
+    tx: Transaction, means: SearchMeans, request: SearchRequest, counted: RowScope
 ) -> dict[str, list[tuple[str, int]]]:
     """The facets with counts; all filters apply but the facet's own, so that its other values are visible."""
-    scopes = {
-        name: replace(
-            counted,
-            filters=_filter_query(
-                {other: found for other, found in request.filters.items() if other != name}
-            ),
+    scopes: dict[RowScope, list[str]] = {}
+    for name in request.facets:
+        others = {other: found for other, found in request.filters.items() if other != name}
+        scope = replace(counted, filters=_filter_query(others))
+        scopes.setdefault(scope, []).append(name)
+    found: dict[str, list[tuple[str, int]]] = {}
+    for scope, names in scopes.items():
+        is_estimate = means.is_large(tx) and means.count_in(tx, scope) >= LEAST_ESTIMATE
+        if is_estimate and scope.words is None and scope.filters is None:
+            # The index of the sample is one of terms.
+            statuses = scope.statuses or get_args(ToolStatus)
+            scope = replace(scope, filters=any_of(lexeme(f"=status:{each}") for each in statuses))
+        found.update(
+            search_rows.facet_counts(
+                tx, scope, names, request.facet_values, is_estimate=is_estimate
+            )
         )
-        for name in request.facets
-    }
-    return {
-        name: search_rows.facet_counts(tx, scope, name, request.facet_values)
-        for name, scope in scopes.items()
-    }
+    return {name: found[name] for name in request.facets}
 
 
 @dataclass(frozen=True, slots=True)
@@ -495,10 +590,10 @@ def _relevant_page(among: DatabaseScope, request: SearchRequest, found: _Matches
     ][: request.limit + 1]
     missing = request.limit + 1 - len(chosen)
     if missing and floor and found.found.query:
-        ranks = search_rows.ranked(
-            among.tx,
-            replace(among.allowed, words=found.found.query),
-            found.found.shares,
+        ranks = among.rows.ranked(
+            found.found.groups,
+            among.allowed,
+            most=found.found.total,
             after=rank,
             besides=[each.hit.id for each in best],
             limit=missing,
@@ -584,3 +679,30 @@ def _demanded(units: Sequence[RowUnit], weights: Sequence[float], demand: Demand
         return any_of(queries)
     heavy = [query for share, query in parts if share >= HEAVY]
     return any_of(heavy or (all_of(pair) for pair in combinations(queries, 2)))
+
+
+def unit_groups(
+    units: Sequence[RowUnit], weights: Sequence[float], demand: Demand, query: str
+) -> list[tuple[str, int]]:
+    """The tools that match the units as demanded, by the units that they match: each group with its share of the
+    query's weight, in 1/64, the greatest first. Only the heaviest units count.
+    """
+    if demand == "every":
+        return [(query, 1)]
+    parts = [
+        (share, unit.query)
+        for unit, share in zip(units, whole_shares(weights), strict=True)
+        if share
+    ]
+    parts.sort(reverse=True)
+    lighter, parts = parts[_GROUPED:], parts[:_GROUPED]
+    groups: list[tuple[str, int]] = []
+    for size in range(len(parts), -1, -1):
+        for chosen in combinations(parts, size):
+            rest = [part for part in parts if part not in chosen]
+            queries = [query, *(each for _, each in chosen)]
+            if rest:
+                queries.append(none_of(each for _, each in rest))
+            if size or lighter:
+                groups.append((all_of(queries), sum(share for share, _ in chosen)))
+    return sorted(groups, key=lambda group: group[1], reverse=True)

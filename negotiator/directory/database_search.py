@@ -26,7 +26,7 @@ from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 
 if TYPE_CHECKING:
-    from negotiator.directory.database_matching import SearchMeans
+    from negotiator.directory.database_matching import RememberedCount, SearchMeans
     from negotiator.directory.search.search import SearchPage, SearchRequest
     from negotiator.directory.search_rows import SearchRow
 
@@ -50,7 +50,7 @@ class DatabaseSearch:
         self._lock = asyncio.Lock()
         self._holder = values.new_ulid()
         self._faults = FaultLog("the directory searches by words alone")
-        self._counts = BoundedCache[str, tuple[int, float]](_COUNTS)
+        self._counts: BoundedCache[str, RememberedCount] = BoundedCache(_COUNTS)
         self._categories: tuple[int, float, CategoryCounts] | None = None
         self._has_vectors: bool | None = None
         self._behind = self._waiting = 0
@@ -77,8 +77,8 @@ class DatabaseSearch:
         if 0 < self._behind <= AWAITED:
             while await self._put(_changed):
                 pass
-            self._behind = 0
-        return DatabaseSnapshot(self, latest)
+            self._behind, reached = 0, latest
+        return DatabaseSnapshot(self, latest, reached)
 
     async def catch_up(self, done: Callable[[int], None] = lambda _done: None) -> None:
         """Put the rows that are missing, and those of a smaller form anew; `done` hears of each so many."""
@@ -109,10 +109,11 @@ class DatabaseSearch:
         found = await self._store.read(lambda tx: catalogue_queries.read_documents(tx, ids))
         return [found[key] for key in ids if key in found]
 
-    async def search(self, request: "SearchRequest") -> "SearchPage":
+    async def search(self, request: "SearchRequest", reached: int) -> "SearchPage":
+        """A page of the rows, which have the changes up to this one."""
         from negotiator.directory.database_matching import search_rows_page
 
-        means = self._means()
+        means = self._means(reached)
         if request.query and not request.is_plain:
             request = await self._interpreted(request, means)
         return await self._store.scan(lambda tx: search_rows_page(tx, means, request))
@@ -136,10 +137,8 @@ class DatabaseSearch:
         scope = search_rows.RowScope(statuses=VISIBLE_STATUSES)
 
         def unit(tx: Transaction) -> CategoryCounts:
-            tools, parts = (
-                dict(search_rows.facet_counts(tx, scope, facet, 10_000))
-                for facet in ("category", "subcategory")
-            )
+            found = search_rows.facet_counts(tx, scope, ("category", "subcategory"), 10_000)
+            tools, parts = map(dict, found.values())
             return CategoryCounts(tools, parts, search_rows.newest(tx, "category"))
 
         counts = await self._store.scan(unit)
@@ -147,21 +146,26 @@ class DatabaseSearch:
         self._categories = seq, time.monotonic() + _STALE * is_large, counts
         return counts
 
-    def _means(self) -> "SearchMeans":
+    def _means(self, reached: int) -> "SearchMeans":
         from negotiator.directory.database_matching import SearchMeans
 
-        return SearchMeans(self._counts, self.vectors.model if self.vectors else "")
+        return SearchMeans(self._counts, self.vectors.model if self.vectors else "", reached)
 
     async def _interpreted(self, request: "SearchRequest", means: "SearchMeans") -> "SearchRequest":
-        """The request with its query in English, and the query's vector if meaning counts."""
+        """The request with its query in English, and the query's vector if meaning counts: on later pages if it did on
+        the first, whatever this process knows.
+        """
         from negotiator.directory.database_matching import interpret
 
-        by_meaning = request.sort == "relevance" and self.vectors is not None and self._covered
+        follows = request.frozen is not None
+        counts = request.frozen.near is not None if request.frozen else self._covered
+        by_meaning = request.sort == "relevance" and self.vectors is not None and counts
         request, is_name = await self._store.scan(lambda tx: interpret(tx, means, request))
-        if not by_meaning or is_name or self.vectors is None:
+        if not by_meaning or (is_name and not follows) or self.vectors is None:
             return request
         text = request.translated[1] if request.translated else request.query
-        return replace(request, vector=await self.vectors.of_query(text) if text else None)
+        vector = await self.vectors.of_query(text, waits=follows) if text else None
+        return replace(request, vector=vector)
 
     async def _put(self, unit: Callable[[Transaction], list[tuple[Any, ...]]]) -> int:
         """Put rows of the tools that the unit reads; how many it read."""
@@ -222,13 +226,15 @@ class DatabaseSnapshot:
 
     catalogue: DatabaseSearch
     seq: int
+    reached: int
+    """The number of the last change that the rows have."""
 
     @property
     def meaning(self) -> tuple[bool, int]:
         return self.catalogue.meaning
 
     async def search(self, request: "SearchRequest") -> "SearchPage":
-        return await self.catalogue.search(request)
+        return await self.catalogue.search(request, self.reached)
 
     async def first_named(self, words: Sequence[str]) -> str | None:
         return await self.catalogue.first_named(words)

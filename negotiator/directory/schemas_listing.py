@@ -210,7 +210,10 @@ class FacetView(TypedDict):
 
 
 class ToolList(TypedDict):
-    """A page of tools; `count` is of the page, `total` of the list. `query` is null without a query."""
+    """A page of tools; `count` is of the page, `total` of the list. `query` is null without a query.
+
+    `total` and the counts of facets are estimates where the database searches a large catalogue and many tools match.
+    """
 
     items: list[ListedTool]
     count: int

@@ -10,8 +10,7 @@ misspelt ones are compared with, `tool_vectors` the vectors, where the server ha
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from sqlalchemy import BigInteger, Float, Integer, LargeBinary, String, bindparam, text
@@ -19,7 +18,7 @@ from sqlalchemy.dialects.postgresql import ARRAY, REAL
 
 from negotiator.store.statement import Query, Statement, Transaction
 
-FORM: Final = 1
+FORM: Final = 2
 """Raised when the rows of the same tools become others; a worker makes rows of a smaller form anew."""
 BATCH: Final = 250
 """Tools whose rows are put in one transaction."""
@@ -29,8 +28,10 @@ _TYPES: Final[Mapping[str, Any]] = {
         ("words", "filters", "key", "model", "after", "field", "sound", "prefix", "query"), String
     ),
     **dict.fromkeys(("since", "value", "seq"), BigInteger),
-    **dict.fromkeys(("limit", "form", "least", "longest", "letters", "edits"), Integer),
-    "rank": Float(53),
+    **dict.fromkeys(
+        ("limit", "form", "least", "longest", "letters", "edits", "share", "place"), Integer
+    ),
+    **dict.fromkeys(("rank", "threshold"), Float(53)),
     **dict.fromkeys(("also", "besides", "statuses", "ids", "queries", "names"), ARRAY(String)),
     **dict.fromkeys(
         ("stati", "facets", "terms", "fields", "known", "sounds", "vectors"), ARRAY(String)
@@ -41,27 +42,27 @@ _TYPES: Final[Mapping[str, Any]] = {
     **dict.fromkeys(("standings", "worths", "vector"), ARRAY(REAL)),
     **dict.fromkeys(("digests", "postings"), ARRAY(LargeBinary)),
 }
-_PARAMETER: Final = re.compile("(?<!:):([a-z]+)([0-9]*)")
+_PARAMETER: Final = re.compile("(?<!:):([a-z]+)")
 
 
 def _statement(sql: str) -> Any:
     names = dict.fromkeys(_PARAMETER.findall(sql))
-    numbered: Mapping[str, Any] = {"unit": String, "share": Integer}
-    return text(sql).bindparams(
-        *(
-            bindparam(f"{name}{number}", type_=(numbered if number else _TYPES)[name])
-            for name, number in names
-        )
-    )
+    return text(sql).bindparams(*(bindparam(name, type_=_TYPES[name]) for name in names))
 
 
 _PLANNED: Final = Query(
     text(
-        "select set_config('plan_cache_mode', 'force_custom_plan', true), set_config('jit', 'off', true)"
+        """
+        select set_config('plan_cache_mode', 'force_custom_plan', true), set_config('jit', 'off', true),
+            set_config('cpu_operator_cost', '0.1', true), set_config('max_parallel_workers_per_gather', '0', true),
+            set_config('hnsw.ef_search', '400', true)
+        """
     ),
     tuple,
 )
-"""For the rest of the transaction: how a search is best done depends on its words; compiling it takes longer."""
+"""For the rest of the transaction: how a search is best done depends on its words; to compile it, or to start processes
+for it, takes longer; and to read the terms of a row, which are stored beside it, costs more than the planner assumes.
+"""
 _SCOPE: Final = """
     (cast(:words as tsquery) is null or s.terms @@ cast(:words as tsquery) or s.tool = any(:also))
     and (cast(:filters as tsquery) is null or s.terms @@ cast(:filters as tsquery))
@@ -127,20 +128,43 @@ _LEARN = Statement(
         """
     )
 )
+_SAMPLED: Final = f"{_SCOPE} and get_byte(s.digest, 0) < 4"
+"""One of 64 tools in scope; the index `ix_tool_search_sample` has no others."""
+_TOOLS_PER_SAMPLE: Final = 64
+LEAST_ESTIMATE: Final = 256 * _TOOLS_PER_SAMPLE
+"""A smaller number is counted."""
 _COUNT = Query(
     _statement(f"select count(*) from tool_search s where {_SCOPE}"),  # noqa: S608  the text above
     lambda row: int(row[0]),
 )
-_FACET = Query(
+_ESTIMATE = Query(
     _statement(
         f"""
-        select substr(f.value, length(:prefix) + 1), count(*)
-        from tool_search s cross join unnest(s.facets) as f (value)
-        where starts_with(f.value, :prefix) and {_SCOPE}
-        group by 1 order by 2 desc, min(f.value) collate "C" limit :limit
+        select case when tools < {LEAST_ESTIMATE} then (select count(*) from tool_search s where {_SCOPE})
+            else tools end
+        from (select count(*) * {_TOOLS_PER_SAMPLE} as tools from tool_search s where {_SAMPLED}) sample
         """  # noqa: S608  the text above
     ),
-    lambda row: (str(row[0]), int(row[1])),
+    lambda row: int(row[0]),
+)
+_FACET_ROWS: Final = """
+    select name, value, tools from (
+        select split_part(f.value, ':', 1) as name, substr(f.value, strpos(f.value, ':') + 1) as value,
+            count(*) * {times} as tools, row_number() over (
+                partition by split_part(f.value, ':', 1) order by count(*) desc, f.value collate "C"
+            ) as place
+        from tool_search s cross join unnest(s.facets) as f (value)
+        where split_part(f.value, ':', 1) = any(:names) and {scope}
+        group by f.value
+    ) c
+    where place <= :limit order by name, place
+"""
+_FACETS, _ESTIMATED_FACETS = (
+    Query(
+        _statement(_FACET_ROWS.format(times=times, scope=scope)),
+        lambda row: (str(row[0]), str(row[1]), int(row[2])),
+    )
+    for times, scope in ((1, _SCOPE), (_TOOLS_PER_SAMPLE, _SAMPLED))
 )
 _CHANGED = Query(
     _statement(
@@ -179,30 +203,65 @@ _NEAR_WORDS = Query(
     ),
     lambda row: str(row[0]),
 )
+_LIKENESS: Final = "-(cast(v.embedding as vector) <#> cast(cast(:vector as real[]) as vector))"
+_WITHOUT_LIKENESS: Final = {"likeness": "0", "vectors": ""}
+_WITH_LIKENESS: Final = {
+    "likeness": f"coalesce({_LIKENESS}, 0)",
+    "vectors": "left join tool_vectors v on v.tool = s.tool and v.model = :model",
+}
 _ROWS = """
     select s.tool, s.factor, s.standing, s.worth, s.updated, s.postings, {likeness}
     from tool_search s {vectors} where s.tool = any(:ids)
 """
-_LIKENESS: Final = "-(cast(v.embedding as vector) <#> cast(cast(:vector as real[]) as vector))"
-_READ = Query(_statement(_ROWS.format(likeness="0", vectors="")), lambda row: FoundToolRow(*row))
-_READ_WITH_LIKENESS = Query(
-    _statement(
-        _ROWS.format(
-            likeness=f"coalesce({_LIKENESS}, 0)",
-            vectors="left join tool_vectors v on v.tool = s.tool and v.model = :model",
-        )
-    ),
-    lambda row: FoundToolRow(*row),
+_READ, _READ_WITH_LIKENESS = (
+    Query(_statement(_ROWS.format(**likeness)), lambda row: FoundToolRow(*row))
+    for likeness in (_WITHOUT_LIKENESS, _WITH_LIKENESS)
 )
-_NEAREST = Query(
+_RANK_IS_LATER: Final = """
+    (cast(:key as varchar) is null or (:share * s.factor, s.tool) < (:rank, :key)) and s.tool <> all(:besides)
+"""
+_THRESHOLD: Final = Query(
     _statement(
         f"""
-        select s.tool, {_LIKENESS} from tool_vectors v join tool_search s on s.tool = v.tool
-        where v.model = :model and {_SCOPE}
-        order by v.embedding <=> cast(cast(:vector as real[]) as halfvec), s.tool limit :limit
+        select factor from (
+            select s.factor from tool_search s where {_SAMPLED} and {_RANK_IS_LATER} offset 0
+        ) s
+        order by factor desc offset :place limit 1
         """  # noqa: S608  the text above
     ),
-    lambda row: (str(row[0]), max(0.0, float(row[1]))),
+    lambda row: float(row[0]),
+)
+_RANKED_ROWS: Final = f"""
+    select s.tool, s.factor, s.standing, s.worth, s.updated, s.postings, {{likeness}}, s.rank
+    from (
+        select s.tool, s.factor, s.standing, s.worth, s.updated, s.postings, :share * s.factor as rank
+        from tool_search s where {_SCOPE} and {_RANK_IS_LATER}
+            and (cast(:threshold as float) is null or s.factor >= :threshold)
+        order by rank desc, s.tool desc limit :limit
+    ) s {{vectors}}
+"""  # noqa: S608  the text above
+_RANKED, _RANKED_WITH_LIKENESS = (
+    Query(
+        _statement(_RANKED_ROWS.format(**likeness)),
+        lambda row: (float(row[7]), FoundToolRow(*row[:7])),
+    )
+    for likeness in (_WITHOUT_LIKENESS, _WITH_LIKENESS)
+)
+_NEAREST_ROWS: Final = f"""
+    select s.tool, {_LIKENESS} from tool_vectors v join tool_search s on s.tool = v.tool
+    where v.model = :model and {_SCOPE}
+    order by {{distance}} limit :limit
+"""  # noqa: S608  the text above
+_NEAREST, _NEARLY_NEAREST = (
+    Query(
+        _statement(_NEAREST_ROWS.format(distance=distance)),
+        lambda row: (str(row[0]), max(0.0, float(row[1]))),
+    )
+    for distance in (
+        "v.embedding <=> cast(cast(:vector as real[]) as halfvec), s.tool",
+        # As the index `ix_tool_vectors_embedding` has it.
+        "cast(v.embedding as halfvec(384)) <=> cast(cast(:vector as real[]) as halfvec(384))",
+    )
 )
 _WAITING = Query(
     _statement(
@@ -241,44 +300,32 @@ _COLUMNS: Final = {
     "proven": "proven",
     "updated": "updated",
     "created": "created",
+    "name": "name",
 }
-
-
-def _in_order(expression: str, parameter: str, *, descending: bool = True) -> Any:
-    """The tools in scope by this expression and then by id, after a position."""
-    sign, way = ("<", "desc") if descending else (">", "")
-    return _statement(
-        f"""
-        select s.tool, {expression} from tool_search s where {_SCOPE}
-            and (cast(:key as varchar) is null or ({expression}, s.tool) {sign} (:{parameter}, :key))
-            and s.tool <> all(:besides)
-        order by {expression} {way}, s.tool {way} limit :limit
-        """  # noqa: S608  names of columns
-    )
-
-
 _PLACE = tuple[str, Any]
 
 
-def _placed(row: Sequence[Any]) -> _PLACE:
-    return str(row[0]), row[1]
+def _in_order(column: str, *, is_found: bool) -> Query[_PLACE]:
+    """The tools in scope by this column and then by id, after a position: by its index, unless terms find them."""
+    parameter, sign, way = ("prefix", ">", "") if column == "name" else ("value", "<", "desc")
+    return Query(
+        _statement(
+            f"""
+            select s.tool, s.{column}
+            from (select * from tool_search s where {_SCOPE} {"offset 0" if is_found else ""}) s
+            where cast(:key as varchar) is null or (s.{column}, s.tool) {sign} (:{parameter}, :key)
+            order by s.{column} {way}, s.tool {way} limit :limit
+            """  # noqa: S608  names of columns
+        ),
+        lambda row: (str(row[0]), row[1]),
+    )
 
 
 _SORTED: Final = {
-    **{sort: Query(_in_order(f"s.{name}", "value"), _placed) for sort, name in _COLUMNS.items()},
-    "name": Query(_in_order("s.name", "prefix", descending=False), _placed),
+    (sort, is_found): _in_order(column, is_found=is_found)
+    for sort, column in _COLUMNS.items()
+    for is_found in (False, True)
 }
-
-
-@cache
-def _ranked(units: int) -> Query[_PLACE]:
-    """The tools in scope by the shares of the units that they match, times their factor."""
-    shares = [
-        f"case when s.terms @@ cast(:unit{place} as tsquery) then :share{place} else 0 end"
-        for place in range(units)
-    ]
-    expression = f"({' + '.join(shares)}) * s.factor" if shares else "s.factor"
-    return Query(_in_order(expression, "rank"), _placed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -392,14 +439,28 @@ def plan_each(tx: Transaction) -> None:
     tx.all(_PLANNED)
 
 
-def count(tx: Transaction, scope: RowScope) -> int:
-    """The number of tools in scope."""
-    return tx.one(_COUNT, **scope.values) or 0
+def count(tx: Transaction, scope: RowScope, *, is_estimate: bool = False) -> int:
+    """The number of tools in scope; as an estimate, of 16,384 and more, 64 times those in the sample."""
+    return tx.one(_ESTIMATE if is_estimate else _COUNT, **scope.values) or 0
 
 
-def facet_counts(tx: Transaction, scope: RowScope, facet: str, most: int) -> list[tuple[str, int]]:
-    """The most frequent values of a facet with their counts; ties in alphabetical order."""
-    return tx.all(_FACET, prefix=f"{facet}:", limit=most, **scope.values)
+def facet_counts(
+    tx: Transaction,
+    scope: RowScope,
+    facets: Sequence[str],
+    most: int,
+    *,
+    is_estimate: bool = False,
+) -> dict[str, list[tuple[str, int]]]:
+    """Of each facet the most frequent values with their counts, or with 64 times those in the sample; ties in
+    alphabetical order.
+    """
+    found: dict[str, list[tuple[str, int]]] = {facet: [] for facet in facets}
+    for facet, value, tools in tx.all(
+        _ESTIMATED_FACETS if is_estimate else _FACETS, names=facets, limit=most, **scope.values
+    ):
+        found[facet].append((value, tools))
+    return found
 
 
 def newest(tx: Transaction, facet: str) -> dict[str, int]:
@@ -442,10 +503,19 @@ def read(
 
 
 def nearest(
-    tx: Transaction, scope: RowScope, vector: Sequence[float], *, model: str, limit: int
+    tx: Transaction,
+    scope: RowScope,
+    vector: Sequence[float],
+    *,
+    model: str,
+    limit: int,
+    is_exact: bool,
 ) -> list[tuple[str, float]]:
-    """The tools in scope closest to a vector in half precision, and their cosines, at least 0."""
-    return tx.all(_NEAREST, model=model, vector=vector, limit=limit, **scope.values)
+    """The tools in scope closest to a vector in half precision, and their cosines, at least 0; unless `is_exact`, by an
+    index that misses some.
+    """
+    query = _NEAREST if is_exact else _NEARLY_NEAREST
+    return tx.all(query, model=model, vector=vector, limit=limit, **scope.values)
 
 
 def in_order(
@@ -454,32 +524,49 @@ def in_order(
     """The tools in scope in an order, with what they are ordered by, after such a position."""
     value, key = after or (None, None)
     named = {"prefix" if sort == "name" else "value": value}
-    return tx.all(_SORTED[sort], key=key, besides=(), limit=limit, **named, **scope.values)
+    query = _SORTED[sort, scope.words is not None or scope.filters is not None]
+    return tx.all(query, key=key, limit=limit, **named, **scope.values)
 
 
 def ranked(
     tx: Transaction,
     scope: RowScope,
-    shares: Sequence[tuple[str, int]],
+    groups: Sequence[tuple[str, int]],
     *,
+    highest: float,
+    are_many: bool,
+    model: str,
+    vector: Sequence[float] | None,
     after: tuple[float, str] | None = None,
     besides: Sequence[str] = (),
     limit: int,
-) -> list[_PLACE]:
-    """The tools in scope by the shares of the units that they match times their factor, after such a position.
+) -> list[tuple[float, FoundToolRow]]:
+    """The tools in scope by the share of their group times their factor, with that, after such a position.
 
-    Without shares by their factor alone. Each unit is its query; tools of `besides` are left out.
+    The groups are `tsquery`s of which no two match the same tool, each with its share, the greatest first. `highest` is
+    more than any tool's factor: a group that can have none of the first is not asked for. Of `are_many` only those are
+    read that have a factor which, by the sample, more than enough have. Those `besides` are left out.
     """
-    units = {f"unit{place}": query for place, (query, _) in enumerate(shares)}
-    numbers = {f"share{place}": share for place, (_, share) in enumerate(shares)}
+    found: list[tuple[float, FoundToolRow]] = []
     rank, key = after or (None, None)
-    return tx.all(
-        _ranked(len(shares)),
-        **{"rank": rank, "key": key, "besides": besides, "limit": limit},
-        **units,
-        **numbers,
-        **scope.values,
-    )
+    query, likeness = _RANKED, dict[str, Any]()
+    if vector is not None:
+        query, likeness = _RANKED_WITH_LIKENESS, {"model": model, "vector": vector}
+    for words, share in groups:
+        if len(found) == limit and share * highest < found[-1][0]:
+            break
+        among = replace(scope, words=words if scope.words is None else all_of((words, scope.words)))
+        asked = {"share": share, "rank": rank, "key": key, "besides": besides, **among.values}
+        # Three standard deviations more than are wanted.
+        place = 2 * limit // _TOOLS_PER_SAMPLE + 6
+        threshold = tx.one(_THRESHOLD, place=place, **asked) if are_many else None
+        rows = tx.all(query, threshold=threshold, limit=limit, **asked, **likeness)
+        if threshold is not None and len(rows) < limit:
+            rows = tx.all(query, threshold=None, limit=limit, **asked, **likeness)
+        found += rows
+        found.sort(key=lambda place: (place[0], place[1].tool), reverse=True)
+        del found[limit:]
+    return found
 
 
 def waiting(tx: Transaction, *, after: str, limit: int) -> list[tuple[str, bytes]]:
@@ -510,9 +597,19 @@ def lexeme(term: str) -> str:
 
 def any_of(queries: Iterable[str]) -> str:
     """The `tsquery` of what matches any of these."""
-    return f"({' | '.join(queries)})"
+    return _joined(" | ", queries)
 
 
 def all_of(queries: Iterable[str]) -> str:
     """The `tsquery` of what matches all of these."""
-    return f"({' & '.join(queries)})"
+    return _joined(" & ", queries)
+
+
+def none_of(queries: Iterable[str]) -> str:
+    """The `tsquery` of what matches none of these."""
+    return f"!{any_of(queries)}"
+
+
+def _joined(operator: str, queries: Iterable[str]) -> str:
+    first, *others = queries
+    return f"({operator.join((first, *others))})" if others else first

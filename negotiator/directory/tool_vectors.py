@@ -63,11 +63,11 @@ class ToolVectors:
         self._faults = FaultLog("the directory searches by words alone")
         self._queries = BoundedCache[str, "SentenceVector"](_QUERIES)
 
-    async def of_query(self, text: str) -> "SentenceVector | None":
-        """The vector of a query; None when it cannot be computed now: no query waits for the model to load."""
+    async def of_query(self, text: str, *, waits: bool = False) -> "SentenceVector | None":
+        """The vector of a query; None when it cannot be computed now. Only one that `waits` has the model loaded."""
         found = self._queries.get(text)
         if found is None:
-            if self._embedder.state != "ready":
+            if self._embedder.state != "ready" and not waits:
                 return None
             try:
                 found = (await self._embedder.embed([text]))[0]

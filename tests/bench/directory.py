@@ -43,11 +43,10 @@ UNKNOWN_WORDS = "heeding+outages"
 SERVE = ("--loop", "uvloop", "--http", "httptools", "--log-level", "warning", "--no-access-log")
 
 
-def records(count: int) -> list[ToolRecord]:
+def records(count: int) -> Iterator[ToolRecord]:
     """The content over and over, each time under other names, with other words in it."""
     entries, rng = list(exchange_entries.read_content()), random.Random(1)
     words = sorted({word for each in entries for word in each.record.summary.split()})
-    made: list[ToolRecord] = []
     for number in range(count):
         record = entries[number % len(entries)].record
         turn = number // len(entries)
@@ -55,8 +54,7 @@ def records(count: int) -> list[ToolRecord]:
         extra = " ".join(rng.sample(words, 6))
         gone = {"homepage_url": f"https://t{number}.example/", "repository": None, "packages": ()}
         said = {"name": name[:100], "description": f"{record.description or ''} {extra}"}
-        made.append(record.model_copy(update={**gone, **said, "slug": f"tool-{number}"}))
-    return made
+        yield record.model_copy(update={**gone, **said, "slug": f"tool-{number}"})
 
 
 async def fill(folder: Path, count: int) -> None:
@@ -69,7 +67,7 @@ async def put_records(url: str, count: int) -> None:
     """Put so many tools into a migrated database."""
     store = make_store(url)
     await store.start()
-    every = records(count)
+    every = list(records(count))
     for start in range(0, count, 500):
 
         def unit(tx: Transaction, start: int = start) -> None:
@@ -82,7 +80,7 @@ async def put_records(url: str, count: int) -> None:
 
 def queries(count: int) -> list[str]:
     """What people type who have some tool in mind: a few words of its entry, one in ten misspelt."""
-    rng, every = random.Random(2), records(min(count, 600))
+    rng, every = random.Random(2), list(records(min(count, 600)))
     found: list[str] = []
     for number in range(QUERIES):
         tool = rng.choice(every)

@@ -1,10 +1,14 @@
 """The two searches of the directory on PostgreSQL: `python -m tests.bench.directory_engines [SIZE ...] [--vectors]`.
 
+With `--only database` the worker is left out, which a million tools do not fit.
+
 For each size: how long a worker takes until it can search, its memory, and per search its CPU, PostgreSQL's CPU and
 the time until the answer; and how many of the first ten tools of the index in the worker the database has too. The
 queries are those of `tests.bench.directory`, each asked once for a first page of twenty. With `--vectors` every tool
 has a vector without meaning, and so has each query: what is found is nonsense, what it costs is not. `--judged` asks
-the judged queries of `tests.quality.directory` over the content of the package, with the real vectors.
+the judged queries of `tests.quality.directory` over the content of the package, with the real vectors. `--recall` gives
+every tool the sum of three real vectors, of texts of any three tools of the content, and asks those queries for the
+nearest tools, once by comparing all and once by the index.
 """
 
 import argparse
@@ -18,7 +22,8 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from statistics import mean, quantiles
 from typing import Any, Final
@@ -26,14 +31,19 @@ from typing import Any, Final
 import asyncpg  # pyright: ignore[reportMissingTypeStubs]
 import numpy as np
 
+from negotiator.cli.database import on_connection
 from negotiator.directory import exchange_import, search_rows
 from negotiator.directory.catalogue_index import CatalogueIndex
 from negotiator.directory.catalogue_search import CatalogueSearch
 from negotiator.directory.database_search import DatabaseSearch
+from negotiator.directory.search.index import VISIBLE_STATUSES
 from negotiator.directory.search.search import SearchRequest
+from negotiator.directory.search.vectors import sentences_of
 from negotiator.directory.tool_vectors import ToolVectors
 from negotiator.memory.embedding.embedder_selection import choose_embedder
 from negotiator.store.migrate import migrate
+from negotiator.store.migrations.tool_search import create_tool_rows
+from negotiator.store.statement import Transaction
 from negotiator.store.store import Store, make_store
 from tests.bench.directory import queries
 from tests.bench.directory_index import AT, entries, resident_mb
@@ -41,6 +51,7 @@ from tests.conftest import MODELS
 from tests.quality.directory.judged_queries import FILE
 from tests.quality.directory.measure_queries import ndcg, read
 
+ENGINES: Final = ("worker", "database")
 ASKED: Final = 400
 DIMENSIONS: Final = 384
 PART: Final = 20_000
@@ -69,9 +80,9 @@ async def fill(url: str, size: int) -> None:
     """Put the tools of the bench into a migrated database, as their writes would leave them."""
     connection: Any = await asyncpg.connect(url.replace("+asyncpg", ""))
     seq, every = 0, entries(size)
-    for start in range(0, size, PART):
+    while part := list(islice(every, PART)):
         tools, changes = [], []
-        for entry in every[start : start + PART]:
+        for entry in part:
             seq += 1
             said = entry.document
             document = json.dumps(said).encode()
@@ -106,6 +117,75 @@ async def put_noise(store: Store, search: CatalogueSearch) -> None:
         ]
         await store.write(lambda tx, made=made: search_rows.put_vectors(tx, "noise", made))
     await search.warm()
+
+
+async def put_sums(connection: Any, embedder: Any, size: int) -> None:
+    """Give every tool the sum of the vectors of three texts of the content."""
+    documents = await connection.fetch("select document from tools order by seq limit 500")
+    told = [sentences_of(json.loads(document)) for (document,) in documents]
+    texts = [np.array([(await embedder.embed([text]))[0] for text in each]) for each in told]
+    made = np.array(texts)
+    await connection.execute("drop index if exists ix_tool_vectors_embedding")
+    rng = np.random.default_rng(3)
+    for start in range(0, size, PART):
+        tools = await connection.fetch(
+            "select tool, digest from tool_search order by seq offset $1 limit $2", start, PART
+        )
+        chosen = rng.integers(len(made), size=(made.shape[1], len(tools)))
+        sums = sum(made[each, place] for place, each in enumerate(chosen))
+        sums /= np.linalg.norm(sums, axis=1, keepdims=True)
+        await connection.execute(
+            """
+            insert into tool_vectors select n.tool, 'sums', n.digest, cast(n.vector as halfvec)
+            from unnest($1::varchar[], $2::bytea[], $3::text[]) as n (tool, digest, vector)
+            """,
+            [tool for tool, _ in tools],
+            [digest for _, digest in tools],
+            [str(row.round(5).tolist()) for row in sums],
+        )
+
+
+async def recall(url: str, size: int, postmaster: int) -> None:
+    """Print how many of the nearest tools the index finds, and PostgreSQL's CPU for both ways."""
+    await fill(url, size)
+    store = make_store(url)
+    await store.start()
+    await DatabaseSearch(store).catch_up()
+    embedder = choose_embedder("", key="", model="", models=MODELS)
+    connection: Any = await asyncpg.connect(url.replace("+asyncpg", ""))
+    await put_sums(connection, embedder, size)
+    began, spent = time.monotonic(), backends_seconds(postmaster)
+    await on_connection(url, create_tool_rows)
+    await connection.execute("vacuum analyze")
+    built = f"{time.monotonic() - began:.0f} s, {backends_seconds(postmaster) - spent:.0f} s of CPU"
+    asked = [(await embedder.embed([query["text"]]))[0].tolist() for query in read(FILE)]
+    found: dict[bool, list[list[str]]] = {True: [], False: []}
+    cost: dict[bool, float] = {}
+    for is_exact, answers in found.items():
+        spent = backends_seconds(postmaster)
+        for vector in asked:
+
+            def unit(
+                tx: Transaction, vector: Any = vector, is_exact: bool = is_exact
+            ) -> list[tuple[str, float]]:
+                search_rows.plan_each(tx)
+                scope = search_rows.RowScope(statuses=VISIBLE_STATUSES)
+                return search_rows.nearest(
+                    tx, scope, vector, model="sums", limit=44, is_exact=is_exact
+                )
+
+            answers.append([tool for tool, _ in await store.scan(unit)])
+        cost[is_exact] = 1000 * (backends_seconds(postmaster) - spent) / len(asked)
+    for first in (10, 30):
+        shared = mean(
+            len(set(mine[:first]) & set(every[:first])) / first
+            for mine, every in zip(found[False], found[True], strict=True)
+        )
+        print(f"{size}: recall@{first} {shared:.4f}")
+    print(f"index built in {built}; ms of CPU: {cost[False]:.1f}, comparing all {cost[True]:.1f}")
+    await embedder.close()
+    await connection.close()
+    await store.close()
 
 
 def backends_seconds(postmaster: int) -> float:
@@ -221,11 +301,11 @@ def postgres() -> Iterator[tuple[str, int]]:
     server.cleanup()
 
 
-def compare(url: str, postmaster: int, size: int, *, vectors: bool) -> None:
+def compare(url: str, postmaster: int, size: int, engines: Sequence[str], *, vectors: bool) -> None:
     """Print the lines of one size."""
     asyncio.run(fill(url, size))
     answers: dict[str, list[list[str]]] = {}
-    for engine in ("worker", "database"):
+    for engine in engines:
         command = [sys.executable, "-m", "tests.bench.directory_engines", str(size)]
         command += ["--engine", engine, "--url", url, "--postmaster", str(postmaster)]
         command += ["--vectors"] if vectors else []
@@ -235,7 +315,7 @@ def compare(url: str, postmaster: int, size: int, *, vectors: bool) -> None:
         answers[engine] = said["found"]
         shown = " | ".join(f"{value:.1f}" for value in said["figures"].values())
         print(f"| {size} | {engine} | {shown} |", flush=True)
-    if vectors:
+    if vectors or len(engines) == 1:
         return  # each search has its own noise
     shared = [
         len(set(mine) & set(theirs)) / len(theirs)
@@ -251,7 +331,9 @@ if __name__ == "__main__":
     parser.add_argument("sizes", nargs="*", type=int, default=[10_000])
     parser.add_argument("--vectors", action="store_true")
     parser.add_argument("--judged", action="store_true")
-    parser.add_argument("--engine", choices=("worker", "database"))
+    parser.add_argument("--recall", action="store_true")
+    parser.add_argument("--only", choices=ENGINES)
+    parser.add_argument("--engine", choices=ENGINES)
     parser.add_argument("--url", default="")
     parser.add_argument("--postmaster", type=int, default=0)
     chosen = parser.parse_args()
@@ -263,6 +345,10 @@ if __name__ == "__main__":
     elif chosen.judged:
         with postgres() as (url, _):
             asyncio.run(judge(url))
+    elif chosen.recall:
+        for size in chosen.sizes:
+            with postgres() as (url, postmaster):
+                asyncio.run(recall(url, size, postmaster))
     else:
         print(
             "| tools | search | ready, s | CPU, s | PostgreSQL, s | memory, MB | CPU, ms | PostgreSQL, ms | mean, ms "
@@ -270,4 +356,5 @@ if __name__ == "__main__":
         )
         for size in chosen.sizes:
             with postgres() as (url, postmaster):
-                compare(url, postmaster, size, vectors=chosen.vectors)
+                engines = (chosen.only,) if chosen.only else ENGINES
+                compare(url, postmaster, size, engines, vectors=chosen.vectors)

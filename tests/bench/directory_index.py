@@ -6,6 +6,7 @@ The queries are those of `tests.bench.directory`, each asked once for a first pa
 import gc
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from statistics import mean, quantiles
 from typing import Final
@@ -25,17 +26,16 @@ ASKED: Final = 1_000
 CHUNK: Final = 5_000
 
 
-def entries(count: int) -> list[IndexEntry]:
+def entries(count: int) -> Iterator[IndexEntry]:
     """The tools of the bench as the catalogue stores them."""
-    moment, made = values.timestamp(AT), list[IndexEntry]()
+    moment = values.timestamp(AT)
     for record in records(count):
         times = {"status_changed_at": moment, "created_at": moment, "updated_at": moment}
         key = values.new_id("tool")
         view = ToolView.model_construct(
             **{**dict(record), "id": key, "slug": record.slug, "revision": 1, **times}
         )
-        made.append(IndexEntry(key, orjson.loads(view.document()), 0, AT, AT))
-    return made
+        yield IndexEntry(key, orjson.loads(view.document()), 0, AT, AT)
 
 
 def resident_mb() -> float:
@@ -46,7 +46,7 @@ def resident_mb() -> float:
 
 def measure(size: int) -> str:
     """One line of the table for a catalogue of this size."""
-    found = entries(size)
+    found = list(entries(size))
     before, started = resident_mb(), time.process_time()
     index = SearchIndex(terms.load_synonyms(SYNONYMS_FILE))
     for start in range(0, size, CHUNK):

@@ -27,8 +27,8 @@ BEST: Final = 400
 _NEAR: Final = 0.3
 NEIGHBOURS: Final = 30
 _NOTHING_IS_NEAR: Final = 2.0
-_SCANNED: Final = 20_000
-"""Up to `NEIGHBOURS` tools follow whose cosine with the query is at least `_NEAR`. Of more than `_SCANNED` tools, all
+SCANNED: Final = 20_000
+"""Up to `NEIGHBOURS` tools follow whose cosine with the query is at least `_NEAR`. Of more than `SCANNED` tools, all
 are compared only if the words find too few."""
 
 
@@ -181,7 +181,7 @@ def _with_near(
     """How meaning counts: not for a name; else it orders, and the nearest follow where all that match are known."""
     if not scope.has_meaning or frozen.step == "exact":
         return frozen
-    if found.floor or (scope.size > _SCANNED and found.total >= _ENOUGH):
+    if found.floor or (scope.size > SCANNED and found.total >= _ENOUGH):
         return replace(frozen, near=_NOTHING_IS_NEAR)
     likest = scope.likest(NEIGHBOURS)
     near = round(max(min(likest, default=0.0), _NEAR), 4)

@@ -16,6 +16,9 @@ _TEXT, _POPULARITY, _QUALITY, _FRESHNESS = 0.70, 0.15, 0.10, 0.05
 _MEANING: Final = 0.7
 _FAMOUS: Final = 1000
 _DEPRECATED: Final = 0.5
+_APART: Final = 1e-3
+HIGHEST_FACTOR: Final = (1 + 2 * (_POPULARITY + _QUALITY)) / _DEPRECATED + 2 * _APART
+"""More than the factor of any tool's preliminary score."""
 _FRESH: Final = np.float32(_FRESHNESS) * np.exp(-np.arange(4000) / 365).astype(np.float32)
 """The freshness part of the score, by age in days."""
 
@@ -44,7 +47,7 @@ class Standing:
         """The standing of the tool with this id; a deprecated tool counts half."""
         score = _POPULARITY * min(log(1 + saves) / log(1 + _FAMOUS), 1.0) + _QUALITY * quality
         worth = _DEPRECATED if status == "deprecated" else 1.0
-        apart = 1e-3 * crc32(key.encode()) / 2**32
+        apart = _APART * crc32(key.encode()) / 2**32
         return cls(score, worth, worth * (1 + 2 * score) / _DEPRECATED + apart)
 
 

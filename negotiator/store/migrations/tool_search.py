@@ -32,14 +32,26 @@ _ROWS: Final = (
         postings bytea not null
     )
     """,
-    # A search reads the terms of many rows: they stay where the row is, up to 8 kB.
-    "alter table tool_search set (toast_tuple_target = 8160)",
+    # A search counts and orders many rows by their facts alone, and finds their terms in an index: what is long is
+    # stored beside the rows, so that a page has seven times as many. PostgreSQL does so with rows above 2 kB, which the
+    # filler makes of all; compressed it takes 35 bytes.
+    "alter table tool_search add column if not exists filler varchar not null default repeat(' ', 2000)",
+    "alter table tool_search set (toast_tuple_target = 128)",
+    """
+    alter table tool_search alter tool set storage plain, alter name set storage plain, alter status set storage plain,
+        alter filler set storage main, alter terms set storage external, alter postings set storage external
+    """,
     "create unique index if not exists ix_tool_search_seq on tool_search (seq)",
     "create index if not exists ix_tool_search_form on tool_search (form)",
     "create index if not exists ix_tool_search_status on tool_search (status)",
     "create index if not exists ix_tool_search_waits on tool_search (tool) where waits",
     # Without a list of pending entries, which every search would read.
     "create index if not exists ix_tool_search_terms on tool_search using gin (terms) with (fastupdate = off)",
+    # One of 64 tools, by which numbers are estimated.
+    """
+    create index if not exists ix_tool_search_sample on tool_search using gin (terms) with (fastupdate = off)
+    where get_byte(digest, 0) < 4
+    """,
     *(
         f"create index if not exists ix_tool_search_{name} on tool_search ({name}, tool)"
         for name in ("name", "saves", "proven", "created", "updated", "factor")
@@ -54,6 +66,8 @@ _ROWS: Final = (
     )
     """,
     "create index if not exists ix_tool_words_sound on tool_words (field, sound)",
+    # All that the comparison of a misspelt word with those of its length needs.
+    "create index if not exists ix_tool_words_length on tool_words (field, length(word), letters) include (word)",
 )
 _VECTORS: Final = (
     """
@@ -68,6 +82,11 @@ _VECTORS: Final = (
     "alter table tool_vectors alter embedding set storage main",
     "update tool_search set waits = true where not waits",
 )
+# The cast is the one of `directory.search_rows`.
+_VECTOR_INDEX: Final = """
+    create index if not exists ix_tool_vectors_embedding on tool_vectors
+    using hnsw (cast(embedding as halfvec(384)) halfvec_cosine_ops)
+"""
 
 
 def create_tool_rows(connection: Connection) -> None:
@@ -81,6 +100,8 @@ def create_tool_rows(connection: Connection) -> None:
     ):
         for statement in _VECTORS:
             connection.execute(text(statement))
+    if connection.scalar(text("select to_regclass('tool_vectors') is not null")):
+        connection.execute(text(_VECTOR_INDEX))
 
 
 def analyze_tool_rows(connection: Connection) -> None:
