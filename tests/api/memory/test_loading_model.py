@@ -1,24 +1,30 @@
 """While the sentence model loads, nothing waits for it; afterwards everything is found by meaning too."""
 
 import asyncio
-import sqlite3
 from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import httpx2
 import pytest
+from sqlalchemy import text
 
 from negotiator.compose import assistant as wiring
 from negotiator.errors import Unavailable
 from negotiator.memory import searchable_text
 from negotiator.memory.embedding.embedder import EmbedderState, HashingEmbedder
 from negotiator.settings import Settings
+from negotiator.store.statement import Query, Statement
 from tests.contract.requirements import covers
 from tests.helpers.answer_checks import refused
 from tests.helpers.memory_client import MemoryClient
+from tests.helpers.opened_store import opened_store
 
 FORM = "hashed-ngrams-v1/text-head-1"
+_MODELS: Final = Query(text("select model from memories"), lambda row: str(row[0]))
+_OLDER: Final = (
+    Statement(text("update memories set model = 'hashed-ngrams-v1', stamp = stamp + 100")),
+    Statement(text("update memory_owners set stamp = stamp + 100")),
+)
 
 
 class LoadingEmbedder(HashingEmbedder):
@@ -54,13 +60,6 @@ def hashing_embedder(monkeypatch: pytest.MonkeyPatch) -> LoadingEmbedder:
     return embedder
 
 
-def models(settings: Settings) -> list[str]:
-    """The models that the stored vectors name, in the order of the memories."""
-    path = settings.database_url.removeprefix("sqlite+aiosqlite:///")
-    with sqlite3.connect(Path(path).as_uri() + "?mode=ro", uri=True) as connection:
-        return [str(row[0]) for row in connection.execute("select model from memories order by id")]
-
-
 async def until(holds: Callable[[], bool]) -> None:
     """Wait until it holds, ten seconds at most."""
     for _ in range(1000):
@@ -68,6 +67,16 @@ async def until(holds: Callable[[], bool]) -> None:
             return
         await asyncio.sleep(0.01)
     raise AssertionError("it did not come")
+
+
+async def all_are_of_this_form(settings: Settings, number: int) -> None:
+    """Wait until so many vectors are stored, all of `FORM`; ten seconds at most."""
+    async with opened_store(settings.database_url) as store:
+        for _ in range(1000):
+            if await store.read(lambda tx: tx.all(_MODELS)) == [FORM] * number:
+                return
+            await asyncio.sleep(0.01)
+    raise AssertionError("the vectors are not made")
 
 
 @pytest.mark.asyncio
@@ -95,7 +104,7 @@ async def test_a_search_answers_by_words_and_says_so_until_the_model_is_loaded(
     late = (await memory_client.call("POST", "/search", body)).json()
     assert (late["mode"], late["notice"]) == ("hybrid", None)
     assert (await client.get("/api/health")).json()["checks"]["embedding"].startswith("ok: ")
-    await until(lambda: models(settings) == [FORM, FORM])
+    await all_are_of_this_form(settings, 2)
     assert len(await memory_client.hits("Globex payments", mode="semantic")) == 2
 
 
@@ -123,7 +132,7 @@ async def test_while_the_model_fails_memories_are_stored_and_found_by_words_and_
 
     hashing_embedder.is_away = False
     assert len(await memory_client.hits("Initech", mode="semantic")) > 0
-    await until(lambda: models(settings) == [FORM, FORM])
+    await all_are_of_this_form(settings, 2)
     health = (await client.get("/api/health")).json()["checks"]["embedding"]
     assert health.startswith("ok: ")
 
@@ -135,13 +144,11 @@ async def test_vectors_of_an_older_form_are_compared_and_made_anew_in_the_backgr
     hashing_embedder.loaded.set()
     for number in range(40):
         await memory_client.said(f"Globex pays after {number + 20} days.", counterparty="Globex")
-    path = settings.database_url.removeprefix("sqlite+aiosqlite:///")
-    with sqlite3.connect(path) as connection:
-        connection.execute("update memories set model = 'hashed-ngrams-v1', stamp = stamp + 100")
-        connection.execute("update memory_owners set stamp = stamp + 100")
+    async with opened_store(settings.database_url) as store:
+        await store.write(lambda tx: [tx.run(each) for each in _OLDER])
     hits = await memory_client.hits("Globex pays after 33 days", mode="semantic", limit=1)
     assert hits[0]["memory"]["text"] == "Globex pays after 33 days."
-    await until(lambda: models(settings) == [FORM] * 40)
+    await all_are_of_this_form(settings, 40)
     hits = await memory_client.hits("Globex pays after 33 days", limit=1)
     assert hits[0]["memory"]["text"] == "Globex pays after 33 days."
 

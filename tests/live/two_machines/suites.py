@@ -62,6 +62,7 @@ _BY_NAME: Final = {
     "test_a_tool_is_at_one_address_and_gone_is_gone": "the same",
     "test_a_body_without_a_length_is_cut_off_at_its_limit": "sends a body that no proxy may pass on",
     "test_a_declared_length_is_believed_before_reading": "the same",
+    "test_head_is_get_without_a_body": "compares the health of two machines, whose clocks differ",
     "test_readiness_needs_a_schema_that_this_release_can_use": "gives the database another schema",
     "test_a_token_for_another_resource_opens_no_socket": "opens a WebSocket",
     "test_an_id_token_says_who_when_for_whom_and_is_verified_by_rs256": "compares a moment with this machine's clock",
