@@ -4,11 +4,12 @@
         [--workers 1 2 4] [--tools 1000] [--seconds 5] [--clients 8] [--soak 0]
 
 On PostgreSQL two servers in network namespaces of their own (root only) share one database and one Redis; on SQLite
-there is one server. Each size has that many agents, audit events, negotiations, memories, access tokens and used
-values, 20 of an owner; then tokens and used values grow to `--tokens`. The clients send one kind of request at a time,
-half of them to each machine, and share the cores with the servers. CPU is that of the processes of each part, by /proc;
-statements are those that PostgreSQL logs for 40 requests one after another, with `begin` and `commit`. With
-`--soak MINUTES` all kinds go on at once instead, and memory and open files are read each minute.
+there is one server. Each size has that many agents, audit events, negotiations with an offer and an event each,
+memories, access tokens and used values, 20 of an owner; then tokens and used values grow to `--tokens`. The clients
+send one kind of request at a time, half of them to each machine, and share the cores with the servers. CPU is that of
+the processes of each part, by /proc; statements are those that PostgreSQL logs for 40 requests one after another, with
+`begin` and `commit`. With `--soak MINUTES` all kinds go on at once instead, and memory and open files are read each
+minute.
 """
 
 import argparse
@@ -44,7 +45,8 @@ _ANONYMOUS: Final = {"agent_name": "a", "identity_type": "anonymous"}
 _OPENED: Final = {**NEGOTIATION, "walk_away": {"package": {"price": "190"}}}
 _MEMORIES: Final = 200
 MIX: Final = {
-    "list of 20 negotiations": 0.4,
+    "list of 20 negotiations": 0.2,
+    "one negotiation": 0.2,
     "next move": 0.2,
     "memory search": 0.15,
     "tool search": 0.15,
@@ -147,6 +149,7 @@ async def prepare(service: Service) -> dict[str, Make]:
         for by, price in (("me", "110"), ("them", "190"), ("me", "120"), ("them", "180")):
             offer = {"by": by, "package": {"price": price}}
             (await client.post(f"{negotiation}/offers", json=offer)).raise_for_status()
+        (await client.post(f"{negotiation}/battle-plans", json={})).raise_for_status()
         for number in range(_MEMORIES):
             text = f"Company {number} moved on {_WORDS[number % len(_WORDS)]} in round {number}."
             (await client.post("/api/memories", json={"text": text})).raise_for_status()
@@ -164,10 +167,12 @@ async def prepare(service: Service) -> dict[str, Make]:
 
     registration = request_bytes("POST", "/api/agent/register", "", json.dumps(_ANONYMOUS))
     listing = request_bytes("GET", "/api/negotiations", sent)
+    one = request_bytes("GET", negotiation, sent)
     move = request_bytes("POST", f"{negotiation}/next-move", sent, "{}")
     return {
         "registration": lambda _: registration,
         "list of 20 negotiations": lambda _: listing,
+        "one negotiation": lambda _: one,
         "memory search": memory,
         "tool search": tools,
         "next move": lambda _: move,
@@ -367,8 +372,19 @@ async def measure_engine(engine: str, options: argparse.Namespace) -> None:
                 line = row(running, workers, label, "utterance to its event", await events(running))
                 print(line, flush=True)
                 print(row(running, workers, label, "the mix", mixed(costs)), flush=True)
+        sizes |= await size_of_plan(running.url)
         each = ", ".join(f"{name} {size}" for name, size in sizes.items())
         print(f"\nBytes a row with its indexes, {running.name}: {each}.\n", flush=True)
+
+
+async def size_of_plan(url: str) -> dict[str, str]:
+    """The bytes of the document of the one plan that there is, as PostgreSQL keeps it; empty on SQLite."""
+    if url.startswith("sqlite"):
+        return {}
+    connection = await connect_postgres(url)
+    size = await connection.fetchval("select pg_column_size(document) from battle_plans")
+    await connection.close()
+    return {"a battle plan's document alone": f"{size:,}"}
 
 
 async def soak(engine: str, options: argparse.Namespace) -> None:

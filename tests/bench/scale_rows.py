@@ -8,7 +8,7 @@ from negotiator import values
 from negotiator.agents.tables import Agent
 from negotiator.audit import AuditEvent
 from negotiator.memory.tables import Memory
-from negotiator.negotiations.tables import Negotiation
+from negotiator.negotiations.tables import Negotiation, NegotiationEvent, Offer
 from negotiator.store.atomic_updates import SpentValue
 from negotiator.store.model import TableModel
 from negotiator.store.statement import table
@@ -24,6 +24,8 @@ _COLUMNS: Final[dict[type[TableModel], dict[str, str]]] = {
     Agent: {"id": "'agt_' || {number}", "expires_at": _ENDS},
     AuditEvent: {"id": "'evt_' || {number}", "subject": "'agt_' || {number}"},
     Negotiation: {"id": "'neg_' || {number}", "owner": _OWNER},
+    Offer: {"id": "'off_' || {number}", "negotiation": "'neg_' || {number}"},
+    NegotiationEvent: {"negotiation": "'neg_' || {number}"},
     Memory: {"id": "'mem_' || {number}", "owner": _OWNER, "digest": "{number}"},
     AccessToken: {"jti": "{number}", "client_id": "'agt_' || {number}", "expires_at": _ENDS},
     SpentValue: {
@@ -33,7 +35,7 @@ _COLUMNS: Final[dict[type[TableModel], dict[str, str]]] = {
     },
 }
 """The columns that differ from the copied row; the others are as the API wrote them."""
-OF_OWNERS: Final = (Agent, AuditEvent, Negotiation, Memory)
+OF_OWNERS: Final = (Agent, AuditEvent, Negotiation, Offer, NegotiationEvent, Memory)
 EXPIRING: Final = (AccessToken, SpentValue)
 _POSTGRES: Final = {
     "number": "lpad(g.i::text, 26, '0')",
