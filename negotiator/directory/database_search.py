@@ -18,6 +18,7 @@ from negotiator.bounded_cache import BoundedCache
 from negotiator.directory import catalogue_queries, search_rows
 from negotiator.directory.catalogue_search import CategoryCounts
 from negotiator.directory.change_queries import ChangedTool
+from negotiator.directory.taxonomy import SUBCATEGORIES, TAXONOMY
 from negotiator.directory.tool_vectors import ToolVectors
 from negotiator.errors import Unavailable
 from negotiator.fault_log import FaultLog
@@ -134,14 +135,19 @@ class DatabaseSearch:
         known = self._categories
         if known is not None and (known[0] == seq or time.monotonic() < known[1]):
             return known[2]
-        scope = search_rows.RowScope(statuses=VISIBLE_STATUSES)
+        categories = {search_rows.lexeme(f"=category:{slug}"): slug for slug in TAXONOMY}
+        parts = {search_rows.lexeme(f"=subcategory:{slug}"): slug for slug in SUBCATEGORIES}
 
-        def unit(tx: Transaction) -> CategoryCounts:
-            found = search_rows.facet_counts(tx, scope, ("category", "subcategory"), 10_000)
-            tools, parts = map(dict, found.values())
-            return CategoryCounts(tools, parts, search_rows.newest(tx, "category"))
+        def unit(tx: Transaction) -> dict[str, search_rows.TermUse]:
+            search_rows.plan_each(tx)
+            return search_rows.term_uses(tx, [*categories, *parts], VISIBLE_STATUSES)
 
-        counts = await self._store.scan(unit)
+        found = await self._store.scan(unit)
+        counts = CategoryCounts(
+            {slug: found[each].tools for each, slug in categories.items() if each in found},
+            {slug: found[each].tools for each, slug in parts.items() if each in found},
+            {slug: found[each].updated for each, slug in categories.items() if each in found},
+        )
         is_large = sum(counts.tools.values()) > _LARGE
         self._categories = seq, time.monotonic() + _STALE * is_large, counts
         return counts

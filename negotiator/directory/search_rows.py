@@ -11,7 +11,7 @@ misspelt ones are compared with, `tool_vectors` the vectors, where the server ha
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import BigInteger, Float, Integer, LargeBinary, String, bindparam, text
 from sqlalchemy.dialects.postgresql import ARRAY, REAL
@@ -166,15 +166,15 @@ _FACETS, _ESTIMATED_FACETS = (
     )
     for times, scope in ((1, _SCOPE), (_TOOLS_PER_SAMPLE, _SAMPLED))
 )
-_CHANGED = Query(
+_TERM_USES = Query(
     _statement(
         """
-        select substr(f.value, length(:prefix) + 1), max(s.updated)
-        from tool_search s cross join unnest(s.facets) as f (value)
-        where starts_with(f.value, :prefix) group by 1
+        select w.query, count(*) filter (where s.status = any(:statuses)), max(s.updated)
+        from unnest(:queries) as w (query) join tool_search s on s.terms @@ cast(w.query as tsquery)
+        group by w.query
         """
     ),
-    lambda row: (str(row[0]), int(row[1])),
+    lambda row: (str(row[0]), TermUse(int(row[1]), int(row[2]))),
 )
 _NAMED = Query(
     _statement(
@@ -328,6 +328,13 @@ _SORTED: Final = {
 }
 
 
+class TermUse(NamedTuple):
+    """How many visible tools have a term, and when a tool that has it last changed."""
+
+    tools: int
+    updated: int
+
+
 @dataclass(frozen=True, slots=True)
 class FoundToolRow:
     """What the rank of a found tool needs; `likeness` is its cosine with the query, 0 for none."""
@@ -463,9 +470,11 @@ def facet_counts(
     return found
 
 
-def newest(tx: Transaction, facet: str) -> dict[str, int]:
-    """For each value of a facet when a tool with it last changed."""
-    return dict(tx.all(_CHANGED, prefix=f"{facet}:"))
+def term_uses(
+    tx: Transaction, queries: Sequence[str], statuses: Sequence[str]
+) -> dict[str, TermUse]:
+    """Of each of these `tsquery`s how many tools of these statuses match it; those that no tool matches are missing."""
+    return dict(tx.all(_TERM_USES, queries=queries, statuses=statuses))
 
 
 def first_named(tx: Transaction, queries: Sequence[str], statuses: Sequence[str]) -> str | None:

@@ -13,6 +13,7 @@ from negotiator.directory import exchange_import
 from negotiator.directory.catalogue_index import CatalogueIndex
 from negotiator.directory.catalogue_search import CatalogueSearch
 from negotiator.directory.database_search import DatabaseSearch
+from negotiator.directory.listing_answers import categories_with_counts
 from negotiator.directory.search.index import SortOrder
 from negotiator.directory.search.search import SearchPage, SearchRequest
 from negotiator.directory.tool_vectors import ToolVectors
@@ -93,6 +94,18 @@ async def test_every_judged_query_has_the_same_answer(
         assert shown(pages["database"]) == shown(pages["worker"]), text
         for mine, theirs in zip(pages["database"].hits, pages["worker"].hits, strict=True):
             assert mine.score == pytest.approx(theirs.score, abs=2e-4), text
+
+
+@pytest.mark.asyncio(loop_scope="module")
+async def test_categories_have_the_same_numbers_and_times(
+    searches: dict[str, CatalogueSearch],
+) -> None:
+    answers = [
+        categories_with_counts(await (await search.snapshot()).category_counts())
+        for search in searches.values()
+    ]
+    assert answers[0] == answers[1]
+    assert all(each["tool_count"] and each["updated_at"] for each in answers[0]["items"])
 
 
 @pytest.mark.asyncio(loop_scope="module")
