@@ -22,9 +22,7 @@ _ROOT: Final = Path(__file__).parents[1]
 _CONTENT: Final = ("pyproject.toml", "README.md", "LICENSE", "negotiator")
 """What the sdist is made of. Everything else of the repository is for those who work on it."""
 _SERVER_EXTRAS: Final = ("embedding", "s3", "speech", "tracing")
-_BUILD: Final = (
-    "from setuptools import build_meta; import sys; print(build_meta.build_{}(sys.argv[1]))"
-)
+_BUILD: Final = "from setuptools import build_meta; import sys; print(build_meta.build_{}(sys.argv[1]))"
 _ENTRY: Final = re.compile(r"^(?=[a-zA-Z0-9])", re.MULTILINE)
 _END_OF_NAME: Final = re.compile(r"[^\w.-]")
 _VIA: Final = re.compile(r"^ +# +(?:via )?([a-z0-9.-]+)(?= |$)", re.MULTILINE)
@@ -100,13 +98,7 @@ def _setuptools(kind: str, source: Path, folder: Path, environment: dict[str, st
     """Build without an environment of its own: setuptools is what the lock names."""
     command = (sys.executable, "-c", _BUILD.format(kind), str(folder.resolve()))
     done = subprocess.run(  # noqa: S603
-        command,
-        cwd=source,
-        env=environment,
-        capture_output=True,
-        check=False,
-        text=True,
-        umask=0o022,
+        command, cwd=source, env=environment, capture_output=True, check=False, text=True, umask=0o022
     )
     if done.returncode:
         sys.exit(done.stdout + done.stderr)

@@ -42,12 +42,7 @@ def service() -> ServiceDescription:
     """The description of a service with every setting at its default."""
     with TemporaryDirectory() as folder:
         path = Path(folder)
-        plain: dict[str, Any] = {
-            "base_url": BASE,
-            "data_dir": path,
-            "keys_dir": path,
-            "secret": "none",
-        }
+        plain: dict[str, Any] = {"base_url": BASE, "data_dir": path, "keys_dir": path, "secret": "none"}
         return build_application(Settings(**plain)).service
 
 
@@ -55,9 +50,7 @@ def pages() -> dict[Path, str]:
     """Every page's path and text."""
     described = service()
     written = {
-        (GUIDES if name in SERVED else FOLDER) / f"{name}.md": _NOTICE
-        + "\n".join(page(described))
-        + "\n"
+        (GUIDES if name in SERVED else FOLDER) / f"{name}.md": _NOTICE + "\n".join(page(described)) + "\n"
         for name, page in PAGES.items()
     }
     return {**written, BENCHMARKS.with_suffix(".svg"): benchmark_chart(BENCHMARKS.read_text())}
@@ -66,18 +59,14 @@ def pages() -> dict[Path, str]:
 def stale() -> list[Path]:
     """The pages that are not what the code says, and files that are no page."""
     written = pages()
-    changed = [
-        path for path, text in written.items() if not path.exists() or path.read_text() != text
-    ]
+    changed = [path for path, text in written.items() if not path.exists() or path.read_text() != text]
     return sorted([*changed, *(set(FOLDER.glob("*")) - written.keys())])
 
 
 def main() -> int:
     """Write the pages, or name the stale ones and answer 1."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--check", action="store_true", help="write nothing, exit 1 if a page is stale"
-    )
+    parser.add_argument("--check", action="store_true", help="write nothing, exit 1 if a page is stale")
     if parser.parse_args().check:
         found = stale()
         for path in found:

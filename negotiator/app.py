@@ -26,12 +26,7 @@ from negotiator.discovery.documents import document_route
 from negotiator.fault_log import told_once_a_machine
 from negotiator.http.admission import AdmissionQueue, Priorities, RefusedAnswers
 from negotiator.http.compression import PageCompression
-from negotiator.http.connections import (
-    STATE_KEY,
-    TransportBounds,
-    WorkerConnections,
-    raise_descriptor_limit,
-)
+from negotiator.http.connections import STATE_KEY, TransportBounds, WorkerConnections, raise_descriptor_limit
 from negotiator.http.direct_operations import DirectOperations
 from negotiator.http.endpoint import Endpoint, OperationRouter
 from negotiator.http.middleware import SHARED_HEADERS, ResponseMiddleware, security_headers
@@ -75,38 +70,25 @@ class _Service(Starlette):
     """Starlette with its middleware, in front of which most requests for operations are answered."""
 
     def __init__(self, application: Application, **options: Any) -> None:
-        self._endpoints = [
-            Endpoint(operation, application.pipeline)
-            for operation in application.service.operations
-        ]
+        self._endpoints = [Endpoint(operation, application.pipeline) for operation in application.service.operations]
         self._traces, meters = application.services.traces, application.services.meters
         routes = {operation.name: operation.path for operation in application.service.operations}
         names = [*routes, MCP_METRIC]
         self._traffic = (
-            RequestMetrics(meters, names)
-            if self._traces is None
-            else TracedRequestMetrics(meters, names, routes)
+            RequestMetrics(meters, names) if self._traces is None else TracedRequestMetrics(meters, names, routes)
         )
         self._https = application.settings.base_url.startswith("https:")
-        super().__init__(
-            middleware=_layers(application, self._endpoints, self._traffic, https=self._https),
-            **options,
-        )
+        super().__init__(middleware=_layers(application, self._endpoints, self._traffic, https=self._https), **options)
 
     def build_middleware_stack(self) -> ASGIApp:
         app = DirectOperations(
-            super().build_middleware_stack(),
-            self._endpoints,
-            https=self._https,
-            traffic=self._traffic,
+            super().build_middleware_stack(), self._endpoints, https=self._https, traffic=self._traffic
         )
         return app if self._traces is None else RequestTraces(app, self._traces)
 
 
 @contextlib.asynccontextmanager
-async def _started(
-    application: Application, connections: WorkerConnections
-) -> AsyncGenerator[dict[str, Any]]:
+async def _started(application: Application, connections: WorkerConnections) -> AsyncGenerator[dict[str, Any]]:
     """The state of a process while its store is open and its tasks run."""
     application.services.meters.open()
     if application.services.traces:
@@ -151,10 +133,7 @@ def _connections(application: Application) -> WorkerConnections:
     # A refusal has the headers by which pages of other origins may read it.
     answers = RefusedAnswers([*headers, *SHARED_HEADERS], (page.raw_headers, bytes(page.body)))
     admission = AdmissionQueue(
-        Priorities(application.service.operations),
-        answers,
-        services.overload,
-        services.store.expected_wait,
+        Priorities(application.service.operations), answers, services.overload, services.store.expected_wait
     )
     return WorkerConnections(
         bounds,
@@ -182,11 +161,7 @@ def _routes(application: Application) -> list[BaseRoute]:
         *application.home,
         *map(document_route, application.documents),
         *(page for component in application.components for page in component.pages),
-        *(
-            page
-            for component in application.components
-            for page in component.public_pages(application.site)
-        ),
+        *(page for component in application.components for page in component.public_pages(application.site)),
         *application.metrics.routes(),
         *application.probe.routes(),
         application.console,
@@ -194,11 +169,7 @@ def _routes(application: Application) -> list[BaseRoute]:
 
 
 def _layers(
-    application: Application,
-    endpoints: Sequence[Endpoint],
-    traffic: RequestMetrics,
-    *,
-    https: bool,
+    application: Application, endpoints: Sequence[Endpoint], traffic: RequestMetrics, *, https: bool
 ) -> list[Middleware]:
     """The middleware, outermost first; operations are answered before Starlette's own routing."""
     return [
@@ -217,11 +188,7 @@ def _layers(
             mounts={MCP_PATH: application.mcp.endpoint},
             sockets={
                 **application.probe.sockets(),
-                **{
-                    path: app
-                    for component in application.components
-                    for path, app in component.sockets.items()
-                },
+                **{path: app for component in application.components for path, app in component.sockets.items()},
             },
         ),
     ]

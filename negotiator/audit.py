@@ -154,11 +154,7 @@ _actor = col(AuditEvent.actor)
 _REDACT = Statement(
     update(AuditEvent)
     .where(
-        or_(
-            col(AuditEvent.subject) == _mentioned,
-            _actor == _mentioned,
-            col(AuditEvent.detail).contains(_mentioned),
-        ),
+        or_(col(AuditEvent.subject) == _mentioned, _actor == _mentioned, col(AuditEvent.detail).contains(_mentioned)),
         col(AuditEvent.event) != USER_ERASED,
         col(AuditEvent.event) != AGENT_ERASED,
     )

@@ -15,28 +15,14 @@ from typing import Final
 from cryptography.exceptions import InvalidTag, UnsupportedAlgorithm
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.hazmat.primitives.serialization import (
-    Encoding,
-    NoEncryption,
-    PrivateFormat,
-    load_der_private_key,
-)
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, load_der_private_key
 from sqlalchemy import BigInteger, LargeBinary, bindparam, delete
 from sqlmodel import Field, col, select
 
 from negotiator import values
 from negotiator.errors import Conflict, Unavailable
 from negotiator.fault_log import FaultLog
-from negotiator.keys import (
-    ALGORITHMS,
-    RETIRED_FOR,
-    Keyring,
-    SigningKey,
-    UnusableKeyError,
-    families,
-    named_key,
-    new_key,
-)
+from negotiator.keys import ALGORITHMS, RETIRED_FOR, Keyring, SigningKey, UnusableKeyError, families, named_key, new_key
 from negotiator.store import fingerprints
 from negotiator.store.model import TableModel, table_options
 from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
@@ -109,9 +95,7 @@ def _bound(kid: str, made_at: int) -> bytes:
 class DatabaseKeyring(Keyring):
     """The keys in a database; `watch` notices what other machines change."""
 
-    def __init__(
-        self, store: Store, secret: bytes, elapsed: Callable[[], float] = values.elapsed
-    ) -> None:
+    def __init__(self, store: Store, secret: bytes, elapsed: Callable[[], float] = values.elapsed) -> None:
         super().__init__()
         self._store = store
         self.wrapping = KeyWrapping(secret)
@@ -191,9 +175,7 @@ class DatabaseKeyring(Keyring):
         """
         await self.load()
         seen, rows = self._seen, await self._store.read(lambda tx: tx.all(_ALL))
-        added = await self._wrapped(
-            [new_key(name, self._families[name][-1].kid) for name in ALGORITHMS]
-        )
+        added = await self._wrapped([new_key(name, self._families[name][-1].kid) for name in ALGORITHMS])
         await asyncio.sleep(LEAD)
         # Both clocks must say that a key's last token has expired.
         retired = min(values.now(), await self._store.clock()) - RETIRED_FOR
@@ -218,18 +200,14 @@ class DatabaseKeyring(Keyring):
         await self.load()
         return self.current
 
-    async def replace(
-        self, keys: Sequence[SigningKey], note: Callable[[Transaction], None], *, replaces: bool
-    ) -> None:
+    async def replace(self, keys: Sequence[SigningKey], note: Callable[[Transaction], None], *, replaces: bool) -> None:
         """Put these keys into the database. `Conflict` when it has some, unless these are to replace them."""
         rows = await self._wrapped(keys)
 
         def unit(tx: Transaction) -> None:
             present = tx.all(_KIDS)
             if present and not replaces:
-                raise Conflict(
-                    "The database has signing keys; --replace puts these in their place."
-                )
+                raise Conflict("The database has signing keys; --replace puts these in their place.")
             _delete(tx, present)
             _insert(tx, rows)
             note(tx)

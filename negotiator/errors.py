@@ -109,9 +109,7 @@ class Unauthorized(Refusal):
 class ProofRequired(Unauthorized):
     """The credential lacks a valid DPoP proof, or came with one although it is not bound (RFC 9449 §7.1)."""
 
-    def __init__(
-        self, description: str, *, algorithms: Sequence[str], nonce: str = "", **rest: Any
-    ) -> None:
+    def __init__(self, description: str, *, algorithms: Sequence[str], nonce: str = "", **rest: Any) -> None:
         super().__init__(description, **rest)
         self.algorithms = tuple(algorithms)
         self.nonce = nonce

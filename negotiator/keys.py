@@ -26,12 +26,7 @@ from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes
 from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.hazmat.primitives.serialization import (
-    Encoding,
-    NoEncryption,
-    PrivateFormat,
-    load_pem_private_key,
-)
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, load_pem_private_key
 from jwt.algorithms import ECAlgorithm, RSAAlgorithm
 from ulid_transform import bytes_to_ulid, ulid_to_bytes, ulid_to_timestamp
 
@@ -168,18 +163,14 @@ class Keyring(ABC):
             return None
         if algorithm != key.algorithm or key.algorithm not in algorithms:
             return None
-        signed = _VERIFIERS[key.algorithm](
-            unverified.signing_input, key.verifying, unverified.signature
-        )
+        signed = _VERIFIERS[key.algorithm](unverified.signing_input, key.verifying, unverified.signature)
         return unverified.unverified_claims if signed else None
 
     def is_retired(self, kid: str) -> bool:
         """Whether this key signs no more; `NotFound` when there is no such key."""
         if all(key.kid != kid for key in self.all()):
             raise NotFound(f"There is no signing key {kid}.")
-        return all(
-            kid not in (family[-2].kid, family[-1].kid) for family in self._families.values()
-        )
+        return all(kid not in (family[-2].kid, family[-1].kid) for family in self._families.values())
 
     def jwks(self) -> dict[str, Any]:
         """The public key set (RFC 7517 §5)."""
@@ -281,9 +272,7 @@ class FolderKeyring(Keyring):
 def families(keys: Iterable[SigningKey]) -> dict[str, list[SigningKey]]:
     """The keys of each algorithm, in their order."""
     listed = list(keys)
-    return {
-        algorithm: [key for key in listed if key.algorithm == algorithm] for algorithm in _PREFIXES
-    }
+    return {algorithm: [key for key in listed if key.algorithm == algorithm] for algorithm in _PREFIXES}
 
 
 def new_key(algorithm: str, newest: str = "") -> SigningKey:
@@ -379,9 +368,7 @@ def _base64url(content: bytes) -> bytes:
 def _read(path: Path, *, is_checked: bool) -> SigningKey:
     """The key of a file of this server; the primes of an RSA key are tested, for 40 ms, only when it is checked."""
     try:
-        private = load_pem_private_key(
-            path.read_bytes(), None, unsafe_skip_rsa_key_validation=not is_checked
-        )
+        private = load_pem_private_key(path.read_bytes(), None, unsafe_skip_rsa_key_validation=not is_checked)
     except (ValueError, TypeError, UnsupportedAlgorithm):
         raise UnusableKeyError(f"{path} is not a PEM private key without a password.") from None
     return named_key(path.stem, private, path)

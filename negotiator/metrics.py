@@ -49,12 +49,7 @@ class WorkerMetricFiles:
     """
 
     def __init__(
-        self,
-        folder: Path,
-        layout: str,
-        size: int,
-        gauges: Sequence[int] = (),
-        greatest: Iterable[int] = (),
+        self, folder: Path, layout: str, size: int, gauges: Sequence[int] = (), greatest: Iterable[int] = ()
     ) -> None:
         self._gauges = gauges
         self._greatest = frozenset(greatest)
@@ -170,20 +165,7 @@ STATUSES: Final = (
     *(400, 401, 403, 404, 405, 406, 409, 410, 412, 413, 415, 422, 426, 428, 429),
     *(500, 503),
 )
-REQUEST_SECONDS_BUCKETS: Final = (
-    0.001,
-    0.0025,
-    0.005,
-    0.01,
-    0.025,
-    0.05,
-    0.1,
-    0.25,
-    0.5,
-    1.0,
-    2.5,
-    10.0,
-)
+REQUEST_SECONDS_BUCKETS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 COMMIT_UNITS_BUCKETS: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 PAGE_OPERATION: Final = "page"
 _OUTCOMES: Final = (*map(str, STATUSES), "other")
@@ -310,9 +292,7 @@ class MetricRegistry:
 
     def counter(self, name: str, meaning: str, **labels: str) -> Counter:
         """Register a counter; its name ends in `_total`."""
-        return Counter(
-            self, self._add(MetricSeries(name, meaning, tuple(labels.items()), self._size))
-        )
+        return Counter(self, self._add(MetricSeries(name, meaning, tuple(labels.items()), self._size)))
 
     def gauge(self, name: str, meaning: str, **labels: str) -> Gauge:
         """Register a gauge."""
@@ -332,27 +312,15 @@ class MetricRegistry:
     ) -> None:
         """Register a gauge that `sample` sets to what `read` returns, exact to one of `per_unit` parts."""
         shown = tuple(labels.items())
-        series = MetricSeries(
-            name,
-            meaning,
-            shown,
-            self._size,
-            per_unit=per_unit,
-            is_gauge=True,
-            is_greatest=greatest,
-        )
+        series = MetricSeries(name, meaning, shown, self._size, per_unit=per_unit, is_gauge=True, is_greatest=greatest)
         self._sampled.append((Gauge(self, self._add(series), per_unit), read))
 
     def timestamp(self, name: str, meaning: str) -> Gauge:
         """Register a time in seconds since the epoch; the newest of all workers counts, dead ones included."""
-        series = MetricSeries(
-            name, meaning, (), self._size, is_gauge=True, is_greatest=True, outlives_worker=True
-        )
+        series = MetricSeries(name, meaning, (), self._size, is_gauge=True, is_greatest=True, outlives_worker=True)
         return Gauge(self, self._add(series))
 
-    def counter_family(
-        self, name: str, meaning: str, label: str, *, values: tuple[str, ...], **labels: str
-    ) -> Counter:
+    def counter_family(self, name: str, meaning: str, label: str, *, values: tuple[str, ...], **labels: str) -> Counter:
         """Register a counter for each value of a label, at the cost of one."""
         named = MetricSeries(name, meaning, tuple(labels.items()), self._size)
         return Counter(self, self._add(replace(named, differs_in=label, values=values)))
@@ -434,11 +402,7 @@ class RequestMetrics:
         self._times: dict[str, Histogram] = {}
         for operation in (*operations, PAGE_OPERATION):
             self._counts[operation] = meters.counter_family(
-                "negotiator_requests_total",
-                "Requests answered",
-                "status",
-                values=_OUTCOMES,
-                operation=operation,
+                "negotiator_requests_total", "Requests answered", "status", values=_OUTCOMES, operation=operation
             )
             self._times[operation] = meters.histogram(
                 "negotiator_request_seconds",

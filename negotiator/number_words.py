@@ -42,9 +42,7 @@ def _german() -> dict[str, int]:
 _WORDS: Final[Mapping[str, Mapping[str, int]]] = {
     "de": _german(),
     "fr": {
-        **_counted(
-            "un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze", 1
-        ),
+        **_counted("un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze", 1),
         **_table("quinze 15 seize 16 vingt 20 vingts 20 trente 30 quarante 40 cinquante 50"),
         **_table("soixante 60 septante 70 huitante 80 octante 80 nonante 90"),
     },
@@ -101,20 +99,7 @@ _LETTERS: Final[Mapping[NumberLanguage, frozenset[str]]] = {
     "en": frozenset(), "de": frozenset("äöüß"), "fr": frozenset("èêçàâùîœ"), "es": frozenset("ñíóú"),
 }  # fmt: skip
 _ALSO_ENGLISH: Final = frozenset(
-    [
-        "once",
-        "six",
-        "elf",
-        "dos",
-        "cent",
-        "cents",
-        "mil",
-        "million",
-        "millions",
-        "un",
-        "ein",
-        "lucas",
-    ]
+    ["once", "six", "elf", "dos", "cent", "cents", "mil", "million", "millions", "un", "ein", "lucas"]
 )
 
 
@@ -129,9 +114,7 @@ def is_number_word_of(word: str, language: NumberLanguage) -> bool:
 _NO_WORDS: Final[Mapping[str, frozenset[str]]] = {}
 
 
-def language_of(
-    words: Sequence[str], known: Mapping[str, frozenset[str]] = _NO_WORDS
-) -> NumberLanguage:
+def language_of(words: Sequence[str], known: Mapping[str, frozenset[str]] = _NO_WORDS) -> NumberLanguage:
     """The language that most of these lower-case words belong to; English where nothing tells.
 
     `known` has more words of each language, for those that the caller expects. Number words that no other language has
@@ -200,9 +183,7 @@ def read_number_words(
             joins = word == _JOINS[language] and i > at and i + 1 < len(words)
             if joins and words[i + 1].startswith(_HALVES[language]):
                 scale = _SCALES[language].get(words[i - 1], 1)  # "dos millones y medio"
-                total, group = (
-                    (total + _HALF * scale, group) if scale > 1 else (total, group + _HALF)
-                )
+                total, group = (total + _HALF * scale, group) if scale > 1 else (total, group + _HALF)
                 i += 2
                 continue
             if not (joins and _is_joined(group, words[i + 1], language)):
@@ -251,9 +232,7 @@ def _fits(group: Decimal, value: Decimal | None) -> bool:
     return group % 1000 == 0 if value >= 100 else group % 100 == 0
 
 
-def _after_point(
-    words: Sequence[str], i: int, value: Decimal, language: NumberLanguage
-) -> tuple[Decimal, int]:
+def _after_point(words: Sequence[str], i: int, value: Decimal, language: NumberLanguage) -> tuple[Decimal, int]:
     """ "fünf Komma fünf", "cinq virgule vingt"."""
     if i + 1 >= len(words) or words[i] != _POINTS[language]:
         return value, i

@@ -19,9 +19,7 @@ from typing import Final, NamedTuple
 from negotiator.number_words import NumberLanguage, foreign_scale, language_of, read_number_words
 
 _DIGIT_NAMES: Final = "zero one two three four five six seven eight nine"
-_TEEN_NAMES: Final = (
-    "ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
-)
+_TEEN_NAMES: Final = "ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
 _TEN_NAMES: Final = "twenty thirty forty fifty sixty seventy eighty ninety"
 UNITS: Final = {word: value for value, word in enumerate(f"{_DIGIT_NAMES} {_TEEN_NAMES}".split())}
 """The words for 0 to 19."""
@@ -33,10 +31,7 @@ SPOKEN_SCALES: Final = {
     **{"lakh": 10**5, "lakhs": 10**5, "crore": 10**7, "crores": 10**7},
 }
 """What multiplies a spoken number; "hundred" belongs to the number itself ("two hundred thousand")."""
-WRITTEN_SCALES: Final = {
-    **{"hundred": 100, **_THOUSANDS},
-    **{**_ABBREVIATIONS, "mn": 10**6, "mio": 10**6},
-}
+WRITTEN_SCALES: Final = {**{"hundred": 100, **_THOUSANDS}, **{**_ABBREVIATIONS, "mn": 10**6, "mio": 10**6}}
 """What multiplies digits in a written text: `9.5k`, `3 million`."""
 COUNT_WORDS: Final = frozenset([*list(UNITS)[2:], *TENS, "hundred", "thousand", "million", "dozen"])
 """The words that count more than one: "zero" and "one" are left out, since "one" is mostly a pronoun."""
@@ -138,9 +133,7 @@ def _scan_numbers(text: str) -> Iterator[Token]:
         said = found.group().lower()
         if kind == "word":
             said = said.replace("’", "'")
-            if said.endswith("'s") and (
-                said[:-2] in UNITS or said[:-2] in TENS
-            ):  # "seventeen's a lot"
+            if said.endswith("'s") and (said[:-2] in UNITS or said[:-2] in TENS):  # "seventeen's a lot"
                 said = said[:-2]
         elif kind == "stop" and said == "." and before in _SHORTENED:
             continue
@@ -198,9 +191,7 @@ def _fold_words(tokens: Sequence[Token], language: NumberLanguage) -> Iterator[T
         scale = foreign_scale(words[at + 1], language) if at + 1 < len(words) else 0
         if token.readings and scale:  # "12 mil", "1,2 Millionen"
             readings = tuple(value * scale for value in token.readings)
-            yield Token(
-                token.text, "number", token.start, tokens[at + 1].end, readings, scaled=True
-            )
+            yield Token(token.text, "number", token.start, tokens[at + 1].end, readings, scaled=True)
             at += 2
             continue
         if words[at] in ("pour", "por") and words[at + 1 : at + 2] in (["cent"], ["ciento"]):
@@ -301,12 +292,7 @@ def _group(words: Sequence[Token], i: int, *, opening: bool) -> tuple[Decimal | 
         return _after_hundred(words, i + 1, Decimal(100))
     if opening and token.text == "half" and _is_scale(words, i + 2) and words[i + 1].text == "a":
         return Decimal("0.5"), i + 2
-    if (
-        opening
-        and token.text == "three"
-        and _text(words, i + 1) == "quarters"
-        and _is_scale(words, i + 4)
-    ):
+    if opening and token.text == "three" and _text(words, i + 1) == "quarters" and _is_scale(words, i + 4):
         return Decimal("0.75"), i + 4
     if opening and token.text in {"a", "an"}:
         if _text(words, i + 1) == "hundred":
@@ -320,9 +306,7 @@ def _group(words: Sequence[Token], i: int, *, opening: bool) -> tuple[Decimal | 
     return _after_point(words, i, value)
 
 
-_ORDINALS: Final = frozenset(
-    ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth"]
-)
+_ORDINALS: Final = frozenset(["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth"])
 _PER_HUNDRED: Final = frozenset(["per", "few", "several", "couple", "of", "every"])
 
 
@@ -332,9 +316,7 @@ def _below_hundred(words: Sequence[Token], i: int) -> tuple[Decimal | None, int]
         if _text(words, i + 1) in _ORDINALS:
             return None, i
         unit = UNITS.get(_text(words, i + 1), 0)
-        return (
-            (Decimal(TENS[text] + unit), i + 2) if 0 < unit < 10 else (Decimal(TENS[text]), i + 1)
-        )
+        return (Decimal(TENS[text] + unit), i + 2) if 0 < unit < 10 else (Decimal(TENS[text]), i + 1)
     return (Decimal(UNITS[text]), i + 1) if text in UNITS else (None, i)
 
 
@@ -361,9 +343,7 @@ def _half_more(words: Sequence[Token], i: int, scale: int) -> tuple[Decimal, int
     return Decimal(0), i
 
 
-def _spoken_readings(
-    total: Decimal, groups: Sequence[Decimal], *, short: bool
-) -> tuple[Decimal, ...]:
+def _spoken_readings(total: Decimal, groups: Sequence[Decimal], *, short: bool) -> tuple[Decimal, ...]:
     if total:  # "forty two thousand three hundred", "two million five"
         plain = total + sum(groups)
         few = short and len(groups) == 1 and 0 < groups[0] < 10
@@ -397,10 +377,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_ONES: Final = {word: str(UNITS[word]) for word in _DIGIT_NAMES.split()} | {
-    "nought": "0",
-    "oh": "0",
-}
+_ONES: Final = {word: str(UNITS[word]) for word in _DIGIT_NAMES.split()} | {"nought": "0", "oh": "0"}
 _TEENS: Final = {word: str(UNITS[word]) for word in _TEEN_NAMES.split()}
 _TIMES: Final = {"double": 2, "triple": 3, "treble": 3}
 _BETWEEN: Final = frozenset(["dash", "hyphen", "space", "slash"])
@@ -515,8 +492,7 @@ def _next(words: Sequence[Token], at: int) -> str:
 MAX_WRITTEN_CHARACTERS: Final = 20_000
 _FRACTIONS: Final = {"half": Decimal("0.5"), "quarter": Decimal("0.25"), "dozen": Decimal(12)}
 _WRITTEN_DIGITS: Final = re.compile(
-    r"(?<![\d])\d{1,400}(?:[.,'\u2019\u00a0\u202f ]\d{3}(?!\d))*(?:[.,]\d+)?|(?<!\d)[.,]\d+",
-    re.ASCII,
+    r"(?<![\d])\d{1,400}(?:[.,'\u2019\u00a0\u202f ]\d{3}(?!\d))*(?:[.,]\d+)?|(?<!\d)[.,]\d+", re.ASCII
 )
 _SUFFIX: Final = re.compile(r"\s?(k|mn|mio|m|bn|hundred|thousand|million|billion)\b", re.IGNORECASE)
 _WORD: Final = re.compile(r"[a-z]+", re.IGNORECASE)
@@ -545,9 +521,7 @@ def numbers_in(text: str) -> list[WrittenNumber]:
 
 def number_readings(values: Iterable[object]) -> frozenset[Decimal]:
     """The readings of all numbers in these values, written as text."""
-    return frozenset(
-        r for value in values for n in numbers_in(normalise_text(str(value))) for r in n.readings
-    )
+    return frozenset(r for value in values for n in numbers_in(normalise_text(str(value))) for r in n.readings)
 
 
 def _in_digits(text: str) -> Iterator[WrittenNumber]:

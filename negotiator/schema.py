@@ -129,9 +129,7 @@ def missing_members(*names: str) -> ValidationError:
 def member_error(name: str, text: str) -> ValidationError:
     """The error of a model's validator about one of its members."""
     kind = PydanticCustomError("value_error", "{text}", {"text": text})
-    return ValidationError.from_exception_data(
-        "input", [InitErrorDetails(type=kind, loc=(name,), input=None)]
-    )
+    return ValidationError.from_exception_data("input", [InitErrorDetails(type=kind, loc=(name,), input=None)])
 
 
 class Strict(BaseModel):

@@ -11,11 +11,7 @@ from pydantic import BaseModel, TypeAdapter
 from negotiator.schema import JsonSchema
 
 Place: TypeAlias = Sequence[str | int]
-_TEXTS: Final = {
-    "date-time": "2027-03-31T17:00:00.000Z",
-    "date": "2027-03-31",
-    "uri": "https://example.com",
-}
+_TEXTS: Final = {"date-time": "2027-03-31T17:00:00.000Z", "date": "2027-03-31", "uri": "https://example.com"}
 _TEXT: Final = "text"
 """A text of which nothing is known: it is valid, and tells a reader nothing."""
 _ID: Final = re.compile(r"\b([a-z]{3,4}_)…")
@@ -51,9 +47,7 @@ def schema_at(model: type[BaseModel], place: Place) -> dict[str, Any] | None:
     schema = _schema(model)
     defs: dict[str, Any] = schema.get("$defs", {})
     for part in place:
-        inside = next(
-            (found for form in _forms(schema, defs) if (found := _inside(form, part))), None
-        )
+        inside = next((found for form in _forms(schema, defs) if (found := _inside(form, part))), None)
         if inside is None:
             return None
         schema = inside
@@ -183,9 +177,7 @@ def _plain(schema: dict[str, Any], defs: Mapping[str, Any], depth: int) -> Any:
     if kind == "object":
         properties: dict[str, Any] = schema.get("properties", {})
         required: list[str] = schema.get("required", [])
-        return {
-            name: _made(properties[name], defs, depth + 1) for name in required if depth < _DEPTH
-        }
+        return {name: _made(properties[name], defs, depth + 1) for name in required if depth < _DEPTH}
     if kind == "array":
         item = schema.get("items")
         return [_made(item, defs, depth + 1)] if item and schema.get("minItems") else []

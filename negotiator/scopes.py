@@ -34,12 +34,7 @@ DIRECTORY: Final[dict[str, str]] = {
     BOOKMARKS_READ: "Retrieve saved tool collections",
     BOOKMARKS_WRITE: "Save or update tool collections",
 }
-ANONYMOUS: Final = (
-    NEGOTIATIONS_READ,
-    NEGOTIATIONS_WRITE,
-    MEMORIES_READ,
-    AI_TACTICS,
-)
+ANONYMOUS: Final = (NEGOTIATIONS_READ, NEGOTIATIONS_WRITE, MEMORIES_READ, AI_TACTICS)
 
 _ORDER: Final = {scope: place for place, scope in enumerate([*ASSISTANT, *DIRECTORY])}
 
@@ -50,12 +45,7 @@ SERVICES: Final[Mapping[str, Mapping[str, str]]] = {"assistant": ASSISTANT, "dir
 def of_services(services: Iterable[str]) -> dict[str, str]:
     """The scopes of the services that run, with their meaning, in the order in which they are listed above."""
     running = set(services)
-    return {
-        scope: meaning
-        for name, known in SERVICES.items()
-        if name in running
-        for scope, meaning in known.items()
-    }
+    return {scope: meaning for name, known in SERVICES.items() if name in running for scope, meaning in known.items()}
 
 
 def default_scopes(services: Iterable[str]) -> tuple[str, ...]:

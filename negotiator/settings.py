@@ -32,42 +32,25 @@ class SpeechSettings(BaseModel):
     """Settings of speech recognition."""
 
     speech_engine: Literal[
-        "auto",
-        "none",
-        "whisper",
-        "whisper-tiny",
-        "pocketsphinx",
-        "sherpa-onnx",
-        "vosk",
-        "openai",
-        "deepgram",
+        "auto", "none", "whisper", "whisper-tiny", "pocketsphinx", "sherpa-onnx", "vosk", "openai", "deepgram"
     ] = Field(
         "auto",
         description="Speech recogniser; auto: whisper if its weights are installed, else pocketsphinx. openai and "
         "deepgram send audio to speech_url.",
     )
     speech_model_path: Path | None = Field(
-        None,
-        description="Model folder for sherpa-onnx or vosk; for whisper, a CTranslate2 folder in place of its own.",
+        None, description="Model folder for sherpa-onnx or vosk; for whisper, a CTranslate2 folder in place of its own."
     )
     speech_url: str = Field(
-        "",
-        description="Where audio is sent: https://host/v1 for openai, wss://host/v1/listen for deepgram.",
+        "", description="Where audio is sent: https://host/v1 for openai, wss://host/v1/listen for deepgram."
     )
     speech_key: str = Field("", description="Key for speech_url, if it needs one.", repr=False)
     speech_model: str = Field("", description="Name of the model at speech_url.")
     speech_workers: int = Field(
-        2,
-        ge=1,
-        le=64,
-        description="Recogniser processes per server process; started when needed.",
+        2, ge=1, le=64, description="Recogniser processes per server process; started when needed."
     )
-    speech_streams: int = Field(
-        16, ge=1, le=1000, description="Audio channels recognised at once, per server process."
-    )
-    speech_pause_ms: int = Field(
-        500, ge=200, le=2000, description="Silence that ends an utterance, milliseconds."
-    )
+    speech_streams: int = Field(16, ge=1, le=1000, description="Audio channels recognised at once, per server process.")
+    speech_pause_ms: int = Field(500, ge=200, le=2000, description="Silence that ends an utterance, milliseconds.")
 
     @model_validator(mode="after")
     def _can_hear(self) -> Self:
@@ -93,14 +76,9 @@ class TransportSettings(BaseModel):
         16_384, ge=2048, le=65_536, description="Bytes of a request's request line and headers."
     )
     header_limit_count: int = Field(100, ge=20, le=1000, description="Headers of a request.")
-    header_timeout: float = Field(
-        10, ge=0.1, le=600, description="Seconds for a request's headers to arrive."
-    )
+    header_timeout: float = Field(10, ge=0.1, le=600, description="Seconds for a request's headers to arrive.")
     body_timeout: float = Field(
-        30,
-        ge=0.1,
-        le=600,
-        description="Seconds for a request's body to arrive, and one more for each 8 KiB received.",
+        30, ge=0.1, le=600, description="Seconds for a request's body to arrive, and one more for each 8 KiB received."
     )
     idle_timeout: float = Field(
         5,
@@ -108,9 +86,7 @@ class TransportSettings(BaseModel):
         le=3600,
         description="Seconds that a connection stays open between requests; behind a proxy, more than the proxy's.",
     )
-    write_timeout: float = Field(
-        30, ge=0.1, le=600, description="Seconds that a client may leave an answer unread."
-    )
+    write_timeout: float = Field(30, ge=0.1, le=600, description="Seconds that a client may leave an answer unread.")
     connection_limit: int = Field(
         4096, ge=8, le=1_000_000, description="Open connections per worker, streams not counted."
     )
@@ -120,14 +96,9 @@ class TransportSettings(BaseModel):
         le=1_000_000,
         description="Open connections of one client address (IPv6: of one /64); trusted proxies have no such limit.",
     )
-    stream_limit: int = Field(
-        4096, ge=1, le=1_000_000, description="Open WebSockets and event streams per worker."
-    )
+    stream_limit: int = Field(4096, ge=1, le=1_000_000, description="Open WebSockets and event streams per worker.")
     stream_limit_address: int = Field(
-        256,
-        ge=1,
-        le=1_000_000,
-        description="Open WebSockets and event streams of one client address.",
+        256, ge=1, le=1_000_000, description="Open WebSockets and event streams of one client address."
     )
     drain_seconds: float = Field(
         0,
@@ -137,10 +108,7 @@ class TransportSettings(BaseModel):
         "listening. Ctrl-C does not wait.",
     )
     worker_timeout: int = Field(
-        30,
-        ge=5,
-        le=600,
-        description="Seconds after which a worker that does not respond is replaced.",
+        30, ge=5, le=600, description="Seconds after which a worker that does not respond is replaced."
     )
 
 
@@ -167,11 +135,7 @@ def _keys_folder(data: Path) -> Path:
 
 
 def _split(value: Any) -> Any:
-    return (
-        [part.strip() for part in value.split(",") if part.strip()]
-        if isinstance(value, str)
-        else value
-    )
+    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
 
 
 class Settings(SpeechSettings, TransportSettings):
@@ -187,8 +151,7 @@ class Settings(SpeechSettings, TransportSettings):
         description="host:port where serve listens, without --host and --port; port 0 takes a free one.",
     )
     services: list[Literal["assistant", "directory"]] = Field(
-        ["assistant", "directory"],
-        description="Which services this process offers, comma-separated.",
+        ["assistant", "directory"], description="Which services this process offers, comma-separated."
     )
     database_url: str = Field(
         "",
@@ -237,45 +200,25 @@ class Settings(SpeechSettings, TransportSettings):
         description="Signing keys, one PEM file each, mode 0600. Unset: keys in the checkout where data_dir is unset "
         "too, else keys in the data folder.",
     )
-    secret: str = Field(
-        "",
-        description="Pepper for codes, keys and cursors; made on first start if empty.",
-        repr=False,
-    )
-    ephemeral_ttl: int = Field(
-        3600, ge=60, le=86400, description="Life of an anonymous agent's token, seconds."
-    )
-    token_ttl: int = Field(
-        3600, ge=60, le=86400, description="Life of every other access token, seconds."
-    )
+    secret: str = Field("", description="Pepper for codes, keys and cursors; made on first start if empty.", repr=False)
+    ephemeral_ttl: int = Field(3600, ge=60, le=86400, description="Life of an anonymous agent's token, seconds.")
+    token_ttl: int = Field(3600, ge=60, le=86400, description="Life of every other access token, seconds.")
     unclaimed_retention_days: int = Field(30, ge=1, description="Days an unclaimed agent is kept.")
     audit_retention_days: int = Field(
-        400,
-        ge=0,
-        description="Days that an event of the audit trail is kept, at least 30; 0 keeps all. Erasures stay.",
+        400, ge=0, description="Days that an event of the audit trail is kept, at least 30; 0 keeps all. Erasures stay."
     )
     trusted_proxies: list[str] = Field(
-        [],
-        description="Networks whose X-Forwarded-For is trusted, comma-separated CIDR.",
+        [], description="Networks whose X-Forwarded-For is trusted, comma-separated CIDR."
     )
     trusted_origins: list[str] = Field(
-        [],
-        description="Other origins whose pages may open sockets and use public MCP tools, comma-separated.",
+        [], description="Other origins whose pages may open sockets and use public MCP tools, comma-separated."
     )
-    register_limit_anonymous: int = Field(
-        60, ge=1, description="Anonymous registrations per hour and address."
-    )
-    register_limit_assertion: int = Field(
-        600, ge=1, description="Registrations by assertion per hour and address."
-    )
+    register_limit_anonymous: int = Field(60, ge=1, description="Anonymous registrations per hour and address.")
+    register_limit_assertion: int = Field(600, ge=1, description="Registrations by assertion per hour and address.")
     register_limit_clients: int = Field(60, ge=1, description="OAuth clients per hour and address.")
-    refresh_ttl: int = Field(
-        2_592_000, ge=600, description="Life of an unused refresh token, seconds."
-    )
+    refresh_ttl: int = Field(2_592_000, ge=600, description="Life of an unused refresh token, seconds.")
     refresh_max_ttl: int = Field(
-        15_552_000,
-        ge=600,
-        description="Longest life of a grant that refresh tokens renew, seconds.",
+        15_552_000, ge=600, description="Longest life of a grant that refresh tokens renew, seconds."
     )
     dpop_nonce: bool = Field(False, description="Whether DPoP proofs need the server's nonce.")
     limit_events_rpm: int = Field(600, ge=1, description="Security events per minute and address.")
@@ -287,9 +230,7 @@ class Settings(SpeechSettings, TransportSettings):
     claim_failures_per_address: int = Field(
         60, ge=5, description="Wrong delegation codes per hour and address, charged first."
     )
-    sign_in_limit_address: int = Field(
-        300, ge=6, description="Passwords that may be tried per hour and address."
-    )
+    sign_in_limit_address: int = Field(300, ge=6, description="Passwords that may be tried per hour and address.")
     sign_in_limit_account: int = Field(
         60,
         ge=6,
@@ -300,12 +241,8 @@ class Settings(SpeechSettings, TransportSettings):
     limit_teleprompter_rpm: int = Field(
         3000, ge=10, description="Utterances and reads of events per minute and credential."
     )
-    limit_burst: int = Field(
-        0, ge=0, description="Requests that may come at once; 0 means the whole minute's quota."
-    )
-    limit_baseline_rpm: int = Field(
-        120, ge=1, description="Requests per minute and address without a credential."
-    )
+    limit_burst: int = Field(0, ge=0, description="Requests that may come at once; 0 means the whole minute's quota.")
+    limit_baseline_rpm: int = Field(120, ge=1, description="Requests per minute and address without a credential.")
     limit_directory_rpm: int = Field(
         30, ge=1, description="Reads of the directory per minute and address without a credential."
     )
@@ -326,15 +263,11 @@ class Settings(SpeechSettings, TransportSettings):
     limit_health_rpm: int = Field(
         600, ge=1, description="Health checks per minute and caller, apart from other requests."
     )
-    register_limit_directory: int = Field(
-        5, ge=1, description="Registrations at the directory per hour and address."
-    )
+    register_limit_directory: int = Field(5, ge=1, description="Registrations at the directory per hour and address.")
     register_limit_directory_daily: int = Field(
         20, ge=1, description="Registrations at the directory per day and address."
     )
-    key_unused_days: int = Field(
-        90, ge=1, description="Days without use after which an unproven agent's API key ends."
-    )
+    key_unused_days: int = Field(90, ge=1, description="Days without use after which an unproven agent's API key ends.")
     smtp_url: str = Field(
         "",
         description="smtps://user:password@host:port (TLS) or smtp:// (STARTTLS; a loopback host may lack it); "
@@ -343,71 +276,48 @@ class Settings(SpeechSettings, TransportSettings):
     )
     mail_from: str = Field("negotiator@localhost", description="Sender of the mails.")
     oidc_issuer: str = Field(
-        "",
-        description="Issuer identifier of the OpenID provider that users may sign in with; empty means none.",
+        "", description="Issuer identifier of the OpenID provider that users may sign in with; empty means none."
     )
     oidc_client_id: str = Field("", description="This service's client id at the OpenID provider.")
     oidc_client_secret: str = Field(
-        "",
-        description="This service's secret at the OpenID provider; empty for a public client.",
-        repr=False,
+        "", description="This service's secret at the OpenID provider; empty for a public client.", repr=False
     )
     oidc_name: str = Field(
-        "your organisation",
-        max_length=60,
-        description="Name of the provider on the sign-in button.",
+        "your organisation", max_length=60, description="Name of the provider on the sign-in button."
     )
     allow_loopback_fetch: bool = Field(
-        False,
-        description="Allow issuers on loopback over http, for development and tests.",
+        False, description="Allow issuers on loopback over http, for development and tests."
     )
     advisor_url: str = Field(
-        "",
-        description="Base URL of an OpenAI-compatible endpoint that words plans, https://host/v1; empty means none.",
+        "", description="Base URL of an OpenAI-compatible endpoint that words plans, https://host/v1; empty means none."
     )
-    advisor_key: str = Field(
-        "", description="Bearer key for the advisor, if it needs one.", repr=False
-    )
+    advisor_key: str = Field("", description="Bearer key for the advisor, if it needs one.", repr=False)
     advisor_model: str = Field("", description="Name of the advisor's model.")
     embedding_url: str = Field(
-        "",
-        description="Base URL of an OpenAI-compatible endpoint for embeddings; empty: the built-in model.",
+        "", description="Base URL of an OpenAI-compatible endpoint for embeddings; empty: the built-in model."
     )
-    embedding_key: str = Field(
-        "", description="Bearer key for the embedding endpoint, if it needs one.", repr=False
-    )
+    embedding_key: str = Field("", description="Bearer key for the embedding endpoint, if it needs one.", repr=False)
     embedding_model: str = Field("", description="Name of the embedding model.")
     memory_search: Literal["worker", "database"] = Field(
-        "worker",
-        description="Where memories are searched: each `worker`, or the `database` where it has pgvector.",
+        "worker", description="Where memories are searched: each `worker`, or the `database` where it has pgvector."
     )
     directory_search: Literal["worker", "database"] = Field(
-        "worker",
-        description="Where tools are searched: each `worker`, or the `database`, which must be PostgreSQL.",
+        "worker", description="Where tools are searched: each `worker`, or the `database`, which must be PostgreSQL."
     )
-    models_dir: Path | None = Field(
-        None, description="Folder of built models; unset: inside the data folder."
-    )
+    models_dir: Path | None = Field(None, description="Folder of built models; unset: inside the data folder.")
     backup_passphrase: str = Field(
-        "",
-        description="Passphrase of backups, for backup, verify and restore; the server does not use it.",
-        repr=False,
+        "", description="Passphrase of backups, for backup, verify and restore; the server does not use it.", repr=False
     )
     metrics_token: str = Field(
-        "",
-        description="Bearer token for GET /metrics on the public port; empty: no metrics there.",
-        repr=False,
+        "", description="Bearer token for GET /metrics on the public port; empty: no metrics there.", repr=False
     )
     metrics_listen: str = Field(
         "", description="host:port where GET /metrics answers without a token; empty means none."
     )
     traces_url: str = Field(
-        "",
-        description="A collector's OTLP/HTTP URL, such as http://127.0.0.1:4318/v1/traces; empty: no traces.",
+        "", description="A collector's OTLP/HTTP URL, such as http://127.0.0.1:4318/v1/traces; empty: no traces."
     )
-    traces_sample: float = Field(
-        0.01, ge=0, le=1, description="Share of the requests that are traced, 0 to 1."
-    )
+    traces_sample: float = Field(0.01, ge=0, le=1, description="Share of the requests that are traced, 0 to 1.")
     traces_follow_caller: bool = Field(
         False,
         description="Let the caller's traceparent say which requests are traced. Only behind a proxy that sets it.",
@@ -506,9 +416,7 @@ class Settings(SpeechSettings, TransportSettings):
     def _is_one_sender(cls, value: str) -> str:
         found = [address.rpartition("@") for _, address in getaddresses([value])]
         if not value.isprintable() or [bool(local and host) for local, _, host in found] != [True]:
-            raise ValueError(
-                "must be one e-mail address with @ and a domain, with or without a name"
-            )
+            raise ValueError("must be one e-mail address with @ and a domain, with or without a name")
         return value
 
     @field_validator("advisor_url", "embedding_url", "traces_url")
@@ -549,15 +457,11 @@ class Settings(SpeechSettings, TransportSettings):
             path = (self.data_dir / "negotiator.db").absolute()
             object.__setattr__(self, "database_url", f"{_SQLITE}{path}")
         if not self.database_url.startswith((_SQLITE, _POSTGRESQL)):
-            raise ValueError(
-                "database_url: must start with sqlite+aiosqlite:/// or postgresql+asyncpg://"
-            )
+            raise ValueError("database_url: must start with sqlite+aiosqlite:/// or postgresql+asyncpg://")
         if self.replica_url and not (
             self.replica_url.startswith(_POSTGRESQL) and self.database_url.startswith(_POSTGRESQL)
         ):
-            raise ValueError(
-                f"replica_url: must start with {_POSTGRESQL}, and database_url as well"
-            )
+            raise ValueError(f"replica_url: must start with {_POSTGRESQL}, and database_url as well")
         if "pooler=" in self.database_url and not self.redis_url:
             raise ValueError(
                 "database_url: pooler needs redis_url, since live events by PostgreSQL do not pass a pooler"

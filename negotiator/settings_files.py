@@ -61,9 +61,7 @@ def user_folder(variable: str, below_home: str) -> Path:
     try:
         return Path.home() / below_home / "negotiator"
     except RuntimeError:
-        raise SettingsError(
-            f"{ENV_PREFIX}DATA_DIR must be set: this user has no home folder."
-        ) from None
+        raise SettingsError(f"{ENV_PREFIX}DATA_DIR must be set: this user has no home folder.") from None
 
 
 def own_variables() -> dict[str, str]:
@@ -106,9 +104,7 @@ def _is_file(path: Path) -> bool:
     return os.path.isfile(path)  # noqa: PTH113
 
 
-def read_sources(
-    known: Iterable[str], files: Iterable[Path], variables: Mapping[str, str]
-) -> SettingsSources:
+def read_sources(known: Iterable[str], files: Iterable[Path], variables: Mapping[str, str]) -> SettingsSources:
     """What the variables and files give; `SettingsError` when one of them names no known setting or cannot be read."""
     check = _Checker(frozenset(known))
     given: dict[str, GivenSetting] = {}
@@ -142,11 +138,7 @@ def shown(path: Path) -> str:
 def suggestion(name: str, known: Iterable[str]) -> str:
     """`; did you mean X?` when a known name is close, else where all of them are listed."""
     close = difflib.get_close_matches(name, list(known), 1)
-    return (
-        f"; did you mean {close[0]}?"
-        if close
-        else "; /docs/guides/settings on a server lists them all."
-    )
+    return f"; did you mean {close[0]}?" if close else "; /docs/guides/settings on a server lists them all."
 
 
 @dataclass(frozen=True, slots=True)

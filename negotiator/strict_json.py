@@ -147,9 +147,4 @@ def read_jws(text: str, *, longest: int = MAX_TOKEN) -> UnverifiedJws:
     unverified_header = read_object(read_segment(header))
     if "crit" in unverified_header:
         raise ValueError("it asks for an extension that is not understood")
-    return UnverifiedJws(
-        unverified_header,
-        read_object(read_segment(payload)),
-        signing_input,
-        read_segment(signature),
-    )
+    return UnverifiedJws(unverified_header, read_object(read_segment(payload)), signing_input, read_segment(signature))

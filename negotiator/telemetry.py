@@ -36,9 +36,7 @@ def _with_ids(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDi
 def _visible(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
     """Escape control characters, so that logged text cannot control a terminal; tracebacks keep their lines."""
     return {
-        name: "\n".join(map(escape_invisible, value.split("\n")))
-        if name == "exception"
-        else escape_invisible(value)
+        name: "\n".join(map(escape_invisible, value.split("\n"))) if name == "exception" else escape_invisible(value)
         for name, value in event.items()
         if isinstance(value, str)
     } | {name: value for name, value in event.items() if not isinstance(value, str)}
@@ -47,9 +45,7 @@ def _visible(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDic
 def configure(style: Literal["console", "json"]) -> None:
     """Write structured lines to standard error: coloured text for people, or one JSON object a line."""
     rendering = (
-        [structlog.processors.JSONRenderer()]
-        if style == "json"
-        else [_visible, structlog.dev.ConsoleRenderer()]
+        [structlog.processors.JSONRenderer()] if style == "json" else [_visible, structlog.dev.ConsoleRenderer()]
     )
     structlog.configure(
         processors=[

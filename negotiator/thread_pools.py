@@ -109,9 +109,7 @@ class ThreadPool:
         """Register the metrics of this pool and count in them from now on."""
         self._metrics = (
             meters.gauge(
-                "negotiator_thread_calls",
-                "Calls that run on the threads of a pool or wait for one",
-                pool=self.name,
+                "negotiator_thread_calls", "Calls that run on the threads of a pool or wait for one", pool=self.name
             ),
             meters.histogram(
                 "negotiator_thread_wait_seconds",
@@ -127,9 +125,7 @@ class ThreadPool:
             ),
         )
 
-    async def _call(
-        self, function: Callable[[], T], client: ClientPresence | None, patience: float | None
-    ) -> T:
+    async def _call(self, function: Callable[[], T], client: ClientPresence | None, patience: float | None) -> T:
         asked, waited = time.monotonic(), 0.0
         context = contextvars.copy_context()
 

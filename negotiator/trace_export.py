@@ -62,14 +62,9 @@ class _RecordedSpan:
     def traceparent(self) -> str:
         return _header(self._span.get_span_context())
 
-    def child(
-        self, name: str, kind: SpanKind = "internal", attributes: Attributes | None = None
-    ) -> Span:
+    def child(self, name: str, kind: SpanKind = "internal", attributes: Attributes | None = None) -> Span:
         parent = trace.set_span_in_context(self._span)
-        return _RecordedSpan(
-            self._tracer,
-            self._tracer.start_span(name, parent, _KINDS[kind], dict(attributes or {})),
-        )
+        return _RecordedSpan(self._tracer, self._tracer.start_span(name, parent, _KINDS[kind], dict(attributes or {})))
 
     def rename(self, name: str) -> None:
         self._span.update_name(name)
@@ -111,10 +106,7 @@ class _UnrecordedSpan:
 
 def _header(context: trace.SpanContext, flags: int | None = None) -> str:
     flags = int(context.trace_flags) if flags is None else flags
-    trace_id, span_id = (
-        trace.format_trace_id(context.trace_id),
-        trace.format_span_id(context.span_id),
-    )
+    trace_id, span_id = (trace.format_trace_id(context.trace_id), trace.format_span_id(context.span_id))
     return f"00-{trace_id}-{span_id}-{flags:02x}"
 
 
@@ -125,9 +117,7 @@ def _sent(traceparent: str) -> trace.SpanContext | None:
     return span if span.is_valid else None
 
 
-def _begun(
-    tracer: trace.Tracer, name: str, kind: SpanKind, parent: trace.SpanContext | None
-) -> _RecordedSpan:
+def _begun(tracer: trace.Tracer, name: str, kind: SpanKind, parent: trace.SpanContext | None) -> _RecordedSpan:
     context = Context()
     if parent is not None:
         context = trace.set_span_in_context(trace.NonRecordingSpan(parent), context)
@@ -162,15 +152,7 @@ class TraceExport:
     `follows_caller`: otherwise any client could have all its requests recorded.
     """
 
-    def __init__(
-        self,
-        url: str,
-        *,
-        sample: float,
-        follows_caller: bool,
-        version: str,
-        meters: MetricRegistry,
-    ) -> None:
+    def __init__(self, url: str, *, sample: float, follows_caller: bool, version: str, meters: MetricRegistry) -> None:
         self._url = url
         self._sample = sample
         self._follows_caller = follows_caller
@@ -196,9 +178,7 @@ class TraceExport:
             ALWAYS_ON,
             Resource.create(service),
             shutdown_on_exit=False,
-            span_limits=SpanLimits(
-                max_span_attributes=_MOST_ATTRIBUTES, max_span_attribute_length=_LONGEST_VALUE
-            ),
+            span_limits=SpanLimits(max_span_attributes=_MOST_ATTRIBUTES, max_span_attribute_length=_LONGEST_VALUE),
         )
         self._provider.add_span_processor(
             BatchSpanProcessor(
@@ -211,9 +191,7 @@ class TraceExport:
         # Not the global provider: the spans of libraries may hold what must not leave this process.
         self._tracer = self._provider.get_tracer("negotiator", self._version)
 
-    def begin(
-        self, name: str, kind: SpanKind = "internal", *, traceparent: str = ""
-    ) -> Span | None:
+    def begin(self, name: str, kind: SpanKind = "internal", *, traceparent: str = "") -> Span | None:
         if self._tracer is None:
             return None
         caller = _sent(traceparent) if traceparent else None

@@ -46,9 +46,7 @@ class Span(Protocol):
 class TraceSource(Protocol):
     """Begins traces, of which only a share is recorded."""
 
-    def begin(
-        self, name: str, kind: SpanKind = "internal", *, traceparent: str = ""
-    ) -> Span | None:
+    def begin(self, name: str, kind: SpanKind = "internal", *, traceparent: str = "") -> Span | None:
         """The first span of some work; None when the work belongs to no trace."""
         ...
 
@@ -82,10 +80,7 @@ class SpanBlock:
         return self._span
 
     def __exit__(
-        self,
-        _kind: type[BaseException] | None,
-        raised: BaseException | None,
-        _traceback: TracebackType | None,
+        self, _kind: type[BaseException] | None, raised: BaseException | None, _traceback: TracebackType | None
     ) -> None:
         if self._span is None or self._token is None:
             return

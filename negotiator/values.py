@@ -15,14 +15,7 @@ from decimal import Context, Decimal, InvalidOperation
 from threading import Lock
 from typing import Annotated, Any, Final
 
-from pydantic import (
-    AfterValidator,
-    BeforeValidator,
-    Field,
-    Strict,
-    StringConstraints,
-    WithJsonSchema,
-)
+from pydantic import AfterValidator, BeforeValidator, Field, Strict, StringConstraints, WithJsonSchema
 from ulid_transform import bytes_to_ulid, ulid_now, ulid_to_bytes
 
 from negotiator.schema import SchemaKeyword
@@ -109,9 +102,7 @@ def escape_invisible(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     return "".join(
-        mark.encode("unicode_escape").decode()
-        if unicodedata.category(mark) in _INVISIBLE_CATEGORIES
-        else mark
+        mark.encode("unicode_escape").decode() if unicodedata.category(mark) in _INVISIBLE_CATEGORIES else mark
         for mark in text
     )
 
@@ -151,9 +142,7 @@ _BY_MINOR_UNITS: Final[dict[int, str]] = {
     4: "CLF UYW",
 }
 _WIDE: Final = Context(prec=100)
-MINOR_UNITS: Final[dict[str, int]] = {
-    code: units for units, codes in _BY_MINOR_UNITS.items() for code in codes.split()
-}
+MINOR_UNITS: Final[dict[str, int]] = {code: units for units, codes in _BY_MINOR_UNITS.items() for code in codes.split()}
 CURRENCY_PATTERN: Final = f"^({'|'.join(sorted(MINOR_UNITS))})$"
 """A pattern that matches exactly the active codes. Funds and precious metals without minor units are left out."""
 
@@ -184,9 +173,7 @@ def money_text(amount: Decimal, currency: str) -> str:
     """An amount: `€12,500`, `€43.50`, `CHF 12,000`; no decimals if it is whole."""
     plain = number_text(abs(amount), MINOR_UNITS.get(currency, 2))
     sign = "-" if amount < 0 else ""
-    return sign + (
-        f"{_SYMBOLS[currency]}{plain}" if currency in _SYMBOLS else f"{currency} {plain}".lstrip()
-    )
+    return sign + (f"{_SYMBOLS[currency]}{plain}" if currency in _SYMBOLS else f"{currency} {plain}".lstrip())
 
 
 LARGEST_WHOLE: Final = 2**53
@@ -293,19 +280,11 @@ Amount = Annotated[
         }
     ),
 ]
-Moment = Annotated[
-    Any, AfterValidator(_moment), WithJsonSchema({"type": "string", "format": "date-time"})
-]
+Moment = Annotated[Any, AfterValidator(_moment), WithJsonSchema({"type": "string", "format": "date-time"})]
 _WithoutNull = SchemaKeyword("pattern", NO_NULL)
-TitleText = Annotated[
-    str, StringConstraints(min_length=1, max_length=200), AfterValidator(_no_null), _WithoutNull
-]
-ShortText = Annotated[
-    str, StringConstraints(min_length=1, max_length=100), AfterValidator(_no_null), _WithoutNull
-]
-LongText = Annotated[
-    str, StringConstraints(min_length=1, max_length=2000), AfterValidator(_no_null), _WithoutNull
-]
+TitleText = Annotated[str, StringConstraints(min_length=1, max_length=200), AfterValidator(_no_null), _WithoutNull]
+ShortText = Annotated[str, StringConstraints(min_length=1, max_length=100), AfterValidator(_no_null), _WithoutNull]
+LongText = Annotated[str, StringConstraints(min_length=1, max_length=2000), AfterValidator(_no_null), _WithoutNull]
 Whole = Annotated[int, BeforeValidator(_number)]
 Number = Annotated[float, BeforeValidator(_number)]
 Truth = Annotated[bool, Strict()]
@@ -313,8 +292,6 @@ Share = Annotated[Number, Field(ge=0, le=1, examples=[0.8])]
 Utility = Annotated[Number, Field(ge=-1e6, le=1e6, allow_inf_nan=False)]
 Origin = Annotated[
     str | None,
-    Field(
-        description="The agent that made this before its user claimed it, agt_…; null for everything else."
-    ),
+    Field(description="The agent that made this before its user claimed it, agt_…; null for everything else."),
 ]
 ValuePackage = dict[ShortText, Scalar]

@@ -15,28 +15,13 @@ from typing import Annotated, Any, Final
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from negotiator.errors import FieldError
-from negotiator.numbers import (
-    CURRENCY_WORDS,
-    WRITTEN_SCALES,
-    WrittenNumber,
-    may_be_currency,
-    numbers_in,
-)
+from negotiator.numbers import CURRENCY_WORDS, WRITTEN_SCALES, WrittenNumber, may_be_currency, numbers_in
 from negotiator.schema import SchemaKeyword
-from negotiator.values import (
-    CURRENCY_PATTERN,
-    MINOR_UNITS,
-    Moment,
-    ShortText,
-    has_invisible_characters,
-    number_text,
-)
+from negotiator.values import CURRENCY_PATTERN, MINOR_UNITS, Moment, ShortText, has_invisible_characters, number_text
 
 LONGEST_WRITTEN: Final = 60
 """Characters of a text that is read; a longer one is no number and no day."""
-_MACHINE: Final = re.compile(
-    r"[+-]?(?:[0-9]{1,40}(?:\.[0-9]{0,40})?|\.[0-9]{1,40})(?:[eE][+-]?[0-9]{1,3})?"
-)
+_MACHINE: Final = re.compile(r"[+-]?(?:[0-9]{1,40}(?:\.[0-9]{0,40})?|\.[0-9]{1,40})(?:[eE][+-]?[0-9]{1,3})?")
 _TWO_READINGS: Final = re.compile(r"[+-]?[1-9][0-9]{0,2}\.[0-9]{2}0")
 """A decimal string that no program writes and that people write for thousands: `1.500`."""
 _THREE_DECIMALS: Final = re.compile(r"-?[0-9]{1,3}\.[0-9]{3}")
@@ -44,21 +29,7 @@ _AROUND: Final = re.compile(r"[^\W\d_]+|[^\s\w]|_")
 _LETTERS: Final = re.compile(r"[^A-Za-z]")
 _PERCENT: Final = frozenset(["%", "percent", "percentage", "pct", "per", "cent"])
 _OWN_CURRENCY: Final = frozenset(
-    [
-        "€",
-        "euro",
-        "euros",
-        "£",
-        "pound",
-        "pounds",
-        "quid",
-        "₹",
-        "zł",
-        "zloty",
-        "kč",
-        "rand",
-        "franken",
-    ]
+    ["€", "euro", "euros", "£", "pound", "pounds", "quid", "₹", "zł", "zloty", "kč", "rand", "franken"]
 )
 """Signs and words that name one currency; `$`, `kr` and `pesos` name several."""
 _YENS: Final = frozenset(["JPY", "CNY"])
@@ -135,9 +106,7 @@ def _check_code(code: str) -> str:
     return code
 
 
-CurrencyCode = Annotated[
-    ShortText, AfterValidator(_check_code), SchemaKeyword("pattern", CURRENCY_PATTERN)
-]
+CurrencyCode = Annotated[ShortText, AfterValidator(_check_code), SchemaKeyword("pattern", CURRENCY_PATTERN)]
 """An ISO 4217 code."""
 Currency = Annotated[
     ShortText,
@@ -172,10 +141,7 @@ def _read(text: str, wanted: str, currency: str | None = None) -> tuple[Decimal,
 
 def _is_scale(plain: str, number: WrittenNumber) -> bool:
     """Whether a number in words multiplies the digits before it: the `million` of `5 million`."""
-    return (
-        plain[: number.start].rstrip()[-1:].isdigit()
-        and plain[number.start : number.end] in WRITTEN_SCALES
-    )
+    return plain[: number.start].rstrip()[-1:].isdigit() and plain[number.start : number.end] in WRITTEN_SCALES
 
 
 def _value(plain: str, number: WrittenNumber, currency: str | None) -> Decimal:
@@ -213,14 +179,10 @@ def _currency(word: str, known: str | None) -> str:
     if known is not None:
         if may_be_currency(code, known) or (word == "¥" and known in _YENS):
             return known
-        raise ValueError(
-            f"All money here is in {known}, and this says {code}; nothing is converted"
-        )
+        raise ValueError(f"All money here is in {known}, and this says {code}; nothing is converted")
     if word in _OWN_CURRENCY or word.upper() == code:
         return code
-    raise ValueError(
-        f"{_shown(word)} is money of several countries: name the currency by its code, such as {code}"
-    )
+    raise ValueError(f"{_shown(word)} is money of several countries: name the currency by its code, such as {code}")
 
 
 def _shown(word: str) -> str:
@@ -255,23 +217,14 @@ def decimal_text(value: Decimal) -> str:
 
 # Days
 
-_MONTH_NAMES: Final = (
-    "january february march april may june july august september october november december"
-)
+_MONTH_NAMES: Final = "january february march april may june july august september october november december"
 _MONTHS: Final = {
-    name[:length]: number
-    for number, name in enumerate(
-        _MONTH_NAMES.split(),
-        start=1,
-    )
-    for length in (3, len(name))
+    name[:length]: number for number, name in enumerate(_MONTH_NAMES.split(), start=1) for length in (3, len(name))
 } | {"sept": 9}
 _DAY_ENDING: Final = r"(?:st|nd|rd|th)?"
 _YEAR_FIRST: Final = re.compile(r"([0-9]{4})[-/.]([0-9]{1,2})[-/.]([0-9]{1,2})")
 _YEAR_LAST: Final = re.compile(r"([0-9]{1,2})[-/.] ?([0-9]{1,2})[-/.] ?([0-9]{4})")
-_DAY_MONTH: Final = re.compile(
-    rf"([0-9]{{1,2}}){_DAY_ENDING}\.? (?:of )?([a-z]{{3,9}})\.?,? ([0-9]{{4}})"
-)
+_DAY_MONTH: Final = re.compile(rf"([0-9]{{1,2}}){_DAY_ENDING}\.? (?:of )?([a-z]{{3,9}})\.?,? ([0-9]{{4}})")
 _MONTH_DAY: Final = re.compile(rf"([a-z]{{3,9}})\.? ([0-9]{{1,2}}){_DAY_ENDING},? ([0-9]{{4}})")
 _WANTED_DAY: Final = "a day, such as 2027-03-01 or 1 March 2027"
 

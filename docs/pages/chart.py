@@ -62,9 +62,7 @@ PANELS: Final = (
         (
             ChartBar("Negotiator's advice for people", "the advice for people", 3),
             ChartBar("meeting in the middle", "as the case says: meet in the middle", 3),
-            ChartBar(
-                "a fixed path to the limit", "fixed path to the walk-away, late steps larger", 3
-            ),
+            ChartBar("a fixed path to the limit", "fixed path to the walk-away, late steps larger", 3),
             ChartBar("a strategy made for programs", "the engine for agents", 3),
         ),
     ),
@@ -74,9 +72,7 @@ PANELS: Final = (
         "after four offers, as a share of the first distance; shorter is better",
         (
             ChartBar("Negotiator's forecast", "**the forecast**", 3),
-            ChartBar(
-                "middle of the last offers, limit kept", "the same, not past the user's limit", 3
-            ),
+            ChartBar("middle of the last offers, limit kept", "the same, not past the user's limit", 3),
             ChartBar("middle of the last offers", "midpoint of the last offers", 3),
             ChartBar("middle of the first offers", "midpoint of the first offers", 3),
         ),
@@ -137,11 +133,7 @@ def figure(benchmarks: str, section: str, row: str, column: int) -> float:
     for line in (body[1] if body else "").splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         start = row.split(" | ")
-        if (
-            cells[: len(start)] == start
-            and len(cells) > column
-            and (found := _NUMBER.search(cells[column]))
-        ):
+        if cells[: len(start)] == start and len(cells) > column and (found := _NUMBER.search(cells[column])):
             return float(found[0])
     raise LookupError(f"benchmarks.md, {section}: no figure in column {column} of “{row}”")
 
@@ -187,8 +179,7 @@ def _spoken(benchmarks: str) -> str:
     return " ".join(
         f"{panel.title} ({panel.note}): "
         + ", ".join(
-            f"{bar.label} {value:g}"
-            for bar, value in zip(panel.bars, _figures(benchmarks, panel), strict=True)
+            f"{bar.label} {value:g}" for bar, value in zip(panel.bars, _figures(benchmarks, panel), strict=True)
         )
         + "."
         for panel in PANELS

@@ -32,8 +32,7 @@ def _commands(found: Any, name: str) -> Iterable[str]:
     yield f"{(found.help or '').strip()}\n"
     options = [parameter for parameter in found.params if isinstance(parameter, TyperOption)]
     rows = (
-        (code(" ".join([option.opts[0], *_value(option)])), option.help or "", _default(option))
-        for option in options
+        (code(" ".join([option.opts[0], *_value(option)])), option.help or "", _default(option)) for option in options
     )
     yield from grid(("Option", "Meaning", "Default"), rows)
 

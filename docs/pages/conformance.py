@@ -19,8 +19,7 @@ def page(service: ServiceDescription) -> Iterable[str]:
         "passes but what stands here; what stands here and passes is an error too.\n"
     )
     yield from grid(
-        ("Scenario", "Why it does not apply"),
-        ((code(name), reason) for name, reason in sorted(NOT_APPLICABLE.items())),
+        ("Scenario", "Why it does not apply"), ((code(name), reason) for name, reason in sorted(NOT_APPLICABLE.items()))
     )
     yield "Checks inside a scenario that otherwise applies:\n"
     yield from grid(

@@ -47,11 +47,7 @@ def _operation(operation: Operation, document: dict[str, Any]) -> Iterable[str]:
     yield f"{operation.summary}. Operation `{operation.name}`.{also}{tool}\n"
     scopes = " ".join(code(scope) for scope in ordered(operation.scopes))
     needs = f"A bearer token with {scopes}." if scopes else _ACCESS[operation.access]
-    kind = (
-        ""
-        if operation.reads_query or not operation.input.model_fields
-        else f" Body: {_BODIES[operation.encoding]}."
-    )
+    kind = "" if operation.reads_query or not operation.input.model_fields else f" Body: {_BODIES[operation.encoding]}."
     yield f"Needs: {needs}{kind}\n"
     yield from grid(("Field", "In", "Type", "Meaning"), _fields(described, schemas))
     answers = _answer(operation, described, schemas)

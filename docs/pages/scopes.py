@@ -19,6 +19,4 @@ def page(service: ServiceDescription) -> Iterable[str]:
 
 
 def _opened(service: ServiceDescription, scope: str) -> str:
-    return " ".join(
-        code(operation.name) for operation in service.operations if scope in operation.scopes
-    )
+    return " ".join(code(operation.name) for operation in service.operations if scope in operation.scopes)

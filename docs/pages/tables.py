@@ -19,10 +19,7 @@ def page(_service: ServiceDescription) -> Iterable[str]:
     for table in sorted(tables, key=lambda table: table.name):
         yield f"## `{table.name}`\n"
         yield f"{meanings[table.name]}\n"
-        columns = (
-            (code(column.name), code(str(column.type).lower()), _notes(column))
-            for column in table.columns
-        )
+        columns = ((code(column.name), code(str(column.type).lower()), _notes(column)) for column in table.columns)
         yield from grid(("Column", "Type", ""), columns)
 
 

@@ -14,9 +14,7 @@ from negotiator.store.statement import Query, Transaction
 from negotiator.store.store import Store
 from negotiator.tokens import consent_queries
 
-_NAMES = Query(
-    select(col(Agent.id), col(Agent.name)).where(col(Agent.user_id) == bindparam("user")), tuple
-)
+_NAMES = Query(select(col(Agent.id), col(Agent.name)).where(col(Agent.user_id) == bindparam("user")), tuple)
 
 
 @dataclass(frozen=True, slots=True)

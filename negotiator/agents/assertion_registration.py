@@ -19,10 +19,7 @@ from negotiator.trust.refusals import at_registration
 from negotiator.users import approval_queries
 from negotiator.users.identity_matching import LinkApprovalRequired, MatchedUser
 
-_KINDS: Final[dict[str, Literal["id_jag", "verified_email"]]] = {
-    ID_JAG: "id_jag",
-    VERIFIED_EMAIL: "verified_email",
-}
+_KINDS: Final[dict[str, Literal["id_jag", "verified_email"]]] = {ID_JAG: "id_jag", VERIFIED_EMAIL: "verified_email"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,20 +73,12 @@ class AssertionRegistration:
 
         def remember(tx: Transaction) -> None:
             approval_queries.request_link(
-                tx,
-                secret,
-                email=refused.email,
-                identity=refused.identity,
-                issuer=refused.issuer,
-                agent_name=agent_name,
+                tx, secret, email=refused.email, identity=refused.identity, issuer=refused.issuer, agent_name=agent_name
             )
 
         refusal = at_registration(refused, remember=remember)
         uri = f"{self.base}/approve/{secret}"
-        refusal.members["interaction"] = {
-            "verification_uri": uri,
-            "expires_in": approval_queries.LIFE,
-        }
+        refusal.members["interaction"] = {"verification_uri": uri, "expires_in": approval_queries.LIFE}
         raise refusal from None
 
 

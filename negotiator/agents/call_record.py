@@ -53,9 +53,7 @@ _OLDEST_KEPT = Query(
     lambda row: int(row[0]),
 )
 _TRIM = Statement(
-    delete(AgentCall).where(
-        col(AgentCall.agent) == bindparam("of"), col(AgentCall.at) < bindparam("before")
-    )
+    delete(AgentCall).where(col(AgentCall.agent) == bindparam("of"), col(AgentCall.at) < bindparam("before"))
 )
 
 
@@ -88,9 +86,7 @@ class AgentCallRecord:
         key = _CallKey(caller.client_id, operation, subject, refusal.error if refusal else "")
         found = self._tallies.get(key)
         self._tallies[key] = _CallTally(values.now(), found.count + 1 if found else 1, refusal)
-        if (refusal or len(self._tallies) >= _FULL) and (
-            self._storing is None or self._storing.done()
-        ):
+        if (refusal or len(self._tallies) >= _FULL) and (self._storing is None or self._storing.done()):
             self._storing = asyncio.create_task(self._store_soon())
 
     async def flush(self) -> None:

@@ -62,9 +62,7 @@ def normalise_code(text: str) -> str | None:
     return code if re.fullmatch(f"[{CODE_ALPHABET}]{{{CODE_LENGTH}}}", code) else None
 
 
-BOUND_ALREADY: Final = (
-    "This agent is bound to a user already. For other scopes, register anew and redeem a new code."
-)
+BOUND_ALREADY: Final = "This agent is bound to a user already. For other scopes, register anew and redeem a new code."
 ATTEMPTS: Final = 5
 SHORTEST: Final = 60
 LONGEST: Final = 3600
@@ -75,10 +73,7 @@ TransferOwnership = Callable[[Transaction, str, str], None]
 
 _now = bindparam("now", type_=BigInteger)
 _ADD = Statement(insertion(Delegation))
-_FIND = Query(
-    select(Delegation).where(col(Delegation.digest) == bindparam("digest")),
-    entity(Delegation),
-)
+_FIND = Query(select(Delegation).where(col(Delegation.digest) == bindparam("digest")), entity(Delegation))
 _OF_USER = Query(
     select(Delegation)
     .where(col(Delegation.user_id) == bindparam("user"), col(Delegation.id) < bindparam("before"))
@@ -86,20 +81,14 @@ _OF_USER = Query(
     .limit(bindparam("limit")),
     entity(Delegation),
 )
-_BY_ID = Query(
-    select(Delegation).where(col(Delegation.id) == bindparam("delegation")),
-    entity(Delegation),
-)
+_BY_ID = Query(select(Delegation).where(col(Delegation.id) == bindparam("delegation")), entity(Delegation))
 _OF_AGENT = Query(
     select(Delegation).where(
         col(Delegation.user_id) == bindparam("user"), col(Delegation.used_by) == bindparam("agent")
     ),
     entity(Delegation),
 )
-_EVERY = Query(
-    select(Delegation).order_by(col(Delegation.id).desc()).limit(200),
-    entity(Delegation),
-)
+_EVERY = Query(select(Delegation).order_by(col(Delegation.id).desc()).limit(200), entity(Delegation))
 _TAKE = Query(
     update(Delegation)
     .where(
@@ -107,10 +96,7 @@ _TAKE = Query(
         col(Delegation.used_at).is_(None),
         col(Delegation.revoked_at).is_(None),
         col(Delegation.expires_at) > _now,
-        or_(
-            col(Delegation.agent_id).is_(None),
-            col(Delegation.agent_id) == bindparam("agent"),
-        ),
+        or_(col(Delegation.agent_id).is_(None), col(Delegation.agent_id) == bindparam("agent")),
     )
     .values(used_at=_now, used_by=bindparam("agent"))
     .returning(col(Delegation.id), col(Delegation.user_id), col(Delegation.scope)),
@@ -122,8 +108,7 @@ _REVOKE = Statement(
     .values(revoked_at=_now)
 )
 _OWNED_BY = Query(
-    select(Delegation.user_id).where(col(Delegation.id) == bindparam("delegation")),
-    lambda row: str(row[0]),
+    select(Delegation.user_id).where(col(Delegation.id) == bindparam("delegation")), lambda row: str(row[0])
 )
 _BIND = Statement(
     update(Agent)
@@ -211,13 +196,7 @@ class Delegations:
             used_by=None,
             revoked_at=None,
         )
-        audit.record(
-            tx,
-            "delegation.created",
-            delegation_id,
-            actor=actor or user_id,
-            scope=" ".join(granted),
-        )
+        audit.record(tx, "delegation.created", delegation_id, actor=actor or user_id, scope=" ".join(granted))
         return NewDelegation(delegation_id, format_code(code), granted, now + ttl * 1000)
 
     def attempt(self, tx: Transaction, caller: Caller) -> None:
@@ -250,9 +229,7 @@ class Delegations:
     ) -> tuple[TokenSubject, NewRefreshToken]:
         """Open the grant of a claim. Returns the subject of its tokens and the first refresh token."""
         now = values.now()
-        granted = NewGrant(
-            agent_id, bound.user_id, bound.scopes, "", "", "", "", now, identity=bound.delegation_id
-        )
+        granted = NewGrant(agent_id, bound.user_id, bound.scopes, "", "", "", "", now, identity=bound.delegation_id)
         grant_id = authorization_codes.open_grant(tx, granted)
         renewal = self.refreshing.issue(tx, grant_id, granted_at=now, key=key)
         subject = TokenSubject(agent_id, bound.user_id, None, bound.delegation_id, grant_id, key)
@@ -279,28 +256,17 @@ class Delegations:
         self.credentials.revoke_id(tx, caller.credential)
         revocations.revoke(tx, agent_id, before=now - 1)
         self.transfer_ownership(tx, agent_id, user_id)
-        audit.record(
-            tx, "agent.claimed", agent_id, actor=user_id, delegation=delegation_id, scope=scope
-        )
+        audit.record(tx, "agent.claimed", agent_id, actor=user_id, delegation=delegation_id, scope=scope)
         return AgentBinding(user_id, user.email, ordered(scope.split()), delegation_id)
 
     def _why_not(self, tx: Transaction, digest: str, agent_id: str, now: int) -> Refusal:
         found = tx.one(_FIND, digest=digest)
 
         def remember(later: Transaction) -> None:
-            audit.record(
-                later,
-                "delegation.refused",
-                agent_id,
-                delegation=found.id if found else "",
-            )
+            audit.record(later, "delegation.refused", agent_id, delegation=found.id if found else "")
 
         if found is None or found.agent_id not in {None, agent_id}:
-            return InvalidRequest(
-                "This is no delegation code.",
-                error=WRONG_CODE,
-                remember=remember,
-            )
+            return InvalidRequest("This is no delegation code.", error=WRONG_CODE, remember=remember)
         if found.used_at is not None:
             return Conflict("The code was used before.", error="claim_used", remember=remember)
         if found.revoked_at is not None:
@@ -311,9 +277,7 @@ class Delegations:
         return values.keyed_digest(self.pepper, f"delegation:{code}")
 
 
-def of_user(
-    tx: Transaction, user_id: str, *, before: str = "dlg_~", limit: int = 200
-) -> list[Delegation]:
+def of_user(tx: Transaction, user_id: str, *, before: str = "dlg_~", limit: int = 200) -> list[Delegation]:
     """Return up to `limit` codes of the user whose ids precede `before`, newest first."""
     return tx.all(_OF_USER, user=user_id, before=before, limit=limit)
 
@@ -384,9 +348,7 @@ def _check(scopes: Iterable[str], ttl: int) -> list[str]:
     if not asked:
         raise ValidationFailed([FieldError("/scopes", "A code grants at least one scope.")])
     if not SHORTEST <= ttl <= LONGEST:
-        raise ValidationFailed(
-            [FieldError("/ttl", f"A code lives {SHORTEST} to {LONGEST} seconds.")]
-        )
+        raise ValidationFailed([FieldError("/ttl", f"A code lives {SHORTEST} to {LONGEST} seconds.")])
     return ordered(asked)
 
 
@@ -405,9 +367,7 @@ class DelegationRedemption:
     delegations: Delegations
     limits: RateLimits
 
-    async def redeem(
-        self, caller: Caller, address: str, unit: Callable[[Transaction], Result]
-    ) -> Result:
+    async def redeem(self, caller: Caller, address: str, unit: Callable[[Transaction], Result]) -> Result:
         """Run `unit`, which redeems a code, and return its result.
 
         The attempt is counted before, a wrong code after. Raises the refusals of `unit`, and `TooManyRequests` when the
@@ -426,7 +386,5 @@ class DelegationRedemption:
             taken = await self.limits.charge(anonymous_caller(key), name)
             if not taken.taken:
                 raise TooManyRequests(
-                    "Too many wrong codes were tried.",
-                    retry_after=taken.retry_after,
-                    error="too_many_attempts",
+                    "Too many wrong codes were tried.", retry_after=taken.retry_after, error="too_many_attempts"
                 )

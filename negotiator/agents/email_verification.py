@@ -25,15 +25,7 @@ class EmailVerification:
     base: str
     mails: MailQueue
 
-    def request(
-        self,
-        tx: Transaction,
-        secret: str,
-        *,
-        email: str,
-        agent_id: str,
-        agent_name: str,
-    ) -> bool:
+    def request(self, tx: Transaction, secret: str, *, email: str, agent_id: str, agent_name: str) -> bool:
         """Store the approval that the link with `secret` opens and queue its mail; `mails.dispatch` sends it.
 
         False when the address got too many mails. The agent's answer is the same whatever becomes of the mail.
@@ -42,7 +34,5 @@ class EmailVerification:
         life = approval_queries.LIFE * 1000
         if not self.mails.add(tx, email, "An agent asks to work for you", text, life=life):
             return False
-        approval_queries.request_binding(
-            tx, secret, email=email, agent_id=agent_id, agent_name=agent_name
-        )
+        approval_queries.request_binding(tx, secret, email=email, agent_id=agent_id, agent_name=agent_name)
         return True

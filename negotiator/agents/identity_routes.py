@@ -14,21 +14,9 @@ from negotiator.agents.email_verification import EmailVerification
 from negotiator.agents.identity_tokens import AgentIdentityTokens, has_code
 from negotiator.agents.registration import AgentRegistration
 from negotiator.agents.schemas import ANONYMOUS_BUDGET, ASSERTION_BUDGET, auth_md_members
-from negotiator.agents.schemas_identity import (
-    CompleteClaim,
-    RegisterIdentity,
-    RequestClaim,
-    with_flat_members,
-)
+from negotiator.agents.schemas_identity import CompleteClaim, RegisterIdentity, RequestClaim, with_flat_members
 from negotiator.caller import Caller
-from negotiator.errors import (
-    Conflict,
-    Gone,
-    InvalidRequest,
-    Refusal,
-    Unauthorized,
-    ValidationFailed,
-)
+from negotiator.errors import Conflict, Gone, InvalidRequest, Refusal, Unauthorized, ValidationFailed
 from negotiator.http.operation import REGISTRATION_BODY_LIMIT, Call, Operation
 from negotiator.scopes import ANONYMOUS, ASSISTANT
 from negotiator.store.statement import Transaction
@@ -66,12 +54,8 @@ def claim_refusal(refused: Refusal, *, confirmed: bool) -> Refusal:
         error = "user_code_expired" if refused.error == "claim_expired" else refused.error
         return Gone(refused.description, error=error, remember=refused.remember)
     if not confirmed:
-        return Conflict(
-            "The user has not approved yet.", error="claim_not_confirmed", remember=refused.remember
-        )
-    return Unauthorized(
-        "This is not the code.", error="invalid_user_code", remember=refused.remember
-    )
+        return Conflict("The user has not approved yet.", error="claim_not_confirmed", remember=refused.remember)
+    return Unauthorized("This is not the code.", error="invalid_user_code", remember=refused.remember)
 
 
 IDENTITY_PATH: Final = "/api/agent/identity"
@@ -171,9 +155,7 @@ class AgentIdentityRoutes:
             return {"id": agent_id, "type": "service_auth", "attempt": attempt}
         secret, name = values.new_secret(), await self._name(agent_id)
         sent = await self.store.write(
-            lambda tx: self.verification.request(
-                tx, secret, email=email, agent_id=agent_id, agent_name=name
-            )
+            lambda tx: self.verification.request(tx, secret, email=email, agent_id=agent_id, agent_name=name)
         )
         if sent:
             await self.verification.mails.dispatch()
@@ -195,9 +177,7 @@ class AgentIdentityRoutes:
 
         try:
             if body.otp is not None:
-                claimed = await self.claims.redeem(
-                    caller, call.address, lambda tx: delegations.claim(tx, caller, code)
-                )
+                claimed = await self.claims.redeem(caller, call.address, lambda tx: delegations.claim(tx, caller, code))
                 token = delegations.credentials.issue(claimed.token)
                 return _credential(token, claimed.refresh_token)
             made, renewal = await self.claims.redeem(caller, call.address, unit)
@@ -209,14 +189,9 @@ class AgentIdentityRoutes:
             raise with_message(claim_refusal(refused, confirmed=confirmed)) from None
 
     async def _anonymous(self, call: Call[RegisterIdentity], key: str | None) -> AnswerBody:
-        made, name = (
-            self.registration.prepare_anonymous(key, typ=IDENTITY_ASSERTION_TYPE),
-            call.input.name,
-        )
+        made, name = (self.registration.prepare_anonymous(key, typ=IDENTITY_ASSERTION_TYPE), call.input.name)
         await self.store.write(
-            lambda tx: self.registration.register_anonymous(
-                tx, made, name=name, address=call.address
-            )
+            lambda tx: self.registration.register_anonymous(tx, made, name=name, address=call.address)
         )
         agent_id = made.subject.client_id
         return {
@@ -228,16 +203,11 @@ class AgentIdentityRoutes:
         }
 
     async def _waiting(self, call: Call[RegisterIdentity]) -> AnswerBody:
-        made, name = (
-            self.registration.prepare_anonymous(typ=IDENTITY_ASSERTION_TYPE),
-            call.input.name,
-        )
+        made, name = (self.registration.prepare_anonymous(typ=IDENTITY_ASSERTION_TYPE), call.input.name)
         email, agent_id = _email(call.input.login_hint or ""), made.subject.client_id
 
         def unit(tx: Transaction) -> AnswerBody:
-            self.registration.register_anonymous(
-                tx, made, name=name, address=call.address, holds_token=False
-            )
+            self.registration.register_anonymous(tx, made, name=name, address=call.address, holds_token=False)
             return self._attempt(tx, agent_id, email)
 
         attempt = await self.store.write(unit)
@@ -250,9 +220,7 @@ class AgentIdentityRoutes:
 
     async def _asserted(self, call: Call[RegisterIdentity], key: str | None) -> AnswerBody:
         body = call.input
-        shown = IdentityAssertionRequest(
-            body.assertion_type or "", body.assertion or "", body.name, call.address, key
-        )
+        shown = IdentityAssertionRequest(body.assertion_type or "", body.assertion or "", body.name, call.address, key)
         made, _ = await self.asserting.enrol(shown, typ=IDENTITY_ASSERTION_TYPE)
         return {
             "id": made.subject.client_id,
@@ -274,11 +242,7 @@ class AgentIdentityRoutes:
     def claim(self, agent_id: str) -> AnswerBody:
         """Return the `claim` member for a new agent: its claim token, the end of that, and the URL to send it to."""
         token, until = identity_tokens.make_claim_token(self.pepper, agent_id, now=values.now())
-        return {
-            "token": token,
-            "expires_at": values.timestamp(until),
-            "url": f"{self.base}{CLAIM_PATH}",
-        }
+        return {"token": token, "expires_at": values.timestamp(until), "url": f"{self.base}{CLAIM_PATH}"}
 
     def _attempt(self, tx: Transaction, agent_id: str, email: str) -> AnswerBody:
         """Open a page where the signed-in owner of the address may bind the agent.
@@ -287,9 +251,7 @@ class AgentIdentityRoutes:
         """
         agent, secret = registration.find(tx, agent_id), values.new_secret()
         name = agent.name if agent else ""
-        approval_queries.request_binding(
-            tx, secret, email=email, agent_id=agent_id, agent_name=name
-        )
+        approval_queries.request_binding(tx, secret, email=email, agent_id=agent_id, agent_name=name)
         until = values.now() + approval_queries.LIFE * 1000
         uri = f"{self.base}/approve/{secret}"
         return {"verification_uri": uri, "expires_at": values.timestamp(until)}
@@ -328,6 +290,4 @@ def _email(text: str) -> str:
     try:
         return user_queries.normalise_email(text)
     except ValidationFailed:
-        raise with_message(
-            InvalidRequest("This is no e-mail address.", error="invalid_login_hint")
-        ) from None
+        raise with_message(InvalidRequest("This is no e-mail address.", error="invalid_login_hint")) from None

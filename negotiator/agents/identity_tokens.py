@@ -20,12 +20,7 @@ from negotiator.agents.tables import Delegation
 from negotiator.errors import InvalidRequest, Refusal
 from negotiator.store.statement import Query, Transaction
 from negotiator.tokens import authorization_codes
-from negotiator.tokens.access_tokens import (
-    IDENTITY_ASSERTION_TYPE,
-    AccessTokens,
-    NewToken,
-    TokenSubject,
-)
+from negotiator.tokens.access_tokens import IDENTITY_ASSERTION_TYPE, AccessTokens, NewToken, TokenSubject
 from negotiator.tokens.refresh_tokens import NewRefreshToken, RefreshTokens
 
 CLAIM_TOKEN_PREFIX: Final = "clm_"  # noqa: S105  a prefix, no secret
@@ -53,8 +48,7 @@ def _sum(pepper: bytes, body: str) -> str:
 
 
 _CODE = Query(
-    select(Delegation.id).where(col(Delegation.agent_id) == bindparam("agent")).limit(1),
-    lambda row: str(row[0]),
+    select(Delegation.id).where(col(Delegation.agent_id) == bindparam("agent")).limit(1), lambda row: str(row[0])
 )
 
 
@@ -72,9 +66,7 @@ class AgentIdentityTokens:
         self.credentials.record(tx, made)
         return made
 
-    def renew(
-        self, tx: Transaction, text: str, *, key: str | None
-    ) -> tuple[NewToken, NewRefreshToken]:
+    def renew(self, tx: Transaction, text: str, *, key: str | None) -> tuple[NewToken, NewRefreshToken]:
         """Store the next assertion for a refresh token; returns it and the next refresh token.
 
         Raises 400 `invalid_refresh_token` when the refresh token is not valid.
@@ -82,9 +74,7 @@ class AgentIdentityTokens:
         found = self.refreshing.find(tx, text)
         agent_id = found[1].client_id if found else ""
         if not agent_id.startswith("agt_"):
-            raise _refuse(
-                authorization_codes.invalid_grant_refusal("The refresh token is not valid.")
-            )
+            raise _refuse(authorization_codes.invalid_grant_refusal("The refresh token is not valid."))
         try:
             grant, following = self.refreshing.rotate(tx, text, client_id=agent_id, key=key)
         except InvalidRequest as refused:
@@ -95,10 +85,7 @@ class AgentIdentityTokens:
     def view(self, made: NewToken, renewal: NewRefreshToken | None = None) -> dict[str, Any]:
         """Return the `identity` member of an answer, with the text of the stored assertion."""
         until = values.timestamp((made.issued_at // 1000 + made.life) * 1000)
-        shown: dict[str, Any] = {
-            "assertion": self.credentials.issue(made).text,
-            "expires_at": until,
-        }
+        shown: dict[str, Any] = {"assertion": self.credentials.issue(made).text, "expires_at": until}
         if renewal:
             ends = values.timestamp(renewal.expires_at)
             shown["refresh_token"] = {"value": renewal.text, "expires_at": ends}
@@ -111,6 +98,4 @@ def has_code(tx: Transaction, agent_id: str) -> bool:
 
 
 def _refuse(refused: InvalidRequest) -> Refusal:
-    return InvalidRequest(
-        refused.description, error="invalid_refresh_token", remember=refused.remember
-    )
+    return InvalidRequest(refused.description, error="invalid_refresh_token", remember=refused.remember)

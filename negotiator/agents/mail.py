@@ -17,12 +17,7 @@ from typing import Final
 from urllib.parse import unquote, urlsplit
 
 from aiosmtplib import SMTP
-from aiosmtplib.errors import (
-    SMTPException,
-    SMTPRecipientsRefused,
-    SMTPResponseException,
-    SMTPSenderRefused,
-)
+from aiosmtplib.errors import SMTPException, SMTPRecipientsRefused, SMTPResponseException, SMTPSenderRefused
 
 from negotiator import values
 from negotiator.store import atomic_updates
@@ -34,10 +29,7 @@ log = logger(__name__)
 
 _TEN_MINUTES: Final = 600_000_000
 _PER_DAY: Final = 3
-_BUDGETS: Final = (
-    ("mail", _TEN_MINUTES, 1),
-    ("mail-day", 144 * _TEN_MINUTES // _PER_DAY, _PER_DAY),
-)
+_BUDGETS: Final = (("mail", _TEN_MINUTES, 1), ("mail-day", 144 * _TEN_MINUTES // _PER_DAY, _PER_DAY))
 """The budgets of an address: the first part of the key, the interval in microseconds, the burst."""
 _DEADLINE: Final = 10.0
 """Seconds for one mail, from the wait for a free connection to the server's last answer."""
@@ -58,8 +50,7 @@ def allow_mail(tx: Transaction, email: str) -> bool:
     """
     now = values.now() * 1000
     return all(
-        atomic_updates.charge_budget(tx, f"{kind}:{email}", now=now, interval=interval, burst=burst)
-        is not None
+        atomic_updates.charge_budget(tx, f"{kind}:{email}", now=now, interval=interval, burst=burst) is not None
         for kind, interval, burst in _BUDGETS
     )
 
@@ -97,9 +88,7 @@ def quote_name(name: str) -> str:
     Letters, digits, spaces, hyphens and underscores are kept. All digits are removed when there are more than six.
     So no mail program takes the name for an address, a link, markup or a telephone number.
     """
-    plain = "".join(
-        mark if _is_plain(mark) else " " for mark in unicodedata.normalize("NFKC", name)
-    )
+    plain = "".join(mark if _is_plain(mark) else " " for mark in unicodedata.normalize("NFKC", name))
     if sum(map(_is_digit, plain)) > _MOST_DIGITS:
         plain = "".join(" " if _is_digit(mark) else mark for mark in plain)
     return f'"{" ".join(plain.split())[:_LONGEST_NAME].strip() or "unnamed"}"'
@@ -150,9 +139,7 @@ class Mailer:
         """Whether mails go to a server."""
         return bool(self._url.hostname)
 
-    async def send(
-        self, to: str, subject: str, text: str, *, message_id: str = ""
-    ) -> DeliveryResult:
+    async def send(self, to: str, subject: str, text: str, *, message_id: str = "") -> DeliveryResult:
         """Send one mail within ten seconds and keep no copy.
 
         When `to` is not exactly one address, nothing is sent: it could inject a header or a recipient.
@@ -173,9 +160,7 @@ class Mailer:
             said = "; ".join(f"{each.recipient}: {each.message}" for each in refused.recipients)
             return DeliveryResult(said, is_final=final)
         except SMTPSenderRefused as refused:
-            return DeliveryResult(
-                f"the sender {refused.sender} is refused (NEGOTIATOR_MAIL_FROM): {refused.message}"
-            )
+            return DeliveryResult(f"the sender {refused.sender} is refused (NEGOTIATOR_MAIL_FROM): {refused.message}")
         except (SMTPException, OSError, ValueError) as failure:
             away = not isinstance(failure, SMTPResponseException)
             said = _said(failure) or f"no answer within {_DEADLINE:.0f} s"

@@ -63,21 +63,15 @@ _IS_TIME = or_(
 )
 _ADD = Statement(insertion(QueuedMail))
 _OF_RECIPIENT = Query(
-    select(func.count()).where(col(QueuedMail.recipient) == bindparam("recipient")),
-    lambda row: int(row[0]),
+    select(func.count()).where(col(QueuedMail.recipient) == bindparam("recipient")), lambda row: int(row[0])
 )
 _DUE = Query(
-    select(QueuedMail).where(_IS_TIME).order_by(col(QueuedMail.next_at)).limit(bindparam("limit")),
-    entity(QueuedMail),
+    select(QueuedMail).where(_IS_TIME).order_by(col(QueuedMail.next_at)).limit(bindparam("limit")), entity(QueuedMail)
 )
 _COUNTS = Query(
-    select(func.count(), func.count().filter(col(QueuedMail.attempts) > 0)),
-    lambda row: (int(row[0]), int(row[1])),
+    select(func.count(), func.count().filter(col(QueuedMail.attempts) > 0)), lambda row: (int(row[0]), int(row[1]))
 )
-_IS_DUE = Query(
-    select(col(QueuedMail.id)).where(_IS_TIME).limit(1),
-    lambda row: str(row[0]),
-)
+_IS_DUE = Query(select(col(QueuedMail.id)).where(_IS_TIME).limit(1), lambda row: str(row[0]))
 _POSTPONE = Statement(
     update(QueuedMail)
     .where(col(QueuedMail.id) == bindparam("mail"))
@@ -107,9 +101,7 @@ class MailCipher:
 class MailQueue:
     """Queues mails in the caller's unit and sends them after it."""
 
-    def __init__(
-        self, store: Store, mailer: Mailer, secret: bytes, traces: TraceSource | None = None
-    ) -> None:
+    def __init__(self, store: Store, mailer: Mailer, secret: bytes, traces: TraceSource | None = None) -> None:
         self._traces = traces
         self._store = store
         self._mailer = mailer
@@ -175,17 +167,10 @@ class MailQueue:
 
         A server that does not answer is tried with one mail every ten seconds.
         """
-        while not self._breaker.wait_seconds and await self._store.read(
-            lambda tx: tx.one(_IS_DUE, **_clock())
-        ):
+        while not self._breaker.wait_seconds and await self._store.read(lambda tx: tx.one(_IS_DUE, **_clock())):
             most = 1 if self._breaker.is_open else AT_ONCE
             claimed = await self._store.write(partial(_claim, most=most))
-            await asyncio.gather(
-                *(
-                    traced_task(self._traces, "mail", partial(self._send, mail))()
-                    for mail in claimed
-                )
-            )
+            await asyncio.gather(*(traced_task(self._traces, "mail", partial(self._send, mail))() for mail in claimed))
             await self._count()
         await self._count()
 
@@ -228,9 +213,7 @@ class MailQueue:
             await self._store.write(lambda tx: tx.run(_DELETE, mail=mail.id))
             return
         await self._store.write(
-            lambda tx: tx.run(
-                _POSTPONE, mail=mail.id, new_attempts=mail.attempts + 1, new_next_at=next_at
-            )
+            lambda tx: tx.run(_POSTPONE, mail=mail.id, new_attempts=mail.attempts + 1, new_next_at=next_at)
         )
 
 

@@ -14,21 +14,8 @@ from negotiator import audit, values
 from negotiator.agents.tables import Agent, AgentService
 from negotiator.scopes import ANONYMOUS
 from negotiator.store import ownership
-from negotiator.store.statement import (
-    Query,
-    Statement,
-    Transaction,
-    column_values,
-    entity,
-    insertion,
-    read_only,
-)
-from negotiator.tokens.access_tokens import (
-    ACCESS_TOKEN_TYPE,
-    AccessTokens,
-    NewToken,
-    TokenSubject,
-)
+from negotiator.store.statement import Query, Statement, Transaction, column_values, entity, insertion, read_only
+from negotiator.tokens.access_tokens import ACCESS_TOKEN_TYPE, AccessTokens, NewToken, TokenSubject
 from negotiator.tokens.assertion_grants import allowed_scopes
 from negotiator.trust import revocations
 from negotiator.trust.assertions import Assertion
@@ -37,33 +24,23 @@ from negotiator.users.identity_matching import MatchedUser, match_assertion
 _ADD = Statement(insertion(Agent))
 _DEFAULTS: Final = {name: field.default for name, field in Agent.model_fields.items()}
 _FIND = Query(
-    select(Agent).where(
-        col(Agent.id) == bindparam("agent"), col(Agent.service) == bindparam("service")
-    ),
-    entity(Agent),
+    select(Agent).where(col(Agent.id) == bindparam("agent"), col(Agent.service) == bindparam("service")), entity(Agent)
 )
 _OF_USER = Query(
     select(Agent)
     .where(
-        col(Agent.user_id) == bindparam("user"),
-        col(Agent.revoked_at).is_(None),
-        col(Agent.id) < bindparam("before"),
+        col(Agent.user_id) == bindparam("user"), col(Agent.revoked_at).is_(None), col(Agent.id) < bindparam("before")
     )
     .order_by(col(Agent.id).desc())
     .limit(bindparam("limit")),
     entity(Agent),
 )
 _NEWEST = Query(
-    select(Agent)
-    .where(col(Agent.id) < bindparam("before"))
-    .order_by(col(Agent.id).desc())
-    .limit(bindparam("limit")),
+    select(Agent).where(col(Agent.id) < bindparam("before")).order_by(col(Agent.id).desc()).limit(bindparam("limit")),
     entity(Agent),
 )
 _BY_ID = Query(select(Agent).where(col(Agent.id) == bindparam("agent")), entity(Agent))
-_ALL_OF_USER = Query(
-    select(Agent.id).where(col(Agent.user_id) == bindparam("user")), lambda row: str(row[0])
-)
+_ALL_OF_USER = Query(select(Agent.id).where(col(Agent.user_id) == bindparam("user")), lambda row: str(row[0]))
 _SEEN = Statement(
     update(Agent)
     .where(
@@ -80,10 +57,7 @@ _REVOKE = Statement(
         func.coalesce(col(Agent.user_id), "") == bindparam("user"),
         col(Agent.revoked_at).is_(None),
     )
-    .values(
-        revoked_at=bindparam("at", type_=BigInteger),
-        expires_at=bindparam("delete_at", type_=BigInteger),
-    )
+    .values(revoked_at=bindparam("at", type_=BigInteger), expires_at=bindparam("delete_at", type_=BigInteger))
 )
 _ALL_TOKENS_ENDED: Final = 3 * values.DAY
 """Milliseconds after its registration: a token lives a day at most, and one that was exchanged for it a day more."""
@@ -113,9 +87,7 @@ class AgentRegistration:
     life: int
     retention_days: int
 
-    def prepare_anonymous(
-        self, key: str | None = None, *, typ: str = ACCESS_TOKEN_TYPE
-    ) -> NewToken:
+    def prepare_anonymous(self, key: str | None = None, *, typ: str = ACCESS_TOKEN_TYPE) -> NewToken:
         """Return the token of a new anonymous agent; its subject has the agent's id.
 
         `key` is the thumbprint of the DPoP key that the agent has proven to hold; the token is bound to it.
@@ -124,13 +96,7 @@ class AgentRegistration:
         return self.credentials.make(subject, list(ANONYMOUS), life=self.ephemeral_life, typ=typ)
 
     def register_anonymous(
-        self,
-        tx: Transaction,
-        token: NewToken,
-        *,
-        name: str,
-        address: str,
-        holds_token: bool = True,
+        self, tx: Transaction, token: NewToken, *, name: str, address: str, holds_token: bool = True
     ) -> None:
         """Store an anonymous agent; with `holds_token`, store its token as well.
 
@@ -159,12 +125,7 @@ class AgentRegistration:
         found = match_assertion(tx, assertion, actor=address)
         agent_id = values.new_id("agt")
         subject = TokenSubject(
-            agent_id,
-            found.user_id,
-            found.issuer,
-            found.identity,
-            key=key,
-            resource=" ".join(assertion.resources),
+            agent_id, found.user_id, found.issuer, found.identity, key=key, resource=" ".join(assertion.resources)
         )
         scopes = allowed_scopes(assertion)
         token = self.credentials.make(subject, scopes, life=self.life, typ=typ)
@@ -266,9 +227,7 @@ def end(
     """
     now = values.now()
     delete_at = now + kept_for if kept_for is not None else None
-    if not tx.run(
-        _REVOKE, agent=agent_id, service=service, user=user_id, at=now, delete_at=delete_at
-    ):
+    if not tx.run(_REVOKE, agent=agent_id, service=service, user=user_id, at=now, delete_at=delete_at):
         return False
     revocations.revoke(tx, agent_id)
     audit.record(tx, event, agent_id, actor=actor)

@@ -42,9 +42,7 @@ _REDEEMED = (
 
 def _budget(body: RegisterAgent) -> str:
     """A registration without a signed assertion is charged to the budget of anonymous registrations."""
-    return (
-        ANONYMOUS_BUDGET if body.variant == "anonymous" or body.is_bare_email else ASSERTION_BUDGET
-    )
+    return ANONYMOUS_BUDGET if body.variant == "anonymous" or body.is_bare_email else ASSERTION_BUDGET
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,33 +126,21 @@ class AgentRoutes:
             "refresh_token": claimed.refresh_token,
         }
 
-    async def _anonymous(
-        self, call: Call[RegisterAgent], key: str | None
-    ) -> tuple[IssuedToken, dict[str, Any]]:
+    async def _anonymous(self, call: Call[RegisterAgent], key: str | None) -> tuple[IssuedToken, dict[str, Any]]:
         token = self.registration.prepare_anonymous(key)
         name, address = call.input.name, call.address
-        await self.store.write(
-            lambda tx: self.registration.register_anonymous(tx, token, name=name, address=address)
-        )
+        await self.store.write(lambda tx: self.registration.register_anonymous(tx, token, name=name, address=address))
         issued = self.credentials.issue(token)
         return issued, issued.members()
 
-    async def _by_mail(
-        self, call: Call[RegisterAgent], key: str | None
-    ) -> tuple[IssuedToken, dict[str, Any]]:
-        token, name, secret = (
-            self.registration.prepare_anonymous(key),
-            call.input.name,
-            values.new_secret(),
-        )
+    async def _by_mail(self, call: Call[RegisterAgent], key: str | None) -> tuple[IssuedToken, dict[str, Any]]:
+        token, name, secret = (self.registration.prepare_anonymous(key), call.input.name, values.new_secret())
         email = _email(call.input.assertion or "")
 
         def unit(tx: Transaction) -> bool:
             self.registration.register_anonymous(tx, token, name=name, address=call.address)
             agent_id = token.subject.client_id
-            return self.verification.request(
-                tx, secret, email=email, agent_id=agent_id, agent_name=name
-            )
+            return self.verification.request(tx, secret, email=email, agent_id=agent_id, agent_name=name)
 
         if await self.store.write(unit):
             await self.verification.mails.dispatch()
@@ -162,14 +148,10 @@ class AgentRoutes:
         issued = self.credentials.issue(token)
         return issued, {**issued.members(), "verification": pending}
 
-    async def _asserted(
-        self, call: Call[RegisterAgent], key: str | None
-    ) -> tuple[IssuedToken, dict[str, Any]]:
+    async def _asserted(self, call: Call[RegisterAgent], key: str | None) -> tuple[IssuedToken, dict[str, Any]]:
         body = call.input
         text = body.assertion or ""
-        shown = IdentityAssertionRequest(
-            body.assertion_type or "", text, body.name, call.address, key
-        )
+        shown = IdentityAssertionRequest(body.assertion_type or "", text, body.name, call.address, key)
         token, identity = await self.asserting.enrol(shown)
         issued = self.credentials.issue(token)
         return issued, {**issued.members(), "identity": identity}

@@ -7,14 +7,7 @@ from pydantic.json_schema import JsonSchemaValue
 from typing_extensions import TypedDict
 
 from negotiator import values
-from negotiator.schema import (
-    IS_NULL,
-    Lenient,
-    example_schema,
-    member_error,
-    missing_members,
-    requires_non_null,
-)
+from negotiator.schema import IS_NULL, Lenient, example_schema, member_error, missing_members, requires_non_null
 from negotiator.scopes import ASSISTANT
 
 ID_JAG = "urn:ietf:params:oauth:token-type:id-jag"
@@ -53,10 +46,7 @@ class RegisterAgent(Lenient):
             **example_schema({"agent_name": "my agent", "identity_type": "anonymous"}),
             "if": requires_non_null("type"),
             "then": _variant("type"),
-            "else": {
-                **requires_non_null("identity_type", "agent_name"),
-                **_variant("identity_type"),
-            },
+            "else": {**requires_non_null("identity_type", "agent_name"), **_variant("identity_type")},
         }
     )
 
@@ -65,22 +55,15 @@ class RegisterAgent(Lenient):
     )
     identity_type: IdentityType | None = Field(None, description="The variant of registration.")
     type: IdentityType | None = Field(None, description="auth.md's name of identity_type.")
-    assertion_type: str | None = Field(
-        None, max_length=200, description=f"`{ID_JAG}` or `{VERIFIED_EMAIL}`."
-    )
+    assertion_type: str | None = Field(None, max_length=200, description=f"`{ID_JAG}` or `{VERIFIED_EMAIL}`.")
     assertion: str | None = Field(
-        None,
-        min_length=1,
-        max_length=8192,
-        description="A signed JWT, or an e-mail address.",
+        None, min_length=1, max_length=8192, description="A signed JWT, or an e-mail address."
     )
 
     @model_validator(mode="after")
     def _is_one_variant(self) -> Self:
         if self.identity_type and self.type and self.identity_type != self.type:
-            raise member_error(
-                "type", "Says something else than identity_type; send one of the two"
-            )
+            raise member_error("type", "Says something else than identity_type; send one of the two")
         if self.variant is None:
             raise missing_members("identity_type")
         if self.agent_name is None and not self.in_auth_md:
@@ -89,12 +72,8 @@ class RegisterAgent(Lenient):
         if self.variant == "anonymous" and asserted:
             name = "assertion_type" if self.assertion is None else "assertion"
             raise member_error(name, "An anonymous registration has none: leave it out")
-        if self.variant == "identity_assertion" and (
-            self.assertion is None or self.assertion_type is None
-        ):
-            raise missing_members(
-                *(name for name in ("assertion_type", "assertion") if getattr(self, name) is None)
-            )
+        if self.variant == "identity_assertion" and (self.assertion is None or self.assertion_type is None):
+            raise missing_members(*(name for name in ("assertion_type", "assertion") if getattr(self, name) is None))
         return self
 
     @property
@@ -123,9 +102,7 @@ class ClaimAgent(Lenient):
     model_config = ConfigDict(json_schema_extra=example_schema({"claim_token": "BCDF-GHJK-LMNP"}))
 
     claim_token: str = Field(
-        min_length=1,
-        max_length=200,
-        description="The delegation code that the user gave to the agent.",
+        min_length=1, max_length=200, description="The delegation code that the user gave to the agent."
     )
 
 
@@ -170,9 +147,7 @@ class ClaimResult(TypedDict):
     refresh_token: str
 
 
-def auth_md_members(
-    result: dict[str, Any], claim: dict[str, Any] | None, *, expires_at: str
-) -> dict[str, Any]:
+def auth_md_members(result: dict[str, Any], claim: dict[str, Any] | None, *, expires_at: str) -> dict[str, Any]:
     """Return the five members under their names in auth.md v0.1 (docs/contract 2.8).
 
     `claim` has `url`, `token` and `expires_at` for an agent without a user; None for an agent with one.

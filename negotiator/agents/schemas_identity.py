@@ -6,15 +6,7 @@ from pydantic import ConfigDict, Field, model_validator
 from pydantic.json_schema import JsonSchemaValue
 
 from negotiator.agents.schemas import ID_JAG, AgentName
-from negotiator.schema import (
-    IS_NULL,
-    NOT_NULL,
-    Lenient,
-    exactly_one,
-    example_schema,
-    member_error,
-    missing_members,
-)
+from negotiator.schema import IS_NULL, NOT_NULL, Lenient, exactly_one, example_schema, member_error, missing_members
 from negotiator.strict_json import is_object
 
 IdentityRequestKind = Literal["anonymous", "identity_assertion", "service_auth", "refresh"]
@@ -32,10 +24,7 @@ def _variants() -> JsonSchemaValue:
     rule: JsonSchemaValue = {}
     for kind, names in reversed(_NEEDED.items()):
         others = {name: IS_NULL for name in _MEMBERS if name not in names}
-        needed: JsonSchemaValue = {
-            "required": list(names),
-            "properties": {**others, **dict.fromkeys(names, NOT_NULL)},
-        }
+        needed: JsonSchemaValue = {"required": list(names), "properties": {**others, **dict.fromkeys(names, NOT_NULL)}}
         rule = {"if": {"properties": {"type": {"const": kind}}}, "then": needed, "else": rule}
     return rule
 
@@ -43,14 +32,10 @@ def _variants() -> JsonSchemaValue:
 class RegisterIdentity(Lenient):
     """The body of `POST /api/agent/identity`; `type` selects the variant."""
 
-    model_config = ConfigDict(
-        json_schema_extra={**example_schema({"type": "anonymous"}), **_variants()}
-    )
+    model_config = ConfigDict(json_schema_extra={**example_schema({"type": "anonymous"}), **_variants()})
 
     type: IdentityRequestKind = Field(description="The variant of registration.")
-    agent_name: AgentName | None = Field(
-        None, description="Shown to the user who claims the agent."
-    )
+    agent_name: AgentName | None = Field(None, description="Shown to the user who claims the agent.")
     assertion_type: str | None = Field(None, max_length=200, description=f"`{ID_JAG}`.")
     assertion: str | None = Field(None, min_length=1, max_length=8192, description="An ID-JAG.")
     login_hint: str | None = Field(
@@ -69,9 +54,7 @@ class RegisterIdentity(Lenient):
                 raise (
                     missing_members(name)
                     if needed
-                    else member_error(
-                        name, f"Does not belong to the type {self.type}: leave it out"
-                    )
+                    else member_error(name, f"Does not belong to the type {self.type}: leave it out")
                 )
         return self
 
@@ -122,10 +105,7 @@ class CompleteClaim(Lenient):
 
     claim_token: str = Field(min_length=1, max_length=200)
     user_code: str | None = Field(
-        None,
-        min_length=1,
-        max_length=200,
-        description="The code that the user read on the page and gave to the agent.",
+        None, min_length=1, max_length=200, description="The code that the user read on the page and gave to the agent."
     )
     otp: str | None = Field(None, min_length=1, max_length=200)
 
@@ -149,8 +129,6 @@ def with_flat_members(answer: dict[str, Any]) -> dict[str, Any]:
         "claim_url": claim.get("url"),
         "claim_token": claim.get("token"),
         "claim_token_expires": claim.get("expires_at"),
-        **(
-            {f"{when}_scopes": names for when, names in scopes.items()} if is_object(scopes) else {}
-        ),
+        **({f"{when}_scopes": names for when, names in scopes.items()} if is_object(scopes) else {}),
     }
     return {**{name: value for name, value in named.items() if value is not None}, **answer}

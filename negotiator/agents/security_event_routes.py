@@ -17,9 +17,7 @@ from negotiator.trust.security_events import SecurityEventVerifier
 
 EVENTS_PATH: Final = "/api/agent/events"
 EVENTS_BUDGET: Final = "events"
-_EXAMPLE: Final = (
-    "eyJ0eXAiOiJzZWNldmVudCtqd3QiLCJhbGciOiJFUzI1NiIsImtpZCI6IjEifQ.eyJqdGkiOiIxIn0.c2lnbmF0dXJl"
-)
+_EXAMPLE: Final = "eyJ0eXAiOiJzZWNldmVudCtqd3QiLCJhbGciOiJFUzI1NiIsImtpZCI6IjEifQ.eyJqdGkiOiIxIn0.c2lnbmF0dXJl"
 _WORDS: Final = {
     Reason.SIGNATURE: "authentication_failed",
     Reason.ISSUER: "invalid_issuer",
@@ -65,7 +63,7 @@ class SecurityEventRoutes:
                 budget=_budget,
                 refusals=(400, 503),
                 tag="agents",
-            ),
+            )
         ]
 
     async def report(self, call: Call[SecurityEventBody]) -> Answer:
@@ -80,9 +78,7 @@ class SecurityEventRoutes:
 
 def _refusal(refused: AssertionRefused, address: str) -> Refusal:
     if refused.reason is Reason.KEYS_UNAVAILABLE:
-        return Unavailable(
-            refused.description, detail=refused.detail, retry_after=refused.retry_after or 1
-        )
+        return Unavailable(refused.description, detail=refused.detail, retry_after=refused.retry_after or 1)
     word = _WORDS.get(refused.reason, "invalid_request")
 
     def remember(tx: Transaction) -> None:

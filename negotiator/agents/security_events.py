@@ -26,12 +26,7 @@ _END_CODES = Statement(
     )
     .values(revoked_at=bindparam("now", type_=BigInteger))
 )
-_ENDING = {
-    SecurityEventEffect.END,
-    SecurityEventEffect.CLOSE,
-    SecurityEventEffect.FORGET,
-    SecurityEventEffect.RENEW,
-}
+_ENDING = {SecurityEventEffect.END, SecurityEventEffect.CLOSE, SecurityEventEffect.FORGET, SecurityEventEffect.RENEW}
 
 
 def apply_event(tx: Transaction, signal: SecurityEventToken) -> bool:

@@ -69,8 +69,7 @@ class Delegation(TableModel, table=True):
 
     __tablename__ = "delegations"
     __table_args__ = table_options(
-        part_of={"user_id": "users"},
-        kept="the user sees every code they made and the agent that it bound",
+        part_of={"user_id": "users"}, kept="the user sees every code they made and the agent that it bound"
     )
 
     id: str = Field(primary_key=True)

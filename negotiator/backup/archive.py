@@ -15,12 +15,7 @@ from typing import IO, Any, Final
 
 import orjson
 
-from negotiator.backup.encrypted_stream import (
-    DamagedBackup,
-    EncryptedReader,
-    EncryptedWriter,
-    UnreadableBackup,
-)
+from negotiator.backup.encrypted_stream import DamagedBackup, EncryptedReader, EncryptedWriter, UnreadableBackup
 
 DATABASE: Final = "database"
 PEPPER: Final = "secret"
@@ -56,9 +51,7 @@ class Manifest:
         return sum(self.members.values())
 
 
-def write_archive(
-    target: EncryptedWriter, manifest: Manifest, contents: Sequence[IO[bytes]]
-) -> None:
+def write_archive(target: EncryptedWriter, manifest: Manifest, contents: Sequence[IO[bytes]]) -> None:
     """Write a manifest and the contents of its members in their order; ValueError when a size is not the declared."""
     deflate = zlib.compressobj(_LEVEL)
     target.write(deflate.compress(orjson.dumps(asdict(manifest)) + b"\n"))

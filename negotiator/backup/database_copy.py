@@ -166,11 +166,7 @@ async def read_erasures(url: str) -> list[str] | None:
 
 
 async def _move_tables(connection: AsyncConnection, tables: Iterable[str], schema: str) -> bool:
-    present = [
-        name
-        for name in tables
-        if await connection.scalar(_EXISTS, {"name": f'"{name}"'}) is not None
-    ]
+    present = [name for name in tables if await connection.scalar(_EXISTS, {"name": f'"{name}"'}) is not None]
     if not present:
         return False
     functions: set[str] = set()
@@ -194,16 +190,13 @@ async def _load_rows(connection: AsyncConnection, rows: sqlite3.Connection, tabl
     await connection.execute(text(f'delete from "{table}"'))  # noqa: S608  what a migration wrote
     cursor = rows.execute(f'select {names} from "{table}"')  # noqa: S608
     while part := cursor.fetchmany(_ROWS):
-        await driver.copy_records_to_table(
-            table, columns=columns, records=[_typed(row, is_boolean) for row in part]
-        )
+        await driver.copy_records_to_table(table, columns=columns, records=[_typed(row, is_boolean) for row in part])
 
 
 def _typed(row: Sequence[Any], is_boolean: Sequence[bool]) -> tuple[Any, ...]:
     """SQLite keeps a boolean as 0 or 1."""
     return tuple(
-        bool(value) if boolean and value is not None else value
-        for value, boolean in zip(row, is_boolean, strict=True)
+        bool(value) if boolean and value is not None else value for value, boolean in zip(row, is_boolean, strict=True)
     )
 
 
@@ -264,23 +257,16 @@ def count_rows(connection: sqlite3.Connection) -> dict[str, int]:
 
 
 def _has_table(connection: sqlite3.Connection, name: str) -> bool:
-    found = connection.execute(
-        "select 1 from sqlite_master where type = 'table' and name = ?", (name,)
-    )
+    found = connection.execute("select 1 from sqlite_master where type = 'table' and name = ?", (name,))
     return found.fetchone() is not None
 
 
 def _tables(connection: sqlite3.Connection) -> list[str]:
     """The tables without that of the revision, referred tables before those that refer to them."""
-    found = connection.execute(
-        "select name from sqlite_master where type = 'table' and name not like 'sqlite%'"
-    )
+    found = connection.execute("select name from sqlite_master where type = 'table' and name not like 'sqlite%'")
     names = sorted({str(row[0]) for row in found} - {VERSION_TABLE})
     order = TopologicalSorter(
-        {
-            name: {str(row[2]) for row in connection.execute(f'pragma foreign_key_list("{name}")')}
-            for name in names
-        }
+        {name: {str(row[2]) for row in connection.execute(f'pragma foreign_key_list("{name}")')} for name in names}
     )
     return list(order.static_order())
 

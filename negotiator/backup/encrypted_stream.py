@@ -99,15 +99,11 @@ class KeyDerivation:
 class EncryptedWriter:
     """Encrypts what is written to it into `target`; `finish` has to be called, or no reader takes it for whole."""
 
-    def __init__(
-        self, target: ByteSink, passphrase: str, derivation: KeyDerivation | None = None
-    ) -> None:
+    def __init__(self, target: ByteSink, passphrase: str, derivation: KeyDerivation | None = None) -> None:
         derivation = derivation or KeyDerivation()
         salt = secrets.token_bytes(16)
         key, header_key = derivation.keys(passphrase, salt)
-        fields = _MAGIC + _FIELDS.pack(
-            FORMAT, derivation.time, derivation.memory, derivation.lanes, salt
-        )
+        fields = _MAGIC + _FIELDS.pack(FORMAT, derivation.time, derivation.memory, derivation.lanes, salt)
         header = fields + hmac.digest(header_key, fields, "sha256")
         target.write(header + _checksum(header))
         self._target = target

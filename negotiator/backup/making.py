@@ -43,9 +43,7 @@ async def write_backup(settings: Settings, target: ByteSink, passphrase: str) ->
                 if WrappedKey.__tablename__ in counts:
                     _check_place(settings, database)
             # The open file outlives its name: a backup that is killed leaves no readable copy.
-            opened: list[tuple[str, IO[bytes]]] = [
-                (archive.DATABASE, stack.enter_context(copy.open("rb")))
-            ]
+            opened: list[tuple[str, IO[bytes]]] = [(archive.DATABASE, stack.enter_context(copy.open("rb")))]
         # Keys after the rows: the key of every token that the rows name is there, since a rotation removes no key
         # whose tokens live.
         opened += [(archive.PEPPER, BytesIO(_read_pepper(settings)))]
@@ -142,9 +140,7 @@ def _read_keys(folder: Path) -> list[tuple[str, IO[bytes]]]:
         with contextlib.suppress(FileNotFoundError):  # a rotation removed it
             keys.append((f"{archive.KEYS}/{path.name}", BytesIO(path.read_bytes())))
     if not keys:
-        raise Unavailable(
-            f"There are no signing keys in {folder}: no server has run with these settings."
-        )
+        raise Unavailable(f"There are no signing keys in {folder}: no server has run with these settings.")
     return keys
 
 
@@ -167,6 +163,4 @@ def _read_secret(path: Path, name: str) -> bytes:
     try:
         return path.read_bytes()
     except FileNotFoundError:
-        raise Unavailable(
-            f"There is no {name} at {path}: no server has run with these settings."
-        ) from None
+        raise Unavailable(f"There is no {name} at {path}: no server has run with these settings.") from None

@@ -26,9 +26,7 @@ from botocore.exceptions import (  # pyright: ignore[reportMissingTypeStubs]
     NoCredentialsError,
     PartialCredentialsError,
 )
-from botocore.exceptions import (  # pyright: ignore[reportMissingTypeStubs]
-    ConnectionError as NoConnection,
-)
+from botocore.exceptions import ConnectionError as NoConnection  # pyright: ignore[reportMissingTypeStubs]
 from botocore.session import Session  # pyright: ignore[reportMissingTypeStubs]
 
 from negotiator import __version__, values
@@ -157,9 +155,7 @@ class ObjectRequests:
                 "or AWS_PROFILE."
             ) from fault
         except _UNREACHABLE as fault:
-            raise Unavailable(
-                f"The object store at {self.host} cannot be reached: {_line(fault)}."
-            ) from fault
+            raise Unavailable(f"The object store at {self.host} cannot be reached: {_line(fault)}.") from fault
         except BotoCoreError as fault:
             raise Unavailable(f"The object store cannot be used: {_line(fault)}.") from fault
 
@@ -181,9 +177,7 @@ class ObjectRequests:
             case _ if code in _FORBIDDEN:
                 text = f"The credentials do not allow {fault.operation_name} of {self.location} at {self.host}."
             case _ if code in _OTHER_BYTES:
-                text = (
-                    f"The object store at {self.host} received other bytes than were sent: {code}."
-                )
+                text = f"The object store at {self.host} received other bytes than were sent: {code}."
             case _:
                 reason = f"{code}: {error.get('Message') or 'no reason given'}".rstrip(".")
                 text = f"The object store at {self.host} refuses {self.location}: {reason}."
@@ -312,9 +306,7 @@ class ObjectReader:
             if refused.code == "InvalidRange" and not self._offset:
                 return  # an empty object
             if refused.code in {"412", "PreconditionFailed"}:
-                raise Unavailable(
-                    f"{self._requests.location} was replaced while it was read."
-                ) from None
+                raise Unavailable(f"{self._requests.location} was replaced while it was read.") from None
             raise
         self._offset += len(content)
         self._ready = BytesIO(content)

@@ -86,12 +86,7 @@ def verify_backup(settings: Settings, source: ByteSource, passphrase: str) -> Ma
 
 
 async def restore_backup(
-    settings: Settings,
-    source: ByteSource,
-    passphrase: str,
-    *,
-    replace: bool,
-    erase_again: EraseAgain,
+    settings: Settings, source: ByteSource, passphrase: str, *, replace: bool, erase_again: EraseAgain
 ) -> RestoreResult:
     """Put a backup in the place of the data that these settings name.
 
@@ -143,9 +138,7 @@ class RestorePlaces:
         second = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
         numbered = (f"{second}_{number}" if number else second for number in count())
         return next(
-            each
-            for each in numbered
-            if not any((folder / f"{_ASIDE}{each}").exists() for folder in self.folders())
+            each for each in numbered if not any((folder / f"{_ASIDE}{each}").exists() for folder in self.folders())
         )
 
     def folders(self) -> list[Path]:
@@ -194,18 +187,12 @@ def _unpack(source: ByteSource, passphrase: str, folder: Path) -> Manifest:
     database_copy.check_file(folder / archive.DATABASE)
     with database_copy.open_file(folder / archive.DATABASE) as database:
         if database_copy.revision_of(database) != manifest.schema:
-            raise UnreadableBackup(
-                "The database in the backup is of another schema than its manifest says."
-            )
+            raise UnreadableBackup("The database in the backup is of another schema than its manifest says.")
         if database_copy.count_rows(database) != manifest.counts:
-            raise UnreadableBackup(
-                "The database in the backup has other rows than its manifest says."
-            )
+            raise UnreadableBackup("The database in the backup has other rows than its manifest says.")
         if archive.KEYS_WRAPPING in manifest.members:
             try:
-                check_rows(
-                    SqliteTransaction(database), (folder / archive.KEYS_WRAPPING).read_bytes()
-                )
+                check_rows(SqliteTransaction(database), (folder / archive.KEYS_WRAPPING).read_bytes())
             except UnusableKeyError as fault:
                 raise UnreadableBackup(str(fault)) from None
     check_keys(folder / archive.KEYS)
@@ -243,13 +230,9 @@ async def _replace(settings: Settings, places: RestorePlaces, copy: Path) -> lis
     mark = f"restored {places.stamp}"
     _write_journal(places, moves, mark=mark)
     try:
-        was_there = await database_copy.load_into_postgres(
-            settings.database_url, copy, set_aside=schema, mark=mark
-        )
+        was_there = await database_copy.load_into_postgres(settings.database_url, copy, set_aside=schema, mark=mark)
     except BaseException:
-        with contextlib.suppress(
-            Exception
-        ):  # a journal that stays is looked at by the next command
+        with contextlib.suppress(Exception):  # a journal that stays is looked at by the next command
             await asyncio.to_thread(_finish, settings)
         raise
     await asyncio.to_thread(_finish, settings)
@@ -284,10 +267,7 @@ def _sync_files(paths: Iterable[Path]) -> None:
 
 def _write_journal(places: RestorePlaces, moves: Iterable[FileMove], *, mark: str) -> None:
     """From here on the restore is completed whatever happens; with a mark, if the database has it."""
-    document = {
-        "mark": mark,
-        "moves": [[str(move.before.absolute()), str(move.after.absolute())] for move in moves],
-    }
+    document = {"mark": mark, "moves": [[str(move.before.absolute()), str(move.after.absolute())] for move in moves]}
     temporary = places.journal.with_suffix(".tmp")
     with temporary.open("wb") as file:
         temporary.chmod(0o600)

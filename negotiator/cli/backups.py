@@ -20,16 +20,10 @@ from negotiator.settings import ENV_PREFIX, Settings
 from negotiator.values import timestamp
 
 FileArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="FILE", help="The backup: a file, s3://bucket/key, or - for standard input."
-    ),
+    str, typer.Argument(metavar="FILE", help="The backup: a file, s3://bucket/key, or - for standard input.")
 ]
 PassphraseOption = Annotated[
-    bool,
-    typer.Option(
-        "--passphrase-stdin", help="Read the passphrase from the first line of standard input."
-    ),
+    bool, typer.Option("--passphrase-stdin", help="Read the passphrase from the first line of standard input.")
 ]
 _PIPE: Final = "-"
 _OBJECT: Final = "s3://"
@@ -49,10 +43,7 @@ class NewBackup(ByteSink, Protocol):
 async def backup(
     file: Annotated[
         str,
-        typer.Argument(
-            metavar="FILE",
-            help="A new file; s3://bucket/key in an object store; - for standard output.",
-        ),
+        typer.Argument(metavar="FILE", help="A new file; s3://bucket/key in an object store; - for standard output."),
     ],
     passphrase_stdin: PassphraseOption = False,
     as_json: JsonOption = False,
@@ -75,9 +66,7 @@ async def backup(
 
 
 @async_command
-async def verify(
-    file: FileArgument, passphrase_stdin: PassphraseOption = False, as_json: JsonOption = False
-) -> None:
+async def verify(file: FileArgument, passphrase_stdin: PassphraseOption = False, as_json: JsonOption = False) -> None:
     """Read a whole backup and check it as restore would, without changing anything."""
     settings = load_settings()
     passphrase = _passphrase(settings, from_input=passphrase_stdin)
@@ -91,8 +80,7 @@ async def verify(
 async def restore(
     file: FileArgument,
     replace: Annotated[
-        bool,
-        typer.Option("--replace", help="Move the data that is there aside, and say where it is."),
+        bool, typer.Option("--replace", help="Move the data that is there aside, and say where it is.")
     ] = False,
     passphrase_stdin: PassphraseOption = False,
     as_json: JsonOption = False,
@@ -100,13 +88,8 @@ async def restore(
     """Put a backup in the place of the data, while no server runs on it; it is checked before anything changes."""
     settings = load_settings()
     passphrase = _passphrase(settings, from_input=passphrase_stdin)
-    with (
-        database_faults_explained(settings.database_url),
-        _opened(file, passphrase_stdin) as source,
-    ):
-        done = await restore_backup(
-            settings, source, passphrase, replace=replace, erase_again=erase_again
-        )
+    with database_faults_explained(settings.database_url), _opened(file, passphrase_stdin) as source:
+        done = await restore_backup(settings, source, passphrase, replace=replace, erase_again=erase_again)
     made = done.manifest
     if settings.base_url != made.base_url:
         print_warning(
@@ -120,18 +103,14 @@ async def restore(
     wrapping = settings.keys_secret_file
     if archive.KEYS_WRAPPING in made.members:
         if settings.keys_in == "files":
-            print_warning(
-                f"the backup's signing keys are in the database: set {ENV_PREFIX}KEYS_IN=database"
-            )
+            print_warning(f"the backup's signing keys are in the database: set {ENV_PREFIX}KEYS_IN=database")
         if settings.keys_secret and settings.keys_secret.encode() != wrapping.read_bytes():
             print_warning(
                 f"{ENV_PREFIX}KEYS_SECRET is not the secret of the backup's signing keys: no server starts until it is "
                 f"unset, since the backup's is in {wrapping}; or negotiator keys adopt makes new keys, and tokens void"
             )
     elif settings.keys_in == "database":
-        print_warning(
-            f"the backup's signing keys are files: run negotiator keys import {settings.keys_dir}"
-        )
+        print_warning(f"the backup's signing keys are files: run negotiator keys import {settings.keys_dir}")
     if done.erased_again is None:
         print_warning(
             f"whoever was erased after {timestamp(made.made_at)} is back: there was no audit trail here to read them "
@@ -141,11 +120,7 @@ async def restore(
     if done.erased_again:
         lines.append(f"Erased again, as the audit trail asks: {done.erased_again}.")
     lines += [f"The data that was there is in {place}." for place in done.set_aside]
-    result = _json(made) | {
-        "restored": True,
-        "set_aside": done.set_aside,
-        "erased_again": done.erased_again,
-    }
+    result = _json(made) | {"restored": True, "set_aside": done.set_aside, "erased_again": done.erased_again}
     print_result(result, "\n".join(lines), as_json=as_json)
 
 
@@ -155,13 +130,9 @@ def _passphrase(settings: Settings, *, from_input: bool, is_new: bool = False) -
     elif settings.backup_passphrase:
         passphrase = settings.backup_passphrase
     elif sys.stdin.isatty():
-        passphrase = str(
-            typer.prompt("Passphrase", hide_input=True, confirmation_prompt=is_new, err=True)
-        )
+        passphrase = str(typer.prompt("Passphrase", hide_input=True, confirmation_prompt=is_new, err=True))
     else:
-        raise typer.BadParameter(
-            f"a passphrase is needed: --passphrase-stdin, or {ENV_PREFIX}BACKUP_PASSPHRASE"
-        )
+        raise typer.BadParameter(f"a passphrase is needed: --passphrase-stdin, or {ENV_PREFIX}BACKUP_PASSPHRASE")
     if is_new and len(passphrase) < _SHORTEST:
         raise InvalidRequest(f"A passphrase has at least {_SHORTEST} characters.")
     return passphrase

@@ -69,9 +69,7 @@ def finish_restore(settings: Settings) -> None:
 
 
 @asynccontextmanager
-async def open_store(
-    settings: Settings, *, quiet: bool = False, makes: bool = False
-) -> AsyncGenerator[Store]:
+async def open_store(settings: Settings, *, quiet: bool = False, makes: bool = False) -> AsyncGenerator[Store]:
     """The configured database, migrated and open. `makes` allows a new file, and says so unless it is `quiet`.
 
     Raises `Unavailable` with the reason when it cannot be used, and without `makes` when there is none.
@@ -106,11 +104,7 @@ def database_faults_explained(url: str) -> Generator[None]:
 
 
 async def run_unit(
-    unit: Callable[[Transaction], T],
-    settings: Settings | None = None,
-    *,
-    scrub: bool = False,
-    makes: bool = False,
+    unit: Callable[[Transaction], T], settings: Settings | None = None, *, scrub: bool = False, makes: bool = False
 ) -> T:
     """Run one unit on the database of these settings, by default those of a command, migrating it first.
 
@@ -151,9 +145,7 @@ def require_database(settings: Settings) -> None:
     if not is_missing(url):
         return
     file = _file(url).absolute()
-    if next(
-        filter(Path.exists, file.parents)
-    ).is_dir():  # else opening it says which part of the path is a file
+    if next(filter(Path.exists, file.parents)).is_dir():  # else opening it says which part of the path is a file
         raise Unavailable(
             f"There is no database at {file}{_unread()}. Run this as the user of the server, in the server's folder, "
             "or name its settings with --config or its data with NEGOTIATOR_DATA_DIR. `negotiator serve` or "

@@ -27,10 +27,7 @@ clients_app = typer.Typer(no_args_is_help=True)
 @async_command
 async def create_delegation(
     user: Annotated[str, typer.Option(help="The user's e-mail address.")],
-    scope: Annotated[
-        list[str] | None,
-        typer.Option(help="Scope to grant; may repeat. Default: all eight."),
-    ] = None,
+    scope: Annotated[list[str] | None, typer.Option(help="Scope to grant; may repeat. Default: all eight.")] = None,
     label: Annotated[str, typer.Option(help="What the code is for.")] = "",
     ttl: Annotated[int, typer.Option(help="Seconds until the code expires.")] = 600,
     as_json: JsonOption = False,
@@ -54,12 +51,7 @@ async def create_delegation(
         )
 
     minted = await run_unit(unit, settings)
-    result = {
-        "id": minted.id,
-        "code": minted.code,
-        "scopes": minted.scopes,
-        "expires_at": timestamp(minted.expires_at),
-    }
+    result = {"id": minted.id, "code": minted.code, "scopes": minted.scopes, "expires_at": timestamp(minted.expires_at)}
     print_result(result, minted.code, as_json=as_json)
 
 
@@ -85,11 +77,7 @@ async def revoke_delegation(
 ) -> None:
     """Revoke a code, and everything that an agent obtained by it."""
     await run_unit(lambda tx: delegation.revoke(tx, delegation_id, actor="operator"))
-    print_result(
-        {"id": delegation_id, "revoked": True},
-        f"{delegation_id} is revoked.",
-        as_json=as_json,
-    )
+    print_result({"id": delegation_id, "revoked": True}, f"{delegation_id} is revoked.", as_json=as_json)
 
 
 @clients_app.command("add")
@@ -103,28 +91,19 @@ async def add_client(
         ),
     ] = None,
     scope: Annotated[
-        list[str] | None,
-        typer.Option(help="Scope it may get; may repeat. Default: the usual ones."),
+        list[str] | None, typer.Option(help="Scope it may get; may repeat. Default: the usual ones.")
     ] = None,
-    redirect_uri: Annotated[
-        list[str] | None, typer.Option(help="Exact redirect URI; may repeat.")
-    ] = None,
+    redirect_uri: Annotated[list[str] | None, typer.Option(help="Exact redirect URI; may repeat.")] = None,
     auth_method: Annotated[
-        str | None,
-        typer.Option(help="How it authenticates. Default: by its keys, else by a secret."),
+        str | None, typer.Option(help="How it authenticates. Default: by its keys, else by a secret.")
     ] = None,
-    jwks: Annotated[
-        Path | None, typer.Option(help="File with its public keys, a JWK Set.", exists=True)
-    ] = None,
+    jwks: Annotated[Path | None, typer.Option(help="File with its public keys, a JWK Set.", exists=True)] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Add an OAuth client; its secret, if it has one, is printed once."""
     new = NewClient(
         name,
-        tuple(
-            grant
-            or (oauth_clients.CODE_FLOW_GRANTS if redirect_uri else oauth_clients.USERLESS_GRANTS)
-        ),
+        tuple(grant or (oauth_clients.CODE_FLOW_GRANTS if redirect_uri else oauth_clients.USERLESS_GRANTS)),
         tuple(scope or scope_catalogue.default_scopes(load_settings().services)),
         tuple(redirect_uri or ()),
         auth_method or (oauth_clients.PRIVATE_KEY_JWT if jwks else oauth_clients.SECRET_METHODS[0]),
@@ -140,20 +119,14 @@ def _keys(path: Path) -> str:
     try:
         return client_authentication.read_client_keys(read_object(path.read_bytes()))
     except (KeysRefused, ValueError) as unusable:
-        raise ValidationFailed(
-            [FieldError("/jwks", f"The file is not a JWK Set: {unusable}.")]
-        ) from None
+        raise ValidationFailed([FieldError("/jwks", f"The file is not a JWK Set: {unusable}.")]) from None
 
 
 @clients_app.command("list")
 @async_command
 async def list_clients(as_json: JsonOption = False) -> None:
     """List every client."""
-    print_table(
-        map(oauth_clients.summary, await run_unit(oauth_clients.list_clients)),
-        "No clients.",
-        as_json=as_json,
-    )
+    print_table(map(oauth_clients.summary, await run_unit(oauth_clients.list_clients)), "No clients.", as_json=as_json)
 
 
 @clients_app.command("secret")
@@ -168,13 +141,7 @@ async def change_client_secret(
 
 @clients_app.command("remove")
 @async_command
-async def remove_client(
-    client_id: Annotated[str, typer.Argument(metavar="ID")], as_json: JsonOption = False
-) -> None:
+async def remove_client(client_id: Annotated[str, typer.Argument(metavar="ID")], as_json: JsonOption = False) -> None:
     """Remove a client; its tokens end at once."""
     await run_unit(lambda tx: oauth_clients.remove(tx, client_id))
-    print_result(
-        {"client_id": client_id, "removed": True},
-        f"{client_id} is removed.",
-        as_json=as_json,
-    )
+    print_result({"client_id": client_id, "removed": True}, f"{client_id} is removed.", as_json=as_json)

@@ -12,13 +12,7 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from negotiator.cli.database import load_settings, on_connection, open_store, run_unit
-from negotiator.cli.output import (
-    JsonOption,
-    async_command,
-    exit_with_error,
-    print_result,
-    print_table,
-)
+from negotiator.cli.output import JsonOption, async_command, exit_with_error, print_result, print_table
 from negotiator.cli.tables import stderr_console, stdout_console
 from negotiator.directory import (
     accounts_queries,
@@ -49,8 +43,7 @@ AgentIdArgument = Annotated[str, typer.Argument(metavar="ID", help="The agent's 
 @agents_app.command("list")
 @async_command
 async def list_agents(
-    limit: Annotated[int, typer.Option(min=1, max=10_000, help="How many agents.")] = 100,
-    as_json: JsonOption = False,
+    limit: Annotated[int, typer.Option(min=1, max=10_000, help="How many agents.")] = 100, as_json: JsonOption = False
 ) -> None:
     """List the newest agents. Unverified values are only claims."""
     rows = await run_unit(lambda tx: accounts_queries.newest(tx, limit))
@@ -75,14 +68,10 @@ async def vet_agent(
 async def revoke_agent(agent_id: AgentIdArgument, as_json: JsonOption = False) -> None:
     """Revoke an agent: its keys and tokens end at once, its proven identities become free."""
     await run_unit(lambda tx: accounts_queries.revoke(tx, agent_id, actor="operator"))
-    print_result(
-        {"client_id": agent_id, "revoked": True}, f"{agent_id} is revoked.", as_json=as_json
-    )
+    print_result({"client_id": agent_id, "revoked": True}, f"{agent_id} is revoked.", as_json=as_json)
 
 
-submissions_app = typer.Typer(
-    no_args_is_help=True, help="Changes to the catalogue that agents propose."
-)
+submissions_app = typer.Typer(no_args_is_help=True, help="Changes to the catalogue that agents propose.")
 
 SubmissionIdArgument = Annotated[str, typer.Argument(metavar="ID", help="The submission's id.")]
 NoteOption = Annotated[str, typer.Option(help="Text for the submitter.")]
@@ -91,24 +80,17 @@ NoteOption = Annotated[str, typer.Option(help="Text for the submitter.")]
 @submissions_app.command("list")
 @async_command
 async def list_submissions(
-    status: Annotated[
-        str, typer.Option(help=f"One of {', '.join(SUBMISSION_STATUSES)}, or all.")
-    ] = "pending",
+    status: Annotated[str, typer.Option(help=f"One of {', '.join(SUBMISSION_STATUSES)}, or all.")] = "pending",
     limit: Annotated[int, typer.Option(min=1, max=10_000, help="How many.")] = 100,
     as_json: JsonOption = False,
 ) -> None:
     """List submissions, oldest first, with the checks that flagged them."""
     if status not in (*SUBMISSION_STATUSES, "all"):
-        exit_with_error(
-            f"No state {status}; it is one of {', '.join(SUBMISSION_STATUSES)}, or all.", 2
-        )
+        exit_with_error(f"No state {status}; it is one of {', '.join(SUBMISSION_STATUSES)}, or all.", 2)
     base, selected_status = load_settings().base_url, None if status == "all" else status
 
     def unit(tx: Transaction) -> list[dict[str, Any]]:
-        return [
-            _line(tx, row, base)
-            for row in submissions_queries.queue(tx, status=selected_status, limit=limit)
-        ]
+        return [_line(tx, row, base) for row in submissions_queries.queue(tx, status=selected_status, limit=limit)]
 
     print_table(await run_unit(unit), "No submissions.", as_json=as_json)
 
@@ -130,9 +112,7 @@ async def show_submission(key: SubmissionIdArgument, as_json: JsonOption = False
 
 @submissions_app.command("approve")
 @async_command
-async def approve_submission(
-    key: SubmissionIdArgument, note: NoteOption = "", as_json: JsonOption = False
-) -> None:
+async def approve_submission(key: SubmissionIdArgument, note: NoteOption = "", as_json: JsonOption = False) -> None:
     """Approve a submission and publish it at once."""
     row = await run_unit(lambda tx: submissions_transitions.approve(tx, key, note=note))
     _print_submission(row, f"{key} is approved: {row.tool}.", as_json=as_json)
@@ -148,9 +128,7 @@ async def reject_submission(
 ) -> None:
     """Reject a submission; the submitter may appeal once."""
     _check_reason(reason)
-    row = await run_unit(
-        lambda tx: submissions_transitions.reject(tx, key, reason=reason, note=note)
-    )
+    row = await run_unit(lambda tx: submissions_transitions.reject(tx, key, reason=reason, note=note))
     _print_submission(row, f"{key} is rejected: {reason}.", as_json=as_json)
 
 
@@ -165,9 +143,7 @@ async def request_changes(
     """Send a submission back to its submitter for changes."""
     if reason:
         _check_reason(reason)
-    row = await run_unit(
-        lambda tx: submissions_transitions.send_back(tx, key, note=note, reason=reason or None)
-    )
+    row = await run_unit(lambda tx: submissions_transitions.send_back(tx, key, note=note, reason=reason or None))
     _print_submission(row, f"{key} waits for changes.", as_json=as_json)
 
 
@@ -213,18 +189,14 @@ MessageOption = Annotated[str, typer.Option(help="Text shown to readers of the t
 @reports_app.command("list")
 @async_command
 async def list_reports(
-    tool: Annotated[
-        str | None, typer.Option(help="Only reports about this tool, by its id.")
-    ] = None,
+    tool: Annotated[str | None, typer.Option(help="Only reports about this tool, by its id.")] = None,
     everything: Annotated[bool, typer.Option("--all", help="Include settled reports.")] = False,
     limit: Annotated[int, typer.Option(min=1, max=10_000, help="How many.")] = 100,
     as_json: JsonOption = False,
 ) -> None:
     """List open reports, oldest first, with their weight. Details are text from outside."""
     status = None if everything else "open"
-    found = await run_unit(
-        lambda tx: reports_queries.list_reports(tx, tool=tool, status=status, limit=limit)
-    )
+    found = await run_unit(lambda tx: reports_queries.list_reports(tx, tool=tool, status=status, limit=limit))
     rows = (
         {
             "id": row.id,
@@ -243,9 +215,7 @@ async def list_reports(
 
 @tools_app.command("quarantine")
 @async_command
-async def quarantine_tool(
-    key: ToolKeyArgument, message: MessageOption = "", as_json: JsonOption = False
-) -> None:
+async def quarantine_tool(key: ToolKeyArgument, message: MessageOption = "", as_json: JsonOption = False) -> None:
     """Hide a tool from search until it is released or deleted."""
     tool = await run_unit(lambda tx: reports_queries.quarantine(tx, key, message=message))
     _print_tool(tool, f"{tool.id} is withheld.", as_json=as_json)
@@ -261,9 +231,7 @@ async def release_tool(key: ToolKeyArgument, as_json: JsonOption = False) -> Non
 
 @tools_app.command("delete")
 @async_command
-async def delete_tool(
-    key: ToolKeyArgument, message: MessageOption = "", as_json: JsonOption = False
-) -> None:
+async def delete_tool(key: ToolKeyArgument, message: MessageOption = "", as_json: JsonOption = False) -> None:
     """Delete a tool for good. A tombstone keeps its id and slug from being reused."""
     tool = await run_unit(lambda tx: reports_queries.remove(tx, key, message=message))
     _print_tool(tool, f"{tool.id} is deleted.", as_json=as_json)
@@ -297,24 +265,18 @@ async def import_entries(
     if not_imported:
         print_table(map(_outcome_row, not_imported), "", as_json=False)
     summary = ", ".join(f"{number} {action}" for action, number in sorted(counts.items()))
-    print_result(
-        None, f"{'Would be: ' if dry_run else ''}{summary or 'nothing to import'}", as_json=False
-    )
+    print_result(None, f"{'Would be: ' if dry_run else ''}{summary or 'nothing to import'}", as_json=False)
 
 
 async def _import(store: Store, file: Path, *, dry: bool, quiet: bool) -> list[ImportOutcome]:
     outcomes: list[ImportOutcome] = []
     entries = list(exchange_files.read_file(file))
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(
-        *columns, console=stderr_console, disable=quiet or not stdout_console.is_terminal
-    ) as bar:
+    with Progress(*columns, console=stderr_console, disable=quiet or not stdout_console.is_terminal) as bar:
         task = bar.add_task("Importing", total=len(entries))
         for batch in exchange_files.batches(iter(entries)):
             try:
-                outcomes += await store.write(
-                    lambda tx, batch=batch: exchange_import.import_batch(tx, batch, dry=dry)
-                )
+                outcomes += await store.write(lambda tx, batch=batch: exchange_import.import_batch(tx, batch, dry=dry))
             except DryRunRollback as undone:
                 outcomes += undone.outcomes
             bar.advance(task, len(batch))
@@ -345,9 +307,7 @@ async def index_tools(as_json: JsonOption = False) -> None:
     counted = Counter[str]()
     columns = (TextColumn("Tools"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     async with open_store(settings) as store:
-        with Progress(
-            *columns, console=stderr_console, disable=not stderr_console.is_terminal
-        ) as bar:
+        with Progress(*columns, console=stderr_console, disable=not stderr_console.is_terminal) as bar:
             task = bar.add_task("", total=await store.read(catalogue_queries.count_tools))
 
             def done(rows: int) -> None:
@@ -356,11 +316,7 @@ async def index_tools(as_json: JsonOption = False) -> None:
 
             await DatabaseSearch(store).catch_up(done)
     await on_connection(settings.database_url, analyze_tool_rows)
-    print_result(
-        {"indexed": counted["indexed"]},
-        f"{counted['indexed']} tools have a new search row.",
-        as_json=as_json,
-    )
+    print_result({"indexed": counted["indexed"]}, f"{counted['indexed']} tools have a new search row.", as_json=as_json)
 
 
 directory_app = typer.Typer(no_args_is_help=True)

@@ -28,16 +28,12 @@ _TEXT_COLUMN: Final = 21
 
 @async_command
 async def doctor(
-    mail_to: Annotated[
-        str, typer.Option(metavar="EMAIL", help="Send one trial mail to this address.")
-    ] = "",
+    mail_to: Annotated[str, typer.Option(metavar="EMAIL", help="Send one trial mail to this address.")] = "",
     machines: Annotated[int, typer.Option(min=1, help="How many machines share the database.")] = 1,
     workers: Annotated[
         int,
         typer.Option(
-            min=0,
-            help="How many workers each machine has.",
-            show_default="those of the server that runs here",
+            min=0, help="How many workers each machine has.", show_default="those of the server that runs here"
         ),
     ] = 0,
     as_json: JsonOption = False,
@@ -104,12 +100,7 @@ def _wrapped(text: str, first: str, indent: str, width: int) -> list[str]:
     if not width:
         return [f"{first}{text}"]
     return textwrap.wrap(
-        text,
-        width,
-        initial_indent=first,
-        subsequent_indent=indent,
-        break_long_words=False,
-        break_on_hyphens=False,
+        text, width, initial_indent=first, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
     )
 
 

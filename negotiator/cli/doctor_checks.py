@@ -29,12 +29,7 @@ from negotiator.cli.output import counted, reason_of
 from negotiator.cli.running_servers import running_servers
 from negotiator.compose.assistant import build_embedder
 from negotiator.compose.base_address import difference, is_loopback
-from negotiator.compose.shared_secrets import (
-    fault_of,
-    load_pepper,
-    missing_secret,
-    open_keyring,
-)
+from negotiator.compose.shared_secrets import fault_of, load_pepper, missing_secret, open_keyring
 from negotiator.directory import search_rows as directory_rows
 from negotiator.directory.database_search import AWAITED
 from negotiator.discovery.health_routes import HEALTH_PATH
@@ -123,9 +118,7 @@ async def check_settings(patient: Patient) -> list[Finding]:
         text = "no file and no variable: all settings have their defaults"
         found.append(Finding("settings", "ok", text))
     found += [
-        Finding(
-            "settings", "warning", f"{path} is not readable by this user", "Run this as another."
-        )
+        Finding("settings", "warning", f"{path} is not readable by this user", "Run this as another.")
         for path in sources.unreadable
     ]
     return found
@@ -215,9 +208,7 @@ async def check_descriptors(patient: Patient) -> list[Finding]:
     text = f"at most {most} open files (soft limit {soft}, which the server raises)"
     if bounds.within(most) != bounds:
         text = f"{text} are too few for {bounds.connections} connections per worker"
-        return [
-            Finding("files", "warning", text, "Raise the hard limit (LimitNOFILE=, ulimit -Hn).")
-        ]
+        return [Finding("files", "warning", text, "Raise the hard limit (LimitNOFILE=, ulimit -Hn).")]
     return [Finding("files", "ok", text)]
 
 
@@ -252,11 +243,7 @@ async def check_database(patient: Patient) -> list[Finding]:
     url = patient.settings.database_url
     name = make_url(url).render_as_string()
     if is_missing(url):
-        return [
-            Finding(
-                "database", "warning", f"{name} does not exist yet", "negotiator serve makes it."
-            )
-        ]
+        return [Finding("database", "warning", f"{name} does not exist yet", "negotiator serve makes it.")]
     try:
         found, newest = await asyncio.to_thread(_revisions, url)
     except Exception as fault:  # whatever the driver raises means that it cannot be used
@@ -273,9 +260,7 @@ async def check_database(patient: Patient) -> list[Finding]:
             if found == newest:
                 findings.append(await _memory_search(patient.settings, store))
                 findings.append(await _directory_search(patient.settings, store))
-            findings.append(
-                connections_needed(patient, await store.read(lambda tx: tx.one(_ALLOWED)) or 0)
-            )
+            findings.append(connections_needed(patient, await store.read(lambda tx: tx.one(_ALLOWED)) or 0))
             if patient.settings.replica_url:
                 findings.append(await _replica(patient.settings.replica_url, store))
     if found == newest:
@@ -316,9 +301,7 @@ async def _directory_search(settings: Settings, store: Store) -> Finding:
     text = "searched in the database, by words" + (" and pgvector" if has_vectors else " alone")
     if latest - reached > AWAITED:
         advice = "Servers put them in the background; or: negotiator directory index"
-        return Finding(
-            "tools", "warning", f"{text}; {latest - reached} changes are not in it", advice
-        )
+        return Finding("tools", "warning", f"{text}; {latest - reached} changes are not in it", advice)
     advice = "" if has_vectors else "Install pgvector, then: negotiator directory index"
     return Finding("tools", "ok", text, advice)
 
@@ -419,9 +402,7 @@ async def check_redis(patient: Patient) -> list[Finding]:
         if patient.settings.is_redis_cluster:
             return [await _cluster(where, client)]
     except (RedisError, OSError) as fault:
-        return [
-            Finding("redis", "fault", f"{where}: {reason_of(fault)}", "Mend NEGOTIATOR_REDIS_URL.")
-        ]
+        return [Finding("redis", "fault", f"{where}: {reason_of(fault)}", "Mend NEGOTIATOR_REDIS_URL.")]
     finally:
         await client.aclose()
     return [Finding("redis", "ok", f"{where} answers")]
@@ -472,23 +453,14 @@ async def check_advisor(patient: Patient) -> list[Finding]:
     if not settings.advisor_url:
         return [Finding("advisor", "ok", "not set up: advice is worded by Negotiator itself")]
     where = f"{settings.advisor_model} at {urlsplit(settings.advisor_url).hostname}"
-    advisor = build_advisor(
-        settings.advisor_url, key=settings.advisor_key, model=settings.advisor_model
-    )
+    advisor = build_advisor(settings.advisor_url, key=settings.advisor_key, model=settings.advisor_model)
     try:
         worded = await advisor.word(WordingRequest({"/line": _LINE}, "A trial", seconds=_SECONDS))
         works, _, fault = advisor.check().partition(": ")
     finally:
         await advisor.close()
     if works != "ok":
-        return [
-            Finding(
-                "advisor",
-                "fault",
-                f"{where}: {fault}",
-                "Mend NEGOTIATOR_ADVISOR_URL, _KEY or _MODEL.",
-            )
-        ]
+        return [Finding("advisor", "fault", f"{where}: {fault}", "Mend NEGOTIATOR_ADVISOR_URL, _KEY or _MODEL.")]
     if worded.by == "engine":
         text, advice = f"{where} answers, but unusably", "Try another model."
         return [Finding("advisor", "warning", text, advice)]
@@ -503,11 +475,7 @@ async def check_embedding(patient: Patient) -> list[Finding]:
             await embedder.embed([_LINE])
     except Refusal as refusal:
         text = refusal.detail or refusal.description
-        return [
-            Finding(
-                "embedding", "fault", f"{embedder.model}: {text}", "Mend NEGOTIATOR_EMBEDDING_URL."
-            )
-        ]
+        return [Finding("embedding", "fault", f"{embedder.model}: {text}", "Mend NEGOTIATOR_EMBEDDING_URL.")]
     finally:
         await embedder.close()
     if embedder.lesser:
@@ -548,12 +516,7 @@ async def check_address(patient: Patient) -> list[Finding]:
         found.append(_version(base, str(version)))
         bad = {part: said for part, said in checks.items() if not str(said).startswith(_WELL)}
         found += [
-            Finding(
-                "health",
-                "fault" if said == "down" else "warning",
-                f"{part}: {said}",
-                "See its log.",
-            )
+            Finding("health", "fault" if said == "down" else "warning", f"{part}: {said}", "See its log.")
             for part, said in bad.items()
         ]
         if date := answer.headers.get("date"):
@@ -566,23 +529,15 @@ def _transport_security(base: str) -> list[Finding]:
     parts = urlsplit(base)
     if parts.scheme == "https" or is_loopback(parts.hostname or ""):
         return []
-    text = (
-        f"{base} is not on this machine and has no TLS: passwords and tokens can be read on the way"
-    )
-    return [
-        Finding(
-            "https", "warning", text, "Put a proxy with TLS in front and name its https address."
-        )
-    ]
+    text = f"{base} is not on this machine and has no TLS: passwords and tokens can be read on the way"
+    return [Finding("https", "warning", text, "Put a proxy with TLS in front and name its https address.")]
 
 
 def _unreachable(base: str, fault: Exception) -> Finding:
     text = f"{base} is not reachable: {reason_of(fault) or type(fault).__name__}"
     own = any(server.base_url == base for server in running_servers())
     if own or not is_loopback(urlsplit(base).hostname or ""):
-        advice = (
-            "Look at DNS, the firewall, the proxy and its certificate, and whether the server runs."
-        )
+        advice = "Look at DNS, the firewall, the proxy and its certificate, and whether the server runs."
         return Finding("address", "fault", text, advice)
     return Finding("address", "warning", text, "No server runs: negotiator serve starts one.")
 
@@ -604,10 +559,7 @@ async def _through_proxies(settings: Settings, http: httpx2.AsyncClient) -> list
     if answer.status_code != 200:
         text = f"{settings.base_url} is served with another secret"
         return [Finding("proxy", "warning", text, "Run this with the settings of the server.")]
-    return [
-        *passed_on(settings.base_url, answer.json()),
-        await _socket(settings.base_url, probe_path(pepper)),
-    ]
+    return [*passed_on(settings.base_url, answer.json()), await _socket(settings.base_url, probe_path(pepper))]
 
 
 def passed_on(base: str, arrived: ArrivedRequest) -> list[Finding]:
@@ -640,9 +592,7 @@ async def _socket(base: str, path: str) -> Finding:
         advice = "Let the proxy pass Upgrade and Connection (nginx: proxy_http_version 1.1 and both headers)."
         return Finding("sockets", "warning", text, advice)
     if word != PROBE_WORD:
-        return Finding(
-            "sockets", "warning", "another program answers WebSockets", "Look at the proxy."
-        )
+        return Finding("sockets", "warning", "another program answers WebSockets", "Look at the proxy.")
     return Finding("sockets", "ok", "WebSockets pass")
 
 

@@ -27,9 +27,7 @@ _WORDS: Final = {"battle_plans": "plans", "cue_examples": "examples", "tool_repo
 async def erase_user(
     email: Annotated[str, typer.Argument(help="The user's e-mail address, or their id.")],
     yes: YesOption = False,
-    last: Annotated[
-        bool, typer.Option("--last", help="Erase them even if no administrator is left then.")
-    ] = False,
+    last: Annotated[bool, typer.Option("--last", help="Erase them even if no administrator is left then.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Delete an account with its agents and everything they own; tokens and sessions end at once."""
@@ -37,16 +35,12 @@ async def erase_user(
     def find(tx: Transaction) -> User:
         by_id = email.startswith("usr_")
         user = (
-            user_queries.by_id(tx, email)
-            if by_id
-            else user_queries.by_email(tx, user_queries.normalise_email(email))
+            user_queries.by_id(tx, email) if by_id else user_queries.by_email(tx, user_queries.normalise_email(email))
         )
         if user is None:
             raise NotFound(f"There is no user {email}.")
         if not last and user_queries.is_only_administrator(tx, user.id):
-            raise Conflict(
-                "They are the only administrator. Make somebody else one first, or add --last."
-            )
+            raise Conflict("They are the only administrator. Make somebody else one first, or add --last.")
         return user
 
     await _erase(
@@ -108,9 +102,5 @@ def _summary(erased: ErasedPrincipal) -> str:
     """What belongs to them in words, such as `2 agents, 5 negotiations`."""
     agents = len([agent for agent in erased.agents if agent != erased.id])
     counts = {"agents": agents, **erased.rows}
-    parts = [
-        counted(number, _WORDS.get(table, table).replace("_", " "))
-        for table, number in counts.items()
-        if number
-    ]
+    parts = [counted(number, _WORDS.get(table, table).replace("_", " ")) for table, number in counts.items() if number]
     return ", ".join(parts) or "nothing else"

@@ -7,13 +7,7 @@ import orjson
 import typer
 
 from negotiator import __version__, audit
-from negotiator.cli.database import (
-    is_missing,
-    load_settings,
-    open_store,
-    require_database,
-    run_unit,
-)
+from negotiator.cli.database import is_missing, load_settings, open_store, require_database, run_unit
 from negotiator.cli.output import JsonOption, async_command, print_result, print_table
 from negotiator.compose import shared_secrets
 from negotiator.directory import exchange_import
@@ -27,27 +21,17 @@ keys_app = typer.Typer(no_args_is_help=True)
 
 def demo(
     url: Annotated[
-        str,
-        typer.Option(
-            help="A running server with the same settings as this command. Default: a server of its own."
-        ),
+        str, typer.Option(help="A running server with the same settings as this command. Default: a server of its own.")
     ] = "",
     verbose: Annotated[
-        bool,
-        typer.Option("--verbose", help="Show each request of a longer run, chapter by chapter."),
+        bool, typer.Option("--verbose", help="Show each request of a longer run, chapter by chapter.")
     ] = False,
     keep: Annotated[
-        bool,
-        typer.Option(
-            "--keep", help="Fill a database with four example negotiations instead, and serve it."
-        ),
+        bool, typer.Option("--keep", help="Fill a database with four example negotiations instead, and serve it.")
     ] = False,
     folder: Annotated[
         Path | None,
-        typer.Argument(
-            help="With --keep: the folder of the database.",
-            show_default="`demo` in the data folder",
-        ),
+        typer.Argument(help="With --keep: the folder of the database.", show_default="`demo` in the data folder"),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -71,8 +55,7 @@ async def migrate_database(as_json: JsonOption = False) -> None:
 
 @async_command
 async def audit_trail(
-    limit: Annotated[int, typer.Option(min=1, max=10_000, help="How many events.")] = 50,
-    as_json: JsonOption = False,
+    limit: Annotated[int, typer.Option(min=1, max=10_000, help="How many events.")] = 50, as_json: JsonOption = False
 ) -> None:
     """List the newest identity events, newest first."""
     events = await run_unit(lambda tx: audit.latest_events(tx, limit))
@@ -97,11 +80,7 @@ async def print_openapi(as_json: JsonOption = False) -> None:
     )
 
     document = openapi.openapi_document(build_application(load_settings()).service, __version__)
-    print_result(
-        document,
-        orjson.dumps(document, option=orjson.OPT_INDENT_2).decode(),
-        as_json=as_json,
-    )
+    print_result(document, orjson.dumps(document, option=orjson.OPT_INDENT_2).decode(), as_json=as_json)
 
 
 @keys_app.command("list")
@@ -120,12 +99,7 @@ async def list_keys(as_json: JsonOption = False) -> None:
         family = ring.family(algorithm)
         states = [*("retired" for _ in family[2:]), "current", "next"]
         rows += [
-            {
-                "kid": key.kid,
-                "algorithm": algorithm,
-                "state": state,
-                "made_at": timestamp(key.made_at),
-            }
+            {"kid": key.kid, "algorithm": algorithm, "state": state, "made_at": timestamp(key.made_at)}
             for key, state in zip(family, states, strict=True)
         ]
     print_table(rows, "No keys.", as_json=as_json)
@@ -162,10 +136,7 @@ async def remove_key(
 async def import_keys(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of the PEM files.")],
     replace: Annotated[
-        bool,
-        typer.Option(
-            "--replace", help="Delete the keys that the database has. Stop all servers before."
-        ),
+        bool, typer.Option("--replace", help="Delete the keys that the database has. Stop all servers before.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -183,9 +154,7 @@ async def import_keys(
 @keys_app.command("export")
 @async_command
 async def export_keys(
-    folder: Annotated[
-        Path, typer.Argument(metavar="FOLDER", help="A folder without keys; made if missing.")
-    ],
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="A folder without keys; made if missing.")],
     as_json: JsonOption = False,
 ) -> None:
     """Move the signing keys from the database into files, not encrypted; then set KEYS_IN=files on every machine."""

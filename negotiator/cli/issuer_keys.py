@@ -44,9 +44,7 @@ def read_keys(path: Path, algorithms: Sequence[str], *, named: bool) -> str:
     return text
 
 
-async def check_published(
-    jwks_uri: str, algorithms: Sequence[str], *, named: bool, allow_loopback: bool
-) -> None:
+async def check_published(jwks_uri: str, algorithms: Sequence[str], *, named: bool, allow_loopback: bool) -> None:
     """Refuse keys at a URL as `read_keys` does; warn when they cannot be read now."""
     fetcher = Fetcher(allow_loopback=allow_loopback)
     try:

@@ -6,13 +6,7 @@ from typing import Annotated
 import typer
 
 from negotiator.cli.database import load_settings, run_unit
-from negotiator.cli.output import (
-    JsonOption,
-    async_command,
-    print_result,
-    print_table,
-    print_warning,
-)
+from negotiator.cli.output import JsonOption, async_command, print_result, print_table, print_warning
 from negotiator.errors import FieldError, ValidationFailed
 from negotiator.store.statement import Transaction
 from negotiator.trust import issuer_queries
@@ -20,9 +14,7 @@ from negotiator.trust.issuers import ALGORITHMS, Issuer, check_algorithms
 
 issuers_app = typer.Typer(no_args_is_help=True)
 
-IssuerArgument = Annotated[
-    str, typer.Argument(metavar="ISSUER", help="The issuer identifier, byte for byte.")
-]
+IssuerArgument = Annotated[str, typer.Argument(metavar="ISSUER", help="The issuer identifier, byte for byte.")]
 
 
 @issuers_app.command("add")
@@ -30,39 +22,21 @@ IssuerArgument = Annotated[
 async def add_issuer(
     issuer: IssuerArgument,
     jwks_file: Annotated[
-        Path | None,
-        typer.Option(exists=True, dir_okay=False, help="The issuer's keys, as a file."),
+        Path | None, typer.Option(exists=True, dir_okay=False, help="The issuer's keys, as a file.")
     ] = None,
     jwks_url: Annotated[str, typer.Option(help="URL of the issuer's keys.")] = "",
-    discover: Annotated[
-        bool,
-        typer.Option("--discover", help="Find the keys through the issuer's metadata."),
-    ] = False,
-    algorithm: Annotated[
-        list[str] | None, typer.Option(help="Signature algorithm; may repeat.")
-    ] = None,
-    client_id: Annotated[
-        list[str] | None,
-        typer.Option(help="Client id that assertions may name; may repeat."),
-    ] = None,
-    scope: Annotated[
-        list[str] | None,
-        typer.Option(help="Scope that its users' agents may get; may repeat."),
-    ] = None,
+    discover: Annotated[bool, typer.Option("--discover", help="Find the keys through the issuer's metadata.")] = False,
+    algorithm: Annotated[list[str] | None, typer.Option(help="Signature algorithm; may repeat.")] = None,
+    client_id: Annotated[list[str] | None, typer.Option(help="Client id that assertions may name; may repeat.")] = None,
+    scope: Annotated[list[str] | None, typer.Option(help="Scope that its users' agents may get; may repeat.")] = None,
     email_domain: Annotated[
         list[str] | None, typer.Option(help="E-mail domain that it may assert; may repeat.")
     ] = None,
     email_verifier: Annotated[
-        bool,
-        typer.Option("--email-verifier", help="Trust its verified e-mail addresses."),
+        bool, typer.Option("--email-verifier", help="Trust its verified e-mail addresses.")
     ] = False,
-    max_auth_age: Annotated[
-        int | None, typer.Option(min=1, help="Most seconds since the user's sign-in.")
-    ] = None,
-    tenanted: Annotated[
-        bool,
-        typer.Option("--tenanted", help="Its subjects are unique only within a tenant."),
-    ] = False,
+    max_auth_age: Annotated[int | None, typer.Option(min=1, help="Most seconds since the user's sign-in.")] = None,
+    tenanted: Annotated[bool, typer.Option("--tenanted", help="Its subjects are unique only within a tenant.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Trust an identity provider, or change how it is trusted."""
@@ -88,22 +62,16 @@ async def add_issuer(
 
     def unit(tx: Transaction) -> None:
         own = settings.base_url
-        issuer_queries.add(
-            tx, configured_issuer, own=own, allow_loopback=loopback, discovered=found
-        )
+        issuer_queries.add(tx, configured_issuer, own=own, allow_loopback=loopback, discovered=found)
 
     issuer_queries.check_issuer(configured_issuer, own=settings.base_url, allow_loopback=loopback)
     if discover:
         found = await issuer_keys.discover(issuer, allow_loopback=loopback)
     if published := jwks_url or found:
-        await issuer_keys.check_published(
-            published, algorithms, named=named, allow_loopback=loopback
-        )
+        await issuer_keys.check_published(published, algorithms, named=named, allow_loopback=loopback)
     await run_unit(unit, makes=True)
     if not client_id:
-        print_warning(
-            "without --client-id, an assertion of this issuer for any client registers an agent"
-        )
+        print_warning("without --client-id, an assertion of this issuer for any client registers an agent")
     key_source = f" Its keys are at {found}{issuer_keys.elsewhere(issuer, found)}." if found else ""
     result = issuer_queries.summary(configured_issuer) | ({"jwks_uri": found} if found else {})
     print_result(result, f"{issuer} is trusted.{key_source}", as_json=as_json)
@@ -125,11 +93,7 @@ async def list_issuers(as_json: JsonOption = False) -> None:
 async def remove_issuer(issuer: IssuerArgument, as_json: JsonOption = False) -> None:
     """Stop trusting an issuer; every token issued on its assertions ends at once."""
     await run_unit(lambda tx: issuer_queries.remove(tx, issuer))
-    print_result(
-        {"issuer": issuer, "removed": True},
-        f"{issuer} is not trusted any more.",
-        as_json=as_json,
-    )
+    print_result({"issuer": issuer, "removed": True}, f"{issuer} is not trusted any more.", as_json=as_json)
 
 
 @issuers_app.command("revoke")
@@ -137,16 +101,12 @@ async def remove_issuer(issuer: IssuerArgument, as_json: JsonOption = False) -> 
 async def revoke_subject(
     issuer: IssuerArgument,
     subject: Annotated[str, typer.Argument(help="The person's `sub` at the issuer.")],
-    tenant: Annotated[
-        str, typer.Option(help="The person's tenant, at an issuer that has them.")
-    ] = "",
+    tenant: Annotated[str, typer.Option(help="The person's tenant, at an issuer that has them.")] = "",
     as_json: JsonOption = False,
 ) -> None:
     """Revoke everything that one person's agents hold, unused assertions included."""
 
-    from negotiator.users import (
-        identity_matching,  # imported here: it loads what verifies assertions
-    )
+    from negotiator.users import identity_matching  # imported here: it loads what verifies assertions
 
     def unit(tx: Transaction) -> bool:
         issuer_queries.revoke_subject(tx, issuer, subject, tenant=tenant)

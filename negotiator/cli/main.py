@@ -23,18 +23,14 @@ class CommandPlace(NamedTuple):
 COMMANDS: Final = {
     "serve": CommandPlace("serve", "serve", "Serve the API and the pages."),
     "doctor": CommandPlace(
-        "doctor",
-        "doctor",
-        "Check settings, folders, keys, database, address, proxy, clocks, mail and models.",
+        "doctor", "doctor", "Check settings, folders, keys, database, address, proxy, clocks, mail and models."
     ),
     "demo": CommandPlace("installation", "demo", "Tell one negotiation on a real server."),
     "users": CommandPlace("erasure", "users_app", "User accounts."),
     "issuers": CommandPlace("issuers", "issuers_app", "Trusted identity providers."),
     "agents": CommandPlace("erasure", "agents_app", "Agents of both services."),
     "delegations": CommandPlace(
-        "delegations_and_clients",
-        "delegations_app",
-        "Codes by which users let agents work for them.",
+        "delegations_and_clients", "delegations_app", "Codes by which users let agents work for them."
     ),
     "clients": CommandPlace("delegations_and_clients", "clients_app", "OAuth clients."),
     "directory": CommandPlace("directory", "directory_app", "The AI tools directory."),
@@ -42,20 +38,12 @@ COMMANDS: Final = {
     "keys": CommandPlace("installation", "keys_app", "Signing keys."),
     "audit": CommandPlace("installation", "audit_trail", "List the newest identity events."),
     "backup": CommandPlace(
-        "backups",
-        "backup",
-        "Write database, signing keys, pepper and unsent mails into one encrypted file.",
+        "backups", "backup", "Write database, signing keys, pepper and unsent mails into one encrypted file."
     ),
     "verify": CommandPlace("backups", "verify", "Read a whole backup and check it."),
-    "restore": CommandPlace(
-        "backups", "restore", "Put a backup in the place of the data, while no server runs."
-    ),
-    "migrate": CommandPlace(
-        "installation", "migrate_database", "Migrate the database to the newest schema."
-    ),
-    "openapi": CommandPlace(
-        "installation", "print_openapi", "Print the OpenAPI description of this configuration."
-    ),
+    "restore": CommandPlace("backups", "restore", "Put a backup in the place of the data, while no server runs."),
+    "migrate": CommandPlace("installation", "migrate_database", "Migrate the database to the newest schema."),
+    "openapi": CommandPlace("installation", "print_openapi", "Print the OpenAPI description of this configuration."),
 }
 """Every command and topic of `negotiator`, in the order of the help."""
 
@@ -89,12 +77,7 @@ def load(name: str) -> TyperCommand | TyperGroup:
     return cast("TyperCommand", typer.main.get_command(holder))
 
 
-app = typer.Typer(
-    cls=CommandTree,
-    no_args_is_help=True,
-    invoke_without_command=True,
-    pretty_exceptions_enable=False,
-)
+app = typer.Typer(cls=CommandTree, no_args_is_help=True, invoke_without_command=True, pretty_exceptions_enable=False)
 
 
 @app.callback()
@@ -109,10 +92,7 @@ def choose_settings(
     ] = None,
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
     verbose: Annotated[
-        bool,
-        typer.Option(
-            "--verbose", "-v", help="With --version: also where code, settings and data are."
-        ),
+        bool, typer.Option("--verbose", "-v", help="With --version: also where code, settings and data are.")
     ] = False,
 ) -> None:
     """Negotiator: a negotiation assistant server for AI agents."""

@@ -27,22 +27,16 @@ _MAX_TEXT = 80
 @async_command
 async def reembed_memories(as_json: JsonOption = False) -> None:
     """Embed every memory with the model in use; can be interrupted and started again."""
-    from negotiator.compose.assistant import (
-        build_embedder,  # imported here, because it loads half of the service
-    )
+    from negotiator.compose.assistant import build_embedder  # imported here, because it loads half of the service
 
     settings = load_settings()
     model = MemoryEmbedder(build_embedder(settings))
     columns = (TextColumn("Memories"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     try:
         async with open_store(settings) as store:
-            with Progress(
-                *columns, console=stderr_console, disable=not stderr_console.is_terminal
-            ) as bar:
+            with Progress(*columns, console=stderr_console, disable=not stderr_console.is_terminal) as bar:
                 task = bar.add_task("")
-                done = await reembed_all(
-                    store, model, lambda now, total: bar.update(task, completed=now, total=total)
-                )
+                done = await reembed_all(store, model, lambda now, total: bar.update(task, completed=now, total=total))
     finally:
         await model.close()
     name = model.embedder.model
@@ -113,9 +107,7 @@ async def quarantine_memories(
 ) -> None:
     """Quarantine everything that a client wrote for a user; `review` restores the good ones."""
     count = await run_unit(
-        lambda tx: memories_lifecycle.quarantine_memories(
-            tx, _owner(tx, user), client, actor="operator"
-        )
+        lambda tx: memories_lifecycle.quarantine_memories(tx, _owner(tx, user), client, actor="operator")
     )
     print_result({"quarantined": count}, f"{count} memories are quarantined.", as_json=as_json)
 

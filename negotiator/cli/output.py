@@ -51,9 +51,7 @@ def print_table(rows: Iterable[Mapping[str, Any]], empty: str, *, as_json: bool)
         return
     from negotiator.cli.tables import print_cells  # imported here: rich is large
 
-    print_cells(
-        list(listed[0]), [[escape_invisible(_cell(v)) for v in row.values()] for row in listed]
-    )
+    print_cells(list(listed[0]), [[escape_invisible(_cell(v)) for v in row.values()] for row in listed])
 
 
 def print_version(*, verbose: bool) -> None:
@@ -69,9 +67,7 @@ def print_version(*, verbose: bool) -> None:
             f"Settings: {files}",
             f"Base URL: {settings.base_url}",
             f"Data folder: {settings.data_dir.absolute()}",
-            f"Keys folder: {settings.keys_dir.absolute()}"
-            if settings.keys_in == "files"
-            else "Keys: in the database",
+            f"Keys folder: {settings.keys_dir.absolute()}" if settings.keys_in == "files" else "Keys: in the database",
         ]
     print_result(None, "\n".join(lines), as_json=False)
 

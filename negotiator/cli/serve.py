@@ -55,24 +55,15 @@ Or from the command line: {command} users add you@example.com --password-stdin
 
 
 def serve(
-    host: Annotated[
-        str, typer.Option(help="Address to listen on.", show_default="that of the setting listen")
-    ] = "",
+    host: Annotated[str, typer.Option(help="Address to listen on.", show_default="that of the setting listen")] = "",
     port: Annotated[
         int | None,
         typer.Option(
-            min=0,
-            max=65_535,
-            help="Port to listen on; 0 takes a free one.",
-            show_default="that of the setting listen",
+            min=0, max=65_535, help="Port to listen on; 0 takes a free one.", show_default="that of the setting listen"
         ),
     ] = None,
-    workers: Annotated[
-        int, typer.Option(min=1, help="Processes that share the port and the database.")
-    ] = 1,
-    reload: Annotated[
-        bool, typer.Option("--reload", help="Restart when the code changes.")
-    ] = False,
+    workers: Annotated[int, typer.Option(min=1, help="Processes that share the port and the database.")] = 1,
+    reload: Annotated[bool, typer.Option("--reload", help="Restart when the code changes.")] = False,
 ) -> None:
     """Serve the API and the pages; on the first start, print a link to create the first user."""
     with exit_on_refusal():
@@ -180,9 +171,7 @@ def _check_address(host: str, port: int, *, shared: bool = False) -> None:
                 probe.bind(address)
     except (OSError, OverflowError) as fault:
         reason = getattr(fault, "strerror", None) or str(fault)
-        raise Unavailable(
-            f"Nothing can listen on {host}:{port}: {reason}. Choose another address or port."
-        ) from None
+        raise Unavailable(f"Nothing can listen on {host}:{port}: {reason}. Choose another address or port.") from None
 
 
 def _check_folder(folder: Path) -> None:
@@ -208,9 +197,7 @@ def _import_content(tx: Transaction) -> bool:
     return user_queries.any_exist(tx)
 
 
-def server_options(
-    host: str, port: int, workers: int, *, reload: bool, timeout: int
-) -> dict[str, Any]:
+def server_options(host: str, port: int, workers: int, *, reload: bool, timeout: int) -> dict[str, Any]:
     """The options of uvicorn. A worker that does not answer for `timeout` seconds is replaced.
 
     uvicorn's default of five seconds is too short: on a busy machine a healthy worker may not run for so long, and a

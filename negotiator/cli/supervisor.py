@@ -74,13 +74,7 @@ class Supervisor(Multiprocess):
     After SIGTERM it announces the end to its workers, and ends them `drain` seconds later.
     """
 
-    def __init__(
-        self,
-        config: uvicorn.Config,
-        sockets: list[socket],
-        log_format: LogFormat,
-        drain: float = 0,
-    ) -> None:
+    def __init__(self, config: uvicorn.Config, sockets: list[socket], log_format: LogFormat, drain: float = 0) -> None:
         super().__init__(config, sockets)
         self._log_format: LogFormat = log_format
         self._drain = drain
@@ -140,9 +134,7 @@ class Supervisor(Multiprocess):
             self.cannot_start = True
             self.should_exit.set()
         else:
-            place.pause = (
-                min(max(1.0, 2 * place.pause), _LONGEST_PAUSE) if lived < _SHORT_LIFE else 0.0
-            )
+            place.pause = min(max(1.0, 2 * place.pause), _LONGEST_PAUSE) if lived < _SHORT_LIFE else 0.0
             what = "a worker died" if code is not None else "a worker did not answer and was killed"
             again = {"again_in_seconds": round(place.pause)} if place.pause else {}
             self._log(what, process, **ending(code), **again)

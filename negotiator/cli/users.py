@@ -7,12 +7,7 @@ from typing import Annotated
 import typer
 
 from negotiator.cli.database import load_settings, run_unit
-from negotiator.cli.output import (
-    JsonOption,
-    async_command,
-    print_result,
-    print_table,
-)
+from negotiator.cli.output import JsonOption, async_command, print_result, print_table
 from negotiator.errors import Conflict, NotFound
 from negotiator.store.statement import Transaction
 from negotiator.users import password_links, user_queries
@@ -38,8 +33,7 @@ async def add_user(
     name: Annotated[str, typer.Option(help="The user's name.")] = "",
     admin: Annotated[bool, typer.Option("--admin", help="Make the user an administrator.")] = False,
     password_stdin: Annotated[
-        bool,
-        typer.Option("--password-stdin", help="Read the password from standard input."),
+        bool, typer.Option("--password-stdin", help="Read the password from standard input.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -50,20 +44,13 @@ async def add_user(
     def unit(tx: Transaction) -> tuple[bool, User | None]:
         first = not user_queries.any_exist(tx)
         user_id = user_queries.add(
-            tx,
-            normal,
-            name=name,
-            is_admin=admin or first,
-            password_hash=hashed,
-            actor="operator",
+            tx, normal, name=name, is_admin=admin or first, password_hash=hashed, actor="operator"
         )
         return first, user_queries.by_id(tx, user_id)
 
     first, user = await run_unit(unit, makes=True)
     assert user is not None  # noqa: S101
-    role = (
-        ", as the first user an administrator" if first else ", an administrator" if admin else ""
-    )
+    role = ", as the first user an administrator" if first else ", an administrator" if admin else ""
     lines, link = [f"{normal} is {user.id}{role}."], None
     if not hashed:
         link = _password_link(user)
@@ -77,8 +64,7 @@ async def add_user(
 async def set_password(
     email: EmailArgument,
     password_stdin: Annotated[
-        bool,
-        typer.Option("--password-stdin", help="Read the password from standard input."),
+        bool, typer.Option("--password-stdin", help="Read the password from standard input.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -93,20 +79,14 @@ async def set_password(
         user_queries.set_password(tx, user.id, hashed, actor="operator")
 
     await run_unit(unit)
-    print_result(
-        {"email": normal, "changed": True}, f"{normal} has a new password.", as_json=as_json
-    )
+    print_result({"email": normal, "changed": True}, f"{normal} has a new password.", as_json=as_json)
 
 
 @users_app.command("list")
 @async_command
 async def list_users(as_json: JsonOption = False) -> None:
     """List every account."""
-    print_table(
-        map(user_queries.summary, await run_unit(user_queries.list_users)),
-        "No users.",
-        as_json=as_json,
-    )
+    print_table(map(user_queries.summary, await run_unit(user_queries.list_users)), "No users.", as_json=as_json)
 
 
 @users_app.command("admin")
@@ -174,7 +154,5 @@ def _password_link(user: User) -> str:
     from negotiator.console.password_reset_pages import NEW_PASSWORD_PATH
 
     settings = load_settings()
-    secret = password_links.write_link(
-        load_pepper(settings), user, life=password_links.INVITATION_LIFE
-    )
+    secret = password_links.write_link(load_pepper(settings), user, life=password_links.INVITATION_LIFE)
     return f"{settings.base_url}{NEW_PASSWORD_PATH}/{secret}"

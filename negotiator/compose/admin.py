@@ -48,9 +48,7 @@ def _try_mail(services: Services) -> TriedService:
         if email is None:
             return TrialResult(False, "Your account has no e-mail address to send to.")
         if not await store.write(lambda tx: allow_mail(tx, email)):
-            return TrialResult(
-                False, "Your address got a mail in the last ten minutes, or three today. Try later."
-            )
+            return TrialResult(False, "Your address got a mail in the last ten minutes, or three today. Try later.")
         return await _send_trial(mailer, email, settings.base_url)
 
     def state() -> str:
@@ -80,10 +78,7 @@ def try_advisor(settings: Settings, advisor: Advisor) -> TriedService:
 
     def state() -> str:
         if not advisor.is_on:
-            return (
-                "No language model is set up: sentences stay as they are worded here. "
-                "Set NEGOTIATOR_ADVISOR_URL."
-            )
+            return "No language model is set up: sentences stay as they are worded here. Set NEGOTIATOR_ADVISOR_URL."
         host = urlsplit(settings.advisor_url).hostname
         works, _, fault = advisor.check().partition(": ")
         state = "It answers." if works == "ok" else f"It is not used now: {fault}."

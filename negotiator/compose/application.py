@@ -83,11 +83,7 @@ class Application:
     @property
     def shared(self) -> frozenset[str]:
         """The paths that pages of any origin may call: operations, documents, public pages and `/mcp`."""
-        called = {
-            path
-            for operation in self.service.operations
-            for path in (operation.path, *operation.aliases)
-        }
+        called = {path for operation in self.service.operations for path in (operation.path, *operation.aliases)}
         pages = {path for component in self.components for path in component.page_paths}
         documents = {document.path for document in self.documents}
         return frozenset(called | pages | documents | {MCP_PATH, *DOCS_PATHS})
@@ -144,23 +140,14 @@ def build_application(settings: Settings) -> Application:
     endpoint = HealthEndpoint(services.store, __version__, tuple(settings.services), checks)
     readiness = ReadinessEndpoints(services.store, stopping.is_announced)
     health = Component(operations=offered_operations([endpoint, readiness]))
-    components = (
-        *parts,
-        build_admin_pages(services, tried),
-        health,
-    )
+    components = (*parts, build_admin_pages(services, tried), health)
     service = ServiceDescription(
         settings.base_url,
         scopes.of_services(settings.services),
         tuple(operation for component in components for operation in component.operations),
     )
     mcp = build_mcp(services, service)
-    pages = [
-        route.path
-        for component in components
-        for route in component.pages
-        if isinstance(route, Route)
-    ]
+    pages = [route.path for component in components for route in component.pages if isinstance(route, Route)]
     public_pages = [path for component in components for path in component.page_paths]
     mcp_documents = [document.path for document in mcp.documents]
     site = make_site(
@@ -192,8 +179,7 @@ def build_application(settings: Settings) -> Application:
         ),
         probe=ProbeEndpoint(services.pipeline.guard, services.secret),
         housekeeping=Housekeeping(
-            *(services.store, chores(settings.audit_retention_days), clocks),
-            lambda now: rounds.set(now // 1000),
+            *(services.store, chores(settings.audit_retention_days), clocks), lambda now: rounds.set(now // 1000)
         ),
         secrets=secrets,
     )
@@ -233,27 +219,20 @@ def _database_state(store: Store) -> HealthCheck:
     return lambda: "down" if store.faults.error else "ok"
 
 
-def _with_page_operations(
-    service: ServiceDescription, components: Sequence[Component]
-) -> ServiceDescription:
+def _with_page_operations(service: ServiceDescription, components: Sequence[Component]) -> ServiceDescription:
     own = (operation for component in components for operation in component.page_operations)
     return replace(service, operations=(*service.operations, *own))
 
 
 def _rates(settings: Settings) -> DirectoryRates:
     return DirectoryRates(
-        settings.limit_directory_rpm,
-        settings.limit_unproven_rpm,
-        settings.limit_proven_rpm,
-        settings.limit_vetted_rpm,
+        settings.limit_directory_rpm, settings.limit_unproven_rpm, settings.limit_proven_rpm, settings.limit_vetted_rpm
     )
 
 
 def _registrations(settings: Settings) -> RegistrationLimits:
     return RegistrationLimits(
-        settings.register_limit_anonymous,
-        settings.register_limit_directory,
-        settings.register_limit_directory_daily,
+        settings.register_limit_anonymous, settings.register_limit_directory, settings.register_limit_directory_daily
     )
 
 

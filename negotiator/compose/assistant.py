@@ -151,9 +151,7 @@ class TeleprompterServices:
     """The health check of speech."""
 
 
-def build_teleprompter(
-    services: Services, memory: MemoryServices, tactics: TacticRecogniser
-) -> TeleprompterServices:
+def build_teleprompter(services: Services, memory: MemoryServices, tactics: TacticRecogniser) -> TeleprompterServices:
     """Build the teleprompter's slices."""
     settings, store = services.settings, services.store
     recognizer = make_recognizer(settings)
@@ -165,9 +163,7 @@ def build_teleprompter(
     views = SessionViews(settings.base_url, SESSIONS_PATH, _engine_view(recognizer.caps))
     streams = StreamRoutes(Tickets(store, guard))
     audio = AudioPipeline(utterances, recognizer, parts.read_audio)
-    context = SharedContext(
-        services.pipeline, utterances, streams.tickets, audio, patience=WebSocketTimeouts()
-    )
+    context = SharedContext(services.pipeline, utterances, streams.tickets, audio, patience=WebSocketTimeouts())
     origins = settings.allowed_origins
     return TeleprompterServices(
         (
@@ -176,11 +172,7 @@ def build_teleprompter(
             FeedbackRoutes(store, utterances, analyser.heads),
             streams,
         ),
-        {
-            STREAM_PATH: WebSocketEndpoint(
-                context, streams.stream, origins=origins, handler=parts.handle_messages
-            )
-        },
+        {STREAM_PATH: WebSocketEndpoint(context, streams.stream, origins=origins, handler=parts.handle_messages)},
         (audio.close, utterances.silence_timers.close, bus.close, analyser.close),
         partial(recognizer_state, settings, recognizer),
     )
@@ -209,10 +201,7 @@ def _session_parts(traces: TraceSource | None) -> _SessionParts:
 
 
 def _analyser(
-    services: Services,
-    memory: MemoryServices,
-    tactics: TacticRecogniser,
-    analyser: type[UtteranceAnalyser],
+    services: Services, memory: MemoryServices, tactics: TacticRecogniser, analyser: type[UtteranceAnalyser]
 ) -> UtteranceAnalyser:
     catalogue, embedder = BuiltOnce(cue_catalogue), memory.embedder.embedder
     matcher = BuiltOnce(lambda: build_matcher(catalogue.now()))
@@ -237,26 +226,18 @@ class DirectoryLeads:
 
     alternatives: ToolAlternatives
 
-    async def leads(
-        self, sellers: Sequence[str], texts: Sequence[str]
-    ) -> tuple[AlternativeLead, ...]:
+    async def leads(self, sellers: Sequence[str], texts: Sequence[str]) -> tuple[AlternativeLead, ...]:
         found = await self.alternatives.find(sellers, texts)
-        return tuple(
-            AlternativeLead(each.name, each.url, each.why, f"tool:{each.id}") for each in found
-        )
+        return tuple(AlternativeLead(each.name, each.url, each.why, f"tool:{each.id}") for each in found)
 
 
 def build_assistant(services: Services) -> Component:
     """Build the component."""
     settings, store, cursors = services.settings, services.store, services.cursors
-    advisor = build_advisor(
-        settings.advisor_url, key=settings.advisor_key, model=settings.advisor_model
-    )
+    advisor = build_advisor(settings.advisor_url, key=settings.advisor_key, model=settings.advisor_model)
     memory = build_memory(services)
     services.meters.sampled_gauge(
-        "negotiator_memory_index_bytes",
-        "Indexes of memories that the workers hold",
-        lambda: memory.search.index_bytes,
+        "negotiator_memory_index_bytes", "Indexes of memories that the workers hold", lambda: memory.search.index_bytes
     )
     past = PastEvidenceReader(store, memory.search)
     leads: LeadFinder = NoLeads()
@@ -280,9 +261,7 @@ def build_assistant(services: Services) -> Component:
     ]
     return Component(
         operations=offered_operations(slices),
-        page_operations=offered_operations(
-            [MemoryReviews(store, memory.search), AgentNames(store)]
-        ),
+        page_operations=offered_operations([MemoryReviews(store, memory.search), AgentNames(store)]),
         sockets=teleprompter.sockets,
         checks={
             "embedding": memory.check,

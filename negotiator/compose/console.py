@@ -37,10 +37,7 @@ from negotiator.tokens.refresh_tokens import RefreshTokens
 
 
 def build_console(
-    services: Services,
-    service: ServiceDescription,
-    public_home: PublicDocument,
-    site: SiteDescription,
+    services: Services, service: ServiceDescription, public_home: PublicDocument, site: SiteDescription
 ) -> tuple[Route, ...]:
     """The routes of the pages that call operations.
 
@@ -49,11 +46,7 @@ def build_console(
     router, calls = services.page_router, PageCalls(service, services.pipeline)
     pages = OpenPages(router, calls, site)
     docs = DocsPages(pages, BuiltOnce(lambda: _documentation(site)))
-    everywhere = (
-        *docs.routes(),
-        *GoPage(router, calls).routes(),
-        *build_directory_pages(services, pages),
-    )
+    everywhere = (*docs.routes(), *GoPage(router, calls).routes(), *build_directory_pages(services, pages))
     if "assistant" not in services.settings.services:
         return everywhere
     home, workspace = HomePage(router, calls), WorkspacePage(router, calls)

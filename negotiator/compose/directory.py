@@ -63,10 +63,7 @@ def build_directory(services: Services) -> Component:
     ]
 
     def public_pages(site: SiteDescription) -> list[Route]:
-        return [
-            *Sitemaps(services.lagging, site).routes(),
-            catalogue_pages.sources_route(site),
-        ]
+        return [*Sitemaps(services.lagging, site).routes(), catalogue_pages.sources_route(site)]
 
     return Component(
         operations=tuple(_public(operation) for operation in offered_operations(slices)),
@@ -84,11 +81,7 @@ def build_directory(services: Services) -> Component:
 
 def _public(operation: Operation) -> Operation:
     """The operation with the directory's own baseline budget, which sign-in and token requests do not use up."""
-    return (
-        replace(operation, baseline=DIRECTORY_BASELINE_BUDGET)
-        if operation.access == "public"
-        else operation
-    )
+    return replace(operation, baseline=DIRECTORY_BASELINE_BUDGET) if operation.access == "public" else operation
 
 
 def _accounts(services: Services, keys: PublishedKeys) -> DirectoryAccounts:

@@ -36,9 +36,7 @@ class ClockComparison:
     """Compares this machine's clock with the database's, and with the time that really passed since the last look."""
 
     def __init__(
-        self,
-        now: Callable[[], int] = lambda: values.now(),
-        elapsed: Callable[[], float] = values.elapsed,
+        self, now: Callable[[], int] = lambda: values.now(), elapsed: Callable[[], float] = values.elapsed
     ) -> None:
         self._now, self._elapsed = now, elapsed
         self._last = (now(), elapsed())
@@ -119,9 +117,7 @@ class Housekeeping:
         self._finished(now)
 
     async def _leads(self, now: int) -> bool:
-        return await self._store.write(
-            lambda tx: leases.take(tx, JOB, self._holder, now=now, life=LEASE_LIFE)
-        )
+        return await self._store.write(lambda tx: leases.take(tx, JOB, self._holder, now=now, life=LEASE_LIFE))
 
 
 def _timed(chore: Chore, now: int, limit: int, tx: Transaction) -> tuple[int, float]:
@@ -138,9 +134,7 @@ def fitting_limit(limit: int, done: int, seconds: float) -> int:
     return max(FEWEST, min(MOST, 2 * limit, fitting))
 
 
-async def run_each_minute(
-    tasks: Sequence[Callable[[], Awaitable[None]]], every: float = 60
-) -> None:
+async def run_each_minute(tasks: Sequence[Callable[[], Awaitable[None]]], every: float = 60) -> None:
     """Run the tasks in order, each minute, until cancelled; a task that fails is logged and the next one runs.
 
     A task that is refused, since its neighbour is away, has no line: the neighbour's own log tells of that.

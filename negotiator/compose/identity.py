@@ -63,23 +63,12 @@ def build_authorization_flow(services: Services) -> Component:
         IdentityAssertionExchange(services.credentials),
     )
     authorize = AuthorizationPage(
-        services.page_router,
-        clients,
-        endpoints.identity,
-        services.resources,
-        offered_scopes,
-        services.secret,
+        services.page_router, clients, endpoints.identity, services.resources, offered_scopes, services.secret
     )
-    slices: list[OperationSlice] = [
-        endpoints,
-        ClientRegistrationRoutes(services.store, tuple(offered_scopes)),
-    ]
+    slices: list[OperationSlice] = [endpoints, ClientRegistrationRoutes(services.store, tuple(offered_scopes))]
     if OPENID in offered_scopes:
         slices.append(UserInfoRoutes(services.store))
-    return Component(
-        operations=offered_operations(slices),
-        pages=tuple(authorize.routes()),
-    )
+    return Component(operations=offered_operations(slices), pages=tuple(authorize.routes()))
 
 
 def _assertion_subject(tx: Transaction, assertion: Assertion, client_id: str) -> TokenSubject:
@@ -119,41 +108,21 @@ def build_agent_access(services: Services) -> AgentAccess:
     return AgentAccess(component, delegations)
 
 
-def _agents(
-    services: Services, delegations: Delegations
-) -> tuple[AgentRoutes, AgentIdentityRoutes]:
+def _agents(services: Services, delegations: Delegations) -> tuple[AgentRoutes, AgentIdentityRoutes]:
     """The agents' two sets of routes over the same functions: `/api/agents` and auth.md's `/agent/identity`."""
     settings, base, store = services.settings, services.settings.base_url, services.store
     registration = AgentRegistration(
-        services.credentials,
-        settings.ephemeral_ttl,
-        settings.token_ttl,
-        settings.unclaimed_retention_days,
+        services.credentials, settings.ephemeral_ttl, settings.token_ttl, settings.unclaimed_retention_days
     )
     verification = EmailVerification(base, services.mails)
     redemption = DelegationRedemption(store, delegations, services.pipeline.limits)
     assertions = AssertionRegistration(base, store, services.verifier, registration)
     tokens = AgentIdentityTokens(services.credentials, delegations.refreshing, settings.token_ttl)
     identities = AgentIdentityRoutes(
-        base,
-        store,
-        services.secret,
-        registration,
-        redemption,
-        verification,
-        assertions,
-        tokens,
-        services.proofs,
+        base, store, services.secret, registration, redemption, verification, assertions, tokens, services.proofs
     )
     agents = AgentRoutes(
-        base,
-        store,
-        registration,
-        redemption,
-        verification,
-        assertions,
-        identities.claim,
-        services.proofs,
+        base, store, registration, redemption, verification, assertions, identities.claim, services.proofs
     )
     return agents, identities
 
@@ -179,18 +148,14 @@ def build_user_pages(services: Services, delegations: Delegations) -> Component:
     if "assistant" in settings.services:
         pages += AgentsPage(page_router, delegations, ConsentConnections()).routes()
     if settings.smtp_url:
-        pages += ForgottenPasswordPage(
-            page_router, passwords, services.mails, services.secret
-        ).routes()
+        pages += ForgottenPasswordPage(page_router, passwords, services.mails, services.secret).routes()
     if has_passkeys:
         pages += PasskeySignIn(page_router, ceremonies, passwords, sign_in).routes()
         pages += AccountPasskeys(page_router, ceremonies, account).routes()
     if provider is None:
         return Component(pages=tuple(pages))
     pages += ProviderSignInPages(page_router, provider).routes()
-    return Component(
-        pages=tuple(pages), checks={"sign_in": provider.state}, closes=(provider.close,)
-    )
+    return Component(pages=tuple(pages), checks={"sign_in": provider.state}, closes=(provider.close,))
 
 
 def _provider(services: Services) -> OpenIdProvider:

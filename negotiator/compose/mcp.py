@@ -45,26 +45,12 @@ def build_mcp(services: Services, service: ServiceDescription) -> McpService:
 
     @functools.cache
     def card() -> bytes:
-        return orjson.dumps(
-            mcp_card.server_card(base, server(), locked=requires_credential(service))
-        )
+        return orjson.dumps(mcp_card.server_card(base, server(), locked=requires_credential(service)))
 
     return McpService(
-        McpEndpoint(
-            service,
-            pipeline,
-            server=server,
-            origins=services.settings.allowed_origins,
-        ),
+        McpEndpoint(service, pipeline, server=server, origins=services.settings.allowed_origins),
         (
-            PublicDocument(
-                mcp_card.WELL_KNOWN_CARD_PATH,
-                "application/json",
-                card,
-                mcp_card.CARD_CACHE_HEADERS,
-            ),
-            PublicDocument(
-                mcp_card.CARD_PATH, mcp_card.CARD_TYPE, card, mcp_card.CARD_CACHE_HEADERS
-            ),
+            PublicDocument(mcp_card.WELL_KNOWN_CARD_PATH, "application/json", card, mcp_card.CARD_CACHE_HEADERS),
+            PublicDocument(mcp_card.CARD_PATH, mcp_card.CARD_TYPE, card, mcp_card.CARD_CACHE_HEADERS),
         ),
     )

@@ -69,9 +69,7 @@ def describe_user(tx: Transaction, user: User) -> ErasedPrincipal:
     agents = registration.ids_of_user(tx, user.id)
     described = [describe_agent(tx, agent) for agent in agents]
     emails = {user.email or "", *(email for each in described for email in each.emails)} - {""}
-    return ErasedPrincipal(
-        user.id, tuple(agents), tuple(sorted(emails)), _count(tx, [user.id, *agents])
-    )
+    return ErasedPrincipal(user.id, tuple(agents), tuple(sorted(emails)), _count(tx, [user.id, *agents]))
 
 
 def describe_agent(tx: Transaction, agent_id: str) -> ErasedPrincipal:

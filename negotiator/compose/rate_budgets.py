@@ -4,11 +4,7 @@ from negotiator.agents.delegation import WRONG_CODES_BY_ADDRESS, WRONG_CODES_OVE
 from negotiator.agents.schemas import ANONYMOUS_BUDGET, ASSERTION_BUDGET
 from negotiator.agents.security_event_routes import EVENTS_BUDGET
 from negotiator.console.password_check import PASSWORDS_BY_ACCOUNT, SIGN_INS_BY_ADDRESS
-from negotiator.directory.accounts_routes import (
-    DAILY_BUDGET,
-    DIRECTORY_BASELINE_BUDGET,
-    HOURLY_BUDGET,
-)
+from negotiator.directory.accounts_routes import DAILY_BUDGET, DIRECTORY_BASELINE_BUDGET, HOURLY_BUDGET
 from negotiator.discovery import health_routes
 from negotiator.http.limit_stores import (
     DatabaseLimitStore,
@@ -17,13 +13,7 @@ from negotiator.http.limit_stores import (
     RedisClusterLimitStore,
     RedisLimitStore,
 )
-from negotiator.http.limits import (
-    BASELINE_BUDGET,
-    DEFAULT_BUDGET,
-    LimitStore,
-    RateBudget,
-    RateLimits,
-)
+from negotiator.http.limits import BASELINE_BUDGET, DEFAULT_BUDGET, LimitStore, RateBudget, RateLimits
 from negotiator.metrics import MetricRegistry
 from negotiator.settings import Settings
 from negotiator.store.store import Store
@@ -52,9 +42,7 @@ def rate_budgets(settings: Settings) -> tuple[RateBudget, ...]:
     by_address, by_account = settings.sign_in_limit_address, settings.sign_in_limit_account
     utterances = settings.limit_teleprompter_rpm
     return (
-        RateBudget(
-            DEFAULT_BUDGET, settings.limit_rpm, _MINUTE, settings.limit_burst or settings.limit_rpm
-        ),
+        RateBudget(DEFAULT_BUDGET, settings.limit_rpm, _MINUTE, settings.limit_burst or settings.limit_rpm),
         _whole(BASELINE_BUDGET, settings.limit_baseline_rpm, _MINUTE),
         _whole(ANONYMOUS_BUDGET, settings.register_limit_anonymous, _HOUR, _REGISTRATIONS),
         _whole(ASSERTION_BUDGET, settings.register_limit_assertion, _HOUR, _REGISTRATIONS),
@@ -74,9 +62,7 @@ def rate_budgets(settings: Settings) -> tuple[RateBudget, ...]:
     )
 
 
-def build_limits(
-    settings: Settings, store: Store, meters: MetricRegistry, *, pepper: bytes
-) -> RateLimits:
+def build_limits(settings: Settings, store: Store, meters: MetricRegistry, *, pepper: bytes) -> RateLimits:
     """The rate limits over all budgets, with a counter of refusals for each."""
     limiter: LimitStore
     file = FileLimitStore(settings.data_dir / "limits", pepper)

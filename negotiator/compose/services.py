@@ -90,17 +90,11 @@ def build_services(settings: Settings) -> Services:
     store, rate_levels = _store(settings, meters, overload), _levels(settings)
     lagging = _lagging(settings, store)
     keyring = make_keyring(settings, store)
-    credentials = _credentials(
-        settings, store, keyring=keyring, pepper=secret, rate_levels=rate_levels
-    )
-    keys = ApiKeyAuthenticator(
-        store, secret, rate_levels.standing, unused_days=settings.key_unused_days
-    )
+    credentials = _credentials(settings, store, keyring=keyring, pepper=secret, rate_levels=rate_levels)
+    keys = ApiKeyAuthenticator(store, secret, rate_levels.standing, unused_days=settings.key_unused_days)
     fetcher = Fetcher(allow_loopback=settings.allow_loopback_fetch, at_once=FETCHES_AT_ONCE)
     issuer_keys = IssuerKeys(fetcher, clock=lambda: values.now())
-    resources = frozenset(
-        f"{base}{path}" for path in resource_paths(scopes.of_services(settings.services), MCP_PATH)
-    )
+    resources = frozenset(f"{base}{path}" for path in resource_paths(scopes.of_services(settings.services), MCP_PATH))
     issuers, agent_calls = Issuers(store), AgentCallRecord(store)
     proofs = DpopProofChecker(store, base, secret, demands_nonce=settings.dpop_nonce)
     guard = _guard(settings, keys, credentials, proofs)
@@ -146,8 +140,7 @@ def build_services(settings: Settings) -> Services:
         verifier=_verifier(base, resources, issuers, issuer_keys),
         resources=resources,
         pipeline=Pipeline(
-            *(guard, limits, RefusalRenderer(base), store),
-            agent_calls if traces is None else TracedCalls(agent_calls),
+            *(guard, limits, RefusalRenderer(base), store), agent_calls if traces is None else TracedCalls(agent_calls)
         ),
         agent_calls=agent_calls,
         mailer=mailer,
@@ -156,22 +149,14 @@ def build_services(settings: Settings) -> Services:
     )
 
 
-def _verifier(
-    base: str, resources: frozenset[str], issuers: Issuers, keys: IssuerKeys
-) -> AssertionVerifier:
+def _verifier(base: str, resources: frozenset[str], issuers: Issuers, keys: IssuerKeys) -> AssertionVerifier:
     return AssertionVerifier(
-        audience=base,
-        resources=resources,
-        find_issuer=issuers.find,
-        keys=keys,
-        clock=lambda: values.now(),
+        audience=base, resources=resources, find_issuer=issuers.find, keys=keys, clock=lambda: values.now()
     )
 
 
 def _store(settings: Settings, meters: MetricRegistry, overload: OverloadRecord) -> Store:
-    commits = meters.histogram(
-        "negotiator_commit_units", "Changes that shared a commit", COMMIT_UNITS_BUCKETS
-    )
+    commits = meters.histogram("negotiator_commit_units", "Changes that shared a commit", COMMIT_UNITS_BUCKETS)
     store = make_store(
         settings.database_url,
         committed=commits.observe,
@@ -236,19 +221,12 @@ def _levels(settings: Settings) -> RateLevels:
     return RateLevels(*(CallerRate(rpm, rpm) for rpm in rates))
 
 
-def _guard(
-    settings: Settings,
-    keys: ApiKeyAuthenticator,
-    credentials: AccessTokens,
-    proofs: DpopProofChecker,
-) -> Guard:
+def _guard(settings: Settings, keys: ApiKeyAuthenticator, credentials: AccessTokens, proofs: DpopProofChecker) -> Guard:
     callers = BearerAuthenticator(keys, credentials)
     return Guard(callers, settings.proxies, proofs, session_queries.is_live)
 
 
-def _page_router(
-    settings: Settings, store: Store, limits: RateLimits, guard: Guard, secret: bytes
-) -> PageRouter:
+def _page_router(settings: Settings, store: Store, limits: RateLimits, guard: Guard, secret: bytes) -> PageRouter:
     """The router of the console pages; its home is the page after a sign-in that names no other page."""
     assistant, directory = ("assistant" in settings.services, "directory" in settings.services)
     entries = [
@@ -263,18 +241,12 @@ def _page_router(
     ]
     home = "/" if assistant else "/account"
     sessions = BrowserSessions(BrowserCookies(settings.base_url, secret), store, guard)
-    return PageRouter(
-        store, limits, sessions, PageRenderer(settings.base_url), home, tuple(entries)
-    )
+    return PageRouter(store, limits, sessions, PageRenderer(settings.base_url), home, tuple(entries))
 
 
 def _client_url_fetcher(settings: Settings, limits: RateLimits) -> ClientUrlFetcher:
     """A fetcher with its own pool, so that slow hosts named by clients do not delay the fetching of issuers' keys."""
-    pool = Fetcher(
-        allow_loopback=settings.allow_loopback_fetch,
-        total_seconds=_DOCUMENT_SECONDS,
-        at_once=CONNECTIONS,
-    )
+    pool = Fetcher(allow_loopback=settings.allow_loopback_fetch, total_seconds=_DOCUMENT_SECONDS, at_once=CONNECTIONS)
 
     async def charge(budget: str, key: str) -> int:
         taken = await limits.charge(anonymous_caller(key), budget)

@@ -17,14 +17,7 @@ from negotiator import audit
 from negotiator.database_keys import WRAPPING, DatabaseKeyring, KeyWrapping
 from negotiator.errors import Conflict, Unavailable
 from negotiator.fault_log import FaultLog
-from negotiator.keys import (
-    ALGORITHMS,
-    FolderKeyring,
-    Keyring,
-    UnusableKeyError,
-    read_keys,
-    write_keys,
-)
+from negotiator.keys import ALGORITHMS, FolderKeyring, Keyring, UnusableKeyError, read_keys, write_keys
 from negotiator.settings import ENV_PREFIX, Settings
 from negotiator.store import fingerprints
 from negotiator.store.statement import Transaction
@@ -33,9 +26,7 @@ from negotiator.values import keyed_digest
 
 PEPPER: Final = "pepper"
 _DIGITS: Final = 16
-_ADOPT: Final = (
-    "a machine that works with it, or run `negotiator keys adopt` to make this machine's count"
-)
+_ADOPT: Final = "a machine that works with it, or run `negotiator keys adopt` to make this machine's count"
 
 
 _IN_DATABASE: Final = (
@@ -189,9 +180,7 @@ async def export_keys(store: Store, settings: Settings, folder: Path) -> int:
     """
     if any(folder.glob("*.pem")):
         raise Conflict(f"{folder} has keys; name another folder.")
-    keyring = await _open_database_keyring(
-        settings.model_copy(update={"keys_in": "database"}), store
-    )
+    keyring = await _open_database_keyring(settings.model_copy(update={"keys_in": "database"}), store)
     keys = keyring.all()
     write_keys(folder, keys)
     try:
@@ -226,9 +215,7 @@ async def adopt(store: Store, settings: Settings) -> str:
     return keyring.current.kid
 
 
-def fault_of(
-    settings: Settings, pepper: bytes, keyring: Keyring, recorded: Mapping[str, str]
-) -> str:
+def fault_of(settings: Settings, pepper: bytes, keyring: Keyring, recorded: Mapping[str, str]) -> str:
     """Why these secrets do not work with the database, and what to do; empty when they do."""
     if recorded.get(PEPPER, _digest(pepper)) != _digest(pepper):
         return _another_pepper(settings)

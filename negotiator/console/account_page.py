@@ -9,14 +9,7 @@ from starlette.routing import Route
 
 from negotiator import thread_pools, values
 from negotiator.console.browser_sessions import SignedInSession
-from negotiator.console.page_router import (
-    NO_FIELD,
-    FormFields,
-    PageRouter,
-    RefusedField,
-    field_error,
-    read_name,
-)
+from negotiator.console.page_router import NO_FIELD, FormFields, PageRouter, RefusedField, field_error, read_name
 from negotiator.console.password_check import PasswordChecker
 from negotiator.errors import FieldError, NotFound, ValidationFailed
 from negotiator.users import identity_matching, passkey_queries, session_queries, user_queries
@@ -54,13 +47,9 @@ class AccountPage:
         ]
 
     async def show(self, request: Request, session: SignedInSession) -> Response:
-        return await self._page(
-            session, notice=_NOTICES.get(request.query_params.get("told", ""), "")
-        )
+        return await self._page(session, notice=_NOTICES.get(request.query_params.get("told", ""), ""))
 
-    async def rename(
-        self, _request: Request, session: SignedInSession, form: FormFields
-    ) -> Response:
+    async def rename(self, _request: Request, session: SignedInSession, form: FormFields) -> Response:
         try:
             name = read_name(form)
         except ValidationFailed as refusal:
@@ -68,9 +57,7 @@ class AccountPage:
         await self.router.store.write(lambda tx: user_queries.rename(tx, session.user_id, name))
         return self._see("name")
 
-    async def change_password(
-        self, request: Request, session: SignedInSession, form: FormFields
-    ) -> Response:
+    async def change_password(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
         """Set another password; signs every other browser out and renews this browser's session."""
         user = await self.router.store.read(lambda tx: user_queries.by_id(tx, session.user_id))
         try:
@@ -79,9 +66,7 @@ class AccountPage:
             return await self._page(session, error=field_error(refusal))
         about = (session.email or "", session.name)
         try:
-            hashed = await thread_pools.PASSWORDS.run(
-                user_queries.hash_password, form.get("new", ""), about=about
-            )
+            hashed = await thread_pools.PASSWORDS.run(user_queries.hash_password, form.get("new", ""), about=about)
         except ValidationFailed as refusal:
             return await self._page(session, error=("new", refusal.errors[0].description))
         await self.router.store.write(
@@ -93,33 +78,21 @@ class AccountPage:
 
     async def end(self, request: Request, session: SignedInSession, _form: FormFields) -> Response:
         session_id: str = request.path_params["id"]
-        if not await self.router.store.write(
-            lambda tx: session_queries.end(tx, session_id, user_id=session.user_id)
-        ):
+        if not await self.router.store.write(lambda tx: session_queries.end(tx, session_id, user_id=session.user_id)):
             raise NotFound("You have no such session.")
         return self._see("ended")
 
-    async def end_others(
-        self, _request: Request, session: SignedInSession, _form: FormFields
-    ) -> Response:
-        await self.router.store.write(
-            lambda tx: session_queries.end_all(tx, session.user_id, but=session.session_id)
-        )
+    async def end_others(self, _request: Request, session: SignedInSession, _form: FormFields) -> Response:
+        await self.router.store.write(lambda tx: session_queries.end_all(tx, session.user_id, but=session.session_id))
         return self._see("others")
 
-    async def _prove(
-        self, request: Request, session: SignedInSession, user: User | None, form: FormFields
-    ) -> None:
+    async def _prove(self, request: Request, session: SignedInSession, user: User | None, form: FormFields) -> None:
         """Check the current password, or a recent sign-in when there is none. 422 otherwise, or when the new ones
         differ.
         """
         if user is None or not user.email:
             raise ValidationFailed(
-                [
-                    FieldError(
-                        "/password", "An account without an e-mail address cannot have a password."
-                    )
-                ]
+                [FieldError("/password", "An account without an e-mail address cannot have a password.")]
             )
         if form.get("new", "") != form.get("repeated", ""):
             raise ValidationFailed([FieldError("/repeated", "The new passwords differ.")])
@@ -128,16 +101,10 @@ class AccountPage:
                 raise ValidationFailed([FieldError("/password", "That is not your password.")])
         elif not is_recent(session):
             raise ValidationFailed(
-                [
-                    FieldError(
-                        "/password", "Sign out and in again, then set a password within 15 minutes."
-                    )
-                ]
+                [FieldError("/password", "Sign out and in again, then set a password within 15 minutes.")]
             )
 
-    async def show_error(
-        self, session: SignedInSession, error: RefusedField, form: FormFields
-    ) -> Response:
+    async def show_error(self, session: SignedInSession, error: RefusedField, form: FormFields) -> Response:
         """The page with what was typed in the refused form, and why at its field."""
         return await self._page(session, error=error, typed=form)
 
@@ -153,27 +120,19 @@ class AccountPage:
         typed: FormFields | None = None,
     ) -> Response:
         user = await self.router.store.read(lambda tx: user_queries.by_id(tx, session.user_id))
-        browsers = await self.router.store.read(
-            lambda tx: session_queries.of_user(tx, session.user_id)
-        )
+        browsers = await self.router.store.read(lambda tx: session_queries.of_user(tx, session.user_id))
         return self.router.render(
             "account.html",
             session,
             422 if error[0] else 200,
             user=user,
             typed=typed or {},
-            passkeys=await self.router.store.read(
-                lambda tx: passkey_queries.of_user(tx, session.user_id)
-            ),
+            passkeys=await self.router.store.read(lambda tx: passkey_queries.of_user(tx, session.user_id)),
             has_passkeys=self.has_passkeys,
             is_recent=is_recent(session),
             browsers=browsers,
-            here_browser=next(
-                (each.browser for each in browsers if each.id == session.session_id), ""
-            ),
-            identities=await self.router.store.read(
-                lambda tx: identity_matching.of_user(tx, session.user_id)
-            ),
+            here_browser=next((each.browser for each in browsers if each.id == session.session_id), ""),
+            identities=await self.router.store.read(lambda tx: identity_matching.of_user(tx, session.user_id)),
             shortest=user_queries.SHORTEST_PASSWORD,
             notice=notice,
             error=error,

@@ -8,17 +8,10 @@ from negotiator.console.browser_sessions import SignedInSession
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 
-UNNAMED: Final = {
-    "clock": "The clock",
-    "agent": "An agent",
-    "client": "An application",
-    "user": "Another user",
-}
+UNNAMED: Final = {"clock": "The clock", "agent": "An agent", "client": "An application", "user": "Another user"}
 
 
-async def actor_names(
-    store: Store, session: SignedInSession, actors: Iterable[Mapping[str, str]]
-) -> dict[str, str]:
+async def actor_names(store: Store, session: SignedInSession, actors: Iterable[Mapping[str, str]]) -> dict[str, str]:
     """Names by id: `You`, the user's agents as they call themselves; others are missing."""
     ids = sorted({one["id"] for one in actors if one["kind"] == "agent"})
 

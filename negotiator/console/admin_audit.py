@@ -42,13 +42,9 @@ class AdminAudit:
 
     async def show(self, request: Request, session: SignedInSession) -> Response:
         query = request.query_params
-        typed = {
-            name: query.get(name, "").strip()[:_LONGEST] for name in ("who", "what", "from", "to")
-        }
+        typed = {name: query.get(name, "").strip()[:_LONGEST] for name in ("who", "what", "from", "to")}
         since, until = _day(typed["from"]), _day(typed["to"])
-        faults = {
-            name: "Not a day." for name in ("from", "to") if typed[name] and not _day(typed[name])
-        }
+        faults = {name: "Not a day." for name in ("from", "to") if typed[name] and not _day(typed[name])}
         before = query.get("before", "")
 
         def unit(tx: Transaction) -> list[AuditRow]:
@@ -90,16 +86,8 @@ class _Names:
 
     def row(self, event: AuditEvent) -> AuditRow:
         detail: dict[str, object] = orjson.loads(event.detail)
-        details = tuple(
-            (name.replace("_", " "), _text(value)) for name, value in detail.items() if value != ""
-        )
-        return AuditRow(
-            event,
-            in_words(event.event),
-            self._name(event.actor),
-            self._name(event.subject),
-            details,
-        )
+        details = tuple((name.replace("_", " "), _text(value)) for name, value in detail.items() if value != "")
+        return AuditRow(event, in_words(event.event), self._name(event.actor), self._name(event.subject), details)
 
     def _name(self, party: str) -> str:
         if party not in self._known:

@@ -19,15 +19,8 @@ from negotiator.tokens.clients import NewClient
 from negotiator.tokens.tables import Client
 from negotiator.trust.keysets import KeysRefused
 
-_NOTICES: Final = {
-    "added": "The client is added.",
-    "removed": "The client is revoked. Its tokens ended with it.",
-}
-_PROOFS: Final = {
-    "secret": clients.SECRET_METHODS[0],
-    "keys": clients.PRIVATE_KEY_JWT,
-    "none": "none",
-}
+_NOTICES: Final = {"added": "The client is added.", "removed": "The client is revoked. Its tokens ended with it."}
+_PROOFS: Final = {"secret": clients.SECRET_METHODS[0], "keys": clients.PRIVATE_KEY_JWT, "none": "none"}
 _FIELDS: Final = {"redirect_uri": "redirects", "auth_method": "proof", "grant": "proof"}
 """The names of the form's fields for those of a client."""
 
@@ -58,9 +51,7 @@ class AdminClients:
         ]
 
     async def show(self, request: Request, session: SignedInSession) -> Response:
-        return await self._page(
-            session, notice=_NOTICES.get(request.query_params.get("told", ""), "")
-        )
+        return await self._page(session, notice=_NOTICES.get(request.query_params.get("told", ""), ""))
 
     async def add(self, _request: Request, session: SignedInSession, form: FormFields) -> Response:
         """Add a client; its secret, if it has one, is on the answer and nowhere else."""
@@ -76,9 +67,7 @@ class AdminClients:
             return await self._page(session, shown=ShownSecret(client_id, secret))
         return self.admin.see(CLIENTS_PATH, "added")
 
-    async def change_secret(
-        self, request: Request, session: SignedInSession, _form: FormFields
-    ) -> Response:
+    async def change_secret(self, request: Request, session: SignedInSession, _form: FormFields) -> Response:
         """A new secret, on the answer and nowhere else; the old one stops at once."""
         client_id: str = request.path_params["id"]
         secret = await self.admin.router.store.write(
@@ -86,13 +75,9 @@ class AdminClients:
         )
         return await self._page(session, shown=ShownSecret(client_id, secret))
 
-    async def remove(
-        self, request: Request, session: SignedInSession, _form: FormFields
-    ) -> Response:
+    async def remove(self, request: Request, session: SignedInSession, _form: FormFields) -> Response:
         client_id: str = request.path_params["id"]
-        await self.admin.router.store.write(
-            lambda tx: clients.remove(tx, client_id, actor=session.user_id)
-        )
+        await self.admin.router.store.write(lambda tx: clients.remove(tx, client_id, actor=session.user_id))
         return self.admin.see(CLIENTS_PATH, "removed")
 
     async def _page(
@@ -129,18 +114,14 @@ class AdminClients:
 def _read_client(form: FormFields) -> NewClient:
     name = form.get("name", "").strip()
     if not name or len(name) > 100:
-        raise ValidationFailed(
-            [FieldError("/name", "A client needs a name of up to 100 characters.")]
-        )
+        raise ValidationFailed([FieldError("/name", "A client needs a name of up to 100 characters.")])
     scopes = _ticked_scopes(form)
     if not scopes:
         raise ValidationFailed([FieldError("/scope", "Choose at least one thing that it may do.")])
     redirects = tuple(form.get("redirects", "").split())
     signs_in = form.get("kind") == "people"
     if signs_in and not redirects:
-        raise ValidationFailed(
-            [FieldError("/redirects", "Name at least one address that people return to.")]
-        )
+        raise ValidationFailed([FieldError("/redirects", "Name at least one address that people return to.")])
     proof = _PROOFS.get(form.get("proof", ""), _PROOFS["secret"])
     return NewClient(
         name,
@@ -156,9 +137,7 @@ def _read_keys(text: str) -> str:
     try:
         return client_authentication.read_client_keys(read_object(text.encode()))
     except (KeysRefused, ValueError) as unusable:
-        raise ValidationFailed(
-            [FieldError("/jwks", f"This is no set of public keys (JWK Set): {unusable}.")]
-        ) from None
+        raise ValidationFailed([FieldError("/jwks", f"This is no set of public keys (JWK Set): {unusable}.")]) from None
 
 
 def _ticked_scopes(form: FormFields) -> tuple[str, ...]:

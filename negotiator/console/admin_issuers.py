@@ -49,9 +49,7 @@ class AdminIssuers:
         ]
 
     async def show(self, request: Request, session: SignedInSession) -> Response:
-        return await self._list(
-            session, notice=_NOTICES.get(request.query_params.get("told", ""), "")
-        )
+        return await self._list(session, notice=_NOTICES.get(request.query_params.get("told", ""), ""))
 
     async def show_one(self, request: Request, session: SignedInSession) -> Response:
         """The form of one issuer, or of a new one."""
@@ -69,37 +67,25 @@ class AdminIssuers:
             await self._check_published(issuer)
             await self.admin.router.store.write(
                 lambda tx: issuer_queries.add(
-                    tx,
-                    issuer,
-                    own=own,
-                    allow_loopback=self.allow_loopback,
-                    actor=session.user_id,
+                    tx, issuer, own=own, allow_loopback=self.allow_loopback, actor=session.user_id
                 )
             )
         except ValidationFailed as refusal:
             return self._form(session, form, is_known=known, error=field_error(refusal))
         return self.admin.see(ISSUERS_PATH, "kept")
 
-    async def check(
-        self, _request: Request, session: SignedInSession, form: FormFields
-    ) -> Response:
+    async def check(self, _request: Request, session: SignedInSession, form: FormFields) -> Response:
         """Read the issuer's keys now, and say what was found."""
         issuer = await self._find(form.get("issuer", ""))
         is_good, sentence = await self._read_keys(issuer)
         return await self._list(session, checked=(issuer.issuer, sentence, is_good))
 
-    async def remove(
-        self, _request: Request, session: SignedInSession, form: FormFields
-    ) -> Response:
+    async def remove(self, _request: Request, session: SignedInSession, form: FormFields) -> Response:
         issuer = form.get("issuer", "")
-        await self.admin.router.store.write(
-            lambda tx: issuer_queries.remove(tx, issuer, actor=session.user_id)
-        )
+        await self.admin.router.store.write(lambda tx: issuer_queries.remove(tx, issuer, actor=session.user_id))
         return self.admin.see(ISSUERS_PATH, "removed")
 
-    async def revoke_person(
-        self, _request: Request, session: SignedInSession, form: FormFields
-    ) -> Response:
+    async def revoke_person(self, _request: Request, session: SignedInSession, form: FormFields) -> Response:
         """End everything that stands on this issuer's word about one person."""
         issuer, subject = form.get("issuer", ""), form.get("subject", "").strip()
         if not subject:
@@ -174,12 +160,7 @@ class AdminIssuers:
         )
 
     def _form(
-        self,
-        session: SignedInSession,
-        typed: FormFields,
-        *,
-        is_known: bool,
-        error: RefusedField = NO_FIELD,
+        self, session: SignedInSession, typed: FormFields, *, is_known: bool, error: RefusedField = NO_FIELD
     ) -> Response:
         return self.admin.render(
             "admin_issuer.html",

@@ -11,22 +11,9 @@ from starlette.routing import Route
 from negotiator import audit
 from negotiator.agents.mail import quote_name
 from negotiator.agents.mail_queue import MailQueue
-from negotiator.console.admin_router import (
-    ADMIN_PATH,
-    AFTER_EVERY_ID,
-    PAGE_SIZE,
-    PEOPLE_PATH,
-    AdminRouter,
-    with_blanks,
-)
+from negotiator.console.admin_router import ADMIN_PATH, AFTER_EVERY_ID, PAGE_SIZE, PEOPLE_PATH, AdminRouter, with_blanks
 from negotiator.console.browser_sessions import SignedInSession
-from negotiator.console.page_router import (
-    NO_FIELD,
-    FormFields,
-    RefusedField,
-    field_error,
-    read_name,
-)
+from negotiator.console.page_router import NO_FIELD, FormFields, RefusedField, field_error, read_name
 from negotiator.console.password_reset_pages import NEW_PASSWORD_PATH
 from negotiator.errors import Conflict, Forbidden, NotFound, ValidationFailed
 from negotiator.store.statement import Transaction
@@ -84,9 +71,7 @@ class AdminPeople:
     async def show(self, request: Request, session: SignedInSession) -> Response:
         return await self._page(request, session)
 
-    async def invite(
-        self, request: Request, session: SignedInSession, form: FormFields
-    ) -> Response:
+    async def invite(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
         """Make an account without a password, and a link by which its owner chooses one."""
         try:
             email, name = user_queries.normalise_email(form.get("email", "")), read_name(form)
@@ -94,9 +79,7 @@ class AdminPeople:
             return await self._page(request, session, typed=form, error=field_error(refusal))
 
         def unit(tx: Transaction) -> User:
-            user_id = user_queries.add(
-                tx, email, name=name, is_admin="admin" in form, actor=session.user_id
-            )
+            user_id = user_queries.add(tx, email, name=name, is_admin="admin" in form, actor=session.user_id)
             audit.record(tx, "user.invited", user_id, actor=session.user_id)
             return _require(tx, user_id)
 
@@ -105,14 +88,10 @@ class AdminPeople:
         except Conflict:
             error = ("email", "Somebody with this address has an account already.")
             return await self._page(request, session, typed=form, error=error)
-        text = _INVITATION.format(
-            admin=quote_name(session.greeting), base=self._base, link="{link}"
-        )
+        text = _INVITATION.format(admin=quote_name(session.greeting), base=self._base, link="{link}")
         return await self._hand_over(request, session, user, text, "invited")
 
-    async def send_link(
-        self, request: Request, session: SignedInSession, _form: FormFields
-    ) -> Response:
+    async def send_link(self, request: Request, session: SignedInSession, _form: FormFields) -> Response:
         """A link for a new password, or again for the first one."""
 
         def unit(tx: Transaction) -> User:
@@ -128,14 +107,10 @@ class AdminPeople:
         )
         return await self._hand_over(request, session, user, text, "linked")
 
-    async def make_admin(
-        self, request: Request, session: SignedInSession, _form: FormFields
-    ) -> Response:
+    async def make_admin(self, request: Request, session: SignedInSession, _form: FormFields) -> Response:
         return await self._set_admin(request, session, is_admin=True)
 
-    async def unmake_admin(
-        self, request: Request, session: SignedInSession, _form: FormFields
-    ) -> Response:
+    async def unmake_admin(self, request: Request, session: SignedInSession, _form: FormFields) -> Response:
         return await self._set_admin(request, session, is_admin=False)
 
     async def end(self, request: Request, session: SignedInSession, _form: FormFields) -> Response:
@@ -148,9 +123,7 @@ class AdminPeople:
         await self.admin.router.store.write(unit)
         return self.admin.see(PEOPLE_PATH, "ended")
 
-    async def _set_admin(
-        self, request: Request, session: SignedInSession, *, is_admin: bool
-    ) -> Response:
+    async def _set_admin(self, request: Request, session: SignedInSession, *, is_admin: bool) -> Response:
         def unit(tx: Transaction) -> None:
             user = _other(tx, request, session)
             user_queries.set_admin(tx, user.id, is_admin, actor=session.user_id)
@@ -170,9 +143,7 @@ class AdminPeople:
         email = user.email or ""
         subject = "A new password for Negotiator" if user.password_hash else "Your invitation"
         text = text.replace("{link}", link)
-        if not await self.admin.router.store.write(
-            lambda tx: self.mails.add(tx, email, subject, text, life=life)
-        ):
+        if not await self.admin.router.store.write(lambda tx: self.mails.add(tx, email, subject, text, life=life)):
             return self.admin.see(PEOPLE_PATH, "many")
         await self.mails.dispatch()
         return self.admin.see(PEOPLE_PATH, notice)

@@ -9,12 +9,7 @@ from starlette.routing import Route
 
 from negotiator.agents import registration
 from negotiator.agents.tables import Agent
-from negotiator.console.admin_router import (
-    AFTER_EVERY_ID,
-    PAGE_SIZE,
-    REGISTRATIONS_PATH,
-    AdminRouter,
-)
+from negotiator.console.admin_router import AFTER_EVERY_ID, PAGE_SIZE, REGISTRATIONS_PATH, AdminRouter
 from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.page_router import FormFields
 from negotiator.errors import NotFound
@@ -63,9 +58,7 @@ class AdminRegistrations:
             rows=rows[:PAGE_SIZE],
             older=rows[PAGE_SIZE - 1].agent.id if len(rows) > PAGE_SIZE else "",
             is_first=before == AFTER_EVERY_ID,
-            notice="The agent's access has ended."
-            if request.query_params.get("told") == "ended"
-            else "",
+            notice="The agent's access has ended." if request.query_params.get("told") == "ended" else "",
         )
 
     async def end(self, request: Request, session: SignedInSession, _form: FormFields) -> Response:

@@ -9,14 +9,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from negotiator.console.browser_sessions import SignedInSession
-from negotiator.console.page_router import (
-    FormFields,
-    FormHandler,
-    FormSize,
-    NavigationEntry,
-    PageHandler,
-    PageRouter,
-)
+from negotiator.console.page_router import FormFields, FormHandler, FormSize, NavigationEntry, PageHandler, PageRouter
 from negotiator.errors import Forbidden
 
 ADMIN_PATH: Final = "/admin"
@@ -67,15 +60,11 @@ class AdminRouter:
 
         return self.router.form(path, answer, back=back, size=_LARGE_FORM)
 
-    def render(
-        self, template: str, session: SignedInSession, tab: str, status: int = 200, **context: Any
-    ) -> Response:
+    def render(self, template: str, session: SignedInSession, tab: str, status: int = 200, **context: Any) -> Response:
         """An admin page; `tab` is the key of the one among them."""
         listed = any(entry.key == _DIRECTORY for entry in self.router.navigation)
         tabs = (*_TABS[:-1], _QUEUE, _TABS[-1]) if listed else _TABS
-        return self.router.render(
-            template, session, status, here="admin", tabs=tabs, tab=tab, **context
-        )
+        return self.router.render(template, session, status, here="admin", tabs=tabs, tab=tab, **context)
 
     def see(self, path: str, notice: str) -> Response:
         """Redirect to a page that tells the notice of this key."""

@@ -50,9 +50,7 @@ class AdminServices:
     async def show(self, _request: Request, session: SignedInSession) -> Response:
         return self._page(session)
 
-    async def attempt(
-        self, request: Request, session: SignedInSession, _form: FormFields
-    ) -> Response:
+    async def attempt(self, request: Request, session: SignedInSession, _form: FormFields) -> Response:
         """Try one service now, and show what came back and in how long."""
         key: str = request.path_params["key"]
         service = next((each for each in self.services if each.key == key and each.button), None)
@@ -63,11 +61,7 @@ class AdminServices:
         return self._page(session, key, result, time.perf_counter() - began)
 
     def _page(
-        self,
-        session: SignedInSession,
-        tried: str = "",
-        result: TrialResult | None = None,
-        seconds: float = 0,
+        self, session: SignedInSession, tried: str = "", result: TrialResult | None = None, seconds: float = 0
     ) -> Response:
         return self.admin.render(
             "admin_services.html",

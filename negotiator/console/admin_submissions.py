@@ -87,23 +87,17 @@ class AdminSubmissions:
     async def show(self, request: Request, session: SignedInSession) -> Response:
         return await self._one(request, session)
 
-    async def approve(
-        self, request: Request, session: SignedInSession, form: FormFields
-    ) -> Response:
+    async def approve(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
         """List the tool, or show the correction, at once."""
         note = _note(form)
         return await self._decide(
             request,
             session,
             form,
-            lambda tx, key: submissions_transitions.approve(
-                tx, key, actor=session.user_id, note=note
-            ),
+            lambda tx, key: submissions_transitions.approve(tx, key, actor=session.user_id, note=note),
         )
 
-    async def send_back(
-        self, request: Request, session: SignedInSession, form: FormFields
-    ) -> Response:
+    async def send_back(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
         """Ask the sender for a change."""
         note, reason = _note(form), _reason(form)
         if not note:
@@ -112,14 +106,10 @@ class AdminSubmissions:
             request,
             session,
             form,
-            lambda tx, key: submissions_transitions.send_back(
-                tx, key, note=note, reason=reason, actor=session.user_id
-            ),
+            lambda tx, key: submissions_transitions.send_back(tx, key, note=note, reason=reason, actor=session.user_id),
         )
 
-    async def reject(
-        self, request: Request, session: SignedInSession, form: FormFields
-    ) -> Response:
+    async def reject(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
         """Do not list it, for a reason of the list."""
         note, reason = _note(form), _reason(form)
         if reason is None:
@@ -128,9 +118,7 @@ class AdminSubmissions:
             request,
             session,
             form,
-            lambda tx, key: submissions_transitions.reject(
-                tx, key, reason=reason, note=note, actor=session.user_id
-            ),
+            lambda tx, key: submissions_transitions.reject(tx, key, reason=reason, note=note, actor=session.user_id),
         )
 
     async def _decide(
@@ -162,12 +150,7 @@ class AdminSubmissions:
         return self.admin.router.pages.see(f"{target}?decided={decided.status}")
 
     async def _one(
-        self,
-        request: Request,
-        session: SignedInSession,
-        *,
-        form: FormFields | None = None,
-        said: str = "",
+        self, request: Request, session: SignedInSession, *, form: FormFields | None = None, said: str = ""
     ) -> Response:
         key: str = request.path_params["id"]
 
@@ -219,12 +202,7 @@ def _place(tx: Transaction, key: str) -> QueuePlace | None:
     if key not in ids:
         return None
     at = ids.index(key)
-    return QueuePlace(
-        at + 1,
-        len(ids),
-        ids[at - 1] if at else "",
-        ids[at + 1] if at + 1 < len(ids) else "",
-    )
+    return QueuePlace(at + 1, len(ids), ids[at - 1] if at else "", ids[at + 1] if at + 1 < len(ids) else "")
 
 
 def _sender(tx: Transaction, row: Submission) -> str:

@@ -63,24 +63,16 @@ class AgentPage:
             here="agents",
         )
 
-    async def renew(
-        self, request: Request, session: SignedInSession, _form: FormFields
-    ) -> Response:
+    async def renew(self, request: Request, session: SignedInSession, _form: FormFields) -> Response:
         """Let the agent work as long as when it was bound."""
         agent_id: str = request.path_params["id"]
         await self.router.store.write(
-            lambda tx: agents_overview.renew_agent(
-                tx, agent_id, user_id=session.user_id, refreshing=self.refreshing
-            )
+            lambda tx: agents_overview.renew_agent(tx, agent_id, user_id=session.user_id, refreshing=self.refreshing)
         )
         return self.router.pages.see(f"{AGENTS_PATH}/{agent_id}?told=renewed")
 
     async def _read(
-        self,
-        session: SignedInSession,
-        operation: str,
-        found: agents_overview.AgentDetail,
-        prefix: str,
+        self, session: SignedInSession, operation: str, found: agents_overview.AgentDetail, prefix: str
     ) -> list[dict[str, Any]]:
         """What the agent touched last and what is still there."""
         read: list[dict[str, Any]] = []

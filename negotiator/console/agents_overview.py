@@ -144,11 +144,7 @@ def _rights(tx: Transaction, user_id: str, longest: int) -> dict[str, _Rights]:
 def _agent(agent: Agent, rights: Mapping[str, _Rights]) -> AgentView:
     held = rights.get(agent.id, _Rights())
     return AgentView(
-        agent,
-        purpose_title(held.scopes),
-        describe_scopes(held.scopes),
-        held.until or None,
-        held.at_most or None,
+        agent, purpose_title(held.scopes), describe_scopes(held.scopes), held.until or None, held.at_most or None
     )
 
 
@@ -233,9 +229,7 @@ def revoke_agent(tx: Transaction, agent_id: str, *, user_id: str) -> None:
 def _code(tx: Transaction, code: Delegation) -> DelegationCodeView:
     user = registration.find(tx, code.used_by) if code.used_by else None
     state = delegation.state(code, values.now())
-    return DelegationCodeView(
-        code, state, purpose_title(code.scope.split()), user.name if user else ""
-    )
+    return DelegationCodeView(code, state, purpose_title(code.scope.split()), user.name if user else "")
 
 
 @dataclass(frozen=True, slots=True)

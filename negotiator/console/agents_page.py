@@ -90,9 +90,7 @@ class AgentsPage:
         try:
             label = read_line(form, "label", "A note")
             minted = await self.router.store.write(
-                lambda tx: self.delegations.mint(
-                    tx, session.user_id, granted, label=label, ttl=typed.seconds
-                )
+                lambda tx: self.delegations.mint(tx, session.user_id, granted, label=label, ttl=typed.seconds)
             )
             code = await self._find_code(session, minted.id, text=minted.code)
         except ValidationFailed as refusal:
@@ -114,36 +112,26 @@ class AgentsPage:
         replaced = {"hx-retarget": "#code-left", "hx-reswap": "outerHTML"}
         return self.router.render("code_left.html", session, headers=replaced, code=code)
 
-    async def _find_code(
-        self, session: SignedInSession, code_id: str, *, text: str = ""
-    ) -> CodeHandover:
+    async def _find_code(self, session: SignedInSession, code_id: str, *, text: str = "") -> CodeHandover:
         return await self.router.store.read(
             lambda tx: agents_overview.find_code(tx, code_id, user_id=session.user_id, text=text)
         )
 
-    async def revoke_app(
-        self, _request: Request, session: SignedInSession, form: FormFields
-    ) -> Response:
+    async def revoke_app(self, _request: Request, session: SignedInSession, form: FormFields) -> Response:
         """End a client's access. Its id may be a URL and is therefore a form field."""
         app = form.get("app", "")
-        if not await self.router.store.write(
-            lambda tx: self.connections.revoke(tx, app, user_id=session.user_id)
-        ):
+        if not await self.router.store.write(lambda tx: self.connections.revoke(tx, app, user_id=session.user_id)):
             raise NotFound("You have no such application.")
         return self.router.pages.see(f"{AGENTS_PATH}?told=app")
 
-    async def revoke_agent(
-        self, request: Request, session: SignedInSession, form: FormFields
-    ) -> Response:
+    async def revoke_agent(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
         """Revoke an agent; on request its memories are quarantined."""
         agent: str = request.path_params["id"]
 
         def unit(tx: Transaction) -> None:
             agents_overview.revoke_agent(tx, agent, user_id=session.user_id)
             if form.get("memories") == "on":
-                memories_lifecycle.quarantine_memories(
-                    tx, session.user_id, agent, actor=session.user_id
-                )
+                memories_lifecycle.quarantine_memories(tx, session.user_id, agent, actor=session.user_id)
 
         await self.router.store.write(unit)
         return self.router.pages.see(f"{AGENTS_PATH}?told=agent")

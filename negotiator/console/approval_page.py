@@ -46,9 +46,7 @@ class ApprovalPage:
     async def show_listed(self, request: Request, session: SignedInSession) -> Response:
         return self._ask(session, await self._find_listed(request, session), here=request.url.path)
 
-    async def decide_listed(
-        self, request: Request, session: SignedInSession, form: FormFields
-    ) -> Response:
+    async def decide_listed(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
         email, key = session.email or "", request.path_params["id"]
         listed = await self._find_listed(request, session)
 
@@ -99,9 +97,7 @@ class ApprovalPage:
 
     async def _find_listed(self, request: Request, session: SignedInSession) -> Approval:
         email, key = session.email or "", request.path_params["id"]
-        found = await self.router.store.read(
-            lambda tx: approval_queries.open_request(tx, email, key)
-        )
+        found = await self.router.store.read(lambda tx: approval_queries.open_request(tx, email, key))
         return _require_open(found)
 
     async def _find(self, request: Request) -> Approval:
@@ -109,32 +105,20 @@ class ApprovalPage:
         approval = await self.router.store.read(lambda tx: approval_queries.find(tx, secret))
         return _require_open(approval)
 
-    async def _try_password(
-        self, request: Request, secret: str, form: FormFields
-    ) -> tuple[Approval, str | None]:
+    async def _try_password(self, request: Request, secret: str, form: FormFields) -> tuple[Approval, str | None]:
         """The approval and, when the password is right, its owner's id. An approval allows five attempts."""
-        approval = _require_open(
-            await self.router.store.write(lambda tx: approval_queries.count_attempt(tx, secret))
-        )
+        approval = _require_open(await self.router.store.write(lambda tx: approval_queries.count_attempt(tx, secret)))
         user = await self.passwords.check(request, approval.email, form.get("password", ""))
         return approval, user.id if user else None
 
-    def _grant(
-        self, tx: Transaction, approval: Approval, user_id: str, scopes: Sequence[str]
-    ) -> dict[str, Any]:
+    def _grant(self, tx: Transaction, approval: Approval, user_id: str, scopes: Sequence[str]) -> dict[str, Any]:
         audit.record(tx, "approval.granted", approval.id, actor=user_id, kind=approval.kind)
         if approval.kind == "link":
             identity_matching.link(
-                tx,
-                identity=approval.identity,
-                issuer=approval.issuer,
-                user_id=user_id,
-                actor=user_id,
+                tx, identity=approval.identity, issuer=approval.issuer, user_id=user_id, actor=user_id
             )
             return {"approval": approval, "code": None}
-        minted = self.delegations.mint(
-            tx, user_id, scopes, label=approval.agent_name, agent_id=approval.agent_id
-        )
+        minted = self.delegations.mint(tx, user_id, scopes, label=approval.agent_name, agent_id=approval.agent_id)
         return {"approval": approval, "code": minted.code}
 
     def _ask(

@@ -30,10 +30,7 @@ class AskedLater:
         """Put one more question away; without one, all of the negotiation are asked again."""
         kept = self._kept(request)
         if question and question.replace("/", "").replace("_", "").isalnum() and question.isascii():
-            kept = [
-                *(one for one in kept if one != f"{negotiation}.{question}"),
-                f"{negotiation}.{question}",
-            ]
+            kept = [*(one for one in kept if one != f"{negotiation}.{question}"), f"{negotiation}.{question}"]
         elif not question:
             kept = [one for one in kept if not one.startswith(f"{negotiation}.")]
         self.cookies.write(response, "asked-later", "~".join(kept[-MAX_KEPT:]), life=LIFE)

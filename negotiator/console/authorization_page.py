@@ -16,26 +16,14 @@ from starlette.routing import Route
 from negotiator import values
 from negotiator.caller import anonymous_caller
 from negotiator.console.browser_sessions import AnySession, SignedInSession
-from negotiator.console.page_router import (
-    HEADINGS,
-    OTHER_HEADING,
-    SIGN_IN_PATH,
-    FormFields,
-    PageRouter,
-)
+from negotiator.console.page_router import HEADINGS, OTHER_HEADING, SIGN_IN_PATH, FormFields, PageRouter
 from negotiator.console.scope_words import describe_scopes
 from negotiator.discovery.authorization_metadata import AUTHORIZE_PATH
 from negotiator.errors import InvalidRequest, Refusal
 from negotiator.http.input import read_body
 from negotiator.http.limits import too_many_requests
 from negotiator.store.statement import Transaction
-from negotiator.tokens import (
-    authorization_codes,
-    authorization_request,
-    clients,
-    consent_queries,
-    redirect_uris,
-)
+from negotiator.tokens import authorization_codes, authorization_request, clients, consent_queries, redirect_uris
 from negotiator.tokens.authorization_codes import NewGrant
 from negotiator.tokens.authorization_request import (
     BACK_FROM_SIGN_IN,
@@ -73,9 +61,7 @@ class AuthorizationPage:
     async def relay(self, request: Request) -> Response:
         """Redirect a request by POST (OpenID Core §3.1.2.1) to GET, because a cross-site POST carries no cookie."""
         try:
-            reading = await self.router.limits.charge(
-                anonymous_caller(self.router.address(request))
-            )
+            reading = await self.router.limits.charge(anonymous_caller(self.router.address(request)))
             if not reading.taken:
                 raise too_many_requests(reading)
             length = request.headers.get("content-length")
@@ -99,14 +85,10 @@ class AuthorizationPage:
             if await self._has_consent(authorization, session):
                 return await self._grant(authorization, session, authorization.scopes)
             if "none" in authorization.prompts:
-                raise self._refusal(
-                    authorization, "consent_required", "The user has to give consent."
-                )
+                raise self._refusal(authorization, "consent_required", "The user has to give consent.")
         except AuthorizationRequestRefused as refused:
             return self._answer(
-                refused.redirect_uri,
-                {"error": refused.error, "error_description": refused.description},
-                refused.state,
+                refused.redirect_uri, {"error": refused.error, "error_description": refused.description}, refused.state
             )
         return self._ask(authorization, session, request)
 
@@ -123,27 +105,17 @@ class AuthorizationPage:
             return await self._grant(authorization, session, granted)
         except AuthorizationRequestRefused as refused:
             return self._answer(
-                refused.redirect_uri,
-                {"error": refused.error, "error_description": refused.description},
-                refused.state,
+                refused.redirect_uri, {"error": refused.error, "error_description": refused.description}, refused.state
             )
 
     async def _read(self, request: Request) -> AuthorizationRequest:
         members = RequestParameters(request.url.query)
-        client = await self.client_lookup.find(
-            members.get("client_id", ""), self.router.address(request)
-        )
+        client = await self.client_lookup.find(members.get("client_id", ""), self.router.address(request))
         if client is None:
-            raise InvalidRequest(
-                "This client is not known here, or its metadata document cannot be used."
-            )
-        return authorization_request.parse_request(
-            members, client, resources=self.resources, offered=set(self.scopes)
-        )
+            raise InvalidRequest("This client is not known here, or its metadata document cannot be used.")
+        return authorization_request.parse_request(members, client, resources=self.resources, offered=set(self.scopes))
 
-    def _needs_sign_in(
-        self, authorization: AuthorizationRequest, session: AnySession, request: Request
-    ) -> bool:
+    def _needs_sign_in(self, authorization: AuthorizationRequest, session: AnySession, request: Request) -> bool:
         if not isinstance(session, SignedInSession):
             return True
         hint = request.query_params.get("id_token_hint")
@@ -171,9 +143,7 @@ class AuthorizationPage:
         back = urlencode({"again": "1", "next": f"{AUTHORIZE_PATH}?{urlencode(parameters)}"})
         return self.router.pages.see(f"{SIGN_IN_PATH}?{back}")
 
-    async def _has_consent(
-        self, authorization: AuthorizationRequest, session: SignedInSession
-    ) -> bool:
+    async def _has_consent(self, authorization: AuthorizationRequest, session: SignedInSession) -> bool:
         """Whether a stored consent covers the request (RFC 8252 §8.6: never for a client that others can imitate)."""
         if "consent" in authorization.prompts or not _is_identified(authorization):
             return False
@@ -217,9 +187,7 @@ class AuthorizationPage:
         code = await self.router.store.write(unit)
         return self._answer(authorization.redirect_uri, {"code": code}, authorization.state)
 
-    def _ask(
-        self, authorization: AuthorizationRequest, session: SignedInSession, request: Request
-    ) -> Response:
+    def _ask(self, authorization: AuthorizationRequest, session: SignedInSession, request: Request) -> Response:
         row = authorization.client.row
         return self.router.render(
             "consent.html",
@@ -236,9 +204,7 @@ class AuthorizationPage:
             others=describe_scopes(self.scopes.keys() - set(authorization.scopes)),
         )
 
-    def _answer(
-        self, redirect_uri: str, answer: Mapping[str, str], state: str | None
-    ) -> RedirectResponse:
+    def _answer(self, redirect_uri: str, answer: Mapping[str, str], state: str | None) -> RedirectResponse:
         """Redirect to the client with `state` and `iss` (RFC 9207 §2)."""
         issuer = {"state": state, "iss": self.identity.issuer}
         return _UnquotedRedirect(redirect_uris.add_parameters(redirect_uri, {**answer, **issuer}))
@@ -273,9 +239,7 @@ class _UnquotedRedirect(RedirectResponse):
 
 def _is_identified(authorization: AuthorizationRequest) -> bool:
     """Whether no other program can pose as this client: it has a secret, or one https host receives its codes."""
-    return not authorization.client.is_public or redirect_uris.is_https_only(
-        authorization.redirect_uri
-    )
+    return not authorization.client.is_public or redirect_uris.is_https_only(authorization.redirect_uri)
 
 
 def _recognisable_host(authorization: AuthorizationRequest) -> str:

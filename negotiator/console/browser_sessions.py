@@ -36,9 +36,7 @@ KNOWN_DEVICE_SECONDS: Final = 180 * 86_400
 def remember_device(cookies: BrowserCookies, response: Response, user: User) -> None:
     """Mark the browser as a known device of this user."""
     content = {"id": values.new_secret(), "at": values.now(), "of": _owner(cookies, user)}
-    cookies.write(
-        response, "device", cookies.seal("device", orjson.dumps(content)), life=KNOWN_DEVICE_SECONDS
-    )
+    cookies.write(response, "device", cookies.seal("device", orjson.dumps(content)), life=KNOWN_DEVICE_SECONDS)
 
 
 def find_device(cookies: BrowserCookies, request: Request, user: User | None) -> str | None:
@@ -105,9 +103,7 @@ class BrowserSessions:
     async def find(self, request: Request) -> SignedInSession | None:
         """The signed-in session of the request, if it is live."""
         secret = self._secret(request, "session")
-        found = (
-            await self.store.read(lambda tx: session_queries.find(tx, secret)) if secret else None
-        )
+        found = await self.store.read(lambda tx: session_queries.find(tx, secret)) if secret else None
         if found is None:
             return None
         if found.is_stale:
@@ -128,17 +124,13 @@ class BrowserSessions:
         secret = known or values.new_secret()
         return AnonymousSession(secret, self._token(secret), is_new=not known)
 
-    def check(
-        self, request: Request, session: AnySession, form: Mapping[str, str], *, token: bool = True
-    ) -> None:
+    def check(self, request: Request, session: AnySession, form: Mapping[str, str], *, token: bool = True) -> None:
         """Refuse with 403 a form that another site or session sent; without `token` only headers are checked."""
         site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
         foreign = (site is not None and site not in _OWN_SITES) or (
             origin not in {None, "null", _origin(self.cookies.base)}
         )
-        if foreign or (
-            token and not values.equal_in_constant_time(form.get("csrf", ""), session.csrf)
-        ):
+        if foreign or (token and not values.equal_in_constant_time(form.get("csrf", ""), session.csrf)):
             raise Forbidden("This form is too old or came from elsewhere. Open the page again.")
 
     async def sign_in(

@@ -50,28 +50,19 @@ def call_summary(
         count = len(events.cards)
         cards = "1 card was shown" if count == 1 else f"{count} cards were shown"
         facts.append(f"{cards}; you used {used or 'none'}.")
-    return CallSummary(
-        time_text(view["created_at"]), length_words(view), facts, _tactics(told), _kept(view)
-    )
+    return CallSummary(time_text(view["created_at"]), length_words(view), facts, _tactics(told), _kept(view))
 
 
 def _times(count: int) -> str:
     return {0: "not at all", 1: "once", 2: "twice"}.get(count, f"{count} times")
 
 
-def _named(
-    heard: Sequence[str], offers: Sequence[Mapping[str, Any]], words: NegotiationWords
-) -> list[str]:
+def _named(heard: Sequence[str], offers: Sequence[Mapping[str, Any]], words: NegotiationWords) -> list[str]:
     """The last figure of each side that the call named, misheard ones left out."""
     found: list[str] = []
     for side, who in (("them", words.them), ("me", "You")):
         last = next(
-            (
-                one
-                for one in offers
-                if one["id"] in heard and one["by"] == side and one["status"] != "dismissed"
-            ),
-            None,
+            (one for one in offers if one["id"] in heard and one["by"] == side and one["status"] != "dismissed"), None
         )
         if last is not None:
             confirmed = "" if last["status"] == "confirmed" else " (not confirmed yet)"
@@ -97,9 +88,7 @@ def _tactics(told: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
 
 
 def lessons(
-    told: Sequence[Mapping[str, Any]],
-    negotiation: Mapping[str, Any] | None,
-    view: Mapping[str, Any],
+    told: Sequence[Mapping[str, Any]], negotiation: Mapping[str, Any] | None, view: Mapping[str, Any]
 ) -> list[Lesson]:
     """Sentences that may be worth keeping: the words that raised cards or showed a tactic. None is kept unasked.
 
@@ -129,8 +118,7 @@ def lessons(
         Lesson(
             f"tactic{place}",
             "counterparty" if about else "lesson",
-            f"{who} may have used “{name}” on a call on {day}"
-            + (f": “{quote}”." if quote else "."),
+            f"{who} may have used “{name}” on a call on {day}" + (f": “{quote}”." if quote else "."),
             about,
         )
         for place, (name, quote) in enumerate(tactics)

@@ -53,9 +53,7 @@ def column_chart(title: str, bars: Sequence[Bar], *, width: int, height: int = 2
     step = width / len(bars)
     thick = min(step * 0.62, 64)
     longest = max(len(bar.name) for bar in bars) * _LETTER + _GAP
-    every = max(
-        1, ceil((longest + max(longest - step, 0)) / step)
-    )  # names at the edges move inward
+    every = max(1, ceil((longest + max(longest - step, 0)) / step))  # names at the edges move inward
     labelled = _labelled_columns(bars, step)
     parts: list[str] = []
     for place, bar in enumerate(bars):
@@ -70,14 +68,10 @@ def column_chart(title: str, bars: Sequence[Bar], *, width: int, height: int = 2
         if place in labelled:
             beside = top - 5 if bar.value >= 0 else top + tall + 13
             at = _within(x, bar.label, width)
-            parts.append(
-                f'<text class="value" x="{at:.1f}" y="{beside:.1f}">{escape(bar.label)}</text>'
-            )
+            parts.append(f'<text class="value" x="{at:.1f}" y="{beside:.1f}">{escape(bar.label)}</text>')
         if (len(bars) - 1 - place) % every == 0:
             at = _within(x, bar.name, width)
-            parts.append(
-                f'<text class="name" x="{at:.1f}" y="{height - 6}">{escape(bar.name)}</text>'
-            )
+            parts.append(f'<text class="name" x="{at:.1f}" y="{height - 6}">{escape(bar.name)}</text>')
     return _svg(title, width, height, "".join(parts), "chart column-chart")
 
 
@@ -123,9 +117,7 @@ def bar_chart(title: str, bars: Sequence[Bar], *, width: int) -> str:
 def balance_bar(id: str, value: float, label: str) -> str:
     """One bar left or right of an even middle, without words; it fits any width. `value` is from -1 to 1."""
     length = max(min(abs(value), 1.0) * 98, 1.0)
-    kind, turned = (
-        ("for", "") if value >= 0 else ("against", ' transform="translate(200) scale(-1 1)"')
-    )
+    kind, turned = ("for", "") if value >= 0 else ("against", ' transform="translate(200) scale(-1 1)"')
     return (
         f'<svg class="chart balance-bar" viewBox="0 0 200 14" preserveAspectRatio="none" role="img" '
         f'aria-label="{escape(label)}"><rect class="ground" x="0" y="2" width="200" height="10"/>'
@@ -163,9 +155,7 @@ def strip_chart(title: str, ticks: Sequence[Tick], *, width: int) -> str:
     """
     if not ticks:
         return ""
-    across = Scale(
-        min(tick.value for tick in ticks), max(tick.value for tick in ticks), 30, width - 30
-    )
+    across = Scale(min(tick.value for tick in ticks), max(tick.value for tick in ticks), 30, width - 30)
     line = 48 if any(tick.own for tick in ticks) else 14
     parts = [f'<line class="axis" x1="30" x2="{width - 30}" y1="{line}" y2="{line}"/>']
     ends: list[float] = []
@@ -189,7 +179,4 @@ def strip_chart(title: str, ticks: Sequence[Tick], *, width: int) -> str:
 
 
 def _svg(title: str, width: int, height: int, content: str, kind: str) -> str:
-    return (
-        f'<svg class="{kind}" viewBox="0 0 {width} {height}" role="img" aria-label="{escape(title)}">'
-        f"{content}</svg>"
-    )
+    return f'<svg class="{kind}" viewBox="0 0 {width} {height}" role="img" aria-label="{escape(title)}">{content}</svg>'

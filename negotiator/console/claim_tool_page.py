@@ -64,9 +64,7 @@ class ClaimToolPage:
     async def show_sent(self, request: Request, session: SignedInSession) -> Response:
         return await self._sent_page(request, session)
 
-    async def check_sent(
-        self, request: Request, session: SignedInSession, form: FormFields
-    ) -> Response:
+    async def check_sent(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
         """Read the file for a submission that waits."""
         del form
         key: str = request.path_params["id"]
@@ -76,9 +74,7 @@ class ClaimToolPage:
             return await self._sent_page(request, session, refusal)
         return self.pages.router.pages.see(SUBMISSION_PAGE_PATH.format(id=key))
 
-    async def _page(
-        self, request: Request, session: SignedInSession, refusal: Refusal | None = None
-    ) -> Response:
+    async def _page(self, request: Request, session: SignedInSession, refusal: Refusal | None = None) -> Response:
         key: str = request.path_params["slug"]
         tool = await self.pages.calls.run(session, "get_tool", {"id": key})
         place = f"{TOOLS_PAGE_PATH}/{tool['slug']}"
@@ -93,9 +89,7 @@ class ClaimToolPage:
             place=place,
         )
 
-    async def _sent_page(
-        self, request: Request, session: SignedInSession, refusal: Refusal | None = None
-    ) -> Response:
+    async def _sent_page(self, request: Request, session: SignedInSession, refusal: Refusal | None = None) -> Response:
         key: str = request.path_params["id"]
         view = await self.pages.calls.run(session, "get_submission", {"id": key})
         return await self._render(

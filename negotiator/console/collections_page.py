@@ -87,9 +87,7 @@ class CollectionPages:
         wanted = "unlisted" if form.get("share") == "yes" else "private"
         return await self._change(request, session, form, {"visibility": wanted})
 
-    async def delete(
-        self, request: Request, session: SignedInSession, form: FormFields
-    ) -> Response:
+    async def delete(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
         key, revision = request.path_params["id"], _revision(form)
         try:
             await self.pages.calls.run(session, "delete_collection", {"id": key}, revision=revision)
@@ -99,9 +97,7 @@ class CollectionPages:
             return await self._one(request, session, typed=form, refusal=refusal)
         return self.pages.router.pages.see(COLLECTIONS_PAGE_PATH)
 
-    async def change_item(
-        self, request: Request, session: SignedInSession, form: FormFields
-    ) -> Response:
+    async def change_item(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
         """Move a tool or change its note."""
         key, tool = request.path_params["id"], request.path_params["tool"]
         members: dict[str, Any] = {"id": key, "tool_id": tool}
@@ -118,9 +114,7 @@ class CollectionPages:
             return await self._one(request, session, typed=form, refusal=refusal)
         return self._see(key)
 
-    async def remove_item(
-        self, request: Request, session: SignedInSession, form: FormFields
-    ) -> Response:
+    async def remove_item(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
         del form
         key, tool = request.path_params["id"], request.path_params["tool"]
         await self.pages.calls.run(session, "drop_from_collection", {"id": key, "tool_id": tool})
@@ -144,17 +138,11 @@ class CollectionPages:
         )
 
     async def _change(
-        self,
-        request: Request,
-        session: SignedInSession,
-        form: FormFields,
-        patch: Mapping[str, Any],
+        self, request: Request, session: SignedInSession, form: FormFields, patch: Mapping[str, Any]
     ) -> Response:
         key: str = request.path_params["id"]
         try:
-            await self.pages.calls.run(
-                session, "edit_collection", {"id": key, **patch}, revision=_revision(form)
-            )
+            await self.pages.calls.run(session, "edit_collection", {"id": key, **patch}, revision=_revision(form))
         except NotFound:
             raise
         except Refusal as refusal:
@@ -190,9 +178,7 @@ class CollectionPages:
         typed: FormFields | None = None,
         refusal: Refusal | None = None,
     ) -> Response:
-        found = await self.pages.calls.run(
-            session, "get_collection", {"id": request.path_params["id"]}
-        )
+        found = await self.pages.calls.run(session, "get_collection", {"id": request.path_params["id"]})
         link: str = found["share_url"] or ""
         token = link.rpartition("/")[2]
         return self.pages.render(
@@ -204,9 +190,7 @@ class CollectionPages:
             collection=found,
             owned=await self._is_own(session, found),
             visibility=VISIBILITY,
-            share_link=f"{self.pages.site.base}{SHARED_PAGE_PATH.format(token=token)}"
-            if token
-            else "",
+            share_link=f"{self.pages.site.base}{SHARED_PAGE_PATH.format(token=token)}" if token else "",
             tools=await self._tools(request, session, found["items"]),
             typed=typed or {},
             said=_said(refusal),
@@ -219,9 +203,7 @@ class CollectionPages:
         own = await self.pages.calls.run(session, "list_collections", {"limit": MOST})
         return any(each["id"] == found["id"] for each in own["items"])
 
-    async def _tools(
-        self, request: Request, reader: Reader, items: list[dict[str, Any]]
-    ) -> list[CollectedTool]:
+    async def _tools(self, request: Request, reader: Reader, items: list[dict[str, Any]]) -> list[CollectedTool]:
         ids = [item["tool_id"] for item in items]
         known: dict[str, dict[str, Any]] = {}
         for start in range(0, len(ids), _AT_ONCE):
@@ -237,15 +219,11 @@ class CollectionPages:
 def _collected(item: dict[str, Any], tool: dict[str, Any] | None) -> CollectedTool:
     added = day_text(item["added_at"])
     if tool is None or item["status"] == "deleted":
-        return CollectedTool(
-            item["tool_id"], "A tool that was removed", "", "", "", item["note"], added
-        )
+        return CollectedTool(item["tool_id"], "A tool that was removed", "", "", "", item["note"], added)
     price = tool_words.PRICES.get(tool["pricing"]["model"], "")
     state = "" if tool["status"] == "active" else tool_words.STATUS[tool["status"]]
     facts = " · ".join(filter(None, (tool_words.KINDS[tool["kind"]], price, state)))
-    return CollectedTool(
-        tool["id"], tool["name"], tool["slug"], tool["summary"], facts, item["note"], added
-    )
+    return CollectedTool(tool["id"], tool["name"], tool["slug"], tool["summary"], facts, item["note"], added)
 
 
 def _text(form: FormFields, name: str) -> str:
@@ -260,9 +238,7 @@ def _revision(form: FormFields) -> int:
 def _said(refusal: Refusal | None) -> str:
     """What a refusal says, with the names of fields."""
     if isinstance(refusal, ValidationFailed):
-        return " ".join(
-            f"{_LABELS.get(each.pointer, '')}{each.description}" for each in refusal.errors
-        )
+        return " ".join(f"{_LABELS.get(each.pointer, '')}{each.description}" for each in refusal.errors)
     if refusal is not None and refusal.status == _CHANGED:
         return "It was changed elsewhere meanwhile. Look at it below and send your change again."
     return refusal.description if refusal else ""

@@ -37,19 +37,11 @@ class BrowserCookies:
     def write(self, response: Response, kind: CookieKind, text: str, *, life: int) -> None:
         """Set the cookie for `life` seconds."""
         response.set_cookie(
-            self._name(kind),
-            text,
-            max_age=life,
-            path="/",
-            secure=self._is_https,
-            httponly=True,
-            samesite="lax",
+            self._name(kind), text, max_age=life, path="/", secure=self._is_https, httponly=True, samesite="lax"
         )
 
     def drop(self, response: Response, kind: CookieKind) -> None:
-        response.delete_cookie(
-            self._name(kind), path="/", secure=self._is_https, httponly=True, samesite="lax"
-        )
+        response.delete_cookie(self._name(kind), path="/", secure=self._is_https, httponly=True, samesite="lax")
 
     def seal(self, kind: CookieKind, content: bytes) -> str:
         """Content with a signature, as a cookie's text."""

@@ -72,10 +72,7 @@ class DebriefPage:
 
 
 def debrief_page(
-    debrief: Mapping[str, Any],
-    rehearsal: Mapping[str, Any],
-    view: Mapping[str, Any],
-    words: NegotiationWords,
+    debrief: Mapping[str, Any], rehearsal: Mapping[str, Any], view: Mapping[str, Any], words: NegotiationWords
 ) -> DebriefPage:
     """The debrief of the API as the page says it. `view` is the negotiation, for its target and limit."""
     offers = _offer_rows(debrief["ledger"], words)
@@ -105,8 +102,7 @@ def _account(debrief: Mapping[str, Any]) -> list[MoneyRow]:
     rows = [
         MoneyRow("Your deal", deal["words"] if deal else "No deal"),
         MoneyRow(
-            "The best for you that they would have signed",
-            best["words"] if best else "Nothing within your limits",
+            "The best for you that they would have signed", best["words"] if best else "Nothing within your limits"
         ),
     ]
     rows.append(MoneyRow("Left on the table", capitalise(left["words"]), is_sum=True))
@@ -141,9 +137,7 @@ def _offer_rows(points: Sequence[Mapping[str, Any]], words: NegotiationWords) ->
     return found
 
 
-def _chart(
-    debrief: Mapping[str, Any], view: Mapping[str, Any], words: NegotiationWords
-) -> DrawnChart | None:
+def _chart(debrief: Mapping[str, Any], view: Mapping[str, Any], words: NegotiationWords) -> DrawnChart | None:
     """The price over the turns where price is all that is talked about; else what each offer is worth to the user."""
     points: list[Mapping[str, Any]] = debrief["ledger"]
     if not points:
@@ -177,10 +171,7 @@ def _chart(
 
 
 def _drawn(
-    points: Sequence[Mapping[str, Any]],
-    lines: Sequence[Line],
-    measure: str,
-    words: NegotiationWords,
+    points: Sequence[Mapping[str, Any]], lines: Sequence[Line], measure: str, words: NegotiationWords
 ) -> list[str]:
     sides: dict[str, list[Point]] = {"me": [], "them": []}
     for place, point in enumerate(points):
@@ -229,9 +220,7 @@ def _first(debrief: Mapping[str, Any]) -> str:
     return f"{who} moved first, in turn {first['turn']}."
 
 
-def _attempts(
-    debrief: Mapping[str, Any], rehearsal: Mapping[str, Any], words: NegotiationWords
-) -> list[AttemptRow]:
+def _attempts(debrief: Mapping[str, Any], rehearsal: Mapping[str, Any], words: NegotiationWords) -> list[AttemptRow]:
     """All rehearsals with this person in their order; empty if this is the only one."""
     this = {
         "id": rehearsal["id"],

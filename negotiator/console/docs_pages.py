@@ -12,23 +12,10 @@ from starlette.routing import Route
 
 from negotiator.built_once import BuiltOnce
 from negotiator.console.docs_reference import ReferenceGroup
-from negotiator.console.guides_content import (
-    EXAMPLE_BASE,
-    JOBS,
-    Guide,
-    find_guide,
-    guides_of,
-    search_entries,
-)
+from negotiator.console.guides_content import EXAMPLE_BASE, JOBS, Guide, find_guide, guides_of, search_entries
 from negotiator.console.open_pages import VARIES, OpenPages, Reader
 from negotiator.discovery.documents import negotiated_response
-from negotiator.discovery.public_pages import (
-    GROUP_PATH,
-    GUIDE_PATH,
-    GUIDES_PATH,
-    MANUAL_PATH,
-    REFERENCE_PATH,
-)
+from negotiator.discovery.public_pages import GROUP_PATH, GUIDE_PATH, GUIDES_PATH, MANUAL_PATH, REFERENCE_PATH
 from negotiator.errors import NotFound
 
 LONGEST_QUERY: Final = 200
@@ -75,13 +62,7 @@ class DocsPages:
             operations = search_entries(listed, query)
         markdown = _listed(jobs, self.pages.site.base)
         return self._render(
-            request,
-            reader,
-            "docs.html",
-            markdown,
-            query=query,
-            guides=guides[:_FOUND],
-            operations=operations[:_FOUND],
+            request, reader, "docs.html", markdown, query=query, guides=guides[:_FOUND], operations=operations[:_FOUND]
         )
 
     async def move(self, request: Request, reader: Reader) -> Response:
@@ -121,15 +102,9 @@ class DocsPages:
         """The jobs whose service runs here, with their guides."""
         site = self.pages.site
         running = {"": True, "assistant": site.negotiates, "directory": site.lists_tools}
-        return [
-            ListedJob(job.key, job.title, job.reader, guides_of(job))
-            for job in JOBS
-            if running[job.service]
-        ]
+        return [ListedJob(job.key, job.title, job.reader, guides_of(job)) for job in JOBS if running[job.service]]
 
-    def _render(
-        self, request: Request, reader: Reader, template: str, markdown: str = "", **context: Any
-    ) -> Response:
+    def _render(self, request: Request, reader: Reader, template: str, markdown: str = "", **context: Any) -> Response:
         page = self.pages.render(
             request,
             reader,
@@ -148,9 +123,7 @@ class DocsPages:
             for name in ("content-security-policy", "permissions-policy", "cache-control")
             if name in page.headers
         }
-        return negotiated_response(
-            request, bytes(page.body), markdown.encode(), {**told, "vary": VARIES}
-        )
+        return negotiated_response(request, bytes(page.body), markdown.encode(), {**told, "vary": VARIES})
 
 
 def _listed(jobs: list[ListedJob], base: str) -> str:
@@ -158,9 +131,6 @@ def _listed(jobs: list[ListedJob], base: str) -> str:
     lines = ["# Negotiator: documentation", ""]
     for job in jobs:
         lines += [f"## {job.title}", ""]
-        lines += [
-            f"- [{guide.title}]({base}{GUIDES_PATH}/{guide.name}): {guide.summary}"
-            for guide in job.guides
-        ]
+        lines += [f"- [{guide.title}]({base}{GUIDES_PATH}/{guide.name}): {guide.summary}" for guide in job.guides]
         lines.append("")
     return "\n".join([*lines, "## Reference", "", f"- [Operations]({base}{REFERENCE_PATH})", ""])

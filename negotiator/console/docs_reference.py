@@ -12,11 +12,7 @@ from negotiator.discovery.site import SiteDescription
 from negotiator.http.operation import Operation
 from negotiator.scopes import ordered
 
-_NEEDS: Final = {
-    "open": "No credential",
-    "public": "Works without a credential",
-    "bearer": "Bearer token",
-}
+_NEEDS: Final = {"open": "No credential", "public": "Works without a credential", "bearer": "Bearer token"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,9 +44,7 @@ def read_entered(text: str, kind: IssueType, *, unit: str = "", currency: str = 
 
 def _reading(plain: str, number: WrittenNumber, kind: IssueType) -> Decimal:
     written = plain[number.start : number.end]
-    is_decimal = written.startswith("0") or (
-        "." in written and kind != "money" and kind not in WHOLE_TYPES
-    )
+    is_decimal = written.startswith("0") or ("." in written and kind != "money" and kind not in WHOLE_TYPES)
     return min(number.readings) if is_decimal else max(number.readings)
 
 

@@ -18,10 +18,7 @@ _TERMS: Final[dict[str, Any]] = {
             "type": "money",
             "weight": 6,
             "range": {"min": 38, "max": 65, "step": "0.50"},
-            "multiples": [
-                {"count": 80, "of": "seats"},
-                {"count": 12, "of": "months a year"},
-            ],
+            "multiples": [{"count": 80, "of": "seats"}, {"count": 12, "of": "months a year"}],
         },
         {
             "name": "months",

@@ -70,9 +70,7 @@ class GoPage:
         groups.append(DestinationGroup("Practise", await self._rehearsals(session, query)))
         found = await self._answer(session, "list_negotiations", {"query": query, "limit": EACH})
         groups.append(DestinationGroup("Negotiations", _negotiations(found)))
-        found = await self._answer(
-            session, "search_memories", {"query": query, "limit": EACH, "mode": "keyword"}
-        )
+        found = await self._answer(session, "search_memories", {"query": query, "limit": EACH, "mode": "keyword"})
         groups.append(DestinationGroup("What you know", _memories(found)))
         guides = tuple(
             Destination(guide.title, "Guide", f"{GUIDES_PATH}/{guide.name}")
@@ -99,9 +97,7 @@ class GoPage:
 
     def _pages(self, session: SignedInSession, query: str) -> tuple[Destination, ...]:
         offered = [
-            (entry.title, entry.path)
-            for entry in self.router.navigation
-            if session.is_admin or not entry.admins_only
+            (entry.title, entry.path) for entry in self.router.navigation if session.is_admin or not entry.admins_only
         ]
         if self.calls.offers("open_negotiation"):
             offered.append(_PREPARE)
@@ -112,9 +108,7 @@ class GoPage:
             if all(word in title.lower() for word in words)
         )
 
-    async def _answer(
-        self, session: SignedInSession, operation: str, members: Members
-    ) -> Sequence[Members]:
+    async def _answer(self, session: SignedInSession, operation: str, members: Members) -> Sequence[Members]:
         """The items that the operation answers; none where it is not offered or refuses such a query."""
         if not self.calls.offers(operation):
             return ()
@@ -127,9 +121,7 @@ class GoPage:
 def _negotiations(items: Sequence[Members]) -> tuple[Destination, ...]:
     return tuple(
         Destination(
-            one["title"],
-            f"{NegotiationWords.of(one).them} · {STATES[one['state']]}",
-            f"/negotiations/{one['id']}",
+            one["title"], f"{NegotiationWords.of(one).them} · {STATES[one['state']]}", f"/negotiations/{one['id']}"
         )
         for one in items
     )

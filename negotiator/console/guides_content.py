@@ -83,61 +83,33 @@ JOBS: Final = (
         "connect",
         "Connect an agent over the API",
         "You write an agent or an application that is to work for users",
-        (
-            "register",
-            "claim",
-            "mcp",
-            "connect-a-client",
-        ),
+        ("register", "claim", "mcp", "connect-a-client"),
     ),
     GuideJob(
         "negotiate",
         "Negotiate over the API",
         "You write a program that negotiates, remembers or listens",
-        (
-            "negotiate",
-            "remember",
-            "teleprompter",
-            "generate-a-client",
-        ),
+        ("negotiate", "remember", "teleprompter", "generate-a-client"),
         "assistant",
     ),
     GuideJob(
         "publish",
         "Find and publish tools",
         "You look for a tool, or you make one",
-        (
-            "directory",
-            "directory-agents",
-            "publish-a-tool",
-            "directory-writing",
-        ),
+        ("directory", "directory-agents", "publish-a-tool", "directory-writing"),
         "directory",
     ),
     GuideJob(
         "operate",
         "Operate a server",
         "You run Negotiator for others",
-        (
-            "server",
-            "machines",
-            "people",
-            "moderate-tools",
-            "operations",
-            "operate-issuers",
-            "advisor-model",
-        ),
+        ("server", "machines", "people", "moderate-tools", "operations", "operate-issuers", "advisor-model"),
     ),
     GuideJob(
         "look-up",
         "Look it up",
         "You look for a setting, a command, a scope or an error",
-        (
-            "settings",
-            "cli",
-            "scopes",
-            "errors",
-        ),
+        ("settings", "cli", "scopes", "errors"),
     ),
 )
 """In the order of the table of contents."""
@@ -174,9 +146,7 @@ GUIDE_OF_PAGE: Final = {
 SIGNING_CLIENTS: Final = ("claude", "chatgpt", "cursor", "vs-code")
 _SETUP_HEADING: Final = '<h2 id="set-it-up">Set it up</h2>'
 _NEGOTIATION: Final = re.compile(r"(?<=^/negotiations/)[^/]+(?=/)")
-_ASKING: Final = frozenset(
-    {"how", "am", "should", "must", "may", "want", "need", "about", "all", "any", "get", "page"}
-)
+_ASKING: Final = frozenset({"how", "am", "should", "must", "may", "want", "need", "about", "all", "any", "get", "page"})
 """Words of a question that say nothing of what it is about."""
 _SAME: Final = {"delet": "eras", "remov": "eras", "wipe": "eras", "destroy": "eras"}
 """Stems that are searched as another one."""
@@ -258,11 +228,7 @@ def client_setups(base: str) -> tuple[ClientSetup, ...]:
 def guide_of_page(path: str) -> str:
     """The name of the guide to the page at `path`; empty for none."""
     path = _NEGOTIATION.sub("{id}", path)
-    found = [
-        one
-        for one in GUIDE_OF_PAGE
-        if path == one or (one != "/" and path.startswith(one.rstrip("/") + "/"))
-    ]
+    found = [one for one in GUIDE_OF_PAGE if path == one or (one != "/" and path.startswith(one.rstrip("/") + "/"))]
     return GUIDE_OF_PAGE[max(found, key=len)] if found else ""
 
 
@@ -316,10 +282,7 @@ def _read(name: str) -> Guide:
     tokens = parse_markdown(text)
     title = _texts(tokens, "h1")[0]
     summary = _texts(tokens, "p")[0]
-    headings = tuple(
-        GuideHeading(one, _NOT_WORD.sub("-", one.lower()).strip("-"))
-        for one in _texts(tokens, "h2")
-    )
+    headings = tuple(GuideHeading(one, _NOT_WORD.sub("-", one.lower()).strip("-")) for one in _texts(tokens, "h2"))
     weighty = "" if generated else " ".join(heading.title for heading in headings)
     terms = term_weights(text, title, weighty)
     return Guide(name, title, summary, text, _html(tokens, headings), headings, terms)
@@ -328,10 +291,7 @@ def _read(name: str) -> Guide:
 def _texts(tokens: "Sequence[Token]", tag: str) -> list[str]:
     """The text of each element of this tag."""
     return [
-        "".join(
-            " " if part.type == "softbreak" else part.content
-            for part in tokens[place + 1].children or ()
-        )
+        "".join(" " if part.type == "softbreak" else part.content for part in tokens[place + 1].children or ())
         for place, token in enumerate(tokens)
         if token.tag == tag and token.nesting == 1
     ]

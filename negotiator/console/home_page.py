@@ -37,9 +37,7 @@ class HomePage:
         del request
         now = datetime.now(UTC)
         listed = await self.calls.run(
-            session,
-            "list_negotiations",
-            {"phase": "running", "sort": "changed", "latest": True, "limit": _READ},
+            session, "list_negotiations", {"phase": "running", "sort": "changed", "latest": True, "limit": _READ}
         )
         running = home_view.in_order(listed["items"])
         won = await self._won(session, now)
@@ -62,9 +60,7 @@ class HomePage:
             here="home",
         )
 
-    async def open_example(
-        self, request: Request, session: SignedInSession, form: FormFields
-    ) -> Response:
+    async def open_example(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
         """Open the example, or show the one that is there."""
         del request, form
         listed = await self.calls.run(session, "list_negotiations", {"limit": _MEMORIES})
@@ -83,9 +79,7 @@ class HomePage:
 
     async def _requests(self, session: SignedInSession) -> list[Waiting]:
         """Agents and sign-ins that ask to be bound to the user's account."""
-        found = await self.router.store.read(
-            lambda tx: approval_queries.open_requests(tx, session.email or "")
-        )
+        found = await self.router.store.read(lambda tx: approval_queries.open_requests(tx, session.email or ""))
         return [
             Waiting(
                 f"{each.agent_name or 'A sign-in'} asks to work for you",
@@ -96,9 +90,7 @@ class HomePage:
             for each in found
         ]
 
-    async def _agents(
-        self, session: SignedInSession, views: list[dict[str, Any]]
-    ) -> dict[str, str]:
+    async def _agents(self, session: SignedInSession, views: list[dict[str, Any]]) -> dict[str, str]:
         """The names of the agents that ask to pass a limit, by id."""
         ids = {
             view["pending_approval"]["asked_by"]["id"]
@@ -116,9 +108,7 @@ class HomePage:
         run, most = self.calls.run, {"limit": _MEMORIES}
         unread = await run(session, "list_memories", {"trust": 0, **most})
         held = await run(session, "list_memories", {"status": "quarantined", **most})
-        found = {
-            one["id"] for one in (*unread["items"], *held["items"]) if one["status"] != "superseded"
-        }
+        found = {one["id"] for one in (*unread["items"], *held["items"]) if one["status"] != "superseded"}
         more = unread["next_cursor"] is not None or held["next_cursor"] is not None
         return home_view.memories_waiting(len(found), more=more)
 

@@ -104,15 +104,11 @@ def waiting_in(views: Sequence[dict[str, Any]], agents: Mapping[str, str]) -> li
     """What waits in running negotiations, the most urgent first; `agents` are the names of agents by id."""
     held = [_approval(view, agents) for view in views if view["pending_approval"]]
     heard = [_unconfirmed(view) for view in views if view["latest"]["unconfirmed"]]
-    signed = [
-        _agreed(view) for view in views if view["state"] == "agreed" and not view.get("example")
-    ]
+    signed = [_agreed(view) for view in views if view["state"] == "agreed" and not view.get("example")]
     stale = [
         _stale(view)
         for view in views
-        if view["latest"]["plan"]
-        and view["latest"]["plan"]["stale"]
-        and view["state"] in {"planned", "active"}
+        if view["latest"]["plan"] and view["latest"]["plan"]["stale"] and view["state"] in {"planned", "active"}
     ]
     return [*held, *heard, *signed, *stale]
 
@@ -161,10 +157,7 @@ def _agreed(view: dict[str, Any]) -> Waiting:
     passed = NegotiationWords.of(view).past_limits(outcome.get("past_limits") or ())
     agreed = f"You agreed beyond your limit. {passed}" if passed else "You agreed."
     return Waiting(
-        view["title"],
-        f"{agreed} Once it is signed, record the result.",
-        "Record it",
-        f"/negotiations/{view['id']}#end",
+        view["title"], f"{agreed} Once it is signed, record the result.", "Record it", f"/negotiations/{view['id']}#end"
     )
 
 
@@ -193,17 +186,13 @@ def memories_waiting(count: int, *, more: bool) -> list[Waiting]:
     ]
 
 
-def yearly_result(
-    totals: Sequence[Mapping[str, Any]], year: int, month: int
-) -> YearlyResult | None:
+def yearly_result(totals: Sequence[Mapping[str, Any]], year: int, month: int) -> YearlyResult | None:
     """The result of a year up to its `month`, from `get_win_totals`; None without a win."""
     if not totals:
         return None
     main, *others = totals
     currency = main["currency"]
-    by_month = {
-        int(one["month"][5:]): one for one in main["months"] if one["month"][:4] == str(year)
-    }
+    by_month = {int(one["month"][5:]): one for one in main["months"] if one["month"][:4] == str(year)}
     bars: list[Bar] = []
     rows: list[tuple[str, str, str]] = []
     for number in range(1, month + 1):
@@ -220,10 +209,7 @@ def yearly_result(
         counted_text(main["deals"], "deal"),
         [drawing.column_chart(title, bars, width=width, height=150) for width in (400, 340)],
         rows,
-        [
-            f"{amount_text(one['savings'], one['currency'])} in {counted_text(one['deals'], 'deal')}"
-            for one in others
-        ],
+        [f"{amount_text(one['savings'], one['currency'])} in {counted_text(one['deals'], 'deal')}" for one in others],
     )
 
 

@@ -20,9 +20,7 @@ def read_issuer(form: FormFields) -> Issuer:
     if not address:
         raise _fault("issuer", "Type the address by which the provider names itself.")
     try:
-        algorithms = check_algorithms(
-            name.removeprefix("algorithm:") for name in form if name.startswith("algorithm:")
-        )
+        algorithms = check_algorithms(name.removeprefix("algorithm:") for name in form if name.startswith("algorithm:"))
     except ValueError as fault:
         raise _fault("algorithm", f"{fault}.") from None
     keys, jwks_uri = form.get("keys", DISCOVERED), form.get("jwks_uri", "").strip()

@@ -61,9 +61,7 @@ class LiveCallPage:
         view = await self._view(request, session)
         return await self._figures(session, view)
 
-    async def ticket(
-        self, request: Request, session: SignedInSession, form: FormFields
-    ) -> Response:
+    async def ticket(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
         """A ticket for the socket of the call."""
         del form
         call = {"id": request.path_params["id"]}
@@ -86,17 +84,11 @@ class LiveCallPage:
 
     async def judge(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
         """Say what became of a card."""
-        members = {
-            "id": request.path_params["id"],
-            "cue": form.get("cue", ""),
-            "action": form.get("action", ""),
-        }
+        members = {"id": request.path_params["id"], "cue": form.get("cue", ""), "action": form.get("action", "")}
         await self.calls.run(session, "judge_cue", members)
         return self._back(request)
 
-    async def decide(
-        self, request: Request, session: SignedInSession, form: FormFields
-    ) -> Response:
+    async def decide(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
         """Confirm a figure that was heard, or say that it was misheard."""
         view = await self._view(request, session)
         refused: dict[str, str] = {}
@@ -110,9 +102,7 @@ class LiveCallPage:
             return await self._page(request, session, refused=refused)
         return self._back(request, "#figures")
 
-    async def switch(
-        self, request: Request, session: SignedInSession, form: FormFields
-    ) -> Response:
+    async def switch(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
         """Pause, go on or end."""
         named = form.get("to", "")
         if named not in {"pause", "resume", "end"}:
@@ -121,9 +111,7 @@ class LiveCallPage:
         await self.calls.run(session, f"{named}_teleprompter_session", call)
         return self._back(request)
 
-    async def remember(
-        self, request: Request, session: SignedInSession, form: FormFields
-    ) -> Response:
+    async def remember(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
         """Keep the lessons that are ticked, and the one that was written."""
         view = await self._view(request, session)
         negotiation = await self._negotiation(session, view)
@@ -160,9 +148,7 @@ class LiveCallPage:
     def _back(self, request: Request, rest: str = "") -> Response:
         return self.router.pages.see(f"{LIVE_PATH}/{request.path_params['id']}{rest}")
 
-    async def _decide(
-        self, session: SignedInSession, view: Mapping[str, Any], form: Mapping[str, str]
-    ) -> None:
+    async def _decide(self, session: SignedInSession, view: Mapping[str, Any], form: Mapping[str, str]) -> None:
         negotiation = {"id": view["negotiation_id"] or ""}
         offers = await self._offers(session, view)
         heard = next((one for one in offers if one["id"] == form.get("offer")), None)
@@ -179,9 +165,7 @@ class LiveCallPage:
         call = {"id": request.path_params["id"]}
         return await self.calls.run(session, "get_teleprompter_session", call)
 
-    async def _negotiation(
-        self, session: SignedInSession, view: Mapping[str, Any]
-    ) -> dict[str, Any] | None:
+    async def _negotiation(self, session: SignedInSession, view: Mapping[str, Any]) -> dict[str, Any] | None:
         """The negotiation that the call is about, as long as it is there."""
         if not view["negotiation_id"]:
             return None
@@ -197,9 +181,7 @@ class LiveCallPage:
         found = await self.calls.run(session, "list_memories", members)
         return {one["text"] for one in found["items"]}
 
-    async def _offers(
-        self, session: SignedInSession, view: Mapping[str, Any]
-    ) -> list[dict[str, Any]]:
+    async def _offers(self, session: SignedInSession, view: Mapping[str, Any]) -> list[dict[str, Any]]:
         if not view["negotiation_id"] or view["practice"]:
             return []
         members = {"id": view["negotiation_id"], "limit": MAX_OFFERS}
@@ -221,10 +203,7 @@ class LiveCallPage:
         return found
 
     async def _figures(
-        self,
-        session: SignedInSession,
-        view: Mapping[str, Any],
-        refused: Mapping[str, str] | None = None,
+        self, session: SignedInSession, view: Mapping[str, Any], refused: Mapping[str, str] | None = None
     ) -> Response:
         negotiation = await self._negotiation(session, view)
         return self.router.render(
@@ -232,9 +211,7 @@ class LiveCallPage:
             session,
             call=view,
             figures=live_view.heard_figures(
-                await self._offers(session, view),
-                NegotiationWords.of(negotiation),
-                since=view["created_at"],
+                await self._offers(session, view), NegotiationWords.of(negotiation), since=view["created_at"]
             )
             if negotiation
             else [],
@@ -261,9 +238,7 @@ class LiveCallPage:
             "title": call_title(view, negotiation["title"] if negotiation else ""),
             "them": words.them if words else "They",
             "events": events,
-            "figures": live_view.heard_figures(offers, words, since=view["created_at"])
-            if words
-            else [],
+            "figures": live_view.heard_figures(offers, words, since=view["created_at"]) if words else [],
             "refused": refused or {},
             "refusal": refusal.description if refusal else "",
             "typed": typed or {},

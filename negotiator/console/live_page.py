@@ -10,14 +10,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from negotiator.console.browser_sessions import SignedInSession
-from negotiator.console.live_view import (
-    BASES,
-    LANGUAGES,
-    PRACTICE_BASIS,
-    RETENTION_WORDS,
-    engine_words,
-    past_call,
-)
+from negotiator.console.live_view import BASES, LANGUAGES, PRACTICE_BASIS, RETENTION_WORDS, engine_words, past_call
 from negotiator.console.negotiation_words import RUNNING
 from negotiator.console.page_calls import PageCalls
 from negotiator.console.page_router import LIVE_PATH, FormFields, PageRouter
@@ -38,10 +31,7 @@ class LivePage:
     calls: PageCalls
 
     def routes(self) -> list[Route]:
-        return [
-            self.router.page(LIVE_PATH, self.show),
-            self.router.form(LIVE_PATH, self.begin),
-        ]
+        return [self.router.page(LIVE_PATH, self.show), self.router.form(LIVE_PATH, self.begin)]
 
     async def show(self, request: Request, session: SignedInSession) -> Response:
         """The form, for the negotiation of the query if it names one, and the earlier calls."""
@@ -66,14 +56,9 @@ class LivePage:
         if form.get("negotiation"):
             members["negotiation_id"] = form["negotiation"]
         try:
-            opened = await self.calls.run(
-                session, "open_teleprompter_session", members, key=form.get("key") or None
-            )
+            opened = await self.calls.run(session, "open_teleprompter_session", members, key=form.get("key") or None)
         except ValidationFailed as refusal:
-            faults = {
-                fault.pointer.strip("/").split("/")[-1]: fault.description
-                for fault in refusal.errors
-            }
+            faults = {fault.pointer.strip("/").split("/")[-1]: fault.description for fault in refusal.errors}
             return await self._page(session, form, status=422, refused=faults)
         except Refusal as refusal:
             refused = {"": refusal.description}

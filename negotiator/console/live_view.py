@@ -14,10 +14,7 @@ PRACTICE_BASIS: Final = "test"
 BASES: Final = {
     "all_parties": ("Everybody", "You read the notice aloud and everybody agrees."),
     "own_side_only": ("Only me", "Their words are not used, so fewer cards appear."),
-    PRACTICE_BASIS: (
-        "Practice",
-        "No real call: you or a friend play the other side. No figure becomes an offer.",
-    ),
+    PRACTICE_BASIS: ("Practice", "No real call: you or a friend play the other side. No figure becomes an offer."),
 }
 RETENTION_WORDS: Final = {
     "session": "For a day after the call",
@@ -141,11 +138,7 @@ class CallEvents:
     @property
     def standing(self) -> list[CallCard]:
         """The cards to show now: those of limits first, then the newest, two at most."""
-        shown = [
-            card
-            for card in self.cards
-            if card.left_ms > 0 and not card.verdict and card.id not in self.passed
-        ]
+        shown = [card for card in self.cards if card.left_ms > 0 and not card.verdict and card.id not in self.passed]
         return sorted(shown, key=lambda card: not card.family.startswith("figure:"))[:2]
 
 
@@ -202,9 +195,7 @@ class HeardFigure:
     is_confirmed: bool
 
 
-def heard_figures(
-    offers: Sequence[Mapping[str, Any]], words: NegotiationWords, *, since: str
-) -> list[HeardFigure]:
+def heard_figures(offers: Sequence[Mapping[str, Any]], words: NegotiationWords, *, since: str) -> list[HeardFigure]:
     """The offers of a negotiation that wait to be confirmed, and those heard `since` and confirmed, oldest first.
 
     `offers` are newest first.

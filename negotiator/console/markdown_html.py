@@ -10,10 +10,7 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 _ALIGNED: Final = re.compile(r'<(t[hd]) style="text-align:(\w+)">')
-_TABLE: Final = (
-    '<div class="scroll" role="region" aria-label="Table" tabindex="0"><table>',
-    "</table></div>",
-)
+_TABLE: Final = ('<div class="scroll" role="region" aria-label="Table" tabindex="0"><table>', "</table></div>")
 
 
 @cache

@@ -146,9 +146,7 @@ class MemoriesPage:
         """One memory: what it says, where it is from, where it was used, and its history."""
         member = {"id": request.path_params["id"]}
         view = await self.calls.run(session, "get_memory", member)
-        versions = await self.calls.run(
-            session, "list_memory_versions", {**member, "limit": MAX_SHOWN}
-        )
+        versions = await self.calls.run(session, "list_memory_versions", {**member, "limit": MAX_SHOWN})
         uses = await self.calls.run(session, "list_memory_uses", member)
         names = await self._names(session)
         return self.router.render(
@@ -240,9 +238,7 @@ class MemoriesPage:
         await self.calls.run(session, "forget_memory", member)
         return self.router.pages.see(f"{MEMORIES_PAGE_PATH}?told=dropped")
 
-    async def review(
-        self, request: Request, session: SignedInSession, form: FormFields
-    ) -> Response:
+    async def review(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
         """Keep the ticked memories as the user's own, or erase them; a button of one row names that one alone."""
         del request
         decision, _, alone = form.get("decision", "").partition(":")
@@ -262,22 +258,16 @@ class MemoriesPage:
         named = {"content-disposition": 'attachment; filename="memories.ndjson"'}
         return Response(lines, media_type=LINES, headers={**named, "cache-control": "no-store"})
 
-    async def bring_in(
-        self, request: Request, session: SignedInSession, form: FormFields
-    ) -> Response:
+    async def bring_in(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
         """Import lines of an export, or texts; they wait for review."""
         typed = form.get("lines", "")
         try:
             done = await self.calls.run(session, "import_memories", {"lines": import_lines(typed)})
         except ValidationFailed as refusal:
-            return await self._page(
-                request, session, refusal=refusal, refused="import", typed=typed
-            )
+            return await self._page(request, session, refusal=refusal, refused="import", typed=typed)
         return await self._page(request, session, notice=f"{import_result(done['counts'])}.")
 
-    async def erase_all(
-        self, request: Request, session: SignedInSession, form: FormFields
-    ) -> Response:
+    async def erase_all(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
         """Erase everything, when the number that was typed is that of the memories."""
         typed = form.get("confirm", "").strip()[:9]
         members = {"confirm": int(typed) if typed.isascii() and typed.isdecimal() else -1}

@@ -91,12 +91,7 @@ def source_text(view: Mapping[str, Any], names: Mapping[str, str]) -> str:
     """Who or what it came from, and when: `scout, 3 December 2026, 14:05 UTC`."""
     source = view["source"]
     author = author_text(source["client_id"] or view["origin"], names)
-    told = {
-        "user": "You",
-        "agent": author,
-        "transcript": "Heard on a call",
-        "import": "Imported",
-    }[source["type"]]
+    told = {"user": "You", "agent": author, "transcript": "Heard on a call", "import": "Imported"}[source["type"]]
     return f"{told}, {time_text(source['at'])}"
 
 
@@ -123,9 +118,7 @@ def belief_text(view: Mapping[str, Any]) -> str:
         if own and KEPT_FROM_PRACTICE.items() <= view["attributes"].items():
             return "Used: you kept it after practice"
         return "Used: you wrote it" if own else "Used: you confirmed it"
-    return (
-        "Used: your agent wrote it" if view["trust"] == _TRUSTED else "Used little: not confirmed"
-    )
+    return "Used: your agent wrote it" if view["trust"] == _TRUSTED else "Used little: not confirmed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,10 +132,7 @@ class MemoryChange:
 
 
 def memory_history(
-    versions: Sequence[Mapping[str, Any]],
-    current: Mapping[str, Any],
-    names: Mapping[str, str],
-    user: str,
+    versions: Sequence[Mapping[str, Any]], current: Mapping[str, Any], names: Mapping[str, str], user: str
 ) -> list[MemoryChange]:
     """The changes, newest first; `versions` are the states before each of them, newest first."""
     found: list[MemoryChange] = []
@@ -206,9 +196,7 @@ class MemoryForm:
 
 def read_memory_form(fields: Mapping[str, str]) -> MemoryForm:
     """The form as it was sent."""
-    texts = {
-        name: fields.get(name, "").strip() for name in ("text", "counterparty", "category", "tags")
-    }
+    texts = {name: fields.get(name, "").strip() for name in ("text", "counterparty", "category", "tags")}
     return MemoryForm(**texts, kind=fields.get("kind", "fact"), pinned="pinned" in fields)
 
 

@@ -194,7 +194,4 @@ def issue_options(issue: Mapping[str, Any], words: NegotiationWords) -> list[tup
     """The values to choose from, and their words."""
     if issue["type"] == "boolean":
         return [("true", "yes"), ("false", "no")]
-    return [
-        (str(option["value"]), words.value(issue["name"], option["value"]))
-        for option in issue["options"]
-    ]
+    return [(str(option["value"]), words.value(issue["name"], option["value"])) for option in issue["options"]]

@@ -18,11 +18,7 @@ from negotiator.console.page_router import FormFields, PageRouter
 LIST_PATH: Final = "/negotiations"
 PAGE_SIZE: Final = 20
 PHASES: Final = {"running": "In progress", "ended": "Ended"}
-SORTS: Final = {
-    "newest": "Newest first",
-    "changed": "Last changed first",
-    "deadline": "Nearest deadline first",
-}
+SORTS: Final = {"newest": "Newest first", "changed": "Last changed first", "deadline": "Nearest deadline first"}
 _MAX_QUERY: Final = 100
 
 
@@ -49,9 +45,7 @@ class NegotiationsPage:
             "state": state if state in STATES or state in PHASES else "",
             "sort": sort if sort in SORTS else "newest",
         }
-        found = await self.calls.run(
-            session, "list_negotiations", _members(asked, query.get("after", ""))
-        )
+        found = await self.calls.run(session, "list_negotiations", _members(asked, query.get("after", "")))
         now, after = datetime.now(UTC), found["next_cursor"]
         given = {name: value for name, value in asked.items() if value}
         return self.router.render(

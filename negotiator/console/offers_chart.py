@@ -82,10 +82,7 @@ class _Box:
 
     def meets(self, other: "_Box") -> bool:
         return (
-            self.left < other.right
-            and other.left < self.right
-            and self.top < other.bottom
-            and other.top < self.bottom
+            self.left < other.right and other.left < self.right and self.top < other.bottom and other.top < self.bottom
         )
 
 
@@ -204,9 +201,7 @@ def _series(points: Sequence[Point], across: Scale, up: Scale, side: str) -> str
     for point, (x, y) in zip(points, places, strict=True):
         told = f"<title>{escape(point.label)}</title>"
         if point.high > point.low:
-            found.append(
-                f'<path class="{side} open" d="M{x:.1f} {up.at(point.high):.1f}V{up.at(point.low):.1f}"/>'
-            )
+            found.append(f'<path class="{side} open" d="M{x:.1f} {up.at(point.high):.1f}V{up.at(point.low):.1f}"/>')
         found.append(
             f'<circle class="{side}" cx="{x:.1f}" cy="{y:.1f}" r="5">{told}</circle>'
             if side == "mine"

@@ -54,27 +54,17 @@ class OpenPages:
 
         return Route(path, answer, methods=["GET"])
 
-    async def run(
-        self, request: Request, reader: Reader, name: str, members: Members | None = None
-    ) -> Members:
+    async def run(self, request: Request, reader: Reader, name: str, members: Members | None = None) -> Members:
         """What an operation answers to this reader."""
         if reader is not None:
             return await self.calls.run(reader, name, members)
         return await self.calls.run_publicly(self.router.address(request), name, members)
 
     def render(
-        self,
-        request: Request,
-        reader: Reader,
-        template: str,
-        *,
-        headers: dict[str, str] | None = None,
-        **context: Any,
+        self, request: Request, reader: Reader, template: str, *, headers: dict[str, str] | None = None, **context: Any
     ) -> Response:
         """The page: cacheable with an ETag for a reader who is not signed in."""
-        rendered = self.router.render(
-            template, reader, headers=headers, site_links=site_links(self.site), **context
-        )
+        rendered = self.router.render(template, reader, headers=headers, site_links=site_links(self.site), **context)
         if reader is not None:
             return rendered
         policy = rendered.headers["content-security-policy"]

@@ -47,15 +47,11 @@ class PageCalls:
         caller = self._user(session)
         return _object(await self._answer(caller, name, members, revision=revision, key=key))
 
-    async def run_publicly(
-        self, address: str, name: str, members: Mapping[str, Any] | None = None
-    ) -> Members:
+    async def run_publicly(self, address: str, name: str, members: Mapping[str, Any] | None = None) -> Members:
         """The JSON object of a public operation for a reader at this address who is not signed in."""
         return _object(await self._answer(anonymous_caller(address), name, members))
 
-    async def text(
-        self, session: SignedInSession, name: str, members: Mapping[str, Any], *, accept: str
-    ) -> str:
+    async def text(self, session: SignedInSession, name: str, members: Mapping[str, Any], *, accept: str) -> str:
         """The text that the operation answers in the media type `accept`."""
         return (await self._answer(self._user(session), name, members, accept=accept)).decode()
 

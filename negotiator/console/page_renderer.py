@@ -98,8 +98,7 @@ class PageRenderer:
         """
         root = urlsplit(self.base).path
         content = _templates.get_template(template).render(
-            **{"here": "", "base": self.base, "root": root, "version": _version()}
-            | {"scripted": scripted, **context}
+            **{"here": "", "base": self.base, "root": root, "version": _version()} | {"scripted": scripted, **context}
         )
         policy = _POLICY.format(
             scripts=_SCRIPTS if scripted else "", forms=" ".join(("'self'", *form_redirect_origins))

@@ -103,9 +103,7 @@ class PageRouter:
 
         return self.open_page(path, answer)
 
-    def form(
-        self, path: str, act: FormHandler, *, back: str = "", size: FormSize = _USUAL_SIZE
-    ) -> Route:
+    def form(self, path: str, act: FormHandler, *, back: str = "", size: FormSize = _USUAL_SIZE) -> Route:
         """A form for signed-in users; others sign in and return to the page it was on."""
 
         async def answer(request: Request, session: AnySession, form: FormFields) -> Response:
@@ -157,9 +155,7 @@ class PageRouter:
         """Whether the form carries the token of this very session."""
         return values.equal_in_constant_time(form.get("csrf", ""), session.csrf)
 
-    def render(
-        self, template: str, session: AnySession | None, status: int = 200, **context: Any
-    ) -> Response:
+    def render(self, template: str, session: AnySession | None, status: int = 200, **context: Any) -> Response:
         """A page with the user's name and the sign-out button in its header; see `PageRenderer.render`."""
         signed_in = session if isinstance(session, SignedInSession) else None
         csrf = session.csrf if session else ""
@@ -169,18 +165,14 @@ class PageRouter:
             "home": self.home,
             "explained_in": guide_of_page(_path.get()),
             "navigation": [
-                entry
-                for entry in self.navigation
-                if not entry.admins_only or (signed_in and signed_in.is_admin)
+                entry for entry in self.navigation if not entry.admins_only or (signed_in and signed_in.is_admin)
             ],
         }
         return self.pages.render(template, status, **common, **context)
 
     def unavailable(self, reason: str) -> Response:
         """The page for anyone who cannot be served now; it names no user."""
-        return self.render(
-            "error.html", None, 503, heading=HEADINGS[503], reason=reason, faults=[], request=""
-        )
+        return self.render("error.html", None, 503, heading=HEADINGS[503], reason=reason, faults=[], request="")
 
     def ask_to_sign_in(self, back: str) -> Response:
         """Redirect to the sign-in page, which returns to the path `back`."""
@@ -200,9 +192,7 @@ class PageRouter:
         """The client address that limits are charged to."""
         return self.browser_sessions.guard.address(request.scope, read_headers(request.scope))
 
-    async def _answer(
-        self, request: Request, make: Callable[[AnySession], Awaitable[Response]]
-    ) -> Response:
+    async def _answer(self, request: Request, make: Callable[[AnySession], Awaitable[Response]]) -> Response:
         session: AnySession | None = None
         _path.set(request.url.path)
         _typed.set(())
@@ -278,9 +268,7 @@ def read_line(form: FormFields, field: str, label: str) -> str:
     if len(text) > _MAX_LINE_LENGTH:
         raise ValidationFailed([FieldError(f"/{field}", f"{label} has at most 100 characters.")])
     if values.has_invisible_characters(text):
-        raise ValidationFailed(
-            [FieldError(f"/{field}", f"{label} contains a character that cannot be seen.")]
-        )
+        raise ValidationFailed([FieldError(f"/{field}", f"{label} contains a character that cannot be seen.")])
     return text
 
 

@@ -84,9 +84,7 @@ class PasskeyCeremonies:
                 user_verification=webauthn.UserVerificationRequirement.REQUIRED,
             ),
             exclude_credentials=[
-                webauthn.PublicKeyCredentialDescriptor(
-                    id=webauthn.base64url_to_bytes(each.credential_id)
-                )
+                webauthn.PublicKeyCredentialDescriptor(id=webauthn.base64url_to_bytes(each.credential_id))
                 for each in known
             ],
         )
@@ -103,9 +101,7 @@ class PasskeyCeremonies:
         )
         return webauthn.options_to_json_dict(options)
 
-    def verify_creation(
-        self, session: SignedInSession, answer: str
-    ) -> tuple[NewPasskey, SpentChallenge]:
+    def verify_creation(self, session: SignedInSession, answer: str) -> tuple[NewPasskey, SpentChallenge]:
         """The passkey that the browser made; raises `PasskeyRefused`."""
         webauthn = WEBAUTHN.now()
         credential = read_credential(answer)
@@ -135,9 +131,7 @@ class PasskeyCeremonies:
         webauthn = WEBAUTHN.now()
         challenge = self._answered(session, "request", credential)
         try:
-            handle = webauthn.base64url_to_bytes(
-                credential["response"].get("userHandle") or ""
-            ).decode()
+            handle = webauthn.base64url_to_bytes(credential["response"].get("userHandle") or "").decode()
             verified = webauthn.verify_authentication_response(
                 credential=credential,
                 expected_challenge=webauthn.base64url_to_bytes(challenge.text),
@@ -163,9 +157,7 @@ class PasskeyCeremonies:
         body = secrets.token_bytes(_RANDOM) + ends_at.to_bytes(_BODY - _RANDOM)
         return body + self._signature(session, purpose, body)
 
-    def _answered(
-        self, session: AnySession, purpose: str, credential: dict[str, Any]
-    ) -> SpentChallenge:
+    def _answered(self, session: AnySession, purpose: str, credential: dict[str, Any]) -> SpentChallenge:
         """The challenge in the browser's answer, if it was made for this session and this purpose and has not ended."""
         webauthn = WEBAUTHN.now()
         try:

@@ -68,9 +68,7 @@ class PasskeySignIn:
         except PasskeyRefused as refused:
             detail, address = refused.detail[:200], self.router.address(request)
             await self.router.store.write(
-                lambda tx: audit.record(
-                    tx, "user.sign_in_refused", "", actor=address, passkey=detail
-                )
+                lambda tx: audit.record(tx, "user.sign_in_refused", "", actor=address, passkey=detail)
             )
             return self.page.refuse(session, next_path, _NOT_SIGNED_IN)
         response = self.router.redirect_after_sign_in(next_path)
@@ -79,9 +77,7 @@ class PasskeySignIn:
 
     async def _prove(self, session: AnySession, answer: str) -> str:
         credential = read_credential(answer)
-        passkey = await self.router.store.read(
-            lambda tx: passkey_queries.find(tx, credential["id"])
-        )
+        passkey = await self.router.store.read(lambda tx: passkey_queries.find(tx, credential["id"]))
         if passkey is None:
             raise PasskeyRefused("unknown passkey")
         await WEBAUTHN.get()
@@ -120,9 +116,7 @@ class AccountPasskeys:
         """A new challenge for this session; 403 when the sign-in is not recent."""
         if not is_recent(session):
             raise Forbidden("Sign in again to add a passkey.")
-        known = await self.router.store.read(
-            lambda tx: passkey_queries.of_user(tx, session.user_id)
-        )
+        known = await self.router.store.read(lambda tx: passkey_queries.of_user(tx, session.user_id))
         await WEBAUTHN.get()
         return _json(self.ceremonies.creation_options(session, known))
 
@@ -134,9 +128,7 @@ class AccountPasskeys:
                 raise Forbidden("Sign in again to add a passkey.")
             await WEBAUTHN.get()
             new, challenge = self.ceremonies.verify_creation(session, form.get("credential", ""))
-            await self.router.store.write(
-                lambda tx: _add(tx, session.user_id, new, challenge, name)
-            )
+            await self.router.store.write(lambda tx: _add(tx, session.user_id, new, challenge, name))
         except PasskeyRefused:
             return await self._refuse(session, form, _NOT_ADDED)
         except (Conflict, Forbidden, ValidationFailed) as refusal:
@@ -145,28 +137,18 @@ class AccountPasskeys:
             return await self._refuse(session, form, sentence)
         return self._see("passkey")
 
-    async def rename(
-        self, request: Request, session: SignedInSession, form: FormFields
-    ) -> Response:
+    async def rename(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
         passkey_id: str = request.path_params["id"]
         try:
             name = read_name(form) or "A passkey"
         except ValidationFailed as refusal:
-            return await self.page.show_error(
-                session, (passkey_id, refusal.errors[0].description), form
-            )
-        await self.router.store.write(
-            lambda tx: passkey_queries.rename(tx, passkey_id, name, user_id=session.user_id)
-        )
+            return await self.page.show_error(session, (passkey_id, refusal.errors[0].description), form)
+        await self.router.store.write(lambda tx: passkey_queries.rename(tx, passkey_id, name, user_id=session.user_id))
         return self._see("passkey-name")
 
-    async def remove(
-        self, request: Request, session: SignedInSession, _form: FormFields
-    ) -> Response:
+    async def remove(self, request: Request, session: SignedInSession, _form: FormFields) -> Response:
         passkey_id: str = request.path_params["id"]
-        await self.router.store.write(
-            lambda tx: passkey_queries.remove(tx, passkey_id, user_id=session.user_id)
-        )
+        await self.router.store.write(lambda tx: passkey_queries.remove(tx, passkey_id, user_id=session.user_id))
         return self._see("passkey-removed")
 
     async def _refuse(self, session: SignedInSession, form: FormFields, sentence: str) -> Response:
@@ -176,9 +158,7 @@ class AccountPasskeys:
         return self.router.pages.see(f"{ACCOUNT_PATH}?told={notice}")
 
 
-def _add(
-    tx: Transaction, user_id: str, new: NewPasskey, challenge: SpentChallenge, name: str
-) -> None:
+def _add(tx: Transaction, user_id: str, new: NewPasskey, challenge: SpentChallenge, name: str) -> None:
     _spend(tx, challenge)
     passkey_queries.add(tx, user_id, new, name=name)
 

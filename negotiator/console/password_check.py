@@ -39,9 +39,7 @@ class PasswordChecker:
         """The enabled account with this e-mail, if this is its password; 429 when this browser tried too often."""
         email, address = _normal(account), self.router.address(request)
         user = await self.router.store.read(lambda tx: user_queries.by_email(tx, email))
-        if device := browser_sessions.find_device(
-            self.router.browser_sessions.cookies, request, user
-        ):
+        if device := browser_sessions.find_device(self.router.browser_sessions.cookies, request, user):
             await self._charge(PASSWORDS_BY_ACCOUNT, f"device:{device}")
         else:
             await self._admit_unknown(values.digest(email), address)
@@ -50,16 +48,12 @@ class PasswordChecker:
         if await thread_pools.PASSWORDS.run(user_queries.verify_password, hashed, password):
             return user
         subject = user.id if user else ""
-        await self.router.store.write(
-            lambda tx: audit.record(tx, "user.sign_in_refused", subject, actor=address)
-        )
+        await self.router.store.write(lambda tx: audit.record(tx, "user.sign_in_refused", subject, actor=address))
         return None
 
     async def charge_address(self, request: Request) -> None:
         """Charge one attempt to sign in without a password to the address; 429 when it tried too often."""
-        reading = await self.router.limits.charge(
-            anonymous_caller(self.router.address(request)), SIGN_INS_BY_ADDRESS
-        )
+        reading = await self.router.limits.charge(anonymous_caller(self.router.address(request)), SIGN_INS_BY_ADDRESS)
         if not reading.taken:
             raise TooManyRequests(
                 "Too many attempts to sign in came from here. Wait before you try again.",
@@ -70,9 +64,7 @@ class PasswordChecker:
         """Charge an unknown browser. An account that does not exist is charged and delayed alike."""
         await self._charge(SIGN_INS_BY_ADDRESS, address)
         await self._charge(PASSWORDS_BY_ACCOUNT, f"{account}:{address}")
-        everywhere = await self.router.limits.charge(
-            anonymous_caller(account), PASSWORDS_BY_ACCOUNT
-        )
+        everywhere = await self.router.limits.charge(anonymous_caller(account), PASSWORDS_BY_ACCOUNT)
         if not everywhere.taken:
             await self._delay(address)
 
@@ -97,10 +89,7 @@ class PasswordChecker:
 
 
 def _too_many(seconds: int) -> TooManyRequests:
-    return TooManyRequests(
-        "Too many passwords were tried from here. Wait before you try again.",
-        retry_after=seconds,
-    )
+    return TooManyRequests("Too many passwords were tried from here. Wait before you try again.", retry_after=seconds)
 
 
 def _normal(account: str) -> str:

@@ -11,14 +11,7 @@ from starlette.routing import Route
 from negotiator import audit, thread_pools
 from negotiator.agents.mail_queue import MailQueue
 from negotiator.console.browser_sessions import AnySession
-from negotiator.console.page_router import (
-    NO_FIELD,
-    SIGN_IN_PATH,
-    FormFields,
-    PageRouter,
-    RefusedField,
-    field_error,
-)
+from negotiator.console.page_router import NO_FIELD, SIGN_IN_PATH, FormFields, PageRouter, RefusedField, field_error
 from negotiator.console.password_check import PasswordChecker
 from negotiator.errors import ValidationFailed
 from negotiator.store.statement import Transaction
@@ -58,10 +51,7 @@ class ForgottenPasswordPage:
     pepper: bytes
 
     def routes(self) -> list[Route]:
-        return [
-            self.router.open_page(FORGOTTEN_PATH, self.show),
-            self.router.open_form(FORGOTTEN_PATH, self.ask),
-        ]
+        return [self.router.open_page(FORGOTTEN_PATH, self.show), self.router.open_form(FORGOTTEN_PATH, self.ask)]
 
     async def show(self, _request: Request, session: AnySession) -> Response:
         return self._page(session)
@@ -97,17 +87,10 @@ class ForgottenPasswordPage:
         return _RESET.format(base=base, path=NEW_PASSWORD_PATH, link=link)
 
     def _page(
-        self,
-        session: AnySession,
-        *,
-        email: str = "",
-        error: RefusedField = NO_FIELD,
-        is_sent: bool = False,
+        self, session: AnySession, *, email: str = "", error: RefusedField = NO_FIELD, is_sent: bool = False
     ) -> Response:
         status = 422 if error[0] else 200
-        return self.router.render(
-            "forgotten_password.html", session, status, email=email, error=error, is_sent=is_sent
-        )
+        return self.router.render("forgotten_password.html", session, status, email=email, error=error, is_sent=is_sent)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,21 +115,15 @@ class NewPasswordPage:
             return self._page(session, user, error=("repeated", "The passwords differ."))
         about = (user.email or "", user.name)
         try:
-            hashed = await thread_pools.PASSWORDS.run(
-                user_queries.hash_password, form.get("new", ""), about=about
-            )
+            hashed = await thread_pools.PASSWORDS.run(user_queries.hash_password, form.get("new", ""), about=about)
         except ValidationFailed as refusal:
             return self._page(session, user, error=("new", refusal.errors[0].description))
-        await self.router.store.write(
-            lambda tx: password_links.set_password(tx, self.pepper, link, hashed)
-        )
+        await self.router.store.write(lambda tx: password_links.set_password(tx, self.pepper, link, hashed))
         return self.router.pages.see(f"{SIGN_IN_PATH}?told=changed")
 
     async def _owner(self, request: Request) -> User:
         link: str = request.path_params["link"]
-        return await self.router.store.read(
-            lambda tx: password_links.read_link(tx, self.pepper, link)
-        )
+        return await self.router.store.read(lambda tx: password_links.read_link(tx, self.pepper, link))
 
     def _page(self, session: AnySession, user: User, *, error: RefusedField = NO_FIELD) -> Response:
         return self.router.render(

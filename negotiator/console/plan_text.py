@@ -17,14 +17,10 @@ LIMIT_HEADING: Final = "Limit (do not say)"
 AIM_HEADING: Final = "Aim"
 _LIMIT_PARAGRAPHS: Final = ("Beyond your own limit",)
 _LIMIT_ITEMS: Final = ("Approval.",)
-_PRIVATE_ITEMS: Final = tuple(
-    f"{name} (private)." for name in ("At stake", "Likely result", "Who needs it more")
-)
+_PRIVATE_ITEMS: Final = tuple(f"{name} (private)." for name in ("At stake", "Likely result", "Who needs it more"))
 _NOTE: Final = "¹"
 """What the notes at the end begin with."""
-_PRIVATE_SECTIONS: Final = frozenset(
-    {"Step by step", "Offers to make together", "Assumptions and open questions"}
-)
+_PRIVATE_SECTIONS: Final = frozenset({"Step by step", "Offers to make together", "Assumptions and open questions"})
 """What the other side would bargain by if they read it on paper; the page shows it to the user."""
 _MARKUP: Final = re.compile(r"\*\*|\\(?=[^\w\s])|^(?:[-+>]|\d+\.) +")
 _STARTS: Final = re.compile(r"(?:[-+>] |\d+\. |\||#)")

@@ -141,9 +141,7 @@ def _merge(patch: dict[str, Any], more: Mapping[str, Any]) -> None:
             patch[name] = value
 
 
-def _alternative(
-    value: str, text: str, view: Mapping[str, Any], words: NegotiationWords
-) -> dict[str, Any] | None:
+def _alternative(value: str, text: str, view: Mapping[str, Any], words: NegotiationWords) -> dict[str, Any] | None:
     """The alternative with its price; other points count as in the limit."""
     price = words.terms.price
     if not text and not value:

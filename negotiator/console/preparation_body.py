@@ -12,12 +12,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import Any, Final
 
 from negotiator.console.entered_numbers import read_entered
-from negotiator.console.preparation_form import (
-    IssueRow,
-    Preparation,
-    compared_weights,
-    entered_weight,
-)
+from negotiator.console.preparation_form import IssueRow, Preparation, compared_weights, entered_weight
 from negotiator.errors import FieldError
 from negotiator.negotiations.concession.people_values import rounding_unit
 from negotiator.negotiations.issues import (
@@ -45,8 +40,7 @@ THEIR_WEIGHTS: Final = {"1": "little", "2": "some", "4": "much"}
 YES: Final = "yes"
 _NO: Final = "no"
 BELOW_ALTERNATIVE: Final = (
-    "Your other way is worth more to you than this. "
-    "Make that your limit, or say in question 4 why yours stays."
+    "Your other way is worth more to you than this. Make that your limit, or say in question 4 why yours stays."
 )
 _SENTENCES: Final = {
     "/target": "This is worth less to you, in all, than the least you would take. Are the two swapped?",
@@ -152,9 +146,7 @@ class _FieldReader:
         at = self.number(name, text, kind, row.unit)
         return None if at is None else _json(kind, at)
 
-    def number(
-        self, name: str, text: str, kind: IssueType = "money", unit: str = ""
-    ) -> Decimal | None:
+    def number(self, name: str, text: str, kind: IssueType = "money", unit: str = "") -> Decimal | None:
         if not text:
             return None
         try:
@@ -236,12 +228,7 @@ def prepared_body(form: Preparation) -> PreparedBody:
 
 
 def suggested_range(
-    kind: IssueType,
-    target: Decimal,
-    limit: Decimal,
-    *,
-    least: Decimal | None = None,
-    most: Decimal | None = None,
+    kind: IssueType, target: Decimal, limit: Decimal, *, least: Decimal | None = None, most: Decimal | None = None
 ) -> tuple[Decimal, Decimal]:
     """The best and the worst value to expect between the two sides, in round figures.
 
@@ -291,10 +278,7 @@ def _names(form: Preparation) -> tuple[str, ...]:
 
 def _row_values(read: _FieldReader, n: int, row: IssueRow) -> _Values:
     return _Values(
-        *(
-            read.value(f"i{n}.{name}", text, row)
-            for name, text in (("target", row.target), ("limit", row.limit))
-        ),
+        *(read.value(f"i{n}.{name}", text, row) for name, text in (("target", row.target), ("limit", row.limit))),
         *(
             None if row.issue_type in UNORDERED_TYPES else read.value(f"i{n}.{name}", text, row)
             for name, text in (("best", row.best), ("worst", row.worst))
@@ -349,10 +333,7 @@ def _suggested(form: Preparation, row: IssueRow, values: _Values) -> tuple[Scala
     kind, template = row.issue_type, form.template(row)
     ends = (None, None) if template is None else (template.least, template.most)
     least, most = (None if end is None else Decimal(end) for end in ends)
-    target, limit = (
-        None if value is None else coordinate(kind, value)
-        for value in (values.target, values.limit)
-    )
+    target, limit = (None if value is None else coordinate(kind, value) for value in (values.target, values.limit))
     if target is not None and limit is not None:
         best, worst = suggested_range(kind, target, limit, least=least, most=most)
     elif least is not None and most is not None:
@@ -362,9 +343,7 @@ def _suggested(form: Preparation, row: IssueRow, values: _Values) -> tuple[Scala
     return _json(kind, best), _json(kind, worst)
 
 
-def _range(
-    row: IssueRow, values: _Values, suggested: tuple[Scalar, Scalar] | None
-) -> dict[str, Any]:
+def _range(row: IssueRow, values: _Values, suggested: tuple[Scalar, Scalar] | None) -> dict[str, Any]:
     best = values.best if values.best is not None else suggested[0] if suggested else None
     worst = values.worst if values.worst is not None else suggested[1] if suggested else None
     if best is None or worst is None:
@@ -433,20 +412,14 @@ def _walk_away(form: Preparation, values: dict[str, Scalar | None]) -> dict[str,
 
 
 def _alternative(
-    read: _FieldReader,
-    form: Preparation,
-    names: Sequence[str],
-    rows: Sequence[tuple[int, _Values]],
+    read: _FieldReader, form: Preparation, names: Sequence[str], rows: Sequence[tuple[int, _Values]]
 ) -> dict[str, Any]:
     found: dict[str, Any] = {"description": form.alternative} if form.alternative else {}
     price = read.number("alternative_price", form.alternative_price)
     if price is not None and form.price_place is not None:
         rest: dict[str, Scalar | None] = {}
         if form.alternative_rest in {"limit", "target"}:
-            rest = {
-                names[n]: values.limit if form.alternative_rest == "limit" else values.target
-                for n, values in rows
-            }
+            rest = {names[n]: values.limit if form.alternative_rest == "limit" else values.target for n, values in rows}
         package = _worth({**rest, names[form.price_place]: _json("money", price)})
         found["value"] = package
     if found and form.alternative_chance in CHANCES:
@@ -486,14 +459,10 @@ def _doubt_guess(read: _FieldReader, guess: dict[str, Any], values: Sequence[_Va
     likely = Decimal(guess["walk_away"]["likely"])
     if own and not min(own) / FAR_OFF <= likely <= max(own) * FAR_OFF:
         label = read.form.rows[place].label
-        read.errors["their_guess"] = (
-            f"This is far from your own figures. Count it as they are: {label}."
-        )
+        read.errors["their_guess"] = f"This is far from your own figures. Count it as they are: {label}."
 
 
-def _theirs(
-    read: _FieldReader, guess: dict[str, Any], rows: Sequence[tuple[str, IssueRow]]
-) -> dict[str, Any]:
+def _theirs(read: _FieldReader, guess: dict[str, Any], rows: Sequence[tuple[str, IssueRow]]) -> dict[str, Any]:
     deadline = read.moment("their_deadline", read.form.their_deadline)
     known = [(name, row.theirs) for name, row in rows if row.theirs in THEIR_WEIGHTS]
     ranked = [name for name, _ in sorted(known, key=lambda one: -int(one[1]))]

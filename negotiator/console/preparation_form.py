@@ -10,12 +10,7 @@ from dataclasses import dataclass, fields, replace
 from decimal import Decimal, InvalidOperation
 from typing import Final, cast, get_args
 
-from negotiator.console.preparation_kinds import (
-    IssueTemplate,
-    PreparationKind,
-    kind_named,
-    preparation_kinds,
-)
+from negotiator.console.preparation_kinds import IssueTemplate, PreparationKind, kind_named, preparation_kinds
 from negotiator.negotiations.issues import IssueType
 from negotiator.negotiations.terms import BUYING_ROLES, SELLING_ROLES
 
@@ -148,9 +143,7 @@ def read_preparation(form: Mapping[str, str]) -> Preparation:
     """What was sent. Another kind or side than the one shown changes the points accordingly."""
     count = form.get("rows", "")
     places = range(min(int(count), MAX_ROWS) if count.isascii() and count.isdecimal() else 0)
-    rows = tuple(
-        IssueRow(**{name: form.get(f"i{n}.{name}", "").strip() for name in _OF_ROW}) for n in places
-    )
+    rows = tuple(IssueRow(**{name: form.get(f"i{n}.{name}", "").strip() for name in _OF_ROW}) for n in places)
     typed = {name: form.get(name, "").strip() for name in _COMMON}
     return with_shown_side(with_shown_kind(Preparation(**typed, rows=rows)))
 
@@ -160,13 +153,9 @@ def with_shown_kind(form: Preparation) -> Preparation:
     if form.kind == form.shown_kind:
         return form
     before, template = kind_named(form.shown_kind), form.kind_template
-    kept = [
-        replace(row, origin="") for row in form.rows if _is_touched(row, before, form.shown_role)
-    ]
+    kept = [replace(row, origin="") for row in form.rows if _is_touched(row, before, form.shown_role)]
     labels = {row.label.casefold() for row in kept}
-    added = [
-        _template_row(issue) for issue in template.issues if issue.label.casefold() not in labels
-    ]
+    added = [_template_row(issue) for issue in template.issues if issue.label.casefold() not in labels]
     role = template.sides[0].role
     rows = tuple([*kept, *added][:MAX_ROWS])
     return replace(form, shown_kind=form.kind, role=role, shown_role=role, rows=rows)
@@ -201,10 +190,7 @@ def with_compared_weights(form: Preparation) -> Preparation:
     found = compared_weights(form.rows)
     if found is None:
         return form
-    rows = tuple(
-        replace(row, weight=_plain(weight), compare="")
-        for row, weight in zip(form.rows, found, strict=True)
-    )
+    rows = tuple(replace(row, weight=_plain(weight), compare="") for row, weight in zip(form.rows, found, strict=True))
     return replace(form, rows=rows)
 
 
@@ -291,8 +277,7 @@ def _is_turned(kind: PreparationKind, role: str) -> bool:
     """Whether the side pays where the kind's first side is paid, or the other way round."""
     first = kind.sides[0].role
     return any(
-        first in one and role in other
-        for one, other in ((BUYING_ROLES, SELLING_ROLES), (SELLING_ROLES, BUYING_ROLES))
+        first in one and role in other for one, other in ((BUYING_ROLES, SELLING_ROLES), (SELLING_ROLES, BUYING_ROLES))
     )
 
 

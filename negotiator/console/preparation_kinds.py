@@ -90,11 +90,7 @@ def _kind(row: dict[str, Any]) -> PreparationKind:
     sides = tuple(Side(**side) for side in row.pop("sides"))
     issues = tuple(_issue(issue) for issue in row.pop("issue"))
     return PreparationKind(
-        **row,
-        sides=sides,
-        baseline_kind=baseline["kind"],
-        baseline_question=baseline["question"],
-        issues=issues,
+        **row, sides=sides, baseline_kind=baseline["kind"], baseline_question=baseline["question"], issues=issues
     )
 
 

@@ -182,10 +182,7 @@ def field_id(name: str) -> str:
 
 
 def preparation_view(
-    form: Preparation,
-    prepared: PreparedBody,
-    checked: Mapping[str, Any] | None,
-    refused: Mapping[str, str],
+    form: Preparation, prepared: PreparedBody, checked: Mapping[str, Any] | None, refused: Mapping[str, str]
 ) -> PreparationView:
     """The view of a form; `checked` is the answer of the check, None where it was refused at the `refused` fields."""
     words = _words(prepared)
@@ -254,9 +251,7 @@ _NOTED: Final = (
 """The fields beside those of the points that can have a line under them."""
 
 
-def _notes(
-    form: Preparation, prepared: PreparedBody, words: NegotiationWords | None
-) -> dict[str, str]:
+def _notes(form: Preparation, prepared: PreparedBody, words: NegotiationWords | None) -> dict[str, str]:
     """The line under each field that has one; empty where there is nothing to say yet."""
     found: dict[str, str] = dict.fromkeys(_NOTED, "")
     for n, row in enumerate(form.rows):
@@ -277,13 +272,7 @@ def _notes(
 
 def _weight_words(row: IssueRow) -> str:
     weight = entered_weight(row)
-    said = (
-        (0, "does not matter"),
-        (2, "a little"),
-        (4, "somewhat"),
-        (6, "a good deal"),
-        (8, "very much"),
-    )
+    said = ((0, "does not matter"), (2, "a little"), (4, "somewhat"), (6, "a good deal"), (8, "very much"))
     text = next((text for most, text in said if weight <= most), "more than anything")
     return f"{weight.normalize():f} of 10: {text}"
 
@@ -292,9 +281,7 @@ def _package(prepared: PreparedBody, member: str) -> dict[str, Any]:
     return dict(prepared.body.get(member, {}).get("package", {}))
 
 
-def _figure(
-    form: Preparation, prepared: PreparedBody, words: NegotiationWords | None, n: int, member: str
-) -> str:
+def _figure(form: Preparation, prepared: PreparedBody, words: NegotiationWords | None, n: int, member: str) -> str:
     """An amount of money as it was understood, with its total."""
     name = prepared.names[n]
     package = _package(prepared, member)
@@ -326,9 +313,7 @@ def _price_notes(prepared: PreparedBody, words: NegotiationWords, name: str) -> 
 # Points
 
 
-def _row(
-    form: Preparation, prepared: PreparedBody, words: NegotiationWords | None, n: int
-) -> RowView:
+def _row(form: Preparation, prepared: PreparedBody, words: NegotiationWords | None, n: int) -> RowView:
     row = form.rows[n]
     kind = row.issue_type
     choices: tuple[tuple[str, str], ...] = ()
@@ -365,9 +350,7 @@ def _limit_title(row: IssueRow) -> str:
     return "The most I would pay" if row.direction == "lower" else "The least I would take"
 
 
-def _value(
-    prepared: PreparedBody, words: NegotiationWords | None, n: int, value: Scalar | None
-) -> str:
+def _value(prepared: PreparedBody, words: NegotiationWords | None, n: int, value: Scalar | None) -> str:
     if words is None or value is None:
         return ""
     return words.value(prepared.names[n], value)
@@ -432,9 +415,7 @@ def _steps(form: Preparation, missing: frozenset[str], *, has_faults: bool) -> t
     def state(step: str) -> str:
         return "next" if step == following else "done" if done[step] and not has_faults else ""
 
-    return tuple(
-        Step(step, n, name, title, state(step)) for n, (step, name, title) in enumerate(STEPS, 1)
-    )
+    return tuple(Step(step, n, name, title, state(step)) for n, (step, name, title) in enumerate(STEPS, 1))
 
 
 def _next(steps: tuple[Step, ...], checked: Mapping[str, Any] | None) -> tuple[str, str]:
@@ -443,20 +424,13 @@ def _next(steps: tuple[Step, ...], checked: Mapping[str, Any] | None) -> tuple[s
     if step is None or checked is None:
         return "", ""
     if step.id == "about":
-        return (
-            "What is it about, and with whom?",
-            "It decides which points, questions and words fit.",
-        )
-    asked = (
-        one for one in checked["ask"] if _STEP_OF.get(one["missing"].rpartition("/")[2]) == step.id
-    )
+        return ("What is it about, and with whom?", "It decides which points, questions and words fit.")
+    asked = (one for one in checked["ask"] if _STEP_OF.get(one["missing"].rpartition("/")[2]) == step.id)
     found = next(asked, None)
     return (found["ask"], found["why"]) if found else (step.title, "")
 
 
-def _advice(
-    steps: tuple[Step, ...], missing: frozenset[str], *, several: bool
-) -> tuple[AdviceLine, ...]:
+def _advice(steps: tuple[Step, ...], missing: frozenset[str], *, several: bool) -> tuple[AdviceLine, ...]:
     numbers = {step.id: step.number for step in steps}
     following = next((step.id for step in steps if step.state == "next"), "")
     found: list[AdviceLine] = []

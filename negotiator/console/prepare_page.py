@@ -28,33 +28,14 @@ from negotiator.errors import Refusal, ValidationFailed
 from negotiator.values import MINOR_UNITS
 
 PREPARE_PATH: Final = "/negotiations/new"
-USUAL_CURRENCIES: Final = (
-    "EUR",
-    "USD",
-    "GBP",
-    "CHF",
-    "CAD",
-    "AUD",
-    "SEK",
-    "NOK",
-    "DKK",
-    "PLN",
-    "CZK",
-    "JPY",
-    "INR",
-)
+USUAL_CURRENCIES: Final = ("EUR", "USD", "GBP", "CHF", "CAD", "AUD", "SEK", "NOK", "DKK", "PLN", "CZK", "JPY", "INR")
 """They stand first in the list; the first one is taken where the browser names no country."""
 _CURRENCY_OF: Final = {
     "US": "USD", "GB": "GBP", "CH": "CHF", "CA": "CAD", "AU": "AUD", "SE": "SEK", "NO": "NOK", "DK": "DKK",
     "PL": "PLN", "CZ": "CZK", "JP": "JPY", "IN": "INR",
 }  # fmt: skip
 _SIZE: Final = FormSize(64 * 1024, 400)
-_CHANCE_WORDS: Final = {
-    "": "It is certain",
-    "likely": "Likely, 3 in 4",
-    "even": "Even",
-    "unlikely": "Unlikely, 1 in 4",
-}
+_CHANCE_WORDS: Final = {"": "It is certain", "likely": "Likely, 3 in 4", "even": "Even", "unlikely": "Unlikely, 1 in 4"}
 _REST_WORDS: Final = {
     "limit": "like the least I would take",
     "target": "like what would be good",
@@ -79,11 +60,7 @@ class PreparePage:
         return [
             self.router.page(PREPARE_PATH, self.show),
             self.router.open_form(
-                PREPARE_PATH,
-                self.receive,
-                anonymous_needs_token=False,
-                user_needs_token=False,
-                size=_SIZE,
+                PREPARE_PATH, self.receive, anonymous_needs_token=False, user_needs_token=False, size=_SIZE
             ),
         ]
 

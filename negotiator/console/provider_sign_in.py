@@ -52,9 +52,7 @@ def begin_sign_in(next_path: str) -> PendingSignIn:
     )
 
 
-def write_pending_sign_in(
-    cookies: BrowserCookies, response: Response, pending: PendingSignIn
-) -> None:
+def write_pending_sign_in(cookies: BrowserCookies, response: Response, pending: PendingSignIn) -> None:
     cookies.write(
         response,
         "pending-sign-in",
@@ -63,9 +61,7 @@ def write_pending_sign_in(
     )
 
 
-def read_pending_sign_in(
-    cookies: BrowserCookies, request: Request, *, otherwise: str
-) -> PendingSignIn | None:
+def read_pending_sign_in(cookies: BrowserCookies, request: Request, *, otherwise: str) -> PendingSignIn | None:
     """The pending sign-in of this browser, if the provider's answer belongs to it and comes in time."""
     content = cookies.unseal("pending-sign-in", cookies.read(request, "pending-sign-in"))
     if content is None:
@@ -106,9 +102,7 @@ class ProviderSignInPages:
 
     async def start(self, request: Request, _session: AnySession) -> Response:
         """Redirect to the provider, with a state bound to this browser."""
-        pending = begin_sign_in(
-            local_path(request.query_params.get("next"), otherwise=self.router.home)
-        )
+        pending = begin_sign_in(local_path(request.query_params.get("next"), otherwise=self.router.home))
         try:
             provider_url = await self.provider.ask(
                 state=pending.state,
@@ -130,15 +124,11 @@ class ProviderSignInPages:
             raise InvalidRequest("This sign-in took too long or began elsewhere. Start again.")
         if "code" not in query:
             error = query.get("error", "")[:60]
-            raise Forbidden(
-                f"{self.provider.registered.name} did not sign you in ({error or '?'})."
-            )
+            raise Forbidden(f"{self.provider.registered.name} did not sign you in ({error or '?'}).")
         person = await self._identify(query["code"], query.get("iss"), pending)
         secret, address = values.new_secret(), self.router.address(request)
         try:
-            found = await self.router.store.write(
-                lambda tx: _sign_in_user(tx, person, pending, address)
-            )
+            found = await self.router.store.write(lambda tx: _sign_in_user(tx, person, pending, address))
         except LinkApprovalRequired as unlinked:
             await self.router.store.write(partial(_ask_owner, unlinked=unlinked, secret=secret))
             response = self.router.pages.see(f"/approve/{secret}")
@@ -154,9 +144,7 @@ class ProviderSignInPages:
 
     async def _identify(self, code: str, issuer: str | None, pending: PendingSignIn) -> OpenIdUser:
         try:
-            return await self.provider.redeem(
-                code, issuer=issuer, nonce=pending.nonce, verifier=pending.verifier
-            )
+            return await self.provider.redeem(code, issuer=issuer, nonce=pending.nonce, verifier=pending.verifier)
         except FetchFailed as failed:
             raise self._unavailable(failed) from failed
         except AssertionRefused as refused:
@@ -169,9 +157,7 @@ class ProviderSignInPages:
         return Unavailable(f"{name} cannot be reached now. Try again soon.", detail=failed.detail)
 
 
-def _sign_in_user(
-    tx: Transaction, person: OpenIdUser, pending: PendingSignIn, address: str
-) -> MatchedUser:
+def _sign_in_user(tx: Transaction, person: OpenIdUser, pending: PendingSignIn, address: str) -> MatchedUser:
     """The user of this identity; each answer of the provider is accepted once."""
     if not atomic_updates.spend(tx, "openid-state", pending.state, expires_at=pending.until):
         raise AssertionRefused(Reason.REPLAY, "This sign-in was used before. Start again.")
@@ -180,10 +166,5 @@ def _sign_in_user(
 
 def _ask_owner(tx: Transaction, unlinked: LinkApprovalRequired, secret: str) -> None:
     approval_queries.request_link(
-        tx,
-        secret,
-        email=unlinked.email,
-        identity=unlinked.identity,
-        issuer=unlinked.issuer,
-        agent_name="",
+        tx, secret, email=unlinked.email, identity=unlinked.identity, issuer=unlinked.issuer, agent_name=""
     )

@@ -168,16 +168,8 @@ class RehearsalsPage:
             )
             listed = await self.calls.run(session, "list_teleprompter_sessions", {"limit": 1})
             engine = engine_words(listed["engine"])
-            context = {
-                **common,
-                "form": form,
-                "in_place": in_place,
-                "engine": engine,
-                "calls_path": LIVE_PATH,
-            }
-            return self.router.render(
-                "rehearsal.html", session, status, headers=MICROPHONE_POLICY, **context
-            )
+            context = {**common, "form": form, "in_place": in_place, "engine": engine, "calls_path": LIVE_PATH}
+            return self.router.render("rehearsal.html", session, status, headers=MICROPHONE_POLICY, **context)
         debrief = await self.calls.run(session, "get_debrief", _named(request))
         asked = request.query_params
         return self.router.render(
@@ -206,9 +198,7 @@ class RehearsalsPage:
         if not refused:
             key = _key(f"{named['rehearsal_id']}.{form.get('shown', '')}", members)
             try:
-                rehearsal = await self.calls.run(
-                    session, "play_turn", {**named, **members}, key=key
-                )
+                rehearsal = await self.calls.run(session, "play_turn", {**named, **members}, key=key)
             except (Conflict, ValidationFailed) as refusal:
                 refused = RefusedTurn(form, {}, refusal)
         if refused:
@@ -238,22 +228,16 @@ class RehearsalsPage:
         try:
             made = await self.calls.run(session, "remember", members)
         except (Conflict, ValidationFailed) as refusal:
-            return await self._page(
-                request, session, rehearsal, lesson=text, lesson_refusal=refusal
-            )
+            return await self._page(request, session, rehearsal, lesson=text, lesson_refusal=refusal)
         place = _place(named["id"], named["rehearsal_id"])
         return self.router.pages.see(f"{place}?kept={made['id']}#lesson-part")
 
-    async def delete(
-        self, request: Request, session: SignedInSession, form: FormFields
-    ) -> Response:
+    async def delete(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
         """Delete one; without a script that let it be taken back, after a second question."""
         named = _named(request)
         if form.get("sure") != "yes":
             head = await self.calls.run(session, "get_rehearsal", named)
-            return self.router.render(
-                "rehearsal_delete.html", session, row=rehearsal_row(head), id=named["id"]
-            )
+            return self.router.render("rehearsal_delete.html", session, row=rehearsal_row(head), id=named["id"])
         await self.calls.run(session, "delete_rehearsal", named)
         return self.router.pages.see(f"/negotiations/{named['id']}/rehearsals?told=deleted")
 
@@ -284,9 +268,7 @@ def _key(page: str, members: Mapping[str, Any]) -> str:
     return hashlib.sha256(page.encode() + b"." + sent).hexdigest()
 
 
-def _read_turn(
-    form: Mapping[str, str], words: NegotiationWords
-) -> tuple[dict[str, Any], dict[str, str]]:
+def _read_turn(form: Mapping[str, str], words: NegotiationWords) -> tuple[dict[str, Any], dict[str, str]]:
     """The members of `play_turn`, and a sentence for each field that cannot be read: a figure makes it an offer."""
     text, do = form.get("said", "").strip(), form.get("do", "say")
     if do in {"wait", "accept", "leave"}:

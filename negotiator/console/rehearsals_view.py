@@ -4,12 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from negotiator.console.negotiation_words import (
-    NegotiationWords,
-    day_text,
-    object_member,
-    time_text,
-)
+from negotiator.console.negotiation_words import NegotiationWords, day_text, object_member, time_text
 from negotiator.negotiations.plain_text import capitalise, join_words
 
 KINDS: Final[dict[str, tuple[str, str]]] = {
@@ -138,15 +133,11 @@ def talk_lines(turns: Sequence[Mapping[str, Any]], words: NegotiationWords) -> l
             mine = package
         total = words.total(package) if package else ""
         who = "You" if turn["by"] == "me" else words.them
-        found.append(
-            TalkLine(turn["number"], turn["by"], who, turn["said"], offer, total, _notes(turn))
-        )
+        found.append(TalkLine(turn["number"], turn["by"], who, turn["said"], offer, total, _notes(turn)))
     return found
 
 
-def offer_words(
-    package: Mapping[str, Any], before: Mapping[str, Any], words: NegotiationWords
-) -> str:
+def offer_words(package: Mapping[str, Any], before: Mapping[str, Any], words: NegotiationWords) -> str:
     """An offer; of one that follows another of the same side, only what is new in it."""
     new = {name: value for name, value in package.items() if before.get(name) != value}
     if not before or not new or len(new) == len(package):

@@ -49,12 +49,7 @@ class Purpose:
 
 _ADVICE: Final = (scopes.NEGOTIATIONS_READ, scopes.MEMORIES_READ, scopes.AI_TACTICS)
 PURPOSES: Final = (
-    Purpose(
-        "advise",
-        "Advise only",
-        "Reads your negotiations and says what to do next. Changes nothing.",
-        _ADVICE,
-    ),
+    Purpose("advise", "Advise only", "Reads your negotiations and says what to do next. Changes nothing.", _ADVICE),
     Purpose(
         "negotiate",
         "Negotiate and remember",
@@ -62,12 +57,7 @@ PURPOSES: Final = (
         "that you set here, nor pass one without your yes.",
         (*_ADVICE, scopes.NEGOTIATIONS_WRITE, scopes.MEMORIES_WRITE),
     ),
-    Purpose(
-        "everything",
-        "Everything",
-        "Also prompts you on calls, and may look up your name.",
-        tuple(ASSISTANT),
-    ),
+    Purpose("everything", "Everything", "Also prompts you on calls, and may look up your name.", tuple(ASSISTANT)),
 )
 USUAL_PURPOSE: Final = "negotiate"
 

@@ -22,10 +22,7 @@ from negotiator.console.password_check import PasswordChecker
 from negotiator.errors import Gone, ValidationFailed
 from negotiator.users import invitation, user_queries
 
-_NOTICES: Final = {
-    "out": "You are signed out.",
-    "changed": "Your password was changed. Sign in with the new one.",
-}
+_NOTICES: Final = {"out": "You are signed out.", "changed": "Your password was changed. Sign in with the new one."}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +51,7 @@ class SignInPage:
         next_path = local_path(request.query_params.get("next"), otherwise=self.router.home)
         if isinstance(session, SignedInSession) and "again" not in request.query_params:
             return self.router.pages.see(next_path)
-        notice, again = (
-            _NOTICES.get(request.query_params.get("told", ""), ""),
-            isinstance(session, SignedInSession),
-        )
+        notice, again = (_NOTICES.get(request.query_params.get("told", ""), ""), isinstance(session, SignedInSession))
         return self._page(session, next_path, notice=notice, again=again)
 
     async def enter(self, request: Request, session: AnySession, form: FormFields) -> Response:
@@ -73,13 +67,9 @@ class SignInPage:
 
     def refuse(self, session: AnySession, next_path: str, sentence: str) -> Response:
         """The page with the reason why another way to sign in did not work."""
-        return self._page(
-            session, next_path, error=sentence, again=isinstance(session, SignedInSession)
-        )
+        return self._page(session, next_path, error=sentence, again=isinstance(session, SignedInSession))
 
-    async def leave(
-        self, request: Request, _session: SignedInSession, _form: FormFields
-    ) -> Response:
+    async def leave(self, request: Request, _session: SignedInSession, _form: FormFields) -> Response:
         response = self.router.pages.see(f"{SIGN_IN_PATH}?told=out")
         await self.router.browser_sessions.sign_out(request, response)
         return response
@@ -135,9 +125,7 @@ class FirstUserPage:
         except ValidationFailed as refusal:
             return self._page(session, form, error=field_error(refusal))
         user_id = await self.router.store.write(
-            lambda tx: invitation.accept(
-                tx, self.pepper, invited, email=email, name=name, password_hash=hashed
-            )
+            lambda tx: invitation.accept(tx, self.pepper, invited, email=email, name=name, password_hash=hashed)
         )
         response = self.router.pages.see(self.router.home)
         await self.router.browser_sessions.sign_in(request, response, user_id)
@@ -145,15 +133,11 @@ class FirstUserPage:
 
     async def _expect(self, request: Request) -> str:
         invited: str = request.path_params["invitation"]
-        if not await self.router.store.read(
-            lambda tx: invitation.is_open(tx, self.pepper, invited)
-        ):
+        if not await self.router.store.read(lambda tx: invitation.is_open(tx, self.pepper, invited)):
             raise Gone("This link was used, is more than a day old, or is not valid.")
         return invited
 
-    def _page(
-        self, session: AnySession, form: FormFields, *, error: RefusedField = NO_FIELD
-    ) -> Response:
+    def _page(self, session: AnySession, form: FormFields, *, error: RefusedField = NO_FIELD) -> Response:
         return self.router.render(
             "first_user.html",
             session,

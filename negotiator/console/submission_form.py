@@ -72,9 +72,7 @@ def _first(draft: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 def members_of(typed: Typed) -> dict[str, Any]:
     """The members of a draft that the form states; empty fields are left out."""
-    members: dict[str, Any] = {
-        name: _text(typed, name) for name in (*_TEXTS, "kind", "category") if _text(typed, name)
-    }
+    members: dict[str, Any] = {name: _text(typed, name) for name in (*_TEXTS, "kind", "category") if _text(typed, name)}
     if tags := [tag for tag in map(str.strip, _text(typed, "tags").split(",")) if tag]:
         members["tags"] = list(dict.fromkeys(tags))
     if repository := _text(typed, "repository"):
@@ -84,19 +82,14 @@ def members_of(typed: Typed) -> dict[str, Any]:
             members[field] = {member: _text(typed, field)}
     if _text(typed, "open_source") in ("true", "false"):
         members["open_source"] = _text(typed, "open_source") == "true"
-    publisher = {
-        "name": _text(typed, "publisher_name") or None,
-        "domain": _text(typed, "publisher_domain") or None,
-    }
+    publisher = {"name": _text(typed, "publisher_name") or None, "domain": _text(typed, "publisher_domain") or None}
     if any(publisher.values()):
         members["publisher"] = publisher
     kind, address = _text(typed, "interface_type"), _text(typed, "interface_url")
     if kind or address:
         members["interfaces"] = [{"type": kind or _likely_type(address), "url": address or None}]
     if _text(typed, "registry") or _text(typed, "package"):
-        members["packages"] = [
-            {"registry": _text(typed, "registry"), "identifier": _text(typed, "package")}
-        ]
+        members["packages"] = [{"registry": _text(typed, "registry"), "identifier": _text(typed, "package")}]
     return members
 
 
@@ -114,11 +107,7 @@ def changed_members(before: Mapping[str, Any], typed: Typed) -> dict[str, Any]:
     A field that the form shows only a part of, such as the first of three packages, is named only when it was changed.
     """
     shown, stated = members_of(typed_of(before)), members_of(typed)
-    return {
-        name: stated.get(name)
-        for name in shown.keys() | stated.keys()
-        if shown.get(name) != stated.get(name)
-    }
+    return {name: stated.get(name) for name in shown.keys() | stated.keys() if shown.get(name) != stated.get(name)}
 
 
 def faults_of(refusal: Refusal) -> dict[str, str]:
@@ -184,11 +173,7 @@ CHECKS: Final[Mapping[str, str]] = {
     "name": "The name is not taken for another's",
     "publisher": "It was sent by its publisher",
 }
-OUTCOMES: Final[Mapping[str, str]] = {
-    "passed": "Yes",
-    "flagged": "A person looks at this",
-    "unproven": "Not proven",
-}
+OUTCOMES: Final[Mapping[str, str]] = {"passed": "Yes", "flagged": "A person looks at this", "unproven": "Not proven"}
 
 
 def _text(typed: Typed, name: str) -> str:

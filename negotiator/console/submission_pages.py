@@ -51,15 +51,11 @@ class SubmissionPages:
     async def show(self, request: Request, session: SignedInSession) -> Response:
         return await self._one(request, session)
 
-    async def withdraw(
-        self, request: Request, session: SignedInSession, form: FormFields
-    ) -> Response:
+    async def withdraw(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
         del form
         return await self._act(request, session, "withdraw_submission", {})
 
-    async def appeal(
-        self, request: Request, session: SignedInSession, form: FormFields
-    ) -> Response:
+    async def appeal(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
         message = form.get("message", "").replace("\r\n", "\n").strip()
         return await self._act(request, session, "appeal_submission", {"message": message})
 
@@ -68,9 +64,7 @@ class SubmissionPages:
         before = await self._before(session, view)
         return self._form(request, session, view, submission_form.typed_of(before))
 
-    async def change(
-        self, request: Request, session: SignedInSession, form: FormFields
-    ) -> Response:
+    async def change(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
         """Send the submission again with what was mended."""
         view = await self._view(request, session)
         patch = submission_form.changed_members(await self._before(session, view), form)
@@ -78,10 +72,7 @@ class SubmissionPages:
             return self._form(request, session, view, form, said="Nothing was changed yet.")
         try:
             await self.pages.calls.run(
-                session,
-                "change_submission",
-                {"id": view["id"], **patch},
-                revision=view["revision"],
+                session, "change_submission", {"id": view["id"], **patch}, revision=view["revision"]
             )
         except Refusal as refusal:
             return self._form(request, session, view, form, refusal=refusal)
@@ -103,9 +94,7 @@ class SubmissionPages:
         key: str = request.path_params["id"]
         return await self.pages.calls.run(session, "get_submission", {"id": key})
 
-    async def _current(
-        self, session: SignedInSession, view: dict[str, Any]
-    ) -> dict[str, Any] | None:
+    async def _current(self, session: SignedInSession, view: dict[str, Any]) -> dict[str, Any] | None:
         """The tool that a correction is about, as it is listed."""
         if view["type"] == "create" or not view["tool"]:
             return None

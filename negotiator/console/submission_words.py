@@ -108,8 +108,7 @@ def value_text(member: str, value: Any) -> str:
             return "Yes" if value else "No"
         case "interfaces":
             return ", ".join(
-                _joined(tool_words.way_to_call(one["type"], one.get("url")), one.get("url"))
-                for one in value
+                _joined(tool_words.way_to_call(one["type"], one.get("url")), one.get("url")) for one in value
             )
         case "packages":
             return ", ".join(f"{one['registry']}: {one['identifier']}" for one in value)

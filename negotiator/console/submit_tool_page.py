@@ -63,9 +63,7 @@ class SubmitToolPages:
         """Submit the tool; a refused form keeps what was typed."""
         members = submission_form.members_of(form)
         try:
-            sent = await self.pages.calls.run(
-                session, "submit_tool", members, key=form.get("once") or None
-            )
+            sent = await self.pages.calls.run(session, "submit_tool", members, key=form.get("once") or None)
         except Refusal as refusal:
             return self._form(request, session, form, refusal=refusal)
         return self.pages.router.pages.see(SUBMISSION_PAGE_PATH.format(id=sent["id"]))
@@ -74,9 +72,7 @@ class SubmitToolPages:
         tool = await self._tool(request, session)
         return self._form(request, session, submission_form.typed_of(tool), tool=tool)
 
-    async def send_change(
-        self, request: Request, session: SignedInSession, form: FormFields
-    ) -> Response:
+    async def send_change(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
         """Propose what differs from the tool as it is listed."""
         tool = await self._tool(request, session)
         patch = submission_form.changed_members(tool, form)
@@ -94,21 +90,10 @@ class SubmitToolPages:
         return await self.pages.calls.run(session, "get_tool", {"id": request.path_params["slug"]})
 
     def _start(
-        self,
-        request: Request,
-        session: SignedInSession,
-        address: str = "",
-        said: str = "",
-        status: int = 200,
+        self, request: Request, session: SignedInSession, address: str = "", said: str = "", status: int = 200
     ) -> Response:
         return self.pages.render(
-            request,
-            session,
-            "submit_tool.html",
-            status=status,
-            here="tools",
-            address=address,
-            said=said,
+            request, session, "submit_tool.html", status=status, here="tools", address=address, said=said
         )
 
     def _form(

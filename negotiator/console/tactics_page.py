@@ -31,11 +31,7 @@ from negotiator.errors import Conflict, Forbidden, PreconditionFailed, Refusal, 
 TACTICS_PAGE_PATH: Final = "/tactics"
 MAX_ANSWERS: Final = 3
 _SIZE: Final = FormSize(64 * 1024)
-_NOTICES: Final = {
-    "added": "Added. It is suggested where it fits.",
-    "saved": "Saved.",
-    "deleted": "Deleted.",
-}
+_NOTICES: Final = {"added": "Added. It is suggested where it fits.", "saved": "Saved.", "deleted": "Deleted."}
 Members = dict[str, Any]
 
 
@@ -72,11 +68,7 @@ class TacticsPage:
             session,
             said=said,
             talk=talk,
-            talks=[
-                (one["id"], one["title"])
-                for one in negotiations["items"]
-                if one["state"] in RUNNING
-            ],
+            talks=[(one["id"], one["title"]) for one in negotiations["items"] if one["state"] in RUNNING],
             heard=await self._heard(session, said, talk) if said else None,
             phase=phase,
             phases=PHASES,
@@ -100,9 +92,7 @@ class TacticsPage:
             found = await self.calls.run(session, "match_tactics", members)
         return heard(found)
 
-    async def _all(
-        self, session: SignedInSession, filters: Mapping[str, Any] | None = None
-    ) -> list[Members]:
+    async def _all(self, session: SignedInSession, filters: Mapping[str, Any] | None = None) -> list[Members]:
         views: list[Members] = []
         cursor: str | None = None
         while True:
@@ -152,18 +142,13 @@ class TacticsPage:
         body, revision = read_tactic_form(form, view), form.get("revision", "")
         try:
             await self.calls.run(
-                session,
-                "edit_tactic",
-                {**member, **body},
-                revision=int(revision) if revision.isdecimal() else None,
+                session, "edit_tactic", {**member, **body}, revision=int(revision) if revision.isdecimal() else None
             )
         except (Conflict, PreconditionFailed, ValidationFailed) as refusal:
             return self._form_page(session, form, view=view, refusal=refusal)
         return self.router.pages.see(f"{TACTICS_PAGE_PATH}/{member['id']}?told=saved")
 
-    async def delete(
-        self, request: Request, session: SignedInSession, form: FormFields
-    ) -> Response:
+    async def delete(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
         """Delete an own tactic; without a script that let it be taken back, after a second question."""
         member = {"id": request.path_params["id"]}
         if form.get("sure") != "yes":

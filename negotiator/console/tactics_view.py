@@ -40,11 +40,7 @@ _GRADES: Final = {
     "practice": "known from practice",
 }
 RISKS: Final[tuple[str, ...]] = ("No risk", "Little risk", "Some risk", "May end the talk")
-ETHICS: Final = {
-    "fine": "Fair",
-    "caution": "Use with care",
-    "deceptive": "Deceptive: know it, do not use it",
-}
+ETHICS: Final = {"fine": "Fair", "caution": "Use with care", "deceptive": "Deceptive: know it, do not use it"}
 _SPEAKERS: Final = {
     "buyer": "When you buy",
     "seller": "When you sell",
@@ -54,13 +50,7 @@ _SPEAKERS: Final = {
     "tenant": "When you rent",
     "party": "",
 }
-_HELPED: Final = {
-    -2: "it harmed",
-    -1: "it did not help",
-    0: "effect not known",
-    1: "it helped",
-    2: "it decided",
-}
+_HELPED: Final = {-2: "it harmed", -1: "it did not help", 0: "effect not known", 1: "it helped", 2: "it decided"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,14 +168,9 @@ class Heard:
 def heard(found: Mapping[str, Any]) -> Heard:
     """Suggestions as the page says them."""
     return Heard(
+        [(one["tactic"]["id"], one["tactic"]["name"], one["quote"], one["deceptive"]) for one in found["recognised"]],
         [
-            (one["tactic"]["id"], one["tactic"]["name"], one["quote"], one["deceptive"])
-            for one in found["recognised"]
-        ],
-        [
-            TacticAnswer(
-                item["tactic"]["id"], item["tactic"]["name"], item["say"], _texts(item["why"])
-            )
+            TacticAnswer(item["tactic"]["id"], item["tactic"]["name"], item["say"], _texts(item["why"]))
             for item in found["items"]
         ],
     )
@@ -198,9 +183,7 @@ def _texts(why: Any) -> list[str]:
 LISTS: Final = ("use_when", "avoid_when", "steps")
 
 
-def read_tactic_form(
-    fields: Mapping[str, str], before: Mapping[str, Any] | None = None
-) -> dict[str, Any]:
+def read_tactic_form(fields: Mapping[str, str], before: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """The members of a request. A reason or line that is typed as it was keeps its test and role."""
     chosen = [phase for phase in PHASES if f"phase_{phase}" in fields]
     known = before or {}
@@ -216,14 +199,11 @@ def read_tactic_form(
         "phases": chosen or None,
         "steps": _lines(fields, "steps"),
         **{
-            name: [
-                _same(known.get(name, ()), text, {"text": text}) for text in _lines(fields, name)
-            ]
+            name: [_same(known.get(name, ()), text, {"text": text}) for text in _lines(fields, name)]
             for name in ("use_when", "avoid_when")
         },
         "lines": [
-            _same(known.get("lines", ()), text, {"role": "party", "text": text})
-            for text in _lines(fields, "lines")
+            _same(known.get("lines", ()), text, {"role": "party", "text": text}) for text in _lines(fields, "lines")
         ],
     }
 
@@ -243,9 +223,6 @@ def typed_tactic(view: Mapping[str, Any]) -> dict[str, str]:
         "gain": view["effect"]["on"],
         "risk": str(view["risk"]),
         "steps": "\n".join(view["steps"]),
-        **{
-            name: "\n".join(one["text"] for one in view[name])
-            for name in ("use_when", "avoid_when", "lines")
-        },
+        **{name: "\n".join(one["text"] for one in view[name]) for name in ("use_when", "avoid_when", "lines")},
         **{f"phase_{phase}": "on" for phase in view["phases"]},
     }

@@ -85,16 +85,10 @@ class ToolPage:
         place = f"{TOOLS_PAGE_PATH}/{tool['slug']}?saved={collection}#save"
         return self.pages.router.pages.see(place)
 
-    async def report(
-        self, request: Request, session: SignedInSession, form: FormFields
-    ) -> Response:
+    async def report(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
         """Report a problem with the tool."""
         tool = await self._tool(request, session)
-        members = {
-            "id": tool["id"],
-            "reason": form.get("reason", ""),
-            "details": form.get("details", "").strip(),
-        }
+        members = {"id": tool["id"], "reason": form.get("reason", ""), "details": form.get("details", "").strip()}
         try:
             await self.pages.calls.run(session, "report_tool", members)
         except Refusal as refusal:
@@ -165,12 +159,8 @@ class ToolPage:
         """The page with what was typed and the refusal at its form."""
         said = refusal.description
         if isinstance(refusal, ValidationFailed):
-            said = " ".join(
-                f"{_FIELDS.get(each.pointer, '')}{each.description}" for each in refusal.errors
-            )
-        return await self._page(
-            request, session, tool, typed=form, faults={part: said}, status=refusal.status
-        )
+            said = " ".join(f"{_FIELDS.get(each.pointer, '')}{each.description}" for each in refusal.errors)
+        return await self._page(request, session, tool, typed=form, faults={part: said}, status=refusal.status)
 
     def _gone(self, refusal: Refusal, reader: Reader) -> Response:
         return self.pages.refused(refusal, _GONE[refusal.status], reader)

@@ -21,11 +21,7 @@ _HELLO: Final = {
     "jsonrpc": "2.0",
     "id": 1,
     "method": "initialize",
-    "params": {
-        "protocolVersion": "2025-06-18",
-        "capabilities": {},
-        "clientInfo": {"name": "curl", "version": "1"},
-    },
+    "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "curl", "version": "1"}},
 }
 
 
@@ -116,9 +112,7 @@ def _values(tool: Record) -> Iterator[tuple[str, str]]:
     named = publisher.get("name") or publisher.get("domain") or ""
     proven = f" – verified as {publisher.get('domain')}" if publisher.get("verified") else ""
     parts = [tool_words.part_name(tool["category"], part) for part in tool["subcategories"]]
-    calls = dict.fromkeys(
-        tool_words.way_to_call(each["type"], each["url"]) for each in tool["interfaces"]
-    )
+    calls = dict.fromkeys(tool_words.way_to_call(each["type"], each["url"]) for each in tool["interfaces"])
     source = tool["open_source"]
     yield "kind", tool_words.KINDS[tool["kind"]]
     yield "category", tool_words.CATEGORIES[tool["category"]]
@@ -130,10 +124,7 @@ def _values(tool: Record) -> Iterator[tuple[str, str]]:
     yield "licence", tool["licence"] or ""
     yield "version", tool["version"] or ""
     yield "interfaces", ", ".join(calls)
-    yield (
-        "packages",
-        ", ".join(f"{one['registry']}: {one['identifier']}" for one in tool["packages"]),
-    )
+    yield ("packages", ", ".join(f"{one['registry']}: {one['identifier']}" for one in tool["packages"]))
 
 
 def install_texts(tool: Record) -> list[InstallText]:
@@ -172,18 +163,10 @@ def _remote(tool: Record) -> tuple[str, str] | None:
 def _remote_texts(name: str, transport: str, url: str) -> list[InstallText]:
     texts = [
         InstallText("Claude", "In Claude: Settings, Connectors, Add custom connector.", url),
+        InstallText("Claude Code", "Paste into a terminal.", f"claude mcp add --transport {transport} {name} {url}"),
+        InstallText("Cursor", "In ~/.cursor/mcp.json.", _json({"mcpServers": {name: {"url": url}}})),
         InstallText(
-            "Claude Code",
-            "Paste into a terminal.",
-            f"claude mcp add --transport {transport} {name} {url}",
-        ),
-        InstallText(
-            "Cursor", "In ~/.cursor/mcp.json.", _json({"mcpServers": {name: {"url": url}}})
-        ),
-        InstallText(
-            "VS Code",
-            "In .vscode/mcp.json of a folder.",
-            _json({"servers": {name: {"type": transport, "url": url}}}),
+            "VS Code", "In .vscode/mcp.json of a folder.", _json({"servers": {name: {"type": transport, "url": url}}})
         ),
     ]
     if transport == "http":
@@ -203,14 +186,10 @@ def _command_texts(name: str, words: list[str]) -> list[InstallText]:
             "In claude_desktop_config.json (Settings, Developer, Edit config).",
             _json({"mcpServers": {name: server}}),
         ),
-        InstallText(
-            "Claude Code", "Paste into a terminal.", f"claude mcp add {name} -- {' '.join(words)}"
-        ),
+        InstallText("Claude Code", "Paste into a terminal.", f"claude mcp add {name} -- {' '.join(words)}"),
         InstallText("Cursor", "In ~/.cursor/mcp.json.", _json({"mcpServers": {name: server}})),
         InstallText(
-            "VS Code",
-            "In .vscode/mcp.json of a folder.",
-            _json({"servers": {name: {"type": "stdio", **server}}}),
+            "VS Code", "In .vscode/mcp.json of a folder.", _json({"servers": {name: {"type": "stdio", **server}}})
         ),
         InstallText("Terminal", "Starts the server.", " ".join(words)),
     ]

@@ -36,9 +36,7 @@ class ToolsPage:
             return self.pages.refused(refusal, REFUSED, reader)
         return self._page(request, reader, chosen, found)
 
-    def _page(
-        self, request: Request, reader: Reader, chosen: dict[str, list[str]], found: dict[str, Any]
-    ) -> Response:
+    def _page(self, request: Request, reader: Reader, chosen: dict[str, list[str]], found: dict[str, Any]) -> Response:
         cursor, text = found["next_cursor"], "".join(chosen.get("query", ()))
         sort = "".join(chosen.get("sort", ()))
         listed = {name: values for name, values in chosen.items() if name != "cursor"}
@@ -69,15 +67,11 @@ class ToolsPage:
 def _chosen(request: Request) -> dict[str, list[str]]:
     """The parameters of the address that are not empty."""
     given: dict[str, str | list[str]] = parse_query(request.scope["query_string"], _LISTS)
-    return {
-        name: [value] if isinstance(value, str) else value for name, value in given.items() if value
-    }
+    return {name: [value] if isinstance(value, str) else value for name, value in given.items() if value}
 
 
 def _members(chosen: dict[str, list[str]]) -> dict[str, Any]:
-    members: dict[str, Any] = {
-        name: tuple(values) if name in _LISTS else values[0] for name, values in chosen.items()
-    }
+    members: dict[str, Any] = {name: tuple(values) if name in _LISTS else values[0] for name, values in chosen.items()}
     for name in tools_view.SINGLE:
         if members.get(name) in ("true", "false"):
             members[name] = members[name] == "true"

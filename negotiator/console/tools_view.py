@@ -137,11 +137,7 @@ def found_tool(tool: Mapping[str, Any], sort: str) -> FoundTool:
         f"changed {day_text(tool['updated_at'])}" if sort == "updated" else "",
     ]
     return FoundTool(
-        tool["slug"],
-        tool["name"],
-        tool["summary"],
-        [fact for fact in facts if fact],
-        bool(publisher.get("verified")),
+        tool["slug"], tool["name"], tool["summary"], [fact for fact in facts if fact], bool(publisher.get("verified"))
     )
 
 

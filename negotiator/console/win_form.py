@@ -21,9 +21,7 @@ _TEXTS: Final = ("category", "kind", "role", "counterparty", "currency", "notes"
 def read_win_form(fields: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, str]]:
     """The body of a request and the faults by field; a field that is empty is null, which an edit removes."""
     body: dict[str, Any] = {
-        name: fields.get(name, "").strip() or None
-        for name in _TEXTS
-        if name not in {"category", "kind"}
+        name: fields.get(name, "").strip() or None for name in _TEXTS if name not in {"category", "kind"}
     }
     body |= {name: fields.get(name, "").strip() or "other" for name in ("category", "kind")}
     numbers: dict[str, Decimal] = {}
@@ -41,10 +39,7 @@ def read_win_form(fields: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, 
     day = fields.get("closed_at", "").strip()
     months = numbers.get("period_months")
     body |= {
-        "baseline": {
-            "kind": fields.get("baseline_kind", "other"),
-            "amount": str(numbers.get("baseline", "")),
-        },
+        "baseline": {"kind": fields.get("baseline_kind", "other"), "amount": str(numbers.get("baseline", ""))},
         "achieved": {"amount": str(numbers.get("achieved", ""))},
         "quantity": str(numbers.get("quantity", 1)),
         "period_months": None if months is None else int(months),

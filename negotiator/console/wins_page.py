@@ -104,19 +104,13 @@ class WinsPage:
         )
 
     async def _figures(
-        self,
-        session: SignedInSession,
-        summary: Mapping[str, Any],
-        request: Request,
-        names: Mapping[str, str],
+        self, session: SignedInSession, summary: Mapping[str, Any], request: Request, names: Mapping[str, str]
     ) -> tuple[list[Figure], Figure | None]:
         chosen = _chosen(summary, request)
         outcomes = outcome_figure(await self.calls.run(session, "list_outcomes"))
         return savings_figures(chosen, names) if chosen else [], outcomes
 
-    async def _compared(
-        self, session: SignedInSession, request: Request, cell: Mapping[str, Any] | None
-    ) -> Any:
+    async def _compared(self, session: SignedInSession, request: Request, cell: Mapping[str, Any] | None) -> Any:
         if cell is None:
             return None
         asked = {name: cell[name] for name in ("category", "role", "currency")}
@@ -157,14 +151,10 @@ class WinsPage:
         negotiation = request.query_params.get("negotiation", "")
         typed: dict[str, str] = {}
         if negotiation:
-            typed = win_of_negotiation(
-                await self.calls.run(session, "get_negotiation", {"id": negotiation})
-            )
+            typed = win_of_negotiation(await self.calls.run(session, "get_negotiation", {"id": negotiation}))
         return self._form_page(session, typed)
 
-    async def record(
-        self, request: Request, session: SignedInSession, form: FormFields
-    ) -> Response:
+    async def record(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
         del request
         body, faults = read_win_form(form)
         if faults:
@@ -196,18 +186,13 @@ class WinsPage:
         revision = form.get("revision", "")
         try:
             await self.calls.run(
-                session,
-                "edit_win",
-                {**member, **body},
-                revision=int(revision) if revision.isdecimal() else None,
+                session, "edit_win", {**member, **body}, revision=int(revision) if revision.isdecimal() else None
             )
         except (Conflict, PreconditionFailed, ValidationFailed) as refusal:
             return self._form_page(session, form, win=win, row=row, refusal=refusal)
         return self.router.pages.see(f"{WINS_PAGE_PATH}/{member['id']}?told=saved")
 
-    async def delete(
-        self, request: Request, session: SignedInSession, form: FormFields
-    ) -> Response:
+    async def delete(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
         """Delete a result; without a script that let it be taken back, after a second question."""
         member = {"id": request.path_params["id"]}
         if form.get("sure") != "yes":

@@ -83,10 +83,7 @@ class Figure:
 
 def sums_text(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
     """The total of each currency with its deals: `€43,200` and `in 12 deals, 1 of them a loss`."""
-    return [
-        (amount_text(one["savings_total"], one["currency"]), _deals_text(one))
-        for one in summary["currencies"]
-    ]
+    return [(amount_text(one["savings_total"], one["currency"]), _deals_text(one)) for one in summary["currencies"]]
 
 
 def _deals_text(one: Mapping[str, Any]) -> str:
@@ -200,13 +197,7 @@ def outcome_figure(outcomes: Mapping[str, Any]) -> Figure | None:
         [
             ("negotiation", "other_side", "agreed", "share_from_limit_to_target", "place"),
             *(
-                (
-                    item["title"],
-                    item["counterparty"] or "",
-                    item["at"],
-                    str(item["share"]),
-                    PLACES[item["place"]],
-                )
+                (item["title"], item["counterparty"] or "", item["at"], str(item["share"]), PLACES[item["place"]])
                 for item in outcomes["items"]
             ),
         ],
@@ -254,11 +245,7 @@ def comparison(found: Mapping[str, Any]) -> Comparison:
 
 
 def _usual_saving(deals: int, share: str) -> str:
-    return (
-        f"Your 1 deal saved {share}."
-        if deals == 1
-        else f"The median of your {deals} deals saved {share}."
-    )
+    return f"Your 1 deal saved {share}." if deals == 1 else f"The median of your {deals} deals saved {share}."
 
 
 def _percentiles(ticks: Sequence[Tick], hidden: bool) -> Figure:
@@ -300,9 +287,7 @@ def win_row(win: Mapping[str, Any], names: Mapping[str, str]) -> WinRow:
     return WinRow(
         win["id"],
         win["counterparty"] or _titled(win["category"]),
-        " · ".join(
-            part for part in (win["category"], win["kind"].replace("_", " ")) if part != "other"
-        ),
+        " · ".join(part for part in (win["category"], win["kind"].replace("_", " ")) if part != "other"),
         day_text(win["closed_at"]),
         prices,
         amount_text(win["savings_total"], currency),

@@ -10,9 +10,7 @@ from negotiator.console.negotiation_words import NegotiationWords
 from negotiator.console.offers_chart import Band, Line, OffersChart, Point, offers_chart
 
 _WIDTHS: Final = (720, 350)
-_COUNTED: Final = frozenset(
-    {"live", "superseded", "withdrawn", "expired", "accepted", "awaiting_approval"}
-)
+_COUNTED: Final = frozenset({"live", "superseded", "withdrawn", "expired", "accepted", "awaiting_approval"})
 """The offers that were made; not those heard on a call, whose confirmation is an offer of its own."""
 _OFFERS: Final = frozenset({"offer", "counter", "final"})
 BEST: Final = 100.0
@@ -28,10 +26,7 @@ class DrawnChart:
 
 
 def offer_charts(
-    offers: Sequence[dict[str, Any]],
-    standing: dict[str, Any],
-    view: dict[str, Any],
-    words: NegotiationWords,
+    offers: Sequence[dict[str, Any]], standing: dict[str, Any], view: dict[str, Any], words: NegotiationWords
 ) -> list[DrawnChart]:
     """The value of each offer to the user over time, and below it the price; empty before the first offer."""
     made = [one for one in reversed(offers) if one["status"] in _COUNTED and one["kind"] in _OFFERS]
@@ -73,9 +68,7 @@ def drawn_for_widths(chart: OffersChart) -> list[str]:
     return [offers_chart(chart, width=width) for width in _WIDTHS]
 
 
-def _worth_chart(
-    made: Sequence[dict[str, Any]], standing: dict[str, Any], words: NegotiationWords
-) -> OffersChart:
+def _worth_chart(made: Sequence[dict[str, Any]], standing: dict[str, Any], words: NegotiationWords) -> OffersChart:
     levels = standing["levels"]
     lines = [
         Line(levels[name] * BEST, f"{label} {round(levels[name] * BEST)}")
@@ -100,10 +93,7 @@ def _worth_chart(
 
 
 def _price_chart(
-    made: Sequence[dict[str, Any]],
-    standing: dict[str, Any],
-    view: dict[str, Any],
-    words: NegotiationWords,
+    made: Sequence[dict[str, Any]], standing: dict[str, Any], view: dict[str, Any], words: NegotiationWords
 ) -> OffersChart | None:
     priced = [one for one in made if words.price(one["package"]) is not None]
     if not priced:
@@ -124,11 +114,7 @@ def _price_chart(
     ]
     zone = standing["position"]["zopa"]
     is_price = isinstance(zone["low"], str) and isinstance(zone["high"], str)
-    band = (
-        Band(_room_name(standing), float(Decimal(zone["low"])), float(Decimal(zone["high"])))
-        if is_price
-        else None
-    )
+    band = Band(_room_name(standing), float(Decimal(zone["low"])), float(Decimal(zone["high"]))) if is_price else None
     title = f"The price of each offer: {_told(mine, 'yours')}; {_told(theirs, words.wording.them)}"
     return OffersChart("price", title, mine, theirs, lines, band)
 

@@ -7,12 +7,7 @@ from typing import Any, Final
 
 from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.entered_numbers import read_entered
-from negotiator.console.negotiation_words import (
-    STATES,
-    NegotiationWords,
-    amount_text,
-    day_text,
-)
+from negotiator.console.negotiation_words import STATES, NegotiationWords, amount_text, day_text
 from negotiator.console.page_calls import PageCalls
 from negotiator.console.workspace_history import TalkSoFar
 from negotiator.memory.wins_savings import calculate_savings, gains_when_higher
@@ -74,12 +69,7 @@ class EndOverview:
 
 
 async def end_part(
-    calls: PageCalls,
-    session: SignedInSession,
-    view: dict[str, Any],
-    talk: TalkSoFar,
-    *,
-    typed: Mapping[str, str],
+    calls: PageCalls, session: SignedInSession, view: dict[str, Any], talk: TalkSoFar, *, typed: Mapping[str, str]
 ) -> dict[str, Any]:
     """What the template of the end reads."""
     win = None
@@ -90,10 +80,7 @@ async def end_part(
 
 
 def end_overview(
-    view: dict[str, Any],
-    talk: TalkSoFar,
-    win: dict[str, Any] | None,
-    typed: Mapping[str, str],
+    view: dict[str, Any], talk: TalkSoFar, win: dict[str, Any] | None, typed: Mapping[str, str]
 ) -> EndOverview:
     """How the negotiation can end or has ended; `win` is the record of its win."""
     words = talk.words
@@ -119,10 +106,7 @@ def end_overview(
         state in _REOPENED,
         _CLOSED if state not in _OVER else (),
         [
-            (
-                one["id"],
-                f"{'Yours' if one['by'] == 'me' else 'Theirs'}: {_standing_words(one, words)}",
-            )
+            (one["id"], f"{'Yours' if one['by'] == 'me' else 'Theirs'}: {_standing_words(one, words)}")
             for one in talk.offers
             if one["status"] == "live" and one["complete"] and state == "active"
         ],
@@ -178,9 +162,7 @@ def _agreed_package(view: Mapping[str, Any]) -> dict[str, Any]:
     return outcome.get("package") or {}
 
 
-def _baseline(
-    view: Mapping[str, Any], offers: Sequence[dict[str, Any]], price: str
-) -> tuple[str, str]:
+def _baseline(view: Mapping[str, Any], offers: Sequence[dict[str, Any]], price: str) -> tuple[str, str]:
     """Where the figure to compare with comes from, and the figure: the user's own, else their first offer."""
     given: dict[str, Any] | None = view["baseline"]
     if given and given["value"] is not None:
@@ -208,16 +190,13 @@ def _read(typed: Mapping[str, str], currency: str) -> tuple[dict[str, Decimal], 
     return found, faults
 
 
-def win_members(
-    view: dict[str, Any], talk: TalkSoFar, typed: Mapping[str, str]
-) -> dict[str, Any] | None:
+def win_members(view: dict[str, Any], talk: TalkSoFar, typed: Mapping[str, str]) -> dict[str, Any] | None:
     """The body of `record_win` for what was typed; None where a figure is missing or wrong."""
     form = win_form(view, talk, typed)
     if form is None or form.faults:
         return None
     figures, _ = _read(
-        {"baseline": form.baseline, "achieved": form.achieved, "quantity": form.quantity},
-        view["currency"],
+        {"baseline": form.baseline, "achieved": form.achieved, "quantity": form.quantity}, view["currency"]
     )
     party: dict[str, Any] = view["counterparty"] or {}
     is_yearly = talk.words.total(_agreed_package(view)).endswith("a year")
@@ -232,9 +211,7 @@ def win_members(
         "achieved": {"amount": str(figures["achieved"])},
         "quantity": str(figures["quantity"]),
         "savings_type": "revenue_gain" if _gains(view) else "cost_reduction",
-        "rounds": sum(
-            1 for one in talk.offers if one["by"] == "me" and one["kind"] != "acceptance"
-        ),
+        "rounds": sum(1 for one in talk.offers if one["by"] == "me" and one["kind"] != "acceptance"),
         **({"period_months": _A_YEAR} if is_yearly else {}),
         **({"notes": form.lesson} if form.lesson.strip() else {}),
     }

@@ -85,12 +85,7 @@ class TalkSoFar:
 
 
 async def history_part(
-    calls: PageCalls,
-    session: SignedInSession,
-    view: dict[str, Any],
-    talk: TalkSoFar,
-    *,
-    store: Store,
+    calls: PageCalls, session: SignedInSession, view: dict[str, Any], talk: TalkSoFar, *, store: Store
 ) -> dict[str, Any]:
     """What the templates of the history and of the approval read."""
     members = {"id": view["id"], "limit": MAX_EVENTS}
@@ -135,10 +130,7 @@ def _deed(event: dict[str, Any], talk: TalkSoFar) -> str:
 def edit_text(detail: Mapping[str, Any]) -> str:
     """What an edit changed: each limit with its old and new figure, and the other members by name."""
     limits: Sequence[Mapping[str, Any]] = detail.get("limits") or ()
-    said = [
-        f"your {one['name']} from {one['was'] or 'none'} to {one['now'] or 'none'}"
-        for one in limits
-    ]
+    said = [f"your {one['name']} from {one['was'] or 'none'} to {one['now'] or 'none'}" for one in limits]
     told = {_member(one["limit"]) for one in limits}
     changed: Sequence[str] = detail["changed"]
     said += [MEMBERS.get(name, name) for name in changed if name not in told]

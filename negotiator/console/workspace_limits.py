@@ -6,12 +6,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from negotiator.console.entered_numbers import read_entered
-from negotiator.console.negotiation_words import (
-    NegotiationWords,
-    issue_options,
-    issue_unit,
-    object_member,
-)
+from negotiator.console.negotiation_words import NegotiationWords, issue_options, issue_unit, object_member
 from negotiator.errors import PreconditionFailed, Refusal, ValidationFailed
 from negotiator.negotiations.issues import Issue
 from negotiator.negotiations.terms_parsing import MEANT
@@ -94,10 +89,7 @@ def limits_form(
                     shown.get(f"{goal}:{issue['name']}", ""),
                     found.get(f"{goal}:{issue['name']}", ""),
                 )
-                for goal, label in (
-                    ("target", "What would be good"),
-                    ("limit", _limit_title(issues[issue["name"]])),
-                )
+                for goal, label in (("target", "What would be good"), ("limit", _limit_title(issues[issue["name"]])))
             ],
             issue_options(issue, words),
             shown.get(f"weight:{issue['name']}", ""),
@@ -132,11 +124,7 @@ def limit_values(view: Mapping[str, Any]) -> dict[str, str]:
         found[f"weight:{issue['name']}"] = f"{_slider(view, issue):g}"
     batna = object_member(view, "batna")
     price = next((issue for issue in view["issues"] if issue["type"] == "money"), None)
-    value = (
-        object_member(object_member(batna, "value"), "package").get(price["name"])
-        if price
-        else None
-    )
+    value = object_member(object_member(batna, "value"), "package").get(price["name"]) if price else None
     found["alternative"] = batna.get("description") or ""
     found["alternative_price"] = _shown(value, price) if price else ""
     return found
@@ -187,17 +175,12 @@ def _worth_patch(given: Mapping[str, Any] | None, package: dict[str, Any]) -> di
     return {"package": package, **({"utility": None} if given and "utility" in given else {})}
 
 
-def _weighted(
-    issue: Mapping[str, Any], typed: Mapping[str, str], view: Mapping[str, Any]
-) -> dict[str, Any]:
+def _weighted(issue: Mapping[str, Any], typed: Mapping[str, str], view: Mapping[str, Any]) -> dict[str, Any]:
     """An issue as it is sent, with its new weight; a limit that follows from the walk-away is not sent."""
-    sent = {
-        name: value for name, value in issue.items() if name in _KEPT and value not in (None, [])
-    }
+    sent = {name: value for name, value in issue.items() if name in _KEPT and value not in (None, [])}
     if issue["multiples"]:
         sent["multiples"] = [
-            {name: value for name, value in one.items() if value is not None}
-            for one in issue["multiples"]
+            {name: value for name, value in one.items() if value is not None} for one in issue["multiples"]
         ]
     if isinstance(sent.get("range"), dict):
         sent["range"] = {name: value for name, value in issue["range"].items() if value is not None}
@@ -220,9 +203,7 @@ def _slider(view: Mapping[str, Any], issue: Mapping[str, Any]) -> float:
     return round(issue["weight"] / most * MAX_WEIGHT * 2) / 2
 
 
-def _alternative(
-    typed: Mapping[str, str], view: Mapping[str, Any], words: NegotiationWords
-) -> dict[str, Any] | None:
+def _alternative(typed: Mapping[str, str], view: Mapping[str, Any], words: NegotiationWords) -> dict[str, Any] | None:
     """The alternative; points beside the price keep their values, or count as in the limit."""
     text, value = typed.get("alternative", "").strip(), typed.get("alternative_price", "").strip()
     if not text and not value:

@@ -33,9 +33,7 @@ class WorkspaceLimitsForms:
             router.page(f"{WORKSPACE_PATH}/changes", self.changes),
         ]
 
-    async def change(
-        self, request: Request, session: SignedInSession, form: FormFields
-    ) -> Response:
+    async def change(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
         """Change the limits on the revision that the page showed; what was typed stays where that is refused."""
         page, named = self.workspace, {"id": request.path_params["id"]}
         view = await page.calls.run(session, "get_negotiation", named)
@@ -65,20 +63,14 @@ class WorkspaceLimitsForms:
         said = TalkSoFar(context["offers"], context["words"])
         news = await self._news(session, view, said, int(shown) if shown.isdecimal() else 0)
         moved_on = request.query_params.get("state", "") != view["state"]
-        return page.router.render(
-            "workspace_changes.html", session, news=news, moved_on=moved_on, **context
-        )
+        return page.router.render("workspace_changes.html", session, news=news, moved_on=moved_on, **context)
 
-    async def _news(
-        self, session: SignedInSession, view: dict[str, Any], said: TalkSoFar, shown: int
-    ) -> list[str]:
+    async def _news(self, session: SignedInSession, view: dict[str, Any], said: TalkSoFar, shown: int) -> list[str]:
         """What others did since a revision, newest first."""
         members = {"id": view["id"], "limit": 20}
         found = await self.workspace.calls.run(session, "list_negotiation_events", members)
         theirs = [
-            event
-            for event in found["items"]
-            if event["revision"] > shown and event["actor"]["id"] != session.user_id
+            event for event in found["items"] if event["revision"] > shown and event["actor"]["id"] != session.user_id
         ]
         store = self.workspace.router.store
         names = await actor_names(store, session, [event["actor"] for event in theirs])

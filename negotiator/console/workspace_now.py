@@ -56,10 +56,7 @@ class Advice:
 
 
 def advice(
-    move: dict[str, Any],
-    offers: Sequence[dict[str, Any]],
-    words: NegotiationWords,
-    put_away: Collection[str] = (),
+    move: dict[str, Any], offers: Sequence[dict[str, Any]], words: NegotiationWords, put_away: Collection[str] = ()
 ) -> Advice:
     """The next move of the API as the page says it.
 
@@ -103,9 +100,7 @@ def advice(
     )
 
 
-def _second(
-    move: Mapping[str, Any], offers: Sequence[dict[str, Any]], words: NegotiationWords
-) -> str:
+def _second(move: Mapping[str, Any], offers: Sequence[dict[str, Any]], words: NegotiationWords) -> str:
     """The other offer that the words to say hold: one with a value that is said and that nobody has offered yet."""
     named = [object_member(move, "offer"), *(object_member(one, "package") for one in offers)]
     for other in move["alternatives"]:
@@ -128,9 +123,7 @@ def _sent(package: Mapping[str, Any]) -> str:
     return orjson.dumps(package).decode()
 
 
-def _standing(
-    offer: Mapping[str, Any], offers: Sequence[dict[str, Any]]
-) -> Literal["", "open", "refused"]:
+def _standing(offer: Mapping[str, Any], offers: Sequence[dict[str, Any]]) -> Literal["", "open", "refused"]:
     """Whether this is the user's own last offer, and whether they said no to it; empty where they answered otherwise.
 
     What was heard counts once it is confirmed.

@@ -131,22 +131,16 @@ def past_limits_conflict(
         return None
     if not passed or is_below_floor(words.terms, package, binding=accepted is not None):
         return None  # what is below the walk-away the operation refuses, and says by how much
-    return Conflict(
-        "This passes your limit.", error="below_walk_away", members={"past_limits": passed}
-    )
+    return Conflict("This passes your limit.", error="below_walk_away", members={"past_limits": passed})
 
 
 def offer_key(negotiation: Mapping[str, Any], members: Mapping[str, Any]) -> str:
     """The idempotency key of what is recorded on a page that showed this revision."""
     sent = orjson.dumps(members, option=orjson.OPT_SORT_KEYS)
-    return hashlib.sha256(
-        f"{negotiation['id']}.{negotiation['revision']}.".encode() + sent
-    ).hexdigest()
+    return hashlib.sha256(f"{negotiation['id']}.{negotiation['revision']}.".encode() + sent).hexdigest()
 
 
-def _package(
-    form: Mapping[str, str], words: NegotiationWords
-) -> tuple[dict[str, Any], dict[str, str]]:
+def _package(form: Mapping[str, str], words: NegotiationWords) -> tuple[dict[str, Any], dict[str, str]]:
     if form.get(PACKAGE_FIELD):
         try:
             return dict(orjson.loads(form[PACKAGE_FIELD])), {}

@@ -73,9 +73,7 @@ def _said(offer: dict[str, Any], words: NegotiationWords) -> str:
     if offer["kind"] == "withdrawal" and offer["package"] is None:
         return "did not offer what was heard"
     said = KINDS[offer["kind"]]
-    return (
-        f"{said} {words.package(offer['package'], with_total=False)}" if offer["package"] else said
-    )
+    return f"{said} {words.package(offer['package'], with_total=False)}" if offer["package"] else said
 
 
 def _notes(offer: dict[str, Any], words: NegotiationWords) -> list[str]:

@@ -92,13 +92,7 @@ class WorkspacePage:
             return await self.page(request, session, refused=form)
         return self.router.pages.see(f"/negotiations/{negotiation}#{anchor}")
 
-    async def page(
-        self,
-        request: Request,
-        session: SignedInSession,
-        *,
-        refused: RefusedForm | None = None,
-    ) -> Response:
+    async def page(self, request: Request, session: SignedInSession, *, refused: RefusedForm | None = None) -> Response:
         """The whole page; with `refused`, that form keeps what was typed."""
         named = {"id": request.path_params["id"]}
         view = await self.calls.run(session, "get_negotiation", named)
@@ -115,9 +109,7 @@ class WorkspacePage:
             news=[],
             moved_on=False,
             refusal=other.description if other else "",
-            faults=[fault.description for fault in other.errors]
-            if isinstance(other, ValidationFailed)
-            else [],
+            faults=[fault.description for fault in other.errors] if isinstance(other, ValidationFailed) else [],
             **talk,
             **past,
             **await plan_part(self.calls, session, view, said, past=past),
@@ -125,11 +117,7 @@ class WorkspacePage:
         )
 
     async def talk(
-        self,
-        request: Request,
-        session: SignedInSession,
-        view: dict[str, Any],
-        form: RefusedForm = _NOTHING,
+        self, request: Request, session: SignedInSession, view: dict[str, Any], form: RefusedForm = _NOTHING
     ) -> dict[str, Any]:
         """What the templates of Now, Offers and Who needs it more read."""
         named, words = {"id": view["id"]}, NegotiationWords.of(view)
@@ -156,17 +144,8 @@ class WorkspacePage:
             "stricter": stricter_limit(standing, view, words) if standing else "",
             "ledger": ledger(offers, words),
             "charts": offer_charts(offers, standing, view, words) if standing else [],
-            "form": offer_form(
-                view,
-                words,
-                live,
-                typed=entered.typed,
-                faults=entered.faults,
-                refusal=entered.refusal,
-            ),
-            "limits": limits_form(
-                view, words, typed=limits.typed, faults=limits.faults, refusal=limits.refusal
-            ),
+            "form": offer_form(view, words, live, typed=entered.typed, faults=entered.faults, refusal=entered.refusal),
+            "limits": limits_form(view, words, typed=limits.typed, faults=limits.faults, refusal=limits.refusal),
             **self.power_part(
                 view,
                 words,
@@ -191,9 +170,7 @@ class WorkspacePage:
         return {
             "negotiation": view,
             "words": words,
-            "power": power(
-                standing, view, words, typed=form.typed, faults=form.faults, asks_all=asks_all
-            )
+            "power": power(standing, view, words, typed=form.typed, faults=form.faults, asks_all=asks_all)
             if standing
             else None,
             "moved": moved,

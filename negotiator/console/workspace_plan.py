@@ -34,12 +34,7 @@ class PlanView:
 
 
 async def plan_part(
-    calls: PageCalls,
-    session: SignedInSession,
-    view: dict[str, Any],
-    talk: TalkSoFar,
-    *,
-    past: Mapping[str, Any],
+    calls: PageCalls, session: SignedInSession, view: dict[str, Any], talk: TalkSoFar, *, past: Mapping[str, Any]
 ) -> dict[str, Any]:
     """What the template of the part reads; `past` is what the history reads."""
     heads = await plan_heads(calls, session, view["id"])
@@ -64,18 +59,14 @@ async def plan_part(
     return {"plan": plan}
 
 
-async def plan_heads(
-    calls: PageCalls, session: SignedInSession, negotiation: str
-) -> list[dict[str, Any]]:
+async def plan_heads(calls: PageCalls, session: SignedInSession, negotiation: str) -> list[dict[str, Any]]:
     """The versions of a negotiation's plan, newest first, without their sections."""
     members = {"id": negotiation, "limit": MAX_VERSIONS}
     found: list[dict[str, Any]] = (await calls.run(session, "list_battle_plans", members))["items"]
     return found
 
 
-async def plan_markdown_of(
-    calls: PageCalls, session: SignedInSession, negotiation: str, plan: str
-) -> str:
+async def plan_markdown_of(calls: PageCalls, session: SignedInSession, negotiation: str, plan: str) -> str:
     """A version of the plan as the API prints it."""
     members = {"id": negotiation, "plan_id": plan}
     return await calls.text(session, "get_battle_plan", members, accept="text/markdown")
@@ -90,10 +81,7 @@ class PlanVersionsPage:
     path: str
 
     def routes(self) -> list[Route]:
-        return [
-            self.router.page(self.path, self.show),
-            self.router.page(f"{self.path}.md", self.markdown),
-        ]
+        return [self.router.page(self.path, self.show), self.router.page(f"{self.path}.md", self.markdown)]
 
     async def markdown(self, request: Request, session: SignedInSession) -> Response:
         """The newest plan as markdown."""
@@ -118,8 +106,7 @@ class PlanVersionsPage:
         to = _version(request.query_params.get("to", ""), by_version, newest)
         before = _version(request.query_params.get("from", ""), by_version, max(1, to - 1))
         texts = [
-            await plan_markdown_of(self.calls, session, negotiation, by_version[one]["id"])
-            for one in (before, to)
+            await plan_markdown_of(self.calls, session, negotiation, by_version[one]["id"]) for one in (before, to)
         ]
         return self.router.render(
             "plan_versions.html",

@@ -91,11 +91,7 @@ def power(
         for (factor, side), fact in open_facts.items()
     ]
     movable = split["most_movable"]["name"] if split["most_movable"]["alpha_gain"] > 0 else ""
-    known = [
-        one
-        for one in split["factors"]
-        if not all((one["name"], side) in open_facts for side in ("me", "them"))
-    ]
+    known = [one for one in split["factors"] if not all((one["name"], side) in open_facts for side in ("me", "them"))]
     known.sort(key=lambda one: (one["name"] != movable, -abs(one["contribution"])))
     rows = [
         FactorRow(
@@ -106,9 +102,7 @@ def power(
             drawing.balance_bar(f"bar-{one['name']}", one["value"], _number(one["value"], words)),
             told["would_shift_most"] if one["name"] == movable else "",
             [
-                _question(
-                    one["name"], side, view, words, None, typed=typed or {}, faults=faults or {}
-                )
+                _question(one["name"], side, view, words, None, typed=typed or {}, faults=faults or {})
                 for side in ("me", "them")
                 if (one["name"], side) not in open_facts
             ],
@@ -118,17 +112,11 @@ def power(
     is_rough = bool(known) and split["high"] - split["low"] > ROUGH
     first = [one for one in questions if (one.factor, one.side) == (movable, "me")]
     ordered = [*first, *(one for one in questions if one not in first)]
-    asked = [
-        one for place, one in enumerate(ordered) if asks_all or place < FIRST_QUESTIONS or one.fault
-    ]
+    asked = [one for place, one in enumerate(ordered) if asks_all or place < FIRST_QUESTIONS or one.fault]
     return PowerOverview(
         told["who_needs_it_more"],
-        "Much is not known yet, so this may change: the line below the bar shows how far."
-        if is_rough
-        else "",
-        drawing.share_bar(
-            "bar-split", split["alpha"], (split["low"], split["high"]), told["who_needs_it_more"]
-        )
+        "Much is not known yet, so this may change: the line below the bar shows how far." if is_rough else "",
+        drawing.share_bar("bar-split", split["alpha"], (split["low"], split["high"]), told["who_needs_it_more"])
         if known
         else "",
         told["room"],
@@ -167,9 +155,7 @@ def _question(
         name,
         factor,
         side,
-        asked.question
-        if side == "me" or asked.ask == "yourself"
-        else f"Ask {words.wording.them}: {asked.question}",
+        asked.question if side == "me" or asked.ask == "yourself" else f"Ask {words.wording.them}: {asked.question}",
         asked.why,
         effect,
         FACT_INPUTS[factor, side],

@@ -25,9 +25,7 @@ class WorkspacePowerForms:
     def routes(self) -> list[Route]:
         return [self.workspace.router.form(f"{WORKSPACE_PATH}/facts", self.answer, back="/")]
 
-    async def answer(
-        self, request: Request, session: SignedInSession, form: FormFields
-    ) -> Response:
+    async def answer(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
         """Take every answer that is new. A script gets the part anew, with the focus on the next question."""
         page, named = self.workspace, {"id": request.path_params["id"]}
         run = page.calls.run
@@ -51,13 +49,7 @@ class WorkspacePowerForms:
         words, moved = NegotiationWords.of(view), "" if faults else _moved(before, after)
         context = page.power_part(view, words, standing, refused, moved=moved)
         asked = context["power"].questions
-        context["focus"] = (
-            f"fact-{next(iter(faults)).replace('.', '-')}"
-            if faults
-            else asked[0].id
-            if asked
-            else ""
-        )
+        context["focus"] = f"fact-{next(iter(faults)).replace('.', '-')}" if faults else asked[0].id if asked else ""
         return page.router.render("workspace_power.html", session, **context)
 
     async def _share(self, session: SignedInSession, named: dict[str, Any]) -> float:

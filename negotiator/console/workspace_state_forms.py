@@ -13,12 +13,7 @@ from negotiator.console.negotiation_words import NegotiationWords
 from negotiator.console.page_router import FormFields
 from negotiator.console.workspace_end import win_members
 from negotiator.console.workspace_history import TalkSoFar
-from negotiator.console.workspace_page import (
-    MAX_OFFERS,
-    WORKSPACE_PATH,
-    RefusedForm,
-    WorkspacePage,
-)
+from negotiator.console.workspace_page import MAX_OFFERS, WORKSPACE_PATH, RefusedForm, WorkspacePage
 from negotiator.console.workspace_plan import PlanVersionsPage
 from negotiator.errors import Conflict, ValidationFailed
 
@@ -49,15 +44,11 @@ class WorkspaceStateForms:
             await self._remember(session, request.path_params["id"], form["lesson"])
         return answer
 
-    async def make_plan(
-        self, request: Request, session: SignedInSession, form: FormFields
-    ) -> Response:
+    async def make_plan(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
         del form
         return await self.workspace.act(request, session, "make_battle_plan", {}, anchor="plan")
 
-    async def decide(
-        self, request: Request, session: SignedInSession, form: FormFields
-    ) -> Response:
+    async def decide(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
         """Allow or refuse what waits for the user's approval."""
         members: dict[str, Any] = {"to": "active", "approved": form.get("decision") == "allow"}
         if members["approved"]:
@@ -67,9 +58,7 @@ class WorkspaceStateForms:
         act = self.workspace.act
         return await act(request, session, "move_negotiation", members, anchor="now", typed=form)
 
-    async def record_win(
-        self, request: Request, session: SignedInSession, form: FormFields
-    ) -> Response:
+    async def record_win(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
         """Show what the figures come to, or keep the record and close the negotiation as won."""
         negotiation: str = request.path_params["id"]
         run, named = self.workspace.calls.run, {"id": request.path_params["id"]}

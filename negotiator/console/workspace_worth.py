@@ -11,10 +11,7 @@ _PERCENT: Final = 100
 
 
 def last_offer_worth(
-    offers: Sequence[dict[str, Any]],
-    standing: Mapping[str, Any],
-    view: Mapping[str, Any],
-    words: NegotiationWords,
+    offers: Sequence[dict[str, Any]], standing: Mapping[str, Any], view: Mapping[str, Any], words: NegotiationWords
 ) -> str:
     """Their standing offer's worth in a sentence, by the levels of the API; empty where none stands.
 
@@ -40,9 +37,7 @@ def last_offer_worth(
     return f"{text}."
 
 
-def stricter_limit(
-    standing: Mapping[str, Any], view: Mapping[str, Any], words: NegotiationWords
-) -> str:
+def stricter_limit(standing: Mapping[str, Any], view: Mapping[str, Any], words: NegotiationWords) -> str:
     """That the user's limit refuses what their alternative brings, with its price; empty where it does not."""
     levels, price = standing["levels"], words.terms.price
     alternative = object_member(object_member(object_member(view, "batna"), "value"), "package")

@@ -29,20 +29,14 @@ _proven = exists().where(col(IdentityProof.agent_id) == col(_agent.id)).correlat
 _usable = exists().where(
     col(_key.client_id) == col(_agent.id),
     col(_key.revoked_at).is_(None),
-    or_(
-        col(_key.expires_at).is_(None),
-        col(_key.expires_at) > bindparam("now", type_=BigInteger),
-    ),
+    or_(col(_key.expires_at).is_(None), col(_key.expires_at) > bindparam("now", type_=BigInteger)),
     or_(
         col(_agent.vetted_at).is_not(None),
         _proven,
-        func.coalesce(col(_key.last_used_at), col(_key.created_at))
-        > bindparam("used_since", type_=BigInteger),
+        func.coalesce(col(_key.last_used_at), col(_key.created_at)) > bindparam("used_since", type_=BigInteger),
     ),
 )
-_gone = select(_agent.id).where(
-    col(_agent.service) == "directory", col(_agent.revoked_at).is_(None), ~_usable
-)
+_gone = select(_agent.id).where(col(_agent.service) == "directory", col(_agent.revoked_at).is_(None), ~_usable)
 _GONE = Query(_gone.limit(_AT_ONCE), lambda row: str(row[0]))
 _IS_GONE = Query(_gone.where(col(_agent.id) == bindparam("agent")), lambda row: str(row[0]))
 
@@ -87,9 +81,7 @@ class PublishedKeyRechecks:
     async def __call__(self) -> None:
         """Check the proofs that are due. A proof is dropped after two failures a day apart."""
         before = values.now() - RECHECK_INTERVAL
-        for proof in await self.store.read(
-            lambda tx: accounts_queries.due_rechecks(tx, before, limit=_RECHECK_BATCH)
-        ):
+        for proof in await self.store.read(lambda tx: accounts_queries.due_rechecks(tx, before, limit=_RECHECK_BATCH)):
             await self._recheck(proof)
 
     async def _recheck(self, proof: IdentityProof) -> None:

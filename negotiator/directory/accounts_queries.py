@@ -19,11 +19,7 @@ from negotiator.tokens.api_keys import ClientEntitlement
 UNPROVEN, PROVEN, VETTED = 1, 2, 3
 
 _KEPT = 30 * values.DAY
-_live = (
-    col(Agent.id) == bindparam("agent"),
-    col(Agent.service) == "directory",
-    col(Agent.revoked_at).is_(None),
-)
+_live = (col(Agent.id) == bindparam("agent"), col(Agent.service) == "directory", col(Agent.revoked_at).is_(None))
 _LIST = Query(
     select(Agent, IdentityProof.proven_at)
     .outerjoin(IdentityProof, col(IdentityProof.agent_id) == col(Agent.id))
@@ -56,11 +52,7 @@ _HOLDER = Query(
 _SEEN = Statement(
     update(IdentityProof)
     .where(col(IdentityProof.agent_id) == bindparam("agent"))
-    .values(
-        checked_at=bindparam("at", type_=BigInteger),
-        thumbprint=bindparam("print"),
-        failures=0,
-    )
+    .values(checked_at=bindparam("at", type_=BigInteger), thumbprint=bindparam("print"), failures=0)
 )
 _DUE = Query(
     select(IdentityProof)
@@ -82,9 +74,7 @@ _MISSED = Statement(
     .values(failures=col(IdentityProof.failures) + 1, checked_at=bindparam("at", type_=BigInteger))
 )
 _UNPROVE = Statement(delete(IdentityProof).where(col(IdentityProof.agent_id) == bindparam("agent")))
-_UNASK = Statement(
-    delete(IdentityChallenge).where(col(IdentityChallenge.agent_id) == bindparam("agent"))
-)
+_UNASK = Statement(delete(IdentityChallenge).where(col(IdentityChallenge.agent_id) == bindparam("agent")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,14 +135,7 @@ def record_proof(tx: Transaction, agent: Agent, *, thumbprint: str) -> None:
         if owner != agent.id:
             raise Conflict("Another agent has proven this identity.", error="identity_taken")
         tx.run(_SEEN, agent=agent.id, at=now, print=thumbprint)
-    audit.record(
-        tx,
-        "identity.proven",
-        agent.id,
-        actor=agent.id,
-        type=agent.identity_type,
-        value=agent.identity_value,
-    )
+    audit.record(tx, "identity.proven", agent.id, actor=agent.id, type=agent.identity_type, value=agent.identity_value)
 
 
 def drop_proof(tx: Transaction, agent_id: str, *, reason: str) -> None:
@@ -171,9 +154,7 @@ def mark_rechecked(tx: Transaction, proof: IdentityProof) -> None:
     tx.run(_SEEN, agent=proof.agent_id, at=values.now(), print=proof.thumbprint)
 
 
-def mark_recheck_failed(
-    tx: Transaction, proof: IdentityProof, *, again_in: int, tolerated: int
-) -> None:
+def mark_recheck_failed(tx: Transaction, proof: IdentityProof, *, again_in: int, tolerated: int) -> None:
     """Record a failed check; drops the proof after more than `tolerated` failures.
 
     Otherwise it is due again `again_in` milliseconds earlier than after a success. Of two parallel checks one counts.
@@ -203,9 +184,7 @@ def vet(tx: Transaction, agent_id: str, *, vetted: bool) -> None:
 
 def revoke(tx: Transaction, agent_id: str, *, actor: str, event: str = "agent.revoked") -> None:
     """Revoke an agent with its keys and tokens; its proven identities become free. 404 when there is none."""
-    if not registration.end(
-        tx, agent_id, service="directory", actor=actor, event=event, kept_for=_KEPT
-    ):
+    if not registration.end(tx, agent_id, service="directory", actor=actor, event=event, kept_for=_KEPT):
         raise NotFound(f"There is no agent {agent_id}.")
     tx.run(_UNPROVE, agent=agent_id)
     tx.run(_UNASK, agent=agent_id)

@@ -61,10 +61,7 @@ def grantable_scopes(requested: Iterable[str] | None) -> list[str]:
     """The known ones of the requested scopes, the read scopes when None is requested; 400 when none is known."""
     granted = ordered(READING if requested is None else DIRECTORY.keys() & set(requested))
     if not granted:
-        raise InvalidRequest(
-            f"None of these scopes is known; there are {' '.join(DIRECTORY)}.",
-            error="invalid_scope",
-        )
+        raise InvalidRequest(f"None of these scopes is known; there are {' '.join(DIRECTORY)}.", error="invalid_scope")
     return granted
 
 
@@ -87,13 +84,7 @@ class DirectoryRegistration:
             scope=" ".join(request.scopes),
             created_at=values.now(),
         )
-        registration.add(
-            tx,
-            agent,
-            actor=request.address,
-            identity_type=request.identity.type,
-            scope=agent.scope,
-        )
+        registration.add(tx, agent, actor=request.address, identity_type=request.identity.type, scope=agent.scope)
         key = api_key_queries.add(tx, self.pepper, agent.id)
         return RegisteredDirectoryAgent(agent, key.text, self.ask(tx, agent))
 
@@ -107,9 +98,7 @@ class DirectoryRegistration:
         method = challenge_queries.proof_method(identity_of(agent))
         if method is None:
             return None
-        if method == challenge_queries.CODE and (
-            pending := challenge_queries.find_pending(tx, agent.id)
-        ):
+        if method == challenge_queries.CODE and (pending := challenge_queries.find_pending(tx, agent.id)):
             return pending
         digest = None
         if method == challenge_queries.CODE:

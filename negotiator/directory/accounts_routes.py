@@ -153,15 +153,10 @@ class DirectoryAccounts:
 
         agent, challenge = await self.store.write(unit)
         if challenge is None:
-            raise InvalidRequest(
-                "An identity of this kind cannot be proven.", error="unsupported_identity"
-            )
+            raise InvalidRequest("An identity of this kind cannot be proven.", error="unsupported_identity")
         await self.registration.mailing.mails.dispatch()
         level, verified = await self._level(agent)
-        return {
-            "client_id": agent.id,
-            "identity": self._identity(agent, level, verified=verified, challenge=challenge),
-        }
+        return {"client_id": agent.id, "identity": self._identity(agent, level, verified=verified, challenge=challenge)}
 
     async def verify(self, call: Call[VerifyIdentity]) -> dict[str, Any]:
         """Verify the calling agent's identity; its level rises on every worker."""
@@ -171,16 +166,10 @@ class DirectoryAccounts:
             registered.clear()
             if body.rotate:
                 key = _calling_key(tx, call.caller)
-                registered.append(
-                    api_key_queries.rotate(tx, self.registration.pepper, key, overlap=0)
-                )
+                registered.append(api_key_queries.rotate(tx, self.registration.pepper, key, overlap=0))
 
         agent = await self.verification.verify(
-            call.caller.client_id,
-            body.challenge_id,
-            proof=body.proof,
-            address=call.address,
-            then=then,
+            call.caller.client_id, body.challenge_id, proof=body.proof, address=call.address, then=then
         )
         level, verified = await self._level(agent)
         answer = {
@@ -238,9 +227,7 @@ class DirectoryAccounts:
     async def _level(self, agent: Agent) -> tuple[int, bool]:
         def unit(tx: Transaction) -> tuple[int, bool]:
             standing = self.levels.standing(tx, agent.id)
-            return standing.level if standing else 0, bool(
-                accounts_queries.proven_identities(tx, agent.id)
-            )
+            return standing.level if standing else 0, bool(accounts_queries.proven_identities(tx, agent.id))
 
         return await self.store.read(unit)
 
@@ -254,9 +241,7 @@ class DirectoryAccounts:
             "scopes": agent.scope.split(),
             "rate_limit": self._rate(level),
             "created_at": values.timestamp(agent.created_at),
-            "identity": self._identity(
-                agent, level, verified=False, challenge=registered.challenge
-            ),
+            "identity": self._identity(agent, level, verified=False, challenge=registered.challenge),
         }
 
     def _identity(

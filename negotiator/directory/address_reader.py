@@ -140,10 +140,7 @@ def _page_members(text: FetchedText, place: str) -> Members:
 
 def _llms_members(text: str) -> Members:
     heading, quote = _HEADING.search(text), _QUOTE.search(text)
-    return _kept(
-        name=single_line(heading[1]) if heading else "",
-        summary=single_line(quote[1]) if quote else "",
-    )
+    return _kept(name=single_line(heading[1]) if heading else "", summary=single_line(quote[1]) if quote else "")
 
 
 def _card_members(card: Mapping[str, Any], url: str) -> Members:

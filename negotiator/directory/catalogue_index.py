@@ -143,17 +143,12 @@ class CatalogueIndex:
                 if each.id in self._documents:
                     self._documents.put(each.id, each.document, len(each.document))
             try:
-                staged = await thread_pools.SEARCH.run_unhurried(
-                    self._index.stage, [_entry(each) for each in found]
-                )
+                staged = await thread_pools.SEARCH.run_unhurried(self._index.stage, [_entry(each) for each in found])
             except (OSError, ValueError) as fault:
                 if self._stored is None:
                     raise
                 self._faults.failed(str(fault))
-                self._stored, self._index = (
-                    None,
-                    await self._build(_empty_index(None, building=True)),
-                )
+                self._stored, self._index = (None, await self._build(_empty_index(None, building=True)))
                 continue
             self._index.adopt(staged)
             self._seq = found[-1].seq if found else newest
@@ -185,9 +180,7 @@ class CatalogueIndex:
                 if not builds:
                     await asyncio.sleep(_WAIT)
                 elif (index := await self._opened(folder)) is None:
-                    made = await thread_pools.FILES.run_unhurried(
-                        folder.make, partial(_empty_index, building=True)
-                    )
+                    made = await thread_pools.FILES.run_unhurried(folder.make, partial(_empty_index, building=True))
                     index = await self._stored_anew(folder, await self._build(made))
                 if index is not None:
                     break
@@ -201,9 +194,7 @@ class CatalogueIndex:
     async def _opened(self, folder: "IndexFolder") -> "SearchIndex | None":
         """The newest stored index that belongs to this catalogue, with the changes since."""
         unusable = set[str]()
-        while (
-            stored := await thread_pools.FILES.run_unhurried(folder.newest, but=frozenset(unusable))
-        ) is not None:
+        while (stored := await thread_pools.FILES.run_unhurried(folder.newest, but=frozenset(unusable))) is not None:
             last = stored.last
             if await self._made(last.seq) == (last.tool, last.at):
                 # A folder that lacks a file or has a damaged one is as good as none.
@@ -248,9 +239,7 @@ class CatalogueIndex:
         if self._folder is None or stored is None or self._shares_vectors:
             return
         async with self._lock:
-            self._shares_vectors = await thread_pools.FILES.run_unhurried(
-                stored.take_vectors, index
-            )
+            self._shares_vectors = await thread_pools.FILES.run_unhurried(stored.take_vectors, index)
             if not self._shares_vectors and index.vectors.present:
                 with IndexFolder(self._folder).builder() as builds:
                     if builds:
@@ -294,9 +283,7 @@ class IndexSnapshot:
 
     async def category_counts(self) -> CategoryCounts:
         updated = {slug: self.index.newest("category", slug) for slug in TAXONOMY}
-        return CategoryCounts(
-            self.index.counts("category"), self.index.counts("subcategory"), updated
-        )
+        return CategoryCounts(self.index.counts("category"), self.index.counts("subcategory"), updated)
 
 
 def _empty_index(folder: Path | None, *, building: bool = False) -> "SearchIndex":
@@ -304,9 +291,7 @@ def _empty_index(folder: Path | None, *, building: bool = False) -> "SearchIndex
     from negotiator.directory.search.index import SearchIndex
 
     translator = languages.load_translator(LANGUAGES_FILE)
-    return SearchIndex(
-        terms.load_synonyms(SYNONYMS_FILE), translator, folder=folder, building=building
-    )
+    return SearchIndex(terms.load_synonyms(SYNONYMS_FILE), translator, folder=folder, building=building)
 
 
 def _after(since: int, limit: int) -> Callable[[Transaction], list[ChangedTool]]:
@@ -320,10 +305,4 @@ def _add(index: "SearchIndex", found: Sequence[ChangedTool]) -> None:
 def _entry(changed: ChangedTool) -> "IndexEntry":
     from negotiator.directory.search.index import IndexEntry
 
-    return IndexEntry(
-        changed.id,
-        orjson.loads(changed.document),
-        changed.saves,
-        changed.created_at,
-        changed.updated_at,
-    )
+    return IndexEntry(changed.id, orjson.loads(changed.document), changed.saves, changed.created_at, changed.updated_at)

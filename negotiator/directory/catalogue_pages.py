@@ -112,8 +112,7 @@ def data_sources() -> list[DataSource]:
 def sources_route(site: SiteDescription) -> Route:
     """The route of the sources page, rendered once."""
     html, markdown = (
-        CATALOGUE_FRAME.render(site, f"sources.{form}", sources=data_sources()).encode()
-        for form in ("html", "md")
+        CATALOGUE_FRAME.render(site, f"sources.{form}", sources=data_sources()).encode() for form in ("html", "md")
     )
 
     async def show(request: Request) -> Response:

@@ -17,22 +17,14 @@ from negotiator.directory.change_queries import ChangeKind
 from negotiator.directory.record_text import SLUG_LENGTH, slugify
 from negotiator.directory.tables import ToolKey, ToolRow, ToolSlug
 from negotiator.directory.tool_keys import CanonicalKey, keys_of
-from negotiator.directory.tool_record import (
-    ToolDraft,
-    ToolPopularity,
-    ToolRecord,
-    ToolStatus,
-    ToolView,
-)
+from negotiator.directory.tool_record import ToolDraft, ToolPopularity, ToolRecord, ToolStatus, ToolView
 from negotiator.errors import Conflict, Gone, NotFound, PreconditionFailed
 from negotiator.store.statement import Query, Statement, Transaction, insertion, table
 
 _TOGETHER: Final = 20
 _NO_TOOLS: Final = {f"tool{place}": "" for place in range(_TOGETHER)}
 _DOCUMENTS = Query(
-    select(col(ToolRow.id), col(ToolRow.document)).where(
-        col(ToolRow.id).in_([bindparam(name) for name in _NO_TOOLS])
-    ),
+    select(col(ToolRow.id), col(ToolRow.document)).where(col(ToolRow.id).in_([bindparam(name) for name in _NO_TOOLS])),
     lambda row: (str(row[0]), bytes(row[1])),
 )
 
@@ -87,10 +79,7 @@ class CatalogueTool:
 
 _columns = [
     table(ToolRow).c[name]
-    for name in (
-        *("id", "slug", "status", "saves", "seq", "revision"),
-        *("document", "created_at", "updated_at"),
-    )
+    for name in (*("id", "slug", "status", "saves", "seq", "revision"), *("document", "created_at", "updated_at"))
 ]
 _select = select(*_columns)
 
@@ -101,10 +90,7 @@ def _tool(row: Sequence[Any]) -> CatalogueTool:
 
 _BY_ID = Query(_select.where(col(ToolRow.id) == bindparam("tool")), _tool)
 _BY_SLUG = Query(
-    _select.join(ToolSlug, col(ToolSlug.tool) == col(ToolRow.id)).where(
-        col(ToolSlug.slug) == bindparam("slug")
-    ),
-    _tool,
+    _select.join(ToolSlug, col(ToolSlug.tool) == col(ToolRow.id)).where(col(ToolSlug.slug) == bindparam("slug")), _tool
 )
 _BY_EXTERNAL = Query(_select.where(col(ToolRow.external_id) == bindparam("name")), _tool)
 _BY_KEY = Query(
@@ -113,30 +99,16 @@ _BY_KEY = Query(
     .order_by(col(ToolKey.tool)),
     lambda row: str(row[0]),
 )
-_TAKEN = Query(
-    select(col(ToolSlug.tool)).where(col(ToolSlug.slug) == bindparam("slug")),
-    lambda row: str(row[0]),
-)
+_TAKEN = Query(select(col(ToolSlug.tool)).where(col(ToolSlug.slug) == bindparam("slug")), lambda row: str(row[0]))
 _ADD = Statement(insertion(ToolRow))
 _ADD_SLUG = Statement(insertion(ToolSlug))
 _ADD_KEY = Statement(insertion(ToolKey))
 _DROP_KEYS = Statement(delete(ToolKey).where(col(ToolKey.tool) == bindparam("tool")))
-_CHANGED: Final = (
-    "slug",
-    "external_id",
-    "status",
-    "saves",
-    "seq",
-    "revision",
-    "document",
-    "updated_at",
-)
+_CHANGED: Final = ("slug", "external_id", "status", "saves", "seq", "revision", "document", "updated_at")
 _SAVE = Statement(
     update(ToolRow)
     .where(col(ToolRow.id) == bindparam("tool"))
-    .values(
-        {name: bindparam(f"new_{name}", type_=table(ToolRow).c[name].type) for name in _CHANGED}
-    )
+    .values({name: bindparam(f"new_{name}", type_=table(ToolRow).c[name].type) for name in _CHANGED})
 )
 
 
@@ -187,9 +159,7 @@ def free_slug(tx: Transaction, name: str) -> str:
     return slug
 
 
-def put(
-    tx: Transaction, record: ToolRecord, *, actor: str, expected: int | None = None
-) -> CatalogueTool:
+def put(tx: Transaction, record: ToolRecord, *, actor: str, expected: int | None = None) -> CatalogueTool:
     """Store a record: a new tool when it has no id, else that tool's next revision.
 
     404 and 410 for an id that no longer exists, 412 when `expected` is not the current revision, 409 `slug_taken`. A
@@ -209,9 +179,7 @@ def put(
     return _save(tx, current, view, kind="updated", actor=actor)
 
 
-def withdraw(
-    tx: Transaction, id_or_slug: str, status: ToolStatus, *, message: str, actor: str
-) -> CatalogueTool:
+def withdraw(tx: Transaction, id_or_slug: str, status: ToolStatus, *, message: str, actor: str) -> CatalogueTool:
     """Move a tool to another status; 409 `illegal_transition`. `deleted` is final.
 
     A deleted tool keeps id, slug, name, category and keys, so that no other tool gets them.
@@ -226,16 +194,7 @@ def withdraw(
     moved = {"status": status, "status_message": message or None, "status_changed_at": now}
     before = current.view
     if status == "deleted":
-        members = {
-            "id",
-            "slug",
-            "name",
-            "kind",
-            "category",
-            "external_ids",
-            "version",
-            "created_at",
-        }
+        members = {"id", "slug", "name", "kind", "category", "external_ids", "version", "created_at"}
         content = {**before.model_dump(include=members), "summary": _REMOVED}
     else:
         content = before.model_dump()
@@ -265,9 +224,7 @@ def _create(tx: Transaction, record: ToolRecord, *, actor: str) -> CatalogueTool
     _claim(tx, slug, key)
     moment = values.timestamp(now)
     ours = {"id": key, "slug": slug, "status_changed_at": moment, "revision": 1}
-    view = ToolView.model_validate(
-        {**_record_fields(record), **ours, "created_at": moment, "updated_at": moment}
-    )
+    view = ToolView.model_validate({**_record_fields(record), **ours, "created_at": moment, "updated_at": moment})
     seq = change_queries.append(tx, view, kind="created", actor=actor, at=now)
     row: dict[str, Any] = _row(view, seq, 0) | {"created_at": now, "updated_at": now}
     tx.run(_ADD, id=key, **row)
@@ -278,19 +235,11 @@ def _create(tx: Transaction, record: ToolRecord, *, actor: str) -> CatalogueTool
 
 
 def _save(
-    tx: Transaction,
-    current: CatalogueTool,
-    view: ToolView,
-    *,
-    kind: ChangeKind,
-    actor: str,
-    saves: int | None = None,
+    tx: Transaction, current: CatalogueTool, view: ToolView, *, kind: ChangeKind, actor: str, saves: int | None = None
 ) -> CatalogueTool:
     now = values.now()
     touched = current.updated_at if kind == "counted" else now
-    view = view.model_copy(
-        update={"revision": current.revision + 1, "updated_at": values.timestamp(touched)}
-    )
+    view = view.model_copy(update={"revision": current.revision + 1, "updated_at": values.timestamp(touched)})
     seq = change_queries.append(tx, view, kind=kind, actor=actor, at=now)
     row = _row(view, seq, current.saves if saves is None else saves) | {"updated_at": touched}
     tx.run(_SAVE, tool=current.id, **{f"new_{name}": value for name, value in row.items()})
@@ -322,9 +271,7 @@ def _record_fields(record: ToolRecord) -> dict[str, Any]:
 
 def _check_revision(current: CatalogueTool, expected: int | None) -> None:
     if expected is not None and expected != current.revision:
-        raise PreconditionFailed(
-            "The tool has changed since that revision.", members={"revision": current.revision}
-        )
+        raise PreconditionFailed("The tool has changed since that revision.", members={"revision": current.revision})
 
 
 def _rekey(tx: Transaction, view: ToolView) -> None:

@@ -19,12 +19,9 @@ CODE_DIGITS: Final = 8
 JWS, CODE = "jws", "email_code"
 
 _ADD = Statement(insertion(IdentityChallenge))
-_DROP = Statement(
-    delete(IdentityChallenge).where(col(IdentityChallenge.agent_id) == bindparam("agent"))
-)
+_DROP = Statement(delete(IdentityChallenge).where(col(IdentityChallenge.agent_id) == bindparam("agent")))
 _OF_AGENT = Query(
-    select(IdentityChallenge).where(col(IdentityChallenge.agent_id) == bindparam("agent")),
-    entity(IdentityChallenge),
+    select(IdentityChallenge).where(col(IdentityChallenge.agent_id) == bindparam("agent")), entity(IdentityChallenge)
 )
 _TRY = Statement(
     update(IdentityChallenge)
@@ -39,10 +36,7 @@ _TRY = Statement(
 )
 _USE = Statement(
     update(IdentityChallenge)
-    .where(
-        col(IdentityChallenge.id) == bindparam("challenge"),
-        col(IdentityChallenge.used_at).is_(None),
-    )
+    .where(col(IdentityChallenge.id) == bindparam("challenge"), col(IdentityChallenge.used_at).is_(None))
     .values(used_at=bindparam("at", type_=BigInteger))
 )
 
@@ -60,9 +54,7 @@ def new_code() -> str:
     return f"{secrets.randbelow(10**CODE_DIGITS):0{CODE_DIGITS}}"
 
 
-def issue(
-    tx: Transaction, agent_id: str, method: str, *, code_digest: str | None
-) -> IdentityChallenge:
+def issue(tx: Transaction, agent_id: str, method: str, *, code_digest: str | None) -> IdentityChallenge:
     """A new challenge in place of any other. Without a `code_digest` no code is right."""
     now = values.now()
     tx.run(_DROP, agent=agent_id)
@@ -128,8 +120,6 @@ def _state(found: IdentityChallenge) -> Conflict | Gone | TooManyRequests | None
     if found.attempts >= MAX_ATTEMPTS:
         wait = (found.expires_at - values.now()) // 1000
         return TooManyRequests(
-            "Five tries were wrong; ask for a new challenge.",
-            retry_after=wait,
-            error="too_many_attempts",
+            "Five tries were wrong; ask for a new challenge.", retry_after=wait, error="too_many_attempts"
         )
     return None

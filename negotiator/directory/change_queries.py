@@ -12,9 +12,7 @@ from negotiator.directory.tables import ToolChange, ToolRow
 from negotiator.directory.tool_record import ToolView
 from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
 
-ChangeKind = Literal[
-    "created", "updated", "restored", "deprecated", "quarantined", "deleted", "counted"
-]
+ChangeKind = Literal["created", "updated", "restored", "deprecated", "quarantined", "deleted", "counted"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,9 +41,7 @@ class ClaimFiles:
     secret: bytes
     fetcher: ClientUrlFetcher
 
-    def describe(
-        self, caller: Caller, subject: str, host: str, others: Sequence[str] = ()
-    ) -> ClaimFile:
+    def describe(self, caller: Caller, subject: str, host: str, others: Sequence[str] = ()) -> ClaimFile:
         """The file, the same for the same caller and subject. It is good for the `others` too, at their own address."""
         listed = [self._value(caller, subject, each) for each in (host, *others)]
         return {"host": host, "url": url_at(host), "value": listed[0], "file": {MEMBER: listed}}
@@ -63,10 +61,7 @@ class ClaimFiles:
         wanted = self._value(caller, subject, host)
         listed = cast("list[Any]", claims) if isinstance(claims, list) else []
         if not any(values.equal_in_constant_time(str(each), wanted) for each in listed):
-            raise Forbidden(
-                f"The file at {url} does not have the text that was asked for.",
-                error="claim_not_proven",
-            )
+            raise Forbidden(f"The file at {url} does not have the text that was asked for.", error="claim_not_proven")
 
     def _value(self, caller: Caller, subject: str, host: str) -> str:
         named = f"claim:{caller.principal}:{subject}:{host}"

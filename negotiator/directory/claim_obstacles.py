@@ -12,13 +12,7 @@ from typing import Any, Final, Literal
 import orjson
 from typing_extensions import TypedDict
 
-from negotiator.directory import (
-    catalogue_queries,
-    claim_files,
-    submissions_drafts,
-    submissions_queries,
-    tool_ownership,
-)
+from negotiator.directory import catalogue_queries, claim_files, submissions_drafts, submissions_queries, tool_ownership
 from negotiator.directory.catalogue_queries import CatalogueTool
 from negotiator.directory.draft_checks import TEXT_FLAGS, DraftScreening
 from negotiator.directory.name_likeness import is_disguised
@@ -44,9 +38,7 @@ class ClaimObstacle(TypedDict):
     url: str | None
 
 
-def find_obstacles(
-    tx: Transaction, tool: CatalogueTool, host: str, screening: DraftScreening
-) -> list[ClaimObstacle]:
+def find_obstacles(tx: Transaction, tool: CatalogueTool, host: str, screening: DraftScreening) -> list[ClaimObstacle]:
     """What stands in the way of this tool's claim by the proof of `host`; at most five."""
     approved = submissions_queries.approved_of(tx, tool.id)
     found = [
@@ -64,8 +56,7 @@ def _flagged_texts(
     for flag in screening.flags:
         member = flag.pointer.split("/")[1]
         if any(
-            member in _flagged(row, "text")
-            and orjson.loads(row.proposed).get(member) == members.get(member)
+            member in _flagged(row, "text") and orjson.loads(row.proposed).get(member) == members.get(member)
             for row in approved
         ):
             continue
@@ -74,11 +65,7 @@ def _flagged_texts(
 
 
 def _similar_names(
-    tx: Transaction,
-    tool: CatalogueTool,
-    host: str,
-    screening: DraftScreening,
-    approved: list[Submission],
+    tx: Transaction, tool: CatalogueTool, host: str, screening: DraftScreening, approved: list[Submission]
 ) -> Iterator[ClaimObstacle]:
     view, decided = tool.view, {key for row in approved for key in orjson.loads(row.alike)}
     for each in screening.tools:
@@ -102,9 +89,7 @@ def _similar_names(
         yield _obstacle("similar_name", told, tool=shown.slug, host=place)
 
 
-def _similar_publishers(
-    host: str, screening: DraftScreening, approved: list[Submission]
-) -> Iterator[ClaimObstacle]:
+def _similar_publishers(host: str, screening: DraftScreening, approved: list[Submission]) -> Iterator[ClaimObstacle]:
     if any("publisher" in _flagged(row, "publisher") for row in approved):
         return
     for each in screening.publishers:
@@ -139,9 +124,4 @@ def _verified_domain(view: ToolView) -> str | None:
 def _flagged(row: Submission, check: str) -> set[str]:
     """The members of the draft at which this check of an approved submission found something."""
     checks: list[dict[str, Any]] = orjson.loads(row.checks)
-    return {
-        str(found["pointer"]).split("/")[1]
-        for each in checks
-        if each["name"] == check
-        for found in each["fields"]
-    }
+    return {str(found["pointer"]).split("/")[1] for each in checks if each["name"] == check for found in each["fields"]}

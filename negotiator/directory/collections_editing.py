@@ -33,23 +33,15 @@ _PROVEN: Final = 2
 def add(tx: Transaction, caller: Caller, body: NewCollection) -> StoredCollection:
     """A new collection; 409 at the caller's limit, 422 for tools that are not listed."""
     owner = caller.principal
-    most = (
-        MOST_COLLECTIONS if caller.level >= _PROVEN or caller.user_id else MOST_COLLECTIONS_UNPROVEN
-    )
+    most = MOST_COLLECTIONS if caller.level >= _PROVEN or caller.user_id else MOST_COLLECTIONS_UNPROVEN
     if collections_queries.count(tx, owner) >= most:
-        raise Conflict(
-            f"You have {most} collections; delete one first.", error="too_many_collections"
-        )
+        raise Conflict(f"You have {most} collections; delete one first.", error="too_many_collections")
     return collections_queries.add(tx, owner, _details(body), _items(tx, (), body.items))
 
 
-def replace_whole(
-    tx: Transaction, before: StoredCollection, body: NewCollection
-) -> StoredCollection:
+def replace_whole(tx: Transaction, before: StoredCollection, body: NewCollection) -> StoredCollection:
     """The collection with new content; tools that stay keep `added_at`."""
-    return collections_queries.save(
-        tx, before, _details(body), items=_items(tx, before.items, body.items)
-    )
+    return collections_queries.save(tx, before, _details(body), items=_items(tx, before.items, body.items))
 
 
 def edit(tx: Transaction, before: StoredCollection, body: EditCollection) -> StoredCollection:
@@ -57,9 +49,7 @@ def edit(tx: Transaction, before: StoredCollection, body: EditCollection) -> Sto
     patch = body.patch
     unlink = "share_url" in patch
     if unlink and patch.pop("share_url") is not None:
-        raise ValidationFailed(
-            [FieldError("/share_url", "May only be null, which revokes the link.")]
-        )
+        raise ValidationFailed([FieldError("/share_url", "May only be null, which revokes the link.")])
     row = before.row
     target = {
         "name": row.name,
@@ -82,15 +72,10 @@ def put(tx: Transaction, before: StoredCollection, body: PutItem) -> StoredColle
         if not _is_listed(tx, body.tool_id):
             raise NotFound("There is no such tool.")
         if len(before.items) >= MOST_ITEMS:
-            raise Conflict(
-                f"The collection has {MOST_ITEMS} tools; remove one first.",
-                error="collection_full",
-            )
+            raise Conflict(f"The collection has {MOST_ITEMS} tools; remove one first.", error="collection_full")
     note = body.note if body.note is not None else before.items[at].note if at is not None else ""
     item = CollectionEntry(body.tool_id, note, values.now())
-    return _save_items(
-        tx, before, collections_queries.put_entry(before.items, item, position=body.position)
-    )
+    return _save_items(tx, before, collections_queries.put_entry(before.items, item, position=body.position))
 
 
 def drop(tx: Transaction, before: StoredCollection, body: ItemId) -> StoredCollection:
@@ -113,12 +98,8 @@ def entries_view(tx: Transaction, found: StoredCollection) -> list[dict[str, Any
     ]
 
 
-def _save_items(
-    tx: Transaction, before: StoredCollection, items: CollectionEntries
-) -> StoredCollection:
-    return collections_queries.save(
-        tx, before, before.details, items=items, unlink=before.row.share is None
-    )
+def _save_items(tx: Transaction, before: StoredCollection, items: CollectionEntries) -> StoredCollection:
+    return collections_queries.save(tx, before, before.details, items=items, unlink=before.row.share is None)
 
 
 def _is_listed(tx: Transaction, tool: str) -> bool:
@@ -131,9 +112,7 @@ def _details(body: NewCollection) -> CollectionDetails:
     return CollectionDetails(body.name, body.description, body.visibility)
 
 
-def _items(
-    tx: Transaction, before: CollectionEntries, items: Sequence[ItemBody]
-) -> CollectionEntries:
+def _items(tx: Transaction, before: CollectionEntries, items: Sequence[ItemBody]) -> CollectionEntries:
     """The new items; 422 for a tool named twice, or neither listed nor in the collection already."""
     present, seen = {item.tool for item in before}, set[str]()
     faults: list[FieldError] = []

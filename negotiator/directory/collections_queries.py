@@ -15,13 +15,7 @@ from sqlmodel import col
 
 from negotiator import values
 from negotiator.directory import catalogue_queries
-from negotiator.directory.tables import (
-    Collection,
-    CollectionItem,
-    DueSaveCount,
-    IdentityProof,
-    ToolRow,
-)
+from negotiator.directory.tables import Collection, CollectionItem, DueSaveCount, IdentityProof, ToolRow
 from negotiator.errors import NotFound, PreconditionFailed
 from negotiator.store import ownership
 from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
@@ -44,9 +38,7 @@ def find_entry(items: Sequence[CollectionEntry], tool: str) -> int | None:
     return next((place for place, item in enumerate(items) if item.tool == tool), None)
 
 
-def put_entry(
-    items: CollectionEntries, item: CollectionEntry, *, position: int | None
-) -> CollectionEntries:
+def put_entry(items: CollectionEntries, item: CollectionEntry, *, position: int | None) -> CollectionEntries:
     """The items with this one at `position`, or where it was, or last; it keeps its first `added_at`.
 
     A position past the end means last.
@@ -65,9 +57,7 @@ def drop_entry(items: CollectionEntries, tool: str) -> CollectionEntries:
     return items if at is None else (*items[:at], *items[at + 1 :])
 
 
-def replace_entries(
-    items: CollectionEntries, new_items: Sequence[CollectionEntry]
-) -> CollectionEntries:
+def replace_entries(items: CollectionEntries, new_items: Sequence[CollectionEntry]) -> CollectionEntries:
     """The new items in their order; a tool that was there before keeps its `added_at`."""
     since = {item.tool: item.added_at for item in items}
     return tuple(replace(item, added_at=since.get(item.tool, item.added_at)) for item in new_items)
@@ -75,8 +65,7 @@ def replace_entries(
 
 _DUE = Statement(insertion(DueSaveCount).on_conflict_do_nothing())
 _NEXT = Query(
-    select(col(DueSaveCount.tool)).order_by(col(DueSaveCount.tool)).limit(bindparam("limit")),
-    lambda row: str(row[0]),
+    select(col(DueSaveCount.tool)).order_by(col(DueSaveCount.tool)).limit(bindparam("limit")), lambda row: str(row[0])
 )
 _DONE = Statement(delete(DueSaveCount).where(col(DueSaveCount.tool) == bindparam("tool")))
 _COUNT = Query(
@@ -109,29 +98,21 @@ def recount_due_saves(tx: Transaction, _now: int, limit: int) -> int:
 _LAST: Final = "col_" + "z" * values.ID_LENGTH
 _SHARE_BYTES: Final = 16
 
-_mine = (
-    col(Collection.id) == bindparam("collection"),
-    col(Collection.owner) == bindparam("owner"),
-)
+_mine = (col(Collection.id) == bindparam("collection"), col(Collection.owner) == bindparam("owner"))
 _ADD = Statement(insertion(Collection))
 _ADD_ITEM = Statement(insertion(CollectionItem))
 _MOVE_ITEM = Statement(
     update(CollectionItem)
-    .where(
-        col(CollectionItem.collection) == bindparam("held_by"),
-        col(CollectionItem.tool) == bindparam("held"),
-    )
+    .where(col(CollectionItem.collection) == bindparam("held_by"), col(CollectionItem.tool) == bindparam("held"))
     .values(position=bindparam("new_position"), note=bindparam("new_note"))
 )
 _DROP_ITEM = Statement(
     delete(CollectionItem).where(
-        col(CollectionItem.collection) == bindparam("collection"),
-        col(CollectionItem.tool) == bindparam("tool"),
+        col(CollectionItem.collection) == bindparam("collection"), col(CollectionItem.tool) == bindparam("tool")
     )
 )
 _COUNT_COLLECTIONS = Query(
-    select(func.count()).where(col(Collection.owner) == bindparam("owner")),
-    lambda row: int(row[0]),
+    select(func.count()).where(col(Collection.owner) == bindparam("owner")), lambda row: int(row[0])
 )
 _FIND = Query(select(Collection).where(*_mine), entity(Collection))
 _VISIBLE = Query(
@@ -142,9 +123,7 @@ _VISIBLE = Query(
     entity(Collection),
 )
 _SHARED = Query(
-    select(Collection).where(
-        col(Collection.share) == bindparam("token"), col(Collection.visibility) != "private"
-    ),
+    select(Collection).where(col(Collection.share) == bindparam("token"), col(Collection.visibility) != "private"),
     entity(Collection),
 )
 _PAGE = Query(
@@ -227,22 +206,17 @@ def find_shared(tx: Transaction, token: str) -> StoredCollection:
     return _whole(tx, tx.one(_SHARED, token=token))
 
 
-def load_own(
-    tx: Transaction, owner: str, collection: str, *, expected: int | None
-) -> StoredCollection:
+def load_own(tx: Transaction, owner: str, collection: str, *, expected: int | None) -> StoredCollection:
     """The principal's collection for a change; 404, 412."""
     found = _whole(tx, tx.one(_FIND, collection=collection, owner=owner))
     if expected is not None and found.row.revision != expected:
         raise PreconditionFailed(
-            "The collection has changed since that revision.",
-            members={"revision": found.row.revision},
+            "The collection has changed since that revision.", members={"revision": found.row.revision}
         )
     return found
 
 
-def add(
-    tx: Transaction, owner: str, details: CollectionDetails, items: CollectionEntries
-) -> StoredCollection:
+def add(tx: Transaction, owner: str, details: CollectionDetails, items: CollectionEntries) -> StoredCollection:
     now = values.now()
     row = Collection(
         id=values.new_id("col"),
@@ -335,10 +309,7 @@ def _link(visibility: str, share: str | None) -> str | None:
 
 
 def _write_items(
-    tx: Transaction,
-    collection: str,
-    before: Sequence[CollectionEntry],
-    after: Sequence[CollectionEntry],
+    tx: Transaction, collection: str, before: Sequence[CollectionEntry], after: Sequence[CollectionEntry]
 ) -> None:
     """Write the difference: removed, added, moved and annotated items."""
     placed = {item.tool: (place, item) for place, item in enumerate(before)}
@@ -349,18 +320,7 @@ def _write_items(
     for place, item in enumerate(after):
         if item.tool not in placed:
             tx.run(
-                _ADD_ITEM,
-                collection=collection,
-                tool=item.tool,
-                position=place,
-                note=item.note,
-                added_at=item.added_at,
+                _ADD_ITEM, collection=collection, tool=item.tool, position=place, note=item.note, added_at=item.added_at
             )
         elif placed[item.tool] != (place, item):
-            tx.run(
-                _MOVE_ITEM,
-                held_by=collection,
-                held=item.tool,
-                new_position=place,
-                new_note=item.note,
-            )
+            tx.run(_MOVE_ITEM, held_by=collection, held=item.tool, new_position=place, new_note=item.note)

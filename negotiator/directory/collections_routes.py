@@ -203,14 +203,9 @@ class Collections:
         owner, body = call.caller.principal, call.input
         bound = ("collections", owner)
         before = self.cursors.open(body.cursor, *bound) if body.cursor else None
-        found = await self.store.read(
-            lambda tx: collections_queries.page(tx, owner, body.limit, before=before)
-        )
+        found = await self.store.read(lambda tx: collections_queries.page(tx, owner, body.limit, before=before))
         rows, cursor = self.cursors.page(found, body.limit, lambda row: row.id, *bound)
-        return {
-            "items": [self._summary(row, owned=True) for row in rows],
-            "next_cursor": cursor,
-        }
+        return {"items": [self._summary(row, owned=True) for row in rows], "next_cursor": cursor}
 
     async def get(self, call: Call[CollectionId]) -> dict[str, Any]:
         """A collection of the caller, or a public one."""
@@ -225,9 +220,7 @@ class Collections:
     async def shared(self, call: Call[SharedToken]) -> dict[str, Any]:
         """The collection of a share link."""
         token = call.input.token
-        view = await self.store.scan(
-            lambda tx: self._view(tx, collections_queries.find_shared(tx, token), owned=True)
-        )
+        view = await self.store.scan(lambda tx: self._view(tx, collections_queries.find_shared(tx, token), owned=True))
         return {**view, "origin": None}
 
     async def add(self, call: Call[NewCollection]) -> Answer:
@@ -256,9 +249,7 @@ class Collections:
         owner, expected = call.caller.principal, call.expected
 
         def unit(tx: Transaction) -> None:
-            collections_queries.remove(
-                tx, collections_queries.load_own(tx, owner, call.input.id, expected=expected)
-            )
+            collections_queries.remove(tx, collections_queries.load_own(tx, owner, call.input.id, expected=expected))
 
         await self.store.write(unit)
         return Answer(None, 204)
@@ -269,10 +260,7 @@ class Collections:
         return Answer(None, 204, {"etag": f'"{view["revision"]}"'})
 
     async def _changed(
-        self,
-        call: Call[Any],
-        change: Callable[[Transaction, StoredCollection, Any], StoredCollection],
-        body: Any,
+        self, call: Call[Any], change: Callable[[Transaction, StoredCollection, Any], StoredCollection], body: Any
     ) -> dict[str, Any]:
         owner, expected = call.caller.principal, call.expected
 
@@ -283,10 +271,7 @@ class Collections:
         return await self.store.write(unit)
 
     def _view(self, tx: Transaction, found: StoredCollection, *, owned: bool) -> dict[str, Any]:
-        return {
-            **self._summary(found.row, owned=owned),
-            "items": collections_editing.entries_view(tx, found),
-        }
+        return {**self._summary(found.row, owned=owned), "items": collections_editing.entries_view(tx, found)}
 
     def _summary(self, row: Collection, *, owned: bool) -> dict[str, Any]:
         """A row's summary; the share link only for its owner."""

@@ -19,33 +19,14 @@ from negotiator.directory.search import document_facts, languages, ranking, term
 from negotiator.directory.search.corrections import QueryCorrector
 from negotiator.directory.search.document_facts import FIELD_IMPACTS
 from negotiator.directory.search.index import FACET_WIDTHS, VISIBLE_STATUSES
-from negotiator.directory.search.matching import (
-    BEST,
-    NEIGHBOURS,
-    SCANNED,
-    QueryMatches,
-    find_matches,
-)
+from negotiator.directory.search.matching import BEST, NEIGHBOURS, SCANNED, QueryMatches, find_matches
 from negotiator.directory.search.postings import InvertedIndex
 from negotiator.directory.search.query import Demand, QueryUnit
 from negotiator.directory.search.ranking import Standing
-from negotiator.directory.search.search import (
-    SearchHit,
-    SearchPage,
-    SearchRequest,
-    matched_fields,
-    shown_score,
-)
+from negotiator.directory.search.search import SearchHit, SearchPage, SearchRequest, matched_fields, shown_score
 from negotiator.directory.search.spelling import SHORTEST_WORD, phonetic_key
 from negotiator.directory.search.terms import Synonyms, joined, stem
-from negotiator.directory.search.text_index import (
-    HEAVY,
-    TextIndex,
-    TextMatches,
-    UnitMatches,
-    fields_of,
-    whole_shares,
-)
+from negotiator.directory.search.text_index import HEAVY, TextIndex, TextMatches, UnitMatches, fields_of, whole_shares
 from negotiator.directory.search.vectors import SentenceVector, digest_of, sentences_of
 from negotiator.directory.search_rows import (
     LEAST_ESTIMATE,
@@ -99,9 +80,7 @@ def row_of(tool: ChangedTool) -> SearchRow:
         for value in dict.fromkeys(found[: FACET_WIDTHS.get(name, 1)])
         if value
     ]
-    postings = np.array(
-        [(crc32(term.encode()), bits) for term, bits in facts.terms.items()], _POSTING
-    )
+    postings = np.array([(crc32(term.encode()), bits) for term, bits in facts.terms.items()], _POSTING)
     return SearchRow(
         tool=tool.id,
         seq=tool.seq,
@@ -222,18 +201,11 @@ class RowCorrector(QueryCorrector):
         if most == 0:
             return []
         return search_rows.near_words(
-            self._tx,
-            field,
-            word,
-            sound=phonetic_key(word),
-            letters=_letters(word),
-            edits=most,
+            self._tx, field, word, sound=phonetic_key(word), letters=_letters(word), edits=most
         )
 
 
-def interpret(
-    tx: Transaction, means: SearchMeans, request: SearchRequest
-) -> tuple[SearchRequest, bool]:
+def interpret(tx: Transaction, means: SearchMeans, request: SearchRequest) -> tuple[SearchRequest, bool]:
     """The request with its query in English, and whether that is the name of a tool."""
     corrector = RowCorrector(tx, means)
     if request.frozen is None:
@@ -311,9 +283,7 @@ class _Rows:
 
 def _index_of(rows: Sequence[FoundToolRow], units: Sequence[QueryUnit]) -> InvertedIndex:
     """The index of what rows, by their places, have of the terms of a query."""
-    wanted = list(
-        dict.fromkeys(term for unit in units for _, phrase in unit.phrases for term in phrase)
-    )
+    wanted = list(dict.fromkeys(term for unit in units for _, phrase in unit.phrases for term in phrase))
     posted = np.frombuffer(b"".join(row.postings for row in rows), _POSTING)
     lengths = [len(row.postings) // _POSTING.itemsize for row in rows]
     slots = np.arange(len(rows), dtype=np.int32).repeat(lengths)
@@ -348,9 +318,7 @@ class DatabaseScope:
     usual: RowScope
     best: bool
     vector: SentenceVector | None
-    _nearest: dict[RowScope, list[tuple[str, float]]] = field(
-        default_factory=dict[RowScope, list[tuple[str, float]]]
-    )
+    _nearest: dict[RowScope, list[tuple[str, float]]] = field(default_factory=dict[RowScope, list[tuple[str, float]]])
     _named: dict[RowScope, list[str]] = field(default_factory=dict[RowScope, list[str]])
 
     @property
@@ -375,13 +343,10 @@ class DatabaseScope:
     def units(self, units: Sequence[QueryUnit]) -> list[RowUnit]:
         queries = [_unit_query(unit) for unit in units]
         return [
-            RowUnit(unit, query, self.means.count(self.tx, query))
-            for unit, query in zip(units, queries, strict=True)
+            RowUnit(unit, query, self.means.count(self.tx, query)) for unit, query in zip(units, queries, strict=True)
         ]
 
-    def match(
-        self, units: Sequence[RowUnit], weights: Sequence[float], demand: Demand
-    ) -> RowMatches:
+    def match(self, units: Sequence[RowUnit], weights: Sequence[float], demand: Demand) -> RowMatches:
         query = _demanded(units, weights, demand)
         if query is None:
             return RowMatches(None)
@@ -476,9 +441,7 @@ def search_rows_page(tx: Transaction, means: SearchMeans, request: SearchRequest
     by_relevance = request.sort == "relevance"
     vector = request.vector if by_relevance else None
     among = DatabaseScope(
-        *(tx, means, _Rows(tx, means, vector), RowCorrector(tx, means), scope, usual),
-        best=by_relevance,
-        vector=vector,
+        *(tx, means, _Rows(tx, means, vector), RowCorrector(tx, means), scope, usual), best=by_relevance, vector=vector
     )
     text = request.translated[1] if request.translated else request.query
     found = find_matches(among, text, frozen=request.frozen, now=request.now)
@@ -496,12 +459,7 @@ def search_rows_page(tx: Transaction, means: SearchMeans, request: SearchRequest
         page = _sorted_page(tx, means, request, matched, counted)
         scored = _scored(among, found, [hit.id for hit in page.hits])
         page = replace(page, hits=[each.hit for each in scored])
-    return replace(
-        page,
-        normalized=found.normalized,
-        frozen=found.frozen,
-        facets=_facets(tx, means, request, counted),
-    )
+    return replace(page, normalized=found.normalized, frozen=found.frozen, facets=_facets(tx, means, request, counted))
 
 
 def _with_others(scope: RowScope, found: _Matches) -> RowScope:
@@ -512,16 +470,10 @@ def _with_others(scope: RowScope, found: _Matches) -> RowScope:
 
 
 def _sorted_page(
-    tx: Transaction,
-    means: SearchMeans,
-    request: SearchRequest,
-    scope: RowScope,
-    counted: RowScope,
+    tx: Transaction, means: SearchMeans, request: SearchRequest, scope: RowScope, counted: RowScope
 ) -> SearchPage:
     """A page of the tools in scope by another order than relevance, and the facets of those counted."""
-    found = search_rows.in_order(
-        tx, scope, request.sort, after=request.after, limit=request.limit + 1
-    )
+    found = search_rows.in_order(tx, scope, request.sort, after=request.after, limit=request.limit + 1)
     page = found[: request.limit]
     return SearchPage(
         hits=[SearchHit(key) for key, _ in page],
@@ -549,11 +501,7 @@ def _facets(
             # The index of the sample is one of terms.
             statuses = scope.statuses or get_args(ToolStatus)
             scope = replace(scope, filters=any_of(lexeme(f"=status:{each}") for each in statuses))
-        found.update(
-            search_rows.facet_counts(
-                tx, scope, names, request.facet_values, is_estimate=is_estimate
-            )
-        )
+        found.update(search_rows.facet_counts(tx, scope, names, request.facet_values, is_estimate=is_estimate))
     return {name: found[name] for name in request.facets}
 
 
@@ -574,9 +522,7 @@ def _relevant_page(among: DatabaseScope, request: SearchRequest, found: _Matches
     floor, others = found.frozen.floor, {*found.named, *found.neighbours}
     scored = _scored(among, found, [*dict.fromkeys((*found.found.candidates, *others))])
     best = [
-        each
-        for each in scored
-        if each.hit.id in others or (each.preliminary is not None and each.preliminary > floor)
+        each for each in scored if each.hit.id in others or (each.preliminary is not None and each.preliminary > floor)
     ]
     best.sort(key=lambda each: (each.score, each.hit.id), reverse=True)
     after: tuple[Any, str] | None = request.after
@@ -584,9 +530,7 @@ def _relevant_page(among: DatabaseScope, request: SearchRequest, found: _Matches
     if after is not None and not isinstance(after[0], int):
         rank = (*after[0], after[1])
     chosen: list[tuple[Any, SearchHit]] = [
-        (each.score, each.hit)
-        for each in best
-        if rank is None and (after is None or (each.score, each.hit.id) < after)
+        (each.score, each.hit) for each in best if rank is None and (after is None or (each.score, each.hit.id) < after)
     ][: request.limit + 1]
     missing = request.limit + 1 - len(chosen)
     if missing and floor and found.found.query:
@@ -647,9 +591,7 @@ def _scored(among: DatabaseScope, found: _Matches, ids: Sequence[str]) -> list[_
 def _filter_query(filters: Mapping[str, Sequence[str]]) -> str | None:
     """The `tsquery` of these filters but the status: OR within a name and AND across names; None for no filter."""
     found = [
-        any_of(lexeme(f"={name}:{value}") for value in chosen)
-        for name, chosen in filters.items()
-        if name != "status"
+        any_of(lexeme(f"={name}:{value}") for value in chosen) for name, chosen in filters.items() if name != "status"
     ]
     return all_of(found) if found else None
 
@@ -667,9 +609,7 @@ def _strong_query(unit: RowUnit) -> str:
 def _demanded(units: Sequence[RowUnit], weights: Sequence[float], demand: Demand) -> str | None:
     """The `tsquery` of the tools that match the units as demanded, as `TextIndex.match` finds them; None for none."""
     total = sum(weights) or 1.0
-    parts = [
-        (weight / total, unit.query) for unit, weight in zip(units, weights, strict=True) if weight
-    ]
+    parts = [(weight / total, unit.query) for unit, weight in zip(units, weights, strict=True) if weight]
     if not parts or (demand == "every" and len(parts) < len(units)):
         return None
     queries = [query for _, query in parts]
@@ -689,11 +629,7 @@ def unit_groups(
     """
     if demand == "every":
         return [(query, 1)]
-    parts = [
-        (share, unit.query)
-        for unit, share in zip(units, whole_shares(weights), strict=True)
-        if share
-    ]
+    parts = [(share, unit.query) for unit, share in zip(units, whole_shares(weights), strict=True) if share]
     parts.sort(reverse=True)
     lighter, parts = parts[_GROUPED:], parts[:_GROUPED]
     groups: list[tuple[str, int]] = []

@@ -124,9 +124,7 @@ class DatabaseSearch:
         from negotiator.directory.search.index import VISIBLE_STATUSES
 
         queries = [name_query(word) for word in words]
-        return await self._store.scan(
-            lambda tx: search_rows.first_named(tx, queries, VISIBLE_STATUSES)
-        )
+        return await self._store.scan(lambda tx: search_rows.first_named(tx, queries, VISIBLE_STATUSES))
 
     async def category_counts(self, seq: int) -> CategoryCounts:
         """The counts as of this change; of a large catalogue they may be a minute old."""
@@ -185,9 +183,7 @@ class DatabaseSearch:
     async def _leads(self, job: str) -> bool:
         """Whether this worker is the one that does the job now."""
         now = await self._store.clock()
-        return await self._store.write(
-            lambda tx: leases.take(tx, job, self._holder, now=now, life=_LEASE)
-        )
+        return await self._store.write(lambda tx: leases.take(tx, job, self._holder, now=now, life=_LEASE))
 
     async def _note_waiting(self) -> None:
         waiting, size = await self._store.scan(search_rows.count_waiting)
@@ -201,9 +197,7 @@ class DatabaseSearch:
         while self._waiting:
             if not await self._leads("tool vectors"):
                 return
-            found = await self._store.read(
-                lambda tx, after=after: search_rows.waiting(tx, after=after, limit=_VECTORS)
-            )
+            found = await self._store.read(lambda tx, after=after: search_rows.waiting(tx, after=after, limit=_VECTORS))
             if not found:
                 return
             after = found[-1][0]
@@ -217,13 +211,8 @@ class DatabaseSearch:
             ]
             if same:
                 made = await vectors.compute([each for _, _, each in same])
-                rows = [
-                    (tool, digest, vector.tolist())
-                    for (tool, digest, _), vector in zip(same, made, strict=True)
-                ]
-                await self._store.write(
-                    lambda tx, rows=rows: search_rows.put_vectors(tx, vectors.model, rows)
-                )
+                rows = [(tool, digest, vector.tolist()) for (tool, digest, _), vector in zip(same, made, strict=True)]
+                await self._store.write(lambda tx, rows=rows: search_rows.put_vectors(tx, vectors.model, rows))
 
 
 @dataclass(frozen=True, slots=True)

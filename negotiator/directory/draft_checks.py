@@ -40,8 +40,7 @@ def _expanded(pattern: str) -> str:
 
 
 _FOLDED: Final = {
-    kind: re.compile("|".join(map(_expanded, patterns)))
-    for kind, patterns in _PATTERNS["folded"].items()
+    kind: re.compile("|".join(map(_expanded, patterns))) for kind, patterns in _PATTERNS["folded"].items()
 }
 _PLAIN: Final = {
     kind: tuple(re.compile(pattern, re.MULTILINE) for pattern in patterns)
@@ -58,11 +57,7 @@ def injection_kinds(text: str) -> list[str]:
     """The kinds of pattern that occur in a text, in a fixed order."""
     folded = _SPACE.sub(" ", without_confusables(text))
     spellings = {folded, _SPLIT.sub(" ", folded), _SPLIT.sub("", folded)}
-    found = [
-        kind
-        for kind, pattern in _FOLDED.items()
-        if any(pattern.search(spelling) for spelling in spellings)
-    ]
+    found = [kind for kind, pattern in _FOLDED.items() if any(pattern.search(spelling) for spelling in spellings)]
     found += [kind for kind, patterns in _PLAIN.items() if any(p.search(text) for p in patterns)]
     if any(_is_mixed(word) for word in _WORD.findall(text)):
         found.append("mixed_script")
@@ -72,9 +67,7 @@ def injection_kinds(text: str) -> list[str]:
 def injection_flags(document: Mapping[str, Any]) -> list[InjectionFlag]:
     """Every pattern in every text of a document, except in member names."""
     return [
-        InjectionFlag(kind, pointer)
-        for pointer, text in prose_texts(document, "")
-        for kind in injection_kinds(text)
+        InjectionFlag(kind, pointer) for pointer, text in prose_texts(document, "") for kind in injection_kinds(text)
     ]
 
 
@@ -93,9 +86,7 @@ def prose_texts(value: object, pointer: str) -> Iterator[tuple[str, str]]:
 
 def _is_mixed(word: str) -> bool:
     """Whether a word mixes Latin letters with those of a script that has look-alikes."""
-    scripts = {
-        unicodedata.name(letter, "").partition(" ")[0] for letter in word if letter.isalpha()
-    }
+    scripts = {unicodedata.name(letter, "").partition(" ")[0] for letter in word if letter.isalpha()}
     return "LATIN" in scripts and bool(scripts & {"CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE"})
 
 
@@ -128,11 +119,7 @@ def draft_addresses(draft: ToolDraft) -> Iterator[tuple[str, str]]:
 
 def link_faults(draft: ToolDraft) -> list[FieldError]:
     """The faults of the URLs of a draft, with their pointers."""
-    found = [
-        FieldError(pointer, fault)
-        for pointer, url in draft_addresses(draft)
-        if (fault := url_fault(url))
-    ]
+    found = [FieldError(pointer, fault) for pointer, url in draft_addresses(draft) if (fault := url_fault(url))]
     domain = draft.publisher.domain if draft.publisher else None
     if domain and (fault := host_fault(domain)):
         found.append(FieldError("/publisher/domain", fault))
@@ -148,11 +135,7 @@ def url_fault(url: str) -> str | None:
         host = host.rpartition("}")[2].lstrip(".-")
     if fault := host_fault(host):
         return fault
-    tracking = [
-        name
-        for name, _ in parse_qsl(parts.query, keep_blank_values=True)
-        if is_tracking_parameter(name)
-    ]
+    tracking = [name for name, _ in parse_qsl(parts.query, keep_blank_values=True) if is_tracking_parameter(name)]
     if tracking:
         return f"Leave out the tracking parameter {tracking[0]}."
     return None
@@ -217,9 +200,7 @@ def require_acceptable(draft: ToolDraft) -> None:
     """Refuse with 422 a draft with an invalid link or without any."""
     faults = link_faults(draft)
     if not draft.findable:
-        faults.append(
-            FieldError("/homepage_url", "Needs a homepage, a repository, an endpoint or a package.")
-        )
+        faults.append(FieldError("/homepage_url", "Needs a homepage, a repository, an endpoint or a package."))
     if faults:
         raise ValidationFailed(faults)
 
@@ -254,9 +235,7 @@ def judge_draft(
             missing=ownership is None,
         ),
     )
-    return DraftVerdict(
-        checks, screening.tools, ownership, not (flags or screening.tools or publishers)
-    )
+    return DraftVerdict(checks, screening.tools, ownership, not (flags or screening.tools or publishers))
 
 
 def _likeness(found: NameLikeness) -> str:
@@ -264,9 +243,7 @@ def _likeness(found: NameLikeness) -> str:
     return f"Is similar to {kind} of {found.tool}."
 
 
-def _check(
-    name: str, found: Sequence[tuple[str, str]] = (), *, missing: bool = False
-) -> dict[str, Any]:
+def _check(name: str, found: Sequence[tuple[str, str]] = (), *, missing: bool = False) -> dict[str, Any]:
     outcome = "flagged" if found else "unproven" if missing else "passed"
     fields = [{"pointer": pointer, "description": fault} for pointer, fault in found]
     return {"name": name, "outcome": outcome, "fields": fields}

@@ -63,9 +63,7 @@ def read_facts(line: dict[str, Any]) -> ImportedEntry:
         "tags": [tag for tag in tags if isinstance(tag, str) and 0 < len(tag) <= 32][:12],
         "homepage_url": url,
         "repository": {"url": repository} if repository else None,
-        "interfaces": [
-            {"type": each, "url": endpoint if each != "stdio" else None} for each in transports
-        ],
+        "interfaces": [{"type": each, "url": endpoint if each != "stdio" else None} for each in transports],
         "packages": line.get("packages") or [],
         "auth": {"type": _AUTH.get(line.get("auth") or "", "unknown")},
         "licence": line.get("software_licence"),
@@ -79,9 +77,7 @@ def read_facts(line: dict[str, Any]) -> ImportedEntry:
         ],
     }
     try:
-        return ImportedEntry(
-            ToolRecord.model_validate(members), wanted_slug=str(line.get("slug") or "")
-        )
+        return ImportedEntry(ToolRecord.model_validate(members), wanted_slug=str(line.get("slug") or ""))
     except ValidationError as fault:
         raise UnreadableEntry(first_fault(fault)) from None
 
@@ -117,9 +113,7 @@ def _record(tool: dict[str, Any], category: str, sources: dict[str, Any]) -> Too
     editors = {"field": "*", "source": _EDITORS, "url": tool["homepage_url"], "method": "content"}
     lines = [_line(row, field, sources) for row in rows for field in row["fields"]]
     members = {name: value for name, value in tool.items() if name not in {"slug", "evidence"}}
-    return ToolRecord.model_validate(
-        {**members, "category": category, "evidence": [editors, *lines]}
-    )
+    return ToolRecord.model_validate({**members, "category": category, "evidence": [editors, *lines]})
 
 
 def _line(row: dict[str, Any], field: str, sources: dict[str, Any]) -> dict[str, Any]:

@@ -101,9 +101,7 @@ def _document_entries(text: bytes) -> Iterator[ImportLine]:
         raise InvalidRequest(f"The file is not JSON: {fault}.") from None
     entries: Any = document.get("servers") if is_object(document) else document
     if not is_array(entries):
-        raise InvalidRequest(
-            "The file is neither a JSON array, nor an object with `servers`, nor NDJSON."
-        )
+        raise InvalidRequest("The file is neither a JSON array, nor an object with `servers`, nor NDJSON.")
     average_size = max(1, len(text) // max(1, len(entries)))
     for number, entry in enumerate(entries, 1):
         yield read_entry(number, entry, average_size)

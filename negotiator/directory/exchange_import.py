@@ -42,9 +42,7 @@ class DryRunRollback(Exception):
         self.outcomes = outcomes
 
 
-def import_batch(
-    tx: Transaction, lines: Sequence[ImportLine], *, dry: bool = False
-) -> list[ImportOutcome]:
+def import_batch(tx: Transaction, lines: Sequence[ImportLine], *, dry: bool = False) -> list[ImportOutcome]:
     """Import a batch, line by line; a refused line does not affect the others. A dry run raises `DryRunRollback`."""
     outcomes = [_import_line(tx, line) for line in lines]
     if dry:
@@ -52,9 +50,7 @@ def import_batch(
     return outcomes
 
 
-def import_release_content(
-    tx: Transaction, version: str, entries: Callable[[], Sequence[ImportedEntry]]
-) -> int:
+def import_release_content(tx: Transaction, version: str, entries: Callable[[], Sequence[ImportedEntry]]) -> int:
     """Import the project's own content once per version, by one of all processes; returns how many entries."""
     if not atomic_updates.spend(tx, "content", version, expires_at=_FOREVER):
         return 0
@@ -63,14 +59,10 @@ def import_release_content(
 
 def import_bundled_content(tx: Transaction) -> int:
     """Import the content of this release."""
-    return import_release_content(
-        tx, exchange_entries.content_version(), lambda: list(exchange_entries.read_content())
-    )
+    return import_release_content(tx, exchange_entries.content_version(), lambda: list(exchange_entries.read_content()))
 
 
-def import_entry(
-    tx: Transaction, incoming: ImportedEntry, *, actor: str
-) -> tuple[ImportAction, CatalogueTool | None]:
+def import_entry(tx: Transaction, incoming: ImportedEntry, *, actor: str) -> tuple[ImportAction, CatalogueTool | None]:
     """Import one entry: a new tool, or missing and better evidenced values of an existing one."""
     current = find_existing(tx, incoming)
     if current is not None and current.status == "deleted":
@@ -79,17 +71,12 @@ def import_entry(
         if current is None:
             return ("skipped", None)
         message = incoming.message or "Removed at its source."
-        removed = catalogue_queries.withdraw(
-            tx, current.id, "deleted", message=message, actor=actor
-        )
+        removed = catalogue_queries.withdraw(tx, current.id, "deleted", message=message, actor=actor)
         return ("removed", removed)
     if current is None:
         slug = catalogue_queries.free_slug(tx, incoming.wanted_slug or incoming.record.name)
         record = incoming.record.model_copy(update={"slug": slug})
-        return (
-            "created",
-            _state(tx, catalogue_queries.put(tx, record, actor=actor), incoming, actor=actor),
-        )
+        return ("created", _state(tx, catalogue_queries.put(tx, record, actor=actor), incoming, actor=actor))
     merged = tool_record.merge_records(current.view.record, incoming.record)
     stored = _state(tx, catalogue_queries.put(tx, merged, actor=actor), incoming, actor=actor)
     return ("unchanged" if stored.seq == current.seq else "updated", stored)
@@ -127,15 +114,11 @@ def _joined(text: str) -> str:
     return "".join(word for word in split_words(text) if word not in {"mcp", "server", "official"})
 
 
-def _state(
-    tx: Transaction, tool: CatalogueTool, incoming: ImportedEntry, *, actor: str
-) -> CatalogueTool:
+def _state(tx: Transaction, tool: CatalogueTool, incoming: ImportedEntry, *, actor: str) -> CatalogueTool:
     """Deprecate the tool when its source does; a quarantined tool stays quarantined."""
     if incoming.status != "deprecated" or tool.status != "active":
         return tool
-    return catalogue_queries.withdraw(
-        tx, tool.id, "deprecated", message=incoming.message, actor=actor
-    )
+    return catalogue_queries.withdraw(tx, tool.id, "deprecated", message=incoming.message, actor=actor)
 
 
 def _import_line(tx: Transaction, line: ImportLine) -> ImportOutcome:

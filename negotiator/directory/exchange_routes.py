@@ -10,13 +10,7 @@ import orjson
 from negotiator import thread_pools
 from negotiator.directory import catalogue_queries, change_queries, listing_answers, mcp_server_json
 from negotiator.directory.catalogue_search import CatalogueSearch
-from negotiator.directory.schemas_exchange import (
-    ListServers,
-    ServerEntry,
-    ServerList,
-    ServerPath,
-    VersionPath,
-)
+from negotiator.directory.schemas_exchange import ListServers, ServerEntry, ServerList, ServerPath, VersionPath
 from negotiator.directory.schemas_listing import ListTools
 from negotiator.directory.tool_record import ToolView
 from negotiator.discovery.public_pages import PUBLISH_GUIDE_PATH
@@ -154,9 +148,7 @@ class CatalogueExchange:
         servers = [mcp_server_json.render_server(view, self.base) for view in views]
         return _json({"servers": servers, "metadata": metadata}, headers)
 
-    async def _registered(
-        self, query: ListTools, version: str | None
-    ) -> tuple[list[ToolView], str | None]:
+    async def _registered(self, query: ListTools, version: str | None) -> tuple[list[ToolView], str | None]:
         """The registered servers of a page of tools, and the cursor of the next page.
 
         They may be fewer than the page's limit: some servers of the catalogue have no registry name.
@@ -174,10 +166,7 @@ class CatalogueExchange:
         """The only stored version."""
         view = await self._find(call.input)
         headers = listing_answers.cache_headers(call.caller, f'"{view.id}.{view.revision}"')
-        shown = {
-            "servers": [mcp_server_json.render_server(view, self.base)],
-            "metadata": {"count": 1},
-        }
+        shown = {"servers": [mcp_server_json.render_server(view, self.base)], "metadata": {"count": 1}}
         return listing_answers.not_modified(call, headers) or _json(shown, headers)
 
     async def version(self, call: Call[VersionPath]) -> Answer:
@@ -223,9 +212,7 @@ def _export_tag(seq: int, *, gzipped: bool) -> str:
 
 def _packed(documents: list[bytes]) -> bytes:
     """The compressed lines, without a timestamp, so that the same catalogue gives the same bytes."""
-    lines = [
-        listing_answers.extend_object(each, {"licences": _licences(each)}) for each in documents
-    ]
+    lines = [listing_answers.extend_object(each, {"licences": _licences(each)}) for each in documents]
     return gzip.compress(b"\n".join(lines) + b"\n" if lines else b"", 6, mtime=0)
 
 

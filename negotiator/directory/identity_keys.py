@@ -111,23 +111,17 @@ class PublishedKeys:
 
     hosts: ClientUrlFetcher
 
-    async def find(
-        self, identity: ClaimedIdentity, kid: str | None, algorithm: str, *, address: str
-    ) -> PyJWK:
+    async def find(self, identity: ClaimedIdentity, kid: str | None, algorithm: str, *, address: str) -> PyJWK:
         """The one key of this identity with this kid and algorithm; 400 when there is none or no document."""
         try:
             keys = await self.all(identity, address=address)
         except UnreadableDocument as fault:
             invalid_proof(
-                "The document of this identity cannot be read.",
-                error="identity_unreachable",
-                detail=fault.detail,
+                "The document of this identity cannot be read.", error="identity_unreachable", detail=fault.detail
             )
         key = keys.find(_short(identity, kid), algorithm)
         if key is None:
-            invalid_proof(
-                "The identity does not have exactly one such key.", error="invalid_signature"
-            )
+            invalid_proof("The identity does not have exactly one such key.", error="invalid_signature")
         return key
 
     async def all(self, identity: ClaimedIdentity, *, address: str | None) -> KeySet:
@@ -177,17 +171,11 @@ def _of_did(document: dict[str, Any], did: str) -> KeySet:
     """The keys under `authentication` of this DID's own document (DID Core §5.3.1)."""
     if document.get("id") != did:
         raise UnreadableDocument("the document is another DID's")
-    methods = {
-        _absolute(did, method.get("id")): method
-        for method in _objects(document.get("verificationMethod"))
-    }
+    methods = {_absolute(did, method.get("id")): method for method in _objects(document.get("verificationMethod"))}
     authentication: object = document.get("authentication")
     if not is_array(authentication):
         raise UnreadableDocument("nothing authenticates this DID")
-    named = [
-        entry if is_object(entry) else methods.get(_absolute(did, entry))
-        for entry in authentication
-    ]
+    named = [entry if is_object(entry) else methods.get(_absolute(did, entry)) for entry in authentication]
     jwks = [_jwk(did, method) for method in named if method and method.get("controller") == did]
     return _parsed([jwk for jwk in jwks if jwk])
 

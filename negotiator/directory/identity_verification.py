@@ -29,13 +29,7 @@ class IdentityVerification:
     keys: PublishedKeys
 
     async def verify(
-        self,
-        client_id: str,
-        challenge_id: str,
-        *,
-        proof: str,
-        address: str,
-        then: Callable[[Transaction, Agent], None],
+        self, client_id: str, challenge_id: str, *, proof: str, address: str, then: Callable[[Transaction, Agent], None]
     ) -> Agent:
         """Verify the agent's identity and run `then` in the same unit; returns the agent.
 
@@ -63,9 +57,7 @@ class IdentityVerification:
         await self.store.write(store_proof)
         return agent
 
-    async def _check_proof(
-        self, agent: Agent, challenge: IdentityChallenge, proof: str, address: str
-    ) -> str:
+    async def _check_proof(self, agent: Agent, challenge: IdentityChallenge, proof: str, address: str) -> str:
         """The thumbprint of the key that signed, empty for a code; 400 for an invalid proof."""
         if challenge.method == challenge_queries.CODE:
             presented = self.registration.code_digest(agent.id, proof.strip())
@@ -75,9 +67,7 @@ class IdentityVerification:
         claimed = identity_of(agent)
         expected = identity_proof.ExpectedProof(claimed.value, self.base, agent.id, challenge.nonce)
         statement = identity_proof.read_proof(proof, expected)
-        key: PyJWK = await self.keys.find(
-            claimed, statement.kid, statement.algorithm, address=address
-        )
+        key: PyJWK = await self.keys.find(claimed, statement.kid, statement.algorithm, address=address)
         statement.check(key)
         return thumbprint(key)
 

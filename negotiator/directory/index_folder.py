@@ -93,9 +93,7 @@ class StoredIndex:
         for left in self._folder.glob("vectors-*"):
             shutil.rmtree(left)
         made = Path(tempfile.mkdtemp(prefix="vectors-", dir=self._folder))
-        file = np.lib.format.open_memmap(
-            made / "rows.npy", "w+", np.dtype(np.float32), (size + size // _SPARE, width)
-        )
+        file = np.lib.format.open_memmap(made / "rows.npy", "w+", np.dtype(np.float32), (size + size // _SPARE, width))
         file[: len(rows)] = rows
         file.flush()
         np.save(made / "digests.npy", digests)

@@ -138,22 +138,18 @@ def next_link(path: str, query: ListTools, cursor: str) -> str:
     return f'<{path}?{urlencode({**plain, "cursor": cursor}, doseq=True)}>; rel="next"'
 
 
-def list_body(
-    page: "SearchPage", documents: Mapping[str, bytes], cursor: str | None, *, text: str
-) -> bytes:
+def list_body(page: "SearchPage", documents: Mapping[str, bytes], cursor: str | None, *, text: str) -> bytes:
     """The body of a list of tools; `score` is relevance only."""
     hits = [hit for hit in page.hits if hit.id in documents]
     if page.frozen is None:
         items = json_array(documents[hit.id] for hit in hits)
     else:
         items = json_array(
-            b'%b,"score":%a,"matched_on":%b}'
-            % (documents[hit.id][:-1], hit.score, _json_names(hit.matched_on))
+            b'%b,"score":%a,"matched_on":%b}' % (documents[hit.id][:-1], hit.score, _json_names(hit.matched_on))
             for hit in hits
         )
     facets = {
-        name: [{"value": value, "count": count} for value, count in counted]
-        for name, counted in page.facets.items()
+        name: [{"value": value, "count": count} for value, count in counted] for name, counted in page.facets.items()
     }
     rest = {
         "count": len(hits),

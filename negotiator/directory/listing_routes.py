@@ -70,15 +70,7 @@ class CatalogueListing:
                     foreign=True,
                     leave_out=(
                         *("q", "search", "subcategory", "tag", "auth", "licence", "publisher"),
-                        *(
-                            "interface",
-                            "verified",
-                            "status",
-                            "updated_since",
-                            "include_deleted",
-                            "sort",
-                            "facets",
-                        ),
+                        *("interface", "verified", "status", "updated_since", "include_deleted", "sort", "facets"),
                     ),
                     brief=(
                         *("id", "slug", "name", "summary", "kind", "category", "homepage_url"),
@@ -141,9 +133,7 @@ class CatalogueListing:
                 output=CategoryList,
                 access="public",
                 refusals=(304,),
-                tool=ToolOffer(
-                    "List categories", hint="Use it for the slugs that search_tools filters by."
-                ),
+                tool=ToolOffer("List categories", hint="Use it for the slugs that search_tools filters by."),
                 tag=_TAG,
             ),
             Operation(
@@ -177,15 +167,8 @@ class CatalogueListing:
             cursor = listing_answers.next_cursor(query, found, self.cursors)
             ids = [hit.id for hit in found.hits]
             documents = dict(zip(ids, await self.catalogue_search.documents(ids), strict=True))
-            link = (
-                listing_answers.next_link(f"{self.base}{TOOLS_PATH}", query, cursor)
-                if cursor
-                else None
-            )
-            cached = (
-                listing_answers.list_body(found, documents, cursor, text=query.text),
-                link,
-            )
+            link = listing_answers.next_link(f"{self.base}{TOOLS_PATH}", query, cursor) if cursor else None
+            cached = (listing_answers.list_body(found, documents, cursor, text=query.text), link)
             self._cache.put(tag, cached, len(cached[0]))
         body, link = cached
         return Answer(body, headers={**headers, "link": link} if link else headers)
@@ -193,9 +176,7 @@ class CatalogueListing:
     async def get(self, call: Call[ToolPath]) -> Answer:
         """One tool; its present path is in `content-location`."""
         tool = await self.store.read(lambda tx: catalogue_queries.require(tx, call.input.id))
-        headers = listing_answers.cache_headers(
-            call.caller, f'"{tool.revision}"', modified=tool.updated_at
-        )
+        headers = listing_answers.cache_headers(call.caller, f'"{tool.revision}"', modified=tool.updated_at)
         headers["content-location"] = f"{self.base}{TOOLS_PATH}/{tool.slug}"
         return listing_answers.not_modified(call, headers) or Answer(tool.document, headers=headers)
 
@@ -221,9 +202,7 @@ class CatalogueListing:
 
     async def categories(self, call: Call[NoInput]) -> Answer:
         catalogue = await self.catalogue_search.snapshot()
-        headers = listing_answers.cache_headers(
-            call.caller, listing_answers.weak_tag("categories", catalogue.seq)
-        )
+        headers = listing_answers.cache_headers(call.caller, listing_answers.weak_tag("categories", catalogue.seq))
         if (unchanged := listing_answers.not_modified(call, headers)) is not None:
             return unchanged
         counts = await catalogue.category_counts()
@@ -243,9 +222,7 @@ class CatalogueListing:
         )
         if (unchanged := listing_answers.not_modified(call, headers)) is not None:
             return unchanged
-        items, next_cursor = self.cursors.page(
-            found, query.limit, lambda change: change["seq"], "changes"
-        )
+        items, next_cursor = self.cursors.page(found, query.limit, lambda change: change["seq"], "changes")
         last: int = items[-1]["seq"] if items else max(since, latest)
         rest = {"count": len(items), "last": last, "latest": latest, "next_cursor": next_cursor}
         return Answer(listing_answers.items_object(orjson.dumps(items), rest), headers=headers)

@@ -5,21 +5,14 @@ from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
-from negotiator.directory.exchange_entries import (
-    ImportedEntry,
-    UnreadableEntry,
-    first_fault,
-    shortened_text,
-)
+from negotiator.directory.exchange_entries import ImportedEntry, UnreadableEntry, first_fault, shortened_text
 from negotiator.directory.record_text import web_url
 from negotiator.directory.taxonomy import category_of
 from negotiator.directory.tool_record import ToolRecord, ToolView
 from negotiator.strict_json import is_array, is_object
 
 OFFICIAL_NAMESPACE: Final = "io.modelcontextprotocol.registry/official"
-SERVER_JSON_SCHEMA: Final = (
-    "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"
-)
+SERVER_JSON_SCHEMA: Final = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"
 _REGISTRIES: Final = frozenset({"npm", "pypi", "oci", "nuget", "mcpb", "cargo"})
 _ALIASES: Final = {"docker": "oci", "crates": "cargo"}
 _TRANSPORTS: Final = frozenset({"streamable-http", "sse", "stdio"})
@@ -75,9 +68,7 @@ def _members(server: dict[str, Any]) -> dict[str, Any]:
     detail: Any = server.get("version_detail") or {}
     packages = [_package(each) for each in _dicts(server.get("packages"))]
     interfaces = [*_remotes(server), *_local(server)]
-    title = (
-        shortened_text(server.get("title"), 100) or last.replace("-", " ").replace("_", " ").strip()
-    )
+    title = shortened_text(server.get("title"), 100) or last.replace("-", " ").replace("_", " ").strip()
     description = shortened_text(server.get("description"), 200)
     repository = _repository(server.get("repository"))
     homepage = _url(server.get("websiteUrl")) or (repository or {}).get("url")
@@ -212,9 +203,7 @@ def render_server(view: ToolView, base: str, *, latest: bool = True) -> dict[str
     return {
         "server": {name: value for name, value in server.items() if value},
         "_meta": {
-            OFFICIAL_NAMESPACE: {
-                name: value for name, value in official.items() if value is not None
-            },
+            OFFICIAL_NAMESPACE: {name: value for name, value in official.items() if value is not None},
             f"{own_namespace(base)}/directory": own,
         },
     }

@@ -43,9 +43,7 @@ class ToolNameIndex:
             )
 
     async def _catch_up(self) -> None:
-        while found := await self._store.scan(
-            lambda tx: change_queries.tools_since(tx, self._seq, limit=_CHUNK)
-        ):
+        while found := await self._store.scan(lambda tx: change_queries.tools_since(tx, self._seq, limit=_CHUNK)):
             for each in found:
                 self._apply(each)
             self._seq = found[-1].seq

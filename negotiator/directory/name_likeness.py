@@ -117,9 +117,6 @@ def _one_apart(left: str, right: str) -> bool:
     """Whether one insertion, deletion, replacement or swap separates the texts; below five letters only equal ones."""
     if min(len(left), len(right)) < 5 or abs(len(left) - len(right)) > 1 or left == right:
         return left == right
-    start = next(
-        (at for at, (a, b) in enumerate(zip(left, right, strict=False)) if a != b),
-        min(len(left), len(right)),
-    )
+    start = next((at for at, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), min(len(left), len(right)))
     a, b = left[start:], right[start:]
     return a[1:] == b or a == b[1:] or a[1:] == b[1:] or (a[2:] == b[2:] and a[1::-1] == b[:2])

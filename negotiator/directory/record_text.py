@@ -15,9 +15,7 @@ SLUG: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 SLUG_LENGTH: Final = 64
 _URL_LENGTH: Final = 2048
 _UNFIT = re.compile(r"[\s\x00-\x20\x7f\"<>\\^`|]")
-_HOST = re.compile(
-    r"(?=.{1,253}$)(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)+[a-z][a-z0-9-]{1,62}"
-)
+_HOST = re.compile(r"(?=.{1,253}$)(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)+[a-z][a-z0-9-]{1,62}")
 _UNSEEN = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\uffa0\ufe00-\ufe0e\U000e0100-\U000e01ef]"
 )
@@ -38,10 +36,7 @@ def plain_text(text: str) -> str:
         char
         for char in lines
         if char in "\n\t"
-        or (
-            unicodedata.category(char) not in {"Cc", "Cf", "Cs", "Co", "Cn"}
-            and _UNSEEN.fullmatch(char) is None
-        )
+        or (unicodedata.category(char) not in {"Cc", "Cf", "Cs", "Co", "Cn"} and _UNSEEN.fullmatch(char) is None)
     )
     # Normalised last, because a removed character may have kept two others from composing.
     return unicodedata.normalize("NFC", visible).strip()
@@ -95,9 +90,7 @@ def rfc3339_moment(value: Any) -> Any:
         value = datetime.combine(value, time(), UTC)
     if not isinstance(value, datetime):
         raise ValueError("must be a date or a time")
-    return values.timestamp(
-        int((value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp() * 1000)
-    )
+    return values.timestamp(int((value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp() * 1000))
 
 
 def domain_name(text: str) -> str:
@@ -122,6 +115,4 @@ WebUrl = Annotated[str, AfterValidator(web_url)]
 EndpointUrl = Annotated[str, AfterValidator(endpoint_url)]
 MomentText = Annotated[str, BeforeValidator(rfc3339_moment), SchemaKeyword("format", "date-time")]
 DomainName = Annotated[str, AfterValidator(domain_name)]
-Slug = Annotated[
-    str, StringConstraints(pattern=rf"^{SLUG.pattern}$", min_length=1, max_length=SLUG_LENGTH)
-]
+Slug = Annotated[str, StringConstraints(pattern=rf"^{SLUG.pattern}$", min_length=1, max_length=SLUG_LENGTH)]

@@ -37,9 +37,7 @@ class ReporterProof(Protocol):
         ...
 
 
-def reporter_voice(
-    reporter: str, proofs: Sequence[ReporterProof], *, vetted: bool
-) -> tuple[str, int]:
+def reporter_voice(reporter: str, proofs: Sequence[ReporterProof], *, vetted: bool) -> tuple[str, int]:
     """The voice that a report counts for, and its weight."""
     if vetted:
         return reporter, _VETTED
@@ -76,15 +74,9 @@ _QUARANTINE_MESSAGE: Final = "Hidden until a moderator has reviewed reports abou
 _of_tool = col(Report.tool) == bindparam("tool")
 _is_open = col(Report.status) == "open"
 _ADD = Statement(insertion(Report))
-_THEIRS = Query(
-    select(Report).where(_of_tool, col(Report.reporter) == bindparam("reporter")), entity(Report)
-)
+_THEIRS = Query(select(Report).where(_of_tool, col(Report.reporter) == bindparam("reporter")), entity(Report))
 _DISMISSED = Query(
-    select(func.count()).where(
-        _of_tool,
-        col(Report.voice) == bindparam("voice"),
-        col(Report.status) == "dismissed",
-    ),
+    select(func.count()).where(_of_tool, col(Report.voice) == bindparam("voice"), col(Report.status) == "dismissed"),
     lambda row: int(row[0]),
 )
 _OPEN = Query(
@@ -93,24 +85,15 @@ _OPEN = Query(
 )
 _MADE = Query(
     select(col(Report.created_at))
-    .where(
-        col(Report.reporter) == bindparam("reporter"),
-        col(Report.created_at) > bindparam("since", type_=BigInteger),
-    )
+    .where(col(Report.reporter) == bindparam("reporter"), col(Report.created_at) > bindparam("since", type_=BigInteger))
     .order_by(col(Report.created_at)),
     lambda row: int(row[0]),
 )
 _LIST = Query(
     select(Report)
     .where(
-        or_(
-            bindparam("tool", type_=String).is_(None),
-            col(Report.tool) == bindparam("tool", type_=String),
-        ),
-        or_(
-            bindparam("status", type_=String).is_(None),
-            col(Report.status) == bindparam("status", type_=String),
-        ),
+        or_(bindparam("tool", type_=String).is_(None), col(Report.tool) == bindparam("tool", type_=String)),
+        or_(bindparam("status", type_=String).is_(None), col(Report.status) == bindparam("status", type_=String)),
     )
     .order_by(col(Report.id))
     .limit(bindparam("limit")),
@@ -127,13 +110,9 @@ def add_report(tx: Transaction, caller: Caller, body: NewReport) -> Report:
     """
     tool, now = catalogue_queries.require(tx, body.id), values.now()
     _check_quota(tx, caller, now)
-    if any(
-        row.status == "open" for row in tx.all(_THEIRS, tool=tool.id, reporter=caller.principal)
-    ):
+    if any(row.status == "open" for row in tx.all(_THEIRS, tool=tool.id, reporter=caller.principal)):
         raise Conflict("You have reported this tool already.", error="already_reported")
-    proofs = (
-        accounts_queries.proven_identities(tx, caller.client_id) if caller.level >= _PROVEN else []
-    )
+    proofs = accounts_queries.proven_identities(tx, caller.client_id) if caller.level >= _PROVEN else []
     voice, weight = reporter_voice(caller.principal, proofs, vetted=caller.level >= _VETTED_LEVEL)
     if tx.one(_DISMISSED, tool=tool.id, voice=voice):
         weight = 0  # a moderator has dismissed a report of this voice
@@ -154,20 +133,14 @@ def add_report(tx: Transaction, caller: Caller, body: NewReport) -> Report:
     return row
 
 
-def list_reports(
-    tx: Transaction, *, tool: str | None, status: str | None, limit: int
-) -> list[Report]:
+def list_reports(tx: Transaction, *, tool: str | None, status: str | None, limit: int) -> list[Report]:
     """Reports for a moderator, oldest first."""
     return tx.all(_LIST, tool=tool, status=status, limit=limit)
 
 
-def quarantine(
-    tx: Transaction, key: str, *, message: str = "", actor: str = OPERATOR
-) -> CatalogueTool:
+def quarantine(tx: Transaction, key: str, *, message: str = "", actor: str = OPERATOR) -> CatalogueTool:
     """Hide a tool until a moderator releases or deletes it; 404, 409, 410."""
-    return _change_status(
-        tx, key, "quarantined", message=message or _QUARANTINE_MESSAGE, actor=actor
-    )
+    return _change_status(tx, key, "quarantined", message=message or _QUARANTINE_MESSAGE, actor=actor)
 
 
 def release(tx: Transaction, key: str, *, actor: str = OPERATOR) -> CatalogueTool:
@@ -212,9 +185,7 @@ def _change_status(
 ) -> CatalogueTool:
     before = catalogue_queries.require(tx, key)
     after = catalogue_queries.withdraw(tx, before.id, status, message=message, actor=actor)
-    event = {"quarantined": "tool.quarantined", "active": "tool.released"}.get(
-        status, "tool.deleted"
-    )
+    event = {"quarantined": "tool.quarantined", "active": "tool.released"}.get(status, "tool.deleted")
     was, now = digest(before.document.decode()), digest(after.document.decode())
     audit.record(tx, event, before.id, actor=actor, before=was, after=now)
     return after

@@ -6,27 +6,13 @@ from pydantic import AfterValidator, ConfigDict, Field, model_validator
 from typing_extensions import TypedDict
 
 from negotiator.agents.schemas import VERIFIED_EMAIL, AgentName
-from negotiator.directory.claimed_identity import (
-    LONGEST_IDENTITY,
-    ClaimedIdentity,
-    is_did,
-    is_mailbox,
-)
-from negotiator.schema import (
-    Lenient,
-    Strict,
-    example_schema,
-    member_error,
-    missing_members,
-    requires_non_null,
-)
+from negotiator.directory.claimed_identity import LONGEST_IDENTITY, ClaimedIdentity, is_did, is_mailbox
+from negotiator.schema import Lenient, Strict, example_schema, member_error, missing_members, requires_non_null
 from negotiator.scopes import CATEGORIES_READ, TOOLS_READ
 from negotiator.values import Truth, Whole
 
 LONGEST_OVERLAP: Final = 604_800
-Overlap = Annotated[
-    Whole, Field(ge=0, le=LONGEST_OVERLAP, description="How long the old key still works, seconds.")
-]
+Overlap = Annotated[Whole, Field(ge=0, le=LONGEST_OVERLAP, description="How long the old key still works, seconds.")]
 
 
 def _printable(text: str) -> str:
@@ -42,9 +28,7 @@ def _mailbox(text: str) -> str:
     return email
 
 
-IdentityValue = Annotated[
-    str, Field(min_length=1, max_length=LONGEST_IDENTITY), AfterValidator(_printable)
-]
+IdentityValue = Annotated[str, Field(min_length=1, max_length=LONGEST_IDENTITY), AfterValidator(_printable)]
 MailboxAddress = Annotated[str, Field(max_length=254), AfterValidator(_mailbox)]
 RequestedScope = Annotated[str, Field(max_length=100)]
 
@@ -77,9 +61,7 @@ class RegisterDirectoryAgent(Lenient):
     identity_type: Literal["did", "agent_id", "email", "identity_assertion"] | None = Field(
         None, description="What kind of identity the agent claims."
     )
-    type: Literal["identity_assertion"] | None = Field(
-        None, description="The name of identity_type in auth.md."
-    )
+    type: Literal["identity_assertion"] | None = Field(None, description="The name of identity_type in auth.md.")
     identity_value: IdentityValue | None = Field(None, description="The identity of that type.")
     contact_email: MailboxAddress | None = Field(
         None, description="An address of a person to contact; not verified and never shown."
@@ -90,23 +72,17 @@ class RegisterDirectoryAgent(Lenient):
     assertion_type: Literal["verified_email"] | None = Field(
         None, description=f"`{VERIFIED_EMAIL}`, with identity_assertion."
     )
-    assertion: IdentityValue | None = Field(
-        None, description="An e-mail address, with identity_assertion."
-    )
+    assertion: IdentityValue | None = Field(None, description="An e-mail address, with identity_assertion.")
 
     @model_validator(mode="after")
     def _is_whole(self) -> Self:
         if self.type and self.identity_type not in (None, self.type):
-            raise member_error(
-                "type", "Says something else than identity_type; send one of the two"
-            )
+            raise member_error("type", "Says something else than identity_type; send one of the two")
         if not self.identity_type and not self.type:
             raise missing_members("identity_type")
         if self._is_assertion:
             if not self.assertion_type or not self.assertion:
-                raise missing_members(
-                    *(name for name in ("assertion_type", "assertion") if not getattr(self, name))
-                )
+                raise missing_members(*(name for name in ("assertion_type", "assertion") if not getattr(self, name)))
         elif not self.agent_name:
             raise missing_members("agent_name")
         elif not self.identity_value:
@@ -149,15 +125,11 @@ class VerifyIdentity(Strict):
     """The body of `POST /api/auth/verify`."""
 
     model_config = ConfigDict(
-        json_schema_extra=example_schema(
-            {"challenge_id": "chl_01jd3v9q1wz0b6x5y8c7e2k4mn", "proof": "12345678"}
-        )
+        json_schema_extra=example_schema({"challenge_id": "chl_01jd3v9q1wz0b6x5y8c7e2k4mn", "proof": "12345678"})
     )
 
     challenge_id: str = Field(max_length=100, description="The id of the challenge.")
-    proof: str = Field(
-        min_length=1, max_length=8192, description="The signed statement, or the code of the mail."
-    )
+    proof: str = Field(min_length=1, max_length=8192, description="The signed statement, or the code of the mail.")
     rotate: Truth = Field(False, description="Also issue a new key; the present one ends at once.")
 
 
@@ -172,9 +144,7 @@ class RotateKey(Strict):
 class RevokeCredential(Lenient):
     """The body of `POST /api/auth/revoke` (RFC 7009 §2.1)."""
 
-    model_config = ConfigDict(
-        json_schema_extra=example_schema({"token": "<API_KEY>", "token_type_hint": "api_key"})
-    )
+    model_config = ConfigDict(json_schema_extra=example_schema({"token": "<API_KEY>", "token_type_hint": "api_key"}))
 
     token: str = Field(min_length=1, description="The key or token to revoke.")
     token_type_hint: Any = Field(None, description="`api_key` or another word; ignored.")

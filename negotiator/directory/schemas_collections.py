@@ -12,19 +12,11 @@ from negotiator.values import Origin, Whole
 
 MOST_ITEMS = 500
 Visibility = Literal["private", "unlisted", "public"]
-CollectionName = Annotated[
-    LineText, Field(min_length=1, max_length=100, description="The collection's name.")
-]
-CollectionDescription = Annotated[
-    ProseText, Field(max_length=2000, description="What the collection is for.")
-]
+CollectionName = Annotated[LineText, Field(min_length=1, max_length=100, description="The collection's name.")]
+CollectionDescription = Annotated[ProseText, Field(max_length=2000, description="What the collection is for.")]
 EntryNote = Annotated[ProseText, Field(max_length=500, description="Your note on the tool.")]
-ToolIdOrSlug = Annotated[
-    str, Field(min_length=1, max_length=100, description="The tool's id, tool_….")
-]
-_POSITION = Field(
-    None, ge=0, description="Its position from 0; past the end means last. Default: last."
-)
+ToolIdOrSlug = Annotated[str, Field(min_length=1, max_length=100, description="The tool's id, tool_….")]
+_POSITION = Field(None, ge=0, description="Its position from 0; past the end means last. Default: last.")
 _EXAMPLE: dict[str, Any] = {
     "name": "Databases to try",
     "description": "For the spring project.",
@@ -83,8 +75,7 @@ class EditCollection(MergePatch, CollectionId):
     visibility: Any = None
     items: Any = None
     share_url: Annotated[Any, WithJsonSchema({"type": "null"})] = Field(
-        None,
-        description="Only null, which revokes the link. Setting `visibility` creates a new one.",
+        None, description="Only null, which revokes the link. Setting `visibility` creates a new one."
     )
 
 

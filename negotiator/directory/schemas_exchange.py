@@ -15,9 +15,7 @@ class ListServers(ListingQuery):
     """The parameters of the registry (MCP registry API v0.1)."""
 
     search: SearchText | None = None
-    version: Annotated[str, Field(max_length=100)] | None = Field(
-        None, description="`latest`, or an exact version."
-    )
+    version: Annotated[str, Field(max_length=100)] | None = Field(None, description="`latest`, or an exact version.")
     updated_since: MomentText | None = None
     include_deleted: bool = False
     limit: int = Field(30, ge=1, le=100)

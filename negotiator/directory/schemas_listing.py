@@ -38,9 +38,7 @@ FacetName = Literal[
     "status",
 ]
 SearchText = Annotated[ProseText, Field(max_length=256)]
-FilterValues = Annotated[
-    tuple[Annotated[LineText, Field(max_length=100)], ...], Field(max_length=20)
-]
+FilterValues = Annotated[tuple[Annotated[LineText, Field(max_length=100)], ...], Field(max_length=20)]
 FILTERS: Final = (
     *("category", "subcategory", "tag", "kind", "interface", "auth", "pricing", "licence"),
     *("open_source", "verified", "publisher", "status"),
@@ -70,25 +68,15 @@ class ListTools(ListingQuery):
     query: SearchText | None = Field(None, description="Free text; at most 16 words count.")
     q: SearchText | None = Field(None, description="The same as `query`.")
     search: SearchText | None = Field(None, description="The same as `query`.")
-    category: Annotated[tuple[CategorySlug, ...], Field(max_length=20)] = Field(
-        (), description="Category slugs."
-    )
+    category: Annotated[tuple[CategorySlug, ...], Field(max_length=20)] = Field((), description="Category slugs.")
     subcategory: Annotated[tuple[SubcategorySlug, ...], Field(max_length=20)] = Field(
         (), description="Subcategory slugs; they are unique over all categories."
     )
     tag: Annotated[tuple[Tag, ...], Field(max_length=20)] = Field((), description="Tags.")
-    kind: Annotated[tuple[ToolKind, ...], Field(max_length=20)] = Field(
-        (), description="What the tool is."
-    )
-    interface: Annotated[tuple[InterfaceType, ...], Field(max_length=20)] = Field(
-        (), description="How it is called."
-    )
-    auth: Annotated[tuple[AuthType, ...], Field(max_length=20)] = Field(
-        (), description="How callers authenticate."
-    )
-    pricing: Annotated[tuple[PricingModel, ...], Field(max_length=20)] = Field(
-        (), description="How it is priced."
-    )
+    kind: Annotated[tuple[ToolKind, ...], Field(max_length=20)] = Field((), description="What the tool is.")
+    interface: Annotated[tuple[InterfaceType, ...], Field(max_length=20)] = Field((), description="How it is called.")
+    auth: Annotated[tuple[AuthType, ...], Field(max_length=20)] = Field((), description="How callers authenticate.")
+    pricing: Annotated[tuple[PricingModel, ...], Field(max_length=20)] = Field((), description="How it is priced.")
     licence: FilterValues = Field((), description="SPDX identifiers as the records have them.")
     open_source: bool | None = Field(None, description="Whether its source is open.")
     verified: bool | None = Field(None, description="Whether the publisher is verified.")
@@ -111,9 +99,7 @@ class ListTools(ListingQuery):
     limit: int = Field(20, ge=1, le=100, description="How many at most.")
     cursor: Cursor = None
 
-    model_config = Strict.model_config | {
-        "json_schema_extra": example_schema({"query": "vector database"})
-    }
+    model_config = Strict.model_config | {"json_schema_extra": example_schema({"query": "vector database"})}
 
     @model_validator(mode="after")
     def _agree(self) -> Self:
@@ -132,9 +118,7 @@ class ListTools(ListingQuery):
     @property
     def identity(self) -> dict[str, Any]:
         """The parameters that define the list, without those that only select a page."""
-        same = self.model_dump(
-            exclude={"q", "search", "query", "cursor", "limit", "facets"}, exclude_defaults=True
-        )
+        same = self.model_dump(exclude={"q", "search", "query", "cursor", "limit", "facets"}, exclude_defaults=True)
         return {**same, "query": self.text}
 
 

@@ -8,9 +8,7 @@ from typing_extensions import TypedDict
 from negotiator.directory.record_text import ProseText
 from negotiator.schema import Strict, example_schema
 
-ReportReason = Literal[
-    "broken_link", "duplicate", "malware", "misleading_name", "not_ai_tool", "policy", "spam"
-]
+ReportReason = Literal["broken_link", "duplicate", "malware", "misleading_name", "not_ai_tool", "policy", "spam"]
 
 
 class NewReport(Strict):
@@ -20,9 +18,7 @@ class NewReport(Strict):
 
     id: str = Field(max_length=100, description="The tool's id, tool_…, or its slug.")
     reason: ReportReason
-    details: Annotated[ProseText, Field(max_length=1000)] = Field(
-        "", description="Shown to moderators only."
-    )
+    details: Annotated[ProseText, Field(max_length=1000)] = Field("", description="Shown to moderators only.")
 
 
 class ReportView(TypedDict):

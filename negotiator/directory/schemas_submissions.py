@@ -11,18 +11,9 @@ from negotiator.http.cursors import Cursor
 from negotiator.schema import MergePatch, Strict, any_of_schemas, example_schema, requires_non_null
 from negotiator.values import Origin
 
-SubmissionStatus = Literal[
-    "pending", "approved", "rejected", "changes_requested", "withdrawn", "expired"
-]
+SubmissionStatus = Literal["pending", "approved", "rejected", "changes_requested", "withdrawn", "expired"]
 RejectionReason = Literal[
-    "duplicate",
-    "spam",
-    "broken_link",
-    "misleading_name",
-    "insufficient_detail",
-    "policy",
-    "malware",
-    "not_ai_tool",
+    "duplicate", "spam", "broken_link", "misleading_name", "insufficient_detail", "policy", "malware", "not_ai_tool"
 ]
 SUBMISSION_STATUSES: Final[tuple[str, ...]] = get_args(SubmissionStatus)
 REJECTION_REASONS: Final[tuple[str, ...]] = get_args(RejectionReason)
@@ -39,10 +30,7 @@ _FINDABLE: Final = any_of_schemas(
     requires_non_null("homepage_url"),
     requires_non_null("repository"),
     {"required": ["packages"], "properties": {"packages": {"minItems": 1}}},
-    {
-        "required": ["interfaces"],
-        "properties": {"interfaces": {"contains": requires_non_null("url")}},
-    },
+    {"required": ["interfaces"], "properties": {"interfaces": {"contains": requires_non_null("url")}}},
 )
 """A new tool needs a homepage, a repository, a package or an endpoint."""
 
@@ -112,9 +100,7 @@ class SubmittedToolPath(Strict):
 class EditTool(DraftPatch):
     """A change to a tool. An empty one claims the tool for its verified publisher."""
 
-    model_config = ConfigDict(
-        json_schema_extra=example_schema({"summary": "Search over your own notes"})
-    )
+    model_config = ConfigDict(json_schema_extra=example_schema({"summary": "Search over your own notes"}))
 
     id: str = Field(max_length=100, description="The tool's id, tool_…, or its slug.")
 

@@ -24,18 +24,12 @@ BATCH: Final = 250
 """Tools whose rows are put in one transaction."""
 _SEPARATOR: Final = "\x1f"
 _TYPES: Final[Mapping[str, Any]] = {
-    **dict.fromkeys(
-        ("words", "filters", "key", "model", "after", "field", "sound", "prefix", "query"), String
-    ),
+    **dict.fromkeys(("words", "filters", "key", "model", "after", "field", "sound", "prefix", "query"), String),
     **dict.fromkeys(("since", "value", "seq"), BigInteger),
-    **dict.fromkeys(
-        ("limit", "form", "least", "longest", "letters", "edits", "share", "place"), Integer
-    ),
+    **dict.fromkeys(("limit", "form", "least", "longest", "letters", "edits", "share", "place"), Integer),
     **dict.fromkeys(("rank", "threshold"), Float(53)),
     **dict.fromkeys(("also", "besides", "statuses", "ids", "queries", "names"), ARRAY(String)),
-    **dict.fromkeys(
-        ("stati", "facets", "terms", "fields", "known", "sounds", "vectors"), ARRAY(String)
-    ),
+    **dict.fromkeys(("stati", "facets", "terms", "fields", "known", "sounds", "vectors"), ARRAY(String)),
     **dict.fromkeys(("seqs", "saves", "proven", "created", "updated"), ARRAY(BigInteger)),
     **dict.fromkeys(("masks",), ARRAY(Integer)),
     **dict.fromkeys(("factors",), ARRAY(Float(53))),
@@ -160,10 +154,7 @@ _FACET_ROWS: Final = """
     where place <= :limit order by name, place
 """
 _FACETS, _ESTIMATED_FACETS = (
-    Query(
-        _statement(_FACET_ROWS.format(times=times, scope=scope)),
-        lambda row: (str(row[0]), str(row[1]), int(row[2])),
-    )
+    Query(_statement(_FACET_ROWS.format(times=times, scope=scope)), lambda row: (str(row[0]), str(row[1]), int(row[2])))
     for times, scope in ((1, _SCOPE), (_TOOLS_PER_SAMPLE, _SAMPLED))
 )
 _TERM_USES = Query(
@@ -187,8 +178,7 @@ _NAMED = Query(
     lambda row: str(row[0]),
 )
 _NAMES = Query(
-    _statement("select name from tool_search where terms @@ cast(:query as tsquery)"),
-    lambda row: str(row[0]),
+    _statement("select name from tool_search where terms @@ cast(:query as tsquery)"), lambda row: str(row[0])
 )
 _NEAR_WORDS = Query(
     # An error changes at most two letters of the set that a word has.
@@ -241,10 +231,7 @@ _RANKED_ROWS: Final = f"""
     ) s {{vectors}}
 """  # noqa: S608  the text above
 _RANKED, _RANKED_WITH_LIKENESS = (
-    Query(
-        _statement(_RANKED_ROWS.format(**likeness)),
-        lambda row: (float(row[7]), FoundToolRow(*row[:7])),
-    )
+    Query(_statement(_RANKED_ROWS.format(**likeness)), lambda row: (float(row[7]), FoundToolRow(*row[:7])))
     for likeness in (_WITHOUT_LIKENESS, _WITH_LIKENESS)
 )
 _NEAREST_ROWS: Final = f"""
@@ -253,10 +240,7 @@ _NEAREST_ROWS: Final = f"""
     order by {{distance}} limit :limit
 """  # noqa: S608  the text above
 _NEAREST, _NEARLY_NEAREST = (
-    Query(
-        _statement(_NEAREST_ROWS.format(distance=distance)),
-        lambda row: (str(row[0]), max(0.0, float(row[1]))),
-    )
+    Query(_statement(_NEAREST_ROWS.format(distance=distance)), lambda row: (str(row[0]), max(0.0, float(row[1]))))
     for distance in (
         "v.embedding <=> cast(cast(:vector as real[]) as halfvec), s.tool",
         # As the index `ix_tool_vectors_embedding` has it.
@@ -272,9 +256,7 @@ _WAITING = Query(
     lambda row: (str(row[0]), bytes(row[1])),
 )
 _WAIT = Query(
-    text(
-        "select (select count(*) from tool_search where waits), (select count(*) from tool_search)"
-    ),
+    text("select (select count(*) from tool_search where waits), (select count(*) from tool_search)"),
     lambda row: (int(row[0]), int(row[1])),
 )
 _PUT_VECTORS = Statement(
@@ -452,12 +434,7 @@ def count(tx: Transaction, scope: RowScope, *, is_estimate: bool = False) -> int
 
 
 def facet_counts(
-    tx: Transaction,
-    scope: RowScope,
-    facets: Sequence[str],
-    most: int,
-    *,
-    is_estimate: bool = False,
+    tx: Transaction, scope: RowScope, facets: Sequence[str], most: int, *, is_estimate: bool = False
 ) -> dict[str, list[tuple[str, int]]]:
     """Of each facet the most frequent values with their counts, or with 64 times those in the sample; ties in
     alphabetical order.
@@ -470,9 +447,7 @@ def facet_counts(
     return found
 
 
-def term_uses(
-    tx: Transaction, queries: Sequence[str], statuses: Sequence[str]
-) -> dict[str, TermUse]:
+def term_uses(tx: Transaction, queries: Sequence[str], statuses: Sequence[str]) -> dict[str, TermUse]:
     """Of each of these `tsquery`s how many tools of these statuses match it; those that no tool matches are missing."""
     return dict(tx.all(_TERM_USES, queries=queries, statuses=statuses))
 
@@ -487,9 +462,7 @@ def names(tx: Transaction, query: str) -> list[str]:
     return tx.all(_NAMES, query=query)
 
 
-def near_words(
-    tx: Transaction, field: str, word: str, *, sound: str, letters: int, edits: int
-) -> list[str]:
+def near_words(tx: Transaction, field: str, word: str, *, sound: str, letters: int, edits: int) -> list[str]:
     """Every known word within so many errors of a word, those that sound alike, and some others."""
     return tx.all(
         _NEAR_WORDS,
@@ -502,9 +475,7 @@ def near_words(
     )
 
 
-def read(
-    tx: Transaction, ids: Sequence[str], *, model: str, vector: Sequence[float] | None
-) -> list[FoundToolRow]:
+def read(tx: Transaction, ids: Sequence[str], *, model: str, vector: Sequence[float] | None) -> list[FoundToolRow]:
     """The rows of these tools, in no order, with their cosines with a vector of this model."""
     if vector is None:
         return tx.all(_READ, ids=ids)
@@ -512,13 +483,7 @@ def read(
 
 
 def nearest(
-    tx: Transaction,
-    scope: RowScope,
-    vector: Sequence[float],
-    *,
-    model: str,
-    limit: int,
-    is_exact: bool,
+    tx: Transaction, scope: RowScope, vector: Sequence[float], *, model: str, limit: int, is_exact: bool
 ) -> list[tuple[str, float]]:
     """The tools in scope closest to a vector in half precision, and their cosines, at least 0; unless `is_exact`, by an
     index that misses some.
@@ -527,9 +492,7 @@ def nearest(
     return tx.all(query, model=model, vector=vector, limit=limit, **scope.values)
 
 
-def in_order(
-    tx: Transaction, scope: RowScope, sort: str, *, after: tuple[Any, str] | None, limit: int
-) -> list[_PLACE]:
+def in_order(tx: Transaction, scope: RowScope, sort: str, *, after: tuple[Any, str] | None, limit: int) -> list[_PLACE]:
     """The tools in scope in an order, with what they are ordered by, after such a position."""
     value, key = after or (None, None)
     named = {"prefix" if sort == "name" else "value": value}
@@ -588,9 +551,7 @@ def count_waiting(tx: Transaction) -> tuple[int, int]:
     return tx.one(_WAIT) or (0, 0)
 
 
-def put_vectors(
-    tx: Transaction, model: str, vectors: Sequence[tuple[str, bytes, Sequence[float]]]
-) -> None:
+def put_vectors(tx: Transaction, model: str, vectors: Sequence[tuple[str, bytes, Sequence[float]]]) -> None:
     """Store the vectors of tools, each with the digest of its texts."""
     ids, digests = [tool for tool, _, _ in vectors], [digest for _, digest, _ in vectors]
     written = [str(list(vector)) for _, _, vector in vectors]

@@ -30,10 +30,7 @@ def _entry(row: Sequence[Any]) -> tuple[str, str]:
     return str(row[0]), values.timestamp(row[1])
 
 
-_COUNT = Query(
-    select(func.count()).select_from(ToolRow).where(_SHOWN),
-    lambda row: int(row[0]),
-)
+_COUNT = Query(select(func.count()).select_from(ToolRow).where(_SHOWN), lambda row: int(row[0]))
 _PART = Query(
     select(ToolRow.slug, ToolRow.updated_at)
     .where(_SHOWN)
@@ -61,9 +58,7 @@ class Sitemaps:
     async def index(self, request: Request) -> Response:
         """The index of all sitemap files."""
         count = await self.lagging.scan(lambda tx: tx.one(_COUNT)) or 0
-        parts = [
-            TOOLS_SITEMAP.format(part=part + 1) for part in range(-(-count // TOOLS_PER_SITEMAP))
-        ]
+        parts = [TOOLS_SITEMAP.format(part=part + 1) for part in range(-(-count // TOOLS_PER_SITEMAP))]
         listed = [(f"{self.site.base}{path}", None) for path in (PAGES_SITEMAP, *parts)]
         return document_response(request, SITEMAP_TYPE, sitemap_index(listed).encode(), {})
 
@@ -82,9 +77,7 @@ class Sitemaps:
         found = await self.lagging.scan(lambda tx: tx.all(_PART, skipped=skipped))
         if not found:
             return _missing()
-        listed = [
-            (f"{self.site.base}{catalogue_pages.TOOLS_PAGE_PATH}/{slug}", at) for slug, at in found
-        ]
+        listed = [(f"{self.site.base}{catalogue_pages.TOOLS_PAGE_PATH}/{slug}", at) for slug, at in found]
         return document_response(request, SITEMAP_TYPE, url_set(listed).encode(), {})
 
 

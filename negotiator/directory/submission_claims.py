@@ -64,10 +64,7 @@ class SubmissionClaims:
     async def request(self, call: Call[SubmissionId]) -> dict[str, Any]:
         """The file to publish, the same for the same caller and submission."""
         row, draft = await self._open(call)
-        return {
-            "submission_id": row.id,
-            **self.files.describe(call.caller, row.id, provable_host(draft)),
-        }
+        return {"submission_id": row.id, **self.files.describe(call.caller, row.id, provable_host(draft))}
 
     async def complete(self, call: Call[SubmissionId]) -> dict[str, Any]:
         """403 `claim_not_proven` while the file does not have the value."""

@@ -68,9 +68,7 @@ def require_new(tx: Transaction, draft: ToolDraft, *, of: str = "") -> None:
 
 def duplicate_conflict(existing: dict[str, Any]) -> Conflict:
     """The 409 for a duplicate; `existing` refers to the original."""
-    return Conflict(
-        "The directory has this already.", error="duplicate", members={"existing": existing}
-    )
+    return Conflict("The directory has this already.", error="duplicate", members={"existing": existing})
 
 
 def reference_of(row: Submission) -> dict[str, Any]:
@@ -78,9 +76,7 @@ def reference_of(row: Submission) -> dict[str, Any]:
     return {"submission": row.id, "status": row.status}
 
 
-def record_of(
-    tx: Transaction, row: Submission, draft: ToolDraft, *, proofs: Sequence[OwnershipProof]
-) -> ToolRecord:
+def record_of(tx: Transaction, row: Submission, draft: ToolDraft, *, proofs: Sequence[OwnershipProof]) -> ToolRecord:
     """The record to store: the draft, its evidence, and its publisher, verified if the submitter owns the tool."""
     ownership = tool_ownership.find_ownership(proofs, draft)
     method: EvidenceMethod = "owner" if ownership else "submission"
@@ -95,10 +91,7 @@ def record_of(
     changed = sorted(orjson.loads(row.proposed)) or ["publisher"]
     lines = [
         *(line for line in current.evidence if line.field not in changed),
-        *(
-            FieldEvidence(field=name, source=source, checked_at=moment, method=method)
-            for name in changed
-        ),
+        *(FieldEvidence(field=name, source=source, checked_at=moment, method=method) for name in changed),
     ]
     return ToolRecord.model_validate(
         {
@@ -115,17 +108,12 @@ def digest(document: bytes) -> str | None:
     return hashlib.sha256(document).hexdigest() if document else None
 
 
-def _publisher(
-    draft: ToolDraft, ownership: ToolOwnership | None, current: ToolView | None
-) -> ProvenPublisher | None:
+def _publisher(draft: ToolDraft, ownership: ToolOwnership | None, current: ToolView | None) -> ProvenPublisher | None:
     """The claimed publisher, verified if proven now, or before and nothing relevant has changed."""
     claimed = draft.publisher
     if ownership:
         return ProvenPublisher(
-            name=claimed.name if claimed else None,
-            domain=ownership.domain,
-            verified=True,
-            method=ownership.method,
+            name=claimed.name if claimed else None, domain=ownership.domain, verified=True, method=ownership.method
         )
     if claimed is None:
         return None

@@ -30,44 +30,29 @@ _by_id = col(Submission.id) == bindparam("submission")
 _is_open = or_(*(col(Submission.status) == state for state in OPEN_STATUSES))
 _ADD = Statement(insertion(Submission))
 _FIND = Query(select(Submission).where(_by_id), entity(Submission))
-_MINE = Query(
-    select(Submission).where(_by_id, col(Submission.owner) == bindparam("owner")),
-    entity(Submission),
-)
-_any_or = or_(
-    bindparam("status", type_=String).is_(None),
-    col(Submission.status) == bindparam("status", type_=String),
-)
+_MINE = Query(select(Submission).where(_by_id, col(Submission.owner) == bindparam("owner")), entity(Submission))
+_any_or = or_(bindparam("status", type_=String).is_(None), col(Submission.status) == bindparam("status", type_=String))
 _PAGE = Query(
     select(Submission)
-    .where(
-        col(Submission.owner) == bindparam("owner"),
-        col(Submission.id) < bindparam("before"),
-        _any_or,
-    )
+    .where(col(Submission.owner) == bindparam("owner"), col(Submission.id) < bindparam("before"), _any_or)
     .order_by(col(Submission.id).desc())
     .limit(bindparam("limit")),
     entity(Submission),
 )
 _QUEUE = Query(
-    select(Submission).where(_any_or).order_by(col(Submission.id)).limit(bindparam("limit")),
-    entity(Submission),
+    select(Submission).where(_any_or).order_by(col(Submission.id)).limit(bindparam("limit")), entity(Submission)
 )
 _APPROVED = Query(
-    select(Submission).where(
-        col(Submission.tool) == bindparam("tool"), col(Submission.status) == "approved"
-    ),
+    select(Submission).where(col(Submission.tool) == bindparam("tool"), col(Submission.status) == "approved"),
     entity(Submission),
 )
 _OPEN_COUNT = Query(
-    select(func.count()).where(col(Submission.owner) == bindparam("owner"), _is_open),
-    lambda row: int(row[0]),
+    select(func.count()).where(col(Submission.owner) == bindparam("owner"), _is_open), lambda row: int(row[0])
 )
 _SINCE = Query(
     select(col(Submission.created_at))
     .where(
-        col(Submission.owner) == bindparam("owner"),
-        col(Submission.created_at) > bindparam("since", type_=BigInteger),
+        col(Submission.owner) == bindparam("owner"), col(Submission.created_at) > bindparam("since", type_=BigInteger)
     )
     .order_by(col(Submission.created_at)),
     lambda row: int(row[0]),
@@ -90,10 +75,7 @@ _DUE = Query(
 )
 _WITHDRAWN = Query(
     select(col(Submission.id))
-    .where(
-        col(Submission.status) == "withdrawn",
-        col(Submission.updated_at) <= bindparam("before", type_=BigInteger),
-    )
+    .where(col(Submission.status) == "withdrawn", col(Submission.updated_at) <= bindparam("before", type_=BigInteger))
     .order_by(col(Submission.id))
     .limit(bindparam("limit")),
     lambda row: str(row[0]),
@@ -101,23 +83,16 @@ _WITHDRAWN = Query(
 _ASKING = Query(
     select(Submission)
     .join(SubmissionKey, col(SubmissionKey.submission) == col(Submission.id))
-    .where(
-        col(SubmissionKey.kind) == bindparam("kind"),
-        col(SubmissionKey.value) == bindparam("value"),
-    )
+    .where(col(SubmissionKey.kind) == bindparam("kind"), col(SubmissionKey.value) == bindparam("value"))
     .order_by(col(Submission.id)),
     entity(Submission),
 )
 _ADD_KEY = Statement(insertion(SubmissionKey).on_conflict_do_nothing())
-_DROP_KEYS = Statement(
-    delete(SubmissionKey).where(col(SubmissionKey.submission) == bindparam("submission"))
-)
+_DROP_KEYS = Statement(delete(SubmissionKey).where(col(SubmissionKey.submission) == bindparam("submission")))
 _SAVE = Statement(
     update(Submission)
     .where(_by_id)
-    .values(
-        {name: bindparam(f"new_{name}", type_=table(Submission).c[name].type) for name in _CHANGING}
-    )
+    .values({name: bindparam(f"new_{name}", type_=table(Submission).c[name].type) for name in _CHANGING})
 )
 
 
@@ -126,21 +101,15 @@ def find(tx: Transaction, submission: str) -> Submission:
     return _require(tx.one(_FIND, submission=submission))
 
 
-def find_own(
-    tx: Transaction, owner: str, submission: str, *, expected: int | None = None
-) -> Submission:
+def find_own(tx: Transaction, owner: str, submission: str, *, expected: int | None = None) -> Submission:
     """The principal's submission; 404, 412."""
     row = _require(tx.one(_MINE, submission=submission, owner=owner))
     if expected is not None and expected != row.revision:
-        raise PreconditionFailed(
-            "The submission has changed since that revision.", members={"revision": row.revision}
-        )
+        raise PreconditionFailed("The submission has changed since that revision.", members={"revision": row.revision})
     return row
 
 
-def page(
-    tx: Transaction, owner: str, *, status: str | None, before: str | None, limit: int
-) -> list[Submission]:
+def page(tx: Transaction, owner: str, *, status: str | None, before: str | None, limit: int) -> list[Submission]:
     """Up to `limit` + 1 of the principal's submissions older than `before`, newest first."""
     return tx.all(_PAGE, owner=owner, status=status, before=before or _LAST, limit=limit + 1)
 
@@ -205,12 +174,7 @@ def replace_keys(tx: Transaction, submission: str, keys: Sequence[CanonicalKey])
 def save(tx: Transaction, row: Submission, **changes: Any) -> Submission:
     """Store the next revision of a submission; a closed one claims no keys and does not expire."""
     now = values.now()
-    after: dict[str, Any] = {
-        **row.model_dump(),
-        **changes,
-        "revision": row.revision + 1,
-        "updated_at": now,
-    }
+    after: dict[str, Any] = {**row.model_dump(), **changes, "revision": row.revision + 1, "updated_at": now}
     after["expires_at"] = now + SUBMISSION_LIFETIME if after["status"] in OPEN_STATUSES else None
     if after["status"] not in OPEN_STATUSES:
         tx.run(_DROP_KEYS, submission=row.id)

@@ -208,9 +208,7 @@ class Submissions:
         screening = await self.name_index.see(draft)
 
         def unit(tx: Transaction) -> dict[str, Any]:
-            return self._view(
-                tx, submissions_transitions.propose(tx, call.caller, draft, screening)
-            )
+            return self._view(tx, submissions_transitions.propose(tx, call.caller, draft, screening))
 
         return self._accepted(await self.store.write(call.once(unit)))
 
@@ -218,10 +216,7 @@ class Submissions:
         """What the documents at an address state; each fetch counts against a budget of the caller's."""
         url = call.input.url
         draft, sources = await self.reader.read(url, call.caller.principal)
-        told = [
-            {"what": each.what, "url": each.url, "states": sorted(each.found or ())}
-            for each in sources
-        ]
+        told = [{"what": each.what, "url": each.url, "states": sorted(each.found or ())} for each in sources]
         return {"url": url, "draft": draft, "sources": told}
 
     async def request(self, call: Call[EditTool]) -> Answer:
@@ -229,9 +224,7 @@ class Submissions:
         call.require_condition()
         key, patch = call.input.id, call.input.patch
         tool = await self.store.read(lambda tx: catalogue_queries.require(tx, key))
-        screening = await self.name_index.see(
-            submissions_drafts.patched_draft(tool.view, patch), besides=tool.id
-        )
+        screening = await self.name_index.see(submissions_drafts.patched_draft(tool.view, patch), besides=tool.id)
 
         def unit(tx: Transaction) -> dict[str, Any]:
             tool = catalogue_queries.require(tx, key)
@@ -245,9 +238,7 @@ class Submissions:
         """Delete a tool for its verified publisher."""
         expected = call.expected
         await self.store.write(
-            lambda tx: submissions_transitions.take_down(
-                tx, call.caller, call.input.id, expected=expected
-            )
+            lambda tx: submissions_transitions.take_down(tx, call.caller, call.input.id, expected=expected)
         )
         return Answer(None, 204)
 
@@ -258,9 +249,7 @@ class Submissions:
         before = self.cursors.open(body.cursor, *bound) if body.cursor else None
 
         def unit(tx: Transaction) -> dict[str, Any]:
-            found = submissions_queries.page(
-                tx, owner, status=body.status, before=before, limit=body.limit
-            )
+            found = submissions_queries.page(tx, owner, status=body.status, before=before, limit=body.limit)
             shown, cursor = self.cursors.page(found, body.limit, lambda row: row.id, *bound)
             return {"items": [self._view(tx, row) for row in shown], "next_cursor": cursor}
 
@@ -268,9 +257,7 @@ class Submissions:
 
     async def get(self, call: Call[SubmissionId]) -> dict[str, Any]:
         owner, key = call.caller.principal, call.input.id
-        return await self.store.read(
-            lambda tx: self._view(tx, submissions_queries.find_own(tx, owner, key))
-        )
+        return await self.store.read(lambda tx: self._view(tx, submissions_queries.find_own(tx, owner, key)))
 
     async def change(self, call: Call[EditSubmission]) -> dict[str, Any]:
         """Change an open submission."""
@@ -281,18 +268,14 @@ class Submissions:
             row = submissions_queries.find_own(tx, owner, body.id)
             if row.status not in submissions_queries.OPEN_STATUSES:
                 raise Conflict(f"The submission is {row.status}.", error="illegal_transition")
-            return row.tool, submissions_drafts.draft_of(
-                tx, row, submissions_drafts.combined_proposal(row, body.patch)
-            )
+            return row.tool, submissions_drafts.draft_of(tx, row, submissions_drafts.combined_proposal(row, body.patch))
 
         tool, draft = await self.store.read(current_draft)
         screening = await self.name_index.see(draft, besides=tool or "")
 
         def unit(tx: Transaction) -> dict[str, Any]:
             row = submissions_queries.find_own(tx, owner, body.id, expected=call.expected)
-            return self._view(
-                tx, submissions_transitions.change(tx, call.caller, row, body.patch, screening)
-            )
+            return self._view(tx, submissions_transitions.change(tx, call.caller, row, body.patch, screening))
 
         return await self.store.write(unit)
 
@@ -312,9 +295,7 @@ class Submissions:
 
         def unit(tx: Transaction) -> dict[str, Any]:
             row = submissions_queries.find_own(tx, owner, body.id, expected=call.expected)
-            return self._view(
-                tx, submissions_transitions.appeal(tx, call.caller, row, body.message)
-            )
+            return self._view(tx, submissions_transitions.appeal(tx, call.caller, row, body.message))
 
         view: dict[str, Any] = await self.store.write(call.once(unit))
         return view

@@ -38,10 +38,7 @@ _PROVEN: Final = 2
 def require_quota(tx: Transaction, caller: Caller) -> None:
     """Refuse another submission: 409 at five open ones, 429 at ten a day; fifty a day with a proven identity."""
     require_open_quota(tx, caller)
-    now, most = (
-        values.now(),
-        SUBMISSIONS_PER_DAY_PROVEN if caller.level >= _PROVEN else SUBMISSIONS_PER_DAY,
-    )
+    now, most = (values.now(), SUBMISSIONS_PER_DAY_PROVEN if caller.level >= _PROVEN else SUBMISSIONS_PER_DAY)
     made = submissions_queries.created_since(tx, caller.principal, now - values.DAY)
     if len(made) >= most:
         raise TooManyRequests(
@@ -53,10 +50,7 @@ def require_quota(tx: Transaction, caller: Caller) -> None:
 
 def require_open_quota(tx: Transaction, caller: Caller) -> None:
     """Refuse another open submission of an agent without a proven identity."""
-    if (
-        caller.level < _PROVEN
-        and submissions_queries.count_open(tx, caller.principal) >= MOST_OPEN_SUBMISSIONS
-    ):
+    if caller.level < _PROVEN and submissions_queries.count_open(tx, caller.principal) >= MOST_OPEN_SUBMISSIONS:
         raise Conflict(
             f"You have {MOST_OPEN_SUBMISSIONS} open submissions; withdraw one, or prove your identity.",
             error="too_many_open",
@@ -70,18 +64,13 @@ def take_down(tx: Transaction, caller: Caller, key: str, *, expected: int | None
     """
     tool = catalogue_queries.require(tx, key)
     view = tool.view
-    ownership = tool_ownership.find_listed_ownership(
-        accounts_queries.proven_identities(tx, caller.client_id), view
-    )
+    ownership = tool_ownership.find_listed_ownership(accounts_queries.proven_identities(tx, caller.client_id), view)
     if ownership is None:
         raise Forbidden(
-            "Only the verified publisher of the tool may take it down; report it instead.",
-            error="not_owner",
+            "Only the verified publisher of the tool may take it down; report it instead.", error="not_owner"
         )
     if expected is not None and expected != tool.revision:
-        raise PreconditionFailed(
-            "The tool has changed since that revision.", members={"revision": tool.revision}
-        )
+        raise PreconditionFailed("The tool has changed since that revision.", members={"revision": tool.revision})
     removed = catalogue_queries.withdraw(
         tx, tool.id, "deleted", message="Taken down by its publisher.", actor=caller.actor
     )
@@ -101,16 +90,12 @@ _APPEAL_WITHIN: Final = 30 * values.DAY
 _VETTED: Final = 3
 
 
-def propose(
-    tx: Transaction, caller: Caller, draft: ToolDraft, screening: DraftScreening
-) -> Submission:
+def propose(tx: Transaction, caller: Caller, draft: ToolDraft, screening: DraftScreening) -> Submission:
     """Submit a new tool: 409 `duplicate`, 409 and 429 at the quotas. Some submissions are approved at once."""
     require_quota(tx, caller)
     submissions_drafts.require_new(tx, draft)
     keys = keys_of(draft)
-    if own := [
-        row for row in submissions_queries.find_competing(tx, keys) if row.owner == caller.principal
-    ]:
+    if own := [row for row in submissions_queries.find_competing(tx, keys) if row.owner == caller.principal]:
         raise submissions_drafts.duplicate_conflict(submissions_drafts.reference_of(own[0]))
     verdict = _judge(tx, caller, draft, screening)
     document = orjson.dumps(submissions_drafts.draft_json(draft))
@@ -137,11 +122,7 @@ def request_change(
 
 
 def change(
-    tx: Transaction,
-    caller: Caller,
-    row: Submission,
-    patch: dict[str, Any],
-    screening: DraftScreening,
+    tx: Transaction, caller: Caller, row: Submission, patch: dict[str, Any], screening: DraftScreening
 ) -> Submission:
     """Change an open submission and queue it again."""
     _require_status(row, submissions_queries.OPEN_STATUSES, "pending")
@@ -173,19 +154,13 @@ def change(
     return _approve_if_clear(tx, caller, after, verdict)
 
 
-def prove(
-    tx: Transaction, caller: Caller, row: Submission, screening: DraftScreening, host: str
-) -> Submission:
+def prove(tx: Transaction, caller: Caller, row: Submission, screening: DraftScreening, host: str) -> Submission:
     """Note that the submitter of an open submission proved the host by a file, and check it again."""
     _require_status(row, submissions_queries.OPEN_STATUSES, row.status)
     draft = submissions_drafts.draft_of(tx, row, orjson.loads(row.proposed))
     verdict = _judge(tx, caller, draft, screening, proven_host=host)
     after = submissions_queries.save(
-        tx,
-        row,
-        proven_host=host,
-        checks=orjson.dumps(verdict.checks),
-        alike=_similar_tools(verdict),
+        tx, row, proven_host=host, checks=orjson.dumps(verdict.checks), alike=_similar_tools(verdict)
     )
     _audit(tx, "submission.proven", row, after, caller.actor, domain=host)
     return _approve_if_clear(tx, caller, after, verdict) if row.status == "pending" else after
@@ -207,9 +182,7 @@ def appeal(tx: Transaction, caller: Caller, row: Submission, message: str) -> Su
     if row.appeal:
         raise Conflict("This submission was appealed before.", error="already_appealed")
     if values.now() - row.updated_at > _APPEAL_WITHIN:
-        raise Conflict(
-            "It was rejected more than 30 days ago; submit it again.", error="appeal_too_late"
-        )
+        raise Conflict("It was rejected more than 30 days ago; submit it again.", error="appeal_too_late")
     require_open_quota(tx, caller)
     after = submissions_queries.save(tx, row, status="pending", appeal=message)
     if row.type == "create":
@@ -231,35 +204,24 @@ def approve(tx: Transaction, key: str, *, actor: str = OPERATOR, note: str = "")
     submissions_drafts.require_new(tx, draft, of=row.tool or "")
     before = catalogue_queries.find(tx, row.tool).document if row.tool else b""  # pyright: ignore[reportOptionalMemberAccess]
     proofs = _proofs(tx, row.agent, row.proven_host)
-    tool = catalogue_queries.put(
-        tx, submissions_drafts.record_of(tx, row, draft, proofs=proofs), actor=actor
-    )
-    after = submissions_queries.save(
-        tx, row, status="approved", tool=tool.id, note=note, reason=None
-    )
+    tool = catalogue_queries.put(tx, submissions_drafts.record_of(tx, row, draft, proofs=proofs), actor=actor)
+    after = submissions_queries.save(tx, row, status="approved", tool=tool.id, note=note, reason=None)
     _audit(tx, "submission.approved", row, after, actor)
-    detail = {
-        "before": submissions_drafts.digest(before),
-        "after": submissions_drafts.digest(tool.document),
-    }
+    detail = {"before": submissions_drafts.digest(before), "after": submissions_drafts.digest(tool.document)}
     audit.record(tx, "tool.changed" if before else "tool.listed", tool.id, actor=actor, **detail)
     for other in submissions_queries.find_competing(tx, keys_of(draft)):
         _close(tx, other, "rejected", actor=actor, reason="duplicate", tool=tool.id)
     return after
 
 
-def reject(
-    tx: Transaction, key: str, *, reason: str, note: str = "", actor: str = OPERATOR
-) -> Submission:
+def reject(tx: Transaction, key: str, *, reason: str, note: str = "", actor: str = OPERATOR) -> Submission:
     """Reject a submission with a reason of the list."""
     row = submissions_queries.find(tx, key)
     _require_status(row, submissions_queries.OPEN_STATUSES, "rejected")
     return _close(tx, row, "rejected", actor=actor, reason=reason, note=note)
 
 
-def send_back(
-    tx: Transaction, key: str, *, note: str, reason: str | None = None, actor: str = OPERATOR
-) -> Submission:
+def send_back(tx: Transaction, key: str, *, note: str, reason: str | None = None, actor: str = OPERATOR) -> Submission:
     """Send a submission back to its submitter for changes."""
     row = submissions_queries.find(tx, key)
     _require_status(row, ("pending",), "changes_requested")
@@ -274,9 +236,7 @@ def expire_overdue(tx: Transaction, now: int, limit: int) -> int:
     return len(due)
 
 
-def _new(
-    caller: Caller, kind: str, *, proposed: bytes, verdict: DraftVerdict, tool: str | None = None
-) -> Submission:
+def _new(caller: Caller, kind: str, *, proposed: bytes, verdict: DraftVerdict, tool: str | None = None) -> Submission:
     now = values.now()
     return Submission(
         id=values.new_id("sub"),
@@ -299,25 +259,19 @@ def _new(
     )
 
 
-def _add_event_and_pass(
-    tx: Transaction, caller: Caller, row: Submission, verdict: DraftVerdict
-) -> Submission:
+def _add_event_and_pass(tx: Transaction, caller: Caller, row: Submission, verdict: DraftVerdict) -> Submission:
     _audit(tx, "submission.made", None, row, caller.actor)
     return _approve_if_clear(tx, caller, row, verdict)
 
 
-def _approve_if_clear(
-    tx: Transaction, caller: Caller, row: Submission, verdict: DraftVerdict
-) -> Submission:
+def _approve_if_clear(tx: Transaction, caller: Caller, row: Submission, verdict: DraftVerdict) -> Submission:
     """Approve a submission that needs no moderator: unflagged, and from the verified publisher or a vetted agent.
 
     A submission that a moderator has handled stays with the moderators, and so do those of a recently rejected
     submitter.
     """
     owned = caller.level >= _PROVEN and verdict.ownership is not None
-    moderated = (
-        row.note or row.appeal or submissions_queries.is_distrusted(tx, row.owner, values.now())
-    )
+    moderated = row.note or row.appeal or submissions_queries.is_distrusted(tx, row.owner, values.now())
     if verdict.clear and (owned or caller.level >= _VETTED) and not moderated:
         return approve(tx, row.id, actor=caller.actor)
     return row
@@ -354,9 +308,7 @@ def _similar_tools(verdict: DraftVerdict) -> bytes:
     return orjson.dumps([each.tool for each in verdict.similar[:10]])
 
 
-def _close(
-    tx: Transaction, row: Submission, status: str, *, actor: str, **changes: Any
-) -> Submission:
+def _close(tx: Transaction, row: Submission, status: str, *, actor: str, **changes: Any) -> Submission:
     after = submissions_queries.save(tx, row, status=status, **changes)
     _audit(tx, f"submission.{status}", row, after, actor)
     return after
@@ -365,18 +317,11 @@ def _close(
 def _require_status(row: Submission, states: tuple[str, ...], to: str) -> None:
     if row.status not in states:
         members = {"status": row.status, "to": to}
-        raise Conflict(
-            f"The submission is {row.status}.", error="illegal_transition", members=members
-        )
+        raise Conflict(f"The submission is {row.status}.", error="illegal_transition", members=members)
 
 
 def _audit(
-    tx: Transaction,
-    event: str,
-    before: Submission | None,
-    after: Submission,
-    actor: str,
-    **detail: str,
+    tx: Transaction, event: str, before: Submission | None, after: Submission, actor: str, **detail: str
 ) -> None:
     was = submissions_drafts.digest(submissions_queries.fingerprint(before)) if before else None
     now = submissions_drafts.digest(submissions_queries.fingerprint(after))

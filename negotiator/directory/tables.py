@@ -33,9 +33,7 @@ class ToolSlug(TableModel, table=True):
     """Every slug that a tool has or had; no other tool gets it."""
 
     __tablename__ = "tool_slugs"
-    __table_args__ = table_options(
-        sqlite_with_rowid=False, kept="a slug is never given to another tool"
-    )
+    __table_args__ = table_options(sqlite_with_rowid=False, kept="a slug is never given to another tool")
 
     slug: str = Field(primary_key=True)
     tool: str
@@ -61,9 +59,7 @@ class ToolChange(TableModel, table=True):
     __tablename__ = "tool_changes"
     __table_args__ = (
         Index("ix_tool_changes_tool", "tool"),
-        table_options(
-            sqlite_with_rowid=False, kept="mirrors have read the feed; it is append-only"
-        ),
+        table_options(sqlite_with_rowid=False, kept="mirrors have read the feed; it is append-only"),
     )
 
     seq: int = Field(sa_type=BigInteger, primary_key=True)

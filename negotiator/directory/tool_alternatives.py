@@ -97,9 +97,7 @@ def _names(text: str) -> list[list[str]]:
     found = [word.strip(".-+") for word in _NAME.findall(text)]
     found = [word for word in found if word]
     return [
-        found[start : start + length]
-        for length in range(1, _LONGEST + 1)
-        for start in range(len(found) - length + 1)
+        found[start : start + length] for length in range(1, _LONGEST + 1) for start in range(len(found) - length + 1)
     ]
 
 
@@ -112,6 +110,4 @@ def _alternative(other: dict[str, Any], tool: dict[str, Any]) -> ToolAlternative
     names = TAXONOMY[tool["category"]].subcategories
     job = names.get(tool["subcategories"][0], TAXONOMY[tool["category"]].name)
     why = f"Does the same job as {tool['name']} ({job}): {other['summary']}"
-    return ToolAlternative(
-        other["id"], other["slug"], other["name"], other["homepage_url"] or "", why
-    )
+    return ToolAlternative(other["id"], other["slug"], other["name"], other["homepage_url"] or "", why)

@@ -17,12 +17,7 @@ from negotiator.directory.claim_files import ClaimFile, ClaimFiles, provable_hos
 from negotiator.directory.claim_obstacles import ClaimObstacle
 from negotiator.directory.name_index import ToolNameIndex
 from negotiator.directory.submissions_routes import WRITE
-from negotiator.directory.tool_record import (
-    FieldEvidence,
-    ProvenPublisher,
-    ToolRecord,
-    ToolView,
-)
+from negotiator.directory.tool_record import FieldEvidence, ProvenPublisher, ToolRecord, ToolView
 from negotiator.errors import Conflict, Forbidden
 from negotiator.http.operation import Call, Operation
 from negotiator.schema import Strict
@@ -95,11 +90,7 @@ class ToolClaims:
         """The file to publish, the same for the same caller and tool."""
         tool, host, obstacles = await self._examine(call.input.id)
         others = [each["host"] for each in obstacles if each["host"]]
-        return {
-            "tool_id": tool.id,
-            **self.files.describe(call.caller, tool.id, host, others),
-            "obstacles": obstacles,
-        }
+        return {"tool_id": tool.id, **self.files.describe(call.caller, tool.id, host, others), "obstacles": obstacles}
 
     async def complete(self, call: Call[ClaimTool]) -> dict[str, Any]:
         """403 `claim_not_proven` while the file does not have the value; 409 when a moderator must look first."""
@@ -124,13 +115,7 @@ class ToolClaims:
         view = tool.view
         host = _host(view)
         screening = await self.name_index.see(view, besides=tool.id)
-        return (
-            tool,
-            host,
-            await self.store.read(
-                lambda tx: claim_obstacles.find_obstacles(tx, tool, host, screening)
-            ),
-        )
+        return (tool, host, await self.store.read(lambda tx: claim_obstacles.find_obstacles(tx, tool, host, screening)))
 
     async def _settled(self, caller: Caller, tool: CatalogueTool, obstacle: ClaimObstacle) -> bool:
         """Whether the caller's file is at the other host too, so that both belong to the caller."""

@@ -11,19 +11,7 @@ CanonicalKeyKind = Literal["url", "repository", "package", "endpoint", "name"]
 CanonicalKey = tuple[CanonicalKeyKind, str]
 
 TRACKING_PARAMETERS: Final = frozenset(
-    {
-        "fbclid",
-        "gclid",
-        "dclid",
-        "msclkid",
-        "mc_cid",
-        "mc_eid",
-        "ref",
-        "ref_src",
-        "via",
-        "igshid",
-        "yclid",
-    }
+    {"fbclid", "gclid", "dclid", "msclkid", "mc_cid", "mc_eid", "ref", "ref_src", "via", "igshid", "yclid"}
 )
 _CODE_HOSTS: Final = frozenset({"github.com", "gitlab.com", "bitbucket.org", "codeberg.org"})
 _INDEX = re.compile(r"/(?:index|default)\.(?:html?|php|aspx?)$", re.IGNORECASE)
@@ -45,9 +33,7 @@ def canonical_url(url: str) -> str:
     path = _INDEX.sub("", parts.path).rstrip("/")
     if host in _CODE_HOSTS:
         path = path.lower().removesuffix(".git")
-    query = urlencode(
-        [pair for pair in parse_qsl(parts.query) if not is_tracking_parameter(pair[0])]
-    )
+    query = urlencode([pair for pair in parse_qsl(parts.query) if not is_tracking_parameter(pair[0])])
     return f"{host}{port}{path}" + (f"?{query}" if query else "")
 
 

@@ -8,11 +8,7 @@ from urllib.parse import urlsplit
 from negotiator.directory.tool_record import ToolDraft, ToolRecordBase
 
 OwnershipMethod = Literal["dns", "http", "github", "did"]
-_PAGES: Final = {
-    "github.com": ".github.io",
-    "gitlab.com": ".gitlab.io",
-    "codeberg.org": ".codeberg.page",
-}
+_PAGES: Final = {"github.com": ".github.io", "gitlab.com": ".gitlab.io", "codeberg.org": ".codeberg.page"}
 """Code hosts, and the domain below which each of their accounts has a subdomain, which the account controls."""
 
 
@@ -54,9 +50,7 @@ def find_ownership(proofs: Sequence[OwnershipProof], draft: ToolDraft) -> ToolOw
     return None
 
 
-def find_listed_ownership(
-    proofs: Sequence[OwnershipProof], tool: ToolRecordBase
-) -> ToolOwnership | None:
+def find_listed_ownership(proofs: Sequence[OwnershipProof], tool: ToolRecordBase) -> ToolOwnership | None:
     """The ownership of a listed tool: by its verified publisher only, where it has one."""
     publisher = tool.publisher
     if publisher and publisher.verified and publisher.domain:
@@ -64,9 +58,7 @@ def find_listed_ownership(
     return find_ownership(proofs, tool)
 
 
-def find_whole_ownership(
-    proofs: Sequence[OwnershipProof], draft: ToolDraft
-) -> ToolOwnership | None:
+def find_whole_ownership(proofs: Sequence[OwnershipProof], draft: ToolDraft) -> ToolOwnership | None:
     """The ownership of a draft all of whose addresses belong to the holder; None otherwise.
 
     Packages cannot be proven, so a draft that names one is not owned as a whole, except for an image in the registry of

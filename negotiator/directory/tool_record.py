@@ -10,15 +10,7 @@ from typing import Annotated, Any, Final, Literal, Self
 import orjson
 from pydantic import AfterValidator, BaseModel, Field, model_validator
 
-from negotiator.directory.record_text import (
-    DomainName,
-    EndpointUrl,
-    LineText,
-    MomentText,
-    ProseText,
-    Slug,
-    WebUrl,
-)
+from negotiator.directory.record_text import DomainName, EndpointUrl, LineText, MomentText, ProseText, Slug, WebUrl
 from negotiator.directory.taxonomy import SUBCATEGORIES, TAXONOMY
 from negotiator.directory.tool_use import ToolUse, describe_use
 from negotiator.schema import member_error
@@ -31,13 +23,7 @@ AuthType = Literal["none", "api_key", "oauth2", "other", "unknown"]
 PricingModel = Literal["free", "freemium", "paid", "open_source", "usage", "unknown"]
 ToolStatus = Literal["active", "deprecated", "quarantined", "deleted"]
 EvidenceMethod = Literal["list", "registry", "submission", "content", "owner"]
-EVIDENCE_METHODS: Final[tuple[EvidenceMethod, ...]] = (
-    "list",
-    "registry",
-    "submission",
-    "content",
-    "owner",
-)
+EVIDENCE_METHODS: Final[tuple[EvidenceMethod, ...]] = ("list", "registry", "submission", "content", "owner")
 """Sources of a fact, weakest first: a list, a registry entry, an approved submission,
 this project's own reading of the source, the verified owner."""
 
@@ -81,9 +67,7 @@ class ToolInterface(RecordPart, frozen=True):
 
     type: InterfaceType
     url: EndpointUrl | None = None
-    protocol_versions: tuple[Annotated[LineText, Field(max_length=32)], ...] = Field(
-        (), max_length=10
-    )
+    protocol_versions: tuple[Annotated[LineText, Field(max_length=32)], ...] = Field((), max_length=10)
 
 
 class ToolPackage(RecordPart, frozen=True):
@@ -126,9 +110,7 @@ class ProvenPublisher(ToolPublisher, frozen=True):
 class ExternalIds(RecordPart, frozen=True):
     """The tool's identifiers elsewhere."""
 
-    mcp_registry: (
-        Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,100}/[A-Za-z0-9._-]{1,100}$")] | None
-    ) = None
+    mcp_registry: Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,100}/[A-Za-z0-9._-]{1,100}$")] | None = None
     urn_air: Annotated[str, Field(pattern=r"^urn:air:[!-~]{1,290}$")] | None = None
 
 
@@ -171,43 +153,30 @@ class ToolDraft(RecordPart, frozen=True):
         None, description="What it does, in full; plain text."
     )
     kind: ToolKind = Field(description="What it is.")
-    category: CategorySlug = Field(
-        description="The slug of a category, from the list of categories."
-    )
-    subcategories: tuple[Slug, ...] = Field(
-        (), max_length=3, description="Slugs of subcategories of that category."
-    )
+    category: CategorySlug = Field(description="The slug of a category, from the list of categories.")
+    subcategories: tuple[Slug, ...] = Field((), max_length=3, description="Slugs of subcategories of that category.")
     tags: tuple[Tag, ...] = Field((), max_length=12, description="Words to find it by.")
     homepage_url: WebUrl | None = Field(None, description="Its homepage.")
     docs_url: WebUrl | None = Field(None, description="Its documentation.")
     repository: ToolRepository | None = Field(None, description="Its source code.")
-    interfaces: tuple[ToolInterface, ...] = Field(
-        (), max_length=20, description="The ways to call it."
-    )
-    packages: tuple[ToolPackage, ...] = Field(
-        (), max_length=20, description="The packages it is installed from."
-    )
+    interfaces: tuple[ToolInterface, ...] = Field((), max_length=20, description="The ways to call it.")
+    packages: tuple[ToolPackage, ...] = Field((), max_length=20, description="The packages it is installed from.")
     auth: ToolAuth = Field(ToolAuth(), description="How callers authenticate.")
     pricing: ToolPricing = Field(ToolPricing(), description="How it is priced.")
     licence: Annotated[LineText, Field(max_length=100)] | None = Field(
         None, description="Its licence, as an SPDX expression where there is one."
     )
-    open_source: Truth | None = Field(
-        None, description="Whether its source is open; null: unknown."
-    )
+    open_source: Truth | None = Field(None, description="Whether its source is open; null: unknown.")
     publisher: ToolPublisher | None = Field(None, description="Its publisher.")
     external_ids: ExternalIds = Field(ExternalIds(), description="Its identifiers elsewhere.")
-    version: Annotated[LineText, Field(max_length=100)] | None = Field(
-        None, description="Its newest version."
-    )
+    version: Annotated[LineText, Field(max_length=100)] | None = Field(None, description="Its newest version.")
 
     @model_validator(mode="after")
     def _agree(self) -> Self:
         known = TAXONOMY[self.category].subcategories
         if unknown := [each for each in self.subcategories if each not in known]:
             raise member_error(
-                "subcategories",
-                f"{', '.join(unknown)}: not among {', '.join(known)} of {self.category}",
+                "subcategories", f"{', '.join(unknown)}: not among {', '.join(known)} of {self.category}"
             )
         return self
 
@@ -261,15 +230,12 @@ class ToolView(ToolRecordBase, frozen=True):
 
 def as_record(draft: ToolDraft, **own: Any) -> ToolRecord:
     """A draft as a record, with members only the directory sets: `id`, `slug`, `evidence`, `health`, `publisher`."""
-    return ToolRecord.model_validate(
-        {**draft.model_dump(include=set(ToolDraft.model_fields)), **own}
-    )
+    return ToolRecord.model_validate({**draft.model_dump(include=set(ToolDraft.model_fields)), **own})
 
 
 _STRENGTH: Final = {method: place for place, method in enumerate(EVIDENCE_METHODS)}
 _BLANK: Final[dict[str, Any]] = {
-    name: field.get_default(call_default_factory=True)
-    for name, field in ToolDraft.model_fields.items()
+    name: field.get_default(call_default_factory=True) for name, field in ToolDraft.model_fields.items()
 }
 
 
@@ -291,8 +257,7 @@ def merge_records(current: ToolRecord, incoming: ToolRecord) -> ToolRecord:
         if not _blank(incoming, name)
         and (
             _blank(current, name)
-            or evidence_strength(incoming.evidence, name)
-            >= evidence_strength(current.evidence, name)
+            or evidence_strength(incoming.evidence, name) >= evidence_strength(current.evidence, name)
         )
     }
     if has_proven_publisher(current) and not has_proven_publisher(incoming):
@@ -333,7 +298,5 @@ def _folded(sources: dict[str, FieldEvidence | None]) -> list[FieldEvidence]:
     # With a field that lacks evidence, no entry may apply to all fields.
     counts = Counter(named.values()) if len(named) == len(sources) else Counter[FieldEvidence]()
     star = max(counts, key=lambda line: counts[line]) if counts else None
-    rest = [
-        line.model_copy(update={"field": field}) for field, line in named.items() if line != star
-    ]
+    rest = [line.model_copy(update={"field": field}) for field, line in named.items() if line != star]
     return [star, *rest] if star else rest

@@ -36,19 +36,15 @@ class UseFact(BaseModel, frozen=True, extra="forbid"):
 class ToolUse(BaseModel, frozen=True, extra="forbid"):
     """What is needed to use a tool; null is unknown."""
 
-    documentation: Annotated[UseFact | None, Field(description="Address of the documentation.")] = (
-        None
-    )
+    documentation: Annotated[UseFact | None, Field(description="Address of the documentation.")] = None
     sign_in: Annotated[
-        UseFact | None,
-        Field(description="How callers sign in: `none`, `api_key`, `oauth2` or `other`."),
+        UseFact | None, Field(description="How callers sign in: `none`, `api_key`, `oauth2` or `other`.")
     ] = None
     rest_base: Annotated[UseFact | None, Field(description="Base address of the REST API.")] = None
     pricing: Annotated[UseFact | None, Field(description="How it is priced.")] = None
     licence: Annotated[UseFact | None, Field(description="Its licence.")] = None
     install: Annotated[
-        UseFact | None,
-        Field(description="Command that installs its first package, or runs an MCP server."),
+        UseFact | None, Field(description="Command that installs its first package, or runs an MCP server.")
     ] = None
 
 
@@ -83,9 +79,4 @@ def _fact(record: Mapping[str, Any], field: str, value: str | None) -> UseFact |
     line = lines.get(field, lines.get("*"))
     if line is None:
         return UseFact(value=value)
-    return UseFact(
-        value=value,
-        source=line["source"],
-        source_url=line["url"],
-        checked_at=line["checked_at"],
-    )
+    return UseFact(value=value, source=line["source"], source_url=line["url"], checked_at=line["checked_at"])

@@ -126,11 +126,7 @@ class ToolVectors:
                 await self._compute(index, dict(missing[start : start + _BATCH]), documents, file)
 
     async def _compute(
-        self,
-        index: "SearchIndex",
-        batch: Mapping[int, bytes],
-        documents: DocumentReader,
-        file: Any,
+        self, index: "SearchIndex", batch: Mapping[int, bytes], documents: DocumentReader, file: Any
     ) -> None:
         import numpy as np
 
@@ -156,8 +152,6 @@ class ToolVectors:
         stored = self._file.read_bytes()
         size = _DIGEST + 2 * _DIMENSIONS
         return {
-            stored[at : at + _DIGEST]: np.frombuffer(
-                stored, "<f2", _DIMENSIONS, at + _DIGEST
-            ).astype(np.float32)
+            stored[at : at + _DIGEST]: np.frombuffer(stored, "<f2", _DIMENSIONS, at + _DIGEST).astype(np.float32)
             for at in range(0, len(stored) - size + 1, size)
         }

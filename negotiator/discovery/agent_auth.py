@@ -43,10 +43,7 @@ def agent_auth(
 
 
 def _assistant(
-    service: ServiceDescription,
-    assertion_types: tuple[str, ...],
-    events: tuple[str, ...],
-    limits: AgentAuthBlock,
+    service: ServiceDescription, assertion_types: tuple[str, ...], events: tuple[str, ...], limits: AgentAuthBlock
 ) -> AgentAuthBlock:
     credentials = ["access_token"]
     endpoints = _endpoints(service, "register_agent", "claim_agent", "revoke_token")
@@ -88,9 +85,7 @@ def _directory(service: ServiceDescription, limits: AgentAuthBlock) -> AgentAuth
     }
 
 
-def _endpoints(
-    service: ServiceDescription, register: str, claim: str, revoke: str
-) -> AgentAuthBlock:
+def _endpoints(service: ServiceDescription, register: str, claim: str, revoke: str) -> AgentAuthBlock:
     """The URLs of these operations, under the member names of auth.md v0.1 and of the later generations."""
     operations = {
         "register_uri": register,

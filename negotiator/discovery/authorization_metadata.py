@@ -61,9 +61,7 @@ def protected_resource(
     }
 
 
-def authorization_server(
-    service: ServiceDescription, authorization: AuthorizationServerInfo
-) -> dict[str, Any]:
+def authorization_server(service: ServiceDescription, authorization: AuthorizationServerInfo) -> dict[str, Any]:
     """The metadata of RFC 8414 §2, with the ID-JAG grant profile and auth.md's `agent_auth` block."""
     methods = list(authorization.client_auth_methods)
     proven = [method for method in methods if method != "none"]
@@ -94,15 +92,11 @@ def authorization_server(
         "introspection_endpoint_auth_signing_alg_values_supported": signing,
         "service_documentation": f"{service.base}/auth.md",
     }
-    document["agent_auth"] = agent_auth(
-        service, assertions, authorization.events, authorization.registrations
-    )
+    document["agent_auth"] = agent_auth(service, assertions, authorization.events, authorization.registrations)
     return {name: value for name, value in document.items() if value is not None}
 
 
-def openid_configuration(
-    service: ServiceDescription, authorization: AuthorizationServerInfo
-) -> dict[str, Any]:
+def openid_configuration(service: ServiceDescription, authorization: AuthorizationServerInfo) -> dict[str, Any]:
     """The metadata of OpenID Discovery 1.0 §3."""
     return {
         **authorization_server(service, authorization),

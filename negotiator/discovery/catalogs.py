@@ -27,10 +27,7 @@ def api_catalog(site: SiteDescription) -> dict[str, Any]:
     collections = sorted({_collection(path) for path in paths} & paths)
     items = [{"href": f"{site.base}{path}"} for path in collections]
     versioned = {path for path in paths if path.startswith(f"{_VERSIONED}/")}
-    anchors = [
-        *([_VERSIONED] if versioned else []),
-        *([_UNVERSIONED] if paths - versioned else []),
-    ]
+    anchors = [*([_VERSIONED] if versioned else []), *([_UNVERSIONED] if paths - versioned else [])]
     return {
         "linkset": [
             {"anchor": f"{site.base}{API_CATALOG_PATH}", "item": items},
@@ -69,24 +66,15 @@ _ASSISTANT: Final = (
     "Make a plan for renewing a contract",
     "How strong is my position against this supplier?",
 )
-_DIRECTORY: Final = (
-    "Which MCP server reads a PostgreSQL database?",
-    "Find an open-source tool that transcribes audio",
-)
+_DIRECTORY: Final = ("Which MCP server reads a PostgreSQL database?", "Find an open-source tool that transcribes audio")
 _SKILLS: Final = {
     "get-a-token": ("How do I register an agent here?", "Get a bearer token without an account"),
-    "run-a-negotiation": (
-        "Negotiate this contract for me",
-        "Answer the seller's counteroffer",
-    ),
+    "run-a-negotiation": ("Negotiate this contract for me", "Answer the seller's counteroffer"),
     "rehearse": (
         "Practise a negotiation before the real talk",
         "Play the seller, and tell me afterwards what I left on the table",
     ),
-    "search-the-tools-directory": (
-        "Find a tool for this task",
-        "Which AI tools are in this category?",
-    ),
+    "search-the-tools-directory": ("Find a tool for this task", "Which AI tools are in this category?"),
 }
 
 
@@ -108,16 +96,10 @@ def catalog_resources(site: SiteDescription) -> list[CatalogResource]:
     found: list[CatalogResource] = []
     if queries:
         what = f"HTTP API of the {site.name}: every operation with its schemas, scopes and errors"
-        found.append(
-            CatalogResource("api", "Negotiator API", OPENAPI_TYPE, OPENAPI, what, queries[:5])
-        )
+        found.append(CatalogResource("api", "Negotiator API", OPENAPI_TYPE, OPENAPI, what, queries[:5]))
     if queries and site.has(MCP_CARD_PATH):
         what = f"MCP server of the {site.name}"
-        found.append(
-            CatalogResource(
-                "mcp", "Negotiator MCP server", _CARD_TYPE, MCP_CARD_PATH, what, queries[:5]
-            )
-        )
+        found.append(CatalogResource("mcp", "Negotiator MCP server", _CARD_TYPE, MCP_CARD_PATH, what, queries[:5]))
     return [
         *found,
         *(
@@ -139,11 +121,7 @@ def ai_catalog(site: SiteDescription) -> dict[str, Any]:
     host = urlsplit(site.base).hostname or "localhost"
     return {
         "specVersion": "1.0",
-        "host": {
-            "displayName": "Negotiator",
-            "identifier": f"urn:air:{host}",
-            "documentationUrl": f"{site.base}/docs",
-        },
+        "host": {"displayName": "Negotiator", "identifier": f"urn:air:{host}", "documentationUrl": f"{site.base}/docs"},
         "entries": [
             {
                 "identifier": f"urn:air:{host}:negotiator:{each.name}",

@@ -68,9 +68,7 @@ def preferred_media_type(accept: str, offered: Sequence[str]) -> str:
     asked = media_ranges(accept)
     best, best_rank = offered[0], (0.0, 0, 0)
     for media_type in offered:
-        matching = [
-            (each.specificity(media_type), -place, each.weight) for place, each in enumerate(asked)
-        ]
+        matching = [(each.specificity(media_type), -place, each.weight) for place, each in enumerate(asked)]
         specific, place, weight = max(matching, default=(0, 0, 0.0))
         if specific and weight and (weight, specific == 3, place) > best_rank:
             best, best_rank = media_type, (weight, specific == 3, place)

@@ -42,9 +42,7 @@ def robots_txt(site: SiteDescription) -> str:
     opened = f"Allow: {site.root}/api/v1/\n" if site.lists_tools else ""
     rules = f"{_SIGNAL}\n{_USAGE}\n{opened}{closed}Allow: /\n"
     groups = "\n".join(f"User-agent: {crawler}\n{rules}" for crawler in CRAWLERS)
-    return (
-        f"{groups}\nSitemap: {site.base}/sitemap.xml\nAgentmap: {site.base}/.well-known/ard.json\n"
-    )
+    return f"{groups}\nSitemap: {site.base}/sitemap.xml\nAgentmap: {site.base}/.well-known/ard.json\n"
 
 
 def _beginning(site: SiteDescription, path: str) -> str:
@@ -69,10 +67,7 @@ def sitemap_index(entries: Iterable[tuple[str, str | None]]) -> str:
 
 
 def _document(root: str, entry: str, entries: Iterable[tuple[str, str | None]]) -> str:
-    rows = "".join(
-        f"  <{entry}><loc>{escape(address)}</loc>{_changed(at)}</{entry}>\n"
-        for address, at in entries
-    )
+    rows = "".join(f"  <{entry}><loc>{escape(address)}</loc>{_changed(at)}</{entry}>\n" for address, at in entries)
     head = '<?xml version="1.0" encoding="UTF-8"?>\n'
     return f'{head}<{root} xmlns="{_NAMESPACE}">\n{rows}</{root}>\n'
 

@@ -51,9 +51,7 @@ def lazy_document(
     return PublicDocument(path, media_type, made.now, headers or {}, prepare=made.get)
 
 
-def page_document(
-    path: str, html: str, markdown: str, headers: Mapping[str, str]
-) -> PublicDocument:
+def page_document(path: str, html: str, markdown: str, headers: Mapping[str, str]) -> PublicDocument:
     """A page for people, which programs get as markdown."""
     return PublicDocument(path, HTML, lambda: html.encode(), headers, markdown.encode())
 
@@ -75,9 +73,7 @@ def serve_document(document: PublicDocument, request: Request) -> Response:
     return negotiated_response(request, document.body(), document.markdown, document.headers)
 
 
-def negotiated_response(
-    request: Request, html: bytes, markdown: bytes, headers: Mapping[str, str]
-) -> Response:
+def negotiated_response(request: Request, html: bytes, markdown: bytes, headers: Mapping[str, str]) -> Response:
     """The page as HTML or as markdown, whichever `Accept` prefers; HTML when it prefers neither."""
     varied = {"vary": "Accept", **headers}
     accept = ", ".join(request.headers.getlist("accept"))
@@ -85,14 +81,10 @@ def negotiated_response(
         return document_response(request, HTML, html, varied)
     # The approximate size in a model's tokens, by which a reader decides whether to read the whole page.
     tokens = -(-len(markdown.decode()) // _LETTERS_PER_TOKEN)
-    return document_response(
-        request, MARKDOWN, markdown, {**varied, "x-markdown-tokens": str(tokens)}
-    )
+    return document_response(request, MARKDOWN, markdown, {**varied, "x-markdown-tokens": str(tokens)})
 
 
-def document_response(
-    request: Request, media_type: str, body: bytes, headers: Mapping[str, str]
-) -> Response:
+def document_response(request: Request, media_type: str, body: bytes, headers: Mapping[str, str]) -> Response:
     """The body with a strong ETag; 304 when the client has it already."""
     tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
     told = {"etag": tag, "cache-control": f"public, max-age={_MAX_AGE}", **headers}

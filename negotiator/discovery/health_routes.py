@@ -73,10 +73,7 @@ class HealthEndpoint:
             "status": "ok" if well else "down",
             "version": self.version,
             "services": list(self.services),
-            "checks": {
-                "database": database,
-                **{name: check() for name, check in self.checks.items()},
-            },
+            "checks": {"database": database, **{name: check() for name, check in self.checks.items()}},
         }
         if well:
             return Answer(view, 200)

@@ -22,8 +22,7 @@ def llms_txt(site: SiteDescription) -> str:
     """The map: a heading, a summary, and sections of links (llmstxt.org); every link works."""
     base = site.base
     jobs = "\n".join(
-        f"- [{skill.name}]({base}{skill.path}): {skill.description}"
-        for skill in offered_skills(site.service)
+        f"- [{skill.name}]({base}{skill.path}): {skill.description}" for skill in offered_skills(site.service)
     )
     mcp = f"- [MCP server card]({base}/mcp/server-card): the operations as MCP tools, at {base}{site.mcp}\n"
     submit = (
@@ -31,9 +30,7 @@ def llms_txt(site: SiteDescription) -> str:
         f"in the directory, by `POST {site.service.url('submit_tool')}` with a key of auth.md\n"
     )
     optional = "\n".join(
-        f"- [{title}]({base}{path}): {what}"
-        for path, (title, what) in _OPTIONAL.items()
-        if site.has(path)
+        f"- [{title}]({base}{path}): {what}" for path, (title, what) in _OPTIONAL.items() if site.has(path)
     )
     operations = "\n".join(_line(site, operation) for operation in site.api)
     return f"""# Negotiator
@@ -63,14 +60,9 @@ def llms_txt(site: SiteDescription) -> str:
 
 def llms_full_txt(site: SiteDescription, auth_md: str) -> str:
     """Everything an agent needs in one file: `auth_md`, the skills, and every operation with an example."""
-    taught = "\n".join(
-        skill.text.partition("\n---\n")[2].strip() + "\n" for skill in offered_skills(site.service)
-    )
+    taught = "\n".join(skill.text.partition("\n---\n")[2].strip() + "\n" for skill in offered_skills(site.service))
     sections = "\n".join(_section(site, operation) for operation in site.api)
-    return (
-        f"# Negotiator, in full\n\n> {_summary(site)}\n\n{auth_md}\n{taught}\n"
-        f"# Every operation\n\n{sections}"
-    )
+    return f"# Negotiator, in full\n\n> {_summary(site)}\n\n{auth_md}\n{taught}\n# Every operation\n\n{sections}"
 
 
 def _summary(site: SiteDescription) -> str:
@@ -86,7 +78,4 @@ def _section(site: SiteDescription, operation: Operation) -> str:
     scopes = " ".join(ordered(operation.scopes))
     needs = f"Needs {scopes or 'no scope'}. Answers {operation.status}."
     shown = f"\n```sh\n{operation_examples.curl_command(operation, site.base)}\n```\n"
-    return (
-        f"## {operation.method} {site.base}{operation.path}\n\n"
-        f"{operation.summary}. {needs}\n{shown}"
-    )
+    return f"## {operation.method} {site.base}{operation.path}\n\n{operation.summary}. {needs}\n{shown}"

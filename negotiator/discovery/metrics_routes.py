@@ -21,13 +21,7 @@ from negotiator.http.pipeline import Pipeline
 from negotiator.metrics import PROMETHEUS_MEDIA_TYPE, MetricRegistry, prometheus_text
 
 METRICS_PATH: Final = "/metrics"
-_ISSUING: Final = (
-    "register_agent",
-    "claim_agent",
-    "issue_token",
-    "register_directory_agent",
-    "rotate_api_key",
-)
+_ISSUING: Final = ("register_agent", "claim_agent", "issue_token", "register_directory_agent", "rotate_api_key")
 _REQUEST: Final = 8 * 1024
 _PATIENCE: Final = 5
 
@@ -55,12 +49,8 @@ class MetricsEndpoint:
         headers = read_headers(request.scope)
         scheme, _, given = headers.get("authorization", "").partition(" ")
         if scheme.lower() == "bearer" and values.equal_in_constant_time(given.strip(), self.token):
-            return Response(
-                await self.text(), headers={"content-type": PROMETHEUS_MEDIA_TYPE, **_FRESH}
-            )
-        taken = await self.door.limits.charge(
-            anonymous_caller(self.door.guard.address(request.scope, headers))
-        )
+            return Response(await self.text(), headers={"content-type": PROMETHEUS_MEDIA_TYPE, **_FRESH})
+        taken = await self.door.limits.charge(anonymous_caller(self.door.guard.address(request.scope, headers)))
         refusal = (
             Unauthorized("Send the metrics token as a bearer token.", sent=bool(given))
             if taken.taken
@@ -81,9 +71,7 @@ class MetricsEndpoint:
             yield
             return
         host, _, port = address.rpartition(":")
-        server = await asyncio.start_server(
-            self._serve, host.strip("[]"), int(port), reuse_port=True, limit=_REQUEST
-        )
+        server = await asyncio.start_server(self._serve, host.strip("[]"), int(port), reuse_port=True, limit=_REQUEST)
         try:
             yield
         finally:
@@ -97,16 +85,12 @@ class MetricsEndpoint:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer one request, then close the connection."""
         with contextlib.suppress(
-            *(OSError, ValueError, TimeoutError),
-            *(asyncio.IncompleteReadError, asyncio.LimitOverrunError),
+            *(OSError, ValueError, TimeoutError), *(asyncio.IncompleteReadError, asyncio.LimitOverrunError)
         ):
             async with asyncio.timeout(_PATIENCE):
                 head = await reader.readuntil(b"\r\n\r\n")
                 method, path, _ = head.partition(b"\r\n")[0].split(b" ", 2)
-                known = path.partition(b"?")[0] == METRICS_PATH.encode() and method in {
-                    b"GET",
-                    b"HEAD",
-                }
+                known = path.partition(b"?")[0] == METRICS_PATH.encode() and method in {b"GET", b"HEAD"}
                 body = await self.text() if known else b""
                 writer.write(_head(known=known, length=len(body)))
                 writer.write(b"" if method == b"HEAD" else body)

@@ -78,11 +78,7 @@ _REASONS: Final = {
     503: "Not now; Retry-After says when.",
 }
 _LINES: Final[dict[str, Any]] = {
-    "schema": {
-        "type": "string",
-        "pattern": r"\S",
-        "description": "One JSON object a line: the members of `lines`.",
-    }
+    "schema": {"type": "string", "pattern": r"\S", "description": "One JSON object a line: the members of `lines`."}
 }
 _REFUSAL: Final[dict[str, Any]] = {
     "type": "object",
@@ -96,10 +92,7 @@ _REFUSAL: Final[dict[str, Any]] = {
             "items": {
                 "type": "object",
                 "required": ["pointer", "description"],
-                "properties": {
-                    "pointer": {"type": "string"},
-                    "description": {"type": "string"},
-                },
+                "properties": {"pointer": {"type": "string"}, "description": {"type": "string"}},
             },
         },
     },
@@ -112,10 +105,7 @@ def openapi_document(service: ServiceDescription, version: str) -> dict[str, Any
     schemes = _schemes(service)
     paths: dict[str, Any] = {}
     for operation in service.operations:
-        sample = {
-            "lang": "Shell",
-            "source": operation_examples.curl_command(operation, service.base),
-        }
+        sample = {"lang": "Shell", "source": operation_examples.curl_command(operation, service.base)}
         paths.setdefault(operation.path, {})[operation.method.lower()] = {
             **_operation(operation, known),
             "security": _security(operation, schemes),
@@ -135,10 +125,7 @@ def openapi_document(service: ServiceDescription, version: str) -> dict[str, Any
         "servers": [{"url": service.base}],
         "tags": [{"name": tag, "description": TAGS[tag]} for tag in tags],
         "paths": paths,
-        "components": {
-            "schemas": known.reached(paths),
-            "securitySchemes": schemes,
-        },
+        "components": {"schemas": known.reached(paths), "securitySchemes": schemes},
     }
 
 

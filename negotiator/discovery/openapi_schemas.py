@@ -112,19 +112,14 @@ class _PatchSchemas:
         """Give the members of a patch the schemas that they have in its target."""
         described = self._members(target)
         own: dict[str, Schema] = patch["properties"]
-        patch["properties"] = {
-            name: {**described.get(name, schema), **_words(schema)} for name, schema in own.items()
-        }
+        patch["properties"] = {name: {**described.get(name, schema), **_words(schema)} for name, schema in own.items()}
         for schema in patch["properties"].values():
             schema.pop("default", None)
 
     def _members(self, target: Schema) -> dict[str, Schema]:
         required = target.get("required", ())
         properties: dict[str, Schema] = target["properties"]
-        return {
-            name: self._member(schema, removable=name not in required)
-            for name, schema in properties.items()
-        }
+        return {name: self._member(schema, removable=name not in required) for name, schema in properties.items()}
 
     def _member(self, schema: Schema, *, removable: bool) -> Schema:
         words = _words(schema)

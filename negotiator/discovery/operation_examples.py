@@ -44,9 +44,6 @@ def _sent(operation: Operation, given: dict[str, Any]) -> list[str]:
         fields = (f"{name}={value}" for name, value in given.items())
         return [f"--data-urlencode {shlex.quote(field)}" for field in fields]
     if operation.encoding == "event":
-        return [
-            "-H 'Content-Type: application/secevent+jwt'",
-            f"--data-raw {shlex.quote(given['token'])}",
-        ]
+        return ["-H 'Content-Type: application/secevent+jwt'", f"--data-raw {shlex.quote(given['token'])}"]
     sent = shlex.quote(json.dumps(given, indent=2, ensure_ascii=False))
     return ["-H 'Content-Type: application/json'", f"-d {sent}"]

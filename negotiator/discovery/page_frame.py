@@ -16,11 +16,7 @@ CONTENT_SECURITY_POLICY: Final = (
 )
 _MARKUP: Final = re.compile(r"[\\`*_\[\]<>#|!]")
 PAGE_HEADERS: Final = {"content-security-policy": CONTENT_SECURITY_POLICY}
-_LINKS: Final = (
-    ("/docs", "Docs"),
-    ("/tools", "Tools"),
-    ("/auth.md", "For agents"),
-)
+_LINKS: Final = (("/docs", "Docs"), ("/tools", "Tools"), ("/auth.md", "For agents"))
 
 _OWN: Final = "negotiator.discovery"
 

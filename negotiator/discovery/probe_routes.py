@@ -69,9 +69,7 @@ class ProbeEndpoint:
             "forwarded": headers.get("x-forwarded-for", ""),
             "is_trusted": self.guard.trusts(peer),
         }
-        return Response(
-            orjson.dumps(arrived), 200, {"cache-control": "no-store"}, "application/json"
-        )
+        return Response(orjson.dumps(arrived), 200, {"cache-control": "no-store"}, "application/json")
 
     async def open(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Say one word over a WebSocket and close it; a handshake without a proof is refused with 404."""

@@ -19,10 +19,7 @@ DOCS_PATHS: Final = (MANUAL_PATH, GUIDE_PATH, REFERENCE_PATH, GROUP_PATH)
 """The pages of guides and reference, which pages of any origin may read."""
 _RELATIONS: Final = (
     ("/.well-known/api-catalog", 'rel="api-catalog"'),
-    (
-        "/openapi.json",
-        'rel="service-desc"; type="application/vnd.oai.openapi+json;version=3.1"',
-    ),
+    ("/openapi.json", 'rel="service-desc"; type="application/vnd.oai.openapi+json;version=3.1"'),
     ("/docs", 'rel="service-doc"; type="text/html"'),
     ("/llms.txt", 'rel="describedby"; type="text/plain"'),
     ("/.well-known/ard.json", 'rel="ard"; type="application/json"'),
@@ -46,6 +43,4 @@ def home_page(site: SiteDescription) -> tuple[str, str]:
         "publish_guide": PUBLISH_GUIDE_PATH,
         "skills": offered_skills(site.service),
     }
-    return page_frame.render_page(site, "home.html", **known), page_frame.render_page(
-        site, "home.md", **known
-    )
+    return page_frame.render_page(site, "home.html", **known), page_frame.render_page(site, "home.md", **known)

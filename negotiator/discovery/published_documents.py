@@ -50,11 +50,7 @@ _ALWAYS: Final = (
         catalogs.API_CATALOG_PATH,
     ),
     *(catalogs.AI_CATALOG_PATH, catalogs.ARD_PATH, webmcp.WEBMCP_PATH),
-    *(
-        authorization_metadata.RESOURCE_PATH,
-        authorization_metadata.SERVER_PATH,
-        authorization_metadata.OPENID_PATH,
-    ),
+    *(authorization_metadata.RESOURCE_PATH, authorization_metadata.SERVER_PATH, authorization_metadata.OPENID_PATH),
 )
 
 
@@ -71,21 +67,14 @@ def make_site(
 ) -> SiteDescription:
     """The site, with the paths of the published documents added to those in `beside`."""
     paths = frozenset((*_ALWAYS, *beside))
-    return SiteDescription(
-        service, version, paths, frozenset(personal), rates, registrations, sign_in, mcp
-    )
+    return SiteDescription(service, version, paths, frozenset(personal), rates, registrations, sign_in, mcp)
 
 
 def published_documents(
     site: SiteDescription, authorization: AuthorizationServerInfo, keyring: Keyring
 ) -> tuple[PublicDocument, ...]:
     """The documents. All but the keys, which rotate, are made once; the large ones at the first request."""
-    return (
-        *_metadata(site, authorization, keyring),
-        *_catalogues(site),
-        *_for_agents(site),
-        *_for_people(site),
-    )
+    return (*_metadata(site, authorization, keyring), *_catalogues(site), *_for_agents(site), *_for_people(site))
 
 
 def _metadata(
@@ -98,12 +87,8 @@ def _metadata(
             )
             for path in authorization_metadata.resource_paths(site.service.scopes, site.mcp)
         },
-        authorization_metadata.SERVER_PATH: authorization_metadata.authorization_server(
-            site.service, authorization
-        ),
-        authorization_metadata.OPENID_PATH: authorization_metadata.openid_configuration(
-            site.service, authorization
-        ),
+        authorization_metadata.SERVER_PATH: authorization_metadata.authorization_server(site.service, authorization),
+        authorization_metadata.OPENID_PATH: authorization_metadata.openid_configuration(site.service, authorization),
     }
     yield from (_json(path, document) for path, document in described.items())
     yield PublicDocument(
@@ -116,9 +101,7 @@ def _metadata(
 
 def _catalogues(site: SiteDescription) -> Iterable[PublicDocument]:
     linkset = orjson.dumps(catalogs.api_catalog(site))
-    yield static_document(
-        catalogs.API_CATALOG_PATH, catalogs.LINKSET_TYPE, linkset, catalogs.API_CATALOG_LINK
-    )
+    yield static_document(catalogs.API_CATALOG_PATH, catalogs.LINKSET_TYPE, linkset, catalogs.API_CATALOG_LINK)
     yield lazy_document(
         openapi.OPENAPI_PATH,
         catalogs.OPENAPI_TYPE,
@@ -134,9 +117,7 @@ def _for_agents(site: SiteDescription) -> Iterable[PublicDocument]:
     access = auth_md.auth_md(site)
     yield static_document("/auth.md", MARKDOWN, access.encode())
     yield static_document(llms_txt.LLMS_PATH, TEXT, llms_txt.llms_txt(site).encode())
-    yield lazy_document(
-        llms_txt.LLMS_FULL_PATH, TEXT, lambda: llms_txt.llms_full_txt(site, access).encode()
-    )
+    yield lazy_document(llms_txt.LLMS_FULL_PATH, TEXT, lambda: llms_txt.llms_full_txt(site, access).encode())
     yield static_document(crawlers.ROBOTS_PATH, TEXT, crawlers.robots_txt(site).encode())
     for skill in skills.offered_skills(site.service):
         yield static_document(skill.path, MARKDOWN, skill.content)
@@ -145,21 +126,12 @@ def _for_agents(site: SiteDescription) -> Iterable[PublicDocument]:
 def _for_people(site: SiteDescription) -> Iterable[PublicDocument]:
     html, markdown = public_pages.home_page(site)
     yield page_document(public_pages.HOME_PATH, html, markdown, public_pages.home_headers(site))
-    yield static_document(
-        page_frame.STYLE_PATH, page_frame.STYLE_TYPE, page_frame.static_file("site.css")
-    )
+    yield static_document(page_frame.STYLE_PATH, page_frame.STYLE_TYPE, page_frame.static_file("site.css"))
     yield static_document(_ICON, "image/svg+xml", page_frame.static_file("icon.svg"))
-    yield lazy_document(
-        webmcp.WEBMCP_PATH, webmcp.JAVASCRIPT_TYPE, lambda: webmcp.webmcp_js(site).encode()
-    )
+    yield lazy_document(webmcp.WEBMCP_PATH, webmcp.JAVASCRIPT_TYPE, lambda: webmcp.webmcp_js(site).encode())
     if not site.has(crawlers.SITEMAP_PATH):  # the directory makes the sitemap from its catalogue
-        canonical = [
-            (f"{site.base}{path}", None)
-            for path in (public_pages.HOME_PATH, public_pages.MANUAL_PATH)
-        ]
-        yield static_document(
-            crawlers.SITEMAP_PATH, crawlers.SITEMAP_TYPE, crawlers.url_set(canonical).encode()
-        )
+        canonical = [(f"{site.base}{path}", None) for path in (public_pages.HOME_PATH, public_pages.MANUAL_PATH)]
+        yield static_document(crawlers.SITEMAP_PATH, crawlers.SITEMAP_TYPE, crawlers.url_set(canonical).encode())
 
 
 def _json(path: str, document: Any) -> PublicDocument:

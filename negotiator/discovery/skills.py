@@ -19,13 +19,7 @@ _SCHEMA: Final = "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
 _HEAD: Final = re.compile(r"---\nname: (?P<name>.+)\ndescription: (?P<description>.+)\n---\n")
 _NEEDS: Final = {
     "get-a-token": ("register_agent",),
-    "run-a-negotiation": (
-        "register_agent",
-        "open_negotiation",
-        "record_offer",
-        "next_move",
-        "make_battle_plan",
-    ),
+    "run-a-negotiation": ("register_agent", "open_negotiation", "record_offer", "next_move", "make_battle_plan"),
     "rehearse": (
         "register_agent",
         "open_negotiation",
@@ -64,9 +58,7 @@ class AgentSkill:
 
 def offered_skills(service: ServiceDescription) -> tuple[AgentSkill, ...]:
     """The skills whose operations this service offers."""
-    return tuple(
-        _read(name, service.base) for name, needs in _NEEDS.items() if all(map(service.find, needs))
-    )
+    return tuple(_read(name, service.base) for name, needs in _NEEDS.items() if all(map(service.find, needs)))
 
 
 def skills_index(service: ServiceDescription) -> dict[str, Any]:

@@ -27,9 +27,7 @@ _NAMED: Final[dict[str, Any]] = {
 
 def webmcp_js(site: SiteDescription) -> str:
     """The script with the tools of this site."""
-    script = (
-        resources.files("negotiator.discovery").joinpath("templates/webmcp.js").read_text("utf-8")
-    )
+    script = resources.files("negotiator.discovery").joinpath("templates/webmcp.js").read_text("utf-8")
     return script.replace("__TOOLS__", json.dumps(webmcp_tools(site), indent=2))
 
 
@@ -40,9 +38,7 @@ def webmcp_tools(site: SiteDescription) -> list[dict[str, Any]]:
         *(_read(site, each) for each in site.api if each.access == "public" and _reads(each)),
     ]
     if register := site.service.find("register_agent"):
-        what = (
-            "Register this agent anonymously; the answer carries a bearer token, which is a secret"
-        )
+        what = "Register this agent anonymously; the answer carries a bearer token, which is a secret"
         fixed = {"identity_type": "anonymous"}
         place = {"method": "POST", "readOnly": False, "inputSchema": _NAMED, "fixed": fixed}
         found.append({**_tool(site, "register_agent", what, register.path), **place})

@@ -50,16 +50,10 @@ class Priorities:
 
     def __init__(self, operations: Sequence[Operation]) -> None:
         self._urgent = {
-            (each.method, path)
-            for each in operations
-            if each.urgent
-            for path in (each.path, *each.aliases)
+            (each.method, path) for each in operations if each.urgent for path in (each.path, *each.aliases)
         }
         self.unqueued = frozenset(
-            (method, each.path)
-            for each in operations
-            if each.probe
-            for method in (each.method, "HEAD")
+            (method, each.path) for each in operations if each.probe for method in (each.method, "HEAD")
         )
         """Requests that begin at once, whatever waits."""
 
@@ -75,9 +69,7 @@ class OverloadRecord:
 
     def __init__(self, meters: MetricRegistry) -> None:
         name, meaning = "negotiator_overload_refusals_total", "Requests refused as they would wait"
-        self._counters: dict[str, Counter] = {
-            each: meters.counter(name, meaning, queue=each) for each in QUEUES
-        }
+        self._counters: dict[str, Counter] = {each: meters.counter(name, meaning, queue=each) for each in QUEUES}
         self._faults = FaultLog("requests are refused: more come than can be served in time")
         self._last = 0.0
 
@@ -126,9 +118,7 @@ class RefusedAnswers:
     """The bytes of a refusal, made of parts that are rendered once: refusing has to be cheap."""
 
     def __init__(
-        self,
-        headers: Iterable[tuple[bytes, bytes]],
-        page: tuple[Sequence[tuple[bytes, bytes]], bytes],
+        self, headers: Iterable[tuple[bytes, bytes]], page: tuple[Sequence[tuple[bytes, bytes]], bytes]
     ) -> None:
         own = dict(headers)
         common = b"".join(b"%s: %s\r\n" % each for each in own.items())
@@ -179,9 +169,7 @@ class AdmissionQueue:
         self._database_wait = database_wait
         self._fresh: list[tuple[Priority, float, WaitingRequest]] = []
         """Requests that came since the last turn of the event loop."""
-        self._lines: tuple[deque[tuple[float, WaitingRequest]], ...] = tuple(
-            deque() for _ in Priority
-        )
+        self._lines: tuple[deque[tuple[float, WaitingRequest]], ...] = tuple(deque() for _ in Priority)
         self._waiting = 0
         self._pace = QueuePace()
         self._free_starts = _AT_ONCE

@@ -202,16 +202,9 @@ class WorkerConnections:
         self._counters = {each: meters.counter(name, meaning, reason=each) for each in REASONS}
         for kind, count in (("requests", self.requests), ("streams", self.streams)):
             meters.sampled_gauge(
-                "negotiator_connections",
-                "Open connections",
-                partial(getattr, count, "total"),
-                kind=kind,
+                "negotiator_connections", "Open connections", partial(getattr, count, "total"), kind=kind
             )
-        meters.sampled_gauge(
-            "negotiator_admission_waiting",
-            "Requests that have not begun",
-            lambda: admission.waiting,
-        )
+        meters.sampled_gauge("negotiator_admission_waiting", "Requests that have not begun", lambda: admission.waiting)
 
     def key(self, peer: str) -> str:
         """The key that a client's address is counted by; empty without a limit: for a proxy or a Unix socket."""
@@ -295,10 +288,7 @@ class WorkerConnections:
     async def watch(self) -> None:
         """Close connections whose deadline has passed, as long as the worker runs."""
         bounds, loop = self.bounds, asyncio.get_running_loop()
-        shortest = min(
-            *(bounds.header_timeout, bounds.body_timeout, bounds.idle_timeout),
-            bounds.write_timeout,
-        )
+        shortest = min(*(bounds.header_timeout, bounds.body_timeout, bounds.idle_timeout), bounds.write_timeout)
         while True:
             await asyncio.sleep(min(1.0, shortest / 4))
             self.check(loop.time())

@@ -31,9 +31,7 @@ class DirectOperations:
     Every operation may be called by pages of any origin (`Application.shared`).
     """
 
-    def __init__(
-        self, app: ASGIApp, endpoints: Iterable[Endpoint], *, https: bool, traffic: RequestMetrics
-    ) -> None:
+    def __init__(self, app: ASGIApp, endpoints: Iterable[Endpoint], *, https: bool, traffic: RequestMetrics) -> None:
         self._app = app
         self._paths = EndpointPaths(endpoints)
         self._traffic = traffic

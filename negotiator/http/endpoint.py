@@ -98,9 +98,7 @@ class Endpoint:
             answer, lines = answered
             await respond(send, answer, lines, receive=receive)
 
-    async def answer(
-        self, scope: Scope, receive: Receive, headers: dict[str, str]
-    ) -> tuple[Answer, bytes] | None:
+    async def answer(self, scope: Scope, receive: Receive, headers: dict[str, str]) -> tuple[Answer, bytes] | None:
         """The answer and the lines of the headers about budgets and the credential; None when the client has gone."""
         context = ResponseContext()
         pipeline = self.pipeline
@@ -130,9 +128,7 @@ class Endpoint:
                 return answer
             tagged = {**answer.headers, "etag": tag}
             answer = Answer(answer.body, answer.status, tagged, answer.media_type)
-        if self.operation.method == "GET" and is_not_modified(
-            headers, tag, answer.headers.get("last-modified")
-        ):
+        if self.operation.method == "GET" and is_not_modified(headers, tag, answer.headers.get("last-modified")):
             return Answer(None, HTTPStatus.NOT_MODIFIED, answer.headers)
         return answer
 
@@ -179,23 +175,17 @@ class _IncomingHttpCall:
                 return ParsedInput(endpoint.blank)
             members: dict[str, Any] = reading.parse_query(query, endpoint.lists) if query else {}
         else:
-            body = await reading.read_body(
-                self.receive, operation.body_limit, self.headers.get("content-length")
-            )
+            body = await reading.read_body(self.receive, operation.body_limit, self.headers.get("content-length"))
             members = self._members(body)
         path: dict[str, str] = scope.get("path_params", {})
         if path and "\0" in scope["path"]:
             raise NotFound("There is nothing at this path.")
         if members and (twice := path.keys() & members.keys()):
-            raise ValidationFailed(
-                [FieldError(f"/{name}", "Belongs in the path only.") for name in sorted(twice)]
-            )
+            raise ValidationFailed([FieldError(f"/{name}", "Belongs in the path only.") for name in sorted(twice)])
         whole = {**members, **path}
         # The path is part of a repeated request: the same offer in two negotiations is two requests.
         request = scope["path"].encode() + b"\n" + body if path else body
-        return ParsedInput(
-            reading.validate(operation.input, whole, refusal=endpoint.invalid_input_error), request
-        )
+        return ParsedInput(reading.validate(operation.input, whole, refusal=endpoint.invalid_input_error), request)
 
     def _members(self, body: bytes) -> dict[str, Any]:
         if not body and self.endpoint.inputless:
@@ -241,18 +231,14 @@ def read_headers(scope: Scope) -> dict[str, str]:
     return headers
 
 
-async def respond(
-    send: Send, answer: Answer, lines: bytes = b"", *, receive: Receive | None = None
-) -> None:
+async def respond(send: Send, answer: Answer, lines: bytes = b"", *, receive: Receive | None = None) -> None:
     """Send an answer as an ASGI response, with further header lines.
 
     A stream needs `receive` to notice the client's disconnect.
     """
     head, body = render(answer)
     headers = header_pairs(head + lines)
-    await send(
-        {"type": "http.response.start", "status": int(answer.status or 200), "headers": headers}
-    )
+    await send({"type": "http.response.start", "status": int(answer.status or 200), "headers": headers})
     if body is None and receive is not None:
         await stream_body(cast("BodyChunks", answer.body), receive, send)
     else:
@@ -385,11 +371,7 @@ class EndpointPaths:
 def _pattern(template: str) -> re.Pattern[str]:
     """Matches the paths of a template; a part in braces is a parameter, any text without a slash."""
     parts = template.split("/")
-    return re.compile(
-        "/".join(
-            f"(?P<{part[1:-1]}>[^/]+)" if part[:1] == "{" else re.escape(part) for part in parts
-        )
-    )
+    return re.compile("/".join(f"(?P<{part[1:-1]}>[^/]+)" if part[:1] == "{" else re.escape(part) for part in parts))
 
 
 class OperationRouter:

@@ -23,9 +23,7 @@ _OWN_MESSAGES: Final = frozenset({"value_error", "assertion_error", "refused"})
 """Types of errors whose messages are those of a validator of this package."""
 _ABSENT: Final = frozenset({"missing", "refused"})
 """Types of errors that may be about a member which was not sent."""
-_WHOLE: Final = frozenset(
-    {"int_type", "int_parsing", "int_from_float", "int_parsing_size", "finite_number"}
-)
+_WHOLE: Final = frozenset({"int_type", "int_parsing", "int_from_float", "int_parsing_size", "finite_number"})
 
 _BOUNDS: Final[dict[str, Callable[[Mapping[str, Any]], str]]] = {
     "greater_than": lambda found: f"Must be more than {_figure(found['gt'])}",
@@ -39,9 +37,7 @@ _BOUNDS: Final[dict[str, Callable[[Mapping[str, Any]], str]]] = {
 }
 
 
-def field_errors(
-    model: type[BaseModel], members: Mapping[str, Any], invalid: ValidationError
-) -> list[FieldError]:
+def field_errors(model: type[BaseModel], members: Mapping[str, Any], invalid: ValidationError) -> list[FieldError]:
     """One error for each refused member of `members`, which the model did not take, in the order of the model.
 
     Of several alternatives that all refuse a value only the first is told, with its parts if it has any.
@@ -66,9 +62,7 @@ def nearest_name(name: object, known: Iterable[str]) -> str | None:
     return names[near[0]] if near else None
 
 
-def _sent_place(
-    members: Mapping[str, Any], loc: tuple[int | str, ...], *, absent: bool
-) -> tuple[list[int | str], Any]:
+def _sent_place(members: Mapping[str, Any], loc: tuple[int | str, ...], *, absent: bool) -> tuple[list[int | str], Any]:
     """The place of a fault in what was sent, as deep as that goes, and the value there.
 
     A location also names alternatives of a type, and members of an object that a short form stood for.
@@ -99,11 +93,7 @@ def _part(value: Any, part: int | str) -> tuple[Any] | None:
 
 
 def _sentence(
-    model: type[BaseModel],
-    members: Mapping[str, Any],
-    place: Place,
-    sent: Any,
-    fault: Mapping[str, Any],
+    model: type[BaseModel], members: Mapping[str, Any], place: Place, sent: Any, fault: Mapping[str, Any]
 ) -> str:
     kind: str = fault["type"]
     if kind == "extra_forbidden":
@@ -117,9 +107,7 @@ def _sentence(
     wanted = _wanted(forms)
     told = _description(schema)
     if kind == "missing":
-        return _with_example(
-            f"Is missing{f': {told}' if told else ''}. Send {wanted}", model, place
-        )
+        return _with_example(f"Is missing{f': {told}' if told else ''}. Send {wanted}", model, place)
     if kind in _BOUNDS:
         said = _BOUNDS[kind](fault["ctx"])
         said = f"{said}; send {wanted}" if said == _EMPTY else said
@@ -158,11 +146,7 @@ def _with_example(text: str, model: type[BaseModel], place: Place) -> str:
 
 def _unknown_member(model: type[BaseModel], members: Mapping[str, Any], place: Place) -> str:
     around = schema_at(model, place[:-1])
-    known = [
-        name
-        for form in (forms_at(model, around) if around else [])
-        for name in form.get("properties", {})
-    ]
+    known = [name for form in (forms_at(model, around) if around else []) for name in form.get("properties", {})]
     near = nearest_name(place[-1], known)
     if near:
         return f"There is no such member. Did you mean {near}?"
@@ -200,11 +184,7 @@ _WANTED: Final = {
     "number": "a number",
     "boolean": "true or false",
 }
-_FORMATS: Final = {
-    "date-time": "a moment with its date, time and offset",
-    "date": "a date",
-    "uri": "an address",
-}
+_FORMATS: Final = {"date-time": "a moment with its date, time and offset", "date": "a date", "uri": "an address"}
 
 
 def _wanted(forms: list[dict[str, Any]]) -> str:
@@ -254,8 +234,7 @@ def _escape(part: int | str) -> str:
 def pointed_error(errors: Iterable[FieldError]) -> ValidationError:
     """Pydantic's error for these field errors; raised in a validator, it counts from the validated part on."""
     return ValidationError.from_exception_data(
-        "input",
-        [refused_at(pointer_place(error.pointer), error.description) for error in errors],
+        "input", [refused_at(pointer_place(error.pointer), error.description) for error in errors]
     )
 
 
@@ -268,6 +247,5 @@ def refused_at(place: tuple[str | int, ...], text: str) -> InitErrorDetails:
 def pointer_place(pointer: str) -> tuple[str | int, ...]:
     """The parts of a pointer; a number is a place in a list."""
     return tuple(
-        int(part) if part.isdigit() else part.replace("~1", "/").replace("~0", "~")
-        for part in pointer.split("/")[1:]
+        int(part) if part.isdigit() else part.replace("~1", "/").replace("~0", "~") for part in pointer.split("/")[1:]
     )

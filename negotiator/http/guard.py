@@ -5,13 +5,7 @@ from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from typing import Any, Final, Protocol
 
 from negotiator.caller import Caller, anonymous_caller
-from negotiator.errors import (
-    InsufficientScope,
-    InvalidRequest,
-    ProofRefused,
-    ProofRequired,
-    Unauthorized,
-)
+from negotiator.errors import InsufficientScope, InvalidRequest, ProofRefused, ProofRequired, Unauthorized
 from negotiator.http.operation import Operation
 from negotiator.scopes import ordered
 from negotiator.settings import Network
@@ -92,9 +86,7 @@ class Guard:
                 return address_key(nearer)
         return address_key(peer)
 
-    async def identify(
-        self, headers: Mapping[str, str], address: str, *, sent: tuple[str, str]
-    ) -> Caller:
+    async def identify(self, headers: Mapping[str, str], address: str, *, sent: tuple[str, str]) -> Caller:
         """The caller: anonymous without a credential; 401 for an invalid one or one for another resource.
 
         `sent` is the method and path of the request, which the DPoP proof of a bound token names.
@@ -142,9 +134,7 @@ class Guard:
         """Whether a credential that ended was revoked together with its holder, rather than alone."""
         return self._authenticator.is_withdrawn(tx, caller)
 
-    async def _prove(
-        self, scheme: str, headers: Mapping[str, str], *, method: str, path: str, token: str
-    ) -> str:
+    async def _prove(self, scheme: str, headers: Mapping[str, str], *, method: str, path: str, token: str) -> str:
         """The key that the sender holds. A bound token sent with the Bearer scheme is refused, even beside a proof."""
         if scheme != _DPOP:
             raise self._refuse(_DPOP, "The token is bound to a key: send it with a DPoP proof.")
@@ -182,9 +172,7 @@ def _parse_authorization(header: str | None) -> tuple[str, str | None]:
 
 def _covers(prefixes: tuple[str, ...], path: str) -> bool:
     """Whether a token that is limited to these path prefixes is valid at this path (RFC 8707 §2)."""
-    return not prefixes or any(
-        path == prefix or path.startswith(f"{prefix}/") for prefix in prefixes
-    )
+    return not prefixes or any(path == prefix or path.startswith(f"{prefix}/") for prefix in prefixes)
 
 
 def _parse(text: str) -> Address | None:

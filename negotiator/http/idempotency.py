@@ -20,9 +20,7 @@ class IdempotencyKey(TableModel, table=True):
     """One key of one caller, the digest of the request it came with and the answer it got."""
 
     __tablename__ = "idempotency_keys"
-    __table_args__ = table_options(
-        owner="caller", on_claim="erase", expires={"expires_at": values.DAY}
-    )
+    __table_args__ = table_options(owner="caller", on_claim="erase", expires={"expires_at": values.DAY})
 
     caller: str = Field(primary_key=True)
     key: str = Field(primary_key=True)
@@ -41,8 +39,7 @@ _FIND = Query(
 )
 _REPLACE = Statement(
     delete(IdempotencyKey).where(
-        col(IdempotencyKey.caller) == bindparam("caller"),
-        col(IdempotencyKey.key) == bindparam("key"),
+        col(IdempotencyKey.caller) == bindparam("caller"), col(IdempotencyKey.key) == bindparam("key")
     )
 )
 _KEEP = Statement(insertion(IdempotencyKey))

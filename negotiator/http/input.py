@@ -58,9 +58,7 @@ def parse_json(body: bytes) -> dict[str, Any]:
     try:
         return read_object(body)
     except ValueError as fault:
-        raise InvalidRequest(
-            f"The body is not a JSON object: {_json_fault(body, fault)}.", detail=str(fault)
-        ) from None
+        raise InvalidRequest(f"The body is not a JSON object: {_json_fault(body, fault)}.", detail=str(fault)) from None
 
 
 def _json_fault(body: bytes, fault: ValueError) -> str:
@@ -97,12 +95,7 @@ def parse_form(body: bytes, *, most: int = FIELDS) -> dict[str, str]:
     Only `resource` may repeat (RFC 8707 §2); its values are joined by spaces.
     """
     try:
-        pairs = parse_qsl(
-            body.decode("utf-8"),
-            keep_blank_values=True,
-            errors="strict",
-            max_num_fields=most,
-        )
+        pairs = parse_qsl(body.decode("utf-8"), keep_blank_values=True, errors="strict", max_num_fields=most)
     except ValueError as fault:
         raise InvalidRequest("The body is not a form.", detail=str(fault)) from None
     return _unrepeated(pairs, body)
@@ -111,21 +104,14 @@ def parse_form(body: bytes, *, most: int = FIELDS) -> dict[str, str]:
 def list_fields(model: type[BaseModel]) -> frozenset[str]:
     """The members of an input that are lists and so may repeat as query parameters."""
     return frozenset(
-        name
-        for name, field in model.model_fields.items()
-        if get_origin(field.annotation) in {list, tuple}
+        name for name, field in model.model_fields.items() if get_origin(field.annotation) in {list, tuple}
     )
 
 
 def parse_query(query: bytes, lists: frozenset[str] = frozenset()) -> dict[str, Any]:
     """Query parameters, by the same rules as form fields; those in `lists` may repeat and become lists."""
     try:
-        pairs = parse_qsl(
-            query.decode("ascii"),
-            keep_blank_values=True,
-            errors="strict",
-            max_num_fields=FIELDS,
-        )
+        pairs = parse_qsl(query.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=FIELDS)
     except ValueError as fault:
         raise InvalidRequest("The query string is malformed.", detail=str(fault)) from None
     single = _unrepeated([pair for pair in pairs if pair[0] not in lists], query)
@@ -136,12 +122,7 @@ def parse_query(query: bytes, lists: frozenset[str] = frozenset()) -> dict[str, 
     return {**single, **repeated}
 
 
-def validate(
-    model: type[BaseModel],
-    members: Mapping[str, Any],
-    *,
-    refusal: type[Refusal] | None = None,
-) -> Any:
+def validate(model: type[BaseModel], members: Mapping[str, Any], *, refusal: type[Refusal] | None = None) -> Any:
     """The members as a validated model; 422 with one pointer per fault, or the given `refusal` class instead."""
     try:
         return model.model_validate(members)

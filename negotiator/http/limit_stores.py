@@ -393,10 +393,7 @@ class RedisLimitStore:
 
     async def _ask(self, batch: Sequence[_Charge]) -> list[BudgetState]:
         keys = [f"{_PREFIX}{charge.key}" for charge in batch]
-        arguments = [
-            (budget.interval, budget.burst, self._local.ahead(budget, key))
-            for budget, key, _ in batch
-        ]
+        arguments = [(budget.interval, budget.burst, self._local.ahead(budget, key)) for budget, key, _ in batch]
         answers = await _in_time(self._run_script(keys, arguments))
         readings: list[BudgetState] = []
         for (budget, key, _), (now, arrival, taken) in zip(batch, answers, strict=True):

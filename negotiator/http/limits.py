@@ -123,12 +123,7 @@ class RateLimits:
         self._budgets = budgets
 
     async def charge(
-        self,
-        caller: Caller,
-        name: str | None = None,
-        *,
-        baseline: str = BASELINE_BUDGET,
-        public: bool = False,
+        self, caller: Caller, name: str | None = None, *, baseline: str = BASELINE_BUDGET, public: bool = False
     ) -> BudgetState:
         """Charge one call to the named budget, else to the caller's own, or to `baseline` without a credential.
 

@@ -125,11 +125,7 @@ class ResponseMiddleware:
         await app(scope, receive, wrapped)
 
     def _is_shared(self, path: str) -> bool:
-        return (
-            path.startswith(API_PREFIX)
-            or path in self._shared
-            or self._templates.fullmatch(path) is not None
-        )
+        return path.startswith(API_PREFIX) or path in self._shared or self._templates.fullmatch(path) is not None
 
 
 def _pattern(template: str) -> str:

@@ -59,10 +59,7 @@ class Call(Generic[Input]):
     def require_revision(self, current: int) -> None:
         """Raise 412 when `If-Match` names another revision than the current one."""
         if self.expected is not None and self.expected != current:
-            raise PreconditionFailed(
-                "The resource has changed since that revision.",
-                members={"revision": current},
-            )
+            raise PreconditionFailed("The resource has changed since that revision.", members={"revision": current})
 
     def require_condition(self) -> None:
         """Raise 428 when the call came without `If-Match`; `*` accepts any revision."""

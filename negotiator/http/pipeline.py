@@ -45,12 +45,7 @@ class RefusalRenderer:
     def answer(self, refusal: Refusal) -> Answer:
         """The answer for this refusal; the refusal's private detail is logged and not sent."""
         if refusal.detail:
-            log.info(
-                "refused",
-                error=refusal.error,
-                status=refusal.status,
-                detail=refusal.detail,
-            )
+            log.info("refused", error=refusal.error, status=refusal.status, detail=refusal.detail)
         body: dict[str, Any] = {
             "error": refusal.error,
             "error_description": refusal.description,
@@ -96,10 +91,7 @@ class RefusalRenderer:
                 challenge += f', scope="{" ".join(refusal.scopes)}"'
         else:
             return {}
-        return {
-            **refusal.headers,
-            "www-authenticate": refusal.headers.get("www-authenticate", challenge),
-        }
+        return {**refusal.headers, "www-authenticate": refusal.headers.get("www-authenticate", challenge)}
 
 
 def _algorithms(refusal: ProofRequired | InsufficientScope) -> str:
@@ -241,9 +233,7 @@ class IncomingCall(Protocol):
         ...
 
 
-async def run(
-    operation: Operation, pipeline: Pipeline, incoming: IncomingCall, context: ResponseContext
-) -> Answer:
+async def run(operation: Operation, pipeline: Pipeline, incoming: IncomingCall, context: ResponseContext) -> Answer:
     """Run the steps in order; each may raise a `Refusal`. The state of the charged budgets goes to `context`.
 
     A call is charged to its credential if that is valid, else to its address. The operation's writes happen only while
@@ -252,16 +242,12 @@ async def run(
     try:
         caller = await incoming.identify(operation)
     except Refusal:
-        await pipeline.charge(
-            anonymous_caller(incoming.address), None, context, baseline=operation.baseline
-        )
+        await pipeline.charge(anonymous_caller(incoming.address), None, context, baseline=operation.baseline)
         raise
     subject = ""
     try:
         call = await _admitted(operation, pipeline, incoming, context, caller)
-        if (
-            caller.user_id is not None
-        ):  # only calls for a user are recorded, and the look-up is slow
+        if caller.user_id is not None:  # only calls for a user are recorded, and the look-up is slow
             subject = str(getattr(call.input, "id", ""))
         with write_condition(partial(pipeline.guard.check, caller=caller)):
             result = await operation.run(call)
@@ -274,11 +260,7 @@ async def run(
 
 
 async def _admitted(
-    operation: Operation,
-    pipeline: Pipeline,
-    incoming: IncomingCall,
-    context: ResponseContext,
-    caller: Caller,
+    operation: Operation, pipeline: Pipeline, incoming: IncomingCall, context: ResponseContext, caller: Caller
 ) -> Call[Any]:
     """The call after guard, limits and input; raises their refusals."""
     baseline, public = operation.baseline, operation.access != "bearer"
@@ -315,9 +297,7 @@ def _made(operation: Operation, answer: Answer) -> str:
     return str(cast("dict[str, Any]", body).get("id", ""))
 
 
-def _once(
-    operation: Operation, caller: Caller, key: str, parsed: ParsedInput
-) -> IdempotentCreation:
+def _once(operation: Operation, caller: Caller, key: str, parsed: ParsedInput) -> IdempotentCreation:
     if not 1 <= len(key) <= _KEY_LENGTH:
         raise InvalidRequest(f"Idempotency-Key has 1 to {_KEY_LENGTH} characters.")
     request = hashlib.sha256(f"{operation.name}\n".encode() + parsed.body).hexdigest()

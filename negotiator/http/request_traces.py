@@ -45,9 +45,7 @@ class RequestTraces:
 class TracedRequestMetrics(RequestMetrics):
     """Ends the request's span where the answer is counted; what a stream sends later belongs to no span."""
 
-    def __init__(
-        self, meters: MetricRegistry, operations: Iterable[str], routes: Mapping[str, str]
-    ) -> None:
+    def __init__(self, meters: MetricRegistry, operations: Iterable[str], routes: Mapping[str, str]) -> None:
         super().__init__(meters, operations)
         self._routes = routes
 

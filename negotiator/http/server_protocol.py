@@ -14,21 +14,10 @@ import httptools
 from starlette.types import Scope
 from uvicorn._types import ASGI3Application
 from uvicorn.config import Config
-from uvicorn.protocols.http.httptools_impl import (
-    STATUS_LINE,
-    HttpToolsProtocol,
-    RequestResponseCycle,
-)
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
-from negotiator.errors import (
-    HeadersTooLarge,
-    InvalidRequest,
-    Refusal,
-    RequestTimeout,
-    TargetTooLong,
-    Unavailable,
-)
+from negotiator.errors import HeadersTooLarge, InvalidRequest, Refusal, RequestTimeout, TargetTooLong, Unavailable
 from negotiator.http import connections
 from negotiator.http.admission import READ_AGAIN_AFTER
 from negotiator.http.connections import (

@@ -9,14 +9,7 @@ from starlette.types import Receive, Scope, Send
 
 from negotiator import thread_pools
 from negotiator.caller import Caller, anonymous_caller
-from negotiator.errors import (
-    Forbidden,
-    InsufficientScope,
-    MethodNotAllowed,
-    Refusal,
-    RequestAborted,
-    Unauthorized,
-)
+from negotiator.errors import Forbidden, InsufficientScope, MethodNotAllowed, Refusal, RequestAborted, Unauthorized
 from negotiator.http import input as reading
 from negotiator.http.endpoint import read_headers, respond
 from negotiator.http.operation import BODY_LIMIT, Answer, ServiceDescription
@@ -153,11 +146,7 @@ class McpEndpoint:
         return origin is not None and origin not in self._origins
 
     async def _exchange(
-        self,
-        body: bytes,
-        headers: Mapping[str, str],
-        context: CallContext,
-        incoming: _IncomingMessage,
+        self, body: bytes, headers: Mapping[str, str], context: CallContext, incoming: _IncomingMessage
     ) -> Answer:
         try:
             message = read_object(body, _DEPTH)
@@ -195,14 +184,10 @@ def requires_credential(service: ServiceDescription) -> bool:
 
     Many clients start their sign-in only when the first message is refused. The directory alone needs no credential.
     """
-    return any(
-        operation.scopes & ASSISTANT.keys() for operation in tools.tool_operations(service).values()
-    )
+    return any(operation.scopes & ASSISTANT.keys() for operation in tools.tool_operations(service).values())
 
 
-def _wrapped(
-    answer: Answer, incoming: _IncomingMessage, message: str, refusal: Refusal | None = None
-) -> Answer:
+def _wrapped(answer: Answer, incoming: _IncomingMessage, message: str, refusal: Refusal | None = None) -> Answer:
     """The answer with its body as the `data` of a JSON-RPC error."""
     data = refusal_body(answer)
     if isinstance(refusal, InsufficientScope):

@@ -73,12 +73,7 @@ def prompt_entry(prompt: McpPrompt) -> dict[str, Any]:
         "description": "The negotiation's id, neg_….",
         "required": True,
     }
-    return {
-        "name": prompt.name,
-        "title": prompt.title,
-        "description": prompt.description,
-        "arguments": [argument],
-    }
+    return {"name": prompt.name, "title": prompt.title, "description": prompt.description, "arguments": [argument]}
 
 
 async def fill_prompt(
@@ -90,9 +85,7 @@ async def fill_prompt(
     """
     messages = [_message({"type": "text", "text": f"{prompt.text}\n\n{_DATA}"})]
     for number, document in enumerate(prompt.documents):
-        contents = await resources.read(
-            context, f"negotiator://negotiations/{negotiation}{document}"
-        )
+        contents = await resources.read(context, f"negotiator://negotiations/{negotiation}{document}")
         if contents is not None:
             messages.append(_message({"type": "resource", "resource": contents}))
         elif number == 0:

@@ -43,9 +43,7 @@ class ReadableResource:
         """The values in a URI of this template; None if it does not match or a value contains NUL."""
         pattern = re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>[^/?#]{1,200})", re.escape(self.uri))
         found = re.fullmatch(pattern, uri)
-        values = (
-            {name: unquote(text) for name, text in found.groupdict().items()} if found else None
-        )
+        values = {name: unquote(text) for name, text in found.groupdict().items()} if found else None
         return None if values and any("\0" in text for text in values.values()) else values
 
 
@@ -70,12 +68,7 @@ READABLE_RESOURCES: Final = (
         "Negotiation",
         "One of your negotiations: terms, state, outcome, what advice still lacks.",
     ),
-    ReadableResource(
-        f"{_ONE}/offers",
-        "list_offers",
-        "Ledger",
-        "Every offer and answer of both sides, newest first.",
-    ),
+    ReadableResource(f"{_ONE}/offers", "list_offers", "Ledger", "Every offer and answer of both sides, newest first."),
     ReadableResource(
         f"{_ONE}/events",
         "list_negotiation_events",
@@ -157,9 +150,7 @@ class McpResources:
                 break
         return entries
 
-    async def _first_id(
-        self, context: CallContext, name: str, parameters: dict[str, str]
-    ) -> str | None:
+    async def _first_id(self, context: CallContext, name: str, parameters: dict[str, str]) -> str | None:
         operation = self.service.find(name)
         if operation is None:
             return None

@@ -36,11 +36,7 @@ from mcp_types import (
     ReadResourceRequestParams,
     RequestParams,
 )
-from mcp_types.version import (
-    HANDSHAKE_PROTOCOL_VERSIONS,
-    MODERN_PROTOCOL_VERSIONS,
-    is_version_at_least,
-)
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS, is_version_at_least
 
 from negotiator.caller import Caller
 from negotiator.errors import NotFound, Refusal
@@ -89,14 +85,10 @@ class _Exchange:
     ) -> dict[str, Any]:
         raise NoBackChannelError(method)
 
-    async def notify(
-        self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None
-    ) -> None:
+    async def notify(self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None) -> None:
         """Do nothing: the answer is one JSON document, without a stream for notifications."""
 
-    async def progress(
-        self, progress: float, total: float | None = None, message: str | None = None
-    ) -> None:
+    async def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
         """Do nothing, as `notify`."""
 
 
@@ -104,35 +96,23 @@ class McpHandlers:
     """The SDK's server with handlers for all methods but `tools/call`, which `McpServer` answers itself."""
 
     def __init__(
-        self,
-        service: ServiceDescription,
-        pipeline: Pipeline,
-        identity: McpServerInfo,
-        skills: McpSkills,
+        self, service: ServiceDescription, pipeline: Pipeline, identity: McpServerInfo, skills: McpSkills
     ) -> None:
         self._skills = skills
         self._access = make_tool_access(service)
         self._definitions = {
-            name: tools.tool_definition(name, operation)
-            for name, operation in self._access.tools.items()
+            name: tools.tool_definition(name, operation) for name, operation in self._access.tools.items()
         }
         self._prompts = {prompt.name: prompt for prompt in prompts.offered_prompts(service)}
         self._resources = McpResources(service, pipeline)
         self._cached_lists: dict[tuple[str, str, Any], dict[str, Any]] = {}
         self.server = self._make_server(identity)
 
-    async def respond(
-        self, message: dict[str, Any], connection: Connection, context: CallContext
-    ) -> dict[str, Any]:
+    async def respond(self, message: dict[str, Any], connection: Connection, context: CallContext) -> dict[str, Any]:
         """The result of one request; raises as its handler does."""
         exchange = _Exchange(message["id"], context)
         return await serve_one(
-            self.server,
-            exchange,
-            message["method"],
-            message.get("params"),
-            connection=connection,
-            lifespan_state={},
+            self.server, exchange, message["method"], message.get("params"), connection=connection, lifespan_state={}
         )
 
     def _make_server(self, identity: McpServerInfo) -> Server[Any]:
@@ -196,13 +176,9 @@ class McpHandlers:
 
     def _listed_tools(self, caller: Caller) -> tuple[tuple[str, str], ...]:
         """The tools that the caller is shown, each with the addition to its description for this caller."""
-        return tuple(
-            (name, self._access.description(name, caller)) for name in self._access.listed(caller)
-        )
+        return tuple((name, self._access.description(name, caller)) for name in self._access.listed(caller))
 
-    async def _list_tools(
-        self, ctx: RequestContext, params: PaginatedRequestParams
-    ) -> HandlerResult:
+    async def _list_tools(self, ctx: RequestContext, params: PaginatedRequestParams) -> HandlerResult:
         _refuse_cursor(params)
         return _complete(
             tools=[
@@ -211,31 +187,19 @@ class McpHandlers:
             ]
         )
 
-    async def _list_resources(
-        self, _ctx: RequestContext, params: PaginatedRequestParams
-    ) -> HandlerResult:
+    async def _list_resources(self, _ctx: RequestContext, params: PaginatedRequestParams) -> HandlerResult:
         _refuse_cursor(params)
-        return _complete(
-            resources=[*self._resources.entries(templates=False), *self._skills.resources()]
-        )
+        return _complete(resources=[*self._resources.entries(templates=False), *self._skills.resources()])
 
-    async def _list_templates(
-        self, _ctx: RequestContext, params: PaginatedRequestParams
-    ) -> HandlerResult:
+    async def _list_templates(self, _ctx: RequestContext, params: PaginatedRequestParams) -> HandlerResult:
         _refuse_cursor(params)
         return _complete(resourceTemplates=self._resources.entries(templates=True))
 
-    async def _list_prompts(
-        self, _ctx: RequestContext, params: PaginatedRequestParams
-    ) -> HandlerResult:
+    async def _list_prompts(self, _ctx: RequestContext, params: PaginatedRequestParams) -> HandlerResult:
         _refuse_cursor(params)
-        return _complete(
-            prompts=[prompts.prompt_entry(prompt) for prompt in self._prompts.values()]
-        )
+        return _complete(prompts=[prompts.prompt_entry(prompt) for prompt in self._prompts.values()])
 
-    async def _read_resource(
-        self, ctx: RequestContext, params: ReadResourceRequestParams
-    ) -> HandlerResult:
+    async def _read_resource(self, ctx: RequestContext, params: ReadResourceRequestParams) -> HandlerResult:
         skill = self._skills.read(params.uri)
         if skill is not None:
             return _complete(contents=[skill], **_cacheable(ctx))
@@ -249,9 +213,7 @@ class McpHandlers:
             raise MCPError(code, "There is no such resource.", {"uri": params.uri})
         return _complete(contents=[contents])
 
-    async def _list_skills(
-        self, ctx: RequestContext, params: PaginatedRequestParams
-    ) -> HandlerResult:
+    async def _list_skills(self, ctx: RequestContext, params: PaginatedRequestParams) -> HandlerResult:
         _refuse_cursor(params)
         return {"skills": self._skills.entries(), **_cacheable(ctx)}
 
@@ -261,9 +223,7 @@ class McpHandlers:
             raise MCPError(INVALID_PARAMS, "There is no such skill.", {"uri": params.uri})
         return {"skill": entry, **_cacheable(ctx)}
 
-    async def _get_prompt(
-        self, ctx: RequestContext, params: GetPromptRequestParams
-    ) -> HandlerResult:
+    async def _get_prompt(self, ctx: RequestContext, params: GetPromptRequestParams) -> HandlerResult:
         prompt = self._prompts.get(params.name)
         if prompt is None:
             raise MCPError(INVALID_PARAMS, f"Unknown prompt: {params.name[:64]}")
@@ -271,9 +231,7 @@ class McpHandlers:
         if not negotiation:
             raise MCPError(INVALID_PARAMS, f"The prompt needs the argument {prompts.ARGUMENT}.")
         try:
-            filled = await prompts.fill_prompt(
-                prompt, self._resources, _call_context(ctx), negotiation
-            )
+            filled = await prompts.fill_prompt(prompt, self._resources, _call_context(ctx), negotiation)
         except NotFound as refusal:
             raise MCPError(INVALID_PARAMS, refusal.description) from None
         return _complete(**filled)
@@ -311,9 +269,7 @@ def _refuse_cursor(params: PaginatedRequestParams) -> None:
 _VERSION: Final = "mcp-protocol-version"
 _OLDEST: Final = "2025-06-18"
 """Earlier revisions need JSON-RPC batches (2025-03-26) or another transport (2024-11-05)."""
-_HANDSHAKES: Final = tuple(
-    version for version in HANDSHAKE_PROTOCOL_VERSIONS if is_version_at_least(version, _OLDEST)
-)
+_HANDSHAKES: Final = tuple(version for version in HANDSHAKE_PROTOCOL_VERSIONS if is_version_at_least(version, _OLDEST))
 _SERVED: Final = (*_HANDSHAKES, *MODERN_PROTOCOL_VERSIONS)
 _HTTP_REFUSALS: Final = {401, 403, 429, 503}
 """Refusals that are sent with their HTTP status and headers, on which clients act: sign in, ask for a scope, wait."""
@@ -331,11 +287,7 @@ class McpServer:
     """The service as an MCP server."""
 
     def __init__(
-        self,
-        service: ServiceDescription,
-        pipeline: Pipeline,
-        identity: McpServerInfo,
-        skills: McpSkills,
+        self, service: ServiceDescription, pipeline: Pipeline, identity: McpServerInfo, skills: McpSkills
     ) -> None:
         self._pipeline = pipeline
         self._tools = tools.tool_operations(service)
@@ -359,9 +311,7 @@ class McpServer:
         found = self._handlers.server.get_capabilities()
         return found.model_dump(by_alias=True, mode="json", exclude_none=True)
 
-    async def respond(
-        self, message: dict[str, Any], headers: Mapping[str, str], context: CallContext
-    ) -> McpOutcome:
+    async def respond(self, message: dict[str, Any], headers: Mapping[str, str], context: CallContext) -> McpOutcome:
         """The outcome of one request; raises those refusals that are sent with their HTTP status."""
         route = _route(message, headers)
         if isinstance(route, InboundLadderRejection):
@@ -372,19 +322,13 @@ class McpServer:
                 result = await self._call(message.get("params") or {}, version, context)
             else:
                 message = _with_served_version(message)
-                connection = Connection.from_envelope(
-                    version, route.client_info, route.client_capabilities
-                )
+                connection = Connection.from_envelope(version, route.client_info, route.client_capabilities)
                 result = await self._handlers.respond(message, connection, context)
         except Refusal as refusal:
             if refusal.status in _HTTP_REFUSALS:
                 raise
             answer = await self._pipeline.refused(refusal)
-            error = {
-                "code": INVALID_PARAMS,
-                "message": refusal.description,
-                "data": refusal_body(answer),
-            }
+            error = {"code": INVALID_PARAMS, "message": refusal.description, "data": refusal_body(answer)}
             return McpOutcome({"error": error}, _status(INVALID_PARAMS, version))
         except Exception as raised:
             error = handler_exception_to_error_data(raised)
@@ -402,9 +346,7 @@ class McpServer:
         unknown = unsupported_protocol_version_rejection(version, _SERVED)
         return _rejected(unknown) if unknown else McpOutcome(None, 202)
 
-    async def _call(
-        self, params: dict[str, Any], version: str, context: CallContext
-    ) -> dict[str, Any]:
+    async def _call(self, params: dict[str, Any], version: str, context: CallContext) -> dict[str, Any]:
         """The result of `tools/call`, answered without the SDK so that its JSON is encoded only once."""
         name, arguments = params.get("name"), params.get("arguments")
         if not isinstance(name, str) or not isinstance(arguments, dict | None):
@@ -420,9 +362,7 @@ class McpServer:
         return result
 
 
-def _route(
-    message: dict[str, Any], headers: Mapping[str, str]
-) -> InboundModernRoute | InboundLadderRejection:
+def _route(message: dict[str, Any], headers: Mapping[str, str]) -> InboundModernRoute | InboundLadderRejection:
     """The request's revision and its client's information: from the header, else from the message's `_meta`."""
     version = headers.get(_VERSION)
     params: dict[str, Any] = message.get("params") or {}

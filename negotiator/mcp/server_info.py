@@ -43,9 +43,7 @@ def make_server_info(service: ServiceDescription, version: str) -> McpServerInfo
     host = urlsplit(service.base).hostname or "localhost"
     reversed_host = ".".join(part for part in reversed(host.split(".")) if part)
     instructions = [
-        text
-        for text, needed in ((_ASSISTANT, "get_leverage"), (_DIRECTORY, "list_tools"))
-        if service.find(needed)
+        text for text, needed in ((_ASSISTANT, "get_leverage"), (_DIRECTORY, "list_tools")) if service.find(needed)
     ]
     return McpServerInfo(
         name=f"{reversed_host.replace(':', '-').strip('[]')}/negotiator",

@@ -33,11 +33,7 @@ class ToolAccess:
         return tuple(
             name
             for name, operation in self.tools.items()
-            if (
-                is_unclaimed(caller)
-                if _redeems(operation)
-                else everything or _may(caller, operation)
-            )
+            if (is_unclaimed(caller) if _redeems(operation) else everything or _may(caller, operation))
         )
 
     def description(self, name: str, caller: Caller) -> str:

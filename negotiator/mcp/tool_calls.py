@@ -65,11 +65,7 @@ class IncomingToolCall:
         return self.context.address
 
     async def identify(self, operation: Operation) -> Caller:
-        return (
-            anonymous_caller(self.context.address)
-            if operation.access == "open"
-            else self.context.caller
-        )
+        return anonymous_caller(self.context.address) if operation.access == "open" else self.context.caller
 
     async def read(self) -> ParsedInput:
         operation = self.operation
@@ -153,11 +149,7 @@ def _result(answer: Answer, note: str) -> dict[str, Any]:
     if isinstance(body, bytes) and answer.media_type != JSON:
         return {"content": [_text(body.decode())], "isError": False}
     raw = body if isinstance(body, bytes) else orjson.dumps(body)
-    return {
-        "content": [_text(raw.decode())],
-        "structuredContent": orjson.Fragment(raw),
-        "isError": False,
-    }
+    return {"content": [_text(raw.decode())], "structuredContent": orjson.Fragment(raw), "isError": False}
 
 
 def _refusal(answer: Answer) -> dict[str, Any]:

@@ -347,8 +347,7 @@ def _outlined(reader: _Reader, schema: Schema, levels: int) -> Schema:
         return found
     if "properties" in schema:
         found["properties"] = {
-            name: _outlined(reader, member, levels - 1)
-            for name, member in schema["properties"].items()
+            name: _outlined(reader, member, levels - 1) for name, member in schema["properties"].items()
         }
         if "required" in schema:
             found["required"] = schema["required"]

@@ -18,9 +18,7 @@ from negotiator.memory.benchmarks_statistics import (
 )
 from negotiator.store.statement import Transaction
 
-STATISTICAL_METHOD: Final = (
-    "percentiles by linear interpolation; the median's interval from order statistics"
-)
+STATISTICAL_METHOD: Final = "percentiles by linear interpolation; the median's interval from order statistics"
 
 
 def own_figures(tx: Transaction, owner: str, cell: BenchmarkCell, now: int) -> dict[str, Any]:
@@ -43,9 +41,7 @@ def pooled_figures(tx: Transaction, owner: str, cell: BenchmarkCell, now: int) -
     return {**compute_figures(others, cell, scope="all"), "widened": widened}
 
 
-def compute_figures(
-    deals: list[BenchmarkDeal], cell: BenchmarkCell, *, scope: str
-) -> dict[str, Any]:
+def compute_figures(deals: list[BenchmarkDeal], cell: BenchmarkCell, *, scope: str) -> dict[str, Any]:
     """The figures over these deals, rates rounded to half a percentage point unless `scope` is "mine"."""
     rates = sorted(deal.rate for deal in deals)
 

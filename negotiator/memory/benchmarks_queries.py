@@ -36,14 +36,7 @@ def _deal(row: Any) -> BenchmarkDeal:
     return BenchmarkDeal(owner, currency, Decimal(rate), Decimal(weight), rounds, days)
 
 
-_cell = select(
-    col(Win.owner),
-    col(Win.currency),
-    col(Win.rate),
-    col(Win.weight),
-    col(Win.rounds),
-    col(Win.days),
-).where(
+_cell = select(col(Win.owner), col(Win.currency), col(Win.rate), col(Win.weight), col(Win.rounds), col(Win.days)).where(
     *(
         _absent_or(name, column == bindparam(name, type_=String))
         for name, column in (
@@ -70,9 +63,7 @@ def own_deals(tx: Transaction, owner: str, cell: BenchmarkCell, now: int) -> lis
     return tx.all(_OWN, holder=owner, **_bound(cell, now))
 
 
-def contributed_deals(
-    tx: Transaction, owner: str, cell: BenchmarkCell, now: int
-) -> list[BenchmarkDeal]:
+def contributed_deals(tx: Transaction, owner: str, cell: BenchmarkCell, now: int) -> list[BenchmarkDeal]:
     """Deals of other owners that they contributed to the cell, closed at least `MIN_DEAL_AGE_DAYS` ago."""
     until = now - MIN_DEAL_AGE_DAYS * DAY
     return tx.all(_CONTRIBUTED, holder=owner, until=until, **_bound(cell, now))
@@ -92,10 +83,4 @@ def missing_dimension(cell: BenchmarkCell) -> str | None:
 def _bound(cell: BenchmarkCell, now: int) -> dict[str, Any]:
     months = _MONTHS.get(cell.period)
     since = 0 if months is None else now - int(months * _MONTH_DAYS * DAY)
-    return {
-        "category": cell.category,
-        "kind": cell.kind,
-        "currency": cell.currency,
-        "side": cell.side,
-        "since": since,
-    }
+    return {"category": cell.category, "kind": cell.kind, "currency": cell.currency, "side": cell.side, "since": since}

@@ -10,11 +10,7 @@ from negotiator import values
 from negotiator.http.operation import Call, Operation, ToolOffer
 from negotiator.memory import benchmarks_figures
 from negotiator.memory.benchmarks_queries import BenchmarkCell
-from negotiator.memory.benchmarks_statistics import (
-    MAX_CONTRIBUTOR_SHARE,
-    MIN_CONTRIBUTORS,
-    MIN_DEAL_AGE_DAYS,
-)
+from negotiator.memory.benchmarks_statistics import MAX_CONTRIBUTOR_SHARE, MIN_CONTRIBUTORS, MIN_DEAL_AGE_DAYS
 from negotiator.memory.schemas_wins import WinRole
 from negotiator.memory.wins_savings import gains_when_higher
 from negotiator.schema import Strict
@@ -33,9 +29,7 @@ class BenchmarkQuery(Strict):
     category: ShortText | None = Field(None, description="Only deals of this category.")
     kind: ShortText | None = Field(None, description="Only deals of this kind, such as renewal.")
     currency: CurrencyCode | None = Field(None, description="ISO 4217 code.")
-    role: WinRole | None = Field(
-        None, description="The user's side; buyers and sellers are never mixed."
-    )
+    role: WinRole | None = Field(None, description="The user's side; buyers and sellers are never mixed.")
     period: BenchmarkPeriod = Field("all", description="Deals closed in the last months.")
 
 
@@ -125,9 +119,7 @@ class BenchmarkRoutes:
         owner, cell, now = call.caller.principal, cell_for(call.input), values.now()
 
         own = await self.store.scan(lambda tx: benchmarks_figures.own_figures(tx, owner, cell, now))
-        contributors = await self.lagging.scan(
-            lambda tx: benchmarks_figures.pooled_figures(tx, owner, cell, now)
-        )
+        contributors = await self.lagging.scan(lambda tx: benchmarks_figures.pooled_figures(tx, owner, cell, now))
         return {**own, "contributors": contributors, "floor": _FLOOR}
 
 

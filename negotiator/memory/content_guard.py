@@ -96,7 +96,7 @@ _PATTERNS: Final = {
 _SECRET: Final = re.compile(
     r"-----BEGIN [A-Z ]*PRIVATE KEY-----|\beyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]{10,}"
     r"|\b(?:sk|pk|rk|ghp|gho|ghs|xox[abp]|AKIA|AIza)[-_]?[A-Za-z0-9_-]{16,}"
-    r"|\b(?i:password|passphrase|secret key|api key)\s*(?:is|[:=])\s*\S{6,}",
+    r"|\b(?i:password|passphrase|secret key|api key)\s*(?:is|[:=])\s*\S{6,}"
 )
 _COMMAND: Final = re.compile(
     r"https?://|\b(?:curl|wget|rm|sudo|powershell|eval|exec)\s+\S|\bjavascript:", re.IGNORECASE
@@ -134,9 +134,7 @@ TRUST_UNBOUND_AGENT: Final = 1
 TRUST_BOUND_AGENT: Final = 2
 TRUST_CONFIRMED: Final = 3
 
-_DENIALS: Final = (
-    "not no never none nothing neither nor without refuse refuses refused reject rejects rejected"
-)
+_DENIALS: Final = "not no never none nothing neither nor without refuse refuses refused reject rejects rejected"
 _NEGATIONS: Final = frozenset(_DENIALS.split())
 _WORD: Final = re.compile(r"[a-z]+(?:['’]t)?")
 
@@ -152,9 +150,7 @@ def trust_level(author: AuthorKind, *, bound: bool) -> int:
 
 def is_repetition(left: str, right: str) -> bool:
     """Whether two texts have the same significant words in the same order, the same numbers and negations."""
-    return stemmed_terms(left) == stemmed_terms(right) and has_same_numbers_and_negations(
-        left, right
-    )
+    return stemmed_terms(left) == stemmed_terms(right) and has_same_numbers_and_negations(left, right)
 
 
 def has_same_numbers_and_negations(left: str, right: str) -> bool:
@@ -163,7 +159,5 @@ def has_same_numbers_and_negations(left: str, right: str) -> bool:
 
 
 def _numbers_and_negation(text: str) -> tuple[list[str], int]:
-    denials = sum(
-        word in _NEGATIONS or word.endswith(("'t", "’t")) for word in _WORD.findall(text.casefold())
-    )
+    denials = sum(word in _NEGATIONS or word.endswith(("'t", "’t")) for word in _WORD.findall(text.casefold()))
     return sorted(word for word in split_words(text) if word[0].isdigit()), denials % 2

@@ -136,9 +136,7 @@ async def catch_up(store: Store, owner: str) -> int:
         rows = await thread_pools.SEARCH.run(_rows, found)
         # The last part reaches the counter itself, which erasures raise too.
         last = stamp if len(found) < search_rows.BATCH else found[-1][1]
-        await store.write(
-            lambda tx, rows=rows, last=last: search_rows.put(tx, owner, rows, reached=last)
-        )
+        await store.write(lambda tx, rows=rows, last=last: search_rows.put(tx, owner, rows, reached=last))
         done += len(rows)
 
 
@@ -172,12 +170,7 @@ class DatabaseIndex:
     """One owner's rows of `memory_search`."""
 
     def __init__(
-        self,
-        store: Store,
-        owner: str,
-        state: OwnerState,
-        models: Sequence[str],
-        vocabularies: _Vocabularies,
+        self, store: Store, owner: str, state: OwnerState, models: Sequence[str], vocabularies: _Vocabularies
     ) -> None:
         self._store = store
         self._owner = owner
@@ -205,10 +198,7 @@ class DatabaseIndex:
         scope = Scope(self._owner, sorted(statuses), now)
 
         def unit(tx: Transaction) -> list[list[FoundRow]]:
-            return [
-                search_rows.read(tx, scope, self._nearest(tx, scope, vector, NEAREST))
-                for vector in vectors
-            ]
+            return [search_rows.read(tx, scope, self._nearest(tx, scope, vector, NEAREST)) for vector in vectors]
 
         found = await self._store.scan(unit)
         return [self._closest(rows, vector) for rows, vector in zip(found, vectors, strict=True)]
@@ -217,9 +207,7 @@ class DatabaseIndex:
         """The ids of the memories that the filters let through."""
         keep = query.keep
         equal, is_whole = _equalities(query.filters)
-        found = await self._store.scan(
-            lambda tx: search_rows.matching(tx, self._owner, equal, documents=not is_whole)
-        )
+        found = await self._store.scan(lambda tx: search_rows.matching(tx, self._owner, equal, documents=not is_whole))
         if is_whole or keep is None:
             return [memory for memory, _ in found]
         return await thread_pools.SEARCH.run(
@@ -237,17 +225,10 @@ class DatabaseIndex:
         return _Candidates(nearest, words, search_rows.read(tx, scope, ids))
 
     def _nearest(self, tx: Transaction, scope: Scope, vector: Any, wanted: int) -> list[str]:
-        return search_rows.nearest(
-            tx, scope, vector.tolist(), models=self._models, limit=wanted + _MARGIN
-        )
+        return search_rows.nearest(tx, scope, vector.tolist(), models=self._models, limit=wanted + _MARGIN)
 
     def _matches(
-        self,
-        tx: Transaction,
-        scope: Scope,
-        query: "IndexQuery",
-        nearest: Sequence[str],
-        limit: int,
+        self, tx: Transaction, scope: Scope, query: "IndexQuery", nearest: Sequence[str], limit: int
     ) -> WordMatches:
         """What the words find; a word that no memory has is answered by those that are spelled like it."""
         if query.mode == "semantic":
@@ -257,10 +238,7 @@ class DatabaseIndex:
         if not words:
             return NO_MATCHES
         found = search_rows.match_words(tx, scope, words, also=nearest, limit=limit)
-        mended = [
-            word if place in found.answered else self._spelled(tx, word)
-            for place, word in enumerate(words)
-        ]
+        mended = [word if place in found.answered else self._spelled(tx, word) for place, word in enumerate(words)]
         if mended == words:
             return found
         return search_rows.match_words(tx, scope, mended, also=nearest, limit=limit)
@@ -285,17 +263,11 @@ class DatabaseIndex:
             self._vocabularies.popitem(last=False)
         return held[1]
 
-    def _ranked(
-        self, found: _Candidates, query: "IndexQuery"
-    ) -> "Iterable[tuple[View, RankedRow]]":
+    def _ranked(self, found: _Candidates, query: "IndexQuery") -> "Iterable[tuple[View, RankedRow]]":
         """The candidates by their exact cosines, in the order of an index in memory."""
         import numpy as np
 
-        from negotiator.memory.search_ranking import (
-            HybridRanking,
-            RankingCandidates,
-            top_rows,
-        )
+        from negotiator.memory.search_ranking import HybridRanking, RankingCandidates, top_rows
 
         rows = sorted(found.rows, key=lambda row: (row.stamp, row.id))
         views = [cast("Mapping[str, Any]", orjson.loads(row.document)) for row in rows]
@@ -338,15 +310,9 @@ class DatabaseIndex:
         is_comparable = np.zeros(len(rows), bool)
         if vector is not None:
             size = 4 * len(vector)
-            is_comparable[:] = [
-                row.model in self._models and len(row.vector) == size for row in rows
-            ]
-            stored = b"".join(
-                row.vector for row, fits in zip(rows, is_comparable, strict=True) if fits
-            )
-            cosines[is_comparable] = (
-                np.frombuffer(stored, np.float32).reshape(-1, len(vector)) @ vector
-            )
+            is_comparable[:] = [row.model in self._models and len(row.vector) == size for row in rows]
+            stored = b"".join(row.vector for row, fits in zip(rows, is_comparable, strict=True) if fits)
+            cosines[is_comparable] = np.frombuffer(stored, np.float32).reshape(-1, len(vector)) @ vector
         return cosines, is_comparable
 
 

@@ -49,11 +49,7 @@ class Glossary:
         if not any(found):
             return text
         dropped = self.function_words.get(language, frozenset())
-        return " ".join(
-            english or word
-            for word, english in zip(words, found, strict=True)
-            if word not in dropped
-        )
+        return " ".join(english or word for word, english in zip(words, found, strict=True) if word not in dropped)
 
     def translated_terms(self, text: str) -> list[str]:
         """The stems of the English words for the foreign words of a text, for its index."""
@@ -139,8 +135,7 @@ def glossary() -> Glossary:
         files("negotiator.memory").joinpath("glossary.toml").read_text(encoding="utf-8")
     )
     function_words = {
-        name: frozenset(fold_text(words).split())
-        for name, words in content.pop("function_words").items()
+        name: frozenset(fold_text(words).split()) for name, words in content.pop("function_words").items()
     }
     entries = [entry for group in content.values() for entry in group.items()]
     words: dict[str, dict[str, str]] = {name: {} for name in _LANGUAGES}
@@ -153,9 +148,7 @@ def glossary() -> Glossary:
             for word in fold_text(listed).split():
                 words[name].setdefault(word, head)
     foreign = {name: {**_stems(known, name), **known} for name, known in words.items()}
-    beginnings = {
-        name: frozenset(word[:_SHORTEST_STEM] for word in known) for name, known in foreign.items()
-    }
+    beginnings = {name: frozenset(word[:_SHORTEST_STEM] for word in known) for name, known in foreign.items()}
     return Glossary(foreign, function_words, alike, beginnings)
 
 

@@ -15,13 +15,7 @@ import numpy as np
 import orjson
 
 from negotiator.memory.glossary import QueryTerm, glossary
-from negotiator.memory.search_ranking import (
-    HybridRanking,
-    RankedRow,
-    RankingCandidates,
-    RankingMode,
-    top_rows,
-)
+from negotiator.memory.search_ranking import HybridRanking, RankedRow, RankingCandidates, RankingMode, top_rows
 
 SATURATION: Final = 1.2
 LENGTH: Final = 0.75
@@ -79,9 +73,7 @@ class KeywordIndex:
             found[rows] += rarity * scores
         return found / np.float32(whole) if whole else found
 
-    def _matches(
-        self, alternatives: QueryTerm, norm: KeywordArray
-    ) -> tuple[KeywordArray, KeywordArray]:
+    def _matches(self, alternatives: QueryTerm, norm: KeywordArray) -> tuple[KeywordArray, KeywordArray]:
         """The rows that have one of the terms, and the score of the best of them in each row."""
         parts: list[tuple[KeywordArray, KeywordArray]] = []
         for term, weight in alternatives.items():
@@ -274,9 +266,7 @@ class MemoryIndex:
             nearest = columns.nearest(query.vector, allowed)
         if query.mode != "semantic":
             terms = query.query_terms
-            words = self._keywords.scores(
-                glossary().query_terms(query.text) if terms is None else terms
-            )
+            words = self._keywords.scores(glossary().query_terms(query.text) if terms is None else terms)
             matching = top_rows(words, np.flatnonzero((words > 0) & allowed))
         rows = np.unique(np.concatenate([nearest, matching]))
         found = RankingCandidates(
@@ -292,9 +282,7 @@ class MemoryIndex:
         for one in HybridRanking(found, query.mode, now=query.now):
             yield self._ids[one.row], one
 
-    def nearest(
-        self, vector: IndexArray, *, now: int, statuses: frozenset[str]
-    ) -> list[tuple[str, float]]:
+    def nearest(self, vector: IndexArray, *, now: int, statuses: frozenset[str]) -> list[tuple[str, float]]:
         """The five closest by cosine, closest first."""
         columns = self._columns
         allowed = columns.allowed(IndexQuery("", vector, "semantic", now, statuses))

@@ -27,10 +27,7 @@ _FEW: Final = 32
 _MAX_READ_INLINE: Final = 500
 
 _COUNTERS = Query(
-    select(col(MemoryOwner.stamp), col(MemoryOwner.removed)).where(
-        col(MemoryOwner.owner) == bindparam("owner")
-    ),
-    tuple,
+    select(col(MemoryOwner.stamp), col(MemoryOwner.removed)).where(col(MemoryOwner.owner) == bindparam("owner")), tuple
 )
 
 
@@ -38,16 +35,7 @@ _SINCE = Query(
     select(
         *(
             table(Memory).c[name]
-            for name in (
-                "id",
-                "document",
-                "model",
-                "vector",
-                "status",
-                "trust",
-                "expires_at",
-                "created_at",
-            )
+            for name in ("id", "document", "model", "vector", "status", "trust", "expires_at", "created_at")
         )
     )
     .where(col(Memory.owner) == bindparam("owner"), col(Memory.stamp) > bindparam("stamp"))
@@ -89,9 +77,7 @@ class MemoryIndexCache:
         self._hold(owner, index)
         return index
 
-    async def _caught_up(
-        self, owner: str, index: "MemoryIndex | None", removed: int
-    ) -> "MemoryIndex":
+    async def _caught_up(self, owner: str, index: "MemoryIndex | None", removed: int) -> "MemoryIndex":
         """The index with the changes it lacks; many changes build a new one on a thread."""
         if index is not None and index.stamp >= removed and not index.stale:
             since = index.stamp
@@ -208,10 +194,7 @@ class _WorkerIndex:
         if not len(index):
             return [[] for _ in vectors]
         return [
-            [
-                (index.facts(memory), cosine)
-                for memory, cosine in index.nearest(vector, now=now, statuses=statuses)
-            ]
+            [(index.facts(memory), cosine) for memory, cosine in index.nearest(vector, now=now, statuses=statuses)]
             for vector in vectors
         ]
 

@@ -86,9 +86,7 @@ def create_memory(
     live, all_ = (memories_queries.count(tx, writer.owner, live=live) for live in (True, False))
     if live >= MAX_MEMORIES or all_ >= 2 * MAX_MEMORIES:
         raise Conflict(
-            f"You have {all_} memories; forget some first.",
-            error="too_many_memories",
-            members={"count": all_},
+            f"You have {all_} memories; forget some first.", error="too_many_memories", members={"count": all_}
         )
     _check_pin(writer, body)
     view = _new(writer, body, "pending" if writer.author == "transcript" else status)
@@ -111,15 +109,9 @@ def edit_memory(
         raise Conflict("A superseded memory is not edited any more.", error="superseded")
     _check_trust(writer, before)
     _check_pin(writer, body)
-    duplicate = memories_queries.find_duplicate(
-        tx, writer.owner, body.text, counterparty=body.counterparty
-    )
+    duplicate = memories_queries.find_duplicate(tx, writer.owner, body.text, counterparty=body.counterparty)
     if duplicate is not None and duplicate["id"] != memory:
-        raise Conflict(
-            "Another memory says this already.",
-            error="duplicate",
-            members={"existing": duplicate["id"]},
-        )
+        raise Conflict("Another memory says this already.", error="duplicate", members={"existing": duplicate["id"]})
     suspect = suspicion_reason(body.prose, body.kind)
     confirmed = writer.trust == content_guard.TRUST_CONFIRMED
     cleared = "active" if confirmed or before["status"] == "quarantined" else before["status"]
@@ -132,9 +124,7 @@ def edit_memory(
     }
     if body.valid_from is not None:
         after["valid_from"] = _timestamp(body.valid_from)
-    return memories_queries.save(
-        tx, writer.owner, before, after, actor=writer.name, change="edited"
-    )
+    return memories_queries.save(tx, writer.owner, before, after, actor=writer.name, change="edited")
 
 
 def delete_memory(tx: Transaction, owner: str, memory: str, *, expected: int | None) -> None:
@@ -169,11 +159,7 @@ def _new(writer: MemoryWriter, body: NewMemory, status: str) -> MemoryDocument:
     return {
         "id": values.new_id("mem"),
         **_author_members(body),
-        "source": {
-            "type": writer.author,
-            "client_id": writer.client_id,
-            "at": values.timestamp(now),
-        },
+        "source": {"type": writer.author, "client_id": writer.client_id, "at": values.timestamp(now)},
         "origin": None,
         "trust": writer.trust,
         "status": "quarantined" if suspect else status,
@@ -189,13 +175,9 @@ def _new(writer: MemoryWriter, body: NewMemory, status: str) -> MemoryDocument:
     }
 
 
-def _known(
-    tx: Transaction, owner: str, body: NewMemory, near: SimilarMemories
-) -> MemoryDocument | None:
+def _known(tx: Transaction, owner: str, body: NewMemory, near: SimilarMemories) -> MemoryDocument | None:
     """The memory that says this already, found by its text or by its meaning."""
-    duplicate = memories_queries.find_duplicate(
-        tx, owner, body.text, counterparty=body.counterparty
-    )
+    duplicate = memories_queries.find_duplicate(tx, owner, body.text, counterparty=body.counterparty)
     if duplicate is not None or near.repeated is None:
         return duplicate
     try:
@@ -204,9 +186,7 @@ def _known(
         return None
 
 
-def _merge_repetition(
-    tx: Transaction, writer: MemoryWriter, before: MemoryDocument, body: NewMemory
-) -> MemoryDocument:
+def _merge_repetition(tx: Transaction, writer: MemoryWriter, before: MemoryDocument, body: NewMemory) -> MemoryDocument:
     """The known memory with what the repetition adds; a less trusted author adds nothing."""
     if body.supersedes not in {None, before["id"]}:
         _supersede(tx, writer, body.supersedes or "", by=before["id"])
@@ -220,16 +200,13 @@ def _merge_repetition(
         "category": before["category"] or body.category,
         "negotiation_id": before["negotiation_id"] or body.negotiation_id,
         "expires_at": _later(before["expires_at"], body.expires_at),
-        "pinned": before["pinned"]
-        or (body.pinned and writer.trust >= content_guard.TRUST_BOUND_AGENT),
+        "pinned": before["pinned"] or (body.pinned and writer.trust >= content_guard.TRUST_BOUND_AGENT),
         "trust": max(before["trust"], writer.trust),
         "status": "active" if confirmed else before["status"],
     }
     if after == before:
         return before
-    return memories_queries.save(
-        tx, writer.owner, before, after, actor=writer.name, change="said again"
-    )
+    return memories_queries.save(tx, writer.owner, before, after, actor=writer.name, change="said again")
 
 
 def _later(known: str | None, said: datetime | None) -> str | None:
@@ -250,27 +227,18 @@ def _supersede(tx: Transaction, writer: MemoryWriter, old: str, *, by: str) -> N
     _check_trust(writer, before)
     if before["status"] != "active":
         raise Conflict(f"That memory is {before['status']}.", error="not_active")
-    after = {
-        **before,
-        "status": "superseded",
-        "superseded_by": by,
-        "valid_to": values.timestamp(values.now()),
-    }
+    after = {**before, "status": "superseded", "superseded_by": by, "valid_to": values.timestamp(values.now())}
     memories_queries.save(tx, writer.owner, before, after, actor=writer.name, change="superseded")
 
 
 def _check_trust(writer: MemoryWriter, view: MemoryDocument) -> None:
     if writer.trust < content_guard.TRUST_BOUND_AGENT <= view["trust"]:
-        raise Conflict(
-            "What is believed less cannot change what is believed more.", error="less_trusted"
-        )
+        raise Conflict("What is believed less cannot change what is believed more.", error="less_trusted")
 
 
 def _check_pin(writer: MemoryWriter, body: MemoryBody) -> None:
     if body.pinned and writer.trust < content_guard.TRUST_BOUND_AGENT:
-        fault = FieldError(
-            "/pinned", "Only a memory that the user or their agent wrote can be pinned."
-        )
+        fault = FieldError("/pinned", "Only a memory that the user or their agent wrote can be pinned.")
         raise ValidationFailed([fault])
 
 
@@ -304,21 +272,10 @@ def review_memory(tx: Transaction, user: str, memory: str, *, keep: bool) -> Mem
         return None
     if before["status"] == "superseded":
         raise Conflict("A superseded memory is believed no more.", error="superseded")
-    duplicate = memories_queries.find_duplicate(
-        tx, user, before["text"], counterparty=before["counterparty"]
-    )
+    duplicate = memories_queries.find_duplicate(tx, user, before["text"], counterparty=before["counterparty"])
     if duplicate is not None and duplicate["id"] != memory and duplicate["status"] != "quarantined":
-        raise Conflict(
-            "Another memory says this already.",
-            error="duplicate",
-            members={"existing": duplicate["id"]},
-        )
-    after = {
-        **before,
-        "trust": content_guard.TRUST_CONFIRMED,
-        "status": "active",
-        "status_reason": None,
-    }
+        raise Conflict("Another memory says this already.", error="duplicate", members={"existing": duplicate["id"]})
+    after = {**before, "trust": content_guard.TRUST_CONFIRMED, "status": "active", "status_reason": None}
     return memories_queries.save(tx, user, before, after, actor=user, change="confirmed")
 
 
@@ -328,8 +285,7 @@ def list_unreviewed(tx: Transaction, user: str, limit: int) -> list[MemoryDocume
     unseen = [
         view
         for view in found
-        if view["trust"] == content_guard.TRUST_UNREVIEWED
-        or view["status"] in {"pending", "quarantined"}
+        if view["trust"] == content_guard.TRUST_UNREVIEWED or view["status"] in {"pending", "quarantined"}
     ]
     return unseen[::-1][:limit]
 
@@ -340,18 +296,11 @@ def claim_memories(tx: Transaction, agent_id: str, user_id: str) -> None:
     A text that the user's memories already have is not moved.
     """
     for view in memories_queries.list_all(tx, agent_id):
-        known = memories_queries.find_duplicate(
-            tx, user_id, view["text"], counterparty=view["counterparty"]
-        )
+        known = memories_queries.find_duplicate(tx, user_id, view["text"], counterparty=view["counterparty"])
         if known and view["status"] != "superseded":
             memories_queries.delete_memory(tx, agent_id, view["id"])
             continue
-        claimed = {
-            **view,
-            "origin": agent_id,
-            "trust": content_guard.TRUST_UNREVIEWED,
-            "pinned": False,
-        }
+        claimed = {**view, "origin": agent_id, "trust": content_guard.TRUST_UNREVIEWED, "pinned": False}
         memories_queries.change_owner(tx, agent_id, view["id"], user_id)
         memories_queries.save(tx, user_id, view, claimed, actor=user_id, change="claimed")
     memories_queries.delete_all_memories(tx, agent_id)
@@ -362,8 +311,7 @@ def quarantine_memories(tx: Transaction, owner: str, client_id: str, *, actor: s
     written = [
         view
         for view in memories_queries.list_all(tx, owner)
-        if client_id in {view["source"]["client_id"], view["origin"]}
-        and view["status"] in {"active", "pending"}
+        if client_id in {view["source"]["client_id"], view["origin"]} and view["status"] in {"active", "pending"}
     ]
     for view in written:
         after = {**view, "status": "quarantined", "status_reason": "author_revoked"}

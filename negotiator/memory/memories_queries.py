@@ -18,13 +18,7 @@ from negotiator.errors import NotFound, PreconditionFailed
 from negotiator.memory import content_guard, search_rows
 from negotiator.memory.schemas_memories import ListMemories, MemoryCountsView
 from negotiator.memory.search_rows import SearchedText
-from negotiator.memory.tables import (
-    IS_LIVE_SQL,
-    WAITS_SQL,
-    Memory,
-    MemoryOwner,
-    MemoryVersion,
-)
+from negotiator.memory.tables import IS_LIVE_SQL, WAITS_SQL, Memory, MemoryOwner, MemoryVersion
 from negotiator.search_terms import split_words
 from negotiator.store.statement import Query, Statement, Transaction, insertion, table
 from negotiator.values import milliseconds
@@ -53,19 +47,14 @@ def _fits(name: str) -> Any:
 
 def _count(*conditions: Any) -> Query[int]:
     return Query(
-        select(func.count())
-        .select_from(Memory)
-        .where(col(Memory.owner) == bindparam("holder"), *conditions),
+        select(func.count()).select_from(Memory).where(col(Memory.owner) == bindparam("holder"), *conditions),
         lambda row: int(row[0]),
     )
 
 
 _theirs = col(Memory.owner) == bindparam("holder")
 _mine = (col(Memory.id) == bindparam("memory"), _theirs)
-_version = (
-    col(MemoryVersion.memory) == bindparam("memory"),
-    col(MemoryVersion.owner) == bindparam("holder"),
-)
+_version = (col(MemoryVersion.memory) == bindparam("memory"), col(MemoryVersion.owner) == bindparam("holder"))
 _ADD = Statement(insertion(Memory))
 _FIND = Query(select(col(Memory.document)).where(*_mine), lambda row: bytes(row[0]))
 _TWIN = Query(
@@ -117,15 +106,10 @@ _SAVE = Statement(
         }
     )
 )
-_REMOVE = (
-    Statement(delete(MemoryVersion).where(*_version)),
-    Statement(delete(Memory).where(*_mine)),
-)
+_REMOVE = (Statement(delete(MemoryVersion).where(*_version)), Statement(delete(Memory).where(*_mine)))
 _KEEP_VERSION = Statement(insertion(MemoryVersion))
 _VERSIONS = Query(
-    select(
-        *(table(MemoryVersion).c[name] for name in ("revision", "at", "actor", "change", "before"))
-    )
+    select(*(table(MemoryVersion).c[name] for name in ("revision", "at", "actor", "change", "before")))
     .where(*_version, col(MemoryVersion.revision) < bindparam("newest"))
     .order_by(col(MemoryVersion.revision).desc())
     .limit(bindparam("limit")),
@@ -150,18 +134,14 @@ _MARK_REMOVED = Statement(
     .values(stamp=col(MemoryOwner.stamp) + 1, removed=col(MemoryOwner.stamp) + 1)
 )
 _DOCUMENTS = Query(
-    select(col(Memory.document)).where(_theirs).order_by(col(Memory.id)),
-    lambda row: orjson.loads(row[0]),
+    select(col(Memory.document)).where(_theirs).order_by(col(Memory.id)), lambda row: orjson.loads(row[0])
 )
 _HAND_OVER = (
-    Statement(
-        update(Memory).where(*_mine).values(owner=bindparam("user"), origin=bindparam("holder"))
-    ),
+    Statement(update(Memory).where(*_mine).values(owner=bindparam("user"), origin=bindparam("holder"))),
     Statement(update(MemoryVersion).where(*_version).values(owner=bindparam("user"))),
 )
 _ERASE = tuple(
-    Statement(delete(model).where(table(model).c.owner == bindparam("holder")))
-    for model in (MemoryVersion, Memory)
+    Statement(delete(model).where(table(model).c.owner == bindparam("holder"))) for model in (MemoryVersion, Memory)
 )
 
 
@@ -177,15 +157,11 @@ def load(tx: Transaction, owner: str, memory: str, *, expected: int | None) -> M
     """The view for a change; 404, and 412 when `expected` is not the current revision."""
     view: MemoryDocument = orjson.loads(find(tx, owner, memory))
     if expected is not None and view["revision"] != expected:
-        raise PreconditionFailed(
-            "The memory has changed since that revision.", members={"revision": view["revision"]}
-        )
+        raise PreconditionFailed("The memory has changed since that revision.", members={"revision": view["revision"]})
     return view
 
 
-def find_duplicate(
-    tx: Transaction, owner: str, text: str, *, counterparty: str | None
-) -> MemoryDocument | None:
+def find_duplicate(tx: Transaction, owner: str, text: str, *, counterparty: str | None) -> MemoryDocument | None:
     """The owner's memory with the same text about the same party, ignoring case and spacing."""
     return tx.one(_TWIN, holder=owner, twin=content_guard.text_digest(text, counterparty))
 
@@ -195,22 +171,16 @@ def count(tx: Transaction, owner: str, *, live: bool) -> int:
     return tx.one(_LIVE_COUNT if live else _WHOLE_COUNT, holder=owner) or 0
 
 
-def page(
-    tx: Transaction, owner: str, query: ListMemories, before: str | None
-) -> list[tuple[str, bytes]]:
+def page(tx: Transaction, owner: str, query: ListMemories, before: str | None) -> list[tuple[str, bytes]]:
     """Up to `limit` + 1 of the owner's memories older than `before`, as (id, JSON), newest first."""
     return _page(tx, owner, query, before, limit=query.limit + 1)
 
 
-def page_with_words(
-    tx: Transaction, owner: str, query: ListMemories, before: str | None
-) -> list[tuple[str, bytes]]:
+def page_with_words(tx: Transaction, owner: str, query: ListMemories, before: str | None) -> list[tuple[str, bytes]]:
     """Like `page`, of the memories in which each word of `query.query` begins a word."""
     wanted = list(split_words(query.query or ""))
     found = (
-        row
-        for row in _page(tx, owner, query, before, limit=values.NEWEST)
-        if _has_words(orjson.loads(row[1]), wanted)
+        row for row in _page(tx, owner, query, before, limit=values.NEWEST) if _has_words(orjson.loads(row[1]), wanted)
     )
     return list(islice(found, query.limit + 1))
 
@@ -260,9 +230,7 @@ def find_as_of(tx: Transaction, owner: str, memory: str, at: int) -> bytes:
     return document
 
 
-def versions(
-    tx: Transaction, owner: str, memory: str, *, newest: int, limit: int
-) -> list[tuple[Any, ...]]:
+def versions(tx: Transaction, owner: str, memory: str, *, newest: int, limit: int) -> list[tuple[Any, ...]]:
     """The memory's earlier versions, as (revision, at, actor, change, JSON), newest first; 404."""
     find(tx, owner, memory)
     return tx.all(_VERSIONS, memory=memory, holder=owner, newest=newest, limit=limit)
@@ -286,13 +254,7 @@ def add(tx: Transaction, owner: str, view: MemoryDocument, embedded: StoredEmbed
 
 
 def save(
-    tx: Transaction,
-    owner: str,
-    before: MemoryDocument,
-    after: MemoryDocument,
-    *,
-    actor: str,
-    change: str,
+    tx: Transaction, owner: str, before: MemoryDocument, after: MemoryDocument, *, actor: str, change: str
 ) -> MemoryDocument:
     """Store the memory under its next revision, and the old one in its history; returns the new view."""
     now = values.now()
@@ -308,12 +270,7 @@ def save(
         before=orjson.dumps(before),
     )
     new = {**_columns(after), "stamp": next_stamp(tx, owner)}
-    tx.run(
-        _SAVE,
-        memory=before["id"],
-        holder=owner,
-        **{f"new_{name}": value for name, value in new.items()},
-    )
+    tx.run(_SAVE, memory=before["id"], holder=owner, **{f"new_{name}": value for name, value in new.items()})
     return after
 
 

@@ -22,9 +22,7 @@ MAX_REVIEWED: Final = 100
 class ReviewMemories(Strict):
     """What the user decided about memories that wait."""
 
-    memories: list[ShortText] = Field(
-        min_length=1, max_length=MAX_REVIEWED, description="The memories' ids."
-    )
+    memories: list[ShortText] = Field(min_length=1, max_length=MAX_REVIEWED, description="The memories' ids.")
     keep: Truth = Field(description="Confirm them, else erase them with their history.")
 
 

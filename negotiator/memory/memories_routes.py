@@ -52,9 +52,7 @@ def memory_writer(caller: Caller) -> MemoryWriter:
     """A signed-in user at a page writes as themselves; every other caller is an agent."""
     if caller.kind == "user":
         return MemoryWriter(caller.principal, "user", None, bound=True)
-    return MemoryWriter(
-        caller.principal, "agent", caller.client_id or None, caller.user_id is not None
-    )
+    return MemoryWriter(caller.principal, "agent", caller.client_id or None, caller.user_id is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,13 +151,7 @@ class MemoryRoutes:
                 tool=ToolOffer(
                     "Remember",
                     hint="Use it when the user says something that later negotiations should know.",
-                    leave_out=(
-                        "idempotency_key",
-                        "attributes",
-                        "valid_from",
-                        "expires_at",
-                        "pinned",
-                    ),
+                    leave_out=("idempotency_key", "attributes", "valid_from", "expires_at", "pinned"),
                 ),
                 refusals=(200, 400, 404, 409, 422, 503),
                 tag="memory",
@@ -210,13 +202,9 @@ class MemoryRoutes:
         bound = ("memories", owner, query.model_dump(exclude={"limit", "cursor"}))
         before = None if query.cursor is None else self.cursors.open(query.cursor, *bound)
         if query.query is None:
-            found = await self.store.read(
-                lambda tx: memories_queries.page(tx, owner, query, before)
-            )
+            found = await self.store.read(lambda tx: memories_queries.page(tx, owner, query, before))
         else:
-            found = await self.store.scan(
-                lambda tx: memories_queries.page_with_words(tx, owner, query, before)
-            )
+            found = await self.store.scan(lambda tx: memories_queries.page_with_words(tx, owner, query, before))
         listed, cursor = self.cursors.page(found, query.limit, itemgetter(0), *bound)
         items = b",".join(document for _, document in listed)
         return Answer(b'{"items":[%b],"next_cursor":%b}' % (items, orjson.dumps(cursor)))
@@ -229,21 +217,15 @@ class MemoryRoutes:
         owner, query = call.caller.principal, call.input
         at = milliseconds(query.at)
         if at is None:
-            return orjson.loads(
-                await self.store.read(lambda tx: memories_queries.find(tx, owner, query.id))
-            )
-        return orjson.loads(
-            await self.store.read(lambda tx: memories_queries.find_as_of(tx, owner, query.id, at))
-        )
+            return orjson.loads(await self.store.read(lambda tx: memories_queries.find(tx, owner, query.id)))
+        return orjson.loads(await self.store.read(lambda tx: memories_queries.find_as_of(tx, owner, query.id, at)))
 
     async def history(self, call: Call[ListMemoryVersions]) -> Mapping[str, Any]:
         owner, query = call.caller.principal, call.input
         bound = ("memory versions", owner, query.id)
         newest = values.NEWEST if query.cursor is None else self.cursors.open(query.cursor, *bound)
         found = await self.store.read(
-            lambda tx: memories_queries.versions(
-                tx, owner, query.id, newest=newest, limit=query.limit + 1
-            )
+            lambda tx: memories_queries.versions(tx, owner, query.id, newest=newest, limit=query.limit + 1)
         )
         listed, cursor = self.cursors.page(found, query.limit, itemgetter(0), *bound)
         items = [
@@ -262,18 +244,11 @@ class MemoryRoutes:
         body, writer = call.input, memory_writer(call.caller)
         [embedded] = await self.embedder.embed([EmbeddedText.of_body(body)])
         near = await self.recall.nearest(writer.owner, body, embedded)
-        view, new = await self.store.write(
-            call.once(lambda tx: self._create(tx, writer, body, embedded, near))
-        )
+        view, new = await self.store.write(call.once(lambda tx: self._create(tx, writer, body, embedded, near)))
         return Answer(view, 201 if new else 200)
 
     def _create(
-        self,
-        tx: Transaction,
-        writer: MemoryWriter,
-        body: NewMemory,
-        embedded: StoredEmbedding,
-        near: SimilarMemories,
+        self, tx: Transaction, writer: MemoryWriter, body: NewMemory, embedded: StoredEmbedding, near: SimilarMemories
     ) -> tuple[dict[str, Any], bool]:
         if body.negotiation_id is not None:
             self.references.negotiation(tx, writer.owner, body.negotiation_id)
@@ -282,9 +257,7 @@ class MemoryRoutes:
     async def edit(self, call: Call[EditMemory]) -> Mapping[str, Any]:
         """Apply a merge patch; what is embedded anew is embedded before the transaction."""
         writer, query = memory_writer(call.caller), call.input
-        before = orjson.loads(
-            await self.store.read(lambda tx: memories_queries.find(tx, writer.owner, query.id))
-        )
+        before = orjson.loads(await self.store.read(lambda tx: memories_queries.find(tx, writer.owner, query.id)))
         call.require_revision(before["revision"])
         current = {name: before[name] for name in MemoryBody.model_fields}
         body: MemoryBody = validate(MemoryBody, apply_merge_patch(current, query.patch))
@@ -298,17 +271,13 @@ class MemoryRoutes:
             if embedded is not None:
                 revision = before["revision"]
                 update_vector(tx, writer.owner, query.id, embedded, revision=revision)
-            return memories_lifecycle.edit_memory(
-                tx, writer, query.id, body, expected=before["revision"]
-            )
+            return memories_lifecycle.edit_memory(tx, writer, query.id, body, expected=before["revision"])
 
         return await self.store.write(unit)
 
     async def forget(self, call: Call[MemoryId]) -> Answer:
         owner, query = call.caller.principal, call.input
-        await self.store.write(
-            lambda tx: memories_lifecycle.delete_memory(tx, owner, query.id, expected=call.expected)
-        )
+        await self.store.write(lambda tx: memories_lifecycle.delete_memory(tx, owner, query.id, expected=call.expected))
         self.recall.forget(owner)
         await self.store.scrub()
         return Answer(None, 204)
@@ -316,9 +285,7 @@ class MemoryRoutes:
     async def erase(self, call: Call[EraseMemories]) -> ErasedMemoriesView:
         """Erase all memories, in the database and in this process's caches."""
         owner = call.caller.principal
-        erased = await self.store.write(
-            lambda tx: memories_lifecycle.erase_all_memories(tx, owner, call.input.confirm)
-        )
+        erased = await self.store.write(lambda tx: memories_lifecycle.erase_all_memories(tx, owner, call.input.confirm))
         self.recall.forget(owner)
         await self.store.scrub()
         return {"erased": erased}

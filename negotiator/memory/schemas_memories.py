@@ -27,13 +27,9 @@ def _visible_value(value: Any) -> Any:
     return _visible(value) if isinstance(value, str) else value
 
 
-MemoryText = Annotated[
-    str, StringConstraints(min_length=1, max_length=4000), AfterValidator(_visible)
-]
+MemoryText = Annotated[str, StringConstraints(min_length=1, max_length=4000), AfterValidator(_visible)]
 MemoryTag = Annotated[str, StringConstraints(min_length=1, max_length=50), AfterValidator(_visible)]
-AttributeName = Annotated[
-    str, StringConstraints(min_length=1, max_length=64), AfterValidator(_visible)
-]
+AttributeName = Annotated[str, StringConstraints(min_length=1, max_length=64), AfterValidator(_visible)]
 VisibleName = Annotated[ShortText, AfterValidator(_visible)]
 AttributeValue = Annotated[Scalar, AfterValidator(_visible_value)]
 
@@ -54,9 +50,7 @@ class MemoryBody(Strict):
 
     text: MemoryText = Field(description="One thing worth knowing, as plain text.")
     kind: MemoryKind = Field("fact", description="What kind of knowledge.")
-    tags: list[MemoryTag] = Field(
-        default_factory=list[str], max_length=20, description="Words to filter by."
-    )
+    tags: list[MemoryTag] = Field(default_factory=list[str], max_length=20, description="Words to filter by.")
     attributes: dict[AttributeName, AttributeValue] = Field(
         default_factory=dict[str, Any], max_length=50, description="Named values to filter by."
     )
@@ -118,16 +112,13 @@ class ListMemories(Strict):
     category: ShortText | None = Field(None, description="Only those of this category.")
     counterparty: ShortText | None = Field(None, description="Only those about this other side.")
     negotiation_id: ShortText | None = Field(None, description="Only those from this negotiation.")
-    trust: int | None = Field(
-        None, ge=0, le=3, description="Least trust; 0 also finds memories of unknown authors."
-    )
+    trust: int | None = Field(None, ge=0, le=3, description="Least trust; 0 also finds memories of unknown authors.")
     waiting: bool | None = Field(
         None, description="Only those that wait for the user's review (true), or do not (false)."
     )
     pinned: bool | None = Field(None, description="Only pinned ones (true), or others (false).")
     query: ShortText | None = Field(
-        None,
-        description="Words that all begin a word of the text, the counterparty, category or tags.",
+        None, description="Words that all begin a word of the text, the counterparty, category or tags."
     )
     limit: int = Field(20, ge=1, le=100, description="How many at most.")
     cursor: Cursor = None
@@ -167,9 +158,7 @@ class SearchMemories(Strict):
     )
     limit: Whole = Field(8, ge=1, le=50, description="How many at most.")
     mode: SearchMode = Field("hybrid", description="By meaning, by words, or both.")
-    min_score: Number | None = Field(
-        None, ge=0, le=1, description="Least cosine similarity, in `semantic` mode."
-    )
+    min_score: Number | None = Field(None, ge=0, le=1, description="Least cosine similarity, in `semantic` mode.")
     include: list[Literal["superseded", "pending"]] = Field(
         default_factory=list[Literal["superseded", "pending"]],
         max_length=2,

@@ -10,25 +10,12 @@ from negotiator.http.cursors import Cursor
 from negotiator.http.field_errors import pointed_error
 from negotiator.memory.schemas_memories import MemorySourceView, VisibleName
 from negotiator.schema import MergePatch, Strict, example_schema
-from negotiator.values import (
-    MINOR_UNITS,
-    Amount,
-    LongText,
-    Moment,
-    Origin,
-    Scalar,
-    ShortText,
-    Whole,
-)
+from negotiator.values import MINOR_UNITS, Amount, LongText, Moment, Origin, Scalar, ShortText, Whole
 from negotiator.written_values import AmountReader, Currency, currency_code
 
 WinRole = Literal["buyer", "seller", "employer", "candidate", "landlord", "tenant", "party"]
-BaselineKind = Literal[
-    "previous_price", "first_quote", "list_price", "budget", "market", "should_cost", "other"
-]
-SavingsType = Literal[
-    "cost_reduction", "cost_avoidance", "value_added", "terms", "revenue_gain", "termination"
-]
+BaselineKind = Literal["previous_price", "first_quote", "list_price", "budget", "market", "should_cost", "other"]
+SavingsType = Literal["cost_reduction", "cost_avoidance", "value_added", "terms", "revenue_gain", "termination"]
 WinVisibility = Literal["private", "contribute_anonymously"]
 
 
@@ -39,9 +26,7 @@ class WinBaseline(Strict):
     amount: Amount
     currency: Currency | None = Field(None, description="If named, it must be the win's.")
     as_of: ShortText | None = Field(None, description="When it was valid.")
-    evidence: list[LongText] = Field(
-        default_factory=list[str], max_length=20, description="Evidence, such as a quote."
-    )
+    evidence: list[LongText] = Field(default_factory=list[str], max_length=20, description="Evidence, such as a quote.")
 
 
 class WinAchieved(Strict):
@@ -55,12 +40,8 @@ def _as_amount(value: Any) -> Any:
     return {"amount": value} if isinstance(value, str | int | float) else value
 
 
-BaselineInput = Annotated[
-    WinBaseline, BeforeValidator(_as_amount, json_schema_input_type=WinBaseline | Amount)
-]
-AchievedInput = Annotated[
-    WinAchieved, BeforeValidator(_as_amount, json_schema_input_type=WinAchieved | Amount)
-]
+BaselineInput = Annotated[WinBaseline, BeforeValidator(_as_amount, json_schema_input_type=WinBaseline | Amount)]
+AchievedInput = Annotated[WinAchieved, BeforeValidator(_as_amount, json_schema_input_type=WinAchieved | Amount)]
 
 
 class WinTerm(Strict):
@@ -102,15 +83,11 @@ class NewWin(Strict):
     negotiation_id: ShortText | None = Field(None, description="The negotiation it closes, neg_….")
     counterparty: VisibleName | None = Field(None, description="The other side.")
     category: VisibleName = Field("other", description="What was bought, sold or settled.")
-    kind: VisibleName = Field(
-        "other", description="Such as new_purchase, renewal, sale, salary or lease."
-    )
+    kind: VisibleName = Field("other", description="Such as new_purchase, renewal, sale, salary or lease.")
     role: WinRole = Field("buyer", description="The user's side.")
     closed_at: Moment | None = Field(None, description="When it closed; now if absent.")
     currency: Currency = Field(description="ISO 4217 code.")
-    baseline: BaselineInput = Field(
-        description="The price of one unit for one term that the result is compared with."
-    )
+    baseline: BaselineInput = Field(description="The price of one unit for one term that the result is compared with.")
     achieved: AchievedInput = Field(description="The agreed price of one unit for one term.")
     quantity: Amount = Field("1", description="How many units; more than zero.")
     period_months: Whole | None = Field(None, ge=1, le=600, description="The contract's term.")
@@ -118,20 +95,14 @@ class NewWin(Strict):
     savings_total: Amount | None = Field(
         None, description="The total as you computed it; refused unless it equals the server's."
     )
-    claimed_savings: Amount | None = Field(
-        None, description="Your own figure, stored unchecked next to the server's."
-    )
+    claimed_savings: Amount | None = Field(None, description="Your own figure, stored unchecked next to the server's.")
     non_price_terms: list[WinTerm] = Field(
         default_factory=list[WinTerm], max_length=50, description="Other terms that changed."
     )
     tactics_used: list[WinTactic] = Field(
-        default_factory=list[WinTactic],
-        max_length=50,
-        description="Tactics used and their effects.",
+        default_factory=list[WinTactic], max_length=50, description="Tactics used and their effects."
     )
-    lead_time_days: Whole | None = Field(
-        None, ge=0, le=36_500, description="Days from opening to signature."
-    )
+    lead_time_days: Whole | None = Field(None, ge=0, le=36_500, description="Days from opening to signature.")
     rounds: Whole | None = Field(None, ge=0, le=10_000, description="How many rounds it took.")
     notes: LongText | None = Field(None, description="Notes.")
     visibility: WinVisibility = Field(
@@ -210,9 +181,7 @@ class ListWins(Strict):
 class WinTotalsQuery(Strict):
     """Which wins to add up."""
 
-    since: Moment | None = Field(
-        None, description="Only those that closed at this moment or later."
-    )
+    since: Moment | None = Field(None, description="Only those that closed at this moment or later.")
 
 
 class MonthOfWins(TypedDict):

@@ -41,9 +41,7 @@ VectorArray = Any
 class MemorySearch:
     """Searches one owner's memories at a time."""
 
-    def __init__(
-        self, store: Store, embedder: MemoryEmbedder, indexes: OwnerIndexes | None = None
-    ) -> None:
+    def __init__(self, store: Store, embedder: MemoryEmbedder, indexes: OwnerIndexes | None = None) -> None:
         """`indexes` are those of this process unless given."""
         self._store = store
         self._indexes = indexes or WorkerIndexes(MemoryIndexCache(store, embedder.models))
@@ -108,9 +106,7 @@ class MemorySearch:
         model = self._embedder.embedder.model
         return {"items": items, "mode": mode, "model": model, "notice": notice}
 
-    async def nearest(
-        self, owner: str, body: NewMemory, embedded: StoredEmbedding
-    ) -> SimilarMemories:
+    async def nearest(self, owner: str, body: NewMemory, embedded: StoredEmbedding) -> SimilarMemories:
         """The memory that the text repeats or almost repeats, of the same kind, counterparty and category.
 
         Close vectors alone make no repetition: another number, name or negation makes another memory.
@@ -142,9 +138,7 @@ class MemorySearch:
                 continue
             if content_guard.is_repetition(facts["text"], body.text):
                 return SimilarMemories(repeated=memory)
-            if similar is None and content_guard.has_same_numbers_and_negations(
-                facts["text"], body.text
-            ):
+            if similar is None and content_guard.has_same_numbers_and_negations(facts["text"], body.text):
                 similar = memory
         return SimilarMemories(similar=similar)
 

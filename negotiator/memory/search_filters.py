@@ -46,12 +46,8 @@ def compile_filters(filters: Mapping[str, Any]) -> MemoryPredicate:
     return _all_of(filters, "/filters", budget, _DEEPEST)
 
 
-def _all_of(
-    filters: Mapping[str, Any], pointer: str, budget: list[int], depth: int
-) -> MemoryPredicate:
-    parts = [
-        _part(name, value, f"{pointer}/{name}", budget, depth) for name, value in filters.items()
-    ]
+def _all_of(filters: Mapping[str, Any], pointer: str, budget: list[int], depth: int) -> MemoryPredicate:
+    parts = [_part(name, value, f"{pointer}/{name}", budget, depth) for name, value in filters.items()]
     return lambda facts: all(part(facts) for part in parts)
 
 
@@ -80,9 +76,7 @@ def _part(name: str, value: Any, pointer: str, budget: list[int], depth: int) ->
 
 def _field(name: str, value: Any, pointer: str) -> MemoryPredicate:
     if name not in FILTER_FIELDS and not name.startswith("attributes."):
-        raise _fault(
-            pointer, f"There is no such field; there are {', '.join(FILTER_FIELDS)}, attributes.*"
-        )
+        raise _fault(pointer, f"There is no such field; there are {', '.join(FILTER_FIELDS)}, attributes.*")
     tests = cast(Mapping[str, Any], value) if isinstance(value, Mapping) else {"eq": value}
     checks: list[tuple[str, Any]] = []
     for operator, expected in tests.items():
@@ -110,9 +104,7 @@ def _matches(found: Any, operator: str, expected: Any) -> bool:
     if isinstance(found, list):
         return any(_matches(one, operator, expected) for one in cast(list[Any], found))
     if operator == "eq":
-        return (type(found) is type(expected) and found == expected) or _numbers_equal(
-            found, expected
-        )
+        return (type(found) is type(expected) and found == expected) or _numbers_equal(found, expected)
     if operator == "in":
         return any(_matches(found, "eq", one) for one in expected)
     return _ordered(found, operator, expected)

@@ -63,16 +63,13 @@ class HybridRanking:
         self._found = found
         self._recency = _recency(found, now)
         self._trust = _TRUST[found.trust]
-        weighted: RankingArray = (
-            _matched(found, mode).astype(np.float64) * self._recency * self._trust
-        )
+        weighted: RankingArray = _matched(found, mode).astype(np.float64) * self._recency * self._trust
         # Rounded before they are compared, so that the order agrees with the scores in the answer.
         scores = weighted.round(6)
         self._scores = scores
         self._order = np.lexsort((found.rows, -scores))
         self._ranks = [
-            {row: rank for rank, row in enumerate(leading.tolist(), 1)}
-            for leading in (found.nearest, found.matching)
+            {row: rank for rank, row in enumerate(leading.tolist(), 1)} for leading in (found.nearest, found.matching)
         ]
 
     def __iter__(self) -> Iterator[RankedRow]:

@@ -36,9 +36,7 @@ EQUAL_FIELDS: Final = {
 """The members of a filter that are columns of text, with their columns."""
 
 _TYPES: Final[Mapping[str, Any]] = {
-    **dict.fromkeys(
-        ("owner", "after", "current", "prefix", "start", *EQUAL_FIELDS.values()), String
-    ),
+    **dict.fromkeys(("owner", "after", "current", "prefix", "start", *EQUAL_FIELDS.values()), String),
     **dict.fromkeys(("stamp", "now", "never"), BigInteger),
     **dict.fromkeys(("limit", "from_letter", "dimensions", "words"), Integer),
     **dict.fromkeys(("saturation", "shortness"), Float),
@@ -285,9 +283,7 @@ class SearchedText:
         return cls(text, Counter(terms))
 
 
-def put(
-    tx: Transaction, owner: str, rows: Sequence[tuple[str, int, SearchedText]], *, reached: int
-) -> None:
+def put(tx: Transaction, owner: str, rows: Sequence[tuple[str, int, SearchedText]], *, reached: int) -> None:
     """Store rows as (memory, its stamp, text), and up to which counter the owner's rows are there.
 
     A memory that has changed since that stamp is left out.
@@ -296,9 +292,7 @@ def put(
     tx.run(_REACHED, owner=owner, stamp=reached)
 
 
-def put_changed(
-    tx: Transaction, owner: str, memory: str, text: SearchedText, *, stamp: int
-) -> None:
+def put_changed(tx: Transaction, owner: str, memory: str, text: SearchedText, *, stamp: int) -> None:
     """Store the row of a memory in the transaction that changed it."""
     _put(tx, owner, [(memory, stamp, text)])
     tx.run(_FOLLOWED, owner=owner, stamp=stamp)
@@ -334,9 +328,7 @@ class Scope:
     allowed: Sequence[str] | None = None
 
 
-def nearest(
-    tx: Transaction, scope: Scope, vector: Sequence[float], *, models: Sequence[str], limit: int
-) -> list[str]:
+def nearest(tx: Transaction, scope: Scope, vector: Sequence[float], *, models: Sequence[str], limit: int) -> list[str]:
     """The ids of the memories closest to a vector in half precision, closest first."""
     return tx.all(
         _NEAREST,
@@ -366,19 +358,12 @@ NO_MATCHES: Final = WordMatches(frozenset(), (), {})
 
 
 def match_words(
-    tx: Transaction,
-    scope: Scope,
-    words: Sequence[Mapping[str, float]],
-    *,
-    also: Sequence[str],
-    limit: int,
+    tx: Transaction, scope: Scope, words: Sequence[Mapping[str, float]], *, also: Sequence[str], limit: int
 ) -> WordMatches:
     """The BM25 scores of `index.KeywordIndex`; each word is a mapping of the terms that answer it to their weights."""
     from negotiator.memory.index import LENGTH, SATURATION  # loads numpy
 
-    asked = [
-        (place, term, weight) for place, word in enumerate(words) for term, weight in word.items()
-    ]
+    asked = [(place, term, weight) for place, word in enumerate(words) for term, weight in word.items()]
     tx.all(_WITHOUT_JIT)
     rows = tx.all(
         _WORDS,
@@ -414,9 +399,7 @@ def read(tx: Transaction, scope: Scope, ids: Sequence[str]) -> list[FoundRow]:
     return tx.all(_FOUND, owner=scope.owner, statuses=scope.statuses, now=scope.now, ids=ids)
 
 
-def matching(
-    tx: Transaction, owner: str, equal: Mapping[str, str], *, documents: bool
-) -> list[tuple[str, bytes]]:
+def matching(tx: Transaction, owner: str, equal: Mapping[str, str], *, documents: bool) -> list[tuple[str, bytes]]:
     """The ids of the owner's memories whose columns equal these, with their documents if wanted."""
     columns = {**dict.fromkeys(EQUAL_FIELDS.values()), **equal}
     return tx.all(_MATCHING, owner=owner, documents=documents, **columns)

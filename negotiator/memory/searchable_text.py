@@ -117,11 +117,7 @@ class MemoryEmbedder:
         """The vectors to store; 503 while the model fails."""
         vectors = [vector.tobytes() for vector in await self._vectors(memories)]
         return [
-            StoredEmbedding(
-                self.models[0],
-                vector,
-                searched_text(memory, vector) if self.makes_rows else None,
-            )
+            StoredEmbedding(self.models[0], vector, searched_text(memory, vector) if self.makes_rows else None)
             for memory, vector in zip(memories, vectors, strict=True)
         ]
 
@@ -129,9 +125,7 @@ class MemoryEmbedder:
         """The vectors of texts alone, one row each; 503."""
         english = self.embedder.english_only
         try:
-            found = await self.embedder.embed(
-                [glossary().translate(text) for text in texts] if english else texts
-            )
+            found = await self.embedder.embed([glossary().translate(text) for text in texts] if english else texts)
         except Unavailable as away:
             self.failure = away.description
             raise
@@ -155,9 +149,7 @@ class MemoryEmbedder:
         import numpy as np
 
         heads = [self._head(memory) for memory in memories]
-        found = await self.embed_texts(
-            [*(memory.text for memory in memories), *(head for head in heads if head)]
-        )
+        found = await self.embed_texts([*(memory.text for memory in memories), *(head for head in heads if head)])
         vectors = np.array(found[: len(memories)])
         with_head = [place for place, head in enumerate(heads) if head]
         joined = vectors[with_head] + HEAD_WEIGHT * found[len(memories) :]

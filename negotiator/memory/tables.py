@@ -9,9 +9,7 @@ from negotiator.store.model import TableModel, table_options
 from negotiator.store.statement import table
 
 IS_LIVE_SQL: Final = text("status in ('active', 'pending')")
-WAITS_SQL: Final = text(
-    "(status in ('pending', 'quarantined') or (trust = 0 and status <> 'superseded'))"
-)
+WAITS_SQL: Final = text("(status in ('pending', 'quarantined') or (trust = 0 and status <> 'superseded'))")
 """Which memories wait for the user's review."""
 
 
@@ -27,9 +25,7 @@ class Memory(TableModel, table=True):
         Index("ix_memories_owner_id", "owner", "id"),
         Index("ix_memories_owner_stamp", "owner", "stamp"),
         table_options(
-            owner="owner",
-            origin="origin",
-            kept="an expired memory is no longer recalled, but its owner still sees it",
+            owner="owner", origin="origin", kept="an expired memory is no longer recalled, but its owner still sees it"
         ),
     )
 
@@ -54,13 +50,7 @@ class Memory(TableModel, table=True):
     updated_at: int = Field(sa_type=BigInteger)
 
 
-Index(
-    "ix_memories_owner_digest",
-    table(Memory).c.owner,
-    table(Memory).c.digest,
-    unique=True,
-    sqlite_where=IS_LIVE_SQL,
-)
+Index("ix_memories_owner_digest", table(Memory).c.owner, table(Memory).c.digest, unique=True, sqlite_where=IS_LIVE_SQL)
 
 
 class MemoryVersion(TableModel, table=True):

@@ -19,10 +19,7 @@ from negotiator.strict_json import is_object, read_object
 
 IMPORT_BATCH: Final = 32
 MAX_LINE_LENGTH: Final = 64 * 1024
-_SKIPPED_TYPES: Final = {
-    "export": "The header of an export.",
-    "memory_version": "History is not imported.",
-}
+_SKIPPED_TYPES: Final = {"export": "The header of an export.", "memory_version": "History is not imported."}
 
 
 LineOutcome = dict[str, Any]
@@ -54,9 +51,7 @@ class MemoryImporter:
     embedder: MemoryEmbedder
     references: ReferenceChecks
 
-    async def import_memories(
-        self, writer: MemoryWriter, lines: Sequence[Any]
-    ) -> list[LineOutcome]:
+    async def import_memories(self, writer: MemoryWriter, lines: Sequence[Any]) -> list[LineOutcome]:
         """What became of every line, in order; a refused line does not affect the others. 503."""
         outcomes: list[LineOutcome] = []
         valid: list[_ImportedLine] = []
@@ -70,14 +65,10 @@ class MemoryImporter:
             outcomes += await self._store_batch(writer, valid[start : start + IMPORT_BATCH])
         return sorted(outcomes, key=lambda outcome: outcome["line"])
 
-    async def _store_batch(
-        self, writer: MemoryWriter, batch: Sequence[_ImportedLine]
-    ) -> list[LineOutcome]:
+    async def _store_batch(self, writer: MemoryWriter, batch: Sequence[_ImportedLine]) -> list[LineOutcome]:
         embedded = await self.embedder.embed([EmbeddedText.of_body(one.body) for one in batch])
         pairs = list(zip(batch, embedded, strict=True))
-        return await self.store.write(
-            lambda tx: list(_store_lines(tx, writer, pairs, self.references))
-        )
+        return await self.store.write(lambda tx: list(_store_lines(tx, writer, pairs, self.references)))
 
 
 def _store_lines(
@@ -126,9 +117,7 @@ def _read(number: int, line: Any) -> _ImportedLine | LineOutcome:
         if kind.status == "superseded":
             reason = "It is superseded."
             return {"line": number, "result": "skipped", "reason": reason}
-        members_of_memory = {
-            name: members[name] for name in MemoryBody.model_fields if name in members
-        }
+        members_of_memory = {name: members[name] for name in MemoryBody.model_fields if name in members}
         body: NewMemory = validate(NewMemory, {**members_of_memory, "pinned": False})
     except Refusal as refusal:
         return _refused(number, refusal)
@@ -149,7 +138,5 @@ def _members(line: Any) -> Mapping[str, Any]:
 def _refused(number: int, refusal: Refusal) -> LineOutcome:
     outcome: LineOutcome = {"line": number, "result": "refused", "reason": refusal.description}
     if isinstance(refusal, ValidationFailed):
-        outcome["errors"] = [
-            {"pointer": fault.pointer, "description": fault.description} for fault in refusal.errors
-        ]
+        outcome["errors"] = [{"pointer": fault.pointer, "description": fault.description} for fault in refusal.errors]
     return outcome

@@ -17,18 +17,11 @@ ExtraExport = Callable[[Transaction, str], Iterable[Mapping[str, Any]]]
 """Other objects of an owner to export, each with its own `type`."""
 
 _MEMORIES = Query(
-    select(col(Memory.document))
-    .where(col(Memory.owner) == bindparam("holder"))
-    .order_by(col(Memory.id)),
+    select(col(Memory.document)).where(col(Memory.owner) == bindparam("holder")).order_by(col(Memory.id)),
     lambda row: b'{"type":"memory",%b' % bytes(row[0])[1:],
 )
 _VERSIONS = Query(
-    select(
-        *(
-            table(MemoryVersion).c[name]
-            for name in ("memory", "revision", "at", "actor", "change", "before")
-        )
-    )
+    select(*(table(MemoryVersion).c[name] for name in ("memory", "revision", "at", "actor", "change", "before")))
     .where(col(MemoryVersion.owner) == bindparam("holder"))
     .order_by(col(MemoryVersion.memory), col(MemoryVersion.revision)),
     lambda row: orjson.dumps(

@@ -28,9 +28,7 @@ class ImportMemories(Strict):
     )
 
     lines: list[Any] = Field(
-        min_length=1,
-        max_length=MAX_MEMORIES,
-        description="JSON objects; with NDJSON, one per line.",
+        min_length=1, max_length=MAX_MEMORIES, description="JSON objects; with NDJSON, one per line."
     )
 
 
@@ -106,8 +104,6 @@ class TransferRoutes:
     async def import_memories(self, call: Call[ImportMemories]) -> dict[str, Any]:
         """Import the lines; importing the same lines again changes nothing."""
         caller = call.caller
-        writer = MemoryWriter(
-            caller.principal, "import", caller.client_id or None, caller.user_id is not None
-        )
+        writer = MemoryWriter(caller.principal, "import", caller.client_id or None, caller.user_id is not None)
         lines = await self.bringing.import_memories(writer, call.input.lines)
         return {"counts": Counter(line["result"] for line in lines), "lines": lines}

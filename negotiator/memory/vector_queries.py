@@ -58,9 +58,7 @@ def is_any_stored(tx: Transaction) -> bool:
     return tx.one(_ANY) is not None
 
 
-def update_vector(
-    tx: Transaction, owner: str, memory: str, embedded: StoredEmbedding, *, revision: int
-) -> bool:
+def update_vector(tx: Transaction, owner: str, memory: str, embedded: StoredEmbedding, *, revision: int) -> bool:
     """Store another vector for a memory, unless it has changed since `revision`; returns whether it did."""
     stamp = memories_queries.next_stamp(tx, owner)
     changed = tx.run(
@@ -77,9 +75,7 @@ def update_vector(
     return changed == 1
 
 
-async def reembed_all(
-    store: Store, embedder: MemoryEmbedder, report: Callable[[int, int], None]
-) -> int:
+async def reembed_all(store: Store, embedder: MemoryEmbedder, report: Callable[[int, int], None]) -> int:
     """Embed every memory again whose vector another model or an older form made; returns how many.
 
     `report` is called after each batch with the number done and the total. 503.
@@ -90,11 +86,7 @@ async def reembed_all(
 
 
 async def renew_vectors(
-    store: Store,
-    embedder: MemoryEmbedder,
-    *,
-    owner: str | None = None,
-    report: Callable[[int], None] = lambda _: None,
+    store: Store, embedder: MemoryEmbedder, *, owner: str | None = None, report: Callable[[int], None] = lambda _: None
 ) -> int:
     """Make the outdated vectors of one owner or of all anew; returns how many.
 
@@ -103,9 +95,7 @@ async def renew_vectors(
     """
     await embedder.embedder.prepare()
     done, last = 0, ""
-    while found := await store.scan(
-        partial(_outdated, model=embedder.models[0], owner=owner, after=last)
-    ):
+    while found := await store.scan(partial(_outdated, model=embedder.models[0], owner=owner, after=last)):
         vectors = await embedder.embed_now(
             [EmbeddedText.of_view(orjson.loads(document)) for _, _, _, document in found]
         )
@@ -122,9 +112,7 @@ async def renew_vectors(
     return done
 
 
-def _outdated(
-    tx: Transaction, *, model: str, owner: str | None, after: str
-) -> list[tuple[Any, ...]]:
+def _outdated(tx: Transaction, *, model: str, owner: str | None, after: str) -> list[tuple[Any, ...]]:
     """The next batch of memories whose vector is not of this model, as (id, owner, revision, JSON)."""
     if owner is None:
         return tx.all(_OUTDATED, current=model, after=after)

@@ -30,16 +30,12 @@ _mine = (col(Win.id) == bindparam("win"), _theirs)
 _with_memory = (
     select(col(Win.id), col(Win.document), col(Memory.id), col(Win.origin))
     .select_from(table(Win))
-    .outerjoin(
-        table(Memory),
-        and_(col(Memory.id) == col(Win.memory), col(Memory.owner) == col(Win.owner)),
-    )
+    .outerjoin(table(Memory), and_(col(Memory.id) == col(Win.memory), col(Memory.owner) == col(Win.owner)))
 )
 _ADD = Statement(insertion(Win))
 _FIND = Query(_with_memory.where(*_mine), tuple)
 _OF_NEGOTIATION = Query(
-    select(col(Win.id)).where(_theirs, col(Win.negotiation) == bindparam("subject")),
-    lambda row: str(row[0]),
+    select(col(Win.id)).where(_theirs, col(Win.negotiation) == bindparam("subject")), lambda row: str(row[0])
 )
 _PAGE = Query(
     _with_memory.where(
@@ -47,9 +43,7 @@ _PAGE = Query(
         col(Win.id) < bindparam("before"),
         _absent_or("category", col(Win.category) == bindparam("category", type_=String)),
         _absent_or("kind", col(Win.kind) == bindparam("kind", type_=String)),
-        _absent_or(
-            "counterparty", col(Win.counterparty) == bindparam("counterparty", type_=String)
-        ),
+        _absent_or("counterparty", col(Win.counterparty) == bindparam("counterparty", type_=String)),
         _absent_or("subject", col(Win.negotiation) == bindparam("subject", type_=String)),
     )
     .order_by(col(Win.id).desc())
@@ -86,9 +80,7 @@ def load(tx: Transaction, owner: str, win: str, *, expected: int | None) -> WinD
     """The win for a change; 404, and 412 when `expected` is not the current revision."""
     view = find(tx, owner, win)
     if expected is not None and view["revision"] != expected:
-        raise PreconditionFailed(
-            "The win has changed since that revision.", members={"revision": view["revision"]}
-        )
+        raise PreconditionFailed("The win has changed since that revision.", members={"revision": view["revision"]})
     return view
 
 
@@ -119,18 +111,8 @@ def add(tx: Transaction, owner: str, view: WinDocument, columns: dict[str, Any])
 
 
 def save(tx: Transaction, owner: str, view: WinDocument, columns: dict[str, Any]) -> None:
-    new = {
-        **columns,
-        "document": orjson.dumps(view),
-        "revision": view["revision"],
-        "updated_at": values.now(),
-    }
-    tx.run(
-        _SAVE,
-        win=view["id"],
-        holder=owner,
-        **{f"new_{name}": value for name, value in new.items()},
-    )
+    new = {**columns, "document": orjson.dumps(view), "revision": view["revision"], "updated_at": values.now()}
+    tx.run(_SAVE, win=view["id"], holder=owner, **{f"new_{name}": value for name, value in new.items()})
 
 
 def list_for_export(tx: Transaction, owner: str) -> list[WinDocument]:
@@ -182,10 +164,7 @@ class TacticRecord:
 
 _CLOSED = Query(
     select(col(Win.closed_at), col(Win.currency), col(Win.document))
-    .where(
-        col(Win.owner) == bindparam("holder"),
-        col(Win.closed_at) >= bindparam("since", type_=BigInteger),
-    )
+    .where(col(Win.owner) == bindparam("holder"), col(Win.closed_at) >= bindparam("since", type_=BigInteger))
     .order_by(col(Win.closed_at)),
     lambda row: ClosedWin(row[0], row[1], Decimal(orjson.loads(row[2])["savings_total"])),
 )

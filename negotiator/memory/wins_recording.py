@@ -52,17 +52,13 @@ def validated_savings(body: NewWin) -> WinSavings:
     )
     if body.savings_total is not None and body.savings_total != found.total:
         figure = format_money(found.total, body.currency)
-        raise ValidationFailed(
-            [FieldError("/savings_total", f"Comes to {figure}; send yours as claimed_savings.")]
-        )
+        raise ValidationFailed([FieldError("/savings_total", f"Comes to {figure}; send yours as claimed_savings.")])
     return found
 
 
 def describe_win(body: NewWin, saved: WinSavings) -> str:
     """The win in a few sentences, for its memory."""
-    what = " ".join(
-        word.replace("_", " ") for word in (body.category, body.kind) if word not in {"", "other"}
-    )
+    what = " ".join(word.replace("_", " ") for word in (body.category, body.kind) if word not in {"", "other"})
     """The win in one sentence, for its memory."""
     percent = format((abs(saved.rate) * 100).quantize(Decimal("0.1")).normalize(), "f")
     subject = " ".join(word for word in (body.category, body.kind) if word != "other") or "deal"
@@ -77,9 +73,7 @@ def describe_win(body: NewWin, saved: WinSavings) -> str:
         f"{money_text(body.baseline.amount, body.currency)}. That is {percent}% {'more' if more else 'less'}, "
         f"a {'gain' if won else 'loss'} of {money_text(abs(saved.total), body.currency)} in all."
     ]
-    helped = [
-        name for used in body.tactics_used if used.helped > 0 and (name := _tactic_name(used))
-    ]
+    helped = [name for used in body.tactics_used if used.helped > 0 and (name := _tactic_name(used))]
     if helped:
         parts.append(f"What helped: {', '.join(helped)}.")
     if body.notes:
@@ -94,12 +88,7 @@ def _tactic_name(used: WinTactic) -> str:
 
 
 def record_win(
-    tx: Transaction,
-    writer: MemoryWriter,
-    body: NewWin,
-    embedded: StoredEmbedding,
-    *,
-    references: ReferenceChecks,
+    tx: Transaction, writer: MemoryWriter, body: NewWin, embedded: StoredEmbedding, *, references: ReferenceChecks
 ) -> WinDocument:
     """Store a win and its memory; 404 for references the owner does not have, 409 for a negotiation's second win."""
     _check_references(tx, writer.owner, body, before=None, references=references)
@@ -158,46 +147,27 @@ def erase_win(tx: Transaction, owner: str, win: str, *, expected: int | None) ->
 
 
 def _check_references(
-    tx: Transaction,
-    owner: str,
-    body: NewWin,
-    *,
-    before: WinDocument | None,
-    references: ReferenceChecks,
+    tx: Transaction, owner: str, body: NewWin, *, before: WinDocument | None, references: ReferenceChecks
 ) -> None:
     """Check every reference that is new in this revision; objects that older ones name may be deleted since."""
     known = {used["tactic_id"] for used in before["tactics_used"]} if before else set[str]()
-    if body.negotiation_id is not None and (
-        before is None or body.negotiation_id != before["negotiation_id"]
-    ):
+    if body.negotiation_id is not None and (before is None or body.negotiation_id != before["negotiation_id"]):
         references.deal(tx, owner, body.negotiation_id)
     for used in body.tactics_used:
         if used.tactic_id not in known:
             references.tactic(tx, owner, used.tactic_id)
 
 
-def _check_negotiation(
-    tx: Transaction, owner: str, negotiation: str | None, *, win: str | None
-) -> None:
+def _check_negotiation(tx: Transaction, owner: str, negotiation: str | None, *, win: str | None) -> None:
     if negotiation is None:
         return
     existing = wins_queries.find_by_negotiation(tx, owner, negotiation)
     if existing not in {None, win}:
-        raise Conflict(
-            "That negotiation has a win already.",
-            error="win_exists",
-            members={"existing": existing},
-        )
+        raise Conflict("That negotiation has a win already.", error="win_exists", members={"existing": existing})
 
 
 def _remember(
-    tx: Transaction,
-    writer: MemoryWriter,
-    body: NewWin,
-    saved: WinSavings,
-    *,
-    embedded: StoredEmbedding,
-    win: str,
+    tx: Transaction, writer: MemoryWriter, body: NewWin, saved: WinSavings, *, embedded: StoredEmbedding, win: str
 ) -> str | None:
     """The id of the win's memory; None when the owner has reached the limit of memories."""
     memory = NewMemory.model_validate(
@@ -211,9 +181,7 @@ def _remember(
         }
     )
     try:
-        view, new = memories_lifecycle.create_memory(
-            tx, writer, memory, embedded, near=SimilarMemories()
-        )
+        view, new = memories_lifecycle.create_memory(tx, writer, memory, embedded, near=SimilarMemories())
     except Conflict:
         return None
     return view["id"] if new else None
@@ -241,10 +209,7 @@ def _author_members(body: NewWin, saved: WinSavings) -> dict[str, Any]:
             }
         ),
         "closed_at": values.timestamp(milliseconds(body.closed_at) or values.now()),
-        "baseline": {
-            **body.baseline.model_dump(exclude={"amount", "currency"}),
-            "amount": money(body.baseline.amount),
-        },
+        "baseline": {**body.baseline.model_dump(exclude={"amount", "currency"}), "amount": money(body.baseline.amount)},
         "achieved": {"amount": money(body.achieved.amount)},
         "quantity": format(Decimal(body.quantity), "f"),
         "savings_total": money(saved.total),
@@ -253,17 +218,14 @@ def _author_members(body: NewWin, saved: WinSavings) -> dict[str, Any]:
         "tcv": money(saved.tcv),
         "claimed_savings": money(body.claimed_savings),
         "non_price_terms": [
-            {**term.model_dump(by_alias=True), "est_value": money(term.est_value)}
-            for term in body.non_price_terms
+            {**term.model_dump(by_alias=True), "est_value": money(term.est_value)} for term in body.non_price_terms
         ],
         "tactics_used": [used.model_dump() for used in body.tactics_used],
         "validated": {"status": "evidenced" if evidence else "claimed", "by": None, "at": None},
     }
 
 
-def _columns(
-    view: WinDocument, body: NewWin, saved: WinSavings, *, memory: str | None
-) -> dict[str, Any]:
+def _columns(view: WinDocument, body: NewWin, saved: WinSavings, *, memory: str | None) -> dict[str, Any]:
     above = gains_when_higher(body.role, body.savings_type)
     return {
         "negotiation": body.negotiation_id,

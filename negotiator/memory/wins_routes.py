@@ -11,16 +11,7 @@ from negotiator.memory import wins_queries, wins_recording, wins_summary
 from negotiator.memory.memories_lifecycle import ReferenceChecks
 from negotiator.memory.memories_queries import StoredEmbedding
 from negotiator.memory.memories_routes import memory_writer
-from negotiator.memory.schemas_wins import (
-    EditWin,
-    ListWins,
-    NewWin,
-    WinId,
-    WinList,
-    WinTotals,
-    WinTotalsQuery,
-    WinView,
-)
+from negotiator.memory.schemas_wins import EditWin, ListWins, NewWin, WinId, WinList, WinTotals, WinTotalsQuery, WinView
 from negotiator.memory.searchable_text import EmbeddedText, MemoryEmbedder
 from negotiator.memory.wins_summary import WinSummaryView
 from negotiator.memory.wins_totals import win_totals
@@ -117,12 +108,7 @@ class WinRoutes:
                     ),
                     leave_out=(
                         *("notes", "tactics_used.helped"),
-                        *(
-                            "baseline.currency",
-                            "baseline.as_of",
-                            "baseline.evidence",
-                            "achieved.currency",
-                        ),
+                        *("baseline.currency", "baseline.as_of", "baseline.evidence", "achieved.currency"),
                         *("closed_at", "savings_total", "claimed_savings", "non_price_terms"),
                         *("lead_time_days", "rounds", "savings_type", "visibility"),
                     ),
@@ -172,9 +158,7 @@ class WinRoutes:
     async def summarise(self, call: Call[NoInput]) -> WinSummaryView:
         """The sums over all of the owner's wins, each currency by itself."""
         owner = call.caller.principal
-        return await self.store.scan(
-            lambda tx: wins_summary.summarise_wins(wins_queries.list_all(tx, owner))
-        )
+        return await self.store.scan(lambda tx: wins_summary.summarise_wins(wins_queries.list_all(tx, owner)))
 
     async def get(self, call: Call[WinId]) -> Mapping[str, Any]:
         owner, query = call.caller.principal, call.input
@@ -183,11 +167,7 @@ class WinRoutes:
     async def record(self, call: Call[NewWin]) -> Mapping[str, Any]:
         body, writer = call.input, memory_writer(call.caller)
         embedded = await self._embedded(body)
-        unit = call.once(
-            lambda tx: wins_recording.record_win(
-                tx, writer, body, embedded, references=self.references
-            )
-        )
+        unit = call.once(lambda tx: wins_recording.record_win(tx, writer, body, embedded, references=self.references))
         return await self.store.write(unit)
 
     async def edit(self, call: Call[EditWin]) -> Mapping[str, Any]:
@@ -201,21 +181,13 @@ class WinRoutes:
         embedded = await self._embedded(body)
         return await self.store.write(
             lambda tx: wins_recording.edit_win(
-                tx,
-                writer,
-                query.id,
-                body,
-                embedded,
-                expected=before["revision"],
-                references=self.references,
+                tx, writer, query.id, body, embedded, expected=before["revision"], references=self.references
             )
         )
 
     async def delete(self, call: Call[WinId]) -> Answer:
         owner, query = call.caller.principal, call.input
-        await self.store.write(
-            lambda tx: wins_recording.erase_win(tx, owner, query.id, expected=call.expected)
-        )
+        await self.store.write(lambda tx: wins_recording.erase_win(tx, owner, query.id, expected=call.expected))
         return Answer(None, 204)
 
     async def _embedded(self, body: NewWin) -> StoredEmbedding:

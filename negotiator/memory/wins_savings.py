@@ -31,13 +31,7 @@ def gains_when_higher(role: str, savings_type: str) -> bool:
 
 
 def calculate_savings(
-    baseline: Decimal,
-    achieved: Decimal,
-    *,
-    quantity: Decimal,
-    period_months: int | None,
-    above: bool,
-    places: int,
+    baseline: Decimal, achieved: Decimal, *, quantity: Decimal, period_months: int | None, above: bool, places: int
 ) -> WinSavings:
     """The savings against a positive baseline.
 

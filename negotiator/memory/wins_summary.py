@@ -83,15 +83,11 @@ def summarise_wins(wins: Sequence[WinDocument]) -> WinSummaryView:
         "n_deals": len(wins),
         "currencies": [
             _currency(currency, deals)
-            for currency, deals in sorted(
-                by_currency.items(), key=lambda one: (-len(one[1]), one[0])
-            )
+            for currency, deals in sorted(by_currency.items(), key=lambda one: (-len(one[1]), one[0]))
         ],
         "cells": [
             {"category": category, "role": role, "currency": currency, "n_deals": deals}
-            for (category, role, currency), deals in sorted(
-                cells.items(), key=lambda one: (-one[1], one[0])
-            )
+            for (category, role, currency), deals in sorted(cells.items(), key=lambda one: (-one[1], one[0]))
         ],
     }
 
@@ -116,9 +112,7 @@ def _currency(currency: str, wins: Sequence[WinDocument]) -> CurrencySummaryView
     }
 
 
-def _sums(
-    wins: Iterable[WinDocument], name: Callable[[WinDocument], str | None]
-) -> dict[str | None, _Sum]:
+def _sums(wins: Iterable[WinDocument], name: Callable[[WinDocument], str | None]) -> dict[str | None, _Sum]:
     found: dict[str | None, _Sum] = {}
     for win in wins:
         found.setdefault(name(win), _Sum()).add(Decimal(win["savings_total"]))
@@ -126,11 +120,7 @@ def _sums(
 
 
 def _group(name: str | None, total: _Sum, currency: str) -> WinGroupView:
-    return {
-        "name": name,
-        "n_deals": total.deals,
-        "savings_total": format_money(total.savings, currency),
-    }
+    return {"name": name, "n_deals": total.deals, "savings_total": format_money(total.savings, currency)}
 
 
 def _periods(wins: Sequence[WinDocument], currency: str) -> list[WinGroupView]:

@@ -14,10 +14,7 @@ from negotiator.values import format_money
 def win_totals(wins: Sequence[ClosedWin]) -> list[dict[str, Any]]:
     """The totals of each currency, that of most deals first; `wins` are in the order in which they closed."""
     by_currency = sorted(wins, key=attrgetter("currency"))
-    found = [
-        _of_currency(currency, list(group))
-        for currency, group in groupby(by_currency, attrgetter("currency"))
-    ]
+    found = [_of_currency(currency, list(group)) for currency, group in groupby(by_currency, attrgetter("currency"))]
     return sorted(found, key=lambda one: -one["deals"])
 
 
@@ -26,12 +23,7 @@ def _of_currency(currency: str, wins: list[ClosedWin]) -> dict[str, Any]:
     for month, group in groupby(wins, lambda win: values.timestamp(win.closed_at)[:7]):
         closed = list(group)
         months.append({"month": month, "deals": len(closed), "savings": _sum(closed, currency)})
-    return {
-        "currency": currency,
-        "deals": len(wins),
-        "savings": _sum(wins, currency),
-        "months": months,
-    }
+    return {"currency": currency, "deals": len(wins), "savings": _sum(wins, currency), "months": months}
 
 
 def _sum(wins: Sequence[ClosedWin], currency: str) -> str:

@@ -169,9 +169,7 @@ class NegotiationAdvice:
 
     async def calculate_leverage(self, call: Call[LeverageBody]) -> dict[str, Any]:
         def work() -> dict[str, Any]:
-            return engine_input.leverage_answer(
-                engine_input.described_terms(call.input), values.now()
-            )
+            return engine_input.leverage_answer(engine_input.described_terms(call.input), values.now())
 
         return await thread_pools.ADVICE.run(work)
 
@@ -185,11 +183,7 @@ class NegotiationAdvice:
             )
 
         asked = call.input
-        benchmarks = (
-            await self.past.benchmarks(call.caller.principal, session)
-            if asked.counterpart == "person"
-            else ()
-        )
+        benchmarks = await self.past.benchmarks(call.caller.principal, session) if asked.counterpart == "person" else ()
         return await self._move(session, rows, asked, asked.counterpart, benchmarks)
 
     async def calculate_next_move(self, call: Call[NextMoveBody]) -> dict[str, Any]:
@@ -255,16 +249,12 @@ class NegotiationAdvice:
         request = (
             WordingRequest(texts, SAY_PURPOSE, utterance=utterance, seconds=SAY_SECONDS)
             if terms is None
-            else case_request(
-                terms, texts, SAY_PURPOSE, offers=offers, utterance=utterance, seconds=SAY_SECONDS
-            )
+            else case_request(terms, texts, SAY_PURPOSE, offers=offers, utterance=utterance, seconds=SAY_SECONDS)
         )
         worded = await self.advisor.word(request)
         return {**answer, "say": worded.texts["/say"], "worded_by": worded.by}
 
-    async def _load(
-        self, owner: str, negotiation: str
-    ) -> tuple[NegotiationSession, list[OfferRow]]:
+    async def _load(self, owner: str, negotiation: str) -> tuple[NegotiationSession, list[OfferRow]]:
         return await read_current(self.store, owner, load_with_offers(owner, negotiation))
 
 

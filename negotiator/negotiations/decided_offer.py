@@ -29,19 +29,14 @@ def advised_terms(terms: Terms, rows: Sequence[OfferRow], now: int) -> Terms:
 def _as_far_as(terms: Terms, package: Package) -> Terms:
     broken = limits.broken_constraints(terms, package)
     on = {rule.issue for rule in broken} | set(limits.unpaid_issues(terms, package))
-    issues = tuple(
-        replace(issue, limit=package[issue.name]) if issue.name in on else issue
-        for issue in terms.issues
-    )
+    issues = tuple(replace(issue, limit=package[issue.name]) if issue.name in on else issue for issue in terms.issues)
     return replace(
         terms,
         preferences=replace(terms.preferences, issues=issues),
         walk_away=_lowered(terms, package),
         constraints=tuple(rule for rule in terms.constraints if rule not in broken),
         allowed=tuple(
-            trade
-            for trade in terms.allowed
-            if trade.issue not in on or _goes_further(terms, trade, package)
+            trade for trade in terms.allowed if trade.issue not in on or _goes_further(terms, trade, package)
         ),
     )
 

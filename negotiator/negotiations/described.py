@@ -29,16 +29,11 @@ def described_negotiation(
         terms = parse_terms(body)
         check_deadline(terms)
     except ValidationFailed as invalid:
-        raise ValidationFailed(
-            [replace(one, pointer=f"/negotiation{one.pointer}") for one in invalid.errors]
-        ) from None
+        raise ValidationFailed([replace(one, pointer=f"/negotiation{one.pointer}") for one in invalid.errors]) from None
     packages = _packages(terms, offers)
-    session = NegotiationSession(
-        "", "", b"", terms, created_at=now, state=states.ACTIVE, offers=len(offers)
-    )
+    session = NegotiationSession("", "", b"", terms, created_at=now, state=states.ACTIVE, offers=len(offers))
     return session, [
-        _row(place + 1, sent, package, now)
-        for place, (sent, package) in enumerate(zip(offers, packages, strict=True))
+        _row(place + 1, sent, package, now) for place, (sent, package) in enumerate(zip(offers, packages, strict=True))
     ]
 
 

@@ -67,10 +67,7 @@ if TYPE_CHECKING:
 def engine_result_json(value: object, currency: str | None = None) -> Any:
     """Dataclasses as objects, tuples as lists, decimals as strings; anything else as it is."""
     if is_dataclass(value) and not isinstance(value, type):
-        return {
-            one.name: engine_result_json(getattr(value, one.name), currency)
-            for one in fields(value)
-        }
+        return {one.name: engine_result_json(getattr(value, one.name), currency) for one in fields(value)}
     if isinstance(value, Mapping):
         members = cast(Mapping[str, object], value)
         return {name: engine_result_json(member, currency) for name, member in members.items()}
@@ -85,8 +82,7 @@ LEDGER_MEMBERS = ("concessions", "signals")
 
 
 _RANGE_WANTED: Final = (
-    "A range is the best and the worst value that anybody could imagine, such as "
-    '"range": {"min": 11000, "max": 15000}.'
+    'A range is the best and the worst value that anybody could imagine, such as "range": {"min": 11000, "max": 15000}.'
 )
 
 
@@ -131,19 +127,13 @@ def described_terms(body: LeverageBody) -> Terms:
     terms = parse_terms(body, lenient=True, mine=mine)
     if terms.unvalued:
         place = next(n for n, i in enumerate(body.issues) if i.name in terms.unvalued)
-        raise ValidationFailed(
-            [FieldError(f"/issues/{place}/range", "A range or options are needed.")]
-        )
+        raise ValidationFailed([FieldError(f"/issues/{place}/range", "A range or options are needed.")])
     terms = replace(terms, their_preferences=theirs, judgements=judgements)
     return _with_reservations(body, terms)
 
 
 def leverage_answer(
-    terms: Terms,
-    now: int,
-    offers: Sequence[LedgerOffer] = (),
-    *,
-    comparable: Decimal | None = None,
+    terms: Terms, now: int, offers: Sequence[LedgerOffer] = (), *, comparable: Decimal | None = None
 ) -> dict[str, Any]:
     """The answer of a request for leverage; concessions and signals are in it where there are offers.
 
@@ -231,8 +221,7 @@ def _full(
     found = [
         FieldError(f"{pointer}/part_worths/{issue.name}", "Two pairs have the same value.")
         for issue in read.issues
-        if len({value_key(issue.type, option.value) for option in issue.options})
-        < len(issue.options)
+        if len({value_key(issue.type, option.value) for option in issue.options}) < len(issue.options)
     ]
     return (None if found else read), found
 
@@ -248,9 +237,7 @@ NEXT_MOVE_MEMBERS: Final = (
     "opponent_utility",
     "floor",
 )
-OUTSIDE_RANGE: Final = (
-    "Their {} is outside the range, so it counts as the nearest end of the range."
-)
+OUTSIDE_RANGE: Final = "Their {} is outside the range, so it counts as the nearest end of the range."
 STRATEGY_GRID_SIZE: Final = 41
 MONEY_IS_OPPOSED: Final = 0.99
 """The chance that what one side pays is what the other wants."""
@@ -281,26 +268,21 @@ def described_turn_input(body: NextMoveBody) -> "StrategySituation":
         raise ValidationFailed(found)
     frame = StrategySituation(
         issues=tuple(
-            StrategyIssue(issue.name, tuple(issue.values), numeric_scale(issue.values))
-            for issue in body.issues
+            StrategyIssue(issue.name, tuple(issue.values), numeric_scale(issue.values)) for issue in body.issues
         ),
         my_preferences=StrategyPreferences(
             reservation_utility=mine.reservation_utility,
             constant=mine.constant or 0.0,
             part_worths={
-                name: [(pair[0], float(pair[1])) for pair in pairs]
-                for name, pairs in mine.part_worths.items()
+                name: [(pair[0], float(pair[1])) for pair in pairs] for name, pairs in mine.part_worths.items()
             },
         ),
-        progress=StrategyProgress(
-            body.progress.step, body.progress.n_steps, body.progress.relative_time
-        ),
+        progress=StrategyProgress(body.progress.step, body.progress.n_steps, body.progress.relative_time),
         style=body.style,
         hints=_hints(body.their_preferences),
     )
     past = [
-        StrategyOffer(row.step, row.by, row.offer, _utility(frame, row.offer, row.my_utility))
-        for row in body.history
+        StrategyOffer(row.step, row.by, row.offer, _utility(frame, row.offer, row.my_utility)) for row in body.history
     ]
     table = None
     if body.on_table is not None:
@@ -316,8 +298,7 @@ def _hints(body: PreferenceHintsBody | None) -> "PreferenceHints | None":
         return None
     return PreferenceHints(
         part_worths={
-            name: [(pair[0], float(pair[1])) for pair in pairs]
-            for name, pairs in (body.part_worths or {}).items()
+            name: [(pair[0], float(pair[1])) for pair in pairs] for name, pairs in (body.part_worths or {}).items()
         },
         weights=body.weights or {},
         reservation_utility=body.reservation_utility,
@@ -351,10 +332,7 @@ def stored_turn_input(
         reservation_utility=max(floor if floor is not None else 0.0, 0.0),
         constant=terms.preferences.constant,
         part_worths={
-            issue.name: [
-                (value, issue.weight * (worth_of(issue, value) or 0.0))
-                for value in listed[issue.name]
-            ]
+            issue.name: [(value, issue.weight * (worth_of(issue, value) or 0.0)) for value in listed[issue.name]]
             for issue in terms.issues
         },
     )
@@ -365,17 +343,10 @@ def stored_turn_input(
         style=style,
         hints=_stored_hints(terms, last_offer),
     )
-    history = [
-        StrategyOffer(step, by, offer, _utility(frame, offer, None), final)
-        for step, by, offer, final in past
-    ]
+    history = [StrategyOffer(step, by, offer, _utility(frame, offer, None), final) for step, by, offer, final in past]
     standing = standing_package(terms, rows, now)
     offer = None if standing is None else _in_range(terms, standing)
-    if (
-        standing is None
-        or offer is None
-        or any(offer[n] not in known for n, known in listed.items())
-    ):
+    if standing is None or offer is None or any(offer[n] not in known for n, known in listed.items()):
         return _with_offers(frame, history, None)
     utility = _utility(frame, offer, None)
     if offer != standing and limits.is_below_floor(terms, standing, binding=True):
@@ -402,9 +373,7 @@ def _stored_hints(terms: Terms, last_offer: Mapping[str, Any] | None) -> "Prefer
     )
 
 
-def _expected_last_offer(
-    terms: Terms, theirs: Sequence[Mapping[str, Any]]
-) -> dict[str, Any] | None:
+def _expected_last_offer(terms: Terms, theirs: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     """Their latest offer at the price of their estimated walk-away; None without such an estimate.
 
     Before their first offer the other issues stand at the middle of their values.
@@ -430,18 +399,12 @@ def _in_range(terms: Terms, package: Mapping[str, Any]) -> dict[str, Any]:
     """The package with the end of the range in place of each value beyond it."""
     return package_view(
         terms,
-        {
-            issue.name: nearest_in_range(issue, package[issue.name])
-            for issue in terms.issues
-            if issue.name in package
-        },
+        {issue.name: nearest_in_range(issue, package[issue.name]) for issue in terms.issues if issue.name in package},
     )
 
 
 def next_move_answer(
-    situation: "StrategySituation",
-    terms: Terms | None = None,
-    standing: Mapping[str, Any] | None = None,
+    situation: "StrategySituation", terms: Terms | None = None, standing: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
     """Ask the engine and render its move; for a stored negotiation, say so where approval is needed.
 
@@ -456,10 +419,7 @@ def next_move_answer(
         outside = issues_outside_range(terms.issues, standing)
         if outside and found["action"] == "accept":
             found["offer"] = dict(standing)
-        found["reasons"] = [
-            *found["reasons"],
-            *(OUTSIDE_RANGE.format(name) for name in outside),
-        ]
+        found["reasons"] = [*found["reasons"], *(OUTSIDE_RANGE.format(name) for name in outside)]
     found |= {
         "counterpart": "agent",
         "summary": _agent_summary(move),
@@ -472,20 +432,13 @@ def next_move_answer(
         "expected": None,
     }
     if terms is not None and _wants_approval(terms, move):
-        found["reasons"] = [
-            *found["reasons"],
-            "It goes beyond your authority, so it needs approval.",
-        ]
+        found["reasons"] = [*found["reasons"], "It goes beyond your authority, so it needs approval."]
     return found
 
 
 def _agent_summary(move: "NextMove") -> str:
     """The move and its first reason in a sentence or two."""
-    head = {
-        "accept": "Accept their offer.",
-        "counter": "Make a counter-offer.",
-        "walk_away": "Walk away.",
-    }[move.action]
+    head = {"accept": "Accept their offer.", "counter": "Make a counter-offer.", "walk_away": "Walk away."}[move.action]
     return " ".join([head, *move.reasons[:1]])
 
 
@@ -549,9 +502,7 @@ def _refusals(body: NextMoveBody, mine: AdditivePreferences) -> list[FieldError]
     return found
 
 
-def _hint_refusals(
-    body: PreferenceHintsBody | None, listed: Mapping[str, set[tuple[bool, Any]]]
-) -> list[FieldError]:
+def _hint_refusals(body: PreferenceHintsBody | None, listed: Mapping[str, set[tuple[bool, Any]]]) -> list[FieldError]:
     """Hints on issues and values that are not in the request, values named twice, and utilities that are none."""
     if body is None:
         return []
@@ -581,16 +532,10 @@ def _hint_refusals(
 
 
 def _is_utility(value: object) -> bool:
-    return (
-        isinstance(value, int | float)
-        and not isinstance(value, bool)
-        and abs(value) <= MAX_HINTED_UTILITY
-    )
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= MAX_HINTED_UTILITY
 
 
-def _offer_refusals(
-    at: str, offer: Mapping[str, Any], listed: Mapping[str, set[tuple[bool, Any]]]
-) -> list[FieldError]:
+def _offer_refusals(at: str, offer: Mapping[str, Any], listed: Mapping[str, set[tuple[bool, Any]]]) -> list[FieldError]:
     found = [FieldError(f"{at}/{n}", "No issue has this name.") for n in offer if n not in listed]
     for name, known in listed.items():
         if name not in offer:
@@ -600,9 +545,7 @@ def _offer_refusals(
     return found
 
 
-def _past(
-    terms: Terms, rows: Sequence[OfferRow]
-) -> list[tuple[int, Literal["me", "them"], dict[str, Any], bool]]:
+def _past(terms: Terms, rows: Sequence[OfferRow]) -> list[tuple[int, Literal["me", "them"], dict[str, Any], bool]]:
     """The ledger's offers as whole packages: round, side, package, and whether it was called final.
 
     What stays partial is left out. A value beyond its range counts as the end of the range: no value outside is ever
@@ -614,25 +557,17 @@ def _past(
         step = rounds[row.by]
         rounds[row.by] += 1
         known = all(
-            issue.name in row.package and worth_of(issue, row.package[issue.name]) is not None
-            for issue in terms.issues
+            issue.name in row.package and worth_of(issue, row.package[issue.name]) is not None for issue in terms.issues
         )
         if known:
             found.append((step, row.by, _in_range(terms, row.package), row.claimed_final))
     return found
 
 
-def _values(
-    terms: Terms, issue: Matter, seen: Sequence[Mapping[str, Any]]
-) -> tuple[str | int | float | bool, ...]:
+def _values(terms: Terms, issue: Matter, seen: Sequence[Mapping[str, Any]]) -> tuple[str | int | float | bool, ...]:
     every = list(values_of(issue, STRATEGY_GRID_SIZE))
     if len(every) > MAX_STRATEGY_VALUES:
-        places = sorted(
-            {
-                round(k * (len(every) - 1) / (MAX_STRATEGY_VALUES - 1))
-                for k in range(MAX_STRATEGY_VALUES)
-            }
-        )
+        places = sorted({round(k * (len(every) - 1) / (MAX_STRATEGY_VALUES - 1)) for k in range(MAX_STRATEGY_VALUES)})
         every = [every[place] for place in places]
     single = limits.single_limit(terms)
     limit = single[1] if single and single[0].name == issue.name else issue.limit
@@ -643,9 +578,7 @@ def _values(
     return tuple(dict.fromkeys(shown))
 
 
-def _strategy_issue(
-    terms: Terms, issue: Matter, listed: Sequence[str | int | float | bool]
-) -> "StrategyIssue":
+def _strategy_issue(terms: Terms, issue: Matter, listed: Sequence[str | int | float | bool]) -> "StrategyIssue":
     """An issue with the coordinates of its values, where they have an order, and those that are forbidden."""
     from negotiator.negotiations.strategy.situation import StrategyIssue, typed_key
 
@@ -665,9 +598,7 @@ def _strategy_issue(
     )
 
 
-def _progress(
-    terms: Terms, rows: Sequence[OfferRow], *, opened_at: int, now: int
-) -> "StrategyProgress":
+def _progress(terms: Terms, rows: Sequence[OfferRow], *, opened_at: int, now: int) -> "StrategyProgress":
     """The user's offers so far, the rounds in all, and the share of the time that is over."""
     from negotiator.negotiations.strategy.situation import StrategyProgress
 

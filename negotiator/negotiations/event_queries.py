@@ -44,17 +44,14 @@ class HistoryEvent:
 
 
 _OF_USERS: Final = Query(
-    select(col(NegotiationEvent.document)).where(
-        col(NegotiationEvent.negotiation) == bindparam("negotiation")
-    ),
+    select(col(NegotiationEvent.document)).where(col(NegotiationEvent.negotiation) == bindparam("negotiation")),
     lambda row: orjson.loads(row[0]),
 )
 _APPEND = Statement(insertion(NegotiationEvent))
 _PAGE = Query(
     select(col(NegotiationEvent.seq), col(NegotiationEvent.document))
     .where(
-        col(NegotiationEvent.negotiation) == bindparam("negotiation"),
-        col(NegotiationEvent.seq) < bindparam("before"),
+        col(NegotiationEvent.negotiation) == bindparam("negotiation"), col(NegotiationEvent.seq) < bindparam("before")
     )
     .order_by(col(NegotiationEvent.seq).desc())
     .limit(bindparam("limit")),
@@ -73,21 +70,12 @@ def users_set_limits(tx: Transaction, negotiation: str) -> bool:
     Limits that only agents wrote are what an agent understood, and an agent may correct them.
     """
     return any(
-        event["actor"]["kind"] == "user"
-        and (event["kind"] == "opened" or bool(event["detail"].get("limits")))
+        event["actor"]["kind"] == "user" and (event["kind"] == "opened" or bool(event["detail"].get("limits")))
         for event in tx.all(_OF_USERS, negotiation=negotiation)
     )
 
 
-def append(
-    tx: Transaction,
-    negotiation: str,
-    seq: int,
-    *,
-    actor: Actor,
-    event: HistoryEvent,
-    revision: int,
-) -> None:
+def append(tx: Transaction, negotiation: str, seq: int, *, actor: Actor, event: HistoryEvent, revision: int) -> None:
     """Add one event at `seq`; `revision` is the one it led to."""
     at = values.now()
     view: EventView = {
@@ -105,8 +93,6 @@ def append(
     tx.run(_APPEND, negotiation=negotiation, seq=seq, at=at, document=orjson.dumps(view))
 
 
-def page(
-    tx: Transaction, negotiation: str, *, before: int | None, limit: int
-) -> list[tuple[Any, ...]]:
+def page(tx: Transaction, negotiation: str, *, before: int | None, limit: int) -> list[tuple[Any, ...]]:
     """Up to `limit` events before a seq, newest first, as (seq, JSON)."""
     return tx.all(_PAGE, negotiation=negotiation, before=before or values.NEWEST, limit=limit)

@@ -10,11 +10,7 @@ from itertools import pairwise
 from typing import Final
 
 from negotiator.negotiations import limits
-from negotiator.negotiations.forecast import (
-    LEVEL,
-    PriceTalk,
-    forecast_price,
-)
+from negotiator.negotiations.forecast import LEVEL, PriceTalk, forecast_price
 from negotiator.negotiations.issues import Issue, Scalar, coordinate, coordinate_of_worth
 from negotiator.negotiations.leverage.concessions import LedgerOffer, Side, completed_offers
 from negotiator.negotiations.leverage.zone_of_agreement import Spread
@@ -185,9 +181,7 @@ _Opening = tuple[Decimal, str]
 def _openings(terms: Terms, issue: Issue) -> tuple[_Opening | None, _Opening | None]:
     """Where the user would open and where the other side would: targets, the list price, a first quote."""
     aim = _opening(coordinate("money", _package(terms.target).get(issue.name)), "your target")
-    ask = _opening(
-        coordinate("money", _package(terms.their_target).get(issue.name)), "their target"
-    )
+    ask = _opening(coordinate("money", _package(terms.their_target).get(issue.name)), "their target")
     baseline = terms.baseline
     if baseline is not None and baseline.value is not None:
         if baseline.kind == "first_quote":
@@ -224,10 +218,7 @@ def _amount(terms: Terms, issue: Issue, unit: Decimal, cost: float) -> Decimal:
 
 
 def _total(
-    words: Wording,
-    issue: Issue,
-    offers: Sequence[LedgerOffer],
-    amounts: tuple[Decimal, Decimal, Decimal],
+    words: Wording, issue: Issue, offers: Sequence[LedgerOffer], amounts: tuple[Decimal, Decimal, Decimal]
 ) -> ExpectedTotal | None:
     """What the amounts come to at the latest value of each other issue: theirs, else the user's, else the target's."""
     rows = completed_offers(offers)
@@ -258,15 +249,9 @@ def _grounds(talk: PriceTalk, aim: _Opening | None, ask: _Opening | None) -> tup
             if counts == (1, 1)
             else ["where both sides stand now", "the midpoint of the first offers"]
         )
-        found += filter(
-            None,
-            (_steps("their", talk.theirs, rising=False), _steps("your", talk.mine, rising=True)),
-        )
+        found += filter(None, (_steps("their", talk.theirs, rising=False), _steps("your", talk.mine, rising=True)))
     else:
-        sides = (
-            ("their", talk.theirs, ask),
-            ("your", talk.mine, aim),
-        )
+        sides = (("their", talk.theirs, ask), ("your", talk.mine, aim))
         for whose, named, opening in sides:
             steps = _steps(whose, named, rising=whose == "your")
             plural = "offer" if len(named) == 1 else "offers"

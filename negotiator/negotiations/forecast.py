@@ -136,10 +136,7 @@ def forecast_reach(talk: PriceTalk) -> ForecastReach | None:
     estimate of the other side's limit; the median lies inside its mean. A figure that a side has named counts as inside
     its limit. A higher standing figure of either side never lowers the median.
     """
-    mine, theirs = (
-        [min(max(figure, talk.best), talk.worst) for figure in side]
-        for side in (talk.mine, talk.theirs)
-    )
+    mine, theirs = ([min(max(figure, talk.best), talk.worst) for figure in side] for side in (talk.mine, talk.theirs))
     zone = _zone(talk, mine, theirs)
     if zone is None:
         return None
@@ -179,9 +176,7 @@ def _zone(talk: PriceTalk, mine: Sequence[float], theirs: Sequence[float]) -> _Z
     return _Zone(min(spread.low, named), min(likely, named), most, probability)
 
 
-def _standing(
-    talk: PriceTalk, mine: Sequence[float], theirs: Sequence[float]
-) -> tuple[float, float]:
+def _standing(talk: PriceTalk, mine: Sequence[float], theirs: Sequence[float]) -> tuple[float, float]:
     """What each side stands at; before its first figure, where it is expected to open."""
     low = mine[-1] if mine else talk.best if talk.aim is None else max(talk.aim, talk.best)
     high = theirs[-1] if theirs else min(_expected_ask(talk), talk.worst)
@@ -199,9 +194,7 @@ def _expected_ask(talk: PriceTalk) -> float:
     return talk.limit + ASK_SHARE * (talk.worst - talk.limit)
 
 
-def _pooled(
-    talk: PriceTalk, low: float, high: float, *, mine: Sequence[float], theirs: Sequence[float]
-) -> float:
+def _pooled(talk: PriceTalk, low: float, high: float, *, mine: Sequence[float], theirs: Sequence[float]) -> float:
     """The weighted mean of the anchors, each inside the standing figures."""
     ends = sorted((low, high))
 
@@ -218,10 +211,7 @@ def _pooled(
     if talk.limit is not None:
         found, left = LIMIT_WEIGHT * inside(talk.limit), left - LIMIT_WEIGHT
     if talk.their_limit is not None:
-        found, left = (
-            found + ESTIMATE_WEIGHT * inside(talk.their_limit.likely),
-            left - ESTIMATE_WEIGHT,
-        )
+        found, left = (found + ESTIMATE_WEIGHT * inside(talk.their_limit.likely), left - ESTIMATE_WEIGHT)
     return found + left * shared
 
 

@@ -60,10 +60,7 @@ def _is_unit(issue: Issue, text: str, unit: str | None) -> bool:
         plain == unit
         or plain.upper() in MINOR_UNITS
         or plain in {"%", "€", "$", "£", "¥"}
-        or (
-            issue.type not in {"money", "enum", "boolean"}
-            and singular(plain.lower().split(" ")[0]) in COUNT_NOUNS
-        )
+        or (issue.type not in {"money", "enum", "boolean"} and singular(plain.lower().split(" ")[0]) in COUNT_NOUNS)
     )
 
 
@@ -83,10 +80,7 @@ def _unit_in_name(name: str, label: str) -> str | None:
 def _from_name(name: str) -> str:
     """`price_per_seat`, `price-per-seat` and `pricePerSeat` as `price per seat`."""
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|[-_.]+", " ", name)
-    words = [
-        _ACRONYMS.get(word.lower(), word if _is_acronym(word) else word.lower())
-        for word in tidy(spaced).split()
-    ]
+    words = [_ACRONYMS.get(word.lower(), word if _is_acronym(word) else word.lower()) for word in tidy(spaced).split()]
     return " ".join(words) or "point"
 
 
@@ -120,9 +114,7 @@ def _is_capitalised(word: str) -> bool:
     """Whether a word is written like `Price`; `SLA`, `iPhone` and `I` are not."""
     letters = [mark for mark in word if mark.isalpha()]
     return (
-        len(letters) > 1
-        and letters[0].isupper()
-        and not any(mark.isupper() for mark in letters[1:])
+        len(letters) > 1 and letters[0].isupper() and not any(mark.isupper() for mark in letters[1:])
     ) or word == "A"
 
 

@@ -16,9 +16,7 @@ from negotiator.values import LARGEST_WHOLE
 
 Scalar: TypeAlias = str | int | float | bool | Decimal
 Package: TypeAlias = Mapping[str, Scalar]
-IssueType: TypeAlias = Literal[
-    "money", "number", "integer", "percent", "duration_days", "date", "enum", "boolean"
-]
+IssueType: TypeAlias = Literal["money", "number", "integer", "percent", "duration_days", "date", "enum", "boolean"]
 Direction: TypeAlias = Literal["higher", "lower"]
 
 ISSUE_TYPES: tuple[IssueType, ...] = (
@@ -177,9 +175,7 @@ def worth_of(issue: Issue, value: object, *, clamp: bool = True) -> float | None
     With `clamp=False` a straight line goes on beyond its range, which a walk-away may need.
     """
     if issue.options:
-        return next(
-            (o.utility for o in issue.options if same_value(issue.type, o.value, value)), None
-        )
+        return next((o.utility for o in issue.options if same_value(issue.type, o.value, value)), None)
     if issue.type == "boolean":
         return float(value == (issue.direction == "higher")) if isinstance(value, bool) else None
     at = coordinate(issue.type, value)
@@ -296,10 +292,7 @@ def check_value(issue: Issue, value: object, pointer: str) -> list[FieldError]:
     if at is None:
         return [FieldError(pointer, f"Not a value of type {issue.type}.")]
     if issue.range is not None and is_outside_range(issue, value):
-        ends = (
-            value_at_coordinate(issue.type, issue.range.min),
-            value_at_coordinate(issue.type, issue.range.max),
-        )
+        ends = (value_at_coordinate(issue.type, issue.range.min), value_at_coordinate(issue.type, issue.range.max))
         return [FieldError(pointer, f"Must lie between {ends[0]} and {ends[1]}.")]
     return []
 

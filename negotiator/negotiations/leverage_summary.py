@@ -22,13 +22,7 @@ from negotiator.negotiations.leverage.factor_words import (
     favour_clause,
     size_of_shift,
 )
-from negotiator.negotiations.leverage.power import (
-    FACTOR_NAMES,
-    SIDES,
-    FactorShare,
-    Power,
-    UnknownFact,
-)
+from negotiator.negotiations.leverage.power import FACTOR_NAMES, SIDES, FactorShare, Power, UnknownFact
 from negotiator.negotiations.leverage.solutions import split_price
 from negotiator.negotiations.plain_text import capitalise, cut_at_word, join_words, sentence, tidy
 from negotiator.negotiations.terms import days_left
@@ -159,15 +153,12 @@ def _known_factors(power: Power) -> dict[str, frozenset[PowerSide]]:
     """The factors of which something is known, with the sides of which it is."""
     unknown = {(fact.factor, fact.side) for fact in power.unknown}
     found: dict[str, frozenset[PowerSide]] = {
-        name: frozenset(side for side in SIDES if (name, side) not in unknown)
-        for name in FACTOR_NAMES
+        name: frozenset(side for side in SIDES if (name, side) not in unknown) for name in FACTOR_NAMES
     }
     return {name: sides for name, sides in found.items() if sides}
 
 
-def _reasons(
-    words: Wording, power: Power, now: int, *, known: Mapping[str, frozenset[PowerSide]]
-) -> tuple[str, str]:
+def _reasons(words: Wording, power: Power, now: int, *, known: Mapping[str, frozenset[PowerSide]]) -> tuple[str, str]:
     """The strongest reasons, at most three: those in the user's favour joined, and those against.
 
     The strongest reason of the side with more power is among them.
@@ -196,9 +187,7 @@ def _joined(reasons: Sequence[_Reason]) -> str:
     return join_words([*told, *([f"in your own judgement {judged}"] if judged else [])])
 
 
-def _clause(
-    words: Wording, share: FactorShare, known: Mapping[str, frozenset[PowerSide]], now: int
-) -> str:
+def _clause(words: Wording, share: FactorShare, known: Mapping[str, frozenset[PowerSide]], now: int) -> str:
     """What a factor says, with its figures where they are given."""
     name, value = share.name, share.value
     if name in words.terms.judgements:
@@ -209,9 +198,7 @@ def _clause(
     return concrete or factor_clause(name, value, known[name])
 
 
-def _concrete_clause(
-    words: Wording, name: str, value: float, *, known: frozenset[PowerSide], now: int
-) -> str | None:
+def _concrete_clause(words: Wording, name: str, value: float, *, known: frozenset[PowerSide], now: int) -> str | None:
     """The clause of a factor with its figures or the name of the alternative, where they are given."""
     terms = words.terms
     if name == "time" and not (terms.me.delay_cost_per_day or terms.them.delay_cost_per_day):
@@ -244,11 +231,7 @@ def _alternative_name(words: Wording) -> str:
     if len(plain) > MAX_QUOTED_CHARACTERS:
         clauses = re.split(r"[,;:.](?=\s)|\s[–—-]\s", plain[: MAX_QUOTED_CHARACTERS + 1])
         whole = plain[: sum(map(len, clauses[:-1])) + len(clauses) - 2].rstrip(" ,;:.–—-")
-        plain = (
-            whole
-            if len(clauses) > 1 and len(whole) >= 12
-            else cut_at_word(plain, MAX_QUOTED_CHARACTERS)
-        )
+        plain = whole if len(clauses) > 1 and len(whole) >= 12 else cut_at_word(plain, MAX_QUOTED_CHARACTERS)
     return "" if plain.lower() in NO_NAMES else plain
 
 
@@ -292,9 +275,7 @@ def _room(words: Wording, leverage: Leverage, *, has_forecast: bool) -> str:
         verdict = "There is hardly any room for a deal"
     else:
         likely = "probably" if chance > 0.65 else "perhaps" if chance >= 0.35 else "probably no"
-        verdict = (
-            f"There is {likely} room for a deal (a chance of about {round(chance * 10)} in 10)"
-        )
+        verdict = f"There is {likely} room for a deal (a chance of about {round(chance * 10)} in 10)"
     if isinstance(mine, Decimal):
         by_power = "" if has_forecast else _by_power(words, leverage)
         return f"{verdict}: {_price_room(words, leverage, mine)}{by_power}."
@@ -419,16 +400,12 @@ def _percent(share: float) -> int:
 
 def _find_out_next(words: Wording, leverage: Leverage) -> tuple[FindOutNext, ...]:
     found = _limit_questions(words, leverage)
-    found += [
-        (fact.high - fact.low, question) for fact, question in _factor_questions(words, leverage)
-    ]
+    found += [(fact.high - fact.low, question) for fact, question in _factor_questions(words, leverage)]
     found.sort(key=lambda pair: -pair[0])
     return tuple(question for _, question in found[:MAX_QUESTIONS])
 
 
-def _factor_questions(
-    words: Wording, leverage: Leverage
-) -> Sequence[tuple[UnknownFact, FindOutNext]]:
+def _factor_questions(words: Wording, leverage: Leverage) -> Sequence[tuple[UnknownFact, FindOutNext]]:
     """A question for each unknown fact, with the share of the power at its plausible ends."""
     found: list[tuple[UnknownFact, FindOutNext]] = []
     width = _width(leverage)
@@ -437,9 +414,7 @@ def _factor_questions(
             continue
         texts = FACTOR_WORDS[fact.factor]
         asked = texts.mine if fact.side == "me" else texts.others
-        if (fact.factor, fact.side) == ("alternatives", "me") and (
-            named := _alternative_name(words)
-        ):
+        if (fact.factor, fact.side) == ("alternatives", "me") and (named := _alternative_name(words)):
             asked = replace(
                 asked,
                 question=f"What is your alternative (“{named}”) worth to you, in money or with all its terms?",
@@ -450,9 +425,7 @@ def _factor_questions(
             swing = _rounded(width * Decimal(repr(fact.high - fact.low)), 2)
             if cents := round(swing, 2):
                 effect += f": a difference of about {words.money(cents)} in the price"
-        question = FindOutNext(
-            asked.question, asked.ask, asked.why, f"{effect}.", fact.low, fact.high
-        )
+        question = FindOutNext(asked.question, asked.ask, asked.why, f"{effect}.", fact.low, fact.high)
         found.append((fact, question))
     return found
 
@@ -491,17 +464,12 @@ def _ends_by_power(leverage: Leverage) -> tuple[Decimal, Decimal] | None:
     mine, theirs = leverage.position.my_walk_away, leverage.position.their_walk_away
     if not isinstance(mine, Decimal) or theirs.low is None or theirs.high is None:
         return None
-    ends = sorted(
-        split_price(float(mine), float(end), leverage.power.alpha)
-        for end in (theirs.low, theirs.high)
-    )
+    ends = sorted(split_price(float(mine), float(end), leverage.power.alpha) for end in (theirs.low, theirs.high))
     return Decimal(repr(ends[0])), Decimal(repr(ends[1]))
 
 
 def _question_of_their_limit(words: Wording) -> str:
-    return _LIMIT_QUESTIONS.get(
-        words.terms.role, "What would have to be true for you to agree to this?"
-    )
+    return _LIMIT_QUESTIONS.get(words.terms.role, "What would have to be true for you to agree to this?")
 
 
 def _width(leverage: Leverage) -> Decimal | None:

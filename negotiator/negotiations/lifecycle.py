@@ -10,27 +10,13 @@ from negotiator.errors import Conflict, FieldError, Forbidden, ValidationFailed
 from negotiator.http.input import validate
 from negotiator.negotiations import offer_history, queries, states
 from negotiator.negotiations import offer_queries as ledger
-from negotiator.negotiations.event_queries import (
-    Actor,
-    HistoryEvent,
-    acts_for_user,
-    users_set_limits,
-)
+from negotiator.negotiations.event_queries import Actor, HistoryEvent, acts_for_user, users_set_limits
 from negotiator.negotiations.issues import same_value
 from negotiator.negotiations.limit_changes import LimitChange, limit_changes
 from negotiator.negotiations.offer_queries import OfferRow
-from negotiator.negotiations.offers import (
-    agree_on_package,
-    enter_state,
-    not_live_conflict,
-    overridden_limits,
-)
+from negotiator.negotiations.offers import agree_on_package, enter_state, not_live_conflict, overridden_limits
 from negotiator.negotiations.passed_limits import passed_limits, past_limits_view
-from negotiator.negotiations.schemas_negotiations import (
-    EditNegotiation,
-    MoveNegotiation,
-    NegotiationBody,
-)
+from negotiator.negotiations.schemas_negotiations import EditNegotiation, MoveNegotiation, NegotiationBody
 from negotiator.negotiations.session import NegotiationSession
 from negotiator.negotiations.short_forms import expand_patch
 from negotiator.negotiations.terms import Terms
@@ -45,12 +31,8 @@ def open_negotiation(
 ) -> dict[str, Any]:
     """Store a new negotiation as a draft and return its view; 422 for a deadline in the past."""
     check_deadline(terms)
-    session = NegotiationSession(
-        values.new_id("neg"), owner, request_json(body), terms, values.now()
-    )
-    session = queries.add_event(
-        tx, session, actor, HistoryEvent(kind="opened", to_state=states.DRAFT)
-    )
+    session = NegotiationSession(values.new_id("neg"), owner, request_json(body), terms, values.now())
+    session = queries.add_event(tx, session, actor, HistoryEvent(kind="opened", to_state=states.DRAFT))
     return queries.save(tx, session, new=True)
 
 
@@ -66,13 +48,7 @@ def check_deadline(terms: Terms) -> None:
 
 
 def edit_negotiation(
-    tx: Transaction,
-    owner: str,
-    change: EditNegotiation,
-    *,
-    actor: Actor,
-    expected: int | None,
-    page: str,
+    tx: Transaction, owner: str, change: EditNegotiation, *, actor: Actor, expected: int | None, page: str
 ) -> dict[str, Any]:
     """Apply a merge patch (RFC 7396), check the result as a whole, and return the view.
 
@@ -103,10 +79,7 @@ def edit_negotiation(
     if limits:
         detail["limits"] = [one.view() for one in limits]
     edited = replace(
-        session,
-        request=request_json(body),
-        terms=terms,
-        pending=_with_present_limits(session.pending, terms),
+        session, request=request_json(body), terms=terms, pending=_with_present_limits(session.pending, terms)
     )
     edited = queries.add_event(tx, edited, actor, HistoryEvent(kind="edited", detail=detail))
     if "baseline" in changed and before["baseline"] is not None:
@@ -128,9 +101,7 @@ def _refuse_loosening(changes: list[LimitChange], page: str) -> None:
     loosened = [one for one in changes if one.loosens]
     if not loosened:
         return
-    said = "; ".join(
-        f"{one.name}, now {one.was or 'none'}, would become {one.now or 'none'}" for one in loosened
-    )
+    said = "; ".join(f"{one.name}, now {one.was or 'none'}, would become {one.now or 'none'}" for one in loosened)
     raise Forbidden(
         f"Only the user loosens or removes a limit of theirs: {said}. They change it on {page}.",
         error="user_decides",
@@ -176,19 +147,12 @@ def _keep_baseline(
 ) -> NegotiationSession:
     replaced = {**old, "replaced_at": values.timestamp(values.now())}
     detail = {"was": old, "after_offers": session.offers > 0}
-    session = queries.add_event(
-        tx, session, actor, HistoryEvent(kind="baseline_changed", detail=detail)
-    )
+    session = queries.add_event(tx, session, actor, HistoryEvent(kind="baseline_changed", detail=detail))
     return replace(session, baselines=(*session.baselines, replaced))
 
 
 def move_state(
-    tx: Transaction,
-    owner: str,
-    move: MoveNegotiation,
-    *,
-    actor: Actor,
-    expected: int | None,
+    tx: Transaction, owner: str, move: MoveNegotiation, *, actor: Actor, expected: int | None
 ) -> dict[str, Any]:
     """Move a negotiation to another state and return its view.
 
@@ -199,9 +163,7 @@ def move_state(
     session = queries.load_for_writing(tx, owner, move.id, expected=expected)
     states.check_move(session.state, move.to, move.reason)
     if acts_for_user(actor, owner) and (move.approved or move.override):
-        raise Forbidden(
-            "Only the user decides this, on the page of the negotiation.", error="user_decides"
-        )
+        raise Forbidden("Only the user decides this, on the page of the negotiation.", error="user_decides")
     if session.state == states.AWAITING:
         session = _decide(tx, session, move, actor)
     elif move.to == states.AGREED:
@@ -220,9 +182,7 @@ def move_state(
     return queries.save(tx, session)
 
 
-def _close(
-    tx: Transaction, session: NegotiationSession, move: MoveNegotiation, actor: Actor
-) -> NegotiationSession:
+def _close(tx: Transaction, session: NegotiationSession, move: MoveNegotiation, actor: Actor) -> NegotiationSession:
     """Close without an agreement. The outcome of walking away holds the value of the alternative."""
     outcome: dict[str, Any] = {
         "result": move.to,
@@ -237,9 +197,7 @@ def _close(
     return enter_state(tx, session, move.to, actor=actor, reason=move.reason)
 
 
-def _agree(
-    tx: Transaction, session: NegotiationSession, move: MoveNegotiation, actor: Actor
-) -> NegotiationSession:
+def _agree(tx: Transaction, session: NegotiationSession, move: MoveNegotiation, actor: Actor) -> NegotiationSession:
     """Agree outside the ledger on the named live offer, or on the latest one; the limits of the user apply."""
     now = values.now()
     rows = ledger.list_offers(tx, session.id)
@@ -255,11 +213,7 @@ def _agree(
 
 
 def _hold_to(
-    tx: Transaction,
-    session: NegotiationSession,
-    row: OfferRow,
-    move: MoveNegotiation,
-    actor: Actor,
+    tx: Transaction, session: NegotiationSession, row: OfferRow, move: MoveNegotiation, actor: Actor
 ) -> NegotiationSession:
     against = overridden_limits(
         session.terms,
@@ -276,9 +230,7 @@ def _hold_to(
     return queries.add_event(tx, session, actor, event)
 
 
-def _decide(
-    tx: Transaction, session: NegotiationSession, move: MoveNegotiation, actor: Actor
-) -> NegotiationSession:
+def _decide(tx: Transaction, session: NegotiationSession, move: MoveNegotiation, actor: Actor) -> NegotiationSession:
     """Leave `awaiting_approval`: approved by the digest of the pending package, refused with a reason, or closed."""
     held = session.pending or {}
     if move.approved:
@@ -289,20 +241,14 @@ def _decide(
         text = "Give a reason for the refusal, or send approved with package_sha256."
         raise ValidationFailed([FieldError("/reason", text)])
     ledger.decide(tx, held["offer_id"], "refused")
-    event = HistoryEvent(
-        kind="approval",
-        reason=move.reason,
-        detail={"approved": False, "offer_id": held["offer_id"]},
-    )
+    event = HistoryEvent(kind="approval", reason=move.reason, detail={"approved": False, "offer_id": held["offer_id"]})
     session = queries.add_event(tx, replace(session, pending=None), actor, event)
     if move.to in states.CLOSED_STATES:
         return _close(tx, session, move, actor)
     return enter_state(tx, session, move.to, actor=actor, reason=move.reason)
 
 
-def _approve(
-    tx: Transaction, session: NegotiationSession, move: MoveNegotiation, actor: Actor
-) -> NegotiationSession:
+def _approve(tx: Transaction, session: NegotiationSession, move: MoveNegotiation, actor: Actor) -> NegotiationSession:
     held = session.pending or {}
     if move.package_sha256 is None:
         text = "Send the digest of the package that is approved."
@@ -316,14 +262,10 @@ def _approve(
     rows = ledger.list_offers(tx, session.id)
     row = next(row for row in rows if row.id == held["offer_id"])
     acceptance = row.kind == "acceptance"
-    if acceptance and row.answers not in {
-        one.id for one in offer_history.live_offers(rows, values.now())
-    }:
+    if acceptance and row.answers not in {one.id for one in offer_history.live_offers(rows, values.now())}:
         raise not_live_conflict(rows, row.answers, values.now())
     if row.content["override"] is None:
-        overridden_limits(
-            session.terms, row.package or {}, binding=acceptance, override=False, reason=None
-        )
+        overridden_limits(session.terms, row.package or {}, binding=acceptance, override=False, reason=None)
     ledger.decide(tx, row.id, "approved")
     detail = {"approved": True, "offer_id": row.id, "package_sha256": move.package_sha256}
     event = HistoryEvent(kind="approval", reason=move.reason, detail=detail)

@@ -75,9 +75,7 @@ def _issue_limits(before: Terms, after: Terms) -> list[LimitChange]:
         elif later is None or new is None or not _measures_alike(before, issue, later, after):
             found.append(_issue_change(before, after, name, loosens=True))
         elif not same_value(issue.type, old, new):
-            found.append(
-                _issue_change(before, after, name, loosens=not limits.falls_short(issue, old, new))
-            )
+            found.append(_issue_change(before, after, name, loosens=not limits.falls_short(issue, old, new)))
     return found
 
 
@@ -161,9 +159,7 @@ def _worth_changes(before: Terms, after: Terms, *, loosened: bool) -> list[Limit
     return [one for one in found if one.loosens or one.was != one.now]
 
 
-def _change(
-    member: str, name: str, was: str | None, now: str | None, *, loosens: bool
-) -> LimitChange:
+def _change(member: str, name: str, was: str | None, now: str | None, *, loosens: bool) -> LimitChange:
     if loosens and was == now:
         now = f"{now or 'none'}, measured in another way"
     return LimitChange(member, name, was, now, loosens)
@@ -180,8 +176,7 @@ def _loosens(before: Terms, after: Terms, old: Worth | None, new: Worth | None) 
         return True
     if old.package is None:
         ends = [
-            utility_of_worth(terms.preferences, worth, fill="low")
-            for terms, worth in ((before, old), (after, new))
+            utility_of_worth(terms.preferences, worth, fill="low") for terms, worth in ((before, old), (after, new))
         ]
         return ends[0] is not None and (ends[1] is None or ends[1] < ends[0] - limits.TOLERANCE)
     if new.package is None:
@@ -191,9 +186,7 @@ def _loosens(before: Terms, after: Terms, old: Worth | None, new: Worth | None) 
         now = new.package.get(name)
         if issue is None:
             continue
-        if now is None or not (
-            same_value(issue.type, value, now) or limits.falls_short(issue, value, now)
-        ):
+        if now is None or not (same_value(issue.type, value, now) or limits.falls_short(issue, value, now)):
             return True
     return False
 
@@ -265,9 +258,7 @@ def _constraint_changes(before: Terms, after: Terms) -> list[LimitChange]:
     paired: list[Constraint] = []
     for rule in old:
         issue, later = before.issue(rule.issue), after.issue(rule.issue)
-        alike = (
-            issue is not None and later is not None and _means_alike(before, issue, later, after)
-        )
+        alike = issue is not None and later is not None and _means_alike(before, issue, later, after)
         holds = alike and any(_implies(before, one, rule) for one in new)
         if rule not in gone and holds:
             continue
@@ -288,13 +279,7 @@ def _constraint_changes(before: Terms, after: Terms) -> list[LimitChange]:
         issue = after.issue(rule.issue)
         label = Wording(after).label(issue) if issue else rule.issue
         found.append(
-            _change(
-                f"constraints/{rule.issue}",
-                f"rule on {label}",
-                None,
-                _rule_words(after, rule),
-                loosens=False,
-            )
+            _change(f"constraints/{rule.issue}", f"rule on {label}", None, _rule_words(after, rule), loosens=False)
         )
     return found
 
@@ -334,9 +319,7 @@ def _implies(terms: Terms, new: Constraint, old: Constraint) -> bool:
 
 def _rule_words(terms: Terms, rule: Constraint) -> str:
     issue, words = terms.issue(rule.issue), Wording(terms)
-    values: Sequence[str] = [
-        words.value(issue, value) if issue else str(value) for value in rule.values
-    ]
+    values: Sequence[str] = [words.value(issue, value) if issue else str(value) for value in rule.values]
     return f"{_RULES[rule.op]}{join_words(list(values))}"
 
 
@@ -344,11 +327,7 @@ def _allowed_changes(before: Terms, after: Terms) -> list[LimitChange]:
     old, new = (terms_view(terms)["allow"] for terms in (before, after))
     if old == new:
         return []
-    return [
-        LimitChange(
-            "allow", "allowed trades", _allowed_words(before), _allowed_words(after), loosens=True
-        )
-    ]
+    return [LimitChange("allow", "allowed trades", _allowed_words(before), _allowed_words(after), loosens=True)]
 
 
 def _allowed_words(terms: Terms) -> str | None:
@@ -376,10 +355,7 @@ def _measure_changes(before: Terms, after: Terms) -> list[LimitChange]:
     priced = {name for trade in before.allowed for name in trade.in_return}
     hollowed = rests_on_worth(before) or any(
         issue.name in priced
-        and (
-            (later := after.issue(issue.name)) is None
-            or not _measures_alike(before, issue, later, after)
-        )
+        and ((later := after.issue(issue.name)) is None or not _measures_alike(before, issue, later, after))
         for issue in changed
     )
     if not hollowed:

@@ -62,11 +62,7 @@ def shortfall(terms: Terms, package: Package, *, binding: bool) -> Decimal | Non
     limit, price = single_limit(terms), terms.price
     if limit is not None and price is not None and limit[0].name == price.name:
         at, least = (coordinate(price.type, value) for value in (package.get(price.name), limit[1]))
-        if (
-            at is not None
-            and least is not None
-            and falls_short(price, package[price.name], limit[1])
-        ):
+        if at is not None and least is not None and falls_short(price, package[price.name], limit[1]):
             return abs(at - least)
     floor, ends = utility_floor(terms), package_utility(terms.preferences, package)
     gap = 0.0 if floor is None else floor - (ends.low if binding else ends.high)
@@ -78,9 +74,7 @@ def broken_constraints(terms: Terms, package: Package) -> list[Constraint]:
     return [
         rule
         for rule in terms.constraints
-        if rule.hard
-        and rule.issue in package
-        and not satisfies_constraint(terms, rule, package[rule.issue])
+        if rule.hard and rule.issue in package and not satisfies_constraint(terms, rule, package[rule.issue])
     ]
 
 
@@ -113,12 +107,7 @@ def satisfies_constraint(terms: Terms, rule: Constraint, value: Scalar) -> bool:
     at, limit = coordinate(issue.type, value), coordinate(issue.type, rule.values[0])
     if at is None or limit is None:
         return False
-    orders: Mapping[str, bool] = {
-        "<=": at <= limit,
-        ">=": at >= limit,
-        "<": at < limit,
-        ">": at > limit,
-    }
+    orders: Mapping[str, bool] = {"<=": at <= limit, ">=": at >= limit, "<": at < limit, ">": at > limit}
     return orders[rule.op]
 
 
@@ -150,8 +139,7 @@ def issue_limit(issue: Issue, walk_away: Worth | None, target: Worth | None) -> 
     if issue.limit is not None:
         return issue.limit
     least, goal = (
-        worth.package.get(issue.name) if worth is not None and worth.package else None
-        for worth in (walk_away, target)
+        worth.package.get(issue.name) if worth is not None and worth.package else None for worth in (walk_away, target)
     )
     if least is None:
         return None
@@ -166,10 +154,7 @@ def passes_own_limit(terms: Terms, package: Package) -> tuple[str, ...]:
         for issue in terms.issues
         if issue.name in package
         and (limit := own_limit(terms, issue)) is not None
-        and (
-            falls_short(issue, package[issue.name], limit)
-            or _is_beyond_bad_end(issue, package[issue.name], limit)
-        )
+        and (falls_short(issue, package[issue.name], limit) or _is_beyond_bad_end(issue, package[issue.name], limit))
     )
 
 
@@ -182,9 +167,7 @@ def unpaid_issues(terms: Terms, package: Package) -> tuple[str, ...]:
     return tuple(
         name
         for name in passes_own_limit(terms, package)
-        if not any(
-            _is_paid(terms, trade, package) for trade in terms.allowed if trade.issue == name
-        )
+        if not any(_is_paid(terms, trade, package) for trade in terms.allowed if trade.issue == name)
     )
 
 
@@ -209,9 +192,7 @@ def _is_paid(terms: Terms, trade: AllowedTrade, package: Package) -> bool:
     if falls_short(issue, package[issue.name], trade.to):
         return False
     return all(
-        (asked := terms.issue(name)) is not None
-        and name in package
-        and not falls_short(asked, package[name], value)
+        (asked := terms.issue(name)) is not None and name in package and not falls_short(asked, package[name], value)
         for name, value in trade.in_return.items()
     )
 
@@ -229,14 +210,7 @@ def _is_beyond_bad_end(issue: Issue, value: Scalar, limit: Scalar | None) -> boo
     return limit is None or _is_worse(issue, value, limit)
 
 
-def _worse(
-    terms: Terms,
-    package: Package,
-    least: Worth,
-    *,
-    binding: bool,
-    allowed: Collection[str] = (),
-) -> bool:
+def _worse(terms: Terms, package: Package, least: Worth, *, binding: bool, allowed: Collection[str] = ()) -> bool:
     single = _single(terms, least)
     if single is not None:
         issue, limit = single

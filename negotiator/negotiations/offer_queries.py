@@ -53,12 +53,7 @@ def _row(values: Sequence[Any]) -> OfferRow:
 
 
 _ADD = Statement(insertion(Offer))
-_ALL = Query(
-    select(*_columns)
-    .where(col(Offer.negotiation) == bindparam("negotiation"))
-    .order_by(col(Offer.seq)),
-    _row,
-)
+_ALL = Query(select(*_columns).where(col(Offer.negotiation) == bindparam("negotiation")).order_by(col(Offer.seq)), _row)
 _offers = table(Offer)
 _answer = _offers.alias("answer")
 _of_owner = (
@@ -89,10 +84,7 @@ _newest = (
 _LATEST = Query(
     select(*(_offers.c[name] for name in ("negotiation", "side", "id", "seq", "at", "document")))
     .where(
-        _offers.c.negotiation == _newest.c.negotiation,
-        _offers.c.side == _newest.c.side,
-        _said == _newest.c.seq,
-        *_made,
+        _offers.c.negotiation == _newest.c.negotiation, _offers.c.side == _newest.c.side, _said == _newest.c.seq, *_made
     )
     .order_by(_offers.c.seq),
     tuple,
@@ -115,9 +107,7 @@ _UNCONFIRMED = Query(
     .group_by(_offers.c.negotiation),
     tuple,
 )
-_DECIDE = Statement(
-    update(Offer).where(col(Offer.id) == bindparam("offer")).values(approval=bindparam("decision"))
-)
+_DECIDE = Statement(update(Offer).where(col(Offer.id) == bindparam("offer")).values(approval=bindparam("decision")))
 
 
 def add(tx: Transaction, negotiation: str, row: OfferRow) -> None:
@@ -144,9 +134,7 @@ def list_offers(tx: Transaction, negotiation: str) -> list[OfferRow]:
     return tx.all(_ALL, negotiation=negotiation)
 
 
-def last_offers(
-    tx: Transaction, *, owner: str, first: str, last: str
-) -> dict[tuple[str, str], dict[str, Any]]:
+def last_offers(tx: Transaction, *, owner: str, first: str, last: str) -> dict[tuple[str, str], dict[str, Any]]:
     """The last offer of each side that counts (`offer_history.offers_made`), by negotiation and side.
 
     The negotiations are those of the owner whose ids lie between `first` and `last`.

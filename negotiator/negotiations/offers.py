@@ -12,21 +12,12 @@ from negotiator import values
 from negotiator.errors import Conflict, FieldError, ValidationFailed
 from negotiator.negotiations import limits, offer_history, queries, states
 from negotiator.negotiations import offer_queries as ledger
-from negotiator.negotiations.event_queries import (
-    Actor,
-    HistoryEvent,
-    acts_for_user,
-    users_set_limits,
-)
+from negotiator.negotiations.event_queries import Actor, HistoryEvent, acts_for_user, users_set_limits
 from negotiator.negotiations.issues import Package
 from negotiator.negotiations.leverage.concessions import LedgerOffer, concession_analysis
 from negotiator.negotiations.offer_history import DETECTED_SOURCE, OFFER_KINDS
 from negotiator.negotiations.offer_queries import OfferRow
-from negotiator.negotiations.passed_limits import (
-    passed_limits,
-    past_limits_text,
-    past_limits_view,
-)
+from negotiator.negotiations.passed_limits import passed_limits, past_limits_text, past_limits_view
 from negotiator.negotiations.schemas_offers import RecordOffer
 from negotiator.negotiations.session import NegotiationSession
 from negotiator.negotiations.short_forms import read_package
@@ -54,18 +45,14 @@ def check_offer_fields(sent: RecordOffer, rows: Sequence[OfferRow], now: int) ->
     found: list[FieldError] = []
     known = {row.id: row for row in rows}
     if sent.kind == "acceptance" and sent.in_reply_to is None:
-        found.append(
-            FieldError("/in_reply_to", "An acceptance must name the live offer that it accepts.")
-        )
+        found.append(FieldError("/in_reply_to", "An acceptance must name the live offer that it accepts."))
     if sent.in_reply_to is not None and sent.in_reply_to not in known:
         found.append(FieldError("/in_reply_to", "There is no such offer in this ledger."))
     answered = known.get(sent.in_reply_to or "")
     if answered is not None and sent.kind in {"acceptance", "withdrawal"}:
         own = answered.side == sent.by
         if sent.kind == "acceptance" and own:
-            found.append(
-                FieldError("/in_reply_to", "A side can only accept an offer of the other side.")
-            )
+            found.append(FieldError("/in_reply_to", "A side can only accept an offer of the other side."))
         if sent.kind == "withdrawal" and not own:
             found.append(FieldError("/in_reply_to", "A side can only withdraw its own offer."))
     if sent.confirms is not None:
@@ -99,13 +86,7 @@ def not_live_conflict(rows: Sequence[OfferRow], offer: str | None, now: int) -> 
 
 
 def overridden_limits(
-    terms: Terms,
-    package: Package,
-    *,
-    binding: bool,
-    override: bool,
-    reason: str | None,
-    each_issue: bool = False,
+    terms: Terms, package: Package, *, binding: bool, override: bool, reason: str | None, each_issue: bool = False
 ) -> list[str]:
     """The limits that a package of the user breaks; empty when it keeps all.
 
@@ -116,16 +97,10 @@ def overridden_limits(
     """
     below = limits.is_below_floor(terms, package, binding=binding)
     broken = limits.broken_constraints(terms, package)
-    past = (
-        limits.passed_beside_walk_away(terms, package, below=below)
-        if each_issue or override
-        else ()
-    )
+    past = limits.passed_beside_walk_away(terms, package, below=below) if each_issue or override else ()
     against = ["walk_away"] if below else []
     against += [f"constraints/{terms.constraints.index(rule)}" for rule in broken]
-    against += [
-        f"issues/{place}/limit" for place, issue in enumerate(terms.issues) if issue.name in past
-    ]
+    against += [f"issues/{place}/limit" for place, issue in enumerate(terms.issues) if issue.name in past]
     if not against or (override and reason is not None):
         return against
     if override:
@@ -147,8 +122,7 @@ def overridden_limits(
         )
     members = {
         "constraints": [
-            {"issue": rule.issue, "op": rule.op, "value": [json_scalar(v) for v in rule.values]}
-            for rule in broken
+            {"issue": rule.issue, "op": rule.op, "value": [json_scalar(v) for v in rule.values]} for rule in broken
         ]
     }
     text = f"This breaks a hard constraint on {broken[0].issue}. {ask}"
@@ -172,9 +146,7 @@ def package_valuation(terms: Terms, package: Package) -> dict[str, Any]:
     }
 
 
-def concession_since(
-    terms: Terms, earlier: Sequence[LedgerOffer], last: LedgerOffer
-) -> dict[str, Any]:
+def concession_since(terms: Terms, earlier: Sequence[LedgerOffer], last: LedgerOffer) -> dict[str, Any]:
     """The utility that each side loses from a side's previous offer to its `last` one; null for a first offer.
 
     A positive number is a loss to that side: a concession by the user has `concession_me` > 0.
@@ -229,12 +201,7 @@ class NewOffer:
 
 
 def record_offer(
-    tx: Transaction,
-    owner: str,
-    sent: RecordOffer,
-    *,
-    actor: Actor,
-    expected: int | None,
+    tx: Transaction, owner: str, sent: RecordOffer, *, actor: Actor, expected: int | None
 ) -> dict[str, Any]:
     """Append a row to the ledger, apply its effect on the state, and return the row's view.
 
@@ -256,9 +223,7 @@ def record_offer(
             binding=sent.kind == "acceptance",
             override=sent.override,
             reason=sent.reason,
-            each_issue=not detected
-            and acts_for_user(actor, owner)
-            and users_set_limits(tx, session.id),
+            each_issue=not detected and acts_for_user(actor, owner) and users_set_limits(tx, session.id),
         )
         if against:
             entry = replace(entry, override={"reason": sent.reason, "against": against})
@@ -311,9 +276,7 @@ def _with_answered(entry: NewOffer) -> NewOffer:
         raise not_live_conflict(entry.rows, sent.in_reply_to, entry.at)
     package = answered.package
     if sent.kind == "acceptance" and entry.package not in (None, package):
-        raise ValidationFailed(
-            [FieldError("/package", "The package must be that of the offer that is accepted.")]
-        )
+        raise ValidationFailed([FieldError("/package", "The package must be that of the offer that is accepted.")])
     return replace(entry, package=package, answers=answered)
 
 
@@ -326,10 +289,7 @@ def _unconfirmed(entry: NewOffer, offer: str | None) -> OfferRow | None:
 
 def _pending_approval(entry: NewOffer) -> dict[str, Any]:
     terms = entry.session.terms
-    return {
-        "package_sha256": limits.package_digest(terms, entry.package or {}),
-        "approver": terms.authority.approver,
-    }
+    return {"package_sha256": limits.package_digest(terms, entry.package or {}), "approver": terms.authority.approver}
 
 
 def _row(entry: NewOffer) -> OfferRow:
@@ -390,9 +350,7 @@ def _apply_effect(tx: Transaction, entry: NewOffer, row: OfferRow, actor: Actor)
             **entry.approval,
             "reason": entry.sent.reason or entry.sent.rationale,
             "asked_by": {"kind": actor.kind, "id": actor.id},
-            "beyond": passed_limits(
-                session.terms, row.package or {}, binding=row.kind == "acceptance"
-            ),
+            "beyond": passed_limits(session.terms, row.package or {}, binding=row.kind == "acceptance"),
             "past_limits": past_limits_view(session.terms, row.package or {}),
         }
         session = replace(session, pending=held)
@@ -412,19 +370,12 @@ def enter_state(
     detail: dict[str, Any] | None = None,
 ) -> NegotiationSession:
     """The session in state `to`, with its event added. The caller saves it."""
-    event = HistoryEvent(
-        kind="state", from_state=session.state, to_state=to, reason=reason, detail=detail
-    )
+    event = HistoryEvent(kind="state", from_state=session.state, to_state=to, reason=reason, detail=detail)
     return queries.add_event(tx, session, actor, event).moved(to, reason=reason)
 
 
 def agree_on_package(
-    tx: Transaction,
-    session: NegotiationSession,
-    row: OfferRow | None,
-    *,
-    actor: Actor,
-    reason: str | None = None,
+    tx: Transaction, session: NegotiationSession, row: OfferRow | None, *, actor: Actor, reason: str | None = None
 ) -> NegotiationSession:
     """The session in state `agreed`, with its outcome; a pending approval counts as refused. The caller saves it.
 
@@ -444,6 +395,4 @@ def agree_on_package(
     if session.pending is not None:
         ledger.decide(tx, session.pending["offer_id"], "refused")
     session = replace(session, outcome=outcome, pending=None)
-    return enter_state(
-        tx, session, states.AGREED, actor=actor, reason=reason, detail={"offer_id": offer}
-    )
+    return enter_state(tx, session, states.AGREED, actor=actor, reason=reason, detail={"offer_id": offer})

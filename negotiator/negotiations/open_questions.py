@@ -3,11 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from negotiator.negotiations.concession.aims import (
-    find_aims,
-    with_assumed_ranges,
-    with_fewer_options,
-)
+from negotiator.negotiations.concession.aims import find_aims, with_assumed_ranges, with_fewer_options
 from negotiator.negotiations.concession.move_text import MissingInput, missing_inputs, with_the
 from negotiator.negotiations.issues import Issue
 from negotiator.negotiations.plain_text import tidy

@@ -24,10 +24,7 @@ import httpx2
 from negotiator import telemetry
 from negotiator.circuit_breaker import CircuitBreaker
 from negotiator.errors import Unavailable
-from negotiator.negotiations.advisor import (
-    WordingRequest,
-    WordingResult,
-)
+from negotiator.negotiations.advisor import WordingRequest, WordingResult
 from negotiator.negotiations.plain_text import COUNT_NOUNS, singular
 from negotiator.numbers import CURRENCY_WORDS, normalise_text, numbers_in
 from negotiator.tracing import outgoing_headers, step
@@ -45,8 +42,7 @@ MAX_UNUSABLE_SHARE: Final = 0.25
 _HIDDEN = re.compile(r"\{\{n\d{1,3}\}\}")
 _BRACES = re.compile(r"[{}]")
 _ADDRESS = re.compile(
-    r"://|www\.|@|(?<![\w-])[\w-]+\.(?:com|net|org|io|dev|app|ai|co|info|biz|ru|cn|xyz|me|ly|example)\b",
-    re.IGNORECASE,
+    r"://|www\.|@|(?<![\w-])[\w-]+\.(?:com|net|org|io|dev|app|ai|co|info|biz|ru|cn|xyz|me|ly|example)\b", re.IGNORECASE
 )
 _MARKUP = re.compile(r"[<>`\\]|\]\(|\*\*|^#|\n")
 _PRIVATE = re.compile(
@@ -75,9 +71,7 @@ _NEGATION = re.compile(
     r"|n['’]t\b",
     re.IGNORECASE,
 )
-_MONTH_NAMES: Final = (
-    "january february march april june july august september october november december"
-)
+_MONTH_NAMES: Final = "january february march april june july august september october november december"
 _MEASURES: Final = frozenset(
     f"day week month quarter year hour minute daily weekly monthly quarterly yearly annually annual % percent "
     f"{_MONTH_NAMES}".split()
@@ -127,9 +121,7 @@ def mask_numbers(texts: WordingTexts) -> MaskedTexts:
     return MaskedTexts(shown, hidden)
 
 
-def unmask_numbers(
-    sent: MaskedTexts, answer: object, *, secrets: Collection[Decimal] = frozenset()
-) -> dict[str, str]:
+def unmask_numbers(sent: MaskedTexts, answer: object, *, secrets: Collection[Decimal] = frozenset()) -> dict[str, str]:
     """The usable sentences of an answer with the numbers restored; `WordingRejected` if the answer is not to be used.
 
     `secrets` are numbers that a sentence must not contain unless the original did.
@@ -176,11 +168,7 @@ def _checked(name: str, text: str, original: str) -> str:
         raise _UnusableSentence(f"{name} has a number of its own")
     if _said(_ADDRESS, bare) - _said(_ADDRESS, before):
         raise WordingRejected(f"{name} has an address")
-    for rule, what in (
-        (_MARKUP, "markup"),
-        (_PRIVATE, "a private word"),
-        (_PROMISES, "a promise"),
-    ):
+    for rule, what in ((_MARKUP, "markup"), (_PRIVATE, "a private word"), (_PROMISES, "a promise")):
         if _said(rule, bare) - _said(rule, before):
             raise _UnusableSentence(f"{name} has {what}")
     if _HIDDEN.findall(clean) != _HIDDEN.findall(original):
@@ -226,9 +214,7 @@ def _unit(word: str) -> str:
 
 def _numbers(text: str) -> set[Decimal]:
     """The numbers in a text, without the word `one`, which is often a pronoun."""
-    return {
-        value for n in numbers_in(text) for value in n.readings if not (n.in_words and value == 1)
-    }
+    return {value for n in numbers_in(text) for value in n.readings if not (n.in_words and value == 1)}
 
 
 def _said(rule: re.Pattern[str], text: str) -> set[str]:
@@ -307,9 +293,7 @@ class OpenAiAdvisor:
         self._answered_at = -PROBE_AFTER_SECONDS
         self._fault = self._probe_fault = ""
         self._headers = {"authorization": f"Bearer {key}"} if key else {}
-        self._client = httpx2.AsyncClient(
-            follow_redirects=False, trust_env=False, transport=transport, timeout=seconds
-        )
+        self._client = httpx2.AsyncClient(follow_redirects=False, trust_env=False, transport=transport, timeout=seconds)
 
     async def word(self, request: WordingRequest) -> WordingResult:
         """The sentences reworded by the model, or unchanged on any failure."""
@@ -383,25 +367,17 @@ class OpenAiAdvisor:
         return _content(received)
 
     def _request(self, sent: MaskedTexts, request: WordingRequest) -> dict[str, Any]:
-        parts = [
-            f"Purpose: {request.purpose}",
-            f"sentences = {json.dumps(sent.texts, ensure_ascii=False)}",
-        ]
+        parts = [f"Purpose: {request.purpose}", f"sentences = {json.dumps(sent.texts, ensure_ascii=False)}"]
         if request.case:
             parts.append(_quotation("CASE", asdict(request.case)))
         if request.utterance:
-            parts.append(
-                _quotation("HEARD", normalise_text(request.utterance)[:MAX_UTTERANCE_CHARACTERS])
-            )
+            parts.append(_quotation("HEARD", normalise_text(request.utterance)[:MAX_UTTERANCE_CHARACTERS]))
         return {
             "model": self._model,
             "temperature": 0,
             "max_tokens": _TOKENS,
             "response_format": {"type": "json_object"},
-            "messages": [
-                {"role": "system", "content": _RULES},
-                {"role": "user", "content": "\n\n".join(parts)},
-            ],
+            "messages": [{"role": "system", "content": _RULES}, {"role": "user", "content": "\n\n".join(parts)}],
         }
 
 

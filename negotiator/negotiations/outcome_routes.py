@@ -20,19 +20,14 @@ from negotiator.schema import NoInput
 from negotiator.store.statement import Query, Transaction
 from negotiator.store.store import Store
 
-OutcomePlace = Literal[
-    "below_walk_away", "first_quarter", "second_quarter", "third_quarter", "last_quarter", "target"
-]
+OutcomePlace = Literal["below_walk_away", "first_quarter", "second_quarter", "third_quarter", "last_quarter", "target"]
 PLACES: Final[tuple[OutcomePlace, ...]] = get_args(OutcomePlace)
 _AGREED: Final = (states.AGREED, states.WON)
 _NEWEST: Final = 1000
 _EVEN: Final = 1e-9
 _ROWS = Query(
     select(col(Negotiation.document), col(Negotiation.terms))
-    .where(
-        col(Negotiation.owner) == bindparam("holder"),
-        or_(*(col(Negotiation.state) == state for state in _AGREED)),
-    )
+    .where(col(Negotiation.owner) == bindparam("holder"), or_(*(col(Negotiation.state) == state for state in _AGREED)))
     .order_by(col(Negotiation.id).desc())
     .limit(_NEWEST),
     lambda row: (orjson.loads(row[0]), decode_terms(row[1])),
@@ -88,11 +83,7 @@ def _outcomes(tx: Transaction, owner: str) -> OutcomesView:
     rows = tx.all(_ROWS, holder=owner)
     items = [found for view, terms in rows if (found := _outcome(view, terms)) is not None]
     counts = Counter(item["place"] for item in items)
-    return {
-        "items": items,
-        "places": {place: counts[place] for place in PLACES},
-        "n_unknown": len(rows) - len(items),
-    }
+    return {"items": items, "places": {place: counts[place] for place in PLACES}, "n_unknown": len(rows) - len(items)}
 
 
 def _outcome(view: Mapping[str, Any], terms: Terms) -> OutcomeView | None:

@@ -82,12 +82,7 @@ def _passed(terms: Terms, package: Package, limit: str, gap: Decimal | None) -> 
         amount = format_money(in_all.quantize(_CENT), terms.currency)
         words = wording.difference(package, gap)
     above = terms.price is None or terms.price.direction == "lower"
-    return {
-        "limit": limit,
-        "amount": amount,
-        "words": words,
-        "side": "above" if above else "below",
-    }
+    return {"limit": limit, "amount": amount, "words": words, "side": "above" if above else "below"}
 
 
 def _beyond_authority(terms: Terms, package: Package) -> Decimal | None:

@@ -58,9 +58,7 @@ class PastEvidenceReader:
         record, marks = await self.store.scan(unit)
         return PastEvidence(await self._memories(owner, session), record, marks)
 
-    async def benchmarks(
-        self, owner: str, session: NegotiationSession
-    ) -> tuple[BenchmarkFigure, ...]:
+    async def benchmarks(self, owner: str, session: NegotiationSession) -> tuple[BenchmarkFigure, ...]:
         """What comparable deals save; empty where the negotiation has no baseline to apply it to."""
         baseline = session.terms.baseline
         if baseline is None or baseline.value is None:
@@ -72,9 +70,7 @@ class PastEvidenceReader:
         """The owner's results with each tactic, by tactic id."""
         return await self.store.scan(lambda tx: _results(tx, owner))
 
-    async def _memories(
-        self, owner: str, session: NegotiationSession
-    ) -> tuple[RelevantMemory, ...]:
+    async def _memories(self, owner: str, session: NegotiationSession) -> tuple[RelevantMemory, ...]:
         """The few memories about the other side or similar in meaning to the subject of the negotiation."""
         terms = session.terms
         names = set(terms.other_party.names) if terms.other_party else set[str]()
@@ -90,13 +86,9 @@ class PastEvidenceReader:
             hit["memory"]
             for hit in found["items"]
             if hit["memory"]["trust"] >= TRUST_BOUND_AGENT
-            and (
-                hit["memory"]["counterparty"] in names or (hit["why"]["similarity"] or 0) >= _CLOSE
-            )
+            and (hit["memory"]["counterparty"] in names or (hit["why"]["similarity"] or 0) >= _CLOSE)
         ]
-        return tuple(
-            RelevantMemory(memory["id"], memory["text"]) for memory in chosen[:MAX_MEMORIES]
-        )
+        return tuple(RelevantMemory(memory["id"], memory["text"]) for memory in chosen[:MAX_MEMORIES])
 
 
 def _cell(session: NegotiationSession) -> BenchmarkCell:
@@ -107,17 +99,12 @@ def _cell(session: NegotiationSession) -> BenchmarkCell:
 
 def _results(tx: Transaction, owner: str) -> Mapping[str, TacticResult]:
     return {
-        tactic: TacticResult(
-            TacticStats(one.used, one.helped, one.known, one.mean_rate),
-            tuple(one.memories[:_CITED]),
-        )
+        tactic: TacticResult(TacticStats(one.used, one.helped, one.known, one.mean_rate), tuple(one.memories[:_CITED]))
         for tactic, one in tactic_records(tx, owner).items()
     }
 
 
-def _benchmarks(
-    tx: Transaction, owner: str, cell: BenchmarkCell, now: int
-) -> tuple[BenchmarkFigure, ...]:
+def _benchmarks(tx: Transaction, owner: str, cell: BenchmarkCell, now: int) -> tuple[BenchmarkFigure, ...]:
     """The pooled figures of other users, which may be said, then the user's own, which may not.
 
     Figures of fewer than `_FEWEST_DEALS` own deals are left out.
@@ -126,13 +113,7 @@ def _benchmarks(
     mine = benchmarks_figures.own_figures(tx, owner, cell, now)
     marks: list[BenchmarkFigure] = []
     if not others["suppressed"]:
-        marks.append(
-            _mark(
-                others,
-                "the usual change from the starting figure in comparable deals",
-                public=True,
-            )
-        )
+        marks.append(_mark(others, "the usual change from the starting figure in comparable deals", public=True))
     if mine["n_deals"] >= _FEWEST_DEALS:
         label = f"the usual change from the starting figure in your own {mine['n_deals']} deals of this kind"
         marks.append(_mark(mine, label, public=False))

@@ -8,12 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from negotiator.negotiations import limits
 from negotiator.negotiations.decided_offer import advised_terms
-from negotiator.negotiations.engine_input import (
-    OUTSIDE_RANGE,
-    described_turn_input,
-    engine_result_json,
-    require_inputs,
-)
+from negotiator.negotiations.engine_input import OUTSIDE_RANGE, described_turn_input, engine_result_json, require_inputs
 from negotiator.negotiations.expected_price import ExpectedPrice, expected_price
 from negotiator.negotiations.issues import (
     Issue,
@@ -33,13 +28,7 @@ from negotiator.negotiations.schemas_advice import NextMoveBody, Style
 from negotiator.negotiations.session import NegotiationSession
 from negotiator.negotiations.terms import Terms
 from negotiator.negotiations.terms_view import package_view, value_view
-from negotiator.negotiations.utility import (
-    Preferences,
-    Worth,
-    is_complete,
-    issues_outside_range,
-    opposed_preferences,
-)
+from negotiator.negotiations.utility import Preferences, Worth, is_complete, issues_outside_range, opposed_preferences
 
 if TYPE_CHECKING:
     from negotiator.negotiations.concession.aims import Evidence
@@ -90,9 +79,7 @@ def stored_person_answer(
     if move.package is not None and _is_beyond(session.terms, move.package):
         answer["reasons"].append(DECIDED)
     outside = issues_outside_range(terms.issues, live[-1].package or {}) if live else ()
-    answer["reasons"] += [
-        OUTSIDE_RANGE.format(words.label(issue)) for issue in terms.issues if issue.name in outside
-    ]
+    answer["reasons"] += [OUTSIDE_RANGE.format(words.label(issue)) for issue in terms.issues if issue.name in outside]
     if move.package is not None and limits.needs_approval(terms, move.package):
         answer["reasons"].append("It goes beyond your authority, so it needs approval.")
     return answer
@@ -114,10 +101,7 @@ def described_person_answer(body: NextMoveBody) -> dict[str, Any]:
 
     terms = _described_terms(situation)
     past = situation.history[-MAX_DESCRIBED_OFFERS:]
-    offers = tuple(
-        LedgerOffer(seq=place + 1, by=one.by, package=dict(one.offer))
-        for place, one in enumerate(past)
-    )
+    offers = tuple(LedgerOffer(seq=place + 1, by=one.by, package=dict(one.offer)) for place, one in enumerate(past))
     table = situation.on_table
     move = person_move(
         terms,
@@ -131,9 +115,7 @@ def described_person_answer(body: NextMoveBody) -> dict[str, Any]:
     return person_answer(move, terms)
 
 
-def person_answer(
-    move: "PersonMove", described: Terms, expected: ExpectedPrice | None = None
-) -> dict[str, Any]:
+def person_answer(move: "PersonMove", described: Terms, expected: ExpectedPrice | None = None) -> dict[str, Any]:
     """The members of the answer. `described` are the terms with every value that the caller listed.
 
     `expected` is the forecast of their price; the summary of a counter-offer says it, `say` never.
@@ -157,10 +139,7 @@ def person_answer(
         if move.step and move.action == "counter"
         else [],
         "acceptance_probability": chance,
-        "acceptance_interval": {
-            "low": round(round_.low, CHANCE_DIGITS),
-            "high": round(round_.high, CHANCE_DIGITS),
-        }
+        "acceptance_interval": {"low": round(round_.low, CHANCE_DIGITS), "high": round(round_.high, CHANCE_DIGITS)}
         if round_ is not None and move.action == "counter"
         else None,
         "reasons": move_text.reasons(move, words),
@@ -217,10 +196,7 @@ def their_scores(terms: Terms, theirs: Sequence[Package]) -> dict[str, list[list
     first offer weighs up to three times one on which it has come all the way.
     """
     opposed = opposed_preferences(terms.preferences).issues
-    weights = [
-        other.weight * _insistence(one, theirs)
-        for one, other in zip(terms.issues, opposed, strict=True)
-    ]
+    weights = [other.weight * _insistence(one, theirs) for one, other in zip(terms.issues, opposed, strict=True)]
     total = sum(weights) or 1.0
     found: dict[str, list[list[Any]]] = {}
     for issue, weight in zip(terms.issues, weights, strict=True):
@@ -281,9 +257,7 @@ def _rate(text: str | None) -> Decimal | None:
     return Decimal(text.removesuffix("%").strip()) / 100
 
 
-def offer_on_table(
-    terms: Terms, offers: Sequence[LedgerOffer], live: Sequence[OfferRow]
-) -> Package | None:
+def offer_on_table(terms: Terms, offers: Sequence[LedgerOffer], live: Sequence[OfferRow]) -> Package | None:
     """Their live offer, completed from their earlier ones, if it names every issue."""
     if not live:
         return None
@@ -312,9 +286,7 @@ def _trade_view(move: "PersonMove") -> dict[str, Any] | None:
     if move.trade is not None:
         issue, cost = terms.issue(move.trade.allowed.issue), move.trade.cost
         return {
-            "gives": [{"issue": issue.name, "to": shown(issue, move.trade.allowed.to)}]
-            if issue
-            else [],
+            "gives": [{"issue": issue.name, "to": shown(issue, move.trade.allowed.to)}] if issue else [],
             "asks": [
                 {"issue": name, "value": shown(one, value)}
                 for name, value in move.trade.allowed.in_return.items()
@@ -332,19 +304,13 @@ def _trade_view(move: "PersonMove") -> dict[str, Any] | None:
         else [
             {
                 "issue": None,
-                "value": "a step of theirs"
-                if ask is None or ask.kind == "movement"
-                else "an agreement now",
+                "value": "a step of theirs" if ask is None or ask.kind == "movement" else "an agreement now",
             }
         ]
     )
     return {
         "gives": [
-            {
-                "issue": one.issue.name,
-                "from": shown(one.issue, one.before),
-                "to": shown(one.issue, one.after),
-            }
+            {"issue": one.issue.name, "from": shown(one.issue, one.before), "to": shown(one.issue, one.after)}
             for one in step.gives
         ],
         "asks": asked,

@@ -180,15 +180,11 @@ _TAKES_ARTICLE: Final = word_set(
     "subsidy refund target score level length duration payout package stipend quantity amount commitment lease "
     "size tip reserve excess date deadline start sum rent kitchen balcony garage garden inspection"
 )
-_VOWEL_SOUND: Final = re.compile(
-    r"(?!uni|us[aeu]|eu|one)[aeiou]|hour|honest|[AEFHILMNORSX][A-Z0-9]"
-)
+_VOWEL_SOUND: Final = re.compile(r"(?!uni|us[aeu]|eu|one)[aeiou]|hour|honest|[AEFHILMNORSX][A-Z0-9]")
 
 
 def with_article(noun: str) -> str:
     """A noun phrase with "a" or "an" where its last word is known to take one."""
-    if noun.split(" ")[-1].lower() not in _TAKES_ARTICLE or noun.startswith(
-        ("a ", "an ", "the ", "no ")
-    ):
+    if noun.split(" ")[-1].lower() not in _TAKES_ARTICLE or noun.startswith(("a ", "an ", "the ", "no ")):
         return noun
     return f"{'an' if _VOWEL_SOUND.match(noun) else 'a'} {noun}"

@@ -13,11 +13,7 @@ from negotiator.negotiations.expected_price import expected_price
 from negotiator.negotiations.leverage.assessment import assess_leverage
 from negotiator.negotiations.offer_queries import OfferRow
 from negotiator.negotiations.past_evidence import PastEvidence
-from negotiator.negotiations.person_advice import (
-    comparable_price,
-    offer_on_table,
-    price_evidence,
-)
+from negotiator.negotiations.person_advice import comparable_price, offer_on_table, price_evidence
 from negotiator.negotiations.plans.brief import PlanBrief
 from negotiator.negotiations.plans.checks import outward_texts
 from negotiator.negotiations.plans.evidence import AlternativeLead
@@ -59,12 +55,7 @@ def build_brief(
         ledger=ledger,
         leverage=leverage,
         situation=stored_tactic_situation(
-            terms,
-            leverage,
-            ledger,
-            now=now,
-            counterparty=other,
-            phase=None if ledger else "prepare",
+            terms, leverage, ledger, now=now, counterparty=other, phase=None if ledger else "prepare"
         ),
         own_tactics=own,
         alternatives=alternatives,

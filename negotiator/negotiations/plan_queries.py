@@ -39,18 +39,10 @@ _columns = (
     col(BattlePlan.document),
     col(BattlePlan.created_at),
 )
-_mine = (
-    col(BattlePlan.negotiation) == bindparam("negotiation"),
-    col(BattlePlan.owner) == bindparam("owner"),
-)
+_mine = (col(BattlePlan.negotiation) == bindparam("negotiation"), col(BattlePlan.owner) == bindparam("owner"))
 _ADD = Statement(insertion(BattlePlan))
-_LAST = Query(
-    select(func.coalesce(func.max(col(BattlePlan.version)), 0)).where(*_mine),
-    lambda row: int(row[0]),
-)
-_FIND = Query(
-    select(*_columns).where(*_mine, col(BattlePlan.id) == bindparam("plan")), _stored_plan
-)
+_LAST = Query(select(func.coalesce(func.max(col(BattlePlan.version)), 0)).where(*_mine), lambda row: int(row[0]))
+_FIND = Query(select(*_columns).where(*_mine, col(BattlePlan.id) == bindparam("plan")), _stored_plan)
 _PAGE = Query(
     select(*_columns)
     .where(*_mine, col(BattlePlan.version) < bindparam("before"))
@@ -75,9 +67,7 @@ _NEWEST = Query(
 )
 
 
-def newest_plans(
-    tx: Transaction, *, owner: str, first: str, last: str
-) -> dict[str, tuple[int, int]]:
+def newest_plans(tx: Transaction, *, owner: str, first: str, last: str) -> dict[str, tuple[int, int]]:
     """The newest version of each plan and the revision it was made from, by negotiation.
 
     The negotiations are those of the owner whose ids lie between `first` and `last`.
@@ -87,13 +77,7 @@ def newest_plans(
 
 
 def add(
-    tx: Transaction,
-    owner: str,
-    negotiation: str,
-    *,
-    document: dict[str, Any],
-    made_from: int,
-    worded_by: str,
+    tx: Transaction, owner: str, negotiation: str, *, document: dict[str, Any], made_from: int, worded_by: str
 ) -> StoredPlan:
     """Store the next version of a negotiation's plan."""
     version = (tx.one(_LAST, negotiation=negotiation, owner=owner) or 0) + 1
@@ -120,9 +104,7 @@ def find(tx: Transaction, owner: str, negotiation: str, plan: str) -> StoredPlan
     return found
 
 
-def page(
-    tx: Transaction, owner: str, negotiation: str, *, before: int | None, limit: int
-) -> list[StoredPlan]:
+def page(tx: Transaction, owner: str, negotiation: str, *, before: int | None, limit: int) -> list[StoredPlan]:
     """Versions below `before`, newest first."""
     before = values.NEWEST if before is None else before
     return tx.all(_PAGE, negotiation=negotiation, owner=owner, before=before, limit=limit)

@@ -19,12 +19,7 @@ from negotiator.negotiations.plans.evidence import AlternativeLead, LeadFinder, 
 from negotiator.negotiations.plans.markdown import plan_markdown
 from negotiator.negotiations.routes import READ_SCOPES, WRITE_SCOPES, read_current
 from negotiator.negotiations.schemas_negotiations import ListOf
-from negotiator.negotiations.schemas_plans import (
-    BattlePlanId,
-    BattlePlanList,
-    BattlePlanView,
-    MakeBattlePlan,
-)
+from negotiator.negotiations.schemas_plans import BattlePlanId, BattlePlanList, BattlePlanView, MakeBattlePlan
 from negotiator.negotiations.session import NegotiationSession
 from negotiator.negotiations.tactics.tactic import Tactic
 from negotiator.store.statement import Transaction
@@ -81,11 +76,7 @@ class BattlePlans:
                 output=BattlePlanList,
                 scopes=READ_SCOPES,
                 refusals=(400, 404, 422),
-                tool=ToolOffer(
-                    "List battle plans",
-                    hint="Use it for the id of a plan.",
-                    leave_out=("limit", "cursor"),
-                ),
+                tool=ToolOffer("List battle plans", hint="Use it for the id of a plan.", leave_out=("limit", "cursor")),
                 tag="plans",
             ),
             Operation(
@@ -119,13 +110,8 @@ class BattlePlans:
 
         session, rows, tactics = await read_current(self.store, owner, read)
         _plannable(session)
-        leads, past = (
-            await find_leads(self.lead_finder, session),
-            await self.past.about(owner, session),
-        )
-        plan, texts = await thread_pools.ADVICE.run(
-            _generate, session, rows, tactics, leads=leads, past=past
-        )
+        leads, past = (await find_leads(self.lead_finder, session), await self.past.about(owner, session))
+        plan, texts = await thread_pools.ADVICE.run(_generate, session, rows, tactics, leads=leads, past=past)
         worded = await self.advisor.word(texts)
 
         def unit(tx: Transaction) -> dict[str, Any]:
@@ -142,9 +128,7 @@ class BattlePlans:
 
         def unit(tx: Transaction) -> tuple[NegotiationSession, list[StoredPlan]]:
             session = queries.load_for_reading(tx, owner, request.id)
-            return session, plan_queries.page(
-                tx, owner, request.id, before=before, limit=request.limit + 1
-            )
+            return session, plan_queries.page(tx, owner, request.id, before=before, limit=request.limit + 1)
 
         session, found = await read_current(self.store, owner, unit)
         plans, cursor = self.cursors.page(found, request.limit, lambda plan: plan.version, *bound)
@@ -162,9 +146,7 @@ class BattlePlans:
         view = {**plan_head(found, session), **found.document}
         vary = {"vary": "Accept"}
         if prefers_markdown(call.headers.get("accept", "")):
-            return Answer(
-                plan_markdown(view).encode(), 200, vary, f"{MARKDOWN_TYPE}; charset=utf-8"
-            )
+            return Answer(plan_markdown(view).encode(), 200, vary, f"{MARKDOWN_TYPE}; charset=utf-8")
         return Answer(view, 200, vary)
 
 
@@ -191,9 +173,7 @@ def prefers_markdown(accept: str) -> bool:
             wanted[kind] = float(quality)
         except ValueError:
             wanted[kind] = 0.0
-    return wanted.get(MARKDOWN_TYPE, 0.0) > 0 and wanted[MARKDOWN_TYPE] >= wanted.get(
-        "application/json", 0.0
-    )
+    return wanted.get(MARKDOWN_TYPE, 0.0) > 0 and wanted[MARKDOWN_TYPE] >= wanted.get("application/json", 0.0)
 
 
 def _plannable(session: NegotiationSession) -> None:
@@ -244,7 +224,5 @@ def _store_plan(
     from negotiator.negotiations.plan_input import apply_wording
 
     document = apply_wording(plan, worded.texts)
-    added = plan_queries.add(
-        tx, owner, seen.id, document=document, made_from=made_from, worded_by=worded.by
-    )
+    added = plan_queries.add(tx, owner, seen.id, document=document, made_from=made_from, worded_by=worded.by)
     return {**plan_head(added, session), **document}

@@ -33,10 +33,7 @@ class DeadlinePassed(Exception):
     """A reading unit found a negotiation whose deadline has passed: run `expire` and read again."""
 
 
-_mine = (
-    col(Negotiation.id) == bindparam("negotiation"),
-    col(Negotiation.owner) == bindparam("owner"),
-)
+_mine = (col(Negotiation.id) == bindparam("negotiation"), col(Negotiation.owner) == bindparam("owner"))
 _columns = [
     table(Negotiation).c[name]
     for name in (
@@ -46,10 +43,7 @@ _columns = [
 ]
 _window = (
     select(col(Negotiation.id), col(Negotiation.document), col(Negotiation.due_at))
-    .where(
-        col(Negotiation.owner) == bindparam("owner"),
-        col(Negotiation.id) < bindparam("before"),
-    )
+    .where(col(Negotiation.owner) == bindparam("owner"), col(Negotiation.id) < bindparam("before"))
     .order_by(col(Negotiation.id).desc())
     .limit(bindparam("limit"))
 )
@@ -62,19 +56,14 @@ def _absent_or(name: str, condition: Any) -> Any:
 _ADD = Statement(insertion(Negotiation))
 _LOAD = Query(select(*_columns).where(*_mine), tuple)
 _FIND = Query(
-    select(col(Negotiation.document), col(Negotiation.due_at), col(Negotiation.revision)).where(
-        *_mine
-    ),
-    tuple,
+    select(col(Negotiation.document), col(Negotiation.due_at), col(Negotiation.revision)).where(*_mine), tuple
 )
 _PAGE = Query(_window, tuple)
 _has_ended = or_(*(col(Negotiation.state) == state for state in sorted(states.CLOSED_STATES)))
 _filters = (
     _absent_or("state", col(Negotiation.state) == bindparam("state", type_=String)),
     _absent_or("category", col(Negotiation.category) == bindparam("category", type_=String)),
-    _absent_or(
-        "pattern", col(Negotiation.search).like(bindparam("pattern", type_=String), escape="\\")
-    ),
+    _absent_or("pattern", col(Negotiation.search).like(bindparam("pattern", type_=String), escape="\\")),
     or_(
         bindparam("phase", type_=String).is_(None),
         and_(bindparam("phase", type_=String) == "ended", _has_ended),
@@ -110,8 +99,7 @@ _STARTS: Final = {"changed": (_NEVER, _LAST), "deadline": (0, "")}
 """The position before the first row of each order: its key and its id."""
 _DUE_OF = Query(
     select(col(Negotiation.id)).where(
-        col(Negotiation.owner) == bindparam("owner"),
-        col(Negotiation.due_at) <= bindparam("now", type_=BigInteger),
+        col(Negotiation.owner) == bindparam("owner"), col(Negotiation.due_at) <= bindparam("now", type_=BigInteger)
     ),
     lambda row: str(row[0]),
 )
@@ -140,9 +128,9 @@ _SAVE = Statement(
 )
 _EXISTS = Query(select(col(Negotiation.id)).where(*_mine), lambda row: str(row[0]))
 _OF_AGENT = Query(
-    select(
-        *(table(Negotiation).c[name] for name in ("id", "events", "revision", "document"))
-    ).where(col(Negotiation.owner) == bindparam("agent")),
+    select(*(table(Negotiation).c[name] for name in ("id", "events", "revision", "document"))).where(
+        col(Negotiation.owner) == bindparam("agent")
+    ),
     tuple,
 )
 _MARK = Statement(
@@ -152,9 +140,7 @@ _MARK = Statement(
 )
 
 
-def page(
-    tx: Transaction, owner: str, asked: ListNegotiations, before: Any
-) -> list[tuple[Any, ...]]:
+def page(tx: Transaction, owner: str, asked: ListNegotiations, before: Any) -> list[tuple[Any, ...]]:
     """One more than `limit` of the principal's negotiations that come after the position `before`.
 
     Each row begins with id and JSON. `before` is a `position` or None for the first page.
@@ -186,9 +172,7 @@ def position(row: tuple[Any, ...], sort: str) -> Any:
     return row[0] if sort == "newest" else [row[3], row[0]]
 
 
-def add_latest(
-    tx: Transaction, owner: str, found: Sequence[tuple[Any, ...]]
-) -> list[dict[str, Any]]:
+def add_latest(tx: Transaction, owner: str, found: Sequence[tuple[Any, ...]]) -> list[dict[str, Any]]:
     """The views of the rows of a page, each with `latest`: its last offers, its plan, what is unconfirmed."""
     if not found:
         return []
@@ -234,9 +218,7 @@ def require_real(tx: Transaction, owner: str, negotiation: str) -> None:
     if found is None:
         raise NotFound("negotiation_id: there is no such negotiation.")
     if orjson.loads(found[0]).get("example"):
-        raise Conflict(
-            "That negotiation is an example, so nothing was won in it.", error="example_negotiation"
-        )
+        raise Conflict("That negotiation is an example, so nothing was won in it.", error="example_negotiation")
 
 
 def load_for_reading(tx: Transaction, owner: str, negotiation: str) -> NegotiationSession:
@@ -256,20 +238,15 @@ def load_for_writing(
         session = _end(tx, session)
     if expected is not None and session.revision != expected:
         raise PreconditionFailed(
-            "The negotiation has changed since that revision.",
-            members={"revision": session.revision},
+            "The negotiation has changed since that revision.", members={"revision": session.revision}
         )
     return session
 
 
-def add_event(
-    tx: Transaction, session: NegotiationSession, actor: Actor, event: HistoryEvent
-) -> NegotiationSession:
+def add_event(tx: Transaction, session: NegotiationSession, actor: Actor, event: HistoryEvent) -> NegotiationSession:
     """Add an event to the history; the session has to be saved afterwards."""
     seq = session.events + 1
-    event_queries.append(
-        tx, session.id, seq, actor=actor, event=event, revision=session.revision + 1
-    )
+    event_queries.append(tx, session.id, seq, actor=actor, event=event, revision=session.revision + 1)
     return replace(session, events=seq)
 
 
@@ -286,9 +263,7 @@ def save(tx: Transaction, session: NegotiationSession, *, new: bool = False) -> 
         "search": search_text(session),
         "request": session.request,
         "terms": encode_terms(session.terms),
-        "progress": orjson.dumps(
-            [session.state_reason, session.outcome, session.pending, list(session.baselines)]
-        ),
+        "progress": orjson.dumps([session.state_reason, session.outcome, session.pending, list(session.baselines)]),
         "document": orjson.dumps(seen),
         "offers": session.offers,
         "events": session.events,
@@ -371,10 +346,7 @@ def _end(tx: Transaction, session: NegotiationSession) -> NegotiationSession:
     if session.pending is not None:
         ledger.decide(tx, session.pending["offer_id"], "refused")
     event = HistoryEvent(
-        kind="state",
-        from_state=session.state,
-        to_state=states.EXPIRED,
-        reason="The deadline has passed.",
+        kind="state", from_state=session.state, to_state=states.EXPIRED, reason="The deadline has passed."
     )
     ended = add_event(tx, session, CLOCK_ACTOR, event).moved(states.EXPIRED, reason=event.reason)
     outcome = {"result": states.EXPIRED, "closed_at": values.timestamp(values.now())}

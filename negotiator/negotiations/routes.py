@@ -34,13 +34,7 @@ _UNSHOWN: Final = (
     *("issues.label", "issues.unit", "issues.tradeable", "issues.weight_given"),
     *("issues.value_points", "issues.options.utility"),
     *("target.utility", "walk_away.utility", "walk_away.override_reason"),
-    *(
-        "batna.value.utility",
-        "batna.probability",
-        "batna.cost",
-        "batna.available_until",
-        "batna.override_reason",
-    ),
+    *("batna.value.utility", "batna.probability", "batna.cost", "batna.available_until", "batna.override_reason"),
     *("issues.limit", "issues.multiples", "issues.range.step"),
     *("constraints", "authority", "baseline", "allow", "facts"),
 )
@@ -136,10 +130,7 @@ class Negotiations:
                 output=NegotiationView,
                 scopes=READ_SCOPES,
                 refusals=(404,),
-                tool=ToolOffer(
-                    "Read a negotiation",
-                    hint="Use it before you discuss or change its terms.",
-                ),
+                tool=ToolOffer("Read a negotiation", hint="Use it before you discuss or change its terms."),
                 tag="negotiations",
             ),
             Operation(
@@ -161,11 +152,7 @@ class Negotiations:
                     leave_out=(
                         *_UNSHOWN,
                         *("title", "role", "category", "kind", "counterparty", "example"),
-                        *(
-                            "their_estimate.target",
-                            "their_estimate.batna",
-                            "their_estimate.deadline",
-                        ),
+                        *("their_estimate.target", "their_estimate.batna", "their_estimate.deadline"),
                         *("their_estimate.confidence", "their_estimate.source"),
                         *("their_estimate.priorities", "their_estimate.walk_away.unit"),
                     ),
@@ -236,10 +223,7 @@ class Negotiations:
                 output=OfferList,
                 scopes=READ_SCOPES,
                 refusals=(400, 404, 422),
-                tool=ToolOffer(
-                    "List offers",
-                    hint="Use it for an offer's id, or to see who conceded how much.",
-                ),
+                tool=ToolOffer("List offers", hint="Use it for an offer's id, or to see who conceded how much."),
                 tag="offers",
             ),
             Operation(
@@ -261,10 +245,7 @@ class Negotiations:
                         "figures as said, even outside the range. Nothing is sent to them. Past a limit it "
                         "waits for the user: get_negotiation tells."
                     ),
-                    leave_out=(
-                        *("rationale", "channel", "source", "conditions", "confirms"),
-                        "if_revision",
-                    ),
+                    leave_out=(*("rationale", "channel", "source", "conditions", "confirms"), "if_revision"),
                 ),
                 tag="offers",
             ),
@@ -285,53 +266,39 @@ class Negotiations:
             return found, [orjson.Fragment(row[1]) for row in rows]
 
         found, items = await read_current(self.store, owner, unit)
-        _, cursor = self.cursors.page(
-            found, request.limit, lambda row: queries.position(row, request.sort), *bound
-        )
+        _, cursor = self.cursors.page(found, request.limit, lambda row: queries.position(row, request.sort), *bound)
         return {"items": items, "next_cursor": cursor}
 
     async def open(self, call: Call[NegotiationBody]) -> dict[str, Any]:
         owner, body, actor = call.caller.principal, call.input, actor_of_caller(call.caller)
         terms = parse_terms(body)
         made: dict[str, Any] = await self.store.write(
-            call.once(
-                lambda tx: lifecycle.open_negotiation(tx, owner, body, terms=terms, actor=actor)
-            )
+            call.once(lambda tx: lifecycle.open_negotiation(tx, owner, body, terms=terms, actor=actor))
         )
         return made
 
     async def get(self, call: Call[NegotiationId]) -> Answer:
         """The negotiation as its stored JSON."""
         owner, negotiation = call.caller.principal, call.input.id
-        document, revision = await read_current(
-            self.store, owner, lambda tx: queries.find(tx, owner, negotiation)
-        )
+        document, revision = await read_current(self.store, owner, lambda tx: queries.find(tx, owner, negotiation))
         return Answer(document, headers={"etag": f'"{revision}"'})
 
     async def edit(self, call: Call[EditNegotiation]) -> dict[str, Any]:
         owner, actor, expected = call.caller.principal, actor_of_caller(call.caller), call.expected
         page = f"{self.base}/negotiations/{call.input.id}"
         return await self.store.write(
-            lambda tx: lifecycle.edit_negotiation(
-                tx, owner, call.input, actor=actor, expected=expected, page=page
-            )
+            lambda tx: lifecycle.edit_negotiation(tx, owner, call.input, actor=actor, expected=expected, page=page)
         )
 
     async def delete(self, call: Call[NegotiationId]) -> Answer:
         owner, expected = call.caller.principal, call.expected
-        await self.store.write(
-            lambda tx: queries.remove(tx, owner, call.input.id, expected=expected)
-        )
+        await self.store.write(lambda tx: queries.remove(tx, owner, call.input.id, expected=expected))
         return Answer(None, 204)
 
     async def move(self, call: Call[MoveNegotiation]) -> dict[str, Any]:
         owner, actor, expected = call.caller.principal, actor_of_caller(call.caller), call.expected
         moved: dict[str, Any] = await self.store.write(
-            call.once(
-                lambda tx: lifecycle.move_state(
-                    tx, owner, call.input, actor=actor, expected=expected
-                )
-            )
+            call.once(lambda tx: lifecycle.move_state(tx, owner, call.input, actor=actor, expected=expected))
         )
         return moved
 
@@ -367,10 +334,6 @@ class Negotiations:
     async def record(self, call: Call[RecordOffer]) -> dict[str, Any]:
         owner, actor, expected = call.caller.principal, actor_of_caller(call.caller), call.expected
         recorded: dict[str, Any] = await self.store.write(
-            call.once(
-                lambda tx: offers.record_offer(
-                    tx, owner, call.input, actor=actor, expected=expected
-                )
-            )
+            call.once(lambda tx: offers.record_offer(tx, owner, call.input, actor=actor, expected=expected))
         )
         return recorded

@@ -8,11 +8,7 @@ from typing_extensions import TypedDict
 from negotiator.errors import FieldError
 from negotiator.http.field_errors import pointed_error
 from negotiator.negotiations.leverage.power import FACTOR_NAMES
-from negotiator.negotiations.schemas_negotiations import (
-    NegotiationBody,
-    NegotiationId,
-    NegotiationRole,
-)
+from negotiator.negotiations.schemas_negotiations import NegotiationBody, NegotiationId, NegotiationRole
 from negotiator.negotiations.schemas_terms import (
     IssueBody,
     IssueInput,
@@ -45,9 +41,7 @@ from negotiator.values import (
 )
 
 PartWorthPair = Annotated[
-    list[Scalar],
-    Field(min_length=2, max_length=2),
-    SchemaKeyword("prefixItems", [SCALAR_SCHEMA, {"type": "number"}]),
+    list[Scalar], Field(min_length=2, max_length=2), SchemaKeyword("prefixItems", [SCALAR_SCHEMA, {"type": "number"}])
 ]
 PartWorths = Annotated[
     dict[ShortText, Annotated[list[PartWorthPair], Field(min_length=1, max_length=10_000)]],
@@ -92,16 +86,13 @@ class LeverageBody(NegotiationBody):
         json_schema_extra={
             **example_schema(_EXAMPLE),
             **any_of_schemas(
-                requires_non_null("my_preferences"),
-                {"required": ["issues"], "properties": {"issues": {"minItems": 1}}},
+                requires_non_null("my_preferences"), {"required": ["issues"], "properties": {"issues": {"minItems": 1}}}
             ),
         }
     )
 
     title: TitleText = "Untitled"
-    role: NegotiationRole = Field(
-        "party", description="Your side; says which direction of money is good."
-    )
+    role: NegotiationRole = Field("party", description="Your side; says which direction of money is good.")
     issues: list[IssueInput] = Field(
         default_factory=list[IssueBody],
         max_length=50,
@@ -111,9 +102,7 @@ class LeverageBody(NegotiationBody):
     their_preferences: FullPreferences | None = Field(
         None, description="Without them, they are assumed to want the opposite on every issue."
     )
-    judgements: Judgements | None = Field(
-        None, description="Power factors set outright, each from -1 to 1."
-    )
+    judgements: Judgements | None = Field(None, description="Power factors set outright, each from -1 to 1.")
 
     @model_validator(mode="after")
     def _check_issues(self) -> Self:
@@ -121,11 +110,7 @@ class LeverageBody(NegotiationBody):
         if self.my_preferences is not None:
             return self
         found = [
-            *(
-                e
-                for n, issue in enumerate(self.issues)
-                for e in issue_errors(issue, f"/issues/{n}")
-            ),
+            *(e for n, issue in enumerate(self.issues) for e in issue_errors(issue, f"/issues/{n}")),
             *repeated_names([issue.name for issue in self.issues], "/issues"),
             *multiple_errors(self.issues, "/issues"),
         ]
@@ -146,18 +131,14 @@ class AdditivePreferences(Strict):
 
     reservation_utility: Utility = Field(description="The floor: what no agreement is worth.")
     constant: Utility | None = None
-    part_worths: dict[
-        ShortText, Annotated[list[PartWorthPair], Field(min_length=1, max_length=20_000)]
-    ]
+    part_worths: dict[ShortText, Annotated[list[PartWorthPair], Field(min_length=1, max_length=20_000)]]
 
 
 class ProgressBody(Strict):
     """Where the talk stands. A step is a round in which each side speaks once, counted from 0."""
 
     step: Whole = Field(0, ge=0, le=1_000_000)
-    n_steps: Whole | None = Field(
-        None, ge=1, le=1_000_000, description="Rounds in all, if limited."
-    )
+    n_steps: Whole | None = Field(None, ge=1, le=1_000_000, description="Rounds in all, if limited.")
     relative_time: Number | None = Field(
         None, ge=0, le=1, allow_inf_nan=False, description="Share of the time that is over."
     )
@@ -185,13 +166,10 @@ class PreferenceHintsBody(Strict):
     The engine treats it as a belief, which their offers may correct. Issues and values that are left out are unknown.
     """
 
-    part_worths: (
-        dict[ShortText, Annotated[list[PartWorthPair], Field(min_length=1, max_length=20_000)]]
-        | None
-    ) = Field(None, description="Issue to [[value, utility], …], on any scale of their own.")
-    weights: dict[ShortText, Weight] | None = Field(
-        None, description="How much each issue matters to them; any scale."
+    part_worths: dict[ShortText, Annotated[list[PartWorthPair], Field(min_length=1, max_length=20_000)]] | None = Field(
+        None, description="Issue to [[value, utility], …], on any scale of their own."
     )
+    weights: dict[ShortText, Weight] | None = Field(None, description="How much each issue matters to them; any scale.")
     reservation_utility: Utility | None = Field(
         None, description="Their walk-away, on the scale of the part worths, or from 0 to 1."
     )
@@ -211,9 +189,7 @@ class DescribedOffer(Strict):
     claimed_final: Truth = Field(False, description="Whether they called it final.")
 
 
-_TURN_MEMBERS: Final = (
-    *("issues", "my_preferences", "their_preferences", "progress", "history", "on_table"),
-)
+_TURN_MEMBERS: Final = (*("issues", "my_preferences", "their_preferences", "progress", "history", "on_table"),)
 _MOVE_EXAMPLE: Final[dict[str, Any]] = {
     "negotiation": {
         "title": "Used car, a VW Golf of 2019",
@@ -264,14 +240,11 @@ class NextMoveBody(Strict):
         None, description="What is believed of the other side's preferences."
     )
     progress: ProgressBody = Field(default_factory=lambda: ProgressBody.model_validate({}))
-    history: list[PastOffer] = Field(
-        default_factory=list[PastOffer], max_length=20_000, description="Oldest first."
-    )
+    history: list[PastOffer] = Field(default_factory=list[PastOffer], max_length=20_000, description="Oldest first.")
     on_table: TableOffer | None = None
     style: Style = Field("balanced", description="How hard to bargain; none goes below the floor.")
     counterpart: Counterpart | None = Field(
-        None,
-        description="Who answers: `person` by default, `agent` if a `protocol` is named.",
+        None, description="Who answers: `person` by default, `agent` if a `protocol` is named."
     )
     utterance: UtteranceText | None = Field(None, description="Their words since the last offer.")
     session_id: str | None = Field(None, max_length=200, description="The caller's own; not used.")

@@ -2,12 +2,7 @@
 
 from typing import Annotated, Any, Literal, NotRequired
 
-from pydantic import (
-    ConfigDict,
-    Field,
-    WithJsonSchema,
-    model_validator,
-)
+from pydantic import ConfigDict, Field, WithJsonSchema, model_validator
 from typing_extensions import TypedDict
 
 from negotiator.http.cursors import Cursor
@@ -27,13 +22,7 @@ from negotiator.negotiations.schemas_terms import (
 )
 from negotiator.negotiations.short_forms import expand_body
 from negotiator.schema import MergePatch, Strict, example_schema
-from negotiator.values import (
-    Origin,
-    ShortText,
-    TitleText,
-    Truth,
-    Whole,
-)
+from negotiator.values import Origin, ShortText, TitleText, Truth, Whole
 from negotiator.written_values import Currency, Deadline
 
 NegotiationRole = Literal["buyer", "seller", "employer", "candidate", "landlord", "tenant", "party"]
@@ -86,17 +75,11 @@ class NegotiationBody(Strict):
     title: TitleText = Field(description="Name to find it by.")
     role: NegotiationRole = Field(description="The user's side.")
     issues: Issues = Field(description="What is negotiated, one entry each.")
-    category: ShortText = Field(
-        "other", description="What is bought, sold or settled, such as software."
-    )
-    kind: ShortText = Field(
-        "other", description="new_purchase, renewal, sale, salary, lease, dispute or other."
-    )
+    category: ShortText = Field("other", description="What is bought, sold or settled, such as software.")
+    kind: ShortText = Field("other", description="new_purchase, renewal, sale, salary, lease, dispute or other.")
     counterparty: CounterpartyBody | None = Field(None, description="The other side.")
     currency: Currency | None = Field(None, description="ISO 4217 code of all money issues.")
-    target: WorthInput | None = Field(
-        None, description="What the user aims for: a value for each issue."
-    )
+    target: WorthInput | None = Field(None, description="What the user aims for: a value for each issue.")
     walk_away: WalkAwayInput | None = Field(
         None, description="The least they would agree to; its values limit each issue. Private."
     )
@@ -105,23 +88,17 @@ class NegotiationBody(Strict):
         None, description="What is believed of the other side; an estimate."
     )
     deadline: Deadline | None = Field(None, description="RFC 3339, or a day.")
-    max_rounds: Whole | None = Field(
-        None, ge=1, le=10_000, description="After how many rounds talks end."
-    )
+    max_rounds: Whole | None = Field(None, ge=1, le=10_000, description="After how many rounds talks end.")
     constraints: list[ConstraintBody] | None = Field(
         None, max_length=50, description="Rules that the user's offers must keep."
     )
-    authority: AuthorityBody | None = Field(
-        None, description="What the user may agree to without approval."
-    )
+    authority: AuthorityBody | None = Field(None, description="What the user may agree to without approval.")
     baseline: BaselineInput | None = Field(None, description="What the result is measured against.")
     allow: list[AllowedTradeBody] | None = Field(
         None, max_length=20, description="Steps beyond an issue's limit, and their price."
     )
     facts: FactsBody | None = Field(None, description="Facts behind the split of power.")
-    example: Truth = Field(
-        False, description="Only an example: no win of it is recorded, no benchmark counts it."
-    )
+    example: Truth = Field(False, description="Only an example: no win of it is recorded, no benchmark counts it.")
 
     @model_validator(mode="before")
     @classmethod
@@ -143,12 +120,7 @@ class NegotiationId(Strict):
 _Text = Annotated[Any, WithJsonSchema({"type": ["string", "null"]})]
 _Number = Annotated[Any, WithJsonSchema({"type": ["integer", "null"]})]
 _Flag = Annotated[Any, WithJsonSchema({"type": ["boolean", "null"]})]
-_Entries = Annotated[
-    Any,
-    WithJsonSchema(
-        {"anyOf": [{"type": "array", "items": {"type": "object"}}, {"type": "null"}]},
-    ),
-]
+_Entries = Annotated[Any, WithJsonSchema({"anyOf": [{"type": "array", "items": {"type": "object"}}, {"type": "null"}]})]
 _Members = Annotated[Any, WithJsonSchema({"type": ["object", "string", "null"]})]
 
 
@@ -186,16 +158,11 @@ class ListNegotiations(Strict):
         None, description="Only those that are running, or only those that have ended."
     )
     category: ShortText | None = Field(None, description="Only those of this category.")
-    query: ShortText | None = Field(
-        None, description="Words in the title or the other side's name."
-    )
+    query: ShortText | None = Field(None, description="Words in the title or the other side's name.")
     sort: Literal["newest", "changed", "deadline"] = Field(
-        "newest",
-        description="By opening, last change or deadline (soonest first).",
+        "newest", description="By opening, last change or deadline (soonest first)."
     )
-    latest: bool = Field(
-        False, description="Adds `latest` to each: last offers, newest plan, what is unconfirmed."
-    )
+    latest: bool = Field(False, description="Adds `latest` to each: last offers, newest plan, what is unconfirmed.")
     limit: int = Field(20, ge=1, le=100, description="How many at most.")
     cursor: Cursor = None
 
@@ -211,21 +178,11 @@ class MoveNegotiation(NegotiationId):
     """A state to move to."""
 
     to: NegotiationState = Field(description="The new state; a refusal lists the `allowed` ones.")
-    reason: TitleText | None = Field(
-        None, description="Needed to reopen, to refuse approval or to override."
-    )
-    approved: Truth | None = Field(
-        None, description="In awaiting_approval: what the approver decided."
-    )
-    package_sha256: ShortText | None = Field(
-        None, description="Needed to approve: copied from `pending_approval`."
-    )
-    offer_id: ShortText | None = Field(
-        None, description="For agreed: the offer; the latest live one if absent."
-    )
-    override: Truth = Field(
-        False, description="For agreed, if the user insists: below the walk-away."
-    )
+    reason: TitleText | None = Field(None, description="Needed to reopen, to refuse approval or to override.")
+    approved: Truth | None = Field(None, description="In awaiting_approval: what the approver decided.")
+    package_sha256: ShortText | None = Field(None, description="Needed to approve: copied from `pending_approval`.")
+    offer_id: ShortText | None = Field(None, description="For agreed: the offer; the latest live one if absent.")
+    override: Truth = Field(False, description="For agreed, if the user insists: below the walk-away.")
 
 
 class NegotiationView(TypedDict):

@@ -26,30 +26,20 @@ class RecordOffer(NegotiationId):
 
     by: Literal["me", "them"] = Field(description="Who made the move: the user or the other side.")
     kind: OfferKind = Field("offer", description="What kind of move.")
-    package: PackageInput | None = Field(
-        None,
-        description="Values by issue; needed for offer, counter, final.",
-    )
+    package: PackageInput | None = Field(None, description="Values by issue; needed for offer, counter, final.")
     conditions: list[LongText] = Field(
         default_factory=list[str], max_length=50, description="What the offer depends on."
     )
     valid_until: Deadline | None = Field(None, description="After it the offer cannot be accepted.")
     claimed_final: Truth = Field(False, description="Whether they called it final.")
-    in_reply_to: ShortText | None = Field(
-        None,
-        description="A live offer to accept, a detected one to dismiss.",
-    )
+    in_reply_to: ShortText | None = Field(None, description="A live offer to accept, a detected one to dismiss.")
     rationale: LongText | None = Field(None, description="The reasons that were given.")
     channel: ShortText | None = Field(None, description="Where it was said, such as email.")
     source: OfferSource = Field("typed", description="Detected offers stay unconfirmed.")
-    confirms: ShortText | None = Field(
-        None, description="The detected offer that this row confirms."
-    )
+    confirms: ShortText | None = Field(None, description="The detected offer that this row confirms.")
     override: Truth = Field(False, description="If the user insists on going beyond a limit.")
     reason: LongText | None = Field(
-        None,
-        validation_alias=AliasChoices("reason", "override_reason"),
-        description="Why the override is right.",
+        None, validation_alias=AliasChoices("reason", "override_reason"), description="Why the override is right."
     )
 
 

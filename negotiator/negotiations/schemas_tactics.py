@@ -22,25 +22,8 @@ from negotiator.negotiations.tactics.tactic import (
     Size,
     TacticFamily,
 )
-from negotiator.schema import (
-    IS_NULL,
-    NOT_NULL,
-    MergePatch,
-    SchemaKeyword,
-    Strict,
-    example_schema,
-    requires_non_null,
-)
-from negotiator.values import (
-    LongText,
-    Number,
-    Origin,
-    ShortText,
-    TitleText,
-    Truth,
-    ValuePackage,
-    Whole,
-)
+from negotiator.schema import IS_NULL, NOT_NULL, MergePatch, SchemaKeyword, Strict, example_schema, requires_non_null
+from negotiator.values import LongText, Number, Origin, ShortText, TitleText, Truth, ValuePackage, Whole
 
 SuggestionLimit = Annotated[Whole, Field(ge=1, le=20)]
 
@@ -75,11 +58,7 @@ def _test() -> JsonSchemaValue:
             words: JsonSchemaValue = {"type": "array", "items": {"enum": [*fact.values]}}
             is_it: JsonSchemaValue = {"properties": {"fact": {"const": name}}}
             rule = {"if": is_it, "then": _only("in", words), "else": rule}
-    bound = {
-        "if": requires_non_null("at_least"),
-        "then": _only("at_least"),
-        "else": _only("at_most"),
-    }
+    bound = {"if": requires_non_null("at_least"), "then": _only("at_least"), "else": _only("at_most")}
     numbers = {"if": _facts("number"), "then": bound, "else": rule}
     return {"if": _facts("flag"), "then": _only("is"), "else": numbers}
 
@@ -119,9 +98,7 @@ def _as_clause(value: Any) -> Any:
     return {"text": value} if isinstance(value, str) else value
 
 
-Clause = Annotated[
-    ClauseBody, BeforeValidator(_as_clause, json_schema_input_type=LongText | ClauseBody)
-]
+Clause = Annotated[ClauseBody, BeforeValidator(_as_clause, json_schema_input_type=LongText | ClauseBody)]
 Clauses = Annotated[list[Clause], Field(max_length=20)]
 
 
@@ -172,9 +149,7 @@ class NewTactic(Strict):
     family: TacticFamily = Field(description="What kind of tactic.")
     summary: LongText = Field(description="What to do, in a sentence.")
     effect: EffectBody = Field(description="What it gains, how much, and how well that is known.")
-    aliases: Annotated[list[ShortText], Field(max_length=20)] = Field(
-        [], description="Other names."
-    )
+    aliases: Annotated[list[ShortText], Field(max_length=20)] = Field([], description="Other names.")
     use_when: Clauses = Field([], description="When to use it.")
     avoid_when: Clauses = Field([], description="When not to use it.")
     preconditions: Annotated[list[ConditionBody], Field(max_length=20)] = Field(
@@ -192,9 +167,7 @@ class NewTactic(Strict):
     countered_by: Ids = Field([], description="Ids of tactics that answer it, best first.")
     risk: Whole = Field(0, ge=0, le=3, description="From 0, none, to 3, may end the talk.")
     ethics: Ethics = Field("fine", description="A deceptive one is never suggested.")
-    legality_notes: Annotated[str, Field(max_length=2000)] = Field(
-        "", description="Where the law limits it."
-    )
+    legality_notes: Annotated[str, Field(max_length=2000)] = Field("", description="Where the law limits it.")
     roles: Annotated[list[NegotiationRole], Field(min_length=1, max_length=7)] = Field(
         ["party"], description="Who can use it; `party` is everybody."
     )
@@ -202,9 +175,7 @@ class NewTactic(Strict):
         None, description="When it fits; any time if absent."
     )
     seen_in: SeenIn = Field("talk", description="Where it shows when they use it.")
-    sources: Annotated[list[SourceBody], Field(max_length=20)] = Field(
-        [], description="Published works about it."
-    )
+    sources: Annotated[list[SourceBody], Field(max_length=20)] = Field([], description="Published works about it.")
 
 
 class TacticId(Strict):
@@ -245,12 +216,8 @@ class ListTactics(Strict):
     family: TacticFamily | None = Field(None, description="Only those of this family.")
     role: NegotiationRole | None = Field(None, description="Only those this role can use.")
     phase: Phase | None = Field(None, description="Only those for this phase.")
-    query: ShortText | None = Field(
-        None, description="Words in the name, the aliases or the summary."
-    )
-    owner: Owner | None = Field(
-        None, description="`catalogue` for built-in ones, `user` for your own."
-    )
+    query: ShortText | None = Field(None, description="Words in the name, the aliases or the summary.")
+    owner: Owner | None = Field(None, description="`catalogue` for built-in ones, `user` for your own.")
     limit: int = Field(20, ge=1, le=100, description="How many at most.")
     cursor: Cursor = None
 
@@ -267,9 +234,7 @@ class SaidOffer(Strict):
     """An offer of a described talk, oldest first."""
 
     by: Literal["me", "them"]
-    package: Annotated[
-        ValuePackage, BeforeValidator(no_scalar, json_schema_input_type=PackageInput)
-    ]
+    package: Annotated[ValuePackage, BeforeValidator(no_scalar, json_schema_input_type=PackageInput)]
     claimed_final: Truth = False
 
 

@@ -51,9 +51,7 @@ from negotiator.values import (
 )
 from negotiator.written_values import Deadline
 
-IssueKind = Literal[
-    "money", "number", "integer", "percent", "duration_days", "date", "enum", "boolean"
-]
+IssueKind = Literal["money", "number", "integer", "percent", "duration_days", "date", "enum", "boolean"]
 Weight = Annotated[Number, Field(ge=0, le=1e12, allow_inf_nan=False)]
 
 
@@ -65,10 +63,7 @@ class RangeBody(Strict):
     step: Scalar | None = None
 
 
-RangeInput = Annotated[
-    RangeBody,
-    BeforeValidator(range_from_list, json_schema_input_type=RangeBody | list[Scalar]),
-]
+RangeInput = Annotated[RangeBody, BeforeValidator(range_from_list, json_schema_input_type=RangeBody | list[Scalar])]
 """A range, or the list of its two ends."""
 
 
@@ -83,9 +78,7 @@ def _as_option(value: Any) -> Any:
     return {"value": value} if isinstance(value, str | int | float) else value
 
 
-Option = Annotated[
-    OptionBody, BeforeValidator(_as_option, json_schema_input_type=OptionBody | Scalar)
-]
+Option = Annotated[OptionBody, BeforeValidator(_as_option, json_schema_input_type=OptionBody | Scalar)]
 
 
 class MultipleBody(Strict):
@@ -96,9 +89,7 @@ class MultipleBody(Strict):
     count: Annotated[Number, Field(gt=0, le=1e12, allow_inf_nan=False)] | None = Field(
         None, description="How many, such as 80."
     )
-    issue: ShortText | None = Field(
-        None, description="Name of the issue whose value is the number."
-    )
+    issue: ShortText | None = Field(None, description="Name of the issue whose value is the number.")
     of: ShortText = Field(description="What is counted, such as seats.")
 
     @model_validator(mode="after")
@@ -124,16 +115,12 @@ class IssueBody(Strict):
     )
     range: RangeInput | None = Field(None, description="Needed for numbers and dates.")
     options: list[Option] | None = Field(
-        None,
-        max_length=10_000,
-        description="Values of an enum, best last unless `direction` is lower.",
+        None, max_length=10_000, description="Values of an enum, best last unless `direction` is lower."
     )
     value_points: list[Annotated[list[Scalar], Field(min_length=2, max_length=2)]] | None = Field(
         None, max_length=1000, description="[value, utility] corners of a bent value function."
     )
-    their_weight: Weight | None = Field(
-        None, description="How much it seems to matter to the other side."
-    )
+    their_weight: Weight | None = Field(None, description="How much it seems to matter to the other side.")
     tradeable: Truth = Field(True, description="Whether it may be given for something else.")
     limit: Scalar | None = Field(
         None, description="Worst value the user takes on it; by default that of the walk-away."
@@ -145,9 +132,7 @@ class IssueBody(Strict):
 
 def lacks_values(issue: IssueBody) -> bool:
     """Whether the issue is a numeric one that does not say which values it may take."""
-    return issue.type not in UNORDERED_TYPES and not (
-        issue.range or issue.options or issue.value_points
-    )
+    return issue.type not in UNORDERED_TYPES and not (issue.range or issue.options or issue.value_points)
 
 
 def issue_errors(issue: IssueBody, at: str = "") -> list[FieldError]:
@@ -179,8 +164,7 @@ def issue_errors(issue: IssueBody, at: str = "") -> list[FieldError]:
 def _with_values(issue: IssueBody) -> Issue:
     """The issue with its type, range and options only, all of which are in order."""
     low, high = (
-        coordinate(issue.type, end)
-        for end in ((issue.range.min, issue.range.max) if issue.range else (None, None))
+        coordinate(issue.type, end) for end in ((issue.range.min, issue.range.max) if issue.range else (None, None))
     )
     return Issue(
         issue.name,
@@ -249,8 +233,7 @@ def _option_errors(issue: IssueBody, at: str) -> list[FieldError]:
     found = [
         FieldError(f"{at}/{place}/value", f"Not a value of type {issue.type}.")
         for place, option in enumerate(options)
-        if isinstance(option.value, Decimal)
-        or not same_value(issue.type, option.value, option.value)
+        if isinstance(option.value, Decimal) or not same_value(issue.type, option.value, option.value)
     ]
     if found:
         return found
@@ -270,9 +253,7 @@ def _are_corners(issue: IssueBody, points: Sequence[Sequence[Any]]) -> bool:
         and len(known) == len(points) >= 2
         and all(a < b for a, b in pairwise(known))
         and all(
-            isinstance(worth, int | float | Decimal)
-            and not isinstance(worth, bool)
-            and 0 <= worth <= 1
+            isinstance(worth, int | float | Decimal) and not isinstance(worth, bool) and 0 <= worth <= 1
             for _, worth in points
         )
     )
@@ -301,8 +282,7 @@ def _check_names(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
         if (place := pointer_place(error.pointer)) not in wrong
     ]
     faults = faults or [
-        refused_at(pointer_place(error.pointer), error.description)
-        for error in multiple_errors(issues)
+        refused_at(pointer_place(error.pointer), error.description) for error in multiple_errors(issues)
     ]
     if faults:
         raise ValidationError.from_exception_data("issues", faults)
@@ -313,9 +293,7 @@ def _again(fault: ErrorDetails) -> InitErrorDetails:
     """The same fault, to be raised once more."""
     if fault["type"] == "refused":
         return refused_at(fault["loc"], fault["msg"])
-    return InitErrorDetails(
-        type=fault["type"], loc=fault["loc"], input=fault["input"], ctx=fault.get("ctx", {})
-    )
+    return InitErrorDetails(type=fault["type"], loc=fault["loc"], input=fault["input"], ctx=fault.get("ctx", {}))
 
 
 def _name(row: Any) -> Any:
@@ -326,9 +304,7 @@ def _as_issue(value: Any) -> Any:
     return issue_from_name(value) if isinstance(value, str) and value.strip() else value
 
 
-IssueInput = Annotated[
-    IssueBody, BeforeValidator(_as_issue, json_schema_input_type=IssueBody | ShortText)
-]
+IssueInput = Annotated[IssueBody, BeforeValidator(_as_issue, json_schema_input_type=IssueBody | ShortText)]
 """An issue, or its name alone, such as price, which says what kind of value it has."""
 Issues = Annotated[
     list[Annotated[IssueInput, AfterValidator(_check_issue)]],
@@ -356,9 +332,7 @@ class WorthBody(Strict):
 class WalkAway(WorthBody):
     """The least you would agree to. Below your best alternative only with an `override_reason`."""
 
-    override_reason: LongText | None = Field(
-        None, description="Why it may lie below the best alternative."
-    )
+    override_reason: LongText | None = Field(None, description="Why it may lie below the best alternative.")
 
 
 def no_scalar(value: Any) -> Any:
@@ -373,15 +347,11 @@ PackageInput = Annotated[ValuePackage, Field(max_length=50)] | Scalar
 _ShortWorth = ValuePackage | Scalar
 _WORTH_EXAMPLE: Final = Field(examples=[{"package": {"price": "45.00"}}])
 WorthInput = Annotated[
-    WorthBody,
-    BeforeValidator(no_scalar, json_schema_input_type=WorthBody | _ShortWorth),
-    _WORTH_EXAMPLE,
+    WorthBody, BeforeValidator(no_scalar, json_schema_input_type=WorthBody | _ShortWorth), _WORTH_EXAMPLE
 ]
 """A package or a utility; the values by issue alone, or one value where one issue is meant."""
 WalkAwayInput = Annotated[
-    WalkAway,
-    BeforeValidator(no_scalar, json_schema_input_type=WalkAway | _ShortWorth),
-    _WORTH_EXAMPLE,
+    WalkAway, BeforeValidator(no_scalar, json_schema_input_type=WalkAway | _ShortWorth), _WORTH_EXAMPLE
 ]
 
 
@@ -398,9 +368,7 @@ class Batna(Strict):
     )
 
 
-BatnaInput = Annotated[
-    Batna, BeforeValidator(no_scalar, json_schema_input_type=Batna | _ShortWorth)
-]
+BatnaInput = Annotated[Batna, BeforeValidator(no_scalar, json_schema_input_type=Batna | _ShortWorth)]
 """The alternative; its value alone, or a sentence that describes it."""
 
 
@@ -411,15 +379,11 @@ class Counterparty(Strict):
     organisation: ShortText | None = Field(
         None, description="The company for which they negotiate; none for a private person."
     )
-    role: ShortText | None = Field(
-        None, description="Their job or part in it, such as owner or dealer."
-    )
+    role: ShortText | None = Field(None, description="Their job or part in it, such as owner or dealer.")
     relationship: Literal["new", "ongoing", "strategic"] | None = Field(
         None, description="How close the two sides are."
     )
-    decision_maker: Literal["yes", "no", "unknown"] | None = Field(
-        None, description="Whether they decide themselves."
-    )
+    decision_maker: Literal["yes", "no", "unknown"] | None = Field(None, description="Whether they decide themselves.")
     notes: LongText | None = Field(None, description="What else is known of them.")
 
 
@@ -427,9 +391,7 @@ def _as_counterparty(value: Any) -> Any:
     return {"name": value} if isinstance(value, str) else value
 
 
-CounterpartyBody = Annotated[
-    Counterparty, BeforeValidator(_as_counterparty, json_schema_input_type=Counterparty | str)
-]
+CounterpartyBody = Annotated[Counterparty, BeforeValidator(_as_counterparty, json_schema_input_type=Counterparty | str)]
 
 
 class Estimates(Strict):
@@ -441,8 +403,7 @@ class Estimates(Strict):
     likely: Amount
     high: Amount
     unit: Literal["money", "utility"] | None = Field(
-        None,
-        description="Default: money when one price is all or a figure is above 1, else their utility from 0 to 1.",
+        None, description="Default: money when one price is all or a figure is above 1, else their utility from 0 to 1."
     )
 
 
@@ -453,9 +414,7 @@ def _no_figure(value: Any) -> Any:
     return value
 
 
-EstimatesInput = Annotated[
-    Estimates, BeforeValidator(_no_figure, json_schema_input_type=Estimates | _ShortWorth)
-]
+EstimatesInput = Annotated[Estimates, BeforeValidator(_no_figure, json_schema_input_type=Estimates | _ShortWorth)]
 
 
 class TheirEstimate(Strict):
@@ -465,16 +424,13 @@ class TheirEstimate(Strict):
     target: WorthInput | None = Field(None, description="What they aim for.")
     batna: WorthInput | None = Field(None, description="In their utility, or as a package.")
     deadline: Deadline | None = Field(None, description="When their time runs out.")
-    priorities: list[ShortText] | None = Field(
-        None, max_length=50, description="Issues, most important first."
-    )
+    priorities: list[ShortText] | None = Field(None, max_length=50, description="Issues, most important first.")
     confidence: Share | None = Field(None, description="How sure you are, 0 to 1.")
     source: LongText | None = Field(None, description="How it is known.")
 
 
 TheirEstimateInput = Annotated[
-    TheirEstimate,
-    BeforeValidator(_no_figure, json_schema_input_type=TheirEstimate | Estimates | _ShortWorth),
+    TheirEstimate, BeforeValidator(_no_figure, json_schema_input_type=TheirEstimate | Estimates | _ShortWorth)
 ]
 """What is believed of the other side; their likely walk-away alone."""
 NO_ESTIMATE: Final = TheirEstimate.model_validate({})
@@ -497,12 +453,7 @@ Values = Annotated[
     Any,
     AfterValidator(_values),
     WithJsonSchema(
-        {
-            "anyOf": [
-                SCALAR_SCHEMA,
-                {"type": "array", "items": SCALAR_SCHEMA, "minItems": 1, "maxItems": 1000},
-            ]
-        }
+        {"anyOf": [SCALAR_SCHEMA, {"type": "array", "items": SCALAR_SCHEMA, "minItems": 1, "maxItems": 1000}]}
     ),
 ]
 
@@ -558,8 +509,7 @@ class AuthorityBody(Strict):
     """What you may agree to by yourself; beyond it a package waits for approval."""
 
     limit: Annotated[
-        LimitBody | None,
-        BeforeValidator(_as_limit, json_schema_input_type=LimitBody | str | float | None),
+        LimitBody | None, BeforeValidator(_as_limit, json_schema_input_type=LimitBody | str | float | None)
     ] = Field(None, description="An amount (a plain string will do), or a package or utility.")
     approver: ShortText | None = Field(None, description="Who approves beyond it.")
     needs_approval_above: Amount | None = Field(
@@ -572,28 +522,22 @@ def _as_list(value: Any) -> Any:
 
 
 EvidenceTexts = Annotated[
-    list[LongText],
-    Field(max_length=50),
-    BeforeValidator(_as_list, json_schema_input_type=list[LongText] | LongText),
+    list[LongText], Field(max_length=50), BeforeValidator(_as_list, json_schema_input_type=list[LongText] | LongText)
 ]
 
 
 class BaselineBody(Strict):
     """What the result will be measured against; later changes keep the history."""
 
-    kind: Literal[
-        "previous_price", "first_quote", "list_price", "budget", "market", "should_cost", "other"
-    ] = Field("other", description="Where the figure comes from.")
+    kind: Literal["previous_price", "first_quote", "list_price", "budget", "market", "should_cost", "other"] = Field(
+        "other", description="Where the figure comes from."
+    )
     value: Amount | None = Field(None, description="The figure.")
     as_of: ShortText | None = Field(None, description="The date or moment the value stood at.")
-    evidence: EvidenceTexts | None = Field(
-        None, description="What shows it, such as a quote's number."
-    )
+    evidence: EvidenceTexts | None = Field(None, description="What shows it, such as a quote's number.")
 
 
-BaselineInput = Annotated[
-    BaselineBody, BeforeValidator(_no_figure, json_schema_input_type=BaselineBody | Amount)
-]
+BaselineInput = Annotated[BaselineBody, BeforeValidator(_no_figure, json_schema_input_type=BaselineBody | Amount)]
 Count = Annotated[Whole, Field(ge=0, le=1000)]
 
 
@@ -603,19 +547,13 @@ class SideFactsBody(Strict):
     delay_cost_per_day: Share | None = Field(
         None, description="Share of the deal's value lost for each day of waiting."
     )
-    rivals: Count | None = Field(
-        None, description="Live bidders this side could turn to instead of the other."
-    )
+    rivals: Count | None = Field(None, description="Live bidders this side could turn to instead of the other.")
     dependency: Share | None = Field(None, description="What a break would cost this side.")
-    information: Share | None = Field(
-        None, description="How well this side knows the other's limits."
-    )
+    information: Share | None = Field(None, description="How well this side knows the other's limits.")
     market: Share | None = Field(None, description="How far outside benchmarks support this side.")
     authority: Share | None = Field(None, description="How freely this side decides.")
     commitment: Share | None = Field(None, description="How bound this side already is.")
-    relationship: Share | None = Field(
-        None, description="How much this side needs the relationship."
-    )
+    relationship: Share | None = Field(None, description="How much this side needs the relationship.")
 
 
 class FactsBody(Strict):

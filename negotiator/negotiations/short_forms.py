@@ -35,13 +35,9 @@ SPREAD: Final = Decimal("0.1")
 _LARGEST: Final = Decimal(10) ** 16
 SPREAD_WORDS: Final = "One figure was given; low and high are taken as 10 % below and above it."
 _WORTH: Final = frozenset(["package", "utility", "override_reason", "amount"])
-_BATNA: Final = frozenset(
-    ["description", "value", "probability", "cost", "available_until", "override_reason"]
-)
+_BATNA: Final = frozenset(["description", "value", "probability", "cost", "available_until", "override_reason"])
 _ENDS: Final = frozenset(["low", "likely", "high", "unit"])
-_ESTIMATE: Final = frozenset(
-    ["walk_away", "target", "batna", "deadline", "priorities", "confidence", "source"]
-)
+_ESTIMATE: Final = frozenset(["walk_away", "target", "batna", "deadline", "priorities", "confidence", "source"])
 _NAME_WORD: Final = re.compile(r"[a-z]+|%")
 _HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _LETTERS: Final = re.compile(r"[^\W\d_]+")
@@ -52,18 +48,8 @@ _DAYS_IN: Final = {"day": 1, "week": 7}
 _TYPES_BY_WORD: Final[Sequence[tuple[IssueType, frozenset[str]]]] = (
     ("percent", word_set("% percent percentage discount margin cap uplift increase commission")),
     ("date", word_set("date deadline")),
-    (
-        "integer",
-        word_set(
-            "term months weeks years hours quantity seats users licences licenses units volume"
-        ),
-    ),
-    (
-        "money",
-        word_set(
-            "price cost costs salary fee fees rate budget rent wage pay bonus deposit amount total fare"
-        ),
-    ),
+    ("integer", word_set("term months weeks years hours quantity seats users licences licenses units volume")),
+    ("money", word_set("price cost costs salary fee fees rate budget rent wage pay bonus deposit amount total fare")),
 )
 """What kind of value an issue has whose name is all that is known of it, by a word of the name; the first that fits."""
 _PERIODS: Final = frozenset(["months", "weeks", "years", "hours", "days"])
@@ -74,17 +60,11 @@ def issue_from_name(name: str) -> dict[str, Any]:
     words = _NAME_WORD.findall(_HUMP.sub(" ", name[:200]).lower())
     if "days" in words:
         waits = {"payment", "notice", "delivery", "lead", "delay"} & {*words}
-        return (
-            {"name": name, "type": "duration_days"}
-            if waits
-            else {"name": name, "type": "integer", "unit": "days"}
-        )
+        return {"name": name, "type": "duration_days"} if waits else {"name": name, "type": "integer", "unit": "days"}
     for kind, known in _TYPES_BY_WORD:
         if not known.isdisjoint(words):
             unit = next((word for word in words if word in _PERIODS), None)
-            return {"name": name, "type": kind} | (
-                {"unit": unit} if unit and kind == "integer" else {}
-            )
+            return {"name": name, "type": kind} | ({"unit": unit} if unit and kind == "integer" else {})
     raise ValueError(
         "The name alone does not say what kind of value it has: send an object, such as "
         '{"name": "support", "type": "enum", "options": ["basic", "premium"]}'
@@ -148,9 +128,7 @@ class ShortFormReader:
             given = cast("Mapping[str, Any]", value)
             forms = {form.name: form for form in self.issues}
             return {
-                name: self.value(forms[name], one, f"{pointer}/{_escaped(name)}")
-                if name in forms
-                else one
+                name: self.value(forms[name], one, f"{pointer}/{_escaped(name)}") if name in forms else one
                 for name, one in given.items()
             }
         if value is None or _is_list(value):
@@ -158,11 +136,7 @@ class ShortFormReader:
         form = self._single()
         if form is None:
             names = ", ".join(form.name for form in self.issues)
-            text = (
-                f"Say of which issue this is the value: there are {names}."
-                if names
-                else "There is no issue."
-            )
+            text = f"Say of which issue this is the value: there are {names}." if names else "There is no issue."
             self.refuse(pointer, text)
             return value
         return {form.name: self.value(form, value, pointer)}
@@ -195,9 +169,7 @@ class ShortFormReader:
                 return {"description": value}
             return {"value": self.worth(value, pointer)} if self.issues else value
         if not isinstance(value, Mapping):
-            return (
-                value if value is None or _is_list(value) else {"value": self.worth(value, pointer)}
-            )
+            return value if value is None or _is_list(value) else {"value": self.worth(value, pointer)}
         members = dict(cast("Mapping[str, Any]", value))
         named = self._named(members, _BATNA) or {
             name: members[name] for name in ("package", "utility") if name in members
@@ -250,15 +222,11 @@ class ShortFormReader:
         if isinstance(value, str) and (two := _TWO_FIGURES.fullmatch(value)):
             value = {"low": two[1], "high": two[2]}
         ends: dict[str, Any] = (
-            dict(cast("Mapping[str, Any]", value))
-            if isinstance(value, Mapping)
-            else {"likely": value}
+            dict(cast("Mapping[str, Any]", value)) if isinstance(value, Mapping) else {"likely": value}
         )
         for name in ("low", "likely", "high"):
             if name in ends:
-                ends[name] = self.amount(
-                    ends[name], f"{pointer}/{name}" if isinstance(value, Mapping) else pointer
-                )
+                ends[name] = self.amount(ends[name], f"{pointer}/{name}" if isinstance(value, Mapping) else pointer)
         low, likely, high = (_decimal(ends.get(name)) for name in ("low", "likely", "high"))
         if likely is None and low is not None and high is not None and "likely" not in ends:
             return {**ends, "likely": decimal_text((low + high) / 2)}, False
@@ -315,8 +283,7 @@ def expand_body(sent: Any) -> tuple[Any, list[FieldError]]:
     forms = [_form(row) for row in issues]
     reader.issues = [form for form in forms if form is not None]
     issues = [
-        _read_issue(row, form, reader, f"/issues/{n}")
-        for n, (row, form) in enumerate(zip(issues, forms, strict=True))
+        _read_issue(row, form, reader, f"/issues/{n}") for n, (row, form) in enumerate(zip(issues, forms, strict=True))
     ]
     _expand_members(body, reader)
     units = {form.name: form.unit for form in reader.issues if form.unit}
@@ -369,9 +336,7 @@ def _replacing(sent: Any, found: Any, before: Any) -> Any:
     return cast("Any", found)
 
 
-def read_package(
-    terms: Terms, sent: Any, pointer: str = "/package"
-) -> tuple[Package, list[FieldError]]:
+def read_package(terms: Terms, sent: Any, pointer: str = "/package") -> tuple[Package, list[FieldError]]:
     """A package of a stored negotiation, whose values or whole may be in short form, and what could not be read."""
     forms = [issue_form(issue) for issue in terms.issues]
     reader = ShortFormReader(forms, terms.currency)
@@ -381,9 +346,7 @@ def read_package(
 
 def issue_form(issue: Issue) -> IssueForm:
     """How values of a parsed issue are read."""
-    return IssueForm(
-        issue.name, issue.type, issue.unit, tuple(option.value for option in issue.options)
-    )
+    return IssueForm(issue.name, issue.type, issue.unit, tuple(option.value for option in issue.options))
 
 
 def _issue(row: Any, pointer: str, reader: ShortFormReader) -> Any:
@@ -411,11 +374,7 @@ def _form(row: Any) -> IssueForm | None:
     listed: Any = members.get("options")
     options: list[Any] = []
     for option in cast("list[Any]", listed) if isinstance(listed, list) else []:
-        value: Any = (
-            cast("Mapping[str, Any]", option).get("value")
-            if isinstance(option, Mapping)
-            else option
-        )
+        value: Any = cast("Mapping[str, Any]", option).get("value") if isinstance(option, Mapping) else option
         options.append(value)
     return IssueForm(name, kind, unit if isinstance(unit, str) else None, tuple(options))
 
@@ -473,12 +432,9 @@ def _expand_members(body: dict[str, Any], reader: ShortFormReader) -> None:
         rows = body.get(name)
         if isinstance(rows, list):
             body[name] = [
-                _expand_row(row, forms, reader, f"/{name}/{n}")
-                for n, row in enumerate(cast("list[Any]", rows))
+                _expand_row(row, forms, reader, f"/{name}/{n}") for n, row in enumerate(cast("list[Any]", rows))
             ]
-    if isinstance(body.get("baseline"), str | int | float) and not isinstance(
-        body["baseline"], bool
-    ):
+    if isinstance(body.get("baseline"), str | int | float) and not isinstance(body["baseline"], bool):
         body["baseline"] = {"value": body["baseline"]}
     for name, amounts in (("baseline", ("value",)), ("authority", ("needs_approval_above",))):
         part = body.get(name)
@@ -495,9 +451,7 @@ def _expand_members(body: dict[str, Any], reader: ShortFormReader) -> None:
             body[name] = members
 
 
-def _expand_row(
-    row: Any, forms: Mapping[str, IssueForm], reader: ShortFormReader, pointer: str
-) -> Any:
+def _expand_row(row: Any, forms: Mapping[str, IssueForm], reader: ShortFormReader, pointer: str) -> Any:
     """A constraint, an allowed trade or an offer."""
     if not isinstance(row, Mapping):
         return row
@@ -508,8 +462,7 @@ def _expand_row(
             value = members.get(name)
             if _is_list(value):
                 members[name] = [
-                    reader.value(form, one, f"{pointer}/{name}/{n}")
-                    for n, one in enumerate(cast("list[Any]", value))
+                    reader.value(form, one, f"{pointer}/{name}/{n}") for n, one in enumerate(cast("list[Any]", value))
                 ]
             elif value is not None:
                 members[name] = reader.value(form, value, f"{pointer}/{name}")
@@ -536,11 +489,7 @@ def _currency_of(body: dict[str, Any]) -> str | None:
 def _read_value(form: IssueForm, text: str) -> Scalar:
     plain = " ".join(text.split())
     if form.type == "enum" or (form.options and text in form.options):
-        same = [
-            one
-            for one in form.options
-            if isinstance(one, str) and one.casefold() == plain.casefold()
-        ]
+        same = [one for one in form.options if isinstance(one, str) and one.casefold() == plain.casefold()]
         return same[0] if text not in form.options and len(same) == 1 else text
     if form.type == "boolean":
         return _TRUTHS.get(plain.casefold(), text)
@@ -570,9 +519,7 @@ def _counted(form: IssueForm, text: str) -> str:
     unit = singular(said) if said else ""
     if form.type == "duration_days":
         if unit and unit not in _DAYS_IN:
-            raise ValueError(
-                f"Is counted in days, and {said} have no fixed number of them: write the days"
-            )
+            raise ValueError(f"Is counted in days, and {said} have no fixed number of them: write the days")
         return decimal_text(value * _DAYS_IN.get(unit, 1))
     if unit and form.unit is None:
         form.unit = said

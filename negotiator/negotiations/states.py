@@ -47,9 +47,7 @@ def check_move(state: str, to: str, reason: str | None) -> None:
             members={"state": state, "allowed": allowed_moves(state)},
         )
     if to == ACTIVE and state in _REASONED and reason is None:
-        raise ValidationFailed(
-            [FieldError("/reason", f"Give a reason for reopening the {state} negotiation.")]
-        )
+        raise ValidationFailed([FieldError("/reason", f"Give a reason for reopening the {state} negotiation.")])
 
 
 def check_offer_allowed(state: str, by: str) -> None:

@@ -107,10 +107,7 @@ class OwnTactic(TableModel, table=True):
     """A tactic of a principal's. `origin` is the agent that wrote it before its user claimed it."""
 
     __tablename__ = "tactics"
-    __table_args__ = (
-        Index("ix_tactics_owner_id", "owner", "id"),
-        table_options(owner="owner", origin="origin"),
-    )
+    __table_args__ = (Index("ix_tactics_owner_id", "owner", "id"), table_options(owner="owner", origin="origin"))
 
     id: str = Field(primary_key=True)
     owner: str

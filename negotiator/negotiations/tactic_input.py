@@ -19,12 +19,7 @@ from negotiator.negotiations.tactics.facts import NegotiationKind, PublicWords, 
 from negotiator.negotiations.tactics.tactic import ROLES, Phase
 from negotiator.negotiations.terms import Terms, days_left
 from negotiator.negotiations.terms_parsing import parse_terms
-from negotiator.negotiations.utility import (
-    check_package,
-    package_utility,
-    utility_of_alternative,
-    without_ranges,
-)
+from negotiator.negotiations.utility import check_package, package_utility, utility_of_alternative, without_ranges
 from negotiator.negotiations.voice import COMPANY, PRIVATE
 from negotiator.negotiations.wording import Wording
 
@@ -37,10 +32,7 @@ MIN_ROOM: Final = 0.02
 """Utility above the least the user would take from which on there is room to give."""
 MAX_OFFER_CHARACTERS: Final = 60
 """A longer offer is said by its price alone."""
-STANDARDS: Final = {
-    "salary": "published pay for comparable roles",
-    "lease": "rents for comparable homes",
-}
+STANDARDS: Final = {"salary": "published pay for comparable roles", "lease": "rents for comparable homes"}
 """By kind of deal, what comparisons are made with; for any other kind the lines say "comparable deals"."""
 HALF_PRESSURE_DAYS: Final = 7.0
 """Days to a deadline at which the pressure is one half."""
@@ -91,9 +83,7 @@ def stored_tactic_situation(
         has_batna=True if terms.batna is not None else None,
         batna_known_to_be_strong=_strong(terms),
         has_benchmark=None if benchmarks is None else benchmarks > 0,
-        well_informed=None
-        if terms.me.information is None
-        else terms.me.information >= INFORMED_SHARE,
+        well_informed=None if terms.me.information is None else terms.me.information >= INFORMED_SHARE,
         zopa_probability=leverage.position.zopa.probability if leverage else None,
         my_power=_power(leverage),
         gap=_gap(terms, mine, theirs),
@@ -118,9 +108,7 @@ def stored_tactic_situation(
     )
 
 
-def described_tactic_situation(
-    body: MatchTactics, now: int
-) -> tuple[Terms | None, TacticSituation]:
+def described_tactic_situation(body: MatchTactics, now: int) -> tuple[Terms | None, TacticSituation]:
     """The terms and the facts of a described negotiation; 422 for an invalid value.
 
     Without issues and preferences the terms are None and only a few facts are known, such as the role and the phase.
@@ -136,20 +124,13 @@ def described_tactic_situation(
             sayable=PublicWords(voice=COMPANY if body.role == "employer" else PRIVATE),
         )
     valued = all(
-        issue.type in {"enum", "boolean"} or issue.range or issue.options or issue.value_points
-        for issue in body.issues
+        issue.type in {"enum", "boolean"} or issue.range or issue.options or issue.value_points for issue in body.issues
     )
     terms = described_terms(body) if valued else parse_terms(body, lenient=True)
     ledger = _offers(body, terms)
     leverage = assess_leverage(terms, ledger or (), now=now) if valued else None
     return terms, stored_tactic_situation(
-        terms,
-        leverage,
-        ledger,
-        now=now,
-        counterparty=other,
-        phase=body.phase,
-        utterance=body.utterance,
+        terms, leverage, ledger, now=now, counterparty=other, phase=body.phase, utterance=body.utterance
     )
 
 
@@ -181,9 +162,7 @@ def _phase(mine: int, theirs: int) -> Phase | None:
     return "open" if mine or theirs else None
 
 
-def _public_words(
-    terms: Terms, words: Wording, mine: Sequence[Package], theirs: Sequence[Package]
-) -> PublicWords:
+def _public_words(terms: Terms, words: Wording, mine: Sequence[Package], theirs: Sequence[Package]) -> PublicWords:
     topic = max(terms.issues, key=lambda issue: issue.weight)
     price = terms.price
     others = [i for i in terms.issues if i.tradeable and i is not topic and i is not price]
@@ -225,9 +204,7 @@ def _room_to_give(terms: Terms, mine: Sequence[Package]) -> bool | None:
     return package_utility(terms.preferences, mine[-1]).low > least + MIN_ROOM
 
 
-def _middle_in_reach(
-    terms: Terms, mine: Sequence[Package], theirs: Sequence[Package]
-) -> bool | None:
+def _middle_in_reach(terms: Terms, mine: Sequence[Package], theirs: Sequence[Package]) -> bool | None:
     """Whether the middle between the last offers, in utility, is at least the least the user would take."""
     least = None if terms.unvalued else utility_floor(terms)
     if least is None or not mine or not theirs:
@@ -246,9 +223,7 @@ def _priorities_differ(terms: Terms) -> bool | None:
     if len(terms.issues) < 2 or len(given) < len(terms.issues) or sum(given) <= 0:
         return None
     pairs = zip(terms.issues, given, strict=True)
-    return (
-        sum(abs(issue.weight - w / sum(given)) for issue, w in pairs) / 2 > MIN_PRIORITY_DIFFERENCE
-    )
+    return sum(abs(issue.weight - w / sum(given)) for issue, w in pairs) / 2 > MIN_PRIORITY_DIFFERENCE
 
 
 def _strong(terms: Terms) -> bool | None:

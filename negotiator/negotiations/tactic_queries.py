@@ -9,14 +9,7 @@ from sqlalchemy import BigInteger, bindparam, delete, select, update
 from sqlmodel import col
 
 from negotiator import values
-from negotiator.errors import (
-    Conflict,
-    FieldError,
-    Forbidden,
-    NotFound,
-    PreconditionFailed,
-    ValidationFailed,
-)
+from negotiator.errors import Conflict, FieldError, Forbidden, NotFound, PreconditionFailed, ValidationFailed
 from negotiator.http.input import validate
 from negotiator.negotiations.schemas_tactics import EditTactic, NewTactic
 from negotiator.negotiations.tables import OwnTactic
@@ -67,10 +60,7 @@ _ADD = Statement(insertion(OwnTactic))
 _FIND = Query(select(*_columns).where(*_mine), _owned)
 _RAW = Query(select(col(OwnTactic.document)).where(*_mine), lambda row: orjson.loads(row[0]))
 _ALL = Query(
-    select(*_columns)
-    .where(col(OwnTactic.owner) == bindparam("owner"))
-    .order_by(col(OwnTactic.id).desc()),
-    _owned,
+    select(*_columns).where(col(OwnTactic.owner) == bindparam("owner")).order_by(col(OwnTactic.id).desc()), _owned
 )
 _SAVE = Statement(
     update(OwnTactic)
@@ -98,9 +88,7 @@ def add(tx: Transaction, owner: str, body: NewTactic) -> StoredTactic:
     """Keep a new tactic; 409 when there are too many, 422 with every field error."""
     others = list_own_tactics(tx, owner)
     if len(others) >= MAX_OWN_TACTICS:
-        raise Conflict(
-            f"You have {MAX_OWN_TACTICS} tactics; delete one first.", error="too_many_tactics"
-        )
+        raise Conflict(f"You have {MAX_OWN_TACTICS} tactics; delete one first.", error="too_many_tactics")
     document = _document(body)
     _check(document, {one.tactic.id for one in others})
     key, now = values.new_id("tac"), values.now()
@@ -154,9 +142,7 @@ def _changeable(tx: Transaction, owner: str, key: str, expected: int | None) -> 
         raise Forbidden("A built-in tactic cannot be changed; add one of your own.")
     found = find(tx, owner, key)
     if expected is not None and found.revision != expected:
-        raise PreconditionFailed(
-            "The tactic has changed since that revision.", members={"revision": found.revision}
-        )
+        raise PreconditionFailed("The tactic has changed since that revision.", members={"revision": found.revision})
 
 
 def _document(body: NewTactic) -> dict[str, Any]:

@@ -11,19 +11,10 @@ from negotiator import thread_pools
 from negotiator.built_once import BuiltOnce
 from negotiator.errors import Unavailable
 from negotiator.memory.embedding.embedder import Embedder, HashingEmbedder
-from negotiator.memory.embedding.trained_file import (
-    LearnedOnce,
-    embed_in_batches,
-    read_or_learn,
-    write_arrays,
-)
+from negotiator.memory.embedding.trained_file import LearnedOnce, embed_in_batches, read_or_learn, write_arrays
 from negotiator.negotiations.tactics.examples import built_in_examples
 from negotiator.negotiations.tactics.phrases import built_in_phrases
-from negotiator.negotiations.tactics.recognition import (
-    RecognisedTactic,
-    recognise_tactics,
-    recognition_pieces,
-)
+from negotiator.negotiations.tactics.recognition import RecognisedTactic, recognise_tactics, recognition_pieces
 
 if TYPE_CHECKING:
     from negotiator.negotiations.tactics.sentence_classifier import TacticClassifier
@@ -47,16 +38,12 @@ class TacticRecogniser:
     `folder` keeps the learned classifier for all processes of the machine.
     """
 
-    def __init__(
-        self, embedder: Embedder, folder: Path, *, patience: float | None = LEARNING_SECONDS
-    ) -> None:
+    def __init__(self, embedder: Embedder, folder: Path, *, patience: float | None = LEARNING_SECONDS) -> None:
         self._embedder = embedder
         self._folder = folder
         self._patience = patience
         self._phrases = BuiltOnce(built_in_phrases)
-        self._classifier = LearnedOnce(
-            self._learn, failing="tactics are heard by their phrases alone"
-        )
+        self._classifier = LearnedOnce(self._learn, failing="tactics are heard by their phrases alone")
 
     async def recognise(self, text: str) -> HeardTactics:
         """The tactics in an utterance of the other side; raises no refusal."""
@@ -91,18 +78,13 @@ class TacticRecogniser:
 
         async def learn() -> "TacticClassifier":
             vectors = await embed_in_batches(self._embedder, [text for text, _ in examples])
-            return await thread_pools.FILES.run_unhurried(
-                method.train_classifier, examples, vectors
-            )
+            return await thread_pools.FILES.run_unhurried(method.train_classifier, examples, vectors)
 
         def write(file: Path, learned: "TacticClassifier") -> None:
             write_arrays(file, method.classifier_arrays(learned))
 
         return await read_or_learn(
-            classifier_file(self._folder, self._embedder.model),
-            read=method.read_classifier,
-            learn=learn,
-            write=write,
+            classifier_file(self._folder, self._embedder.model), read=method.read_classifier, learn=learn, write=write
         )
 
 

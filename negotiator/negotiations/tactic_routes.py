@@ -151,22 +151,8 @@ class Tactics:
                     hint="Use it when the user has a move that suggest_tactics should know.",
                     leave_out=(
                         *("steps", "ethics"),
-                        *(
-                            "aliases",
-                            "preconditions",
-                            "counter_to",
-                            "countered_by",
-                            "legality_notes",
-                        ),
-                        *(
-                            "roles",
-                            "seen_in",
-                            "sources",
-                            "risk",
-                            "phases",
-                            "avoid_when",
-                            "idempotency_key",
-                        ),
+                        *("aliases", "preconditions", "counter_to", "countered_by", "legality_notes"),
+                        *("roles", "seen_in", "sources", "risk", "phases", "avoid_when", "idempotency_key"),
                     ),
                 ),
                 tag="tactics",
@@ -238,13 +224,9 @@ class Tactics:
 
         mine = await self.store.read(lambda tx: tactic_queries.own_tactics(tx, owner))
         results = await self.past.results_by_tactic(owner)
-        terms, situation = await thread_pools.ADVICE.run(
-            described_tactic_situation, request, values.now()
-        )
+        terms, situation = await thread_pools.ADVICE.run(described_tactic_situation, request, values.now())
         heard = await self._heard(request.utterance)
-        found = await thread_pools.ADVICE.run(
-            _suggestions, situation, heard, mine, request.limit, results
-        )
+        found = await thread_pools.ADVICE.run(_suggestions, situation, heard, mine, request.limit, results)
         return await self._worded(found, terms, request.utterance)
 
     async def _heard(self, utterance: str | None) -> HeardTactics | None:
@@ -253,23 +235,13 @@ class Tactics:
     async def list(self, call: Call[ListTactics]) -> dict[str, Any]:
         """A page of tactics; the cursor contains the id of the last one."""
         request, owner = call.input, call.caller.principal
-        bound = (
-            "tactics",
-            owner,
-            request.family,
-            request.role,
-            request.phase,
-            request.query,
-            request.owner,
-        )
+        bound = ("tactics", owner, request.family, request.role, request.phase, request.query, request.owner)
         last = self.cursors.open(request.cursor, *bound) if request.cursor else None
         mine = await self.store.read(lambda tx: tactic_queries.list_own_tactics(tx, owner))
         found = tactic_views.selected_tactics(mine, request)
         keys = [view["id"] for view in found]
         start = keys.index(last) + 1 if last in keys else 0
-        tactics, cursor = self.cursors.page(
-            found[start:], request.limit, lambda view: view["id"], *bound
-        )
+        tactics, cursor = self.cursors.page(found[start:], request.limit, lambda view: view["id"], *bound)
         return {"items": tactics, "next_cursor": cursor}
 
     async def get(self, call: Call[TacticId]) -> dict[str, Any]:
@@ -297,24 +269,16 @@ class Tactics:
 
     async def edit(self, call: Call[EditTactic]) -> dict[str, Any]:
         owner, expected = call.caller.principal, call.expected
-        found = await self.store.write(
-            lambda tx: tactic_queries.edit(tx, owner, call.input, expected=expected)
-        )
+        found = await self.store.write(lambda tx: tactic_queries.edit(tx, owner, call.input, expected=expected))
         return tactic_views.tactic_view(found.tactic, found)
 
     async def delete(self, call: Call[TacticId]) -> Answer:
         owner, expected = call.caller.principal, call.expected
-        await self.store.write(
-            lambda tx: tactic_queries.remove(tx, owner, call.input.id, expected=expected)
-        )
+        await self.store.write(lambda tx: tactic_queries.remove(tx, owner, call.input.id, expected=expected))
         return Answer(None, 204)
 
     async def _worded(
-        self,
-        found: dict[str, Any],
-        terms: Terms | None,
-        utterance: str | None,
-        offers: Sequence[LedgerOffer] = (),
+        self, found: dict[str, Any], terms: Terms | None, utterance: str | None, offers: Sequence[LedgerOffer] = ()
     ) -> dict[str, Any]:
         """The suggestions with their sentences reworded by the advisor, where it succeeds."""
         if not self.advisor.is_on:
@@ -324,14 +288,7 @@ class Tactics:
         request = (
             WordingRequest(texts, purpose, utterance=utterance, seconds=SUGGESTION_SECONDS)
             if terms is None
-            else case_request(
-                terms,
-                texts,
-                purpose,
-                offers=offers,
-                utterance=utterance,
-                seconds=SUGGESTION_SECONDS,
-            )
+            else case_request(terms, texts, purpose, offers=offers, utterance=utterance, seconds=SUGGESTION_SECONDS)
         )
         worded = await self.advisor.word(request)
         return tactic_views.with_words(found, worded.texts, worded.by)

@@ -5,20 +5,11 @@ from typing import Any, Final
 
 from negotiator import values
 from negotiator.negotiations.engine_input import engine_result_json
-from negotiator.negotiations.schemas_tactics import (
-    ListTactics,
-    RecognisedBy,
-    RecognisedTacticView,
-)
+from negotiator.negotiations.schemas_tactics import ListTactics, RecognisedBy, RecognisedTacticView
 from negotiator.negotiations.tactic_queries import StoredTactic
 from negotiator.negotiations.tactics.catalogue import TacticCatalogue, built_in_catalogue
 from negotiator.negotiations.tactics.facts import PublicWords, TacticSituation
-from negotiator.negotiations.tactics.ranking import (
-    TacticResult,
-    fill_line,
-    rank_tactics,
-    recognised_moves,
-)
+from negotiator.negotiations.tactics.ranking import TacticResult, fill_line, rank_tactics, recognised_moves
 from negotiator.negotiations.tactics.recognition import RecognisedTactic
 from negotiator.negotiations.tactics.summary import suggestions_summary
 from negotiator.negotiations.tactics.tactic import Tactic, TacticClause, TacticCondition
@@ -58,9 +49,7 @@ def suggestions_view(
 
 def with_words(found: dict[str, Any], texts: Mapping[str, str], by: str) -> dict[str, Any]:
     """The suggestions with the lines that `texts` has by place, also where the summary says the first one."""
-    items = [
-        {**item, "say": texts.get(str(n), item["say"])} for n, item in enumerate(found["items"])
-    ]
+    items = [{**item, "say": texts.get(str(n), item["say"])} for n, item in enumerate(found["items"])]
     summary = found["summary"]
     if items and found["items"][0]["say"]:
         summary = summary.replace(found["items"][0]["say"], items[0]["say"])
@@ -74,10 +63,7 @@ def tactic_view(tactic: Tactic, row: StoredTactic | None = None) -> dict[str, An
     """
     view: dict[str, Any] = engine_result_json(tactic)
     if row is None:
-        view["lines"] = [
-            {"role": line.role, "text": fill_line(line.text, PublicWords())}
-            for line in tactic.lines
-        ]
+        view["lines"] = [{"role": line.role, "text": fill_line(line.text, PublicWords())} for line in tactic.lines]
     for member in ("use_when", "avoid_when"):
         view[member] = [_clause(clause) for clause in getattr(tactic, member)]
     view["preconditions"] = [_condition(test) for test in tactic.preconditions]
@@ -110,9 +96,7 @@ def _wanted(tactic: Tactic, request: ListTactics) -> bool:
     )
 
 
-def recognised_view(
-    move: RecognisedTactic, catalogue: TacticCatalogue | None = None
-) -> RecognisedTacticView:
+def recognised_view(move: RecognisedTactic, catalogue: TacticCatalogue | None = None) -> RecognisedTacticView:
     """A recognised tactic on the wire; of the built-in catalogue, or of this one."""
     tactic = (catalogue or built_in_catalogue()).get(move.tactic_id)
     return {

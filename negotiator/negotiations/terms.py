@@ -13,15 +13,7 @@ from typing import Any, Final, Literal, TypeAlias
 import orjson
 
 from negotiator.errors import FieldError
-from negotiator.negotiations.issues import (
-    Issue,
-    IssueOption,
-    IssueRange,
-    Multiple,
-    Package,
-    Scalar,
-    canonical_value,
-)
+from negotiator.negotiations.issues import Issue, IssueOption, IssueRange, Multiple, Package, Scalar, canonical_value
 from negotiator.negotiations.utility import Preferences, Worth
 from negotiator.values import DAY
 
@@ -241,13 +233,7 @@ class Terms:
     def money_of_utility(self, utility: float) -> Decimal | None:
         """The change of the price that is worth as much to the user as `utility`; None without a plain price range."""
         price = self.price
-        if (
-            price is None
-            or price.range is None
-            or price.weight <= 0
-            or price.value_points
-            or price.options
-        ):
+        if price is None or price.range is None or price.weight <= 0 or price.value_points or price.options:
             return None
         span = price.range.max - price.range.min
         return (span * Decimal(repr(utility / price.weight))).quantize(Decimal("0.01"))
@@ -289,18 +275,14 @@ def decode_terms(stored: bytes) -> Terms:
         estimate = _with_decimals(row["their_walk_away"], "low", "likely", "high")
         row["their_walk_away"] = Estimate(**estimate)
     if row["estimate_details"] is not None:
-        row["estimate_details"] = EstimateDetails(
-            **_with_tuples(row["estimate_details"], "priorities")
-        )
+        row["estimate_details"] = EstimateDetails(**_with_tuples(row["estimate_details"], "priorities"))
     if row["baseline"] is not None:
         baseline = _with_decimals(row["baseline"], "value")
         row["baseline"] = Baseline(**_with_tuples(baseline, "evidence"))
     authority = _with_decimals(row["authority"], "amount", "needs_approval_above")
     authority["least"] = _worth(authority["least"])
     row["authority"] = Authority(**authority)
-    row["constraints"] = tuple(
-        Constraint(**_with_tuples(rule, "values")) for rule in row["constraints"]
-    )
+    row["constraints"] = tuple(Constraint(**_with_tuples(rule, "values")) for rule in row["constraints"])
     row["me"], row["them"] = SideFacts(**row["me"]), SideFacts(**row["them"])
     issues = {issue.name: issue for issue in row["preferences"].issues}
     row["allowed"] = tuple(_allowed_trade(trade, issues) for trade in row.get("allowed", ()))
@@ -317,9 +299,7 @@ def _issue(row: dict[str, Any]) -> Issue:
         row["range"] = IssueRange(**_with_decimals(row["range"], "min", "max", "step"))
     row["options"] = tuple(IssueOption(**option) for option in row["options"])
     row["value_points"] = tuple((Decimal(at), worth) for at, worth in row["value_points"])
-    row["multiples"] = tuple(
-        Multiple(**_with_decimals(multiple, "count")) for multiple in row.get("multiples", ())
-    )
+    row["multiples"] = tuple(Multiple(**_with_decimals(multiple, "count")) for multiple in row.get("multiples", ()))
     if row.get("limit") is not None:
         row["limit"] = canonical_value(row["type"], row["limit"])
     return Issue(**row)
@@ -329,10 +309,7 @@ def _allowed_trade(row: dict[str, Any], issues: Mapping[str, Issue]) -> AllowedT
     return AllowedTrade(
         issue=row["issue"],
         to=canonical_value(issues[row["issue"]].type, row["to"]),
-        in_return={
-            name: canonical_value(issues[name].type, value)
-            for name, value in row["in_return"].items()
-        },
+        in_return={name: canonical_value(issues[name].type, value) for name, value in row["in_return"].items()},
     )
 
 

@@ -82,9 +82,7 @@ BOUND_AUTHORITY: Final = 0.35
 """The user's authority where a limit is set to it."""
 
 
-def parse_terms(
-    body: NegotiationBody, *, lenient: bool = False, mine: Preferences | None = None
-) -> Terms:
+def parse_terms(body: NegotiationBody, *, lenient: bool = False, mine: Preferences | None = None) -> Terms:
     """The terms of a body; 422 with every field error.
 
     `lenient` is for what-if questions: limits may contradict each other there, and the answer says so. `mine` takes
@@ -107,9 +105,7 @@ def parse_issues(bodies: Sequence[IssueBody], role: str = "party") -> tuple[Issu
 
 def _issues(body: NegotiationBody) -> tuple[Issue, ...]:
     """The issues of a negotiation, whose target and limits tell a direction that is not given."""
-    return normalised_weights(
-        [_issue(issue, body.role, _direction_by_limits(issue, body)) for issue in body.issues]
-    )
+    return normalised_weights([_issue(issue, body.role, _direction_by_limits(issue, body)) for issue in body.issues])
 
 
 def _is_by_role(issue: IssueBody, role: str) -> bool:
@@ -139,14 +135,8 @@ def _direction_by_limits(issue: IssueBody, body: NegotiationBody) -> Direction |
 def _direction_by_worth(issue: IssueBody) -> Direction | None:
     """The direction in which the worths that the user gave rise, from the least value to the greatest."""
     given = [(at, float(worth)) for at, worth in issue.value_points or ()]
-    given += [
-        (option.value, option.utility)
-        for option in issue.options or ()
-        if option.utility is not None
-    ]
-    places = sorted(
-        (at, worth) for value, worth in given if (at := coordinate(issue.type, value)) is not None
-    )
+    given += [(option.value, option.utility) for option in issue.options or () if option.utility is not None]
+    places = sorted((at, worth) for value, worth in given if (at := coordinate(issue.type, value)) is not None)
     if len(places) < 2 or places[0][1] == places[-1][1]:
         return None
     return "higher" if places[0][1] < places[-1][1] else "lower"
@@ -163,15 +153,12 @@ def _issue(body: IssueBody, role: str, by_limits: Direction | None = None) -> Is
         direction=body.direction or by_worth or by_limits or ("lower" if buying else "higher"),
         weight_given=body.weight,
         range=_range(body.type, body.range),
-        value_points=tuple(
-            (_coordinate(body.type, at), float(worth)) for at, worth in body.value_points or ()
-        ),
+        value_points=tuple((_coordinate(body.type, at), float(worth)) for at, worth in body.value_points or ()),
         their_weight=body.their_weight,
         tradeable=body.tradeable,
         limit=None if body.limit is None else canonical_value(body.type, body.limit),
         multiples=tuple(
-            Multiple(_count(multiple.count), multiple.of, multiple.issue)
-            for multiple in body.multiples or ()
+            Multiple(_count(multiple.count), multiple.of, multiple.issue) for multiple in body.multiples or ()
         ),
     )
     return replace(issue, options=_options(issue, body))
@@ -180,9 +167,7 @@ def _issue(body: IssueBody, role: str, by_limits: Direction | None = None) -> Is
 def _with_limits(mine: Preferences, body: NegotiationBody) -> Preferences:
     """The preferences with the limit of each issue: its own, or the one that the walk-away package names."""
     walk_away, target = _worth(body.walk_away), _worth(body.target)
-    limited = tuple(
-        replace(issue, limit=issue_limit(issue, walk_away, target)) for issue in mine.issues
-    )
+    limited = tuple(replace(issue, limit=issue_limit(issue, walk_away, target)) for issue in mine.issues)
     return replace(mine, issues=limited)
 
 
@@ -210,10 +195,7 @@ def _options(issue: Issue, body: IssueBody) -> tuple[IssueOption, ...]:
     options = body.options or ()
     utilities = [option.utility for option in options if option.utility is not None]
     utilities = utilities or _default_utilities(issue, [option.value for option in options])
-    return tuple(
-        IssueOption(option.value, utility)
-        for option, utility in zip(options, utilities, strict=True)
-    )
+    return tuple(IssueOption(option.value, utility) for option, utility in zip(options, utilities, strict=True))
 
 
 def _default_utilities(issue: Issue, values: Sequence[Scalar]) -> list[float]:
@@ -274,9 +256,7 @@ def _limit_errors(mine: Preferences, wide: Preferences, body: NegotiationBody) -
     return found
 
 
-def _constraint_errors(
-    issues: Sequence[Issue], bodies: Sequence[ConstraintBody]
-) -> list[FieldError]:
+def _constraint_errors(issues: Sequence[Issue], bodies: Sequence[ConstraintBody]) -> list[FieldError]:
     found: list[FieldError] = []
     for place, body in enumerate(bodies):
         at = f"/constraints/{place}"
@@ -294,9 +274,7 @@ def _constraint_errors(
     return found
 
 
-def _allowed_trade_errors(
-    issues: Sequence[Issue], bodies: Sequence[AllowedTradeBody]
-) -> list[FieldError]:
+def _allowed_trade_errors(issues: Sequence[Issue], bodies: Sequence[AllowedTradeBody]) -> list[FieldError]:
     found: list[FieldError] = []
     for place, body in enumerate(bodies):
         at = f"/allow/{place}"
@@ -348,9 +326,7 @@ def _limit_order_errors(terms: Terms, body: NegotiationBody) -> list[FieldError]
     goal = utility_of_worth(mine, terms.target, fill="high")
     if goal is not None and goal < floor - UTILITY_TOLERANCE:
         found.append(FieldError("/target", _reversed_text(terms, body)))
-    excused = (body.walk_away and body.walk_away.override_reason) or (
-        body.batna and body.batna.override_reason
-    )
+    excused = (body.walk_away and body.walk_away.override_reason) or (body.batna and body.batna.override_reason)
     if terms.certain is not None and terms.certain > floor + UTILITY_TOLERANCE and not excused:
         text = _below_alternative_text(terms, floor, terms.certain)
         found.append(FieldError("/walk_away", text))
@@ -373,9 +349,7 @@ def _below_alternative_text(terms: Terms, floor: float, certain: float) -> str:
 def _issue_limit_errors(terms: Terms, body: NegotiationBody) -> list[FieldError]:
     """Errors of limits that are better for the user than their target, where the issue itself has the limit."""
     goal = terms.target.package if terms.target is not None else None
-    given = {
-        issue.name: place for place, issue in enumerate(body.issues) if issue.limit is not None
-    }
+    given = {issue.name: place for place, issue in enumerate(body.issues) if issue.limit is not None}
     text = "Better for you than your target of {}: a limit is the worst value that you take."
     return [
         FieldError(f"/issues/{given[issue.name]}/limit", text.format(goal[issue.name]))
@@ -444,9 +418,7 @@ def _terms(body: NegotiationBody, mine: Preferences) -> Terms:
         their_target=_worth(theirs.target),
         their_batna=_worth(theirs.batna),
         their_deadline=milliseconds(theirs.deadline),
-        estimate_details=EstimateDetails(
-            tuple(theirs.priorities or ()), theirs.confidence, theirs.source
-        )
+        estimate_details=EstimateDetails(tuple(theirs.priorities or ()), theirs.confidence, theirs.source)
         if body.their_estimate
         else None,
         deadline=milliseconds(body.deadline),
@@ -472,9 +444,7 @@ def _terms(body: NegotiationBody, mine: Preferences) -> Terms:
         example=body.example,
     )
     certain = _certain(terms, body.batna)
-    doubtful = body.batna is not None and (
-        body.batna.probability is not None or body.batna.cost is not None
-    )
+    doubtful = body.batna is not None and (body.batna.probability is not None or body.batna.cost is not None)
     return replace(
         terms,
         certain=certain,

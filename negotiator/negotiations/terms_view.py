@@ -5,13 +5,7 @@ from decimal import Decimal
 from typing import Any
 
 from negotiator import values
-from negotiator.negotiations.issues import (
-    Issue,
-    Multiple,
-    Package,
-    coordinate,
-    value_at_coordinate,
-)
+from negotiator.negotiations.issues import Issue, Multiple, Package, coordinate, value_at_coordinate
 from negotiator.negotiations.terms import Terms
 from negotiator.negotiations.utility import Worth
 from negotiator.values import LARGEST_WHOLE, format_money
@@ -109,8 +103,7 @@ def issue_view(issue: Issue, currency: str | None) -> dict[str, Any]:
             "step": None if step is None else int(step) if issue.type == "date" else one(step),
         },
         "options": [
-            {"value": value_view(issue, option.value, currency), "utility": option.utility}
-            for option in issue.options
+            {"value": value_view(issue, option.value, currency), "utility": option.utility} for option in issue.options
         ],
         "value_points": [[one(x), u] for x, u in issue.value_points],
         "their_weight": issue.their_weight,

@@ -30,9 +30,7 @@ _ADVERBS: Final = {
 _RATES: Final = {"day rate": "day", "hour rate": "hour", "week rate": "week", "month rate": "month"}
 _PERIODS: Final = frozenset(["week", "month", "quarter", "year"])
 _SPLIT: Final = re.compile(r"/|\bper\b|\band\b|,|×|\*|\ban?\b", re.IGNORECASE)
-_PER: Final = re.compile(
-    r"/|\bper\b|\ban?\b(?= (?:hour|day|week|month|quarter|year|annum)\b)", re.IGNORECASE
-)
+_PER: Final = re.compile(r"/|\bper\b|\ban?\b(?= (?:hour|day|week|month|quarter|year|annum)\b)", re.IGNORECASE)
 _BRACKETED: Final = re.compile(r"[(\[][^()\[\]]*[)\]]")
 _NOUN: Final = re.compile(r"[^\W\d_]+(?:[ -][^\W\d_]+){0,2}")
 _LINKING: Final = word_set("in on of for with from to after before at by if when each first the")
@@ -74,14 +72,7 @@ class UnitPrice:
 def read_unit_price(label: str, unit: str | None) -> UnitPrice:
     """The unit price that a label such as `price per seat and month` and a unit such as `EUR/seat` say."""
     found = _PER.search(label)
-    head, rest = (
-        (label, "")
-        if found is None
-        else (
-            label[: found.start()].rstrip(),
-            label[found.end() :].lstrip(),
-        )
-    )
+    head, rest = (label, "") if found is None else (label[: found.start()].rstrip(), label[found.end() :].lstrip())
     clear_rest = " ".join(_BRACKETED.sub(" ", rest).split())
     per = _nouns(clear_rest)
     from_head: list[str] = []
@@ -183,14 +174,10 @@ _OTHER_PERIODS: Final = word_set(
 )
 _MONTHS: Final = {"month": Decimal(1), "quarter": Decimal(3), "year": Decimal(12)}
 _REPEATED: Final = re.compile(r"\s*(?:/|(?:per|a|an|each|every)\b)", re.IGNORECASE)
-_ALTERNATIVE: Final = re.compile(
-    r"(?:\d\s*[-–—]|\b(?:to|or|and|up|about|than)|[+~<>≥≤])\s*$", re.IGNORECASE
-)
+_ALTERNATIVE: Final = re.compile(r"(?:\d\s*[-–—]|\b(?:to|or|and|up|about|than)|[+~<>≥≤])\s*$", re.IGNORECASE)
 
 
-_EACH_PERIOD: Final = re.compile(
-    r"(.+?) (?:a|per|each|every) (week|month|quarter|year)", re.IGNORECASE
-)
+_EACH_PERIOD: Final = re.compile(r"(.+?) (?:a|per|each|every) (week|month|quarter|year)", re.IGNORECASE)
 
 
 def total_of(
@@ -247,10 +234,7 @@ def total_of(
 
 def _has_discount(terms: Terms, words: Callable[[Issue], IssueWords]) -> bool:
     """Whether a percentage is negotiated that lowers the price."""
-    return any(
-        one.type == "percent" and set(words(one).words) & {"discount", "rebate"}
-        for one in terms.issues
-    )
+    return any(one.type == "percent" and set(words(one).words) & {"discount", "rebate"} for one in terms.issues)
 
 
 def _given_factors(terms: Terms, package: Package, price: Issue) -> list[_Factor] | None:
@@ -265,11 +249,7 @@ def _given_factors(terms: Terms, package: Package, price: Issue) -> list[_Factor
             return None
         noun = cut_at_word(tidy(multiple.of), MAX_UNIT_CHARACTERS) or "times"
         repeated = _EACH_PERIOD.fullmatch(noun)
-        found.append(
-            _Factor(count, repeated[1], each=repeated[2].lower())
-            if repeated
-            else _Factor(count, noun)
-        )
+        found.append(_Factor(count, repeated[1], each=repeated[2].lower()) if repeated else _Factor(count, noun))
     return found
 
 
@@ -295,9 +275,7 @@ _SUBSCRIBED: Final = word_set("seat user licence license account device site loc
 """What is mostly paid for again each month or year, so that a price without a period is not clear beside a term."""
 
 
-def _count(
-    terms: Terms, package: Package, noun: str, words: Callable[[Issue], IssueWords]
-) -> _Factor | None:
+def _count(terms: Terms, package: Package, noun: str, words: Callable[[Issue], IssueWords]) -> _Factor | None:
     """How many of what the price is per: from an issue of that name, else from the title."""
     last = noun.split()[-1]
     named = [one for one in terms.issues if _counts(one, last, words(one))]
@@ -306,11 +284,7 @@ def _count(
     if named:
         at = coordinate(named[0].type, package.get(named[0].name))
         found = words(named[0])
-        plain = (
-            found.label
-            if set(found.words) & {"volume", "quantity", "number"}
-            else f"number of {found.label}"
-        )
+        plain = found.label if set(found.words) & {"volume", "quantity", "number"} else f"number of {found.label}"
         text = f"The price is multiplied by the {plain}."
         counted_as, each = _split_period(found)
         if counted_as and noun in _ANY_GOODS:
@@ -359,11 +333,7 @@ def _counts_in(title: str, noun: str) -> list[Decimal | None]:
     found: list[Decimal | None] = []
     for number in numbers_in(text):
         after = text[number.end :]
-        match = re.match(
-            r"[\s-]+(?:[^\W\d_]+\s+){0,2}?" + f"(?:{noun}|{plural(noun)})" + r"\b",
-            after,
-            re.IGNORECASE,
-        )
+        match = re.match(r"[\s-]+(?:[^\W\d_]+\s+){0,2}?" + f"(?:{noun}|{plural(noun)})" + r"\b", after, re.IGNORECASE)
         if match is None:
             continue
         unclear = _ALTERNATIVE.search(text[: number.start]) or _REPEATED.match(after[match.end() :])
@@ -389,9 +359,7 @@ def _is_term(named: IssueWords) -> bool:
     return bool(words & _TERM_WORDS) and not words & _OTHER_PERIODS
 
 
-def _term(
-    terms: Terms, package: Package, period: str, words: Callable[[Issue], IssueWords]
-) -> _Factor | None:
+def _term(terms: Terms, package: Package, period: str, words: Callable[[Issue], IssueWords]) -> _Factor | None:
     """How many months or years the package's term has, in the price's period; None when it is not known."""
     named = [one for one in terms.issues if _is_term(words(one))]
     if len(named) != 1 or named[0].type not in {"number", "integer"}:

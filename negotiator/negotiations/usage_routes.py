@@ -33,10 +33,7 @@ _PLANS = Query(
         col(BattlePlan.document),
         col(Negotiation.document),
     )
-    .where(
-        col(BattlePlan.owner) == bindparam("holder"),
-        col(BattlePlan.negotiation) == col(Negotiation.id),
-    )
+    .where(col(BattlePlan.owner) == bindparam("holder"), col(BattlePlan.negotiation) == col(Negotiation.id))
     .order_by(col(BattlePlan.id).desc()),
     tuple,
 )
@@ -125,10 +122,7 @@ class UsageRoutes:
             if built_in_catalogue().get(tactic) is None:
                 tactic_queries.find(tx, owner, tactic)
             wins = wins_with_tactic(tx, owner, tactic)[:MAX_USES]
-            return {
-                "plans": _plans(tx, owner, tactic),
-                "wins": [_win_use(win, tactic) for win in wins],
-            }
+            return {"plans": _plans(tx, owner, tactic), "wins": [_win_use(win, tactic) for win in wins]}
 
         return await self.store.scan(unit)
 

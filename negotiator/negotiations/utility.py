@@ -59,10 +59,7 @@ def normalised_weights(issues: Sequence[Issue]) -> tuple[Issue, ...]:
     """
     given = [i.weight_given for i in issues if i.weight_given is not None]
     mean = math.fsum(given) / len(given) if given else 1.0
-    raw = [
-        0.0 if _is_constant(i) else mean if i.weight_given is None else i.weight_given
-        for i in issues
-    ]
+    raw = [0.0 if _is_constant(i) else mean if i.weight_given is None else i.weight_given for i in issues]
     total = math.fsum(raw)
     if total <= 0:
         raw, total = [1.0] * len(issues), float(len(issues))
@@ -86,11 +83,7 @@ def part_worths(
     """
     kind = kinds or {}
     issues = tuple(
-        Issue(
-            name,
-            kind.get(name, "enum"),
-            options=tuple(IssueOption(value, worth) for value, worth in rows),
-        )
+        Issue(name, kind.get(name, "enum"), options=tuple(IssueOption(value, worth) for value, worth in rows))
         for name, rows in table.items()
     )
     return Preferences(issues, constant)
@@ -106,9 +99,7 @@ def opposed_preferences(preferences: Preferences) -> Preferences:
         raw = [i.weight for i in preferences.issues]
     total = math.fsum(raw)
     weights = [w / total for w in raw] if total > 0 else [1.0 / len(raw)] * len(raw)
-    return Preferences(
-        tuple(opposed_issue(i, w) for i, w in zip(preferences.issues, weights, strict=True))
-    )
+    return Preferences(tuple(opposed_issue(i, w) for i, w in zip(preferences.issues, weights, strict=True)))
 
 
 def issue_bounds(issue: Issue) -> UtilityInterval:
@@ -155,9 +146,7 @@ def missing_issues(issues: Sequence[Issue], package: Package) -> tuple[str, ...]
 def issues_outside_range(issues: Sequence[Issue], package: Package) -> tuple[str, ...]:
     """Names of the issues on which a package lies beyond the range."""
     return tuple(
-        issue.name
-        for issue in issues
-        if issue.name in package and is_outside_range(issue, package[issue.name])
+        issue.name for issue in issues if issue.name in package and is_outside_range(issue, package[issue.name])
     )
 
 
@@ -233,11 +222,7 @@ def _is_plain_price(issue: Issue) -> bool:
 def price_of(preferences: Preferences, at: float) -> Decimal | None:
     """The price worth `at` when one money issue is all; None where no price is."""
     issue = preferences.issues[0]
-    return (
-        coordinate_of_worth(issue, (at - preferences.constant) / issue.weight)
-        if issue.weight
-        else None
-    )
+    return coordinate_of_worth(issue, (at - preferences.constant) / issue.weight) if issue.weight else None
 
 
 def utility_at(preferences: Preferences, price: Decimal) -> float:

@@ -42,9 +42,7 @@ _COMPANY_WORDS: Final = word_set(
     "raw materials manufacturing renewal platform support outsourcing construction machinery machine "
     "department staff conference warehouse commercial"
 )
-_DEALER_WORDS: Final = word_set(
-    "dealer dealers dealership dealerships showroom trader traders reseller autohaus"
-)
+_DEALER_WORDS: Final = word_set("dealer dealers dealership dealerships showroom trader traders reseller autohaus")
 _ORGANISATION_WORDS: Final = _DEALER_WORDS | word_set(
     "company firm garage store shop motors autos salesman salesperson saleswoman "
     "gmbh ltd limited inc llc plc corp ag kg ug bv sarl srl"

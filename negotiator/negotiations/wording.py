@@ -61,20 +61,8 @@ _BOUNDS: Final = word_set("cap limit maximum minimum ceiling floor")
 _MASS_NOUNS: Final = word_set(
     "holiday holidays vacation leave training support parking storage maintenance consulting onboarding"
 )
-_RHYTHMS: Final = word_set(
-    "monthly quarterly yearly annual weekly daily upfront half-yearly biannual advance single"
-)
-_RHYTHM_LABELS: Final = {
-    "frequency",
-    "schedule",
-    "rhythm",
-    "interval",
-    "timing",
-    "terms",
-    "term",
-    "cycle",
-    "mode",
-}
+_RHYTHMS: Final = word_set("monthly quarterly yearly annual weekly daily upfront half-yearly biannual advance single")
+_RHYTHM_LABELS: Final = {"frequency", "schedule", "rhythm", "interval", "timing", "terms", "term", "cycle", "mode"}
 NO_NAMES: Final = frozenset(["none", "null", "no", "nothing", "n/a", "na", "unknown"])
 """What programs write where nothing is known."""
 _DATE_EVENTS: Final = word_set(
@@ -189,9 +177,7 @@ class Wording:
         price = self.terms.price
         if price is None:
             return None
-        return total_of(
-            self.terms, package, price=self._unit_price(price), words=self._of, money=self.money
-        )
+        return total_of(self.terms, package, price=self._unit_price(price), words=self._of, money=self.money)
 
     def amount_in_all(self, package: Package, amount: Decimal) -> Decimal:
         """What `amount` more or less on the price comes to in all; `amount` itself where the price is a lump sum."""
@@ -221,9 +207,7 @@ class Wording:
         said = self.money(Decimal(format(amount.normalize(), "f")))
         tail = total.text.rsplit("= ", 1)[-1].partition(" a ")[2] if total else ""
         per = read_unit_price(self.label(price), price.unit).words if price and not total else ""
-        return " ".join(
-            filter(None, ["about" if about else "", said, f"a {tail}" if tail else per])
-        )
+        return " ".join(filter(None, ["about" if about else "", said, f"a {tail}" if tail else per]))
 
     # Phrases by type
 
@@ -241,9 +225,7 @@ class Wording:
     def _phrase(self, issue: Issue, value: object, width: int) -> str:
         label = cut_at_word(self.label(issue), width)
         said = (
-            cut_at_word(self.value(issue, value), max(width, 24))
-            if issue.type == "enum"
-            else self.value(issue, value)
+            cut_at_word(self.value(issue, value), max(width, 24)) if issue.type == "enum" else self.value(issue, value)
         )
         match issue.type:
             case "boolean" if isinstance(value, bool):
@@ -266,18 +248,12 @@ class Wording:
         price = read_unit_price(label, issue.unit)
         amount = f"{self.value(issue, value)} {price.words}".rstrip()
         head = price.head.lower()
-        is_price = (
-            issue is self.terms.price
-            or self.terms.price is None
-            or issue.name == self.terms.price.name
-        )
+        is_price = issue is self.terms.price or self.terms.price is None or issue.name == self.terms.price.name
         if head in _PLAIN_PRICES and (is_price or not head):
             return amount
         if not coordinate("money", value) and not is_price and not set(head.split()) & _BOUNDS:
             return f"no {price.head}"
-        if is_price and (
-            found := re.fullmatch(r"(?:price|cost|fee|rate|amount) (for|of) (.+)", price.head)
-        ):
+        if is_price and (found := re.fullmatch(r"(?:price|cost|fee|rate|amount) (for|of) (.+)", price.head)):
             return f"{amount} for {found[2]}"
         return _noun_of(price.head, amount)
 
@@ -335,19 +311,11 @@ def _date_phrase(label: str, said: str) -> str:
 def _number_phrase(label: str, unit: str | None, at: Decimal) -> str:
     said = counted(at, unit or "")
     words = re.findall(r"[^\W_]+", label.lower())
-    if (
-        unit
-        and set(words) <= _PAYMENT_WORDS
-        and set(words) & {"payment", "payments", "invoice", "net"}
-    ):
+    if unit and set(words) <= _PAYMENT_WORDS and set(words) & {"payment", "payments", "invoice", "net"}:
         return f"payment within {said}" if at else "immediate payment"
     if unit and set(words) <= _DELIVERY_WORDS and set(words) & {"delivery", "lead"}:
         return f"delivery within {said}" if at else "immediate delivery"
-    if (
-        unit
-        and set(words) <= _TERM_WORDS
-        and set(words) & {"term", "length", "duration", "commitment"}
-    ):
+    if unit and set(words) <= _TERM_WORDS and set(words) & {"term", "length", "duration", "commitment"}:
         return f"a term of {said}"
     if (own := _counted_label(label, unit, at)) is not None:
         return own
@@ -399,16 +367,8 @@ def _option_phrase(label: str, said: str) -> str:
     words = label.split()
     if said.lower() in {"none", "no"}:
         return f"no {label}"
-    if (
-        set(said.replace("-", " ").split()) & _RHYTHMS
-        and said.split()[0] in _RHYTHMS
-        and len(said.split()) <= 2
-    ):
-        noun = (
-            " ".join(words[:-1])
-            if len(words) > 1 and words[-1].lower() in _RHYTHM_LABELS
-            else label
-        )
+    if set(said.replace("-", " ").split()) & _RHYTHMS and said.split()[0] in _RHYTHMS and len(said.split()) <= 2:
+        noun = " ".join(words[:-1]) if len(words) > 1 and words[-1].lower() in _RHYTHM_LABELS else label
         if len(noun.split()) <= 2:
             return f"{said} {noun}"
     if len(words) <= 2 and _FOLLOWS_A_NOUN.match(said):
@@ -423,9 +383,5 @@ def _noun_of(label: str, said: str) -> str:
         return f"{with_article(label)} of {said}"
     rest = label[found.end() :]
     if found[1] in {"on", "above", "over", "under"} and rest.split(" ")[-1] in _DEFINITE_NOUNS:
-        rest = (
-            rest
-            if rest.startswith(("the ", "a ", "an ", "our ", "your ", "my "))
-            else f"the {rest}"
-        )
+        rest = rest if rest.startswith(("the ", "a ", "an ", "our ", "your ", "my ")) else f"the {rest}"
     return f"{with_article(label[: found.start()])} of {said}{found.group()}{rest}"

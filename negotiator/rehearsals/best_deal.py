@@ -61,9 +61,7 @@ def best_deal(own: OwnWorth, person: Person, deal: Package | None = None) -> Pac
     return best_with_deal(own, person, _search(own, person), deal)
 
 
-def best_with_deal(
-    own: OwnWorth, person: Person, best: Package | None, deal: Package | None
-) -> Package | None:
+def best_with_deal(own: OwnWorth, person: Person, best: Package | None, deal: Package | None) -> Package | None:
     """The better one of the best package that was found and a deal, also at the last price that the person signs."""
     if deal is None:
         return best
@@ -121,9 +119,7 @@ def _search(own: OwnWorth, person: Person) -> Package | None:
         choices: list[_Choice] = list(product(*levels))
     else:
         choices = [tuple(max(one, key=lambda level: level.theirs) for one in full)]
-    rated = [
-        (worth, n) for n, c in enumerate(choices) if (worth := _rate(c, line, person)) is not None
-    ]
+    rated = [(worth, n) for n, c in enumerate(choices) if (worth := _rate(c, line, person)) is not None]
     rated.sort(key=lambda pair: (-pair[0], pair[1]))
     if rated:
         choices.append(_ascended(choices[rated[0][1]], full, line, person))
@@ -301,14 +297,10 @@ def _price_line(own: OwnWorth, person: Person, stake: Stake) -> _PriceLine | Non
     if low > high:
         return None
     rounded = (_rounded(own, issue, low, up=True), _rounded(own, issue, high, up=False))
-    return _PriceLine(
-        own, issue, stake, low, high, (*rounded, *(at for at, _ in issue.value_points))
-    )
+    return _PriceLine(own, issue, stake, low, high, (*rounded, *(at for at, _ in issue.value_points)))
 
 
-def _within_rules(
-    own: OwnWorth, issue: Issue, low: Decimal, high: Decimal
-) -> tuple[Decimal, Decimal]:
+def _within_rules(own: OwnWorth, issue: Issue, low: Decimal, high: Decimal) -> tuple[Decimal, Decimal]:
     """The bounds of the price within the hard constraints on it."""
     unit = _unit(own, issue, high)
     for rule in own.terms.constraints:
@@ -334,10 +326,7 @@ def _price_stake(own: OwnWorth, person: Person) -> Stake | None:
     price = own.terms.price
     if price is None or price.options or price.type in UNORDERED_TYPES:
         return None
-    if any(
-        rule.hard and rule.issue == price.name and rule.op in {"==", "in"}
-        for rule in own.terms.constraints
-    ):
+    if any(rule.hard and rule.issue == price.name and rule.op in {"==", "in"} for rule in own.terms.constraints):
         return None
     stake = next((one for one in person.interests.stakes if one.name == price.name), None)
     if stake is None or stake.worths is not None or stake.weight <= 0 or stake.floor == stake.ask:

@@ -153,9 +153,7 @@ class Debrief:
         return self.moves[0].by if self.moves else None
 
 
-def make_debrief(
-    terms: Terms, person: Person, turns: Sequence[RehearsalTurn], state: RehearsalState
-) -> Debrief:
+def make_debrief(terms: Terms, person: Person, turns: Sequence[RehearsalTurn], state: RehearsalState) -> Debrief:
     """The debrief of a rehearsal that ended in this state."""
     own = own_worth(terms, person.interests)
     deal = _deal(turns, state)
@@ -176,11 +174,7 @@ def make_debrief(
         left_money=None if left is None else left[1],
         parts=tuple(_parts(own, best, deal)),
         losses=losses,
-        costliest=max(
-            (one for one in losses if one.utility > _SAME),
-            key=lambda one: one.utility,
-            default=None,
-        ),
+        costliest=max((one for one in losses if one.utility > _SAME), key=lambda one: one.utility, default=None),
         opening=_opening(own, turns),
         moves=moves,
         passed=tuple(_passed(own, turns)),
@@ -233,9 +227,7 @@ def _deal(turns: Sequence[RehearsalTurn], state: RehearsalState) -> Package | No
 # What was left on the table
 
 
-def left_on_table(
-    own: OwnWorth, best: Package, now: Package | None
-) -> tuple[float, Decimal | None]:
+def left_on_table(own: OwnWorth, best: Package, now: Package | None) -> tuple[float, Decimal | None]:
     """By how much the best deal is better than a package, or than no deal, in utility and money; not below 0.
 
     A package past the walk-away is no better than no deal, whatever else it brings.
@@ -369,9 +361,7 @@ def _passed_by(own: OwnWorth, turn: int, package: Package) -> Iterator[PassedOwn
             yield _passed_issue(own, turn, rule.issue, package, limit)
 
 
-def _passed_issue(
-    own: OwnWorth, turn: int, name: str, package: Package, limit: Scalar | None
-) -> PassedOwnLimit:
+def _passed_issue(own: OwnWorth, turn: int, name: str, package: Package, limit: Scalar | None) -> PassedOwnLimit:
     issue, money = own.terms.issue(name), None
     if issue is not None and limit is not None:
         at, least = (coordinate(issue.type, value) for value in (package[name], limit))
@@ -384,9 +374,7 @@ def _passed_issue(
     return PassedOwnLimit(turn, name, package[name], limit, package, money)
 
 
-def _unanswered(
-    own: OwnWorth, best: Package | None, turns: Sequence[RehearsalTurn]
-) -> Iterator[UnansweredPloy]:
+def _unanswered(own: OwnWorth, best: Package | None, turns: Sequence[RehearsalTurn]) -> Iterator[UnansweredPloy]:
     """Tactics after which the user's next turn gave in, without a question, a reason or a word about the tactic."""
     offered: Package | None = None
     for place, turn in enumerate(turns):
@@ -394,12 +382,7 @@ def _unanswered(
             offered = turn.package if turn.action == "offer" and turn.package else offered
             continue
         reply = next((one for one in turns[place + 1 :] if one.by == "me"), None)
-        if (
-            turn.ploy is None
-            or reply is None
-            or reply.package is None
-            or ANSWERS & {*reply.remarks}
-        ):
+        if turn.ploy is None or reply is None or reply.package is None or ANSWERS & {*reply.remarks}:
             continue
         if reply.action not in {"offer", "accept"}:
             continue
@@ -426,9 +409,7 @@ def _points(own: OwnWorth, person: Person, turns: Sequence[RehearsalTurn]) -> It
             package=turn.package,
             utility=own.utility(turn.package),
             price=next((coordinate("money", turn.package.get(name)) for name in names), None),
-            floor_price=next(
-                (coordinate("money", (floor or {}).get(name)) for name in names), None
-            ),
+            floor_price=next((coordinate("money", (floor or {}).get(name)) for name in names), None),
             final=turn.final,
             withdraws=turn.withdraws,
         )

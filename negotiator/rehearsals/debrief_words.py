@@ -16,14 +16,7 @@ from negotiator.negotiations.unit_price import read_unit_price
 from negotiator.negotiations.wording import Wording
 from negotiator.rehearsals.counterpart.interests import round_unit, rounded
 from negotiator.rehearsals.counterpart.person import Ploy
-from negotiator.rehearsals.debrief import (
-    Debrief,
-    IssueGap,
-    OfferChange,
-    PassedOwnLimit,
-    TurnLoss,
-    UnansweredPloy,
-)
+from negotiator.rehearsals.debrief import Debrief, IssueGap, OfferChange, PassedOwnLimit, TurnLoss, UnansweredPloy
 from negotiator.rehearsals.record import Side
 from negotiator.values import MINOR_UNITS, format_money
 
@@ -78,12 +71,7 @@ class DebriefWords:
         return self.wording.package(package)
 
     def amount(
-        self,
-        utility: float,
-        money: Decimal | None,
-        *,
-        package: Package | None = None,
-        exact: bool = False,
+        self, utility: float, money: Decimal | None, *, package: Package | None = None, exact: bool = False
     ) -> SaidAmount:
         """An amount on the price, for one unit and in all; points of 100 where no money says it.
 
@@ -99,11 +87,7 @@ class DebriefWords:
         return SaidAmount(amount, self._amount_words(self._price, held, abs(money), exact=exact))
 
     def _in_all(self, package: Package, money: Decimal) -> Decimal:
-        total = (
-            None
-            if self._price is None
-            else self.wording.total({**package, self._price.name: abs(money)})
-        )
+        total = None if self._price is None else self.wording.total({**package, self._price.name: abs(money)})
         amount = abs(money) if total is None else total.amount
         unit = Decimal(1).scaleb(-max(2, MINOR_UNITS.get(self.debrief.terms.currency or "", 2)))
         return (amount if money >= 0 else -amount).quantize(unit)
@@ -145,15 +129,8 @@ class DebriefWords:
         """What was left on the table."""
         found = self.debrief
         if found.left is None:
-            return SaidAmount(
-                None, "No deal within your limits was one that they would have signed."
-            )
-        amount = self.amount(
-            found.left,
-            found.left_money,
-            package=found.deal or found.best,
-            exact=self._price_alone(),
-        )
+            return SaidAmount(None, "No deal within your limits was one that they would have signed.")
+        amount = self.amount(found.left, found.left_money, package=found.deal or found.best, exact=self._price_alone())
         return SaidAmount(amount.money, "nothing") if self._left_nothing() else amount
 
     def part(self, part: IssueGap) -> SaidAmount:
@@ -170,24 +147,16 @@ class DebriefWords:
     def last_price(self) -> SaidAmount | None:
         """What the price alone would have brought, all else as agreed; None where there is nothing else."""
         found = self.debrief
-        if (
-            self._only_price
-            or found.last_price is None
-            or found.deal is None
-            or self._price is None
-        ):
+        if self._only_price or found.last_price is None or found.deal is None or self._price is None:
             return None
-        ends = [
-            coordinate("money", one.get(self._price.name)) for one in (found.deal, found.last_price)
-        ]
+        ends = [coordinate("money", one.get(self._price.name)) for one in (found.deal, found.last_price)]
         if ends[0] is None or ends[1] is None:
             return None
         gain = ends[0] - ends[1] if self._price.direction == "lower" else ends[1] - ends[0]
         amount = self.amount(0.0, gain, package=found.deal, exact=True)
         said = self.wording.phrase(self._price, found.last_price[self._price.name])
         return SaidAmount(
-            amount.money,
-            f"With all else as agreed they would have signed {said}: {amount.words} better for you",
+            amount.money, f"With all else as agreed they would have signed {said}: {amount.words} better for you"
         )
 
     def against_target(self) -> SaidAmount | None:
@@ -220,9 +189,7 @@ class DebriefWords:
         value = self.wording.phrase(issue, passed.value)
         if passed.limit is None:
             return SaidAmount(amount.money, f"{value}, which you had ruled out")
-        return SaidAmount(
-            amount.money, f"{value}, where your limit is {self.wording.value(issue, passed.limit)}"
-        )
+        return SaidAmount(amount.money, f"{value}, where your limit is {self.wording.value(issue, passed.limit)}")
 
     def unanswered(self, one: UnansweredPloy) -> SaidAmount:
         """One tactic that was given in to."""
@@ -305,9 +272,7 @@ class DebriefWords:
             part = "All of it"
         else:
             here, before = self._offers_at(worst)
-            in_price = (
-                here is not None and before is not None and self._differs_in_price(before, here)
-            )
+            in_price = here is not None and before is not None and self._differs_in_price(before, here)
             words = self.amount(worst.utility, worst.money, exact=in_price).words
             part = f"{capitalise(words)} of it"
         return f"{part} went in turn {worst.turn}, {self._when(worst)}"
@@ -454,9 +419,7 @@ class DebriefWords:
             return None
         middle = (low + high) / 2
         middle = rounded(price, middle, round_unit(price, middle, abs(high - low) / 2))
-        return (
-            self.wording.value(price, middle) if min(low, high) < middle < max(low, high) else None
-        )
+        return self.wording.value(price, middle) if min(low, high) < middle < max(low, high) else None
 
     # Smaller questions
 
@@ -464,10 +427,7 @@ class DebriefWords:
         """The package of a turn, and the user's own offer before it."""
         points = self.debrief.points
         here = next((one.package for one in points if one.turn == loss.turn), None)
-        before = next(
-            (one.package for one in reversed(points) if one.by == "me" and one.turn < loss.turn),
-            None,
-        )
+        before = next((one.package for one in reversed(points) if one.by == "me" and one.turn < loss.turn), None)
         return here, before
 
     def _last_offer(self, by: Side) -> Package | None:
@@ -492,9 +452,7 @@ class DebriefWords:
         terms = self.debrief.terms
         if terms.walk_away is not None:
             return "your walk-away"
-        return (
-            "your alternative" if terms.certain is not None else "the worst that you could think of"
-        )
+        return "your alternative" if terms.certain is not None else "the worst that you could think of"
 
     def _capped(self) -> bool:
         """Whether the deal passes the walk-away and is otherwise worth more: then it counts as no deal."""
@@ -516,8 +474,7 @@ class DebriefWords:
 
     def _differs_in_price(self, one: Package, other: Package) -> bool:
         return self._price is not None and all(
-            issue.name == self._price.name
-            or same_value(issue.type, one[issue.name], other[issue.name])
+            issue.name == self._price.name or same_value(issue.type, one[issue.name], other[issue.name])
             for issue in self.debrief.terms.issues
             if issue.name in one and issue.name in other
         )

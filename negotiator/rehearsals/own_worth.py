@@ -9,15 +9,7 @@ from decimal import Decimal
 from typing import Final
 
 from negotiator.negotiations import limits
-from negotiator.negotiations.issues import (
-    Issue,
-    IssueRange,
-    Package,
-    Scalar,
-    coordinate,
-    coordinate_of_worth,
-    worth_of,
-)
+from negotiator.negotiations.issues import Issue, IssueRange, Package, Scalar, coordinate, coordinate_of_worth, worth_of
 from negotiator.negotiations.terms import Terms
 from negotiator.negotiations.utility import Worth, issue_bounds, utility_bounds
 from negotiator.rehearsals.counterpart.interests import Interests
@@ -67,9 +59,7 @@ class OwnWorth:
         if issue is None:
             return None
         given = self.terms.walk_away or self.terms.certain_batna
-        named = (
-            coordinate("money", given.package.get(issue.name)) if given and given.package else None
-        )
+        named = coordinate("money", given.package.get(issue.name)) if given and given.package else None
         if named is not None:
             return named
         floor = limits.utility_floor(self.terms)
@@ -155,11 +145,7 @@ def own_worth(terms: Terms, interests: Interests) -> OwnWorth:
 
 
 def _named(issue: Issue, *given: Worth | None) -> list[Scalar]:
-    found = [
-        one.package[issue.name]
-        for one in given
-        if one and one.package and issue.name in one.package
-    ]
+    found = [one.package[issue.name] for one in given if one and one.package and issue.name in one.package]
     return found if issue.limit is None else [*found, issue.limit]
 
 

@@ -6,14 +6,7 @@ from typing import Final
 
 from negotiator import values
 from negotiator.errors import Conflict, FieldError, ValidationFailed
-from negotiator.negotiations.issues import (
-    Issue,
-    IssueType,
-    Package,
-    Scalar,
-    canonical_value,
-    same_value,
-)
+from negotiator.negotiations.issues import Issue, IssueType, Package, Scalar, canonical_value, same_value
 from negotiator.negotiations.short_forms import read_package
 from negotiator.negotiations.terms import Terms
 from negotiator.negotiations.utility import check_package, without_ranges
@@ -139,9 +132,7 @@ def _accepted(rehearsal: StoredRehearsal, turn: OwnTurn, now: int) -> StoredRehe
     return replace(_with(rehearsal, spoken, now), state="agreed")
 
 
-def _spoken(
-    rehearsal: StoredRehearsal, turn: OwnTurn, now: int, package: Package | None
-) -> RehearsalTurn:
+def _spoken(rehearsal: StoredRehearsal, turn: OwnTurn, now: int, package: Package | None) -> RehearsalTurn:
     return RehearsalTurn(
         number=len(rehearsal.turns) + 1,
         at=now,
@@ -159,9 +150,7 @@ def _with(rehearsal: StoredRehearsal, turn: RehearsalTurn, now: int) -> StoredRe
 
 def _answered(rehearsal: StoredRehearsal, turn: Turn, now: int) -> StoredRehearsal:
     """The counterpart's answer, with its words, and the state it leads to."""
-    given, memory = answer(
-        rehearsal.person, rehearsal.memory, turn, rounds_left=_rounds_left(rehearsal)
-    )
+    given, memory = answer(rehearsal.person, rehearsal.memory, turn, rounds_left=_rounds_left(rehearsal))
     if given.action != "accept" and len(rehearsal.turns) + 1 >= MAX_TURNS:
         given = PersonAnswer("leave", "leaves_patience")
     states: Mapping[str, RehearsalState] = {"accept": "agreed", "leave": "left_by_them"}
@@ -205,9 +194,7 @@ def _checked(rehearsal: StoredRehearsal, turn: OwnTurn) -> Package:
 def _heard_offer(rehearsal: StoredRehearsal, text: str) -> Package | None:
     """What a text clearly offers, if anything."""
     earlier: list[tuple[Speaker, Package]] = [
-        (turn.by, turn.package)
-        for turn in rehearsal.turns
-        if turn.action == "offer" and turn.package is not None
+        (turn.by, turn.package) for turn in rehearsal.turns if turn.action == "offer" and turn.package is not None
     ]
     return read_offer(rehearsal.terms, text, earlier=earlier) or None
 

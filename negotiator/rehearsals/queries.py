@@ -2,27 +2,12 @@
 
 from typing import Final
 
-from sqlalchemy import (
-    BigInteger,
-    Integer,
-    LargeBinary,
-    String,
-    bindparam,
-    delete,
-    func,
-    select,
-    update,
-)
+from sqlalchemy import BigInteger, Integer, LargeBinary, String, bindparam, delete, func, select, update
 from sqlmodel import col
 
 from negotiator import values
 from negotiator.errors import Conflict, NotFound
-from negotiator.rehearsals.stored import (
-    StoredRehearsal,
-    all_columns_of,
-    columns_of,
-    stored_rehearsal,
-)
+from negotiator.rehearsals.stored import StoredRehearsal, all_columns_of, columns_of, stored_rehearsal
 from negotiator.rehearsals.tables import Rehearsal
 from negotiator.store.statement import Query, Statement, Transaction, insertion, table
 
@@ -37,17 +22,11 @@ _columns = [
         *("revision", "created_at", "updated_at"),
     )
 ]
-_of_negotiation = (
-    col(Rehearsal.negotiation) == bindparam("negotiation"),
-    col(Rehearsal.owner) == bindparam("owner"),
-)
+_of_negotiation = (col(Rehearsal.negotiation) == bindparam("negotiation"), col(Rehearsal.owner) == bindparam("owner"))
 _mine = (*_of_negotiation, col(Rehearsal.id) == bindparam("rehearsal"))
 _ADD = Statement(insertion(Rehearsal))
 _FIND = Query(select(*_columns).where(*_mine), stored_rehearsal)
-_COUNT = Query(
-    select(func.count()).select_from(table(Rehearsal)).where(*_of_negotiation),
-    lambda row: int(row[0]),
-)
+_COUNT = Query(select(func.count()).select_from(table(Rehearsal)).where(*_of_negotiation), lambda row: int(row[0]))
 _PAGE = Query(
     select(*_columns)
     .where(*_of_negotiation, col(Rehearsal.id) < bindparam("before"))
@@ -84,8 +63,7 @@ def add(tx: Transaction, owner: str, rehearsal: StoredRehearsal) -> None:
     held = tx.one(_COUNT, negotiation=rehearsal.negotiation, owner=owner) or 0
     if held >= MAX_REHEARSALS:
         raise Conflict(
-            f"This negotiation has {MAX_REHEARSALS} rehearsals; delete one first.",
-            error="too_many_rehearsals",
+            f"This negotiation has {MAX_REHEARSALS} rehearsals; delete one first.", error="too_many_rehearsals"
         )
     tx.run(_ADD, owner=owner, **all_columns_of(rehearsal))
 
@@ -98,9 +76,7 @@ def find(tx: Transaction, owner: str, negotiation: str, rehearsal: str) -> Store
     return found
 
 
-def page(
-    tx: Transaction, owner: str, negotiation: str, *, before: str | None, limit: int
-) -> list[StoredRehearsal]:
+def page(tx: Transaction, owner: str, negotiation: str, *, before: str | None, limit: int) -> list[StoredRehearsal]:
     """Rehearsals of a negotiation with ids below `before`, newest first."""
     before = _LAST if before is None else before
     return tx.all(_PAGE, negotiation=negotiation, owner=owner, before=before, limit=limit)
@@ -121,10 +97,7 @@ def save(tx: Transaction, owner: str, rehearsal: StoredRehearsal) -> None:
         **{f"new_{name}": value for name, value in columns_of(rehearsal).items()},
     )
     if not saved:
-        raise Conflict(
-            "Another turn was played meanwhile; read the rehearsal and decide again.",
-            error="turn_taken",
-        )
+        raise Conflict("Another turn was played meanwhile; read the rehearsal and decide again.", error="turn_taken")
 
 
 def remove(tx: Transaction, owner: str, negotiation: str, rehearsal: str) -> None:

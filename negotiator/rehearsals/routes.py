@@ -182,9 +182,7 @@ class Rehearsals:
         asked = call.input
         if asked.rehearsal_id is None:
             if asked.action is not None:
-                raise ValidationFailed(
-                    [FieldError("/rehearsal_id", "A turn names the rehearsal that it belongs to.")]
-                )
+                raise ValidationFailed([FieldError("/rehearsal_id", "A turn names the rehearsal that it belongs to.")])
             return await self._begin(call, asked)
         if asked.action is None:
             raise ValidationFailed([FieldError("/action", "A turn needs an action.")])
@@ -212,9 +210,7 @@ class Rehearsals:
     async def get(self, call: Call[RehearsalId]) -> Any:
         """One rehearsal."""
         asked, owner = call.input, call.caller.principal
-        found = await self.store.read(
-            lambda tx: queries.find(tx, owner, asked.id, asked.rehearsal_id)
-        )
+        found = await self.store.read(lambda tx: queries.find(tx, owner, asked.id, asked.rehearsal_id))
         return rehearsal_view(found)
 
     async def debrief(self, call: Call[RehearsalId]) -> Any:
@@ -304,9 +300,7 @@ class Rehearsals:
 
         found, attempts = await self.store.read(read)
         if found.state == "running":
-            raise Conflict(
-                "The debrief follows the end: agree, leave, or play on.", error="rehearsal_running"
-            )
+            raise Conflict("The debrief follows the end: agree, leave, or play on.", error="rehearsal_running")
         return await thread_pools.ADVICE.run(debrief_answer, found, attempts)
 
 

@@ -28,9 +28,7 @@ _TEXT = "What the user says."
 class StartRehearsal(NegotiationId):
     """Whom to meet. The counterpart is drawn from `their_estimate` and the ranges, never from the user's limits."""
 
-    model_config = ConfigDict(
-        json_schema_extra=example_schema({"kind": "stubborn", "hardness": "normal", "seed": 7})
-    )
+    model_config = ConfigDict(json_schema_extra=example_schema({"kind": "stubborn", "hardness": "normal", "seed": 7}))
 
     kind: PersonKind = Field("fair", description=_KIND)
     hardness: Hardness = Field("normal", description=_HARDNESS)
@@ -48,11 +46,7 @@ class PlayTurn(RehearsalId):
 
     model_config = ConfigDict(
         json_schema_extra=example_schema(
-            {
-                "action": "offer",
-                "package": {"price": "12500"},
-                "text": "Because two others ask less.",
-            }
+            {"action": "offer", "package": {"price": "12500"}, "text": "Because two others ask less."}
         )
     )
 

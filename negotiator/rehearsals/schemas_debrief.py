@@ -65,14 +65,7 @@ class OpeningView(SaidPackage):
 
 OfferChangeView = TypedDict(
     "OfferChangeView",
-    {
-        "turn": int,
-        "by": Side,
-        "from": SaidPackage,
-        "to": SaidPackage,
-        "money": str | None,
-        "words": str,
-    },
+    {"turn": int, "by": Side, "from": SaidPackage, "to": SaidPackage, "money": str | None, "words": str},
 )
 """An offer that is worse for its own side than the one before; `money` is what it costs or brings the user."""
 
@@ -187,20 +180,13 @@ def debrief_view(
         "try_next": words.try_next(),
         "lesson": words.lesson(),
         "ledger": [_point(words, point) for point in debrief.points],
-        "levels": {
-            "target": debrief.target,
-            "walk_away": debrief.reservation,
-            "best_deal": debrief.best_utility,
-        },
+        "levels": {"target": debrief.target, "walk_away": debrief.reservation, "best_deal": debrief.best_utility},
         "attempts": list(attempts),
     }
 
 
 def _package(words: DebriefWords, package: Package) -> SaidPackage:
-    return {
-        "package": package_view(words.debrief.terms, package),
-        "words": words.package(package),
-    }
+    return {"package": package_view(words.debrief.terms, package), "words": words.package(package)}
 
 
 def _money(said: SaidAmount) -> SaidMoney:
@@ -292,7 +278,5 @@ def _point(words: DebriefWords, point: OfferPoint) -> DebriefPoint:
         "floor_price": amount(point.floor_price),
         "final": point.final,
         "withdraws": point.withdraws,
-        "lost": None
-        if loss is None or point.by == "them"
-        else words.amount(loss.utility, loss.money).money,
+        "lost": None if loss is None or point.by == "them" else words.amount(loss.utility, loss.money).money,
     }

@@ -64,24 +64,17 @@ def decode_person(stored: bytes, terms: Terms) -> Person:
     return Person(interests=Interests(stakes), opening=_package(terms, row.pop("opening")), **row)
 
 
-def encode_progress(
-    terms: Terms, memory: PersonMemory, turns: Sequence[RehearsalTurn], worded_by: str
-) -> bytes:
+def encode_progress(terms: Terms, memory: PersonMemory, turns: Sequence[RehearsalTurn], worded_by: str) -> bytes:
     """What the counterpart remembers, and the turns."""
     kept = {field.name: getattr(memory, field.name) for field in fields(memory)}
     kept["offers"] = [dict(offer) for offer in memory.offers]
     for name in ("theirs", "before"):
         kept[name] = None if kept[name] is None else dict(kept[name])
-    rows = [
-        {**asdict(turn), "package": turn.package and package_view(terms, turn.package)}
-        for turn in turns
-    ]
+    rows = [{**asdict(turn), "package": turn.package and package_view(terms, turn.package)} for turn in turns]
     return _json({"memory": kept, "turns": rows, "worded_by": worded_by})
 
 
-def decode_progress(
-    stored: bytes, terms: Terms
-) -> tuple[PersonMemory, tuple[RehearsalTurn, ...], str]:
+def decode_progress(stored: bytes, terms: Terms) -> tuple[PersonMemory, tuple[RehearsalTurn, ...], str]:
     """The memory, the turns and whose words the last sentence is in."""
     row: dict[str, Any] = orjson.loads(stored)
     memory: dict[str, Any] = row["memory"]
@@ -154,9 +147,7 @@ def _stake(issue: Issue, row: Mapping[str, Any]) -> Stake:
         canonical_value(issue.type, row["floor"]),
         canonical_value(issue.type, row["ask"]),
         row["weight"],
-        None
-        if worths is None
-        else {canonical_value(issue.type, value): worth for value, worth in worths},
+        None if worths is None else {canonical_value(issue.type, value): worth for value, worth in worths},
     )
 
 

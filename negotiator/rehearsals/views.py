@@ -57,12 +57,7 @@ def result_of(rehearsal: StoredRehearsal) -> dict[str, Any]:
     """The head of the debrief, which lists show."""
     found = debrief_answer(rehearsal, [])
     left = found["left_on_table"]
-    return {
-        "score": found["score"],
-        "deal": found["deal"],
-        "left_on_table": left["words"],
-        "money": left["money"],
-    }
+    return {"score": found["score"], "deal": found["deal"], "left_on_table": left["words"], "money": left["money"]}
 
 
 def debrief_answer(rehearsal: StoredRehearsal, attempts: Sequence[StoredRehearsal]) -> DebriefView:
@@ -75,9 +70,7 @@ def debrief_answer(rehearsal: StoredRehearsal, attempts: Sequence[StoredRehearsa
         kind=person.kind,
         hardness=person.hardness,
         seed=rehearsal.seed,
-        attempts=[
-            _attempt(one) for one in attempts if one.id != rehearsal.id and one.state != "running"
-        ],
+        attempts=[_attempt(one) for one in attempts if one.id != rehearsal.id and one.state != "running"],
     )
 
 

@@ -73,8 +73,7 @@ _BUMP = Query(
     lambda row: int(row[0]),
 )
 _PEEK = Query(
-    select(StoredRateBudget.arrival).where(col(StoredRateBudget.key) == bindparam("key")),
-    lambda row: int(row[0]),
+    select(StoredRateBudget.arrival).where(col(StoredRateBudget.key) == bindparam("key")), lambda row: int(row[0])
 )
 
 

@@ -17,13 +17,9 @@ class Fingerprint(TableModel, table=True):
     value: str
 
 
-_LIST = Query(
-    select(col(Fingerprint.name), col(Fingerprint.value)), lambda row: (str(row[0]), str(row[1]))
-)
+_LIST = Query(select(col(Fingerprint.name), col(Fingerprint.value)), lambda row: (str(row[0]), str(row[1])))
 _new = insertion(Fingerprint)
-_SAVE = Statement(
-    _new.on_conflict_do_update(index_elements=["name"], set_={"value": _new.excluded.value})
-)
+_SAVE = Statement(_new.on_conflict_do_update(index_elements=["name"], set_={"value": _new.excluded.value}))
 
 
 _DELETE = Statement(delete(Fingerprint).where(col(Fingerprint.name) == bindparam("name")))

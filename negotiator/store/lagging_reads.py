@@ -40,8 +40,7 @@ def _position(row: Sequence[Any]) -> LogPosition:
 
 
 _WRITTEN: Final = Query(
-    sql_text(f"select cast(pg_wal_lsn_diff(pg_current_wal_flush_lsn(), '0/0') as bigint), {_SAME}"),
-    _position,
+    sql_text(f"select cast(pg_wal_lsn_diff(pg_current_wal_flush_lsn(), '0/0') as bigint), {_SAME}"), _position
 )
 _APPLIED: Final = Query(
     sql_text(

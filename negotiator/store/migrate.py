@@ -36,9 +36,7 @@ class SchemaFloor(TableModel, table=True):
 
 
 _SCHEMA: Final = Query(
-    select(_revisions.c.version_num, col(SchemaFloor.oldest)).select_from(
-        _revisions.join(SchemaFloor, true())
-    ),
+    select(_revisions.c.version_num, col(SchemaFloor.oldest)).select_from(_revisions.join(SchemaFloor, true())),
     lambda row: (str(row[0]), str(row[1])),
 )
 
@@ -51,9 +49,7 @@ async def migrate(url: str) -> None:
     if url.startswith("sqlite"):
         _migrate_file(Path(make_url(url).database or ""))
         return
-    from negotiator.store.postgres_connections import (
-        server_engine,  # imported here: a file needs none
-    )
+    from negotiator.store.postgres_connections import server_engine  # imported here: a file needs none
 
     engine = server_engine(url)
     async with engine.begin() as connection:

@@ -41,9 +41,7 @@ class RowLifetime(TypedDict, total=False):
     """Why rows stay although their owner goes, their moment passes, or nobody owns them."""
 
 
-def table_options(
-    *, sqlite_with_rowid: bool = True, **lifetime: Unpack[RowLifetime]
-) -> dict[str, Any]:
+def table_options(*, sqlite_with_rowid: bool = True, **lifetime: Unpack[RowLifetime]) -> dict[str, Any]:
     """The options at the end of `__table_args__`: the lifetime of the rows, and whether SQLite adds a rowid."""
     options: dict[str, Any] = {"info": lifetime}
     return options if sqlite_with_rowid else {**options, "sqlite_with_rowid": False}

@@ -44,11 +44,7 @@ def undeclared_tables(metadata: MetaData) -> dict[str, str]:
     A table declares an owner, a parent or an expiry, or says why its rows are kept. A column whose name says that it
     holds an owner or an end has to be the declared one.
     """
-    return {
-        table.name: fault
-        for table in metadata.sorted_tables
-        if (fault := _declaration_fault(table)) is not None
-    }
+    return {table.name: fault for table in metadata.sorted_tables if (fault := _declaration_fault(table)) is not None}
 
 
 def _declaration_fault(table: Table) -> str | None:
@@ -96,9 +92,7 @@ class OwnershipWalk:
         for table in metadata.sorted_tables:
             for column, kind in lifetime_of(table).get("erased_by", {}).items():
                 self._mentions[kind] += self._cascade(table, table.c[column] == _PRINCIPAL)
-        self._rows = {
-            parent: list(self._row_statements(metadata.tables[parent])) for parent in self._parts
-        }
+        self._rows = {parent: list(self._row_statements(metadata.tables[parent])) for parent in self._parts}
         self.expiries = tuple(
             self._expiry(table, column, kept)
             for table in metadata.sorted_tables
@@ -121,9 +115,7 @@ class OwnershipWalk:
                 for statement in statements:
                     tx.run(statement, principal=principal)
 
-    def erase_mentions(
-        self, tx: Transaction, kind: Literal["principal", "email"], value: str
-    ) -> None:
+    def erase_mentions(self, tx: Transaction, kind: Literal["principal", "email"], value: str) -> None:
         """Delete every row that holds this id or e-mail address in a column that is declared `erased_by`."""
         for statement in self._mentions[kind]:
             tx.run(statement, principal=value)

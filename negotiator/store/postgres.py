@@ -15,28 +15,10 @@ import asyncpg  # pyright: ignore[reportMissingTypeStubs]
 from sqlalchemy import Insert, Select, text
 
 from negotiator.errors import Unavailable
-from negotiator.store.postgres_connections import (
-    DRIVER_FAULTS,
-    OpenConnection,
-    PostgresConnections,
-)
+from negotiator.store.postgres_connections import DRIVER_FAULTS, OpenConnection, PostgresConnections
 from negotiator.store.shared_reads import SharedReads
-from negotiator.store.statement import (
-    Query,
-    Row,
-    Statement,
-    Transaction,
-    current_write_condition,
-    with_write_condition,
-)
-from negotiator.store.waiting import (
-    Batch,
-    Priority,
-    StoreLoad,
-    UnitOutcome,
-    UnitQueue,
-    request_priority,
-)
+from negotiator.store.statement import Query, Row, Statement, Transaction, current_write_condition, with_write_condition
+from negotiator.store.waiting import Batch, Priority, StoreLoad, UnitOutcome, UnitQueue, request_priority
 
 T = TypeVar("T")
 
@@ -51,8 +33,7 @@ _BEGIN_SCAN: Final = "begin isolation level repeatable read read only"
 _BEGIN_UNSERIALIZED: Final = "begin isolation level read committed"
 
 _CLOCK: Final = Query(
-    text("select cast(extract(epoch from clock_timestamp()) * 1000 as bigint)"),
-    lambda row: int(row[0]),
+    text("select cast(extract(epoch from clock_timestamp()) * 1000 as bigint)"), lambda row: int(row[0])
 )
 _BATCH: Final = 64
 _BATCHES_AT_ONCE: Final = 2
@@ -85,10 +66,7 @@ class PostgresTransaction:
     those of other units for the same table.
     """
 
-    __slots__ = (
-        *("_changed", "_deferred", "_defers", "_driver", "_kept", "_told", "_wait"),
-        "announced",
-    )
+    __slots__ = (*("_changed", "_deferred", "_defers", "_driver", "_kept", "_told", "_wait"), "announced")
 
     def __init__(self, connection: OpenConnection, *, defers: bool = False) -> None:
         self._driver = connection.driver
@@ -156,9 +134,7 @@ class PostgresTransaction:
 
     def _send_named(self, statement: Statement, sql: str) -> None:
         """Send the deferred rows if the statement may see them."""
-        if self._deferred and (
-            _has_foreign_keys(statement) or any(table in sql for table, *_ in self._deferred)
-        ):
+        if self._deferred and (_has_foreign_keys(statement) or any(table in sql for table, *_ in self._deferred)):
             self.send_deferred()
 
 
@@ -187,9 +163,7 @@ class PostgresStore:
     ) -> None:
         self._committed = committed
         self._connections = PostgresConnections(url, connections, refused)
-        self._writes = UnitQueue(
-            self._write_batch, refused, size=_BATCH, at_once=min(_BATCHES_AT_ONCE, connections)
-        )
+        self._writes = UnitQueue(self._write_batch, refused, size=_BATCH, at_once=min(_BATCHES_AT_ONCE, connections))
         self._reads = UnitQueue(
             self._read_batch,
             refused,
@@ -317,9 +291,7 @@ class PostgresStore:
                 async with self._connections.one() as connection:
                     try:
                         await connection.driver.execute(_BEGIN_ALONE if attempt else _BEGIN)
-                        outcomes, announced = await connection.units.run(
-                            _run_batch, connection, batch
-                        )
+                        outcomes, announced = await connection.units.run(_run_batch, connection, batch)
                         await connection.driver.execute("commit")
                     except Exception as failure:
                         await _roll_back(connection, failure)

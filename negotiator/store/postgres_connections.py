@@ -21,10 +21,7 @@ from negotiator.store.unit_greenlet import UnitGreenlet
 from negotiator.store.waiting import ConnectionQueue
 
 _connect: Any = getattr(asyncpg, "connect")  # noqa: B009  without types
-DRIVER_FAULTS: Final = (
-    *(OSError, asyncpg.PostgresError, asyncpg.InterfaceError),
-    asyncpg.InternalClientError,
-)
+DRIVER_FAULTS: Final = (*(OSError, asyncpg.PostgresError, asyncpg.InterfaceError), asyncpg.InternalClientError)
 """What the driver raises; the last one when the server ends a connection just before it is used."""
 _UNUSABLE: Final = TimeoutError, asyncpg.InternalClientError
 _POOLER: Final = "pooler"

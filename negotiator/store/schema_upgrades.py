@@ -37,9 +37,7 @@ async def read_revisions(url: str) -> tuple[str | None, str | None]:
                 return _revisions(connection)
         finally:
             engine.dispose()
-    from negotiator.store.postgres_connections import (
-        server_engine,  # imported here: a file needs none
-    )
+    from negotiator.store.postgres_connections import server_engine  # imported here: a file needs none
 
     remote = server_engine(url)
     try:
@@ -51,20 +49,14 @@ async def read_revisions(url: str) -> tuple[str | None, str | None]:
 
 def _revisions(connection: Connection) -> tuple[str | None, str | None]:
     scripts = ScriptDirectory.from_config(alembic_config(connection))
-    return (
-        MigrationContext.configure(connection).get_current_revision(),
-        scripts.get_current_head(),
-    )
+    return (MigrationContext.configure(connection).get_current_revision(), scripts.get_current_head())
 
 
 def upgrade(connection: Connection) -> None:
     """Apply every missing revision over an open connection; see `migrate`."""
     config = alembic_config(connection)
     scripts = ScriptDirectory.from_config(config)
-    found, newest = (
-        MigrationContext.configure(connection).get_current_revision(),
-        scripts.get_current_head(),
-    )
+    found, newest = (MigrationContext.configure(connection).get_current_revision(), scripts.get_current_head())
     try:
         scripts.get_revision(found or "base")
     except CommandError:

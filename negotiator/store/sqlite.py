@@ -19,14 +19,7 @@ from sqlalchemy.engine import make_url
 from negotiator import values
 from negotiator.errors import Unavailable
 from negotiator.fault_log import FaultLog
-from negotiator.store.statement import (
-    Query,
-    Row,
-    Statement,
-    Transaction,
-    current_write_condition,
-    with_write_condition,
-)
+from negotiator.store.statement import Query, Row, Statement, Transaction, current_write_condition, with_write_condition
 from negotiator.store.waiting import Batch, Priority, StoreLoad, UnitOutcome, UnitQueue
 
 T = TypeVar("T")
@@ -88,9 +81,7 @@ class _Thread(aiosqlite.Connection):
 
 
 def _connect(path: str) -> sqlite3.Connection:
-    connection = sqlite3.connect(
-        path, isolation_level=None, check_same_thread=False, cached_statements=512
-    )
+    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, cached_statements=512)
     for pragma in _PRAGMAS:
         connection.execute(f"pragma {pragma}")
     return connection

@@ -187,9 +187,7 @@ def current_write_condition() -> WriteCondition | None:
     return required.check if required is not None and required.active else None
 
 
-def with_write_condition(
-    unit: Callable[[Transaction], T], check: WriteCondition
-) -> Callable[[Transaction], T]:
+def with_write_condition(unit: Callable[[Transaction], T], check: WriteCondition) -> Callable[[Transaction], T]:
     """A unit that first runs the check in the same transaction."""
 
     def run(tx: Transaction) -> T:

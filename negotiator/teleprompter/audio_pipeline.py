@@ -16,12 +16,7 @@ from negotiator.teleprompter.audio_reader import AudioReader
 from negotiator.teleprompter.cues.catalogue import Speaker
 from negotiator.teleprompter.session_queries import LiveSession
 from negotiator.teleprompter.session_transitions import Transition
-from negotiator.teleprompter.speech.recognizer import (
-    Recognizer,
-    RecognizerBusy,
-    SpeechRecognition,
-    StreamConfig,
-)
+from negotiator.teleprompter.speech.recognizer import Recognizer, RecognizerBusy, SpeechRecognition, StreamConfig
 from negotiator.teleprompter.utterances import UtteranceService
 from negotiator.teleprompter.websocket_messages import BYTES_PER_MS
 
@@ -98,9 +93,7 @@ class AudioChannel:
         return self.received // BYTES_PER_MS
 
 
-NewAudioReader = Callable[
-    [UtteranceService, str, Callable[[], Caller], Speaker, str, int], AudioReader
-]
+NewAudioReader = Callable[[UtteranceService, str, Callable[[], Caller], Speaker, str, int], AudioReader]
 
 
 @dataclass(slots=True)
@@ -209,11 +202,7 @@ class AudioChannels:
             if voice.ms - voice.complained_at >= _COMPLAINS_EVERY_MS:
                 voice.complained_at = voice.ms
                 detail = {"channel": voice.channel, "at_ms": voice.ms, "reason": str(busy)}
-                await self._change(
-                    partial(
-                        session_transitions.add_recognizer_notice, code="not_heard", detail=detail
-                    )
-                )
+                await self._change(partial(session_transitions.add_recognizer_notice, code="not_heard", detail=detail))
 
     def _attach(self, voice: AudioChannel, *, skipped: int = 0) -> None:
         """Start a task that reads the recognition's events; the clock already includes `skipped` bytes."""
@@ -240,9 +229,7 @@ class AudioChannels:
     async def _keep(self) -> None:
         """Store in the session how much audio was received."""
         self._kept_ms = max((voice.ms for voice in self._voices), default=0)
-        await self._change(
-            partial(session_transitions.record_audio_position, until_ms=self._kept_ms)
-        )
+        await self._change(partial(session_transitions.record_audio_position, until_ms=self._kept_ms))
 
     async def _change(self, change: Transition) -> None:
         try:

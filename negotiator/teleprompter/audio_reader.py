@@ -63,10 +63,7 @@ class AudioReader:
                 await self._notice("lag", behind_ms=event.behind_ms)
             case events.AudioGap():
                 await self._notice(
-                    "gap",
-                    from_ms=self.base_ms + event.from_ms,
-                    to_ms=self.base_ms + event.to_ms,
-                    reason=event.reason,
+                    "gap", from_ms=self.base_ms + event.from_ms, to_ms=self.base_ms + event.to_ms, reason=event.reason
                 )
             case events.RecognitionProblem():
                 await self._notice(event.code, description=event.description, fatal=event.fatal)
@@ -84,26 +81,15 @@ class AudioReader:
         await self._hear(event, final=True, confidence=event.confidence)
 
     async def _hear(
-        self,
-        event: events.PartialTranscript | events.FinalTranscript,
-        *,
-        final: bool,
-        confidence: float | None = None,
+        self, event: events.PartialTranscript | events.FinalTranscript, *, final: bool, confidence: float | None = None
     ) -> None:
         said = Utterance(
-            id=self.session,
-            text=event.text[-MAX_UTTERANCE_CHARACTERS:],
-            final=final,
-            **self._about(event),
+            id=self.session, text=event.text[-MAX_UTTERANCE_CHARACTERS:], final=final, **self._about(event)
         )
         await self.listening.hear(self.who(), said, confidence=confidence)
 
     async def _notice(self, code: str, **detail: Any) -> None:
-        told = partial(
-            session_transitions.add_recognizer_notice,
-            code=code,
-            detail={"channel": self.channel, **detail},
-        )
+        told = partial(session_transitions.add_recognizer_notice, code=code, detail={"channel": self.channel, **detail})
         await self.listening.change(self.who(), self.session, told)
 
     def _tell(self, message: bytes) -> None:

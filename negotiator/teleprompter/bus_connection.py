@@ -160,10 +160,7 @@ def make_redis_client(url: str) -> Any:
     from redis.backoff import NoBackoff
 
     return Redis.from_url(  # pyright: ignore[reportUnknownMemberType]
-        url,
-        retry=Retry(NoBackoff(), 0),
-        socket_connect_timeout=PATIENCE,
-        socket_timeout=None,
+        url, retry=Retry(NoBackoff(), 0), socket_connect_timeout=PATIENCE, socket_timeout=None
     )
 
 

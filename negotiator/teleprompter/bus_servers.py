@@ -7,12 +7,7 @@ from functools import partial
 from typing import Any, Final
 
 from negotiator.settings import Settings
-from negotiator.teleprompter.bus import (
-    Bus,
-    BusSubscription,
-    DatagramBus,
-    LocalBus,
-)
+from negotiator.teleprompter.bus import Bus, BusSubscription, DatagramBus, LocalBus
 from negotiator.teleprompter.bus_connection import PATIENCE, ServerConnection, make_redis_client
 from negotiator.teleprompter.redis_cluster_bus import RedisClusterBus
 
@@ -51,9 +46,7 @@ class PostgresBus(ServerBus):
         from sqlalchemy.pool import NullPool
 
         super().__init__(local)
-        self._engine = create_async_engine(
-            url, poolclass=NullPool, connect_args={"timeout": PATIENCE}
-        )
+        self._engine = create_async_engine(url, poolclass=NullPool, connect_args={"timeout": PATIENCE})
         self._driver: Any = None
 
     async def _run_connection(self) -> None:

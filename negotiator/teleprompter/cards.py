@@ -17,12 +17,7 @@ from negotiator.negotiations.session import NegotiationSession
 from negotiator.store.statement import Transaction
 from negotiator.teleprompter.cues.catalogue import CueKind
 from negotiator.teleprompter.cues.policy import Card, HeardUtterance
-from negotiator.teleprompter.figures import (
-    STANDING_KINDS,
-    ComparedFigure,
-    EarlierFigure,
-    LimitStanding,
-)
+from negotiator.teleprompter.figures import STANDING_KINDS, ComparedFigure, EarlierFigure, LimitStanding
 
 if TYPE_CHECKING:
     from negotiator.teleprompter.cues.classifier import Vectors
@@ -108,9 +103,7 @@ FIGURE_ADVICE: Final = (
 )
 
 
-def figure_cards(
-    read: Sequence[ComparedFigure], heard: HeardUtterance, earlier: Sequence[EarlierFigure]
-) -> list[Card]:
+def figure_cards(read: Sequence[ComparedFigure], heard: HeardUtterance, earlier: Sequence[EarlierFigure]) -> list[Card]:
     """The cards of an utterance's figures, worst first and one a topic; `earlier` are the figures before it.
 
     An offer has a card past a limit, at the target, or when somebody moved: the other side towards the user, or the
@@ -125,9 +118,7 @@ def figure_cards(
     return list(cards.values())
 
 
-def _advice(
-    one: ComparedFigure, earlier: Sequence[EarlierFigure], *, mine: bool
-) -> FigureAdvice | None:
+def _advice(one: ComparedFigure, earlier: Sequence[EarlierFigure], *, mine: bool) -> FigureAdvice | None:
     """What to say to a figure after those before it; None when it needs no word."""
     if not one.is_offer or one.value == one.previous:
         return None
@@ -258,12 +249,7 @@ _OF_KIND: Final = {
 
 
 async def recall_memories(
-    recall: MemorySearch,
-    owner: str,
-    vectors: "Vectors",
-    *,
-    session: NegotiationSession | None,
-    lesser: bool = False,
+    recall: MemorySearch, owner: str, vectors: "Vectors", *, session: NegotiationSession | None, lesser: bool = False
 ) -> tuple[RecalledMemory, ...]:
     """The owner's memories that bear on a sentence, given by its vectors; closest first, three at most.
 
@@ -273,16 +259,12 @@ async def recall_memories(
     more = LESSER_MODEL_MARGIN if lesser else 0.0
     names = _names(session)
     found: list[RecalledMemory] = []
-    for facts, cosine in await recall.near(
-        owner, list(vectors), least=MIN_CLOSENESS_COUNTERPARTY + more
-    ):
+    for facts, cosine in await recall.near(owner, list(vectors), least=MIN_CLOSENESS_COUNTERPARTY + more):
         about = str(facts["counterparty"] or "").casefold()
         if facts["trust"] < TRUST_BOUND_AGENT or (about and names and about not in names):
             continue
         if cosine >= MIN_CLOSENESS + more or about in names:
-            found.append(
-                RecalledMemory(facts["id"], facts["kind"], facts["text"], round(cosine, 3))
-            )
+            found.append(RecalledMemory(facts["id"], facts["kind"], facts["text"], round(cosine, 3)))
     return tuple(found[:MAX_CITED_MEMORIES])
 
 

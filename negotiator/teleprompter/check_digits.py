@@ -26,9 +26,7 @@ _IBAN_LENGTHS: Final = (
     "MD:24 ME:22 MK:19 MR:27 MT:31 MU:30 NL:18 NO:15 PK:24 PL:28 PS:29 PT:25 QA:29 RO:24 RS:22 SA:24 "
     "SC:31 SE:24 SI:19 SK:24 SM:27 ST:25 SV:28 TL:23 TN:24 TR:26 UA:29 VA:22 VG:24 XK:20"
 )
-_LENGTHS: Final = {
-    country: int(length) for country, length in (pair.split(":") for pair in _IBAN_LENGTHS.split())
-}
+_LENGTHS: Final = {country: int(length) for country, length in (pair.split(":") for pair in _IBAN_LENGTHS.split())}
 
 
 class Luhn:
@@ -39,12 +37,7 @@ class Luhn:
         doubled = (0, 2, 4, 6, 8, 1, 3, 5, 7, 9)
         figures = [int(one) for one in digits]
         self._sums = [
-            [
-                0,
-                *accumulate(
-                    doubled[one] if (at + odd) % 2 else one for at, one in enumerate(figures)
-                ),
-            ]
+            [0, *accumulate(doubled[one] if (at + odd) % 2 else one for at, one in enumerate(figures))]
             for odd in (0, 1)
         ]
 
@@ -123,7 +116,4 @@ def _french(digits: str) -> bool:
     return digits[0] in "12" and 97 - int(digits[:13]) % 97 == int(digits[13:])
 
 
-_NUMBERS: Final[dict[int, tuple[Callable[[str], bool], ...]]] = {
-    11: (_german, _polish, _belgian),
-    15: (_french,),
-}
+_NUMBERS: Final[dict[int, tuple[Callable[[str], bool], ...]]] = {11: (_german, _polish, _belgian), 15: (_french,)}

@@ -18,13 +18,7 @@ from negotiator.memory.embedding.trained_file import write_arrays
 from negotiator.telemetry import logger
 from negotiator.teleprompter.cues import classifier as method
 from negotiator.teleprompter.cues.catalogue import SPEAKERS, CueCatalogue, Speaker
-from negotiator.teleprompter.cues.classifier import (
-    CueClassifier,
-    Landmarks,
-    TrainingSums,
-    Vectors,
-    training_sums,
-)
+from negotiator.teleprompter.cues.classifier import CueClassifier, Landmarks, TrainingSums, Vectors, training_sums
 from negotiator.teleprompter.cues.matcher import CueMatch
 from negotiator.teleprompter.example_queries import LabelledVector
 
@@ -69,8 +63,7 @@ class UserClassifier:
             for cue, count in refused.items()
         }
         cooled = [
-            replace(match, confidence=round(match.confidence * shares.get(match.cue_id, 1.0), 3))
-            for match in matches
+            replace(match, confidence=round(match.confidence * shares.get(match.cue_id, 1.0), 3)) for match in matches
         ]
         kept = [match for match in cooled if match.confidence > 0]
         return tuple(sorted(kept, key=lambda one: (-one.confidence, one.cue_id)))
@@ -109,9 +102,7 @@ class ShippedClassifiers:
         )
 
 
-def train_shipped(
-    catalogue: CueCatalogue, vectors: Mapping[Speaker, Vectors]
-) -> ShippedClassifiers:
+def train_shipped(catalogue: CueCatalogue, vectors: Mapping[Speaker, Vectors]) -> ShippedClassifiers:
     """Learn from the catalogue's examples, whose vectors these are; takes seconds of one core."""
     lessons: dict[Speaker, TrainingSums] = {
         speaker: training_sums(
@@ -121,9 +112,7 @@ def train_shipped(
         )
         for speaker in SPEAKERS
     }
-    return ShippedClassifiers(
-        lessons, {speaker: UserClassifier(lessons[speaker].head()) for speaker in SPEAKERS}
-    )
+    return ShippedClassifiers(lessons, {speaker: UserClassifier(lessons[speaker].head()) for speaker in SPEAKERS})
 
 
 def shipped_file(folder: Path, catalogue: CueCatalogue, model: str) -> Path:
@@ -149,9 +138,7 @@ def read_shipped(file: Path) -> ShippedClassifiers | None:
         with file.open("rb") as source, np.load(source, allow_pickle=False) as kept:
             for speaker in SPEAKERS:
                 labels = tuple(str(one) for one in kept[f"{speaker}_labels"])
-                vectors, whitening, gram, moment, weights = (
-                    kept[f"{speaker}_{part}"] for part in _PARTS
-                )
+                vectors, whitening, gram, moment, weights = (kept[f"{speaker}_{part}"] for part in _PARTS)
                 marks = Landmarks(vectors, whitening)
                 lessons[speaker] = TrainingSums(labels, marks, gram, moment)
                 taught[speaker] = UserClassifier(CueClassifier(labels, marks, weights))

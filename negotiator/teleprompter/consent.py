@@ -55,11 +55,7 @@ def transcript_expires_at(keep: Retention, *, created_at: int, ended_at: int | N
     """
     if keep == "until_deleted" or ended_at is None:
         return None
-    after: dict[Retention, int] = {
-        "none": 0,
-        "session": AFTER_SESSION_MS,
-        "30_days": THIRTY_DAYS_MS,
-    }
+    after: dict[Retention, int] = {"none": 0, "session": AFTER_SESSION_MS, "30_days": THIRTY_DAYS_MS}
     return max(created_at, ended_at) + after[keep]
 
 

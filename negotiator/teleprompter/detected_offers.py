@@ -23,13 +23,7 @@ from negotiator.teleprompter.figures import ComparedFigure, EarlierFigure
 
 CALL_CHANNEL: Final = "call"
 _EXPECTED: Final = frozenset(
-    {
-        "not_active",
-        "approval_pending",
-        "ledger_full",
-        "below_walk_away",
-        "constraint_violated",
-    }
+    {"not_active", "approval_pending", "ledger_full", "below_walk_away", "constraint_violated"}
 )
 
 
@@ -98,9 +92,7 @@ def earlier_figures(rows: Sequence[ledger.OfferRow]) -> tuple[EarlierFigure, ...
     )
 
 
-def record_detected_offer(
-    tx: Transaction, owner: str, offer: RecordOffer, *, actor: Actor
-) -> dict[str, Any] | None:
+def record_detected_offer(tx: Transaction, owner: str, offer: RecordOffer, *, actor: Actor) -> dict[str, Any] | None:
     """Record what was heard under every rule of the ledger; the row's view, or None where the rules refuse it.
 
     Refused, and so not recorded: a talk that takes no offers now, a ledger that is full, a figure of mine below the

@@ -43,13 +43,9 @@ class EventLog:
     store: Store
     bus: Bus
     guard: Guard
-    _unkept: dict[str, dict[int, NumberedEvent]] = field(
-        default_factory=dict[str, dict[int, NumberedEvent]]
-    )
+    _unkept: dict[str, dict[int, NumberedEvent]] = field(default_factory=dict[str, dict[int, NumberedEvent]])
 
-    def told(
-        self, session: str, told: Sequence[PublishedEvent], *, silent: bool, over: bool
-    ) -> None:
+    def told(self, session: str, told: Sequence[PublishedEvent], *, silent: bool, over: bool) -> None:
         """Wake the followers; the words of a silent session stay in memory for a while."""
         if silent and not over:
             remembered = self._unkept.setdefault(session, {})
@@ -71,10 +67,7 @@ class EventLog:
     ) -> tuple[session_queries.LiveSession, list[NumberedEvent]]:
         """The session and up to `limit` of its events after this number; 404."""
         found, events = await self.store.read(
-            lambda tx: (
-                session_queries.find(tx, owner, session),
-                session_queries.events_after(tx, session, seq, limit),
-            )
+            lambda tx: (session_queries.find(tx, owner, session), session_queries.events_after(tx, session, seq, limit))
         )
         remembered = self.unkept(session)
         return found, [remembered.get(event.seq, event) for event in events]

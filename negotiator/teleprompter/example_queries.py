@@ -41,9 +41,7 @@ ExamplesVersion = tuple[int, str, str]
 _theirs = col(CueExample.owner) == bindparam("holder")
 _ADD = Statement(insertion(CueExample))
 _ALL = Query(
-    select(
-        col(CueExample.cue), col(CueExample.against), col(CueExample.weight), col(CueExample.vector)
-    )
+    select(col(CueExample.cue), col(CueExample.against), col(CueExample.weight), col(CueExample.vector))
     .where(_theirs, col(CueExample.model) == bindparam("model"))
     .order_by(col(CueExample.id)),
     lambda row: LabelledVector(ExampleLabel(row[0], row[1], float(row[2])), bytes(row[3])),
@@ -53,11 +51,7 @@ _VERSION = Query(
     lambda row: (int(row[0]), str(row[1] or ""), str(row[2] or "")),
 )
 _OLDEST_KEPT = Query(
-    select(col(CueExample.id))
-    .where(_theirs)
-    .order_by(col(CueExample.id).desc())
-    .offset(MAX_EXAMPLES - 1)
-    .limit(1),
+    select(col(CueExample.id)).where(_theirs).order_by(col(CueExample.id).desc()).offset(MAX_EXAMPLES - 1).limit(1),
     lambda row: str(row[0]),
 )
 _TRIM = Statement(delete(CueExample).where(_theirs, col(CueExample.id) < bindparam("oldest")))
@@ -69,14 +63,10 @@ def label_from_feedback(action: ExampleAction, cue: str) -> ExampleLabel:
     A card that was used makes it an example of the cue; a wrong one makes it ordinary talk, a dismissed one half so.
     """
     weight = ACTION_WEIGHTS[action]
-    return (
-        ExampleLabel(cue, weight=weight) if action == "used" else ExampleLabel(NEUTRAL, cue, weight)
-    )
+    return ExampleLabel(cue, weight=weight) if action == "used" else ExampleLabel(NEUTRAL, cue, weight)
 
 
-def add_example(
-    tx: Transaction, owner: str, lesson: ExampleLabel, *, vector: bytes, model: str
-) -> str:
+def add_example(tx: Transaction, owner: str, lesson: ExampleLabel, *, vector: bytes, model: str) -> str:
     """Keep an example, and no more than 200 of them; answers its id."""
     name = values.new_id("exa")
     tx.run(
@@ -100,9 +90,7 @@ def examples_version(tx: Transaction, owner: str) -> ExamplesVersion:
     return tx.one(_VERSION, holder=owner) or (0, "", "")
 
 
-def examples_of(
-    tx: Transaction, owner: str, model: str
-) -> tuple[ExamplesVersion, list[LabelledVector]]:
+def examples_of(tx: Transaction, owner: str, model: str) -> tuple[ExamplesVersion, list[LabelledVector]]:
     """An owner's examples by this model, oldest first, with the version they are of."""
     return examples_version(tx, owner), tx.all(_ALL, holder=owner, model=model)
 

@@ -33,17 +33,11 @@ class JudgedCard:
     sentence: str
 
 
-def find_card(
-    tx: Transaction, session: LiveSession, name: str, unkept: dict[int, NumberedEvent]
-) -> JudgedCard:
+def find_card(tx: Transaction, session: LiveSession, name: str, unkept: dict[int, NumberedEvent]) -> JudgedCard:
     """The card of this id; 404. `unkept` are events whose words are in this process's memory only."""
     number = name.removeprefix(_PREFIX)
     digits = number.isascii() and number.isdigit() and len(number) < 10
-    event = (
-        session_queries.event_at(tx, session.id, int(number))
-        if digits and name.startswith(_PREFIX)
-        else None
-    )
+    event = session_queries.event_at(tx, session.id, int(number)) if digits and name.startswith(_PREFIX) else None
     if event is None or event.type != "cue":
         raise NotFound("There is no such card in this session.")
     card = event.shown["cue"]
@@ -71,9 +65,7 @@ def record_feedback(
     telling.tell("cue.feedback", body, utterance=judged.utterance_id)
     if action != "used":
         session = _off(session, judged.id)
-    return TransitionResult(
-        session_transitions.save_events(tx, session, telling), telling.told
-    ), True
+    return TransitionResult(session_transitions.save_events(tx, session, telling), telling.told), True
 
 
 def _off(session: LiveSession, name: str) -> LiveSession:
@@ -109,7 +101,7 @@ class FeedbackRoutes:
                 refusals=(400, 404, 422, 503),
                 tool=ToolOffer("Judge a card", hint="Use it when the user took or refused a card."),
                 tag="teleprompter",
-            ),
+            )
         ]
 
     async def judge(self, call: Call[Feedback]) -> JudgedView:
@@ -132,9 +124,7 @@ class FeedbackRoutes:
         def change(tx: Transaction, session: session_queries.LiveSession) -> TransitionResult:
             outcome, is_news = record_feedback(tx, session, judged, asked.action)
             if is_news and vector is not None:
-                self.heads.teach(
-                    tx, owner, label_from_feedback(asked.action, judged.cue), vector=vector
-                )
+                self.heads.teach(tx, owner, label_from_feedback(asked.action, judged.cue), vector=vector)
             return outcome
 
         await self.listening.change(call.caller, asked.id, change)

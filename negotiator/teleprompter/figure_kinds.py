@@ -13,9 +13,7 @@ from typing import Any, Final, Literal, cast
 
 from negotiator.number_words import NUMBER_LANGUAGES, NumberLanguage
 
-FigureKind = Literal[
-    "offer", "limit", "reduction", "rival", "list_price", "question", "history", "other"
-]
+FigureKind = Literal["offer", "limit", "reduction", "rival", "list_price", "question", "history", "other"]
 """An offer or a limit of the speaker, an amount off a price, a quote of somebody else, the price on the tag, a figure
 asked about, one of the past, or one about another matter."""
 FigureOwner = Literal["speaker", "listener", "third"]
@@ -91,8 +89,7 @@ def words_of_languages() -> Mapping[str, frozenset[str]]:
     trees = {language: language_words(language).phrases for language in FIGURE_LANGUAGES}
     said = {language: frozenset(_words_in(tree)) for language, tree in trees.items()}
     rest = {
-        language: frozenset[str]().union(*(said[other] for other in said if other != language))
-        for language in said
+        language: frozenset[str]().union(*(said[other] for other in said if other != language)) for language in said
     }
     return {language: words - rest[language] for language, words in said.items()}
 
@@ -106,12 +103,7 @@ def _words_in(phrases: Mapping[str, Any]) -> Iterator[str]:
 
 
 def sense_of(
-    clause: Sequence[str],
-    sentence: Sequence[str],
-    *,
-    words: LanguageWords,
-    is_echo: bool,
-    is_sure: bool,
+    clause: Sequence[str], sentence: Sequence[str], *, words: LanguageWords, is_echo: bool, is_sure: bool
 ) -> FigureSense:
     """What the figure at `#` of a clause is; the rest of its sentence counts where the clause says nothing.
 

@@ -131,20 +131,14 @@ def compare_figure(figure: SpokenFigure, limits: Sequence[FigureLimit]) -> Compa
 
 
 def read_figures(
-    found: Sequence[SpokenFigure],
-    session: NegotiationSession,
-    speaker: Speaker,
-    named: Sequence[EarlierFigure] = (),
+    found: Sequence[SpokenFigure], session: NegotiationSession, speaker: Speaker, named: Sequence[EarlierFigure] = ()
 ) -> tuple[ComparedFigure, ...]:
     """The figures of an utterance that concern an issue of the session's terms; see `compare_figures`."""
     return compare_figures(found, session.terms, speaker, named)
 
 
 def compare_figures(
-    found: Sequence[SpokenFigure],
-    terms: Terms,
-    speaker: Speaker,
-    named: Sequence[EarlierFigure] = (),
+    found: Sequence[SpokenFigure], terms: Terms, speaker: Speaker, named: Sequence[EarlierFigure] = ()
 ) -> tuple[ComparedFigure, ...]:
     """The figures of an utterance that concern an issue of the negotiation, in order, each with its kind and owner.
 
@@ -162,18 +156,13 @@ def compare_figures(
             read.append(_owned(held, speaker, named))
     priced = {one.limit.topic for one in read if one.is_offer and one.kind != "reduction"}
     return tuple(
-        replace(one, is_offer=False)
-        if one.kind == "reduction" and one.limit.topic in priced
-        else one
-        for one in read
+        replace(one, is_offer=False) if one.kind == "reduction" and one.limit.topic in priced else one for one in read
     )
 
 
 def figures_as_earlier(read: Sequence[ComparedFigure]) -> tuple[EarlierFigure, ...]:
     """The figures of an utterance as those to come are read with them."""
-    return tuple(
-        EarlierFigure(one.limit.topic, one.value, one.whose, one.kind, one.by) for one in read
-    )
+    return tuple(EarlierFigure(one.limit.topic, one.value, one.whose, one.kind, one.by) for one in read)
 
 
 MAX_REMEMBERED: Final = 40
@@ -182,18 +171,13 @@ MAX_REMEMBERED: Final = 40
 
 def remember_figures(stored: Sequence[Any], read: Sequence[ComparedFigure]) -> list[Any]:
     """The figures of a talk as JSON, with those of one more utterance."""
-    new = [
-        [one.topic, str(one.value), one.whose, one.kind, one.by] for one in figures_as_earlier(read)
-    ]
+    new = [[one.topic, str(one.value), one.whose, one.kind, one.by] for one in figures_as_earlier(read)]
     return [*stored, *new][-MAX_REMEMBERED:]
 
 
 def remembered_figures(stored: Sequence[Any]) -> tuple[EarlierFigure, ...]:
     """The figures that `remember_figures` stored, oldest first."""
-    return tuple(
-        EarlierFigure(topic, Decimal(value), whose, kind, by)
-        for topic, value, whose, kind, by in stored
-    )
+    return tuple(EarlierFigure(topic, Decimal(value), whose, kind, by) for topic, value, whose, kind, by in stored)
 
 
 class FigureView(TypedDict):
@@ -237,9 +221,7 @@ def _value(figure: SpokenFigure, limit: FigureLimit) -> Decimal | None:
     return _nearest(readings, limit) if figure.sure else None
 
 
-def _plausible(
-    readings: Sequence[Decimal], figure: SpokenFigure, span: tuple[Decimal, Decimal]
-) -> Decimal | None:
+def _plausible(readings: Sequence[Decimal], figure: SpokenFigure, span: tuple[Decimal, Decimal]) -> Decimal | None:
     """The reading that the span of an issue makes plausible, "forty two" tried as 42,000 and 4,200 too."""
     inside = next((one for one in readings if span[0] <= one <= span[1]), None)
     if inside is not None:
@@ -275,9 +257,7 @@ def _nearest(readings: Sequence[Decimal], limit: FigureLimit) -> Decimal | None:
         for scale in SHORTHAND_FACTORS
         if reading > 0 and (scale == 1 or reading < _FULL_FIGURE)
     ]
-    near = [
-        one for one in meant if middle / MAX_DISTANCE_FACTOR <= one <= middle * MAX_DISTANCE_FACTOR
-    ]
+    near = [one for one in meant if middle / MAX_DISTANCE_FACTOR <= one <= middle * MAX_DISTANCE_FACTOR]
     return min(near, key=lambda one: max(one / middle, middle / one), default=None)
 
 
@@ -291,25 +271,17 @@ def _reduced(
         base = _last(named, limit.topic, _seller(limit)) or limit.list_price
         if base is None:
             continue
-        value = (
-            base - figure.high if figure.measure == "money" else base * (100 - figure.high) / 100
-        )
+        value = base - figure.high if figure.measure == "money" else base * (100 - figure.high) / 100
         if 0 < value < base and (limit.span is None or limit.span[0] * _SURE_REACH[0] <= value):
             return ComparedFigure(figure, limit, value, limit.standing(value), "reduction")
     return None
 
 
-def _owned(
-    held: ComparedFigure, speaker: Speaker, named: Sequence[EarlierFigure]
-) -> ComparedFigure:
+def _owned(held: ComparedFigure, speaker: Speaker, named: Sequence[EarlierFigure]) -> ComparedFigure:
     """The figure with its kind and owner. One that somebody else named before, or the list price, is no new offer."""
     figure, limit = held.figure, held.limit
     listener: Speaker = "them" if speaker == "me" else "me"
-    kind: FigureKind = (
-        "reduction"
-        if held.kind == "reduction" and figure.sense.kind == "offer"
-        else figure.sense.kind
-    )
+    kind: FigureKind = "reduction" if held.kind == "reduction" and figure.sense.kind == "offer" else figure.sense.kind
     owners: dict[str, Owner] = {"speaker": speaker, "listener": listener, "third": "third"}
     whose = owners[figure.sense.whose]
     is_offer = figure.sense.stands or (kind == "reduction" and whose == speaker)
@@ -370,11 +342,7 @@ def _widened(limit: FigureLimit, terms: Terms, named: Sequence[EarlierFigure]) -
     return replace(limit, span=(min(known), max(known))) if len(known) > 1 else limit
 
 
-_MEASURES: Final[dict[str, Measure]] = {
-    "percent": "percent",
-    "duration_days": "days",
-    "money": "money",
-}
+_MEASURES: Final[dict[str, Measure]] = {"percent": "percent", "duration_days": "days", "money": "money"}
 _BASES_OF_A_DISCOUNT: Final = frozenset({"list_price", "first_quote", "previous_price"})
 _NEVER_OVER: Final = frozenset({"<=", "<", "=="})
 _NEVER_UNDER: Final = frozenset({">=", ">", "=="})

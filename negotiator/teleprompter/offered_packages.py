@@ -10,14 +10,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Final
 
-from negotiator.negotiations.issues import (
-    Issue,
-    Package,
-    Scalar,
-    check_value,
-    coordinate,
-    value_at_coordinate,
-)
+from negotiator.negotiations.issues import Issue, Package, Scalar, check_value, coordinate, value_at_coordinate
 from negotiator.negotiations.terms import Terms
 from negotiator.numbers import MAX_SPOKEN_CHARACTERS, Token, number_runs, number_tokens
 from negotiator.search_terms import STOP_WORDS
@@ -28,11 +21,7 @@ from negotiator.teleprompter.spoken_figures import find_figures
 
 
 def read_offer(
-    terms: Terms,
-    text: str,
-    *,
-    earlier: Sequence[tuple[Speaker, Package]] = (),
-    speaker: Speaker = "me",
+    terms: Terms, text: str, *, earlier: Sequence[tuple[Speaker, Package]] = (), speaker: Speaker = "me"
 ) -> Package:
     """The values that the speaker clearly offers in a text, in the units of the issues; empty where none is clear.
 
@@ -56,8 +45,7 @@ def read_offer(
         own = [
             _as_meant(one, sentence, speaker)
             for one in own
-            if not _is_cut(one, text)
-            and not _is_reported(one, sentence[: one.figure.at - found.start()])
+            if not _is_cut(one, text) and not _is_reported(one, sentence[: one.figure.at - found.start()])
         ]
         own = [one for one in own if not _is_fact(one, sentence, found.start())]
         if values and (_is_list(sentence) or (_is_proposal(sentence) and "?" not in sentence)):
@@ -92,14 +80,12 @@ _HOW_THINGS_ARE: Final = re.compile(
 )
 """Words of a clause that says how things are or were, such as what is paid today."""
 _OPEN_QUESTION: Final = re.compile(
-    r"\b(?:what (?!about|if|do you say|would you say)|which|why|how (?:much|far|low|high|soon))\b[^?]*\?",
-    re.IGNORECASE,
+    r"\b(?:what (?!about|if|do you say|would you say)|which|why|how (?:much|far|low|high|soon))\b[^?]*\?", re.IGNORECASE
 )
 """A question that no figure in it answers: "what would you need to get to 50?"."""
 _MODAL: Final = re.compile(r"\b(?:could|would|can|will|let's)\b|'(?:d|ll)\b", re.IGNORECASE)
 _WONDERS: Final = re.compile(
-    r"\b(?:know|ask|understand|hear|see|tell|explain|wonder|think about|talk about|remember|check)\b",
-    re.IGNORECASE,
+    r"\b(?:know|ask|understand|hear|see|tell|explain|wonder|think about|talk about|remember|check)\b", re.IGNORECASE
 )
 _REFUSES: Final = re.compile(
     r"\b(?:too|a lot|steep|expensive|more than|impossible|out of|a stretch|unacceptable"
@@ -117,12 +103,9 @@ _GROUPED: Final = re.compile(r"\d{1,3},\d{3}(?!\d)")
 _GROUP: Final = 1000
 _NO: Final = re.compile(r"^\W*no\b[,.]?", re.IGNORECASE)
 _YOU_SAID: Final = re.compile(
-    r"\byou(?:'ve| have|'d| had)? (?:told|said|say|mentioned|asked|wanted|quoted|wrote|named|promised)\b",
-    re.IGNORECASE,
+    r"\byou(?:'ve| have|'d| had)? (?:told|said|say|mentioned|asked|wanted|quoted|wrote|named|promised)\b", re.IGNORECASE
 )
-_OWN: Final = re.compile(
-    r"\b(?:i|we|i'\w+|we'\w+|my|our|let's|how about|what about|to)\b", re.IGNORECASE
-)
+_OWN: Final = re.compile(r"\b(?:i|we|i'\w+|we'\w+|my|our|let's|how about|what about|to)\b", re.IGNORECASE)
 _OTHERS: Final = re.compile(
     r"\b(?:others?|they|he|she|people|everyone|everybody|someone|somebody|colleagues?|neighbours?|neighbors?|friends?"
     r"|team|compan(?:y|ies)|market|competitors?)\b",
@@ -136,19 +119,13 @@ def _as_meant(one: ComparedFigure, sentence: str, speaker: Speaker) -> ComparedF
     sense = one.figure.sense
     if one.is_offer and not sense.is_phrased and _ASKS.match(sentence):
         return replace(one, is_offer=False)
-    if (
-        one.is_offer
-        and _REFUSES.search(sentence)
-        and not (sense.is_phrased and one.kind == "offer")
-    ):
+    if one.is_offer and _REFUSES.search(sentence) and not (sense.is_phrased and one.kind == "offer"):
         return replace(one, is_offer=False)
     is_repeated = not one.is_offer and one.whose != speaker and one.kind in ("offer", "limit")
     if not is_repeated or sense.whose != "speaker" or not sense.stands:
         return one
     agrees = bool(_AGREES & set(_content_words(sentence)))
-    is_plain = (
-        "?" not in sentence and not _NEGATION.search(sentence) and not _REFUSES.search(sentence)
-    )
+    is_plain = "?" not in sentence and not _NEGATION.search(sentence) and not _REFUSES.search(sentence)
     is_taken = (sense.is_phrased or agrees) and is_plain
     return replace(one, whose=speaker, is_offer=True) if is_taken else one
 
@@ -184,9 +161,7 @@ def _is_list(sentence: str) -> bool:
     runs = number_runs(tokens)
     opening = [token.text for token in tokens[: runs[0].first]] if runs else ["?"]
     opens = all(word in _AGREES or not word.isalpha() or word in _OPENINGS for word in opening)
-    is_plain = (
-        "?" not in sentence and not _NEGATION.search(sentence) and not _REFUSES.search(sentence)
-    )
+    is_plain = "?" not in sentence and not _NEGATION.search(sentence) and not _REFUSES.search(sentence)
     return opens and is_plain and not _TELLS & set(words)
 
 
@@ -198,11 +173,7 @@ def _as_listed(one: ComparedFigure, speaker: Speaker) -> ComparedFigure:
 
 def _is_proposal(sentence: str) -> bool:
     """Whether a sentence without a figure of money proposes something."""
-    return bool(
-        _PROPOSES.search(sentence)
-        and not _NEGATION.search(sentence)
-        and not _WONDERS.search(sentence)
-    )
+    return bool(_PROPOSES.search(sentence) and not _NEGATION.search(sentence) and not _WONDERS.search(sentence))
 
 
 _UNITS: Final = ("day", "week", "month", "year")
@@ -255,16 +226,12 @@ class _Clause:
         """Where the words of a phrase stand in a row."""
         size = len(phrase)
         return [
-            at
-            for at in range(len(self.words) - size + 1)
-            if size and list(self.words[at : at + size]) == list(phrase)
+            at for at in range(len(self.words) - size + 1) if size and list(self.words[at : at + size]) == list(phrase)
         ]
 
     def distance(self, first: int, last: int, names: frozenset[str]) -> int | None:
         """The words between a span and the nearest of these names; None where none is near or a number is between."""
-        near = [
-            at for at, word in enumerate(self.words) if word in names and not first <= at <= last
-        ]
+        near = [at for at, word in enumerate(self.words) if word in names and not first <= at <= last]
         inside = any(word in names for word in self.words[first : last + 1])
         gaps = [range(at + 1, first) if at < first else range(last + 1, at) for at in near]
         free = [len(gap) for gap in gaps if not any(place in self.numbers for place in gap)]
@@ -277,12 +244,7 @@ _SINGULAR: Final = _set("plus this whereas always perhaps")
 
 def _singular(word: str) -> str:
     plain = word.removesuffix("'s").removesuffix("'").replace("tire", "tyre")
-    is_plural = (
-        plain not in _SINGULAR
-        and len(plain) > 3
-        and plain.endswith("s")
-        and not plain.endswith("ss")
-    )
+    is_plural = plain not in _SINGULAR and len(plain) > 3 and plain.endswith("s") and not plain.endswith("ss")
     return plain[:-1] if is_plural else plain
 
 
@@ -427,9 +389,7 @@ def _options(terms: Terms, clause: _Clause) -> dict[str, Scalar]:
 def _yes_or_no(issue: Issue, clause: _Clause) -> bool | None:
     """True for "with winter tyres", False for "without winter tyres", None where neither is said."""
     label = [word for word in _content_words(issue.label) if word not in _SAYS_LITTLE]
-    name = [
-        word for word in _content_words(issue.name.replace("_", " ")) if word not in _SAYS_LITTLE
-    ]
+    name = [word for word in _content_words(issue.name.replace("_", " ")) if word not in _SAYS_LITTLE]
     for phrase in (label, name):
         for place in clause.places_of(phrase):
             before = [word for word in clause.words[:place] if word not in _ARTICLES]

@@ -10,14 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from negotiator.numbers import (
-    DigitChunk,
-    DigitRun,
-    Token,
-    digit_runs,
-    find_tokens,
-    is_number_word,
-)
+from negotiator.numbers import DigitChunk, DigitRun, Token, digit_runs, find_tokens, is_number_word
 from negotiator.teleprompter.check_digits import (
     CARD_LENGTHS,
     Luhn,
@@ -66,9 +59,7 @@ _NAMED_PAIRS: Final = frozenset(
         ("driving", "licence"),
     }
 )
-_ACCOUNT_PAIRS: Final = frozenset(
-    {("account", "number"), ("bank", "account"), ("routing", "number"), ("sort", "code")}
-)
+_ACCOUNT_PAIRS: Final = frozenset({("account", "number"), ("bank", "account"), ("routing", "number"), ("sort", "code")})
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,9 +190,7 @@ def _grouped(chunks: Sequence[DigitChunk]) -> bool:
     """Whether digits are grouped as cards are: not by twos and threes, not in round numbers."""
     written = [chunk.text for chunk in chunks if not chunk.is_spoken]
     round_ones = [len(one) > 1 and int(one) % _LISTED == 0 for one in written]
-    return all(len(one) == 1 or len(one) >= 4 for one in written[:-1]) and (
-        not written or not all(round_ones)
-    )
+    return all(len(one) == 1 or len(one) >= 4 for one in written[:-1]) and (not written or not all(round_ones))
 
 
 def _kind(part: DigitRun, context: _Context) -> str:
@@ -249,16 +238,14 @@ def _is_single(chunk: DigitChunk) -> bool:
 
 
 # Each pattern is short, or begins where no run of its own characters goes on, so that its time is linear.
-_EMAIL: Final = re.compile(
-    r"(?<![\w.+%'-])[\w.+%'-]{1,256}@[\w-]{1,63}(?:\.[\w-]{1,63}){0,8}\.[^\W\d_]{2,24}(?!\w)"
-)
+_EMAIL: Final = re.compile(r"(?<![\w.+%'-])[\w.+%'-]{1,256}@[\w-]{1,63}(?:\.[\w-]{1,63}){0,8}\.[^\W\d_]{2,24}(?!\w)")
 _KEY: Final = re.compile(
     r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----"
     r"(?:[^-]{0,8000}-----END [A-Z ]{0,30}PRIVATE KEY-----)?"
     r"|(?<![\w-])eyJ[\w-]{10,}\.[\w-]{10,}(?:\.[\w-]*)?"
     r"|(?<![\w-])(?:(?:sk|pk|rk|hf|npm|glpat|xox[abprs]|gh[pousr]|github_pat|ya29)[-_.]|AKIA|ASIA|AIza)"
     r"(?=[A-Za-z_-]{0,200}\d)[\w-]{12,}"
-    r"|(?<![\w-])(?=[a-f]{0,200}\d)[0-9a-f]{32,}(?![\w-])",
+    r"|(?<![\w-])(?=[a-f]{0,200}\d)[0-9a-f]{32,}(?![\w-])"
 )
 _TOKEN: Final = re.compile(r"(?<![\w+/=-])[\w+/=-]{40,}(?![\w+/=-])", re.ASCII)
 _BEARER: Final = re.compile(r"(?<!\w)[Bb]earer\s{1,3}(?P<value>[\w.~+/=-]{8,})")
@@ -342,9 +329,7 @@ _NO_VALUES: Final = _words(
     "unknown up due about under of by part going kept held so very really quite no and or but if when "
     "as from public private secret part handled managed one"
 )
-_SPELLED: Final = _words(
-    "capital uppercase lowercase dash hyphen underscore dot hash star exclamation ampersand slash"
-)
+_SPELLED: Final = _words("capital uppercase lowercase dash hyphen underscore dot hash star exclamation ampersand slash")
 _PIN: Final = frozenset(["pin", "pincode", "cvv", "cvc", "puk", "passcode"])
 _CODES: Final = frozenset(["security", "verification", "access", "login", "pin", "time", "entry"])
 _LINKS: Final = frozenset(["is", "was", "code", "number", ":", "=", "the", "my"])

@@ -47,13 +47,7 @@ class RedisShard(ServerConnection):
     the sessions whose messages the server refused, and without one when it has lost a slot or is away.
     """
 
-    def __init__(
-        self,
-        url: str,
-        *,
-        local: LocalBus,
-        moved: Callable[[Sequence[str]], None],
-    ) -> None:
+    def __init__(self, url: str, *, local: LocalBus, moved: Callable[[Sequence[str]], None]) -> None:
         where = urlsplit(url).netloc.rpartition("@")[2]
         super().__init__(local, f"live events by {where} come up to two seconds late")
         self._client = make_redis_client(url)
@@ -156,9 +150,7 @@ class RedisShard(ServerConnection):
             if isinstance(fault, Exception) and not isinstance(fault, MovedError):
                 raise fault
         if refused := [
-            session
-            for session, answer in zip(sessions, answers, strict=True)
-            if isinstance(answer, MovedError)
+            session for session, answer in zip(sessions, answers, strict=True) if isinstance(answer, MovedError)
         ]:
             self._moved(refused)
 
@@ -185,9 +177,7 @@ class RedisClusterBus:
         self._unsent: set[str] = set()
         self._outdated = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
-        self._faults = FaultLog(
-            "no server says which of the Redis Cluster has which slot", patience=TOLD_AFTER
-        )
+        self._faults = FaultLog("no server says which of the Redis Cluster has which slot", patience=TOLD_AFTER)
 
     def tell(self, session: str, message: bytes = b"") -> None:
         self._local.tell(session, message)

@@ -18,9 +18,7 @@ from negotiator.values import LongText, Moment, Origin, ShortText, Truth
 SpokenLanguage = Literal["en", "de", "es", "fr", "it", "nl", "pt"]
 SessionState = Literal["ready", "live", "paused", "ended"]
 FeedbackAction = Literal["used", "dismissed", "wrong"]
-UtteranceText = Annotated[
-    str, StringConstraints(min_length=1, max_length=2000, strip_whitespace=True)
-]
+UtteranceText = Annotated[str, StringConstraints(min_length=1, max_length=2000, strip_whitespace=True)]
 UtteranceId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._:-]{1,64}$")]
 MAX_EVENTS = 20_000
 
@@ -28,14 +26,10 @@ MAX_EVENTS = 20_000
 class ConsentBody(Strict):
     """Why the people on the call may be listened to. The user who opens the session is responsible for it."""
 
-    basis: ConsentBasis = Field(
-        description="`own_side_only` hears nobody but `me`; `test` is for no real call."
-    )
+    basis: ConsentBasis = Field(description="`own_side_only` hears nobody but `me`; `test` is for no real call.")
     confirmed_by: LongText = Field(description="Who made sure of it, as a name or an id.")
     at: Moment | None = Field(None, description="When; now if absent.")
-    jurisdiction: ShortText | None = Field(
-        None, description="Whose law was looked at, as in US-CA."
-    )
+    jurisdiction: ShortText | None = Field(None, description="Whose law was looked at, as in US-CA.")
 
 
 class OpenSession(Strict):
@@ -43,11 +37,7 @@ class OpenSession(Strict):
 
     model_config = ConfigDict(
         json_schema_extra=example_schema(
-            {
-                "source": "text",
-                "role": "buyer",
-                "consent": {"basis": "all_parties", "confirmed_by": "Ada Lovelace"},
-            }
+            {"source": "text", "role": "buyer", "consent": {"basis": "all_parties", "confirmed_by": "Ada Lovelace"}}
         )
     )
 
@@ -59,21 +49,16 @@ class OpenSession(Strict):
     negotiation_id: ShortText | None = Field(
         None, description="The negotiation whose limits spoken figures are checked against."
     )
-    role: NegotiationRole | None = Field(
-        None, description="Your side; the negotiation's own if absent."
-    )
+    role: NegotiationRole | None = Field(None, description="Your side; the negotiation's own if absent.")
     consent: ConsentBody = Field(description="Why the call may be listened to; ask the user.")
     keep: Retention = Field(
         "session",
         description="How long what was said is kept: not at all, a day or 30 days past the end, or until deleted.",
     )
     practice: Truth = Field(
-        False,
-        description="A rehearsal: nobody else is on the call, and no figure becomes an offer.",
+        False, description="A rehearsal: nobody else is on the call, and no figure becomes an offer."
     )
-    cues: Truth = Field(
-        True, description="Whether cards are raised; without them the rest goes on."
-    )
+    cues: Truth = Field(True, description="Whether cards are raised; without them the rest goes on.")
 
 
 class SessionId(Strict):
@@ -99,13 +84,9 @@ class Utterance(SessionId):
         )
     )
 
-    utterance_id: UtteranceId = Field(
-        description="Your id for it; partial texts and the final one share it."
-    )
+    utterance_id: UtteranceId = Field(description="Your id for it; partial texts and the final one share it.")
     speaker: Speaker = Field("them", description="Who speaks.")
-    text: UtteranceText = Field(
-        description="What was heard so far; it replaces what was sent before."
-    )
+    text: UtteranceText = Field(description="What was heard so far; it replaces what was sent before.")
     final: Truth = Field(True, description="Whether it will not change any more.")
     start_ms: int | None = Field(None, ge=0, le=2**40, description="When it began, on your clock.")
     end_ms: int | None = Field(None, ge=0, le=2**40, description="When it ended, on your clock.")
@@ -115,9 +96,7 @@ class FollowSession(SessionId):
     """The numbered events after a number, as JSON or as an event stream."""
 
     after: int = Field(0, ge=0, le=values.NEWEST, description="The last number you have.")
-    wait: float = Field(
-        0, ge=0, le=25, description="Seconds to wait for the first event; ignored by a stream."
-    )
+    wait: float = Field(0, ge=0, le=25, description="Seconds to wait for the first event; ignored by a stream.")
     limit: int = Field(200, ge=1, le=1000, description="How many at most.")
 
 
@@ -263,15 +242,7 @@ class CallEventView(TypedDict):
 
     seq: int
     type: Literal[
-        "transcript.final",
-        "offer",
-        "cue",
-        "cue.update",
-        "cue.retract",
-        "cue.feedback",
-        "notice",
-        "error",
-        "ended",
+        "transcript.final", "offer", "cue", "cue.update", "cue.retract", "cue.feedback", "notice", "error", "ended"
     ]
     at: str
     utterance_id: NotRequired[str]

@@ -70,18 +70,11 @@ class NumberedEvent:
         return b'{"seq":%d,%b' % (self.seq, self.body[1:])
 
 
-_mine = (
-    col(TeleprompterSession.id) == bindparam("session"),
-    col(TeleprompterSession.owner) == bindparam("holder"),
-)
+_mine = (col(TeleprompterSession.id) == bindparam("session"), col(TeleprompterSession.owner) == bindparam("holder"))
 _columns = [table(TeleprompterSession).c[name] for name in LiveSession.__dataclass_fields__]
 _theirs = col(TeleprompterSession.owner) == bindparam("principal")
 _of_session = col(TeleprompterEvent.session) == bindparam("session")
-_event = (
-    col(TeleprompterEvent.seq),
-    col(TeleprompterEvent.type),
-    col(TeleprompterEvent.body),
-)
+_event = (col(TeleprompterEvent.seq), col(TeleprompterEvent.type), col(TeleprompterEvent.body))
 
 
 def _session(row: Any) -> LiveSession:
@@ -117,12 +110,7 @@ _OPEN = Query(
 _SAVE = Statement(
     update(TeleprompterSession)
     .where(*_mine)
-    .values(
-        {
-            name: bindparam(f"new_{name}", type_=table(TeleprompterSession).c[name].type)
-            for name in _CHANGING
-        }
-    )
+    .values({name: bindparam(f"new_{name}", type_=table(TeleprompterSession).c[name].type) for name in _CHANGING})
 )
 _DUE = Query(
     select(*_columns)
@@ -145,18 +133,10 @@ _ABOUT = Query(
     .order_by(col(TeleprompterEvent.seq)),
     _read_event,
 )
-_AT = Query(
-    select(*_event).where(_of_session, col(TeleprompterEvent.seq) == bindparam("seq")), _read_event
-)
+_AT = Query(select(*_event).where(_of_session, col(TeleprompterEvent.seq) == bindparam("seq")), _read_event)
 _SPOKEN = Query(
     select(*_event)
-    .where(
-        _of_session,
-        or_(
-            col(TeleprompterEvent.type) == "transcript.final",
-            col(TeleprompterEvent.type) == "notice",
-        ),
-    )
+    .where(_of_session, or_(col(TeleprompterEvent.type) == "transcript.final", col(TeleprompterEvent.type) == "notice"))
     .order_by(col(TeleprompterEvent.seq)),
     _read_event,
 )
@@ -180,22 +160,13 @@ def find(tx: Transaction, owner: str, session: str) -> LiveSession:
 def save(tx: Transaction, session: LiveSession) -> LiveSession:
     """Keep what may change of a session."""
     row = {f"new_{name}": getattr(session, name) for name in _CHANGING}
-    tx.run(
-        _SAVE,
-        session=session.id,
-        holder=session.owner,
-        **{**row, "new_screen": orjson.dumps(session.screen)},
-    )
+    tx.run(_SAVE, session=session.id, holder=session.owner, **{**row, "new_screen": orjson.dumps(session.screen)})
     return session
 
 
-def page(
-    tx: Transaction, owner: str, *, state: str | None, before: str | None, limit: int
-) -> list[LiveSession]:
+def page(tx: Transaction, owner: str, *, state: str | None, before: str | None, limit: int) -> list[LiveSession]:
     """Up to `limit` of the owner's sessions older than `before`, newest first."""
-    return tx.all(
-        _PAGE, principal=owner, state=state, before=before or NEWEST_SESSION_ID, limit=limit
-    )
+    return tx.all(_PAGE, principal=owner, state=state, before=before or NEWEST_SESSION_ID, limit=limit)
 
 
 def open_session_ids(tx: Transaction, owner: str) -> list[str]:
@@ -203,18 +174,9 @@ def open_session_ids(tx: Transaction, owner: str) -> list[str]:
     return tx.all(_OPEN, principal=owner)
 
 
-def add_event(
-    tx: Transaction, session: str, event: NumberedEvent, *, utterance: str | None = None
-) -> None:
+def add_event(tx: Transaction, session: str, event: NumberedEvent, *, utterance: str | None = None) -> None:
     """Keep an event under its number."""
-    tx.run(
-        _APPEND,
-        session=session,
-        seq=event.seq,
-        type=event.type,
-        utterance=utterance,
-        body=event.body,
-    )
+    tx.run(_APPEND, session=session, seq=event.seq, type=event.type, utterance=utterance, body=event.body)
 
 
 def events_after(tx: Transaction, session: str, seq: int, limit: int) -> list[NumberedEvent]:

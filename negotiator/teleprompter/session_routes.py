@@ -136,7 +136,7 @@ class UtteranceRoutes:
                 refusals=(404,),
                 tool=ToolOffer("Read a transcript", hint="Use it to sum up a call.", foreign=True),
                 tag="teleprompter",
-            ),
+            )
         ]
 
     async def hear(self, call: Call[Utterance]) -> Any:
@@ -154,9 +154,7 @@ class UtteranceRoutes:
             return Answer(event_stream(batches), media_type=EVENT_STREAM_TYPE)
         session, events = await log.after(owner, asked.id, asked.after, asked.limit)
         if not events and asked.wait and session.state != "ended":
-            session, events = await log.wait(
-                call.caller, asked.id, asked.after, limit=asked.limit, seconds=asked.wait
-            )
+            session, events = await log.wait(call.caller, asked.id, asked.after, limit=asked.limit, seconds=asked.wait)
         return {
             "items": [event.shown for event in events],
             "last_seq": session.seq,
@@ -168,19 +166,11 @@ class UtteranceRoutes:
         """The final utterances in order, with the gaps between them."""
         owner, asked = call.caller.principal, call.input
 
-        def unit(
-            tx: Transaction,
-        ) -> tuple[session_queries.LiveSession, list[session_queries.NumberedEvent]]:
-            return session_queries.find(tx, owner, asked.id), session_queries.transcript_events(
-                tx, asked.id
-            )
+        def unit(tx: Transaction) -> tuple[session_queries.LiveSession, list[session_queries.NumberedEvent]]:
+            return session_queries.find(tx, owner, asked.id), session_queries.transcript_events(tx, asked.id)
 
         session, spoken = await self.store.scan(unit)
-        return {
-            "id": session.id,
-            "keep": session.given["keep"],
-            "lines": [_line(event.shown) for event in spoken],
-        }
+        return {"id": session.id, "keep": session.given["keep"], "lines": [_line(event.shown) for event in spoken]}
 
 
 def _line(event: dict[str, Any]) -> Any:
@@ -286,12 +276,7 @@ class SessionRoutes:
                 session_transitions.pause_session,
                 "Stop listening for a while; the gap is marked",
             ),
-            (
-                "resume",
-                "/api/teleprompter/sessions/{id}/resume",
-                session_transitions.resume_session,
-                "Listen again",
-            ),
+            ("resume", "/api/teleprompter/sessions/{id}/resume", session_transitions.resume_session, "Listen again"),
             (
                 "end",
                 "/api/teleprompter/sessions/{id}/end",
@@ -373,23 +358,15 @@ class SessionRoutes:
         bound = ("teleprompter sessions", owner, asked.state)
         before = None if asked.cursor is None else self.cursors.open(asked.cursor, *bound)
         found = await self.store.read(
-            lambda tx: session_queries.page(
-                tx, owner, state=asked.state, before=before, limit=asked.limit + 1
-            )
+            lambda tx: session_queries.page(tx, owner, state=asked.state, before=before, limit=asked.limit + 1)
         )
         listed, cursor = self.cursors.page(found, asked.limit, lambda session: session.id, *bound)
-        return {
-            "items": [self.views.of(each) for each in listed],
-            "next_cursor": cursor,
-            "engine": self.views.engine,
-        }
+        return {"items": [self.views.of(each) for each in listed], "next_cursor": cursor, "engine": self.views.engine}
 
     async def get(self, call: Call[SessionId]) -> SessionView:
         """One of the caller's sessions."""
         owner, asked = call.caller.principal, call.input
-        return self.views.of(
-            await self.store.read(lambda tx: session_queries.find(tx, owner, asked.id))
-        )
+        return self.views.of(await self.store.read(lambda tx: session_queries.find(tx, owner, asked.id)))
 
     async def delete(self, call: Call[SessionId]) -> Answer:
         """Delete a session; its followers receive nothing more."""

@@ -42,9 +42,7 @@ class TracedMessageHandler(MessageHandler):
 class TracedUtteranceAnalyser(UtteranceAnalyser):
     """The analysis is a span of the message, the utterance or the request that it belongs to."""
 
-    async def listen(
-        self, owner: str, text: str, speaker: Speaker, **about: Any
-    ) -> UtteranceAnalysis:
+    async def listen(self, owner: str, text: str, speaker: Speaker, **about: Any) -> UtteranceAnalysis:
         with step("analysis") as span:
             found = await super().listen(owner, text, speaker, **about)
             if span is not None:
@@ -65,9 +63,7 @@ class TracedAudioReader(AudioReader):
     """Each utterance in the sound has a trace of its own, from its first sound to its cards."""
 
     source: TraceSource = field(kw_only=True)
-    _traced: dict[str, _UtteranceSpans | None] = field(
-        default_factory=dict[str, _UtteranceSpans | None]
-    )
+    _traced: dict[str, _UtteranceSpans | None] = field(default_factory=dict[str, _UtteranceSpans | None])
     """By utterance; None for one that is not recorded."""
 
     async def follow(self, recognition: SpeechRecognition) -> None:

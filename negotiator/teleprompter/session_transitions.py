@@ -18,17 +18,8 @@ from negotiator.teleprompter import consent, session_queries
 from negotiator.teleprompter.consent import SessionConsent
 from negotiator.teleprompter.cues import policy
 from negotiator.teleprompter.cues.catalogue import CueCatalogue, Speaker
-from negotiator.teleprompter.cues.matcher import (
-    SILENCE_SECONDS,
-    CueMatch,
-    monologue_matches,
-    silence_matches,
-)
-from negotiator.teleprompter.cues.policy import (
-    Card,
-    HeardUtterance,
-    PolicySettings,
-)
+from negotiator.teleprompter.cues.matcher import SILENCE_SECONDS, CueMatch, monologue_matches, silence_matches
+from negotiator.teleprompter.cues.policy import Card, HeardUtterance, PolicySettings
 from negotiator.teleprompter.cues.policy import CardChange as News
 from negotiator.teleprompter.figures import ComparedFigure, figure_view, remember_figures
 from negotiator.teleprompter.schemas import MAX_EVENTS, CueView
@@ -60,9 +51,7 @@ class EventBuilder:
         self.seq += 1
         whole = {"type": kind, "at": values.timestamp(self.at), **body}
         live = NumberedEvent(self.seq, kind, orjson.dumps(whole))
-        kept = (
-            NumberedEvent(self.seq, kind, orjson.dumps(_silenced(whole))) if self.silent else live
-        )
+        kept = NumberedEvent(self.seq, kind, orjson.dumps(_silenced(whole))) if self.silent else live
         self.told.append(PublishedEvent(live, kept, utterance))
 
     def news(self, told: Iterable[News], ids: dict[str, str]) -> None:
@@ -160,9 +149,7 @@ def consent_of(session: LiveSession) -> SessionConsent:
 def open_session(tx: Transaction, session: LiveSession) -> LiveSession:
     """Store a new session; 409 when the owner has too many open ones."""
     if len(session_queries.open_session_ids(tx, session.owner)) >= MAX_OPEN_SESSIONS:
-        raise Conflict(
-            f"{MAX_OPEN_SESSIONS} sessions are open; end one first.", error="too_many_sessions"
-        )
+        raise Conflict(f"{MAX_OPEN_SESSIONS} sessions are open; end one first.", error="too_many_sessions")
     session_queries.add(tx, session)
     return session
 
@@ -214,9 +201,7 @@ def show_silence_card(
     session, _ = _step(session, AnalysedUtterance(heard, matches=found), telling, catalogue)
     session = replace(session, screen={**session.screen, "figures": named})
     return (
-        TransitionResult(save_events(tx, session, telling), telling.told)
-        if telling.told
-        else TransitionResult(session)
+        TransitionResult(save_events(tx, session, telling), telling.told) if telling.told else TransitionResult(session)
     )
 
 
@@ -226,9 +211,7 @@ def check_may_hear(session: LiveSession, speaker: Speaker) -> None:
     if session.state == "paused":
         raise Conflict("The session is paused.", error="session_paused")
     if not consent.may_hear(consent_of(session), speaker):
-        raise Conflict(
-            "The consent covers your own side only; they may not be heard.", error="not_consented"
-        )
+        raise Conflict("The consent covers your own side only; they may not be heard.", error="not_consented")
     if session.seq >= MAX_EVENTS:
         raise Conflict(f"A session holds {MAX_EVENTS} events.", error="transcript_full")
 
@@ -246,9 +229,7 @@ def resume_session(tx: Transaction, session: LiveSession) -> TransitionResult:
     return _switch(tx, session, "live", "resumed")
 
 
-def add_notice(
-    tx: Transaction, session: LiveSession, code: str, detail: dict[str, Any]
-) -> TransitionResult:
+def add_notice(tx: Transaction, session: LiveSession, code: str, detail: dict[str, Any]) -> TransitionResult:
     """Add a numbered notice for the followers: lag, a gap, another engine."""
     telling = EventBuilder(session.seq, values.now(), silent=False)
     telling.tell("notice", {"code": code, "detail": detail})
@@ -262,12 +243,8 @@ def end_session(tx: Transaction, session: LiveSession, reason: str) -> Transitio
     now = values.now()
     telling = EventBuilder(session.seq, now, silent=False)
     telling.tell("ended", {"reason": reason})
-    forget_at = consent.transcript_expires_at(
-        session.given["keep"], created_at=session.created_at, ended_at=now
-    )
-    over = replace(
-        session, state="ended", ended_at=now, ends_at=None, forget_at=forget_at, screen={}
-    )
+    forget_at = consent.transcript_expires_at(session.given["keep"], created_at=session.created_at, ended_at=now)
+    over = replace(session, state="ended", ended_at=now, ends_at=None, forget_at=forget_at, screen={})
     return TransitionResult(save_events(tx, over, telling), telling.told)
 
 
@@ -292,20 +269,14 @@ def _step(
         return session, ()
     before = session.screen
     ids: dict[str, str] = dict(before.get("ids", {}))
-    kept, news = advance_stored_screen(
-        before, piece, catalogue=catalogue, role=session.given["role"]
-    )
+    kept, news = advance_stored_screen(before, piece, catalogue=catalogue, role=session.given["role"])
     telling.news(news, ids)
     remembered = dict(list(ids.items())[-_REMEMBERED_IDS:])
     return replace(session, screen={**kept, "ids": remembered}), news
 
 
 def advance_stored_screen(
-    before: Mapping[str, Any],
-    piece: AnalysedUtterance,
-    *,
-    catalogue: CueCatalogue,
-    role: NegotiationRole | None,
+    before: Mapping[str, Any], piece: AnalysedUtterance, *, catalogue: CueCatalogue, role: NegotiationRole | None
 ) -> tuple[dict[str, Any], Sequence[policy.CardChange]]:
     """The JSON of a session's screen after an utterance, and the changes of its cards; pure."""
     heard = piece.heard
@@ -316,9 +287,7 @@ def advance_stored_screen(
         long = monologue_matches(heard.at - began)
         matches, since = (*long, *matches), heard.at if long else began
     screen = policy.restore_screen(before)
-    after, news = policy.advance_screen(
-        screen, heard, matches, catalogue=catalogue, outside=piece.cards, role=role
-    )
+    after, news = policy.advance_screen(screen, heard, matches, catalogue=catalogue, outside=piece.cards, role=role)
     return {**policy.dump_screen(after), "talking_since": since}, news
 
 
@@ -362,9 +331,7 @@ def _again(known: Sequence[session_queries.NumberedEvent]) -> dict[str, Any]:
     return _answer(known, number, maybe=[])
 
 
-def _answer(
-    events: Sequence[session_queries.NumberedEvent], seq: int, *, maybe: list[Any]
-) -> dict[str, Any]:
+def _answer(events: Sequence[session_queries.NumberedEvent], seq: int, *, maybe: list[Any]) -> dict[str, Any]:
     views = [event.shown for event in events]
     number = next((view["seq"] for view in views if view["type"] == "transcript.final"), seq)
     return {
@@ -388,9 +355,7 @@ def check_may_send_audio(session: LiveSession, channels: Iterable[Speaker]) -> N
         raise Conflict("The session was opened for text, not for sound.", error="text_session")
     given = consent_of(session)
     if not all(consent.may_hear(given, each) for each in channels):
-        raise Conflict(
-            "The consent covers your own side only; they may not be heard.", error="not_consented"
-        )
+        raise Conflict("The consent covers your own side only; they may not be heard.", error="not_consented")
 
 
 def take_over_audio(
@@ -401,9 +366,7 @@ def take_over_audio(
     return TransitionResult(session_queries.save(tx, replace(session, producer=producer)))
 
 
-def record_audio_position(
-    tx: Transaction, session: LiveSession, *, until_ms: int
-) -> TransitionResult:
+def record_audio_position(tx: Transaction, session: LiveSession, *, until_ms: int) -> TransitionResult:
     """Store how much audio was received, so that another connection can go on from there."""
     if session.state == "ended" or session.heard_ms >= until_ms:
         return TransitionResult(session)

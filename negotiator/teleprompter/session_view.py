@@ -8,13 +8,7 @@ from negotiator.teleprompter import consent, session_transitions
 from negotiator.teleprompter.cards import CARD_LANGUAGES
 from negotiator.teleprompter.figure_kinds import FIGURE_LANGUAGES
 from negotiator.teleprompter.redaction import REDACTION_LANGUAGES
-from negotiator.teleprompter.schemas import (
-    MAX_EVENTS,
-    EngineView,
-    LanguagesView,
-    LimitsView,
-    SessionView,
-)
+from negotiator.teleprompter.schemas import MAX_EVENTS, EngineView, LanguagesView, LimitsView, SessionView
 from negotiator.teleprompter.session_queries import LiveSession
 
 TEXT_SOURCE: Final = "text"
@@ -80,9 +74,7 @@ class SessionViews:
             "stream_url": f"{socket}{where}/stream",
             "events_url": f"{self.base}{where}/events",
             "notice_text": consent.notice_text(
-                session_transitions.consent_of(session),
-                given["language"],
-                engine["processor"] or "",
+                session_transitions.consent_of(session), given["language"], engine["processor"] or ""
             ),
             "limits": SESSION_LIMITS,
             "engine": engine,

@@ -66,9 +66,7 @@ _LABELS: Final = _words(
     phase version iphone galaxy ps playstation xbox road street track platform bus type class mark grade series rue
     calle avenue am hausnummer zimmer x no"""
 )
-_CLOCK_PREPOSITIONS: Final = _words(
-    "till until til by after before past um à las bis ab gegen from"
-)
+_CLOCK_PREPOSITIONS: Final = _words("till until til by after before past um à las bis ab gegen from")
 _PERHAPS_CLOCK: Final = _words("at around about between and to half")
 _NO_PLURALS: Final = _words(
     """plus less thats this always as is was yes unless perhaps minus gross bonus goes does works seems sounds feels
@@ -97,13 +95,9 @@ _MONTHS: Final = _words(
 _FILLERS: Final = _words(
     "um uh er erm hm hmm about around roughly approximately maybe just perhaps actually honestly nearly well"
 )
-_BREAKS: Final = _words(
-    "but because though although while aber weil mais pero porque sondern or oder ou o"
-)
+_BREAKS: Final = _words("but because though although while aber weil mais pero porque sondern or oder ou o")
 _SOFT_BREAKS: Final = _words("and so then und et y also")
-_MOVES: Final = _words(
-    "go goes going went gone come came down up moved raise raised drop dropped increase increased"
-)
+_MOVES: Final = _words("go goes going went gone come came down up moved raise raised drop dropped increase increased")
 _DASHES: Final = ("-", "–", "—")
 _REACH: Final = 10
 _TO: Final = _words("to or bis à ou a o oder und et y and")
@@ -224,9 +218,7 @@ class _FigureReader:
         if unit:
             days = DAYS[unit]
             low_days, high_days = low.value * days, high.value * days
-            return replace(
-                figure, measure="days", low=low_days, high=high_days, readings=(high_days,)
-            )
+            return replace(figure, measure="days", low=low_days, high=high_days, readings=(high_days,))
         return figure
 
     def _unit(self, before: Sequence[str], after: Sequence[str], high: NumberRun) -> str:
@@ -247,9 +239,7 @@ class _FigureReader:
     def _before(self, at: int) -> list[str]:
         return [word.text for word in self.words[max(at - _REACH, 0) : at]]
 
-    def _is_no_money(
-        self, before: Sequence[str], after: Sequence[str], low: NumberRun, high: NumberRun
-    ) -> bool:
+    def _is_no_money(self, before: Sequence[str], after: Sequence[str], low: NumberRun, high: NumberRun) -> bool:
         following = after[0] if after else ""
         lead = before[-1] if before else ""
         if lead in _LABELS or lead.endswith(_SIZES) or self._counts(after):
@@ -258,11 +248,7 @@ class _FigureReader:
         if self._is_year(before, after, low):
             return True
         start, end = token.start, self.words[high.last - 1].end
-        if (start and self.text[start - 1] in "+/#@×") or self.text[end : end + 1] in (
-            "/",
-            "×",
-            "°",
-        ):
+        if (start and self.text[start - 1] in "+/#@×") or self.text[end : end + 1] in ("/", "×", "°"):
             return True
         if high.value <= 31 and (following in _MONTHS or lead in _MONTHS):
             return True
@@ -304,9 +290,7 @@ class _FigureReader:
         start, end = self._clause_start(number, low.first), self._clause_end(number, high)
         return sense_of(
             self._around(start, low.first, high.last, end),
-            self._around(
-                self._sentence_start(low.first), low.first, high.last, self._sentence_end(high.last)
-            ),
+            self._around(self._sentence_start(low.first), low.first, high.last, self._sentence_end(high.last)),
             words=self.spoken,
             is_echo=self._is_echo(start, end, low, high),
             is_sure=is_sure,
@@ -317,10 +301,7 @@ class _FigureReader:
 
     def _sentence_start(self, first: int) -> int:
         least = max(first - 2 * _REACH, 0)
-        return next(
-            (at + 1 for at in range(first - 1, least - 1, -1) if self.words[at].text in _ENDS),
-            least,
-        )
+        return next((at + 1 for at in range(first - 1, least - 1, -1) if self.words[at].text in _ENDS), least)
 
     def _sentence_end(self, last: int) -> int:
         most = min(last + 2 * _REACH, len(self.words))
@@ -341,11 +322,7 @@ class _FigureReader:
         previous = self.numbers[number - 1].last if number > 0 else 0
         for at in range(first - 1, max(first - 2 * _REACH, 0) - 1, -1):
             word = self.words[at]
-            if (
-                word.kind == "stop"
-                or word.text in _BREAKS
-                or (word.text in _SOFT_BREAKS and at >= previous > 0)
-            ):
+            if word.kind == "stop" or word.text in _BREAKS or (word.text in _SOFT_BREAKS and at >= previous > 0):
                 return at + 1
         return max(first - 2 * _REACH, 0)
 
@@ -357,8 +334,7 @@ class _FigureReader:
 
     def _clause_end(self, number: int, high: NumberRun) -> int:
         following = next(
-            (run.first for run in self.numbers[number + 1 : number + 3] if run.first >= high.last),
-            len(self.words),
+            (run.first for run in self.numbers[number + 1 : number + 3] if run.first >= high.last), len(self.words)
         )
         last = min(high.last + 2 * _REACH, len(self.words))
         for at in range(high.last, last):

@@ -83,10 +83,7 @@ class CueExample(TableModel, table=True):
     """
 
     __tablename__ = "cue_examples"
-    __table_args__ = (
-        Index("ix_cue_examples_owner_id", "owner", "id"),
-        table_options(owner="owner", origin="origin"),
-    )
+    __table_args__ = (Index("ix_cue_examples_owner_id", "owner", "id"), table_options(owner="owner", origin="origin"))
 
     id: str = Field(primary_key=True)
     owner: str

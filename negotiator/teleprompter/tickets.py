@@ -23,9 +23,7 @@ _ADD = Statement(insertion(_ticket))
 _TAKE = Query(
     delete(_ticket)
     .where(col(_ticket.digest) == bindparam("presented"))
-    .returning(
-        col(_ticket.session), col(_ticket.caller), col(_ticket.origin), col(_ticket.expires_at)
-    ),
+    .returning(col(_ticket.session), col(_ticket.caller), col(_ticket.origin), col(_ticket.expires_at)),
     tuple,
 )
 
@@ -75,9 +73,7 @@ class Tickets:
 
         caller = await self.store.write(unit)
         if caller is None:
-            raise Unauthorized(
-                "The ticket is unknown, used or expired, or its credential has ended."
-            )
+            raise Unauthorized("The ticket is unknown, used or expired, or its credential has ended.")
         return caller
 
 

@@ -41,13 +41,9 @@ class UserClassifiers:
         self._folder = folder
         self._room = room
         self._shipped = LearnedOnce(self._learn, failing="cues are heard by their patterns alone")
-        self._kept: OrderedDict[tuple[str, Speaker], tuple[ExamplesVersion, UserClassifier]] = (
-            OrderedDict()
-        )
+        self._kept: OrderedDict[tuple[str, Speaker], tuple[ExamplesVersion, UserClassifier]] = OrderedDict()
 
-    async def of(
-        self, owner: str, speaker: Speaker, *, patience: float | None = None
-    ) -> "UserClassifier | None":
+    async def of(self, owner: str, speaker: Speaker, *, patience: float | None = None) -> "UserClassifier | None":
         """The user's classifier for this speaker, with every example that was committed before the call.
 
         None if training on the shipped examples takes longer than `patience` seconds (without it, the call waits), or
@@ -63,9 +59,7 @@ class UserClassifiers:
         held = self._kept.get((owner, speaker))
         if held is None or held[0] != version:
             model = self._embedder.model
-            version, own = await self._store.scan(
-                lambda tx: example_queries.examples_of(tx, owner, model)
-            )
+            version, own = await self._store.scan(lambda tx: example_queries.examples_of(tx, owner, model))
             held = version, await thread_pools.LIVE.run_unhurried(shipped.with_own, speaker, own)
         self._kept[owner, speaker] = held
         self._kept.move_to_end((owner, speaker))
@@ -80,9 +74,7 @@ class UserClassifiers:
 
     def teach(self, tx: Transaction, owner: str, lesson: ExampleLabel, *, vector: bytes) -> str:
         """Add a labelled sentence to the owner's examples, effective from the commit; returns the example's id."""
-        return example_queries.add_example(
-            tx, owner, lesson, vector=vector, model=self._embedder.model
-        )
+        return example_queries.add_example(tx, owner, lesson, vector=vector, model=self._embedder.model)
 
     def forget(self, owner: str) -> None:
         """Drop the cached classifiers of an owner."""
@@ -101,14 +93,10 @@ class UserClassifiers:
 
         async def learn() -> "ShippedClassifiers":
             vectors: dict[Speaker, Vectors] = {
-                speaker: await embed_in_batches(
-                    embedder, [text for text, _ in catalogue.examples(speaker)]
-                )
+                speaker: await embed_in_batches(embedder, [text for text, _ in catalogue.examples(speaker)])
                 for speaker in SPEAKERS
             }
-            return await thread_pools.FILES.run_unhurried(
-                classifier_training.train_shipped, catalogue, vectors
-            )
+            return await thread_pools.FILES.run_unhurried(classifier_training.train_shipped, catalogue, vectors)
 
         return await read_or_learn(
             classifier_training.shipped_file(self._folder, catalogue, embedder.model),

@@ -170,11 +170,7 @@ class UtteranceAnalyser:
         await self._tactics.prepare()
 
     def _matches(
-        self,
-        text: str,
-        speaker: Speaker,
-        taught: "UserClassifier | None",
-        vectors: "Vectors | None",
+        self, text: str, speaker: Speaker, taught: "UserClassifier | None", vectors: "Vectors | None"
     ) -> tuple[CueMatch, ...]:
         if taught is None or vectors is None:
             return self._matcher.now().match_rules(text, speaker)
@@ -192,9 +188,7 @@ class UtteranceAnalyser:
     ) -> tuple[RecalledMemory, ...]:
         lesser = bool(self._embedder.lesser)
         try:
-            return await recall_memories(
-                self._recall, owner, vectors, session=session, lesser=lesser
-            )
+            return await recall_memories(self._recall, owner, vectors, session=session, lesser=lesser)
         except Unavailable:  # the threads or the database log it
             return ()
 

@@ -24,23 +24,10 @@ from negotiator.teleprompter.cards import newest_plan
 from negotiator.teleprompter.cues.matcher import SILENCE_SECONDS
 from negotiator.teleprompter.cues.policy import HeardUtterance, restore_screen
 from negotiator.teleprompter.event_log import EventLog
-from negotiator.teleprompter.figures import (
-    ComparedFigure,
-    EarlierFigure,
-    read_figures,
-    remembered_figures,
-)
+from negotiator.teleprompter.figures import ComparedFigure, EarlierFigure, read_figures, remembered_figures
 from negotiator.teleprompter.schemas import Utterance
-from negotiator.teleprompter.session_transitions import (
-    AnalysedUtterance,
-    Transition,
-    TransitionResult,
-)
-from negotiator.teleprompter.utterance_analyser import (
-    UtteranceAnalyser,
-    UtteranceAnalysis,
-    cards_beyond_phrases,
-)
+from negotiator.teleprompter.session_transitions import AnalysedUtterance, Transition, TransitionResult
+from negotiator.teleprompter.utterance_analyser import UtteranceAnalyser, UtteranceAnalysis, cards_beyond_phrases
 from negotiator.teleprompter.websocket_messages import partial_message
 
 
@@ -92,9 +79,7 @@ class UtteranceService:
     log: EventLog
     silence_timers: SilenceTimers = field(default_factory=SilenceTimers)
 
-    async def hear(
-        self, caller: Caller, said: Utterance, *, confidence: float | None = None
-    ) -> Any:
+    async def hear(self, caller: Caller, said: Utterance, *, confidence: float | None = None) -> Any:
         """Take one utterance in; return the view of its cards and offer. 404 for an unknown session, 409 for an ended
         one.
 
@@ -103,9 +88,7 @@ class UtteranceService:
         """
         owner = caller.principal
         session = await self.store.read(lambda tx: session_queries.find(tx, owner, said.id))
-        session_transitions.check_may_hear(
-            session, said.speaker
-        )  # before any engine, local or remote, gets the text
+        session_transitions.check_may_hear(session, said.speaker)  # before any engine, local or remote, gets the text
         bound = await self._bound(caller, session) if said.final else None
         talk = bound and bound.negotiation
         ahead = await self.analyser.listen(
@@ -120,15 +103,10 @@ class UtteranceService:
             raises_cards=session.raises_cards,
         )
         if bound is not None:
-            ahead = replace(
-                ahead,
-                earlier=(*bound.offered, *remembered_figures(session.screen.get("figures", ()))),
-            )
+            ahead = replace(ahead, earlier=(*bound.offered, *remembered_figures(session.screen.get("figures", ()))))
         read = read_figures(ahead.figures, talk, said.speaker, ahead.earlier) if talk else ()
         at = values.now() / 1000
-        heard = HeardUtterance(
-            said.utterance_id, said.speaker, ahead.text, said.final, at, ahead.asks
-        )
+        heard = HeardUtterance(said.utterance_id, said.speaker, ahead.text, said.final, at, ahead.asks)
         cards = cards_beyond_phrases(
             ahead,
             talk,
@@ -149,18 +127,13 @@ class UtteranceService:
         )
         note = _noting(caller, session, bound, heard=heard, read=read)
         change = partial_of(
-            session_transitions.hear_utterance,
-            piece=piece,
-            catalogue=self.analyser.catalogue,
-            note=note,
+            session_transitions.hear_utterance, piece=piece, catalogue=self.analyser.catalogue, note=note
         )
         answer = await self.change(caller, said.id, change)
         await self._attend(caller, said, ahead, raises_cards=session.raises_cards)
         return answer
 
-    async def _attend(
-        self, caller: Caller, said: Utterance, ahead: UtteranceAnalysis, *, raises_cards: bool
-    ) -> None:
+    async def _attend(self, caller: Caller, said: Utterance, ahead: UtteranceAnalysis, *, raises_cards: bool) -> None:
         """Publish a redacted partial utterance; start the silence timer after a figure of the user."""
         self.silence_timers.broken(said.id)
         if not said.final:
@@ -170,20 +143,14 @@ class UtteranceService:
         if not is_waiting or not any(one.sure for one in ahead.figures):
             return
         owner = caller.principal
-        since = (
-            await self.store.read(lambda tx: session_queries.find(tx, owner, said.id))
-        ).active_at
+        since = (await self.store.read(lambda tx: session_queries.find(tx, owner, said.id))).active_at
 
         async def tell() -> None:
             with contextlib.suppress(Refusal):
                 await self.change(
                     caller,
                     said.id,
-                    partial_of(
-                        session_transitions.show_silence_card,
-                        since=since,
-                        catalogue=self.analyser.catalogue,
-                    ),
+                    partial_of(session_transitions.show_silence_card, since=since, catalogue=self.analyser.catalogue),
                 )
 
         self.silence_timers.begun(said.id, tell)
@@ -202,17 +169,10 @@ class UtteranceService:
         with write_condition(partial_of(self.log.guard.check, caller=caller)):
             outcome = await self.store.write(unit)
         after = outcome.session
-        self.log.told(
-            session,
-            outcome.told,
-            silent=after.given["keep"] == "none",
-            over=after.state == "ended",
-        )
+        self.log.told(session, outcome.told, silent=after.given["keep"] == "none", over=after.state == "ended")
         return outcome.session if outcome.answer is None else outcome.answer
 
-    async def _bound(
-        self, caller: Caller, session: session_queries.LiveSession
-    ) -> BoundNegotiation | None:
+    async def _bound(self, caller: Caller, session: session_queries.LiveSession) -> BoundNegotiation | None:
         """The bound negotiation, if it exists and the caller may read it; practice begins without its offers.
 
         Its limits go as far as an offer that the user allowed beyond them.
@@ -262,9 +222,7 @@ def _noting(
         return lambda _tx: None
 
     def enter(tx: Transaction) -> str | None:
-        row = detected_offers.record_detected_offer(
-            tx, caller.principal, offer, actor=actor_of_caller(caller)
-        )
+        row = detected_offers.record_detected_offer(tx, caller.principal, offer, actor=actor_of_caller(caller))
         return None if row is None else str(row["id"])
 
     return enter

@@ -102,16 +102,12 @@ class SharedContext:
     def crash(self, fault: Exception) -> bytes:
         """An internal error as an error message; the details are logged."""
         told: dict[str, Any] = dict(self.pipeline.refusals.crash(fault).body)
-        return websocket_messages.error_message(
-            told["error"], told["error_description"], request_id=told["request_id"]
-        )
+        return websocket_messages.error_message(told["error"], told["error_description"], request_id=told["request_id"])
 
 
 def _full(description: str) -> WebSocketClosing:
     return WebSocketClosing(
-        CloseCode.FULL,
-        "full",
-        websocket_messages.error_message("full", description, retry_after=_AGAIN),
+        CloseCode.FULL, "full", websocket_messages.error_message("full", description, retry_after=_AGAIN)
     )
 
 

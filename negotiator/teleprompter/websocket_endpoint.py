@@ -72,9 +72,7 @@ class WebSocketEndpoint:
         caller: Caller | None = None
         try:
             if _BEARER in headers:
-                caller = await pipeline.guard.identify(
-                    headers, address, sent=("GET", scope["path"])
-                )
+                caller = await pipeline.guard.identify(headers, address, sent=("GET", scope["path"]))
             asked = self._asked(scope, headers)
             if caller is None:
                 caller = await self._ticketed(scope, headers, asked)
@@ -101,22 +99,16 @@ class WebSocketEndpoint:
         members = {**reading.parse_query(scope["query_string"]), **scope["path_params"]}
         return reading.validate(self._operation.input, members)
 
-    async def _ticketed(
-        self, scope: Scope, headers: dict[str, str], asked: OpenStream
-    ) -> Caller | None:
+    async def _ticketed(self, scope: Scope, headers: dict[str, str], asked: OpenStream) -> Caller | None:
         offered: list[str] = scope["subprotocols"]
-        tickets = [
-            each.removeprefix(TICKET_PREFIX) for each in offered if each.startswith(TICKET_PREFIX)
-        ]
+        tickets = [each.removeprefix(TICKET_PREFIX) for each in offered if each.startswith(TICKET_PREFIX)]
         if len(tickets) > 1:
             raise InvalidRequest("Send one ticket.")
         if not tickets:
             return None
         return await self._context.tickets.take(tickets[0], asked.id, headers.get("origin", ""))
 
-    async def _welcome(
-        self, socket: AsgiWebSocket, admission: Admission, subprotocol: str | None
-    ) -> None:
+    async def _welcome(self, socket: AsgiWebSocket, admission: Admission, subprotocol: str | None) -> None:
         """Accept the socket, authenticate the client if necessary, and run the session."""
         context = self._context
         try:
@@ -146,9 +138,7 @@ class WebSocketEndpoint:
         try:
             return await context.tickets.take(message.ticket, admission.session, admission.origin)
         except Refusal as refusal:
-            raise WebSocketClosing(
-                CloseCode.UNBELIEVED, "ticket refused", await context.said(refusal)
-            ) from None
+            raise WebSocketClosing(CloseCode.UNBELIEVED, "ticket refused", await context.said(refusal)) from None
 
 
 async def _leave(socket: AsgiWebSocket, closing: WebSocketClosing) -> None:

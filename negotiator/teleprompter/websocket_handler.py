@@ -50,9 +50,7 @@ class MessageHandler:
         """Handle a frame; `WebSocketClosing` for one that breaks the protocol."""
         size = len(frame) if isinstance(frame, bytes) else len(frame.encode())
         if size > MAX_FRAME_BYTES:
-            said = websocket_messages.error_message(
-                "too_large", f"A frame has at most {MAX_FRAME_BYTES} bytes."
-            )
+            said = websocket_messages.error_message("too_large", f"A frame has at most {MAX_FRAME_BYTES} bytes.")
             raise WebSocketClosing(CloseCode.TOO_LARGE, "too large", said)
         if not self.pace.take(1, self.connection.alive_at):
             raise WebSocketClosing(CloseCode.TOO_FAST, "too many messages")
@@ -127,9 +125,7 @@ class MessageHandler:
                 await self.audio.open(session, channels, self.connection.alive_at)
             except RecognizerBusy as busy:
                 if wait is None:
-                    said = websocket_messages.error_message(
-                        "busy", f"Nobody is free to hear: {busy}.", retry_after=5
-                    )
+                    said = websocket_messages.error_message("busy", f"Nobody is free to hear: {busy}.", retry_after=5)
                     raise WebSocketClosing(CloseCode.FULL, "nobody is free to hear", said) from None
                 await asyncio.sleep(wait)
             else:
@@ -146,9 +142,7 @@ class MessageHandler:
         said = Utterance(id=connection.session, **message.model_dump(exclude={"type"}))
         heard: dict[str, Any] = await connection.context.utterances.hear(connection.caller, said)
         told = {name: value for name, value in heard.items() if name != "cues"}
-        await connection.say(
-            websocket_messages.ack_message("text", utterance_id=said.utterance_id, **told)
-        )
+        await connection.say(websocket_messages.ack_message("text", utterance_id=said.utterance_id, **told))
 
     async def _mark(self, message: MarkMessage) -> None:
         connection = self.connection
@@ -172,18 +166,14 @@ class MessageHandler:
         try:
             await self.audio.take(number, pcm, self.connection.alive_at)
         except AudioTooFast:
-            said = websocket_messages.error_message(
-                "too_fast", "Sound came faster than it is spoken.", retry_after=1
-            )
+            said = websocket_messages.error_message("too_fast", "Sound came faster than it is spoken.", retry_after=1)
             raise WebSocketClosing(CloseCode.TOO_FAST, "sound too fast", said) from None
 
     async def _renew(self, message: AuthMessage) -> None:
         """A ticket of the same owner replaces the credential, whether it has ended or not."""
         connection = self.connection
         try:
-            caller = await connection.context.tickets.take(
-                message.ticket, connection.session, connection.origin
-            )
+            caller = await connection.context.tickets.take(message.ticket, connection.session, connection.origin)
         except Refusal as refusal:
             said = await connection.context.said(refusal, of="auth")
             raise WebSocketClosing(CloseCode.UNBELIEVED, "ticket refused", said) from None

@@ -160,9 +160,7 @@ def read_message(text: str) -> ClientMessage:
     if missing := sorted(needed - members.keys()):
         raise ProtocolError(f"`{named}` needs `{missing[0]}`")
     message: ClientMessage = validate(kind, members)
-    if isinstance(message, StartMessage) and len({each.id for each in message.channels}) < len(
-        message.channels
-    ):
+    if isinstance(message, StartMessage) and len({each.id for each in message.channels}) < len(message.channels):
         raise ProtocolError("a channel is named twice")
     return message
 

@@ -15,12 +15,7 @@ from negotiator.teleprompter.audio_pipeline import AudioChannels, TokenBucket
 from negotiator.teleprompter.event_log import EventBatch
 from negotiator.teleprompter.websocket_context import ConnectionState, SharedContext
 from negotiator.teleprompter.websocket_handler import MessageHandler
-from negotiator.teleprompter.websocket_messages import (
-    AsgiWebSocket,
-    CloseCode,
-    SocketDisconnected,
-    WebSocketClosing,
-)
+from negotiator.teleprompter.websocket_messages import AsgiWebSocket, CloseCode, SocketDisconnected, WebSocketClosing
 from negotiator.teleprompter.websocket_outbox import OutboxStalled
 
 _MESSAGES: Final = 200
@@ -56,13 +51,9 @@ class SessionLoop:
         self._socket = socket
         self._context = context
         self._admission = admission
-        self._connection = ConnectionState(
-            context, admission.session, admission.origin, caller, _clock()
-        )
+        self._connection = ConnectionState(context, admission.session, admission.origin, caller, _clock())
         self._connection.believed.set()
-        self._audio = AudioChannels(
-            context.audio, admission.session, lambda: self._connection.caller
-        )
+        self._audio = AudioChannels(context.audio, admission.session, lambda: self._connection.caller)
         pace = TokenBucket(_MESSAGES, _MESSAGES_AT_ONCE, self._connection.alive_at)
         self._handler = handler(self._connection, self._audio, pace)
         self._said: deque[str] = deque(maxlen=_FINALS)
@@ -92,14 +83,10 @@ class SessionLoop:
             case WebSocketClosing():
                 return ended
             case OutboxStalled():
-                said = websocket_messages.error_message(
-                    "stalled", "You read too slowly.", retry_after=1
-                )
+                said = websocket_messages.error_message("stalled", "You read too slowly.", retry_after=1)
                 return WebSocketClosing(CloseCode.FULL, "reads too slowly", said)
             case Exception():
-                return WebSocketClosing(
-                    CloseCode.FAULT, "a fault of ours", self._context.crash(ended)
-                )
+                return WebSocketClosing(CloseCode.FAULT, "a fault of ours", self._context.crash(ended))
             case _:
                 return WebSocketClosing(CloseCode.OVER, "")
 
@@ -196,9 +183,7 @@ class SessionLoop:
         store = self._context.pipeline.store
         if await store.read(lambda tx: guard.is_withdrawn(tx, caller)):
             raise WebSocketClosing(
-                CloseCode.UNBELIEVED,
-                "the credential was revoked",
-                websocket_messages.REVOKED_MESSAGE,
+                CloseCode.UNBELIEVED, "the credential was revoked", websocket_messages.REVOKED_MESSAGE
             )
         await connection.say(websocket_messages.EXPIRED_MESSAGE)
         try:

@@ -52,9 +52,7 @@ def audience_claim(resource: str, *, base: str) -> str | list[str]:
 def audience_paths(claim: object, *, base: str) -> tuple[str, ...] | None:
     """The path prefixes that a token with this `aud` allows; () for all paths; None when it is for another service."""
     named = claim if is_array(claim) else [claim]
-    if not named or not all(
-        isinstance(each, str) and (each == base or each.startswith(f"{base}/")) for each in named
-    ):
+    if not named or not all(isinstance(each, str) and (each == base or each.startswith(f"{base}/")) for each in named):
         return None
     found = {str(each).removeprefix(base) for each in named}
     return () if "" in found else tuple(sorted(found))
@@ -158,10 +156,7 @@ WITHDRAWN: Final = or_(
     *(
         and_(
             subject.is_not(None),
-            exists().where(
-                col(Revocation.subject) == subject,
-                col(Revocation.before) >= col(_token.issued_at),
-            ),
+            exists().where(col(Revocation.subject) == subject, col(Revocation.before) >= col(_token.issued_at)),
         )
         for subject in (table(AccessToken).c[name] for name in _REVOCABLE)
     )
@@ -175,9 +170,7 @@ _LIVE = Query(
     ),
     tuple,
 )
-_IS_WITHDRAWN = Query(
-    select(_token.jti).where(col(_token.jti) == bindparam("jti"), WITHDRAWN), tuple
-)
+_IS_WITHDRAWN = Query(select(_token.jti).where(col(_token.jti) == bindparam("jti"), WITHDRAWN), tuple)
 _FIND = Query(select(_token).where(col(_token.jti) == bindparam("jti")), entity(AccessToken))
 _REVOKE = Statement(
     update(_token)
@@ -215,9 +208,7 @@ class AccessTokens:
         self._believed_by: list[SigningKey] = []
         self.seen = TokenUseTracker()
 
-    def make(
-        self, subject: TokenSubject, scopes: list[str], *, life: int, typ: str = ACCESS_TOKEN_TYPE
-    ) -> NewToken:
+    def make(self, subject: TokenSubject, scopes: list[str], *, life: int, typ: str = ACCESS_TOKEN_TYPE) -> NewToken:
         """A token that lives `life` seconds: `record` stores its row, then `issue` writes its text.
 
         400 `invalid_scope` for a scope that is not in `offered`.
@@ -240,15 +231,7 @@ class AccessTokens:
             if token.typ == OPAQUE
             else self._keyring.sign(self._new_claims(token), token.typ)
         )
-        return IssuedToken(
-            token.subject,
-            token.scopes,
-            token.jti,
-            token.life,
-            token.issued_at,
-            token.typ,
-            text,
-        )
+        return IssuedToken(token.subject, token.scopes, token.jti, token.life, token.issued_at, token.typ, text)
 
     def _new_claims(self, token: NewToken) -> dict[str, Any]:
         subject, issued_at = token.subject, token.issued_at // 1000
@@ -338,9 +321,7 @@ class AccessTokens:
 
         def unit(tx: Transaction) -> Caller | None:
             row = tx.one(_FIND, jti=jti)
-            limit = row and audience_paths(
-                audience_claim(row.resource, base=self.issuer), base=self.issuer
-            )
+            limit = row and audience_paths(audience_claim(row.resource, base=self.issuer), base=self.issuer)
             if row is None or limit is None:
                 return None
             subject, scopes = row.user_id or row.client_id, frozenset(row.scope.split())
@@ -397,9 +378,7 @@ class AccessTokens:
             return None
         scopes = frozenset(claims["scope"].split())
         key = claims.get("cnf", {}).get("jkt")
-        caller = _caller(
-            claims["jti"], claims["client_id"], claims["sub"], scopes, key=key, limit=limit
-        )
+        caller = _caller(claims["jti"], claims["client_id"], claims["sub"], scopes, key=key, limit=limit)
         return (claims["exp"] + 1) * 1000, caller
 
     def _claims(self, credential: str, typ: str = ACCESS_TOKEN_TYPE) -> dict[str, Any] | None:
@@ -408,21 +387,12 @@ class AccessTokens:
         if claims is None or not claims.keys() >= _REQUIRED:
             return None
         # Expiry is not checked here: `authenticate` and `is_live` compare it with the service's own clock.
-        ours = (
-            claims["iss"] == self.issuer
-            and audience_paths(claims["aud"], base=self.issuer) is not None
-        )
+        ours = claims["iss"] == self.issuer and audience_paths(claims["aud"], base=self.issuer) is not None
         return claims if ours else None
 
 
 def _caller(
-    jti: str,
-    client_id: str,
-    subject: str,
-    scopes: frozenset[str],
-    *,
-    key: str | None,
-    limit: tuple[str, ...],
+    jti: str, client_id: str, subject: str, scopes: frozenset[str], *, key: str | None, limit: tuple[str, ...]
 ) -> Caller:
     """The caller of a token: an agent has level 0, an OAuth client level 1."""
     is_agent = client_id.startswith("agt_")

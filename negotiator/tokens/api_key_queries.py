@@ -49,10 +49,7 @@ _RETIRE = Statement(
     update(ApiKey)
     .where(
         col(_key.id) == bindparam("key"),
-        or_(
-            col(_key.expires_at).is_(None),
-            col(_key.expires_at) > bindparam("until", type_=BigInteger),
-        ),
+        or_(col(_key.expires_at).is_(None), col(_key.expires_at) > bindparam("until", type_=BigInteger)),
     )
     .values(
         retired_at=func.coalesce(col(_key.retired_at), bindparam("at", type_=BigInteger)),
@@ -145,9 +142,7 @@ def rotate(tx: Transaction, pepper: bytes, key: ApiKeyRow, *, overlap: int) -> N
     if overlap:
         tx.run(_RETIRE, key=key.id, at=now, until=now + overlap * 1000)
     made = add(tx, pepper, key.client_id)
-    audit.record(
-        tx, "key.rotated", key.client_id, actor=key.client_id, key=key.id, successor=made.id
-    )
+    audit.record(tx, "key.rotated", key.client_id, actor=key.client_id, key=key.id, successor=made.id)
     return made
 
 

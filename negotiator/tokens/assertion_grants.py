@@ -66,9 +66,7 @@ class BearerAssertionVerifier:
     verifier: AssertionVerifier
     admit: AdmitSubject
 
-    async def present(
-        self, text: str, client_id: str | None, *, key: str | None = None
-    ) -> PresentedAssertion:
+    async def present(self, text: str, client_id: str | None, *, key: str | None = None) -> PresentedAssertion:
         """Verify the assertion before the transaction opens; the result carries a refusal instead of raising it.
 
         `key` is the thumbprint of the key that the client has proven to hold (RFC 9449), if it did.
@@ -133,9 +131,7 @@ class IdentityAssertionExchange:
                 raise _not_valid()
             self.credentials.record(tx, token)
             scope = " ".join(token.scopes)
-            audit.record(
-                tx, "token.issued", row.client_id, actor=address, jti=token.jti, scope=scope
-            )
+            audit.record(tx, "token.issued", row.client_id, actor=address, jti=token.jti, scope=scope)
             return token
 
         return unit

@@ -33,9 +33,7 @@ class ApiKeyAuthenticator:
     A key of a client of level 1 ends after `unused_days` without use.
     """
 
-    def __init__(
-        self, store: Store, pepper: bytes, find_standing: FindEntitlement, *, unused_days: int
-    ) -> None:
+    def __init__(self, store: Store, pepper: bytes, find_standing: FindEntitlement, *, unused_days: int) -> None:
         self._store = store
         self._pepper = pepper
         self._find_standing = find_standing
@@ -56,9 +54,7 @@ class ApiKeyAuthenticator:
         if key is None or standing is None:
             return None
         idle = self._unused_after if standing.level == 1 else None
-        return (
-            LiveApiKey(key, standing) if api_key_queries.is_live(key, unused_after=idle) else None
-        )
+        return LiveApiKey(key, standing) if api_key_queries.is_live(key, unused_after=idle) else None
 
     def confirm(self, tx: Transaction, found: LiveApiKey, address: str) -> LiveApiKey | None:
         """The key as it is now, if it is still live; its use is recorded if it is due."""
@@ -109,9 +105,7 @@ class ApiKeyAuthenticator:
 
     async def _write_note(self, key_id: str, now: int, seen_from: str) -> None:
         try:
-            await self._store.write(
-                lambda tx: api_key_queries.note_use(tx, key_id, at=now, network=seen_from)
-            )
+            await self._store.write(lambda tx: api_key_queries.note_use(tx, key_id, at=now, network=seen_from))
         except Refusal as refusal:
             log.warning("use of a key was not noted", detail=refusal.detail)
 

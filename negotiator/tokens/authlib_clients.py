@@ -70,9 +70,7 @@ TOKEN_TYPES: Final = (JWT_TOKEN_TYPE, "urn:ietf:params:oauth:token-type:access_t
 class ApiKeyClient(ClientMixin):
     """A client that authenticates with an API key; whether it has one is checked when it presents it."""
 
-    def __init__(
-        self, tx: Transaction, keys: ApiKeyAuthenticator, client_id: str, *, address: str
-    ) -> None:
+    def __init__(self, tx: Transaction, keys: ApiKeyAuthenticator, client_id: str, *, address: str) -> None:
         self._tx = tx
         self._address = address
         self._keys = keys
@@ -89,9 +87,7 @@ class ApiKeyClient(ClientMixin):
         """The subject of a token: revoking the client or the presented key ends the token."""
         if self._proof is None:
             raise AssertionError("a token for a client that has shown no key")
-        return TokenSubject(
-            self.client_id, identity=api_key_queries.key_identity(self._proof.row.id)
-        )
+        return TokenSubject(self.client_id, identity=api_key_queries.key_identity(self._proof.row.id))
 
     @property
     def is_use_due(self) -> bool:

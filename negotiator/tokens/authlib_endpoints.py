@@ -77,18 +77,14 @@ class TokenRevocation(RevocationEndpoint):
         token = self.query_token(request.form["token"], None)
         return token if token and token.client_id == client.client_id else None
 
-    def revoke_token(
-        self, token: AccessToken | RefreshTokenWithGrant, request: OAuth2Request
-    ) -> None:
+    def revoke_token(self, token: AccessToken | RefreshTokenWithGrant, request: OAuth2Request) -> None:
         client_id, credentials = token.client_id, self.server.credentials
 
         def change(tx: Transaction) -> None:
             if isinstance(token, RefreshTokenWithGrant):
                 # Revoking a refresh token also revokes the access tokens of its grant (RFC 7009 §2.1).
                 grant = token.grant.id
-                authorization_codes.end(
-                    tx, grant, client_id=client_id, actor=client_id, reason="revoked"
-                )
+                authorization_codes.end(tx, grant, client_id=client_id, actor=client_id, reason="revoked")
             else:
                 credentials.revoke(tx, token, actor=client_id)
 
@@ -106,18 +102,14 @@ class TokenIntrospection(IntrospectionEndpoint):
     def query_token(self, token_string: str, token_type_hint: str | None) -> Any:
         return self.server.query_any_token(token_string)
 
-    def check_permission(
-        self, token: AccessToken | RefreshTokenWithGrant, client: Any, request: OAuth2Request
-    ) -> bool:
+    def check_permission(self, token: AccessToken | RefreshTokenWithGrant, client: Any, request: OAuth2Request) -> bool:
         if token.client_id != client.client_id:
             return False
         if isinstance(token, RefreshTokenWithGrant):
             return self.server.refreshing.is_live(self.server.tx, token.row)
         return self.server.credentials.is_live(self.server.tx, token)
 
-    def create_introspection_payload(
-        self, token: AccessToken | RefreshTokenWithGrant | None
-    ) -> dict[str, Any]:
+    def create_introspection_payload(self, token: AccessToken | RefreshTokenWithGrant | None) -> dict[str, Any]:
         if isinstance(token, RefreshTokenWithGrant):
             return token.describe()
         return _described(token, self.server.credentials.issuer) if token else {"active": False}

@@ -12,12 +12,7 @@ RFC 7636) and refresh tokens (RFC 6749 §6). Each validates the request while th
 
 from typing import Any, Final
 
-from authlib.oauth2.rfc6749 import (
-    InvalidRequestError,
-    InvalidScopeError,
-    TokenEndpointMixin,
-    UnauthorizedClientError,
-)
+from authlib.oauth2.rfc6749 import InvalidRequestError, InvalidScopeError, TokenEndpointMixin, UnauthorizedClientError
 from authlib.oauth2.rfc6749.grants import BaseGrant
 
 from negotiator import values
@@ -129,11 +124,7 @@ class _FlowGrant(_TokenGrant):
         return self.server.key if self.request.client.is_public else None
 
     def store(
-        self,
-        tx: Transaction,
-        grant: AuthorizationGrant,
-        scope: str,
-        following: NewRefreshToken | None,
+        self, tx: Transaction, grant: AuthorizationGrant, scope: str, following: NewRefreshToken | None
     ) -> StoredGrant:
         """Store the access token; a client other than an agent also gets the content of an ID token."""
         client = self.request.client
@@ -162,9 +153,7 @@ class CodeRedemption(_FlowGrant):
         )
         # The client's metadata document may have changed since the user granted access.
         if not client.check_redirect_uri(self.presented.redirect_uri):
-            raise authorization_codes.invalid_grant_refusal(
-                "The redirect URI is not the client's any more."
-            )
+            raise authorization_codes.invalid_grant_refusal("The redirect URI is not the client's any more.")
 
     def redeem(self, tx: Transaction) -> StoredGrant:
         server = self.server
@@ -189,10 +178,7 @@ class Refreshing(_FlowGrant):
 
     def redeem(self, tx: Transaction) -> StoredGrant:
         found, following = self.server.refreshing.rotate(
-            tx,
-            self.presented,
-            client_id=self.request.client.client_id,
-            key=self.bound_key(),
+            tx, self.presented, client_id=self.request.client.client_id, key=self.bound_key()
         )
         scope = narrow(self.request.payload.scope, found.scope.split())
         return self.store(tx, found, scope, following)

@@ -32,12 +32,7 @@ from negotiator.tokens.access_tokens import (
 )
 from negotiator.tokens.assertion_grants import PresentedAssertion
 from negotiator.tokens.authenticator import ApiKeyAuthenticator
-from negotiator.tokens.authlib_clients import (
-    AGENT_ID_PREFIX,
-    JWT_TOKEN_TYPE,
-    AgentClient,
-    ApiKeyClient,
-)
+from negotiator.tokens.authlib_clients import AGENT_ID_PREFIX, JWT_TOKEN_TYPE, AgentClient, ApiKeyClient
 from negotiator.tokens.authlib_endpoints import (
     PublicTokenHolder,
     RefreshTokenWithGrant,
@@ -176,12 +171,7 @@ class TokenServer(AuthorizationServer):
         """Store a new token."""
         self.credentials.record(tx, token)
         audit.record(
-            tx,
-            "token.issued",
-            token.subject.client_id,
-            actor=self.address,
-            jti=token.jti,
-            scope=" ".join(token.scopes),
+            tx, "token.issued", token.subject.client_id, actor=self.address, jti=token.jti, scope=" ".join(token.scopes)
         )
 
     def create_oauth2_request(self, request: TokenEndpointRequest) -> TokenEndpointRequest:
@@ -268,10 +258,7 @@ class TokenServer(AuthorizationServer):
 
 def _refusal(error: OAuth2Error) -> Refusal:
     """Authlib's error as a `Refusal`."""
-    name, description = (
-        str(error.error),
-        error.description or "The request was refused.",
-    )
+    name, description = (str(error.error), error.description or "The request was refused.")
     if name == "invalid_client":
         if description.startswith("The client cannot authenticate with methods"):
             return ClientAuthenticationFailed()

@@ -21,52 +21,32 @@ CODE_LIFE: Final = 60
 _row = AuthorizationGrant
 _WITHDRAWN = exists().where(
     col(Revocation.subject).in_(
-        [
-            col(_row.client_id),
-            col(_row.user_id),
-            col(_row.issuer),
-            col(_row.identity),
-            col(_row.id),
-        ]
+        [col(_row.client_id), col(_row.user_id), col(_row.issuer), col(_row.identity), col(_row.id)]
     ),
     col(Revocation.before) >= col(_row.created_at),
 )
 register_backdating("aut", _row, key="id", moment="created_at")
 _ADD = Statement(insertion(AuthorizationGrant))
-_BY_CODE = Query(
-    select(_row).where(col(_row.code_digest) == bindparam("code")), entity(AuthorizationGrant)
-)
+_BY_CODE = Query(select(_row).where(col(_row.code_digest) == bindparam("code")), entity(AuthorizationGrant))
 _BY_ID = Query(select(_row).where(col(_row.id) == bindparam("grant")), entity(AuthorizationGrant))
-_LIVE = Query(
-    select(_row.id).where(col(_row.id) == bindparam("grant"), ~_WITHDRAWN),
-    lambda row: str(row[0]),
-)
+_LIVE = Query(select(_row.id).where(col(_row.id) == bindparam("grant"), ~_WITHDRAWN), lambda row: str(row[0]))
 _USE = Statement(
     update(_row)
     .where(col(_row.id) == bindparam("grant"), col(_row.code_used_at).is_(None))
     .values(code_used_at=bindparam("now", type_=BigInteger))
 )
 _PROLONG = Statement(
-    update(_row)
-    .where(col(_row.id) == bindparam("grant"))
-    .values(expires_at=bindparam("until", type_=BigInteger))
+    update(_row).where(col(_row.id) == bindparam("grant")).values(expires_at=bindparam("until", type_=BigInteger))
 )
 _RENEW = Statement(
-    update(_row)
-    .where(col(_row.id) == bindparam("grant"))
-    .values(renewed_at=bindparam("now", type_=BigInteger))
+    update(_row).where(col(_row.id) == bindparam("grant")).values(renewed_at=bindparam("now", type_=BigInteger))
 )
 _OF = Query(
-    select(_row.id).where(
-        col(_row.user_id) == bindparam("user"), col(_row.client_id) == bindparam("client")
-    ),
+    select(_row.id).where(col(_row.user_id) == bindparam("user"), col(_row.client_id) == bindparam("client")),
     lambda row: str(row[0]),
 )
 _OF_AGENTS = Query(
-    select(_row.id).where(
-        col(_row.user_id) == bindparam("user"),
-        col(_row.client_id).like("agt\\_%", escape="\\"),
-    ),
+    select(_row.id).where(col(_row.user_id) == bindparam("user"), col(_row.client_id).like("agt\\_%", escape="\\")),
     lambda row: str(row[0]),
 )
 _OF_LIVE_AGENTS = Query(
@@ -123,9 +103,7 @@ def open_grant(tx: Transaction, granted: NewGrant) -> str:
     return _keep(tx, granted, code_digest=values.new_secret(), used_at=values.now())
 
 
-def _keep(
-    tx: Transaction, granted: NewGrant, *, code_digest: str, used_at: int | None = None
-) -> str:
+def _keep(tx: Transaction, granted: NewGrant, *, code_digest: str, used_at: int | None = None) -> str:
     now = values.now()
     grant_id = values.new_id("aut")
     tx.run(
@@ -215,9 +193,7 @@ def mark_renewed(tx: Transaction, grant_id: str) -> None:
 def end(tx: Transaction, grant_id: str, *, client_id: str, actor: str, reason: str) -> None:
     """End the grant with its code and all its tokens, and record the reason in the audit log."""
     revocations.revoke(tx, grant_id)
-    audit.record(
-        tx, "authorization.ended", client_id, actor=actor, authorization=grant_id, reason=reason
-    )
+    audit.record(tx, "authorization.ended", client_id, actor=actor, authorization=grant_id, reason=reason)
 
 
 def end_all(tx: Transaction, user_id: str, client_id: str) -> None:
@@ -239,14 +215,7 @@ def of_agents(tx: Transaction, user_id: str) -> list[AuthorizationGrant]:
 
 def subject(found: AuthorizationGrant) -> TokenSubject:
     """The subject of a token of this grant."""
-    return TokenSubject(
-        found.client_id,
-        found.user_id,
-        found.issuer,
-        found.identity,
-        found.id,
-        resource=found.resource,
-    )
+    return TokenSubject(found.client_id, found.user_id, found.issuer, found.identity, found.id, resource=found.resource)
 
 
 def replay_refusal(found: AuthorizationGrant) -> InvalidRequest:
@@ -259,9 +228,7 @@ def replay_refusal(found: AuthorizationGrant) -> InvalidRequest:
         end(tx, found.id, client_id=found.client_id, actor=found.client_id, reason="replay")
 
     return InvalidRequest(
-        "It was used before; everything that came of it has ended.",
-        error="invalid_grant",
-        remember=remember,
+        "It was used before; everything that came of it has ended.", error="invalid_grant", remember=remember
     )
 
 

@@ -55,9 +55,7 @@ class AuthorizationRequest:
 class AuthorizationRequestRefused(Exception):
     """The request cannot be granted; the error is sent to the client's redirect URI (RFC 6749 §4.1.2.1)."""
 
-    def __init__(
-        self, error: str, description: str, *, redirect_uri: str, state: str | None
-    ) -> None:
+    def __init__(self, error: str, description: str, *, redirect_uri: str, state: str | None) -> None:
         super().__init__(description)
         self.error = error
         self.description = description
@@ -72,9 +70,7 @@ class RequestParameters(Mapping[str, str]):
         try:
             if len(query) > MAX_QUERY_LENGTH or not query.isascii():
                 raise ValueError("too long, or not ASCII")
-            pairs = parse_qsl(
-                query, keep_blank_values=True, errors="strict", max_num_fields=_FIELDS
-            )
+            pairs = parse_qsl(query, keep_blank_values=True, errors="strict", max_num_fields=_FIELDS)
         except ValueError as fault:
             raise InvalidRequest("The request is malformed.", detail=str(fault)) from None
         if any("\0" in name or "\0" in value for name, value in pairs):
@@ -106,11 +102,7 @@ def redirect_target(members: RequestParameters, client: RegisteredClient) -> str
 
 
 def parse_request(
-    members: RequestParameters,
-    client: RegisteredClient,
-    *,
-    resources: frozenset[str],
-    offered: set[str],
+    members: RequestParameters, client: RegisteredClient, *, resources: frozenset[str], offered: set[str]
 ) -> AuthorizationRequest:
     """The parsed request of a client; `resources` and `offered` are the resources and scopes of this service.
 
@@ -138,9 +130,7 @@ def parse_request(
     )
 
 
-def _fault(
-    members: RequestParameters, client: RegisteredClient, resources: frozenset[str]
-) -> tuple[str, str] | None:
+def _fault(members: RequestParameters, client: RegisteredClient, resources: frozenset[str]) -> tuple[str, str] | None:
     """The OAuth error code and its description for any fault but one of scopes; None without a fault."""
     if members.repeated:
         return "invalid_request", "A parameter is repeated."

@@ -14,13 +14,7 @@ from negotiator.store import atomic_updates
 from negotiator.store.statement import Transaction
 from negotiator.strict_json import UnverifiedJws, is_object, read_object
 from negotiator.trust import assertions, keysets
-from negotiator.trust.claims import (
-    AssertionRefused,
-    Reason,
-    optional_moment,
-    required_moment,
-    required_text,
-)
+from negotiator.trust.claims import AssertionRefused, Reason, optional_moment, required_moment, required_text
 from negotiator.trust.issuers import ALGORITHMS
 from negotiator.trust.keysets import KeysRefused
 from negotiator.trust.signatures import read_compact, read_header
@@ -82,9 +76,7 @@ class ClientAssertion:
         return atomic_updates.spend(tx, _ONCE, self.digest, expires_at=self.expires_at)
 
 
-def verify_client_assertion(
-    text: str, *, client_id: str, jwks: str, audience: str
-) -> ClientAssertion:
+def verify_client_assertion(text: str, *, client_id: str, jwks: str, audience: str) -> ClientAssertion:
     """Verify a client assertion; raises `AssertionRefused`. Whether it was used before is the caller's to check.
 
     `jwks` is the client's JWK Set as JSON text. The assertion's audience must be the issuer alone: another server
@@ -107,10 +99,7 @@ def verify_client_assertion(
 def _named(unverified: UnverifiedJws) -> str:
     """The client id in `iss` and `sub`, which must be equal (RFC 7523 §3)."""
     claims = unverified.unverified_claims
-    issuer, subject = (
-        required_text(claims, name, limit=_LONGEST_ID, reason=Reason.CLIENT)
-        for name in ("iss", "sub")
-    )
+    issuer, subject = (required_text(claims, name, limit=_LONGEST_ID, reason=Reason.CLIENT) for name in ("iss", "sub"))
     if issuer != subject:
         raise AssertionRefused(Reason.CLIENT, "The issuer of the assertion is not its subject.")
     return subject
@@ -121,8 +110,7 @@ def _check_signature(unverified: UnverifiedJws, jwks: str) -> None:
     header = unverified.unverified_header
     stated = header.get("typ", CLIENT_ASSERTION_TYPE)
     kid, algorithm = read_header(
-        {**header, "typ": CLIENT_ASSERTION_TYPE if stated == "JWT" else stated},
-        CLIENT_ASSERTION_TYPE,
+        {**header, "typ": CLIENT_ASSERTION_TYPE if stated == "JWT" else stated}, CLIENT_ASSERTION_TYPE
     )
     key = keysets.parse(read_object(jwks.encode()), (algorithm,)).find(kid, algorithm)
     if key is None:

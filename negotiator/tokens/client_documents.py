@@ -97,9 +97,7 @@ class ClientDocuments:
         return client
 
     def _keep(self, client_id: str, client: RegisteredClient, document: FetchedDocument) -> None:
-        seconds = (
-            DEFAULT_LIFETIME if document.max_age is None else min(document.max_age, MAX_LIFETIME)
-        )
+        seconds = DEFAULT_LIFETIME if document.max_age is None else min(document.max_age, MAX_LIFETIME)
         if seconds <= 0:
             self._kept.pop(client_id, None)
             return
@@ -109,9 +107,7 @@ class ClientDocuments:
             self._kept.popitem(last=False)
 
 
-def read_document(
-    client_id: str, body: dict[str, Any], *, offered: Iterable[str], at: int
-) -> RegisteredClient:
+def read_document(client_id: str, body: dict[str, Any], *, offered: Iterable[str], at: int) -> RegisteredClient:
     """The client that a document describes; raises `MetadataRefused`.
 
     A document is public, so that it may hold public keys but no secret.
@@ -122,9 +118,7 @@ def read_document(
         raise MetadataRefused("A document carries no secret.")
     told = client_metadata.read_metadata(body, offered=offered, otherwise="none")
     if told.auth_method not in ("none", PRIVATE_KEY_JWT):
-        raise MetadataRefused(
-            f"A client known by its document authenticates by {PRIVATE_KEY_JWT} or none."
-        )
+        raise MetadataRefused(f"A client known by its document authenticates by {PRIVATE_KEY_JWT} or none.")
     return RegisteredClient(_row(client_id, told, at))
 
 
@@ -166,6 +160,4 @@ class ClientLookup:
         if client_id is None or not self.documents.names(client_id):
             return None
         before = await self.store.read(lambda tx: revocations.revoked_before(tx, client_id))
-        return (
-            None if before == revocations.FOREVER else await self.documents.find(client_id, address)
-        )
+        return None if before == revocations.FOREVER else await self.documents.find(client_id, address)

@@ -14,13 +14,7 @@ from negotiator.keys import ALGORITHM, RS256
 from negotiator.scopes import ordered
 from negotiator.strict_json import is_array
 from negotiator.tokens import client_authentication, redirect_uris
-from negotiator.tokens.clients import (
-    AUTH_METHODS,
-    AUTHORIZATION_CODE,
-    CODE_FLOW_GRANTS,
-    PRIVATE_KEY_JWT,
-    NewClient,
-)
+from negotiator.tokens.clients import AUTH_METHODS, AUTHORIZATION_CODE, CODE_FLOW_GRANTS, PRIVATE_KEY_JWT, NewClient
 from negotiator.trust.issuers import ALGORITHMS
 from negotiator.trust.keysets import KeysRefused
 from negotiator.values import has_invisible_characters
@@ -62,11 +56,7 @@ def read_metadata(
     uris = _redirect_uris(members.get("redirect_uris"))
     if "code" not in _words(members, "response_types", ("code",)):
         raise MetadataRefused("response_types has code in it, the only one that is supported.")
-    grants = tuple(
-        name
-        for name in CODE_FLOW_GRANTS
-        if name in _words(members, "grant_types", (AUTHORIZATION_CODE,))
-    )
+    grants = tuple(name for name in CODE_FLOW_GRANTS if name in _words(members, "grant_types", (AUTHORIZATION_CODE,)))
     if AUTHORIZATION_CODE not in grants:
         raise MetadataRefused("grant_types has authorization_code in it.")
     method = members.get("token_endpoint_auth_method", otherwise)
@@ -90,16 +80,10 @@ def read_metadata(
 
 def _redirect_uris(given: Any) -> tuple[str, ...]:
     if not is_array(given) or not 1 <= len(given) <= _MOST_REDIRECTS:
-        raise MetadataRefused(
-            f"redirect_uris is a list of 1 to {_MOST_REDIRECTS} URIs.", error="invalid_redirect_uri"
-        )
+        raise MetadataRefused(f"redirect_uris is a list of 1 to {_MOST_REDIRECTS} URIs.", error="invalid_redirect_uri")
     uris: list[str] = []
     for uri in given:
-        why = (
-            redirect_uris.registration_fault(uri)
-            if isinstance(uri, str)
-            else "A redirect URI is a string."
-        )
+        why = redirect_uris.registration_fault(uri) if isinstance(uri, str) else "A redirect URI is a string."
         if why or not isinstance(uri, str):
             raise MetadataRefused(why, error="invalid_redirect_uri")
         uris.append(uri)
@@ -115,8 +99,7 @@ def _keys(members: Mapping[str, Any]) -> str:
         return client_authentication.read_client_keys(members.get("jwks"))
     except KeysRefused as refused:
         raise MetadataRefused(
-            f"{PRIVATE_KEY_JWT} needs jwks, a set of public keys; jwks_uri is not read.",
-            detail=refused.detail,
+            f"{PRIVATE_KEY_JWT} needs jwks, a set of public keys; jwks_uri is not read.", detail=refused.detail
         ) from None
 
 

@@ -21,9 +21,7 @@ from negotiator.tokens.clients import NewClient
 CLIENT_BUDGET: Final = "client-registration"
 _NO_CACHE: Final = {"cache-control": "no-store", "pragma": "no-cache"}
 _STRINGS: Final = WithJsonSchema({"type": "array", "items": {"type": "string"}})
-_URIS: Final = WithJsonSchema(
-    {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 10}
-)
+_URIS: Final = WithJsonSchema({"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 10})
 _STRING: Final = WithJsonSchema({"type": "string"})
 _OBJECT: Final = WithJsonSchema({"type": "object"})
 
@@ -106,9 +104,7 @@ class ClientRegistrationRoutes:
         """Store a client (RFC 7591 §3). It can do nothing until a user grants it access."""
         given = call.input.model_dump(exclude_none=True)
         told = client_metadata.read_metadata(given, offered=self.offered)
-        client_id, secret = await self.store.write(
-            lambda tx: clients.add(tx, told, actor=call.address)
-        )
+        client_id, secret = await self.store.write(lambda tx: clients.add(tx, told, actor=call.address))
         return Answer(_information(client_id, secret, told), 201, _NO_CACHE)
 
 

@@ -32,13 +32,9 @@ BY_DOCUMENT: Final = "document"
 """The `origin` of a client whose id is the URL of its metadata document; it has no row."""
 
 _ADD = Statement(insertion(Client))
-_LIST = Query(
-    select(Client).where(col(Client.removed_at).is_(None)).order_by(col(Client.id)),
-    entity(Client),
-)
+_LIST = Query(select(Client).where(col(Client.removed_at).is_(None)).order_by(col(Client.id)), entity(Client))
 _FIND = Query(
-    select(Client).where(col(Client.id) == bindparam("client"), col(Client.removed_at).is_(None)),
-    entity(Client),
+    select(Client).where(col(Client.id) == bindparam("client"), col(Client.removed_at).is_(None)), entity(Client)
 )
 _STANDS = Query(
     select(Client.id).where(
@@ -69,11 +65,7 @@ _DELETE_UNUSED = Statement(
 )
 _CHANGE_SECRET = Statement(
     update(Client)
-    .where(
-        col(Client.id) == bindparam("client"),
-        col(Client.removed_at).is_(None),
-        col(Client.secret_digest) != "",
-    )
+    .where(col(Client.id) == bindparam("client"), col(Client.removed_at).is_(None), col(Client.secret_digest) != "")
     .values(secret_digest=bindparam("fresh"))
 )
 _REMOVE = Statement(
@@ -115,9 +107,7 @@ class RegisteredClient:
 
     def confirm(self, tx: Transaction) -> None:
         """Raise `ClientAuthenticationFailed` if the client was removed, or its secret changed, since it was read."""
-        stands = self.row.origin == BY_DOCUMENT or tx.one(
-            _STANDS, client=self.client_id, digest=self.row.secret_digest
-        )
+        stands = self.row.origin == BY_DOCUMENT or tx.one(_STANDS, client=self.client_id, digest=self.row.secret_digest)
         if not stands:
             raise ClientAuthenticationFailed
 
@@ -130,15 +120,11 @@ class RegisteredClient:
     def get_allowed_scope(self, scope: str | None) -> str:
         """Those requested scopes that the client may have; all of its scopes when none is requested (RFC 6749 §3.3)."""
         own = self.row.scope.split()
-        return " ".join(
-            own if not scope else [name for name in ordered(scope.split()) if name in own]
-        )
+        return " ".join(own if not scope else [name for name in ordered(scope.split()) if name in own])
 
     def check_redirect_uri(self, redirect_uri: str) -> bool:
         """Whether the client registered this URI; the port of a loopback URI may differ."""
-        return any(
-            redirect_uris.matches(own, redirect_uri) for own in self.row.redirect_uris.split()
-        )
+        return any(redirect_uris.matches(own, redirect_uri) for own in self.row.redirect_uris.split())
 
     def check_client_secret(self, client_secret: str) -> bool:
         return values.equal_in_constant_time(values.digest(client_secret), self.row.secret_digest)
@@ -173,13 +159,9 @@ def add(tx: Transaction, client: NewClient, *, actor: str = "operator") -> tuple
     _check_redirects(client)
     public = client.auth_method == "none"
     if public and set(client.grants) & set(USERLESS_GRANTS):
-        raise ValidationFailed(
-            [FieldError("/grant", "A client without a secret may use the code flow only.")]
-        )
+        raise ValidationFailed([FieldError("/grant", "A client without a secret may use the code flow only.")])
     if (client.auth_method == PRIVATE_KEY_JWT) != (client.jwks is not None):
-        raise ValidationFailed(
-            [FieldError("/jwks", f"Keys go with {PRIVATE_KEY_JWT}, and it with keys.")]
-        )
+        raise ValidationFailed([FieldError("/jwks", f"Keys go with {PRIVATE_KEY_JWT}, and it with keys.")])
     secretive = client.auth_method in SECRET_METHODS
     client_id, secret = values.new_id("cli"), values.new_secret() if secretive else ""
     tx.run(
@@ -264,20 +246,12 @@ def summary(client: Client) -> dict[str, Any]:
 
 def _check(what: str, given: tuple[str, ...], known: tuple[str, ...]) -> None:
     if unknown := [value for value in given if value not in known]:
-        raise ValidationFailed(
-            [FieldError(f"/{what}", f"{unknown[0]} is not one of {', '.join(known)}.")]
-        )
+        raise ValidationFailed([FieldError(f"/{what}", f"{unknown[0]} is not one of {', '.join(known)}.")])
 
 
 def _check_redirects(client: NewClient) -> None:
     for uri in client.redirect_uris:
-        if why := redirect_uris.registration_fault(
-            uri, private_schemes=client.origin == "operator"
-        ):
+        if why := redirect_uris.registration_fault(uri, private_schemes=client.origin == "operator"):
             raise ValidationFailed([FieldError("/redirect_uri", why)])
-    if (
-        AUTHORIZATION_CODE in client.grants
-        and client.redirect_uris == ()
-        and client.origin != "operator"
-    ):
+    if AUTHORIZATION_CODE in client.grants and client.redirect_uris == () and client.origin != "operator":
         raise ValidationFailed([FieldError("/redirect_uri", "The code flow needs one.")])

@@ -28,24 +28,14 @@ _KEEP = Statement(
 _this = (col(_row.user_id) == bindparam("user"), col(_row.client_id) == bindparam("client"))
 _FIND = Query(select(_row).where(*_this), entity(ClientConsent))
 _OF = Query(
-    select(_row)
-    .where(col(_row.user_id) == bindparam("user"))
-    .order_by(col(_row.granted_at).desc())
-    .limit(_MOST),
+    select(_row).where(col(_row.user_id) == bindparam("user")).order_by(col(_row.granted_at).desc()).limit(_MOST),
     entity(ClientConsent),
 )
 _DROP = Statement(delete(_row).where(*_this))
 
 
 def save(
-    tx: Transaction,
-    user_id: str,
-    *,
-    client_id: str,
-    client_name: str,
-    place: str,
-    scopes: list[str],
-    remembered: bool,
+    tx: Transaction, user_id: str, *, client_id: str, client_name: str, place: str, scopes: list[str], remembered: bool
 ) -> None:
     """Add the scopes to the user's consent for a client.
 

@@ -19,18 +19,7 @@ _HOST: Final = re.compile(r"(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A
 _LOOPBACK: Final = re.compile(r"http://(127\.0\.0\.1|\[::1\]|localhost)(?::(\d{1,5}))?(|[/?].*)")
 # Schemes that browsers handle themselves, or that open files or run scripts.
 _NEVER: Final = {
-    *(
-        "about",
-        "blob",
-        "chrome",
-        "data",
-        "file",
-        "filesystem",
-        "ftp",
-        "intent",
-        "javascript",
-        "mailto",
-    ),
+    *("about", "blob", "chrome", "data", "file", "filesystem", "ftp", "intent", "javascript", "mailto"),
     *("moz-extension", "resource", "sms", "tel", "urn", "vbscript", "view-source", "ws", "wss"),
 }
 
@@ -125,7 +114,5 @@ def origin(uri: str) -> str:
 
 def add_parameters(uri: str, told: Mapping[str, str | None]) -> str:
     """The URI with the parameters added to its query (RFC 6749 §4.1.2); a parameter with the value None is left out."""
-    added = urlencode(
-        {name: value for name, value in told.items() if value is not None}, quote_via=quote
-    )
+    added = urlencode({name: value for name, value in told.items() if value is not None}, quote_via=quote)
     return f"{uri}{'&' if '?' in uri else '?'}{added}"

@@ -19,9 +19,7 @@ from negotiator.tokens.tables import AuthorizationGrant, RefreshToken
 _row = RefreshToken
 _LONGEST: Final = 64
 _ADD = Statement(insertion(RefreshToken))
-_FIND = Query(
-    select(_row).where(col(_row.digest) == bindparam("fingerprint")), entity(RefreshToken)
-)
+_FIND = Query(select(_row).where(col(_row.digest) == bindparam("fingerprint")), entity(RefreshToken))
 _USE = Statement(
     update(_row)
     .where(col(_row.digest) == bindparam("token"), col(_row.used_at).is_(None))
@@ -58,9 +56,7 @@ class RefreshTokens:
     life: int
     longest: int
 
-    def issue(
-        self, tx: Transaction, grant_id: str, *, granted_at: int, key: str | None = None
-    ) -> NewRefreshToken:
+    def issue(self, tx: Transaction, grant_id: str, *, granted_at: int, key: str | None = None) -> NewRefreshToken:
         """A new refresh token of a grant (made at `granted_at`, ms), bound to the key of this thumbprint if given."""
         token, now = values.new_secret(), values.now()
         until = min(now + self.life * 1000, granted_at + self.longest * 1000)

@@ -16,22 +16,12 @@ from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 from negotiator.tokens import client_authentication
 from negotiator.tokens.access_tokens import AccessTokens
-from negotiator.tokens.assertion_grants import (
-    BearerAssertionVerifier,
-    IdentityAssertionExchange,
-    PresentedAssertion,
-)
+from negotiator.tokens.assertion_grants import BearerAssertionVerifier, IdentityAssertionExchange, PresentedAssertion
 from negotiator.tokens.authenticator import ApiKeyAuthenticator
 from negotiator.tokens.authlib_clients import TOKEN_TYPES
 from negotiator.tokens.authlib_endpoints import TokenIntrospection, TokenRevocation
 from negotiator.tokens.authlib_grants import TOKEN_GRANTS
-from negotiator.tokens.authlib_server import (
-    Change,
-    StoredGrant,
-    StoreGrant,
-    TokenEndpointRequest,
-    TokenServer,
-)
+from negotiator.tokens.authlib_server import Change, StoredGrant, StoreGrant, TokenEndpointRequest, TokenServer
 from negotiator.tokens.client_documents import ClientLookup
 from negotiator.tokens.clients import JWT_BEARER, RegisteredClient
 from negotiator.tokens.id_tokens import IdTokenSigner
@@ -216,17 +206,13 @@ class TokenEndpoints:
         """Describe a token (RFC 7662)."""
         return Answer(await self._endpoint(call, TokenIntrospection), 200, _NO_CACHE)
 
-    async def _endpoint(
-        self, call: Call[TokenAction], endpoint: type[TokenRevocation | TokenIntrospection]
-    ) -> Any:
+    async def _endpoint(self, call: Call[TokenAction], endpoint: type[TokenRevocation | TokenIntrospection]) -> Any:
         authorization = call.headers.get("authorization")
         fields = _fields(call.input)
         known = await self.known.document(_claimed_client(fields, authorization), call.address)
 
         def act(tx: Transaction) -> tuple[Any, Change | None]:
-            return self._server(tx, call, known).act(
-                endpoint, TokenEndpointRequest(fields, authorization)
-            )
+            return self._server(tx, call, known).act(endpoint, TokenEndpointRequest(fields, authorization))
 
         body, change = await self.store.read(act)
         if change is not None:

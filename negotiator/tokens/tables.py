@@ -18,12 +18,7 @@ class AccessToken(TableModel, table=True):
     __tablename__ = "access_tokens"
     __table_args__ = (
         # For the list of the tokens that act for a user; tokens without a user are left out of the index.
-        Index(
-            "ix_access_tokens_user_id",
-            "user_id",
-            "issued_at",
-            sqlite_where=text("user_id IS NOT NULL"),
-        ),
+        Index("ix_access_tokens_user_id", "user_id", "issued_at", sqlite_where=text("user_id IS NOT NULL")),
         table_options(
             sqlite_with_rowid=False,
             expires={"expires_at": DAY},
@@ -56,9 +51,7 @@ class Client(TableModel, table=True):
     __tablename__ = "clients"
     __table_args__ = (
         Index("ix_clients_unused", "origin", "used_at", "created_at"),
-        table_options(
-            kept="clients.delete_unused deletes a client that registered itself and that no user let in"
-        ),
+        table_options(kept="clients.delete_unused deletes a client that registered itself and that no user let in"),
     )
 
     id: str = Field(primary_key=True)
@@ -86,8 +79,7 @@ class ApiKey(TableModel, table=True):
 
     __tablename__ = "api_keys"
     __table_args__ = table_options(
-        expires={"expires_at": 30 * DAY, "revoked_at": 30 * DAY},
-        erased_by={"client_id": "principal"},
+        expires={"expires_at": 30 * DAY, "revoked_at": 30 * DAY}, erased_by={"client_id": "principal"}
     )
 
     id: str = Field(primary_key=True)
@@ -115,10 +107,7 @@ class AuthorizationGrant(TableModel, table=True):
     __table_args__ = (
         Index("ix_authorizations_user_id_client_id", "user_id", "client_id"),
         table_options(
-            owner="user_id",
-            on_claim="leave",
-            expires={"expires_at": DAY},
-            erased_by={"client_id": "principal"},
+            owner="user_id", on_claim="leave", expires={"expires_at": DAY}, erased_by={"client_id": "principal"}
         ),
     )
 
@@ -150,9 +139,7 @@ class RefreshToken(TableModel, table=True):
 
     __tablename__ = "refresh_tokens"
     __table_args__ = table_options(
-        sqlite_with_rowid=False,
-        part_of={"authorization": "authorizations"},
-        expires={"expires_at": DAY},
+        sqlite_with_rowid=False, part_of={"authorization": "authorizations"}, expires={"expires_at": DAY}
     )
 
     digest: str = Field(primary_key=True)

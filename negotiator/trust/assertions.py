@@ -42,14 +42,10 @@ def check_audience(claims: dict[str, Any], audience: str) -> None:
     """Step 8: the audience is our issuer identifier alone, and `aud_tenant` is absent, since we have no tenants."""
     named = claims.get("aud")
     if not isinstance(named, str | list):
-        raise AssertionRefused(
-            Reason.MALFORMED, "The claim aud must be a string or an array of one."
-        )
+        raise AssertionRefused(Reason.MALFORMED, "The claim aud must be a string or an array of one.")
     if named not in (audience, [audience]) or "aud_tenant" in claims:
         raise AssertionRefused(
-            Reason.AUDIENCE,
-            "The assertion was made for another audience.",
-            detail=f"aud {named!r:.200}",
+            Reason.AUDIENCE, "The assertion was made for another audience.", detail=f"aud {named!r:.200}"
         )
 
 
@@ -108,9 +104,7 @@ def check_bindings(claims: dict[str, Any]) -> None:
     optional_object(claims, "sub_id")
     optional_object(claims, "act")
     if claims.get("authorization_details", []) != []:
-        raise AssertionRefused(
-            Reason.MALFORMED, "The claim authorization_details has no type known here."
-        )
+        raise AssertionRefused(Reason.MALFORMED, "The claim authorization_details has no type known here.")
 
 
 def check_confirmation(claims: dict[str, Any], key: str | None) -> str | None:
@@ -137,9 +131,7 @@ def check_resources(claims: dict[str, Any], ours: frozenset[str]) -> tuple[str, 
     named = texts(claims, "resource", single=True) or ()
     if not ours.issuperset(named):
         raise AssertionRefused(
-            Reason.RESOURCE,
-            "The assertion is for another resource.",
-            detail=f"resource {named!r:.200}",
+            Reason.RESOURCE, "The assertion is for another resource.", detail=f"resource {named!r:.200}"
         )
     return named
 
@@ -189,9 +181,7 @@ def check_login(claims: dict[str, Any], issuer: Issuer, now: int) -> int | None:
             max_age=issuer.max_auth_age,
         )
     if at is None and "auth_time" in claims:
-        raise AssertionRefused(
-            Reason.MALFORMED, "The claim auth_time must be a number of seconds, not in the future."
-        )
+        raise AssertionRefused(Reason.MALFORMED, "The claim auth_time must be a number of seconds, not in the future.")
     return at
 
 
@@ -264,16 +254,10 @@ class AssertionVerifier:
         unverified = read_compact(text)
         kid, algorithm = signatures.read_header(unverified.unverified_header, ID_JAG_TYPE)
         issuer = await self._trusted(unverified.unverified_claims, kind)
-        await signatures.check_signature(
-            unverified, issuer, self._keys, kid=kid, algorithm=algorithm
-        )
+        await signatures.check_signature(unverified, issuer, self._keys, kid=kid, algorithm=algorithm)
         claims = unverified.unverified_claims
         verified = self._read_claims(
-            issuer,
-            claims,
-            kind=kind,
-            client_id=client_id,
-            ignore_unverified_email=ignore_unverified_email,
+            issuer, claims, kind=kind, client_id=client_id, ignore_unverified_email=ignore_unverified_email
         )
         bound = check_confirmation(claims, key)
         return replace(verified, confirmation=bound) if bound else verified
@@ -282,15 +266,9 @@ class AssertionVerifier:
         """Step 5: the configured issuer of this exact name, never ourselves, that may issue this kind."""
         name = required_text(unverified_claims, "iss", limit=512)
         issuer = None if name == self._audience else await self._find_issuer(name)
-        if (
-            issuer is None
-            or issuer.issuer != name
-            or (kind == "verified_email" and not issuer.email_verifier)
-        ):
+        if issuer is None or issuer.issuer != name or (kind == "verified_email" and not issuer.email_verifier):
             raise AssertionRefused(
-                Reason.ISSUER,
-                "The issuer of the assertion is not trusted for this.",
-                detail=f"iss {name!r}, {kind}",
+                Reason.ISSUER, "The issuer of the assertion is not trusted for this.", detail=f"iss {name!r}, {kind}"
             )
         return issuer
 

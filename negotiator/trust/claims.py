@@ -12,9 +12,7 @@ from negotiator.strict_json import is_array, is_object
 
 _SCOPES = re.compile(r"[\x21\x23-\x5b\x5d-\x7e ]*")
 # A dot-string (RFC 5321 §4.1.2) that is no encoded word: exactly what an account can have (`users.people`).
-_EMAIL = re.compile(
-    r"(?!.*=\?)[!#-'*+./0-9=?A-Z^-~-]{1,64}@((?:[A-Za-z0-9-]{1,63}\.)+[A-Za-z0-9-]{2,63})"
-)
+_EMAIL = re.compile(r"(?!.*=\?)[!#-'*+./0-9=?A-Z^-~-]{1,64}@((?:[A-Za-z0-9-]{1,63}\.)+[A-Za-z0-9-]{2,63})")
 _LATEST: Final = 253_402_300_799
 
 
@@ -68,16 +66,12 @@ def is_text(value: object, limit: int) -> TypeGuard[str]:
     return isinstance(value, str) and 0 < len(value) <= limit and value.isprintable()
 
 
-def required_text(
-    claims: dict[str, Any], name: str, *, limit: int = 255, reason: Reason = Reason.MALFORMED
-) -> str:
+def required_text(claims: dict[str, Any], name: str, *, limit: int = 255, reason: Reason = Reason.MALFORMED) -> str:
     """The text of a required claim."""
     value = claims.get(name)
     if is_text(value, limit):
         return value
-    raise AssertionRefused(
-        reason, f"The claim {name} must be a string of 1 to {limit} printable characters."
-    )
+    raise AssertionRefused(reason, f"The claim {name} must be a string of 1 to {limit} printable characters.")
 
 
 def optional_text(claims: dict[str, Any], name: str) -> str | None:
@@ -92,9 +86,7 @@ def texts(claims: dict[str, Any], name: str, *, single: bool = False) -> tuple[s
     value: object = claims[name]
     values: object = [value] if single and isinstance(value, str) else value
     if not is_array(values) or not values or not all(is_text(entry, 2048) for entry in values):
-        raise AssertionRefused(
-            Reason.MALFORMED, f"The claim {name} must be an array of printable strings."
-        )
+        raise AssertionRefused(Reason.MALFORMED, f"The claim {name} must be an array of printable strings.")
     return tuple(values)
 
 
@@ -122,9 +114,7 @@ def optional_scopes(claims: dict[str, Any]) -> tuple[str, ...] | None:
         return None
     value = claims["scope"]
     if not isinstance(value, str) or not _SCOPES.fullmatch(value):
-        raise AssertionRefused(
-            Reason.MALFORMED, "The claim scope must be a string of scopes with spaces between."
-        )
+        raise AssertionRefused(Reason.MALFORMED, "The claim scope must be a string of scopes with spaces between.")
     return tuple(dict.fromkeys(word for word in value.split(" ") if word))
 
 

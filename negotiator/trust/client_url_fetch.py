@@ -48,9 +48,7 @@ Charge = Callable[[str, str], Awaitable[int]]
 class ClientUrlFetcher:
     """Fetches JSON documents from hosts that clients name; `clock` returns milliseconds."""
 
-    def __init__(
-        self, pool: Fetcher, charge: Charge, *, clock: Callable[[], int] = lambda: values.now()
-    ) -> None:
+    def __init__(self, pool: Fetcher, charge: Charge, *, clock: Callable[[], int] = lambda: values.now()) -> None:
         self._pool = pool
         self._charge = charge
         self._clock = clock
@@ -66,9 +64,7 @@ class ClientUrlFetcher:
         `address` is the client's. None means that the service itself checks a known document again: no budget is
         charged, and a remembered failure does not count.
         """
-        found = await self._shared(
-            (url, limit), lambda: self._pool.document(url, limit=limit), address=address
-        )
+        found = await self._shared((url, limit), lambda: self._pool.document(url, limit=limit), address=address)
         assert isinstance(found, FetchedDocument)  # noqa: S101  what the pool answers
         return found
 
@@ -77,9 +73,7 @@ class ClientUrlFetcher:
 
         A redirect is raised as `FetchRedirected`.
         """
-        found = await self._shared(
-            (url, -limit), lambda: self._pool.text(url, limit=limit), address=address
-        )
+        found = await self._shared((url, -limit), lambda: self._pool.text(url, limit=limit), address=address)
         assert isinstance(found, FetchedText)  # noqa: S101  what the pool answers
         return found
 
@@ -106,11 +100,7 @@ class ClientUrlFetcher:
         await self._pool.close()
 
     async def _shared(
-        self,
-        key: tuple[str, int],
-        fetch: Callable[[], Awaitable[Fetched]],
-        *,
-        address: str | None,
+        self, key: tuple[str, int], fetch: Callable[[], Awaitable[Fetched]], *, address: str | None
     ) -> Fetched:
         """What `fetch` answers; calls with the same key share one fetch."""
         url = key[0]
@@ -170,15 +160,11 @@ class ClientUrlFetcher:
         for budget, key in ((FETCHES, address), (HOSTS, self._host_key(url))):
             if wait := await self._charge(budget, key):
                 raise TooManyRequests(
-                    "Too many documents were asked for; wait as long as Retry-After says.",
-                    retry_after=wait,
+                    "Too many documents were asked for; wait as long as Retry-After says.", retry_after=wait
                 )
 
     async def _fetch(
-        self,
-        key: tuple[str, int],
-        fetch: Callable[[], Awaitable[Fetched]],
-        breaker: CircuitBreaker | None,
+        self, key: tuple[str, int], fetch: Callable[[], Awaitable[Fetched]], breaker: CircuitBreaker | None
     ) -> Fetched | FetchFailed:
         url = key[0]
         try:

@@ -23,11 +23,7 @@ DPOP_TYPE: Final = "dpop+jwt"
 OLDEST: Final = 300_000
 SKEW: Final = 60_000
 
-_MEMBERS: Final = {
-    "RSA": ("e", "kty", "n"),
-    "EC": ("crv", "kty", "x", "y"),
-    "OKP": ("crv", "kty", "x"),
-}
+_MEMBERS: Final = {"RSA": ("e", "kty", "n"), "EC": ("crv", "kty", "x", "y"), "OKP": ("crv", "kty", "x")}
 _PORTS: Final = {"https": 443, "http": 80}
 
 
@@ -62,16 +58,10 @@ def verify_proof(text: str, sent: ProofRequest, *, now: int) -> DpopProof:
     except AssertionRefused as refused:
         raise ProofRefused("The DPoP proof is malformed.", detail=str(refused)) from None
     if method != sent.method or _normal(url) != _normal(sent.url):
-        raise ProofRefused(
-            "The DPoP proof was made for another request.", detail=f"{method} {url:.200}"
-        )
+        raise ProofRefused("The DPoP proof was made for another request.", detail=f"{method} {url:.200}")
     if not now - OLDEST <= issued_at <= now + SKEW:
-        raise ProofRefused(
-            f"A DPoP proof may be at most {OLDEST // 1000} seconds old.", detail=f"iat {issued_at}"
-        )
-    if sent.token is not None and not values.equal_in_constant_time(
-        bound or "", token_hash(sent.token)
-    ):
+        raise ProofRefused(f"A DPoP proof may be at most {OLDEST // 1000} seconds old.", detail=f"iat {issued_at}")
+    if sent.token is not None and not values.equal_in_constant_time(bound or "", token_hash(sent.token)):
         raise ProofRefused("The DPoP proof was not made for this token.")
     return DpopProof(thumbprint, jti, nonce, issued_at + OLDEST + SKEW)
 
@@ -94,9 +84,7 @@ def _check_signature(unverified: UnverifiedJws) -> str:
     try:
         key = keysets.parse({"keys": [jwk]}, (algorithm,)).find(None, algorithm)
     except KeysRefused as refused:
-        raise ProofRefused(
-            "The key of the DPoP proof is not usable.", detail=str(refused)
-        ) from None
+        raise ProofRefused("The key of the DPoP proof is not usable.", detail=str(refused)) from None
     if key is None:
         raise ProofRefused("The key of the DPoP proof is not usable.", detail=f"for {algorithm}")
     if not key.Algorithm.verify(unverified.signing_input, key.key, unverified.signature):
@@ -150,15 +138,11 @@ class DpopProofChecker:
         proof = verify_proof(text, ProofRequest(method, f"{self.base}{path}", token), now=now)
         if self.demands_nonce and proof.nonce not in (self._nonce(now), self._nonce(now - _WINDOW)):
             raise ProofRefused(
-                "Put the nonce of the DPoP-Nonce header into the proof.",
-                error="use_dpop_nonce",
-                nonce=self._nonce(now),
+                "Put the nonce of the DPoP-Nonce header into the proof.", error="use_dpop_nonce", nonce=self._nonce(now)
             )
         # A digest, so that clients cannot choose the size of what is stored.
         once = values.digest(f"{proof.thumbprint}\x1f{proof.jti}")
-        if not await self.store.write(
-            lambda tx: atomic_updates.spend(tx, "dpop", once, expires_at=proof.until)
-        ):
+        if not await self.store.write(lambda tx: atomic_updates.spend(tx, "dpop", once, expires_at=proof.until)):
             raise ProofRefused("The DPoP proof was used before.")
         return proof.thumbprint
 

@@ -33,14 +33,7 @@ _SPECIAL_V4: Final = tuple(
 )
 _UNICAST_V6: Final = IPv6Network("2000::/3")
 _SPECIAL_V6: Final = tuple(
-    IPv6Network(net)
-    for net in (
-        "2001::/23",
-        "2001:db8::/32",
-        "2002::/16",
-        "2620:4f:8000::/48",
-        "3fff::/20",
-    )
+    IPv6Network(net) for net in ("2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20")
 )
 _NAT64: Final = IPv6Network("64:ff9b::/96")
 

@@ -67,9 +67,7 @@ class Fetcher:
         """
         return await (await self._client.get()).text(url, limit=limit)
 
-    async def exchange(
-        self, url: str, form: Mapping[str, str], *, authorization: str = ""
-    ) -> dict[str, Any]:
+    async def exchange(self, url: str, form: Mapping[str, str], *, authorization: str = "") -> dict[str, Any]:
         """The JSON object that a token endpoint answers to a form (RFC 6749 §3.2); raises `FetchFailed`."""
         return await (await self._client.get()).exchange(url, form, authorization=authorization)
 

@@ -33,9 +33,7 @@ from negotiator.trust.fetch import (
 
 _EACH_FAMILY: Final = 2
 _MAX_URL: Final = 2048
-_JSON_TYPE = re.compile(
-    r"application/(?:[a-z0-9.-]+\+)?json(?:\s*;\s*charset=\"?utf-8\"?)?", re.IGNORECASE
-)
+_JSON_TYPE = re.compile(r"application/(?:[a-z0-9.-]+\+)?json(?:\s*;\s*charset=\"?utf-8\"?)?", re.IGNORECASE)
 _HTML_TYPES: Final = frozenset({"text/html", "application/xhtml+xml"})
 _TEXT_TYPES: Final = _HTML_TYPES | {"text/plain", "text/markdown"}
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
@@ -80,9 +78,7 @@ class _VettedNetwork(httpcore2.AsyncNetworkBackend):
             raise HostFailing(f"{host} does not resolve: {unknown}") from None
         # A forbidden address among public ones is an attack or a mistake.
         for address in addresses:
-            if not (self._loopback and is_loopback(address)) and (
-                port != 443 or not is_public(address)
-            ):
+            if not (self._loopback and is_loopback(address)) and (port != 443 or not is_public(address)):
                 raise FetchFailed(f"{host} is at {address} port {port}, which is out of bounds")
         six = [address for address in addresses if ":" in address][:_EACH_FAMILY]
         four = [address for address in addresses if ":" not in address][:_EACH_FAMILY]
@@ -109,13 +105,9 @@ class HttpClient:
             ssl_context=tls or _public_roots(),
             max_connections=at_once,
             max_keepalive_connections=0,
-            network_backend=_VettedNetwork(
-                resolver, allow_loopback, connect_seconds=connect_seconds
-            ),
+            network_backend=_VettedNetwork(resolver, allow_loopback, connect_seconds=connect_seconds),
         )
-        self._timeouts = {"connect": connect_seconds} | dict.fromkeys(
-            ("read", "write", "pool"), total_seconds
-        )
+        self._timeouts = {"connect": connect_seconds} | dict.fromkeys(("read", "write", "pool"), total_seconds)
 
     async def document(self, url: str, *, limit: int) -> FetchedDocument:
         return await self._ask("GET", url, limit=limit)
@@ -158,9 +150,7 @@ class HttpClient:
                     break
         return FetchedText(bytes(body[:limit]).decode("utf-8", "replace"), kind in _HTML_TYPES)
 
-    async def exchange(
-        self, url: str, form: Mapping[str, str], *, authorization: str
-    ) -> dict[str, Any]:
+    async def exchange(self, url: str, form: Mapping[str, str], *, authorization: str) -> dict[str, Any]:
         """The JSON object that a token endpoint answers to a form (RFC 6749 §3.2); raises `FetchFailed`."""
         body = urlencode(form).encode()
         more = [(b"Content-Type", b"application/x-www-form-urlencoded")]
@@ -205,13 +195,7 @@ class HttpClient:
         return target
 
     async def _send(
-        self,
-        method: str,
-        target: httpx2.URL,
-        limit: int,
-        *,
-        more: Sequence[tuple[bytes, bytes]],
-        content: bytes | None,
+        self, method: str, target: httpx2.URL, limit: int, *, more: Sequence[tuple[bytes, bytes]], content: bytes | None
     ) -> FetchedDocument:
         headers = [*_headers(target, b"application/json, application/jwk-set+json"), *more]
         extensions = {"timeout": self._timeouts}
@@ -250,9 +234,7 @@ def _public_roots() -> ssl.SSLContext:
 
 
 def _raw(target: httpx2.URL) -> httpcore2.URL:
-    return httpcore2.URL(
-        scheme=target.raw_scheme, host=target.raw_host, port=target.port, target=target.raw_path
-    )
+    return httpcore2.URL(scheme=target.raw_scheme, host=target.raw_host, port=target.port, target=target.raw_path)
 
 
 def _headers(target: httpx2.URL, accept: bytes) -> list[tuple[bytes, bytes]]:

@@ -32,18 +32,7 @@ _columns = [table(TrustedIssuer).c[name] for name in ("issuer", *_COLUMNS)]
 
 @lru_cache(maxsize=256)
 def _read(*row: Any) -> Issuer:
-    (
-        issuer,
-        algorithms,
-        jwks,
-        jwks_uri,
-        clients,
-        scope,
-        domains,
-        verifier,
-        max_auth_age,
-        tenanted,
-    ) = row
+    (issuer, algorithms, jwks, jwks_uri, clients, scope, domains, verifier, max_auth_age, tenanted) = row
     return Issuer(
         issuer,
         tuple(algorithms.split()),
@@ -59,24 +48,14 @@ def _read(*row: Any) -> Issuer:
 
 
 _live = col(TrustedIssuer.removed_at).is_(None)
-_FIND = Query(
-    select(*_columns).where(col(TrustedIssuer.issuer) == bindparam("issuer"), _live),
-    lambda row: _read(*row),
-)
-_LIST = Query(
-    select(*_columns).where(_live).order_by(col(TrustedIssuer.issuer)),
-    lambda row: _read(*row),
-)
+_FIND = Query(select(*_columns).where(col(TrustedIssuer.issuer) == bindparam("issuer"), _live), lambda row: _read(*row))
+_LIST = Query(select(*_columns).where(_live).order_by(col(TrustedIssuer.issuer)), lambda row: _read(*row))
 _parameters = {
-    name: bindparam(f"new_{name}", type_=table(TrustedIssuer).c[name].type)
-    for name in (*_COLUMNS, "removed_at")
+    name: bindparam(f"new_{name}", type_=table(TrustedIssuer).c[name].type) for name in (*_COLUMNS, "removed_at")
 }
-_KEEP = Statement(
-    insertion(TrustedIssuer).on_conflict_do_update(index_elements=["issuer"], set_=_parameters)
-)
+_KEEP = Statement(insertion(TrustedIssuer).on_conflict_do_update(index_elements=["issuer"], set_=_parameters))
 _KNOWN = Query(
-    select(TrustedIssuer.removed_at).where(col(TrustedIssuer.issuer) == bindparam("issuer")),
-    lambda row: row[0],
+    select(TrustedIssuer.removed_at).where(col(TrustedIssuer.issuer) == bindparam("issuer")), lambda row: row[0]
 )
 _REMOVE = Statement(
     update(TrustedIssuer)
@@ -97,13 +76,7 @@ class Issuers:
 
 
 def add(
-    tx: Transaction,
-    issuer: Issuer,
-    *,
-    own: str,
-    allow_loopback: bool,
-    discovered: str = "",
-    actor: str = "operator",
+    tx: Transaction, issuer: Issuer, *, own: str, allow_loopback: bool, discovered: str = "", actor: str = "operator"
 ) -> None:
     """Add a trusted issuer or replace its configuration; 422 as `check_issuer`.
 
@@ -134,9 +107,7 @@ def add(
 def check_issuer(issuer: Issuer, *, own: str, allow_loopback: bool) -> None:
     """Raise 422 for our own identifier, a URL that is not https, or an unknown scope."""
     if issuer.issuer == own:
-        raise ValidationFailed(
-            [FieldError("/issuer", "This service cannot be its own identity provider.")]
-        )
+        raise ValidationFailed([FieldError("/issuer", "This service cannot be its own identity provider.")])
     for name, url in (("issuer", issuer.issuer), ("jwks_uri", issuer.jwks_uri)):
         if url and not _is_fetchable(url, allow_loopback):
             raise ValidationFailed([FieldError(f"/{name}", f"{url} is not an https URL.")])
@@ -157,21 +128,13 @@ def remove(tx: Transaction, issuer: str, *, actor: str = "operator") -> None:
     audit.record(tx, "issuer.removed", issuer, actor=actor)
 
 
-def revoke_subject(
-    tx: Transaction, issuer: str, subject: str, *, tenant: str = "", actor: str = "operator"
-) -> None:
+def revoke_subject(tx: Transaction, issuer: str, subject: str, *, tenant: str = "", actor: str = "operator") -> None:
     """Invalidate every token and every assertion issued for one identity up to now; 404 for an unknown issuer."""
     if tx.one(_FIND, issuer=issuer) is None:
         raise NotFound(f"{issuer} is not a trusted issuer.")
     identity = revocations.identity_key(issuer, tenant, subject)
     revocations.revoke_issued(tx, identity, now=values.now())
-    audit.record(
-        tx,
-        "issuer.subject_revoked",
-        issuer,
-        actor=actor,
-        identity=values.digest(subject)[:16],
-    )
+    audit.record(tx, "issuer.subject_revoked", issuer, actor=actor, identity=values.digest(subject)[:16])
 
 
 def summary(issuer: Issuer) -> dict[str, Any]:
@@ -206,14 +169,5 @@ def _row(issuer: Issuer) -> dict[str, Any]:
 
 def _is_fetchable(url: str, allow_loopback: bool) -> bool:
     parts = urlsplit(url)
-    local = (
-        allow_loopback
-        and parts.scheme == "http"
-        and parts.hostname in {"127.0.0.1", "localhost", "::1"}
-    )
-    return (
-        bool(parts.hostname)
-        and (parts.scheme == "https" or local)
-        and not parts.query
-        and not parts.fragment
-    )
+    local = allow_loopback and parts.scheme == "http" and parts.hostname in {"127.0.0.1", "localhost", "::1"}
+    return bool(parts.hostname) and (parts.scheme == "https" or local) and not parts.query and not parts.fragment

@@ -51,6 +51,4 @@ class Issuer:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "algorithms", check_algorithms(self.algorithms))
-        object.__setattr__(
-            self, "email_domains", tuple(name.lower() for name in self.email_domains)
-        )
+        object.__setattr__(self, "email_domains", tuple(name.lower() for name in self.email_domains))

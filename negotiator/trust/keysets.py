@@ -76,9 +76,7 @@ class KeySet:
 
     def find(self, kid: str | None, alg: str) -> PyJWK | None:
         """The single key for `alg`, and for `kid` unless that is None; None when no key or several match."""
-        found = [
-            key for name, made_for, key in self.keys if made_for == alg and kid in (None, name)
-        ]
+        found = [key for name, made_for, key in self.keys if made_for == alg and kid in (None, name)]
         return found[0] if len(found) == 1 else None
 
 
@@ -249,9 +247,7 @@ class IssuerKeys:
             entry.failure = ""
             entry.faults.worked()
             now = self._clock()
-            lifetime = (
-                CEILING if issuer.jwks else max(FLOOR, min((document.max_age or 0) * 1000, CEILING))
-            )
+            lifetime = CEILING if issuer.jwks else max(FLOOR, min((document.max_age or 0) * 1000, CEILING))
             entry.fresh_until, entry.stale_until = now + lifetime, now + CEILING
         finally:
             entry.flight = None

@@ -14,14 +14,7 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from negotiator.circuit_breaker import CircuitBreaker
 from negotiator.strict_json import UnverifiedJws, is_array
-from negotiator.trust.claims import (
-    AssertionRefused,
-    Reason,
-    is_text,
-    mail_domain,
-    required_moment,
-    required_text,
-)
+from negotiator.trust.claims import AssertionRefused, Reason, is_text, mail_domain, required_moment, required_text
 from negotiator.trust.fetch import TOTAL_SECONDS, FetchFailed, HostFailing
 from negotiator.trust.fetcher import Fetcher
 from negotiator.trust.issuers import ALGORITHMS, Issuer, canonical_algorithm
@@ -122,9 +115,7 @@ class OpenIdProvider:
     and `AssertionRefused` for a bad answer.
     """
 
-    def __init__(
-        self, registered: ProviderRegistration, fetcher: Fetcher, clock: Callable[[], int]
-    ) -> None:
+    def __init__(self, registered: ProviderRegistration, fetcher: Fetcher, clock: Callable[[], int]) -> None:
         self.registered = registered
         self._fetcher = fetcher
         self._clock = clock
@@ -156,9 +147,7 @@ class OpenIdProvider:
         }
         return f"{endpoint}{'&' if '?' in endpoint else '?'}{urlencode(parameters)}"
 
-    async def redeem(
-        self, code: str, *, issuer: str | None, nonce: str, verifier: str
-    ) -> OpenIdUser:
+    async def redeem(self, code: str, *, issuer: str | None, nonce: str, verifier: str) -> OpenIdUser:
         """The user for a code that came with this `iss`, in the sign-in with this nonce and PKCE verifier."""
         known, ours = await self._metadata(), self.registered
         if issuer != ours.issuer and (issuer is not None or known.sends_iss):
@@ -176,9 +165,7 @@ class OpenIdProvider:
         elif ours.client_secret:
             form["client_secret"] = ours.client_secret
         async with self._breaker.call():
-            answer = await self._fetcher.exchange(
-                known.token_endpoint, form, authorization=authorization
-            )
+            answer = await self._fetcher.exchange(known.token_endpoint, form, authorization=authorization)
         text = answer.get("id_token")
         if not isinstance(text, str):
             raise AssertionRefused(Reason.MALFORMED, "The provider gave no ID token.")
@@ -198,18 +185,14 @@ class OpenIdProvider:
 
     def state(self) -> str:
         """The health check: `ok`, or `failing` while the provider or its keys cannot be reached."""
-        return (
-            "failing: the provider cannot be reached" if self._breaker.error else self._keys.state()
-        )
+        return "failing: the provider cannot be reached" if self._breaker.error else self._keys.state()
 
     async def _metadata(self) -> _Metadata:
         now = self._clock()
         if self._known is None or now >= self._known[0]:
             issuer = self.registered.issuer
             async with self._breaker.call():
-                found = await self._fetcher.json(
-                    f"{issuer.removesuffix('/')}/.well-known/openid-configuration"
-                )
+                found = await self._fetcher.json(f"{issuer.removesuffix('/')}/.well-known/openid-configuration")
             self._known = now + _FRESH, _read(found, issuer)
         return self._known[1]
 

@@ -2,13 +2,7 @@
 
 from typing import Any, Final
 
-from negotiator.errors import (
-    Forbidden,
-    InvalidRequest,
-    Refusal,
-    Unauthorized,
-    Unavailable,
-)
+from negotiator.errors import Forbidden, InvalidRequest, Refusal, Unauthorized, Unavailable
 from negotiator.trust.claims import AssertionRefused, Reason
 
 _GRANT: Final = (InvalidRequest, "invalid_grant")
@@ -23,25 +17,13 @@ _TABLE: Final[dict[Reason, tuple[tuple[type[Refusal], str], tuple[type[Refusal],
     Reason.REPLAY: ((InvalidRequest, "replay_detected"), _GRANT),
     Reason.CLIENT: ((InvalidRequest, "invalid_client_id"), _GRANT),
     Reason.UNVERIFIED_EMAIL: ((InvalidRequest, "missing_verified_email"), _GRANT),
-    Reason.LOGIN_REQUIRED: (
-        (Unauthorized, "login_required"),
-        (InvalidRequest, "insufficient_user_authentication"),
-    ),
+    Reason.LOGIN_REQUIRED: ((Unauthorized, "login_required"), (InvalidRequest, "insufficient_user_authentication")),
     Reason.INTERACTION: ((Unauthorized, "interaction_required"), _GRANT),
-    Reason.NOT_ENTITLED: (
-        (Forbidden, "access_denied"),
-        (InvalidRequest, "access_denied"),
-    ),
-    Reason.SCOPE: (
-        (InvalidRequest, "invalid_scope"),
-        (InvalidRequest, "invalid_scope"),
-    ),
+    Reason.NOT_ENTITLED: ((Forbidden, "access_denied"), (InvalidRequest, "access_denied")),
+    Reason.SCOPE: ((InvalidRequest, "invalid_scope"), (InvalidRequest, "invalid_scope")),
     Reason.RESOURCE: ((InvalidRequest, "invalid_target"), _GRANT),
     Reason.PROOF: (_GRANT, _GRANT),
-    Reason.KEYS_UNAVAILABLE: (
-        (Unavailable, "temporarily_unavailable"),
-        (Unavailable, "temporarily_unavailable"),
-    ),
+    Reason.KEYS_UNAVAILABLE: ((Unavailable, "temporarily_unavailable"), (Unavailable, "temporarily_unavailable")),
 }
 
 
@@ -68,16 +50,8 @@ def at_token_endpoint(refused: AssertionRefused) -> Refusal:
     return _refusal(kind, error, refused, {})
 
 
-def _refusal(
-    kind: type[Refusal], error: str, refused: AssertionRefused, extra: dict[str, Any]
-) -> Refusal:
+def _refusal(kind: type[Refusal], error: str, refused: AssertionRefused, extra: dict[str, Any]) -> Refusal:
     if refused.retry_after is not None:
         extra["retry_after"] = refused.retry_after
     members = {} if refused.max_age is None else {"max_age": refused.max_age}
-    return kind(
-        refused.description,
-        error=error,
-        detail=refused.detail,
-        members=members,
-        **extra,
-    )
+    return kind(refused.description, error=error, detail=refused.detail, members=members, **extra)

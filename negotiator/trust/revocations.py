@@ -16,14 +16,10 @@ _OUTLIVES_TOKENS: Final = 30 * values.DAY
 _mark = bindparam("mark", type_=BigInteger)
 _MARK = Statement(
     insertion(Revocation).on_conflict_do_update(
-        index_elements=["subject"],
-        set_={"before": _mark},
-        where=col(Revocation.before) < _mark,
+        index_elements=["subject"], set_={"before": _mark}, where=col(Revocation.before) < _mark
     )
 )
-_LOWER = Statement(
-    update(Revocation).where(col(Revocation.subject) == bindparam("withdrawn")).values(before=_mark)
-)
+_LOWER = Statement(update(Revocation).where(col(Revocation.subject) == bindparam("withdrawn")).values(before=_mark))
 _FORGET_AT = Statement(
     update(Revocation)
     .where(col(Revocation.subject) == bindparam("gone"))
@@ -31,10 +27,7 @@ _FORGET_AT = Statement(
 )
 _FORGET = Statement(delete(Revocation).where(col(Revocation.subject) == bindparam("subject")))
 _BACKDATING: Final = list[tuple[str, Statement]]()
-_FIND = Query(
-    select(Revocation.before).where(col(Revocation.subject) == bindparam("subject")),
-    lambda row: int(row[0]),
-)
+_FIND = Query(select(Revocation.before).where(col(Revocation.subject) == bindparam("subject")), lambda row: int(row[0]))
 
 
 def identity_key(issuer: str, tenant: str, subject: str) -> str:
@@ -79,10 +72,7 @@ def register_backdating(kind: str, model: type[SQLModel], *, key: str, moment: s
         .where(
             columns[key] > bindparam("first"),
             columns[moment] > _mark,
-            or_(
-                columns.identity == bindparam("subject"),
-                columns.client_id == bindparam("subject"),
-            ),
+            or_(columns.identity == bindparam("subject"), columns.client_id == bindparam("subject")),
         )
         .values({moment: _mark})
     )

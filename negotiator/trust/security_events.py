@@ -80,9 +80,7 @@ def effect_of_event(uri: str, event: dict[str, Any]) -> SecurityEventEffect:
     """The effect of this event. Identities are (`iss`, `sub`), so the change of an e-mail address has none."""
     if uri in _WORSE:
         member, worse = _WORSE[uri]
-        return (
-            SecurityEventEffect.STEP_UP if event.get(member) == worse else SecurityEventEffect.NOTE
-        )
+        return SecurityEventEffect.STEP_UP if event.get(member) == worse else SecurityEventEffect.NOTE
     return _EFFECTS.get(uri, SecurityEventEffect.NOTE)
 
 
@@ -115,9 +113,7 @@ def read_subject(claims: dict[str, Any], issuer: Issuer, *, by_sub: bool) -> Eve
     if found is None:
         return None
     if (tenant is not None) != issuer.tenanted:
-        raise AssertionRefused(
-            Reason.MALFORMED, "The tenant does not fit how this issuer is configured."
-        )
+        raise AssertionRefused(Reason.MALFORMED, "The tenant does not fit how this issuer is configured.")
     return EventSubject(tenant or "", found.subject, found.email)
 
 
@@ -188,12 +184,8 @@ class SecurityEventVerifier:
         name = required_text(unverified.unverified_claims, "iss", limit=512)
         issuer = None if name == self.audience else await self.find_issuer(name)
         if issuer is None:
-            raise AssertionRefused(
-                Reason.ISSUER, "The issuer of the event is not trusted.", detail=f"iss {name!r}"
-            )
-        await signatures.check_signature(
-            unverified, issuer, self.keys, kid=kid, algorithm=algorithm
-        )
+            raise AssertionRefused(Reason.ISSUER, "The issuer of the event is not trusted.", detail=f"iss {name!r}")
+        await signatures.check_signature(unverified, issuer, self.keys, kid=kid, algorithm=algorithm)
         return self._read(issuer, unverified.unverified_claims)
 
     def _read(self, issuer: Issuer, claims: dict[str, Any]) -> SecurityEventToken:
@@ -206,14 +198,10 @@ class SecurityEventVerifier:
             raise AssertionRefused(Reason.EXPIRED, "The event is too old or from the future.")
         events: object = claims.get("events")
         if not is_object(events) or not events or not all(map(is_object, events.values())):
-            raise AssertionRefused(
-                Reason.MALFORMED, "The claim events must be an object of at least one event."
-            )
+            raise AssertionRefused(Reason.MALFORMED, "The claim events must be an object of at least one event.")
         in_auth_md = list(events) == [AUTH_MD]
         if "exp" in claims or ("sub" in claims and not in_auth_md):
-            raise AssertionRefused(
-                Reason.MALFORMED, "An event has neither exp nor sub; its subject is sub_id."
-            )
+            raise AssertionRefused(Reason.MALFORMED, "An event has neither exp nor sub; its subject is sub_id.")
         return SecurityEventToken(
             issuer,
             jti,

@@ -25,21 +25,15 @@ def read_header(header: dict[str, Any], typ: str) -> tuple[str | None, str]:
     """
     kind = header.get("typ")
     if not isinstance(kind, str) or kind.lower().removeprefix("application/") != typ:
-        raise AssertionRefused(
-            Reason.TYPE, f"The typ of the assertion must be {typ}.", detail=f"typ {kind!r:.80}"
-        )
+        raise AssertionRefused(Reason.TYPE, f"The typ of the assertion must be {typ}.", detail=f"typ {kind!r:.80}")
     algorithm = canonical_algorithm(header.get("alg"))
     if algorithm is None:
         raise AssertionRefused(
-            Reason.SIGNATURE,
-            "The signature algorithm is not allowed.",
-            detail=f"alg {header.get('alg')!r:.80}",
+            Reason.SIGNATURE, "The signature algorithm is not allowed.", detail=f"alg {header.get('alg')!r:.80}"
         )
     kid = header.get("kid")
     if "kid" in header and not is_text(kid, 255):
-        raise AssertionRefused(
-            Reason.MALFORMED, "The kid must be a string of 1 to 255 printable characters."
-        )
+        raise AssertionRefused(Reason.MALFORMED, "The kid must be a string of 1 to 255 printable characters.")
     return kid, algorithm
 
 
@@ -48,15 +42,11 @@ async def check_signature(
 ) -> None:
     """Check the signature by a key and an algorithm of this issuer; raises `AssertionRefused`."""
     if algorithm not in issuer.algorithms:
-        raise AssertionRefused(
-            Reason.SIGNATURE, "The signature algorithm is not allowed.", detail=f"alg {algorithm}"
-        )
+        raise AssertionRefused(Reason.SIGNATURE, "The signature algorithm is not allowed.", detail=f"alg {algorithm}")
     try:
         key = await keys.find(issuer, kid, algorithm)
     except NoSuchKey as unknown:
-        raise AssertionRefused(
-            Reason.SIGNATURE, "The issuer has no such key.", detail=str(unknown)
-        ) from unknown
+        raise AssertionRefused(Reason.SIGNATURE, "The issuer has no such key.", detail=str(unknown)) from unknown
     except KeysUnavailable as unavailable:
         raise AssertionRefused(
             Reason.KEYS_UNAVAILABLE,
@@ -65,6 +55,4 @@ async def check_signature(
             retry_after=unavailable.retry_after,
         ) from unavailable
     if not key.Algorithm.verify(unverified.signing_input, key.key, unverified.signature):
-        raise AssertionRefused(
-            Reason.SIGNATURE, "The signature does not verify.", detail=f"kid {kid!r}"
-        )
+        raise AssertionRefused(Reason.SIGNATURE, "The signature does not verify.", detail=f"kid {kid!r}")

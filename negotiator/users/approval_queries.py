@@ -37,10 +37,7 @@ _REQUESTS = Query(
     entity(Approval),
 )
 _TRY = Query(
-    update(Approval)
-    .where(*_open)
-    .values(attempts=Approval.attempts + 1)
-    .returning(*Approval.__table__.columns),  # type: ignore[attr-defined]
+    update(Approval).where(*_open).values(attempts=Approval.attempts + 1).returning(*Approval.__table__.columns),  # type: ignore[attr-defined]
     entity(Approval),
 )
 _TAKE = Query(
@@ -64,39 +61,14 @@ _TAKE_LISTED = Query(
 )
 
 
-def request_link(
-    tx: Transaction,
-    secret: str,
-    *,
-    email: str,
-    identity: str,
-    issuer: str,
-    agent_name: str,
-) -> None:
+def request_link(tx: Transaction, secret: str, *, email: str, identity: str, issuer: str, agent_name: str) -> None:
     """Store a request to the owner of `email` to link an identity to their account."""
-    _add(
-        tx,
-        secret,
-        kind="link",
-        email=email,
-        identity=identity,
-        issuer=issuer,
-        agent_name=agent_name,
-    )
+    _add(tx, secret, kind="link", email=email, identity=identity, issuer=issuer, agent_name=agent_name)
 
 
-def request_binding(
-    tx: Transaction, secret: str, *, email: str, agent_id: str, agent_name: str
-) -> None:
+def request_binding(tx: Transaction, secret: str, *, email: str, agent_id: str, agent_name: str) -> None:
     """Store a request to the owner of `email` to bind an agent to their account."""
-    _add(
-        tx,
-        secret,
-        kind="binding",
-        email=email,
-        agent_id=agent_id,
-        agent_name=agent_name,
-    )
+    _add(tx, secret, kind="binding", email=email, agent_id=agent_id, agent_name=agent_name)
 
 
 def find(tx: Transaction, secret: str) -> Approval | None:

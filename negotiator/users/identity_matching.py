@@ -26,22 +26,17 @@ _FIND = Query(
     tuple,
 )
 _WATERMARK = Query(
-    select(func.max(Revocation.before)).where(
-        col(Revocation.subject).in_([bindparam("key"), bindparam("issuer")])
-    ),
+    select(func.max(Revocation.before)).where(col(Revocation.subject).in_([bindparam("key"), bindparam("issuer")])),
     lambda row: int(row[0] or 0),
 )
 _BY_EMAIL = Query(
     select(LinkedIdentity.key)
     .join(User, col(User.id) == col(LinkedIdentity.user_id))
-    .where(
-        col(User.email) == bindparam("email"), col(LinkedIdentity.issuer) == bindparam("issuer")
-    ),
+    .where(col(User.email) == bindparam("email"), col(LinkedIdentity.issuer) == bindparam("issuer")),
     lambda row: str(row[0]),
 )
 _OWNER = Query(
-    select(LinkedIdentity.user_id).where(col(LinkedIdentity.key) == bindparam("key")),
-    lambda row: str(row[0]),
+    select(LinkedIdentity.user_id).where(col(LinkedIdentity.key) == bindparam("key")), lambda row: str(row[0])
 )
 _UNLINK = Statement(delete(LinkedIdentity).where(col(LinkedIdentity.key) == bindparam("identity")))
 _OF_USER = Query(
@@ -68,10 +63,7 @@ class LinkApprovalRequired(AssertionRefused):
     """The assertion's e-mail address belongs to an account without this identity; only its owner may link it."""
 
     def __init__(self, email: str, issuer: str, identity: str) -> None:
-        super().__init__(
-            Reason.INTERACTION,
-            "The owner of this account has to approve the link first.",
-        )
+        super().__init__(Reason.INTERACTION, "The owner of this account has to approve the link first.")
         self.email = email
         self.issuer = issuer
         self.identity = identity
@@ -88,9 +80,7 @@ def match_assertion(tx: Transaction, assertion: Assertion, *, actor: str) -> Mat
     if not atomic_updates.spend(tx, "assertion", f"{issuer}\x1f{assertion.jti}", expires_at=until):
         raise AssertionRefused(Reason.REPLAY, "The assertion was used before.")
     if assertion.issued_at <= (tx.one(_WATERMARK, key=key, issuer=issuer) or 0):
-        raise AssertionRefused(
-            Reason.EXPIRED, "The assertion was issued before access was revoked."
-        )
+        raise AssertionRefused(Reason.EXPIRED, "The assertion was issued before access was revoked.")
     _check_login(tx, key, assertion)
     return _known(tx, key, issuer) or _first_time(
         tx, key, issuer, email=assertion.email, name=assertion.name, actor=actor
@@ -102,9 +92,7 @@ def _check_login(tx: Transaction, key: str, assertion: Assertion) -> None:
     lost = revocations.revoked_before(tx, login_key(key))
     if lost and (assertion.auth_time or 0) <= lost:
         raise AssertionRefused(
-            Reason.LOGIN_REQUIRED,
-            "The user has to sign in again.",
-            max_age=max(0, values.now() - lost) // 1000,
+            Reason.LOGIN_REQUIRED, "The user has to sign in again.", max_age=max(0, values.now() - lost) // 1000
         )
 
 

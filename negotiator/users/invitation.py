@@ -32,27 +32,15 @@ def is_open(tx: Transaction, pepper: bytes, invitation: str) -> bool:
     return values.now() - int(found[1], 16) < LIFE and not user_queries.any_exist(tx)
 
 
-def accept(
-    tx: Transaction,
-    pepper: bytes,
-    invitation: str,
-    *,
-    email: str,
-    name: str,
-    password_hash: str,
-) -> str:
+def accept(tx: Transaction, pepper: bytes, invitation: str, *, email: str, name: str, password_hash: str) -> str:
     """Create the first user as an administrator and return their id.
 
     410 when the invitation is not open; of several concurrent calls one succeeds and the others get 410.
     """
-    first = is_open(tx, pepper, invitation) and atomic_updates.spend(
-        tx, "invitation", "first user", expires_at=FOREVER
-    )
+    first = is_open(tx, pepper, invitation) and atomic_updates.spend(tx, "invitation", "first user", expires_at=FOREVER)
     if not first:
         raise Gone("This link was used, is more than a day old, or never was.")
-    return user_queries.add(
-        tx, email, name=name, is_admin=True, password_hash=password_hash, actor="invitation"
-    )
+    return user_queries.add(tx, email, name=name, is_admin=True, password_hash=password_hash, actor="invitation")
 
 
 def _signature(pepper: bytes, stamp: str) -> str:

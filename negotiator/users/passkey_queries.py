@@ -16,25 +16,16 @@ MOST_PASSKEYS: Final = 20
 
 _own = (col(Passkey.id) == bindparam("passkey"), col(Passkey.user_id) == bindparam("user"))
 _ADD = Statement(insertion(Passkey).on_conflict_do_nothing())
-_FIND = Query(
-    select(Passkey).where(col(Passkey.credential_id) == bindparam("credential")), entity(Passkey)
-)
+_FIND = Query(select(Passkey).where(col(Passkey.credential_id) == bindparam("credential")), entity(Passkey))
 _OF_USER = Query(
-    select(Passkey).where(col(Passkey.user_id) == bindparam("user")).order_by(col(Passkey.id)),
-    entity(Passkey),
+    select(Passkey).where(col(Passkey.user_id) == bindparam("user")).order_by(col(Passkey.id)), entity(Passkey)
 )
 _RENAME = Statement(update(Passkey).where(*_own).values(name=bindparam("called")))
 _REMOVE = Statement(delete(Passkey).where(*_own))
 _USE = Statement(
     update(Passkey)
-    .where(
-        col(Passkey.id) == bindparam("passkey"),
-        col(Passkey.sign_count) == bindparam("expected", type_=BigInteger),
-    )
-    .values(
-        sign_count=bindparam("reported", type_=BigInteger),
-        used_at=bindparam("now", type_=BigInteger),
-    )
+    .where(col(Passkey.id) == bindparam("passkey"), col(Passkey.sign_count) == bindparam("expected", type_=BigInteger))
+    .values(sign_count=bindparam("reported", type_=BigInteger), used_at=bindparam("now", type_=BigInteger))
 )
 
 
@@ -96,13 +87,4 @@ def remove(tx: Transaction, passkey_id: str, *, user_id: str) -> None:
 
 def record_use(tx: Transaction, passkey: Passkey, sign_count: int) -> bool:
     """Store the counter that the authenticator reported; False when another use was stored meanwhile."""
-    return (
-        tx.run(
-            _USE,
-            passkey=passkey.id,
-            expected=passkey.sign_count,
-            reported=sign_count,
-            now=values.now(),
-        )
-        == 1
-    )
+    return tx.run(_USE, passkey=passkey.id, expected=passkey.sign_count, reported=sign_count, now=values.now()) == 1

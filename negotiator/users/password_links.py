@@ -17,9 +17,7 @@ from negotiator.users.tables import User
 RESET_LIFE: Final = values.HOUR // 2
 INVITATION_LIFE: Final = 7 * values.DAY
 _FORM = re.compile(r"(usr_[0-7][0-9a-hjkmnp-tv-z]{25})-([0-9a-f]{8,12})-([0-9a-f]{64})")
-_ENDED: Final = (
-    "This link was used, is too old, or the password was changed since. Ask for a new one."
-)
+_ENDED: Final = "This link was used, is too old, or the password was changed since. Ask for a new one."
 
 
 def write_link(pepper: bytes, user: User, *, life: int) -> str:
@@ -56,6 +54,4 @@ def set_password(tx: Transaction, pepper: bytes, link: str, password_hash: str) 
 
 
 def _signature(pepper: bytes, user: User, until: str) -> str:
-    return values.keyed_digest(
-        pepper, f"password-link:{user.id}:{user.email}:{user.password_hash}:{until}"
-    )
+    return values.keyed_digest(pepper, f"password-link:{user.id}:{user.email}:{user.password_hash}:{until}")

@@ -21,9 +21,7 @@ _TOUCH: Final = 300_000
 
 _session = BrowserSession
 _WITHDRAWN = exists().where(
-    col(Revocation.subject).in_(
-        [col(_session.user_id), col(_session.issuer), col(_session.identity)]
-    ),
+    col(Revocation.subject).in_([col(_session.user_id), col(_session.issuer), col(_session.identity)]),
     col(Revocation.before) >= col(_session.signed_in_at),
 )
 _live = (
@@ -61,25 +59,17 @@ _OF_USER = Query(
     entity(BrowserSession),
 )
 _STANDING = Query(
-    select(col(_session.issuer), col(_session.identity)).where(
-        col(_session.id) == bindparam("session")
-    ),
+    select(col(_session.issuer), col(_session.identity)).where(col(_session.id) == bindparam("session")),
     lambda row: (row[0], row[1]),
 )
 _SEEN = Statement(
-    update(_session)
-    .where(col(_session.id) == bindparam("session"))
-    .values(seen_at=bindparam("now", type_=BigInteger))
+    update(_session).where(col(_session.id) == bindparam("session")).values(seen_at=bindparam("now", type_=BigInteger))
 )
 _END = Statement(
-    delete(_session).where(
-        col(_session.id) == bindparam("session"), col(_session.user_id) == bindparam("user")
-    )
+    delete(_session).where(col(_session.id) == bindparam("session"), col(_session.user_id) == bindparam("user"))
 )
 _END_OTHERS = Statement(
-    delete(_session).where(
-        col(_session.user_id) == bindparam("user"), col(_session.id) != bindparam("kept")
-    )
+    delete(_session).where(col(_session.user_id) == bindparam("user"), col(_session.id) != bindparam("kept"))
 )
 _END_BY_SECRET = Statement(delete(_session).where(col(_session.digest) == bindparam("digest")))
 

@@ -64,9 +64,7 @@ class Approval(TableModel, table=True):
     """A request that only the owner of `email` may grant: to link an identity to their account, or to bind an agent."""
 
     __tablename__ = "approvals"
-    __table_args__ = table_options(
-        expires={"expires_at": DAY}, erased_by={"email": "email", "agent_id": "principal"}
-    )
+    __table_args__ = table_options(expires={"expires_at": DAY}, erased_by={"email": "email", "agent_id": "principal"})
 
     id: str = Field(primary_key=True)
     digest: str = Field(unique=True)

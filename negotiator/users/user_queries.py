@@ -21,9 +21,7 @@ _EASY: Final = 1_000_000
 _LOOKED_AT: Final = 24
 _LONGEST_EMAIL: Final = 254
 
-_hasher = PasswordHasher(
-    time_cost=2, memory_cost=19 * 1024, parallelism=1
-)  # OWASP's argon2id minimum
+_hasher = PasswordHasher(time_cost=2, memory_cost=19 * 1024, parallelism=1)  # OWASP's argon2id minimum
 _ADD = Statement(insertion(User).on_conflict_do_nothing())
 _BY_EMAIL = Query(select(User).where(col(User.email) == bindparam("email")), entity(User))
 _BY_ID = Query(select(User).where(col(User.id) == bindparam("user")), entity(User))
@@ -48,22 +46,17 @@ _DISABLE = Statement(
     .values(disabled_at=bindparam("at", type_=BigInteger))
 )
 _ENABLE = Statement(
-    update(User)
-    .where(col(User.id) == bindparam("user"), col(User.disabled_at).is_not(None))
-    .values(disabled_at=None)
+    update(User).where(col(User.id) == bindparam("user"), col(User.disabled_at).is_not(None)).values(disabled_at=None)
 )
 _ADMINS = Query(
-    select(User.id).where(col(User.is_admin) == 1, col(User.disabled_at).is_(None)).limit(2),
-    lambda row: str(row[0]),
+    select(User.id).where(col(User.is_admin) == 1, col(User.disabled_at).is_(None)).limit(2), lambda row: str(row[0])
 )
 _SET_ADMIN = Statement(
     update(User)
     .where(col(User.id) == bindparam("user"), col(User.disabled_at).is_(None))
     .values(is_admin=bindparam("admin", type_=Integer))
 )
-_RENAME = Statement(
-    update(User).where(col(User.id) == bindparam("user")).values(name=bindparam("called"))
-)
+_RENAME = Statement(update(User).where(col(User.id) == bindparam("user")).values(name=bindparam("called")))
 _SET_PASSWORD = Statement(
     update(User).where(col(User.id) == bindparam("user")).values(password_hash=bindparam("hashed"))
 )
@@ -146,13 +139,7 @@ def verify_password(hashed: str, password: str) -> bool:
 
 
 def add(
-    tx: Transaction,
-    email: str | None,
-    *,
-    name: str = "",
-    is_admin: bool = False,
-    password_hash: str = "",
-    actor: str,
+    tx: Transaction, email: str | None, *, name: str = "", is_admin: bool = False, password_hash: str = "", actor: str
 ) -> str:
     """Create a user and return their id; 409 when another account has the e-mail address."""
     user_id = values.new_id("usr")
@@ -254,9 +241,7 @@ def rename(tx: Transaction, user_id: str, name: str) -> None:
     tx.run(_RENAME, user=user_id, called=name)
 
 
-def set_password(
-    tx: Transaction, user_id: str, password_hash: str, *, kept: str = "", actor: str
-) -> None:
+def set_password(tx: Transaction, user_id: str, password_hash: str, *, kept: str = "", actor: str) -> None:
     """Store a new password hash and end every browser session of the user except the one with the id `kept`."""
     tx.run(_SET_PASSWORD, user=user_id, hashed=password_hash)
     session_queries.end_all(tx, user_id, but=kept)

@@ -64,12 +64,4 @@ async def forger(client: httpx2.AsyncClient, change: Change, settings: Settings)
     return Forger(client, str(settings.data_dir / "negotiator.db"), client_id, secret)
 
 
-__all__ = [
-    "ABSENT",
-    "ASSERTION_ENDPOINTS",
-    "AssertionEndpoint",
-    "Forger",
-    "Forgery",
-    "RelativeSeconds",
-    "refused",
-]
+__all__ = ["ABSENT", "ASSERTION_ENDPOINTS", "AssertionEndpoint", "Forger", "Forgery", "RelativeSeconds", "refused"]

@@ -58,9 +58,7 @@ class Person:
 
 
 @pytest_asyncio.fixture
-async def ada_and_eve(
-    client: httpx2.AsyncClient, register: Register, mint: Mint
-) -> tuple[Person, Person]:
+async def ada_and_eve(client: httpx2.AsyncClient, register: Register, mint: Mint) -> tuple[Person, Person]:
     """Ada and Eve."""
     found: list[Person] = []
     for email in ("ada@example.com", "eve@example.com"):
@@ -73,17 +71,12 @@ async def ada_and_eve(
 
 def alike(answers: list[httpx2.Response]) -> None:
     """Nothing in these refusals tells what exists from what does not."""
-    told = [
-        {name: value for name, value in answer.json().items() if name != "request_id"}
-        for answer in answers
-    ]
+    told = [{name: value for name, value in answer.json().items() if name != "request_id"} for answer in answers]
     assert all(one == told[0] for one in told)
 
 
 @covers("1.9:references")
-async def test_no_row_names_a_negotiation_of_somebody_else_s(
-    ada_and_eve: tuple[Person, Person],
-) -> None:
+async def test_no_row_names_a_negotiation_of_somebody_else_s(ada_and_eve: tuple[Person, Person]) -> None:
     ada, eve = ada_and_eve
     hers, own = [await each.made("/api/negotiations", OPENING) for each in (ada, eve)]
     memory = await eve.made("/api/memories", {"text": "Acme is slow.", "negotiation_id": own})
@@ -95,10 +88,7 @@ async def test_no_row_names_a_negotiation_of_somebody_else_s(
         ("PATCH", f"/api/wins/{win}", {}),
         ("POST", "/api/teleprompter/sessions", CALL),
     ):
-        answers = [
-            await eve.send(method, path, {**sent, "negotiation_id": other})
-            for other in (hers, NOWHERE)
-        ]
+        answers = [await eve.send(method, path, {**sent, "negotiation_id": other}) for other in (hers, NOWHERE)]
         for answer in answers:
             refused(answer, ABSENT)
         alike(answers)
@@ -147,10 +137,7 @@ async def test_an_imported_line_keeps_its_memory_and_loses_a_foreign_reference(
     told = answer.json()["lines"]
     assert [line["result"] for line in told] == ["kept"] * 3
     assert ["negotiation_id" in line.get("reason", "") for line in told] == [True, True, False]
-    kept = {
-        view["text"]: view["negotiation_id"]
-        for view in (await eve.send("GET", "/api/memories")).json()["items"]
-    }
+    kept = {view["text"]: view["negotiation_id"] for view in (await eve.send("GET", "/api/memories")).json()["items"]}
     assert kept == {"A.": None, "B.": None, "C.": own}
 
 
@@ -164,10 +151,7 @@ async def test_what_was_planted_before_a_claim_shows_whose_it_was(
     before = Person(client, bearer(agent))
     priced = {"name": "price", "type": "money", "range": {"min": "1", "max": "9", "step": "1"}}
     planted = await before.made("/api/negotiations", {**OPENING, "issues": [priced]})
-    await before.made(
-        f"/api/negotiations/{planted}/offers",
-        {"by": "them", "kind": "offer", "package": {"price": "5"}},
-    )
+    await before.made(f"/api/negotiations/{planted}/offers", {"by": "them", "kind": "offer", "package": {"price": "5"}})
     plan = await before.send("POST", f"/api/negotiations/{planted}/battle-plans", {})
     assert plan.status_code == 201
     seen = (await before.send("GET", f"/api/negotiations/{planted}")).json()
@@ -189,10 +173,7 @@ async def test_what_was_planted_before_a_claim_shows_whose_it_was(
     assert edited.json()["origin"] == agent["client_id"]
     own = await after.made("/api/negotiations", OPENING)
     listed = (await after.send("GET", "/api/negotiations")).json()["items"]
-    assert {one["id"]: one["origin"] for one in listed} == {
-        planted: agent["client_id"],
-        own: None,
-    }
+    assert {one["id"]: one["origin"] for one in listed} == {planted: agent["client_id"], own: None}
     history = (await after.send("GET", f"/api/negotiations/{planted}/events")).json()["items"]
     assert [event["seq"] for event in history] == [5, 4, 3, 2, 1]
 
@@ -226,9 +207,7 @@ async def test_collections_and_submissions_show_their_origin_to_their_owner_alon
     client: httpx2.AsyncClient, change: Change
 ) -> None:
     scopes = ["tools:write", "bookmarks:read", "bookmarks:write"]
-    first, second, other = [
-        await register_account(client, requested_scopes=scopes) for _ in range(3)
-    ]
+    first, second, other = [await register_account(client, requested_scopes=scopes) for _ in range(3)]
     saved = {"name": "To try", "visibility": "public"}
     proposed = {
         "name": "Quiet Search",
@@ -237,19 +216,12 @@ async def test_collections_and_submissions_show_their_origin_to_their_owner_alon
         "category": "search-web",
         "homepage_url": "https://quiet-search.example",
     }
-    collection = (
-        await client.post("/api/v1/bookmarks", json=saved, headers=key_header(first))
-    ).json()
-    submission = (
-        await client.post("/api/v1/tools", json=proposed, headers=key_header(first))
-    ).json()
+    collection = (await client.post("/api/v1/bookmarks", json=saved, headers=key_header(first))).json()
+    submission = (await client.post("/api/v1/tools", json=proposed, headers=key_header(first))).json()
     assert (collection["origin"], submission["origin"]) == (None, None)
     agents = (first["client_id"], second["client_id"])
     await change(lambda tx: claim(tx, *agents))
-    for path in (
-        f"/api/v1/bookmarks/{collection['id']}",
-        f"/api/v1/submissions/{submission['id']}",
-    ):
+    for path in (f"/api/v1/bookmarks/{collection['id']}", f"/api/v1/submissions/{submission['id']}"):
         assert (await client.get(path, headers=key_header(second))).json()["origin"] == agents[0]
     seen = await client.get(f"/api/v1/bookmarks/{collection['id']}", headers=key_header(other))
     assert (seen.status_code, seen.json()["origin"]) == (200, None)

@@ -93,12 +93,7 @@ def signed(owner: str, jti: str, scope: str, now: int) -> str:
 
 def verified(token: str, key: ec.EllipticCurvePublicKey, typ: str, issuer: str) -> dict[str, Any]:
     decoded = jwt.decode_complete(
-        token,
-        key,
-        ["ES256"],
-        {"require": ["exp", "iat", "sub", "jti", "client_id"]},
-        audience=BASE,
-        issuer=issuer,
+        token, key, ["ES256"], {"require": ["exp", "iat", "sub", "jti", "client_id"]}, audience=BASE, issuer=issuer
     )
     if decoded["header"].get("typ") != typ:
         raise jwt.InvalidTokenError("typ")
@@ -107,12 +102,7 @@ def verified(token: str, key: ec.EllipticCurvePublicKey, typ: str, issuer: str) 
 
 def connect() -> sqlite3.Connection:
     db = sqlite3.connect(FOLDER / "ceiling.db", check_same_thread=False, isolation_level=None)
-    for pragma in (
-        "journal_mode=wal",
-        "synchronous=full",
-        "busy_timeout=5000",
-        "cache_size=-32000",
-    ):
+    for pragma in ("journal_mode=wal", "synchronous=full", "busy_timeout=5000", "cache_size=-32000"):
         db.execute(f"pragma {pragma}")
     return db
 

@@ -85,11 +85,7 @@ async def timed(
         if turn:  # the first one fills caches
             whole.append(time.process_time() - began)
             inside.append(clock.spent)
-    return (
-        clock.calls,
-        statistics.median(whole) * _MILLISECONDS,
-        statistics.median(inside) * _MILLISECONDS,
-    )
+    return (clock.calls, statistics.median(whole) * _MILLISECONDS, statistics.median(inside) * _MILLISECONDS)
 
 
 def main() -> None:

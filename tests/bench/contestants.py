@@ -48,12 +48,7 @@ NEGOTIATION: Final[dict[str, Any]] = {
     "title": "supply contract",
     "role": "buyer",
     "issues": [
-        {
-            "name": "price",
-            "type": "money",
-            "direction": "lower",
-            "range": {"min": "100", "max": "200", "step": "1"},
-        }
+        {"name": "price", "type": "money", "direction": "lower", "range": {"min": "100", "max": "200", "step": "1"}}
     ],
 }
 
@@ -113,9 +108,7 @@ class Contestant:
     def largest_mb(self) -> float:
         return self.memory().rss[0]
 
-    def request(
-        self, method: str, path: str, body: bytes = b"", headers: dict[str, str] | None = None
-    ) -> bytes:
+    def request(self, method: str, path: str, body: bytes = b"", headers: dict[str, str] | None = None) -> bytes:
         """The body of an answer. Raises `RuntimeError` for a refusal."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         try:
@@ -144,9 +137,7 @@ def bearer(token: str) -> dict[str, str]:
 
 
 @contextlib.contextmanager
-def started(
-    name: str, command: list[str], environment: dict[str, str], port: int, cores: str
-) -> Iterator[Contestant]:
+def started(name: str, command: list[str], environment: dict[str, str], port: int, cores: str) -> Iterator[Contestant]:
     """Start a server on these cores, wait until it listens, end its whole tree."""
     process = subprocess.Popen(
         ["taskset", "-c", cores, *command],

@@ -131,15 +131,7 @@ def ours(folder: Path, name: str, *, meaning: bool = False) -> Iterator[Contesta
 @contextlib.contextmanager
 def bare(folder: Path, name: str) -> Iterator[Contestant]:
     port = free_port()
-    command = [
-        sys.executable,
-        "-m",
-        "uvicorn",
-        "tests.bench.bare_endpoint:app",
-        *SERVE,
-        "--port",
-        str(port),
-    ]
+    command = [sys.executable, "-m", "uvicorn", "tests.bench.bare_endpoint:app", *SERVE, "--port", str(port)]
     with contestants.started(name, command, {"BODIES": str(folder)}, port, "0") as running:
         yield running
 
@@ -154,9 +146,7 @@ def load(name: str, paths: list[str], file: Path) -> Load:
     return Load(name, "urls.lua", lambda _: "/", lambda _: {"URLS": str(file)})
 
 
-def compare(
-    count: int, rounds: int, seconds: float, *, data: Path | None, meaning: bool
-) -> list[str]:
+def compare(count: int, rounds: int, seconds: float, *, data: Path | None, meaning: bool) -> list[str]:
     with tempfile.TemporaryDirectory() as name, contextlib.ExitStack() as stack:
         folder = Path(name)
         catalogue = (data or folder) / str(count)
@@ -171,8 +161,7 @@ def compare(
             "get": [f"/api/v1/tools/tool-{n}" for n in random.Random(3).sample(range(count), 1000)],
             "search": [f"/api/v1/tools?query={query}" for query in quoted],
             "search with facets": [
-                f"/api/v1/tools?query={query}&facets=category&facets=kind&facets=tag"
-                for query in quoted
+                f"/api/v1/tools?query={query}&facets=category&facets=kind&facets=tag" for query in quoted
             ],
             "list": ["/api/v1/tools", "/api/v1/tools?category=coding&sort=name"],
         }
@@ -212,9 +201,7 @@ def main() -> None:
     print("| Tools | Row | Requests/s | p99, ms | CPU, µs | × bare, requests/s | × bare, CPU |")
     print("|---:|---|---:|---:|---:|---:|---:|")
     for size in map(int, chosen.sizes.split(",")):
-        lines = compare(
-            size, chosen.rounds, chosen.seconds, data=chosen.data, meaning=chosen.meaning
-        )
+        lines = compare(size, chosen.rounds, chosen.seconds, data=chosen.data, meaning=chosen.meaning)
         print("\n".join(lines), flush=True)
 
 

@@ -86,9 +86,7 @@ async def fill(url: str, size: int) -> None:
             seq += 1
             said = entry.document
             document = json.dumps(said).encode()
-            tools.append(
-                (entry.id, said["slug"], None, "active", entry.saves, seq, 1, document, AT, AT)
-            )
+            tools.append((entry.id, said["slug"], None, "active", entry.saves, seq, 1, document, AT, AT))
             changes.append((seq, entry.id, "created", said["slug"], "active", 1, "bench", AT))
         await connection.copy_records_to_table("tools", records=tools)
         await connection.copy_records_to_table("tool_changes", records=changes)
@@ -107,14 +105,10 @@ async def put_noise(store: Store, search: CatalogueSearch) -> None:
         return
     assert isinstance(search, DatabaseSearch)
     after = ""
-    while found := await store.read(
-        lambda tx, after=after: search_rows.waiting(tx, after=after, limit=1_000)
-    ):
+    while found := await store.read(lambda tx, after=after: search_rows.waiting(tx, after=after, limit=1_000)):
         after = found[-1][0]
         rows = noise(len(found), seed=len(after))
-        made = [
-            (tool, digest, row.tolist()) for (tool, digest), row in zip(found, rows, strict=True)
-        ]
+        made = [(tool, digest, row.tolist()) for (tool, digest), row in zip(found, rows, strict=True)]
         await store.write(lambda tx, made=made: search_rows.put_vectors(tx, "noise", made))
     await search.warm()
 
@@ -165,14 +159,10 @@ async def recall(url: str, size: int, postmaster: int) -> None:
         spent = backends_seconds(postmaster)
         for vector in asked:
 
-            def unit(
-                tx: Transaction, vector: Any = vector, is_exact: bool = is_exact
-            ) -> list[tuple[str, float]]:
+            def unit(tx: Transaction, vector: Any = vector, is_exact: bool = is_exact) -> list[tuple[str, float]]:
                 search_rows.plan_each(tx)
                 scope = search_rows.RowScope(statuses=VISIBLE_STATUSES)
-                return search_rows.nearest(
-                    tx, scope, vector, model="sums", limit=44, is_exact=is_exact
-                )
+                return search_rows.nearest(tx, scope, vector, model="sums", limit=44, is_exact=is_exact)
 
             answers.append([tool for tool, _ in await store.scan(unit)])
         cost[is_exact] = 1000 * (backends_seconds(postmaster) - spent) / len(asked)
@@ -209,9 +199,7 @@ async def measure(engine: str, url: str, size: int, postmaster: int, *, vectors:
     before, began = resident_mb(), time.monotonic()
     spent, other = time.process_time(), backends_seconds(postmaster)
     folder = Path(tempfile.mkdtemp())
-    search: CatalogueSearch = (
-        DatabaseSearch(store) if engine == "database" else CatalogueIndex(store, folder=folder)
-    )
+    search: CatalogueSearch = DatabaseSearch(store) if engine == "database" else CatalogueIndex(store, folder=folder)
     await search.warm()
     await search.snapshot()
     started = {
@@ -233,9 +221,7 @@ async def measure(engine: str, url: str, size: int, postmaster: int, *, vectors:
     spent, other = time.process_time(), backends_seconds(postmaster)
     for text in asked:
         began = time.monotonic()
-        page = await (await search.snapshot()).search(
-            SearchRequest(query=text, sort="relevance", now=AT)
-        )
+        page = await (await search.snapshot()).search(SearchRequest(query=text, sort="relevance", now=AT))
         times.append(1000 * (time.monotonic() - began))
         found.append([hit.id for hit in page.hits[:10]])
     cuts = quantiles(times, n=100)
@@ -258,10 +244,7 @@ async def judge(url: str) -> None:
     await store.start()
     await store.write(exchange_import.import_bundled_content)
     embedder = choose_embedder("", key="", model="", models=MODELS)
-    searches: dict[str, CatalogueSearch] = {
-        "worker": CatalogueIndex(store),
-        "database": DatabaseSearch(store),
-    }
+    searches: dict[str, CatalogueSearch] = {"worker": CatalogueIndex(store), "database": DatabaseSearch(store)}
     for name, search in searches.items():
         await search.snapshot()
         search.vectors = ToolVectors(embedder, Path(tempfile.mkdtemp()))
@@ -309,9 +292,7 @@ def compare(url: str, postmaster: int, size: int, engines: Sequence[str], *, vec
         command = [sys.executable, "-m", "tests.bench.directory_engines", str(size)]
         command += ["--engine", engine, "--url", url, "--postmaster", str(postmaster)]
         command += ["--vectors"] if vectors else []
-        said = json.loads(
-            subprocess.run(command, capture_output=True, text=True, check=True).stdout
-        )
+        said = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
         answers[engine] = said["found"]
         shown = " | ".join(f"{value:.1f}" for value in said["figures"].values())
         print(f"| {size} | {engine} | {shown} |", flush=True)
@@ -339,9 +320,7 @@ if __name__ == "__main__":
     chosen = parser.parse_args()
     if chosen.engine:
         size = chosen.sizes[0]
-        asyncio.run(
-            measure(chosen.engine, chosen.url, size, chosen.postmaster, vectors=chosen.vectors)
-        )
+        asyncio.run(measure(chosen.engine, chosen.url, size, chosen.postmaster, vectors=chosen.vectors))
     elif chosen.judged:
         with postgres() as (url, _):
             asyncio.run(judge(url))

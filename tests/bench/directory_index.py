@@ -32,9 +32,7 @@ def entries(count: int) -> Iterator[IndexEntry]:
     for record in records(count):
         times = {"status_changed_at": moment, "created_at": moment, "updated_at": moment}
         key = values.new_id("tool")
-        view = ToolView.model_construct(
-            **{**dict(record), "id": key, "slug": record.slug, "revision": 1, **times}
-        )
+        view = ToolView.model_construct(**{**dict(record), "id": key, "slug": record.slug, "revision": 1, **times})
         yield IndexEntry(key, orjson.loads(view.document()), 0, AT, AT)
 
 
@@ -58,10 +56,7 @@ def measure(size: int) -> str:
         search_page(index, SearchRequest(query=text, sort="relevance", now=AT))
         times.append(1000 * (time.process_time() - started))
     cuts = quantiles(times, n=100)
-    return (
-        f"| {size} | {mean(times):.2f} | {cuts[49]:.2f} | {cuts[98]:.2f} "
-        f"| {built:.1f} | {memory:.0f} |"
-    )
+    return f"| {size} | {mean(times):.2f} | {cuts[49]:.2f} | {cuts[98]:.2f} | {built:.1f} | {memory:.0f} |"
 
 
 if __name__ == "__main__":

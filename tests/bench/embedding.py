@@ -14,9 +14,7 @@ from tests.quality.memory.corpus import memories
 async def main() -> None:
     """Print one line."""
     before = time.process_time()
-    embedder = choose_embedder(
-        "", key="", model="", models=Path(tempfile.gettempdir(), "negotiator-models")
-    )
+    embedder = choose_embedder("", key="", model="", models=Path(tempfile.gettempdir(), "negotiator-models"))
     await embedder.embed(["warm"])
     loaded = time.process_time() - before
     spent: list[float] = []

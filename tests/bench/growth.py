@@ -64,9 +64,7 @@ _NO_LEASE: Final = Statement(delete(table(Lease)))
 Row = dict[str, Any]
 
 
-def rows(
-    model: type[TableModel], example: Row, start: int, size: int, now: int
-) -> Iterator[tuple[Any, ...]]:
+def rows(model: type[TableModel], example: Row, start: int, size: int, now: int) -> Iterator[tuple[Any, ...]]:
     """Rows `start` to `size` of a table, as the product makes them; the older half expires `_DUE` from now."""
     columns = [column.name for column in table(model).columns]
     for number in range(start, size):
@@ -221,11 +219,7 @@ async def write_on(store: Store, waits: list[float]) -> None:
     while True:
         began = time.perf_counter()
         now = time.time_ns() // 1000
-        await store.write(
-            lambda tx, at=now: atomic_updates.charge_budget(
-                tx, "bench", now=at, interval=1, burst=1000
-            )
-        )
+        await store.write(lambda tx, at=now: atomic_updates.charge_budget(tx, "bench", now=at, interval=1, burst=1000))
         waits.append(time.perf_counter() - began)
         await asyncio.sleep(0.005)
 
@@ -247,10 +241,7 @@ def read_one(contestant: Contestant, folder: Path) -> Load:
     path = folder / "token"
     path.write_text(f"{token}\n")
     return Load(
-        "read one negotiation",
-        "get.lua",
-        lambda _: f"/api/negotiations/{found}",
-        lambda _: {"TOKENS": str(path)},
+        "read one negotiation", "get.lua", lambda _: f"/api/negotiations/{found}", lambda _: {"TOKENS": str(path)}
     )
 
 
@@ -265,9 +256,7 @@ def measure_size(name: str, size: int, seconds: float) -> dict[str, float]:
             settings = {**settings, "audit_retention_days": "0"}
             for setting, value in settings.items():
                 os.environ[f"NEGOTIATOR_{setting.upper()}"] = value
-            url = settings.get("database_url") or (
-                f"sqlite+aiosqlite:///{folder / 'data-1' / 'negotiator.db'}"
-            )
+            url = settings.get("database_url") or (f"sqlite+aiosqlite:///{folder / 'data-1' / 'negotiator.db'}")
             postmaster = folder / "pg" / "postmaster.pid"
             database = int(postmaster.read_text().split()[0]) if postmaster.exists() else 0
             now = values.now()
@@ -295,8 +284,7 @@ def measure_size(name: str, size: int, seconds: float) -> dict[str, float]:
         "half due: rows deleted": busy.rows(),
         "half due: rows/s": busy.rows() / busy.seconds,
         "half due: CPU µs a row": busy.cpu / busy.rows() * 1e6,
-        "half due: agents/s of unit time": sum(done for done, _ in agents)
-        / sum(took for _, took in agents),
+        "half due: agents/s of unit time": sum(done for done, _ in agents) / sum(took for _, took in agents),
         "half due: longest unit, ms": busy.longest_unit() * 1000,
         "half due: 99 % of units within, ms": quantile([took for *_, took in busy.units]) * 1000,
         "half due: longest wait of a write, ms": max(busy.waits) * 1000,
@@ -335,9 +323,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=3)
     options = parser.parse_args()
     found = {
-        (name, size): measure_size(name, size, options.seconds)
-        for name in options.engines
-        for size in options.sizes
+        (name, size): measure_size(name, size, options.seconds) for name in options.engines for size in options.sizes
     }
     heads = [f"{name}, {size:,}" for name, size in found]
     print(f"| | {' | '.join(heads)} |\n|---|{'---:|' * len(heads)}")

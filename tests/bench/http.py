@@ -20,14 +20,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tests.bench import contestants
-from tests.bench.contestants import (
-    AGENTS,
-    ANONYMOUS,
-    CLIENT_METADATA,
-    Contestant,
-    Provider,
-    bearer,
-)
+from tests.bench.contestants import AGENTS, ANONYMOUS, CLIENT_METADATA, Contestant, Provider, bearer
 from tests.bench.load import Figure, Load, conditions, measure, spread
 from tests.bench.settings import BASE, GRANT
 
@@ -38,9 +31,7 @@ ID_JAG: Final = (
     '{"agent_name":"a","identity_type":"identity_assertion",'
     '"assertion_type":"urn:ietf:params:oauth:token-type:id-jag","assertion":"'
 )
-JWT_BEARER: Final = (
-    "grant_type=urn:ietf:params:oauth:grant-type:jwt-bearer&client_id={client}&assertion="
-)
+JWT_BEARER: Final = "grant_type=urn:ietf:params:oauth:grant-type:jwt-bearer&client_id={client}&assertion="
 FASTEST: Final = 9000
 """Assertions made for each second of a load: more than any server takes."""
 OURS: Final = "negotiator, 1 worker"
@@ -121,9 +112,7 @@ class Bench:
         sent = {"BODY": json.dumps(body), "TYPE": JSON, "BASIC": ""}
         return Load(ANONYMOUS_ROW, "post.lua", lambda _: path, lambda _: sent)
 
-    def assertion(
-        self, path: str = REGISTER, before: str = ID_JAG, after: str = '"}', kind: str = JSON
-    ) -> Load:
+    def assertion(self, path: str = REGISTER, before: str = ID_JAG, after: str = '"}', kind: str = JSON) -> Load:
         def environment(contestant: Contestant) -> dict[str, str]:
             file, count = self.folder / "assertions", int(self.seconds * FASTEST)
             self.provider.write_assertions(file, count, contestant.client, resource=BASE)
@@ -171,10 +160,7 @@ class Comparison:
         return [
             [
                 *((each, bench.registration(REGISTER)) for each in durable),
-                *(
-                    (each, bench.registration("/reg", client))
-                    for each in (s.oidc_memory, s.oidc_sqlite)
-                ),
+                *((each, bench.registration("/reg", client)) for each in (s.oidc_memory, s.oidc_sqlite)),
                 (s.fastmcp, bench.registration("/register", CLIENT_METADATA)),
                 (self.fastmcp_test, bench.registration("/memory/register", CLIENT_METADATA)),
                 (s.better_auth, bench.registration("/oauth2/register", CLIENT_METADATA)),
@@ -189,10 +175,7 @@ class Comparison:
             [
                 *((each, bench.credentials("/oauth/token")) for each in durable),
                 *((each, issues) for each in (s.oidc_jwt, s.oidc_memory, s.oidc_sqlite, s.authlib)),
-                (
-                    s.better_auth,
-                    bench.credentials("/oauth2/token", f"{GRANT}&resource=urn:negotiator"),
-                ),
+                (s.better_auth, bench.credentials("/oauth2/token", f"{GRANT}&resource=urn:negotiator")),
             ],
         ]
 
@@ -218,10 +201,7 @@ class Comparison:
         one, top = self.servers.one, self.servers.ceiling
         foreign = [figure.foreign for figures in self.figures.values() for figure in figures]
         lists, documents = (
-            [
-                len(each.request("GET", path(each), headers=bearer(each.tokens[0])))
-                for each in (one, top)
-            ]
+            [len(each.request("GET", path(each), headers=bearer(each.tokens[0]))) for each in (one, top)]
             for path in (_list, _newest)
         )
         sizes = (
@@ -263,9 +243,7 @@ class Comparison:
             ratios = self.ratios(aim.row, OURS, aim.against)
             missing = aim.least - statistics.median(ratios)
             said = "reached" if missing <= 0 else f"missed by {missing:.3f}"
-            lines.append(
-                f"| {aim.row} | {aim.against} | {aim.least:.2f} | {spread(ratios, 2)} | {said} |"
-            )
+            lines.append(f"| {aim.row} | {aim.against} | {aim.least:.2f} | {spread(ratios, 2)} | {said} |")
         return "\n".join(lines)
 
     def _memory(self) -> str:

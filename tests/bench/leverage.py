@@ -32,9 +32,7 @@ def scenario(sizes: tuple[int, ...], seed: int, *, opposed: bool) -> Terms:
         mine[f"issue {number}"] = list(zip(values, worths, strict=True))
         theirs[f"issue {number}"] = list(zip(values, other, strict=True))
     preferences: list[Preferences] = [part_worths(mine), part_worths(theirs)]
-    return example_terms(
-        preferences[0], their_preferences=preferences[1], walk_away=Worth(utility=0.3)
-    )
+    return example_terms(preferences[0], their_preferences=preferences[1], walk_away=Worth(utility=0.3))
 
 
 def main() -> None:

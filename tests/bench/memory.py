@@ -66,24 +66,14 @@ def _unit(vectors: Array) -> Array:
 @contextlib.contextmanager
 def ours(given: Material) -> Iterator[tuple[float, Ask]]:
     """A shelf: rows as the database gives them, to ready answers."""
-    documents = [
-        orjson.dumps({"text": text, "tags": [], "n": n}) for n, text in enumerate(given.texts)
-    ]
+    documents = [orjson.dumps({"text": text, "tags": [], "n": n}) for n, text in enumerate(given.texts)]
     blobs = [vector.tobytes() for vector in given.vectors]
     start = time.process_time()
     shelf = MemoryIndex(1)
     shelf.put(
         [
             IndexedMemory(
-                f"mem_{n}",
-                searchable_terms(text, None, ()),
-                blobs[n],
-                documents[n],
-                "active",
-                2,
-                False,
-                NOW,
-                None,
+                f"mem_{n}", searchable_terms(text, None, ()), blobs[n], documents[n], "active", 2, False, NOW, None
             )
             for n, text in enumerate(given.texts)
         ]
@@ -91,9 +81,7 @@ def ours(given: Material) -> Iterator[tuple[float, Ask]]:
     taken = time.process_time() - start
 
     def ask(number: int) -> list[Any]:
-        asked = IndexQuery(
-            given.questions[number], given.asked[number], "hybrid", NOW, frozenset({"active"})
-        )
+        asked = IndexQuery(given.questions[number], given.asked[number], "hybrid", NOW, frozenset({"active"}))
         found: list[Any] = []
         for memory, ranked in shelf.search(asked):
             found.append((int(memory[4:]), ranked.score, shelf.facts(memory)))
@@ -121,9 +109,7 @@ def chroma(given: Material) -> Iterator[tuple[float, Ask]]:
     """chromadb, a collection on disk, cosine, its own index."""
     chromadb: Any = importlib.import_module("chromadb")
     with tempfile.TemporaryDirectory() as folder:
-        client = chromadb.PersistentClient(
-            folder, chromadb.config.Settings(anonymized_telemetry=False)
-        )
+        client = chromadb.PersistentClient(folder, chromadb.config.Settings(anonymized_telemetry=False))
         owned = client.create_collection("owner", metadata={"hnsw:space": "cosine"})
         start = time.process_time()
         for at in range(0, len(given.texts), 5000):
@@ -142,19 +128,11 @@ def lance(given: Material) -> Iterator[tuple[float, Ask]]:
     """lancedb, a table on disk, exact as it comes."""
     lancedb: Any = importlib.import_module("lancedb")
     with tempfile.TemporaryDirectory() as folder:
-        rows = [
-            {"id": n, "text": text, "vector": given.vectors[n]}
-            for n, text in enumerate(given.texts)
-        ]
+        rows = [{"id": n, "text": text, "vector": given.vectors[n]} for n, text in enumerate(given.texts)]
         start = time.process_time()
         table = lancedb.connect(folder).create_table("owner", rows)
         taken = time.process_time() - start
-        yield (
-            taken,
-            lambda number: (
-                table.search(given.asked[number]).distance_type("cosine").limit(TOP).to_list()
-            ),
-        )
+        yield (taken, lambda number: table.search(given.asked[number]).distance_type("cosine").limit(TOP).to_list())
 
 
 CONTESTANTS: Final[dict[str, Any]] = {

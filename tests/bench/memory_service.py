@@ -41,8 +41,7 @@ async def among(folder: Path, others: int) -> None:
         rate = 0.9 * step / max(1e-9, time.process_time() - start)
         fetch, half, most = await _asked(store, given)
         print(
-            f"| {filled:,} | 1,000 | {fetch:.1f} | {half:.2f} | {most:.2f} | inserted {rate:,.0f}/s CPU |",
-            flush=True,
+            f"| {filled:,} | 1,000 | {fetch:.1f} | {half:.2f} | {most:.2f} | inserted {rate:,.0f}/s CPU |", flush=True
         )
         step *= 10
     await store.close()
@@ -57,8 +56,7 @@ def _rows(given: bench.Material) -> Iterable[dict[str, Any]]:
             "trust": 2,
             "pinned": False,
             "digest": text_digest(text, None),
-            "document": b'{"text":"%b","tags":[],"counterparty":null,"pinned":false,"kind":"fact"}'
-            % text.encode(),
+            "document": b'{"text":"%b","tags":[],"counterparty":null,"pinned":false,"kind":"fact"}' % text.encode(),
             "model": _MODEL,
             "vector": given.vectors[number].tobytes(),
             "revision": 1,

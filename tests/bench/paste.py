@@ -18,9 +18,7 @@ def pasted(page: str, tables: Path) -> str:
 
     def put(place: re.Match[str]) -> str:
         table = tables / f"{place[2]}.md"
-        return (
-            f"{place[1]}\n{table.read_text().strip()}\n\n{place[3]}" if table.exists() else place[0]
-        )
+        return f"{place[1]}\n{table.read_text().strip()}\n\n{place[3]}" if table.exists() else place[0]
 
     return PLACE.sub(put, page)
 

@@ -229,9 +229,7 @@ async def measure(service: Service, name: str, make: Make, options: argparse.Nam
         cpu, began = service.cpu(), time.perf_counter()
         await asyncio.sleep(options.seconds)
         after, wall = service.cpu(), time.perf_counter() - began
-        times = [
-            each for (_, status), found in seen.seconds.items() if status < 300 for each in found
-        ]
+        times = [each for (_, status), found in seen.seconds.items() if status < 300 for each in found]
         refused = sum(len(found) for (_, status), found in seen.seconds.items() if status >= 300)
         received = sum(client.received for client in clients)
     count = max(1, len(times))
@@ -304,9 +302,7 @@ def mixed(costs: dict[str, Cost]) -> Cost:
     """The CPU and the bytes of a request of the mix."""
     parts = costs["registration"].cpu
     made = Cost(bytes=sum(share * costs[name].bytes for name, share in MIX.items()))
-    made.cpu = {
-        part: sum(share * costs[name].cpu[part] for name, share in MIX.items()) for part in parts
-    }
+    made.cpu = {part: sum(share * costs[name].cpu[part] for name, share in MIX.items()) for part in parts}
     return made
 
 
@@ -324,10 +320,7 @@ def row(service: Service, workers: int, size: str, name: str, cost: Cost) -> str
         cells += [f"{cost.rate:,.0f}{refused}", f"{cost.p50:.1f}", f"{cost.p99:.1f}"]
     else:
         cells += ["–"] * 3
-    cells += [
-        f"{cost.cpu[part]:,.0f}" if part in cost.cpu else "–"
-        for part in ("server", "PostgreSQL", "Redis")
-    ]
+    cells += [f"{cost.cpu[part]:,.0f}" if part in cost.cpu else "–" for part in ("server", "PostgreSQL", "Redis")]
     cells += ["–" if cost.statements is None else f"{cost.statements:.1f}"]
     cells += [f"{cost.bytes:,.0f}" if cost.bytes else "–"]
     return f"| {' | '.join(cells)} |"
@@ -345,9 +338,7 @@ async def measure_engine(engine: str, options: argparse.Namespace) -> None:
             (f"{size:,}", dict.fromkeys((*OF_OWNERS, *EXPIRING), size)) for size in options.sizes
         ]
         if options.tokens:
-            steps.append(
-                (f"{options.tokens:,} tokens, used", dict.fromkeys(EXPIRING, options.tokens))
-            )
+            steps.append((f"{options.tokens:,} tokens, used", dict.fromkeys(EXPIRING, options.tokens)))
         for label, wanted in steps:
             running.stop()
             began = time.monotonic()
@@ -356,9 +347,7 @@ async def measure_engine(engine: str, options: argparse.Namespace) -> None:
                     each = await fill(running.url, model, have[model], size)
                     sizes[f"{model.__tablename__}"] = f"{each:,}"
                     have[model] = size
-            sys.stderr.write(
-                f"{running.name}, {label}: filled in {time.monotonic() - began:.0f} s\n"
-            )
+            sys.stderr.write(f"{running.name}, {label}: filled in {time.monotonic() - began:.0f} s\n")
             counted: dict[str, float | None] = {}
             for workers in options.workers:
                 await running.restart(workers)
@@ -395,9 +384,7 @@ async def soak(engine: str, options: argparse.Namespace) -> None:
         await put_records(running.url, options.tools)
         columns: tuple[list[float], list[float], list[float]] = ([], [], [])
         seen = Seen()
-        print(
-            f"\n| {running.name}: minute | Answers | Refused | p50, ms | p99, ms | PSS, MB | Open files |"
-        )
+        print(f"\n| {running.name}: minute | Answers | Refused | p50, ms | p99, ms | PSS, MB | Open files |")
         print("|" + "---:|" * 7, flush=True)
         async with sending(running, [*makes.items()], options.clients, seen):
             for minute in range(1, options.soak + 1):
@@ -432,9 +419,7 @@ def main() -> None:
     parser.add_argument("--clients", type=int, default=8)
     parser.add_argument("--soak", type=int, default=0, metavar="MINUTES")
     options = parser.parse_args()
-    print(
-        f"{datetime.now(UTC):%Y-%m-%d}, {options.clients} clients, {options.seconds:g} s a load.\n"
-    )
+    print(f"{datetime.now(UTC):%Y-%m-%d}, {options.clients} clients, {options.seconds:g} s a load.\n")
     for engine in options.engines:
         uvloop.run(soak(engine, options) if options.soak else measure_engine(engine, options))
 

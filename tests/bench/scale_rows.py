@@ -28,11 +28,7 @@ _COLUMNS: Final[dict[type[TableModel], dict[str, str]]] = {
     NegotiationEvent: {"negotiation": "'neg_' || {number}"},
     Memory: {"id": "'mem_' || {number}", "owner": _OWNER, "digest": "{number}"},
     AccessToken: {"jti": "{number}", "client_id": "'agt_' || {number}", "expires_at": _ENDS},
-    SpentValue: {
-        "kind": "'assertion'",
-        "value": "'https://idp.example ' || {random}",
-        "expires_at": _ENDS,
-    },
+    SpentValue: {"kind": "'assertion'", "value": "'https://idp.example ' || {random}", "expires_at": _ENDS},
 }
 """The columns that differ from the copied row; the others are as the API wrote them."""
 OF_OWNERS: Final = (Agent, AuditEvent, Negotiation, Offer, NegotiationEvent, Memory)
@@ -55,9 +51,7 @@ async def fill(url: str, model: type[TableModel], start: int, end: int) -> int:
     words = _SQLITE if is_sqlite else _POSTGRES
     changed = _COLUMNS[model]
     names = [column.name for column in table(model).columns]
-    cells = ", ".join(
-        changed[each].format(**words) if each in changed else f'e."{each}"' for each in names
-    )
+    cells = ", ".join(changed[each].format(**words) if each in changed else f'e."{each}"' for each in names)
     name = table(model).name
     # Without a row to copy all columns have to be given.
     copied = "" if set(names) <= changed.keys() else f"(select * from {name} limit 1) as e, "  # noqa: S608

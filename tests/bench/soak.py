@@ -21,14 +21,7 @@ from typing import Any, Final
 
 import httpx2
 
-from tests.bench.contestants import (
-    ANONYMOUS,
-    NEGOTIATION,
-    Contestant,
-    Provider,
-    operate,
-    ours,
-)
+from tests.bench.contestants import ANONYMOUS, NEGOTIATION, Contestant, Provider, operate, ours
 from tests.bench.mcp import NEWEST, called
 from tests.bench.settings import GRANT
 
@@ -95,9 +88,7 @@ class Soak:
     async def send(self, make: Callable[[str], Step], every: float, end: float) -> None:
         """Send requests of one kind at this interval."""
         last, due = "", time.monotonic()
-        async with httpx2.AsyncClient(
-            base_url=f"http://127.0.0.1:{self.contestant.port}", timeout=60
-        ) as client:
+        async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{self.contestant.port}", timeout=60) as client:
             while (now := time.monotonic()) < end:
                 if now < due:
                     await asyncio.sleep(due - now)
@@ -115,9 +106,7 @@ class Soak:
         """Print some of the minutes; gives the slopes."""
         kinds, samples = self.kinds(), list[tuple[float, ...]]()
         end = time.monotonic() + minutes * 60
-        print(
-            "| Minute | Answers | Refusals | p50, ms | p99, ms | PSS, MB | RSS, MB | Open files |"
-        )
+        print("| Minute | Answers | Refusals | p50, ms | p99, ms | PSS, MB | RSS, MB | Open files |")
         print("|" + "---:|" * 8, flush=True)
         async with asyncio.TaskGroup() as group:
             for make in kinds:
@@ -140,11 +129,7 @@ class Soak:
 
     def slopes(self, samples: Sequence[tuple[float, ...]]) -> str:
         """The slopes per hour over all minutes and over the second half."""
-        lines = [
-            "",
-            "| Slope per hour | over all minutes | over the second half |",
-            "|---|---:|---:|",
-        ]
+        lines = ["", "| Slope per hour | over all minutes | over the second half |", "|---|---:|---:|"]
         for name, values in zip(
             ("RSS, MB", "PSS, MB", "open files", "p99, ms"), zip(*samples, strict=True), strict=True
         ):
@@ -169,9 +154,7 @@ def claimed_token(contestant: Contestant) -> str:
     """The token of an agent that a user has claimed, which may note memories."""
     operate(contestant.environment, "users", "add", "ada@example.com")
     scopes = [word for scope in SCOPES for word in ("--scope", scope)]
-    code = operate(
-        contestant.environment, "delegations", "create", "--user", "ada@example.com", *scopes
-    )["code"]
+    code = operate(contestant.environment, "delegations", "create", "--user", "ada@example.com", *scopes)["code"]
     agent = contestant.post("/api/agent/register", ANONYMOUS)["access_token"]
     claim = contestant.post("/api/agent/claim", {"claim_token": code}, agent)
     return str(claim["access_token"])

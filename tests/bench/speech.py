@@ -99,9 +99,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--engines", nargs="*", default=ENGINES)
     chosen = parser.parse_args()
-    print(
-        "| Engine | Noise | Words wrong | CPU / s | Delay p50 / max | Computing p50 | Sure | MB |"
-    )
+    print("| Engine | Noise | Words wrong | CPU / s | Delay p50 / max | Computing p50 | Sure | MB |")
     print("| :--- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
     for engine in chosen.engines:
         for decibels in NOISE:

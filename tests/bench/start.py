@@ -44,10 +44,7 @@ def command_cpu(environment: dict[str, str], words: tuple[str, ...]) -> float:
     """CPU seconds of one run of a command."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(
-        [sys.executable, "-m", "negotiator", *words],
-        env={**os.environ, **environment},
-        check=True,
-        capture_output=True,
+        [sys.executable, "-m", "negotiator", *words], env={**os.environ, **environment}, check=True, capture_output=True
     )
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime

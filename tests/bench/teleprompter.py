@@ -109,11 +109,7 @@ def owner(site: DemoServer, number: int) -> str:
     with httpx2.Client(base_url=site.url) as http:
         body = {"agent_name": "bench", "identity_type": "anonymous"}
         agent = http.post("/api/agent/register", json=body).json()["access_token"]
-        claim = http.post(
-            "/api/agent/claim",
-            json={"claim_token": code},
-            headers={"Authorization": f"Bearer {agent}"},
-        )
+        claim = http.post("/api/agent/claim", json={"claim_token": code}, headers={"Authorization": f"Bearer {agent}"})
         return str(claim.json()["access_token"])
 
 
@@ -179,9 +175,7 @@ async def talks(
             answer = await http.post(PATH, json={**OPEN, **opening}, headers=headers)
             one = f"{PATH}/{answer.raise_for_status().json()['id']}"
             opened.append((one, headers))
-            socket = await stack.enter_async_context(
-                connect(f"{address}{one}/stream", additional_headers=headers)
-            )
+            socket = await stack.enter_async_context(connect(f"{address}{one}/stream", additional_headers=headers))
             talk = Talk(socket, times)
             made.append(talk)
             listening.append(asyncio.create_task(talk.listen()))
@@ -193,9 +187,7 @@ async def talks(
             await http.delete(one, headers=headers)
 
 
-async def by_text(
-    site: DemoServer, tokens: Sequence[str], count: int, *, rate: float, seconds: float
-) -> Times:
+async def by_text(site: DemoServer, tokens: Sequence[str], count: int, *, rate: float, seconds: float) -> Times:
     """So many sessions, each saying `rate` sentences a second."""
     times, texts = Times(), itertools.cycle(wordings())
 
@@ -308,10 +300,7 @@ def _tree(site: DemoServer) -> Any:
     [found] = [
         process
         for process in psutil.process_iter()
-        if any(
-            each.laddr.port == port and each.status == psutil.CONN_LISTEN
-            for each in _connections(process)
-        )
+        if any(each.laddr.port == port and each.status == psutil.CONN_LISTEN for each in _connections(process))
     ]
     return lambda: [found, *found.children(recursive=True)]
 
@@ -331,8 +320,7 @@ async def soak(site: DemoServer, tokens: Sequence[str], minutes: float) -> None:
     print("\n| minute | MB, server and hearing processes | largest MB |\n|---:|---:|---:|")
     while time.monotonic() < ends:
         await asyncio.gather(
-            by_text(site, tokens, 2 * SESSIONS_EACH, rate=2.0, seconds=50),
-            by_sound(site, tokens[2:], 1, seconds=50),
+            by_text(site, tokens, 2 * SESSIONS_EACH, rate=2.0, seconds=50), by_sound(site, tokens[2:], 1, seconds=50)
         )
         minute += 1
         sizes = [process.memory_info().rss / 1e6 for process in server()]
@@ -344,18 +332,14 @@ async def run(site: DemoServer, chosen: argparse.Namespace) -> None:
     owners = max(-(-max(chosen.sessions) // SESSIONS_EACH), 3)
     tokens = [owner(site, number) for number in range(owners)]
     await by_text(site, tokens, 1, rate=2.0, seconds=8)  # heads are learned, models loaded
-    print(
-        "| sessions | sentences/s | decided ms p50 / p95 / p99 | card ms | ping ms | unanswered |"
-    )
+    print("| sessions | sentences/s | decided ms p50 / p95 / p99 | card ms | ping ms | unanswered |")
     print("|---:|---:|---:|---:|---:|---:|")
     for count in chosen.sessions:
         rate = 5.0 if count <= 60 else 1.0
         times = await by_text(site, tokens, count, rate=rate, seconds=chosen.seconds)
         told = f"{row(times.decided)} | {row(times.shown)} | {row(times.ping)} | {times.missed}"
         print(f"| {count} | {count * rate:.0f} | {told} |", flush=True)
-    print(
-        "\n| calls | trigger → card ms | end of speech → final ms | no card | no final | cores a call | MB |"
-    )
+    print("\n| calls | trigger → card ms | end of speech → final ms | no card | no final | cores a call | MB |")
     print("|---:|---:|---:|---:|---:|---:|---:|")
     for count in chosen.calls:
         seconds = max(chosen.seconds, 90)

@@ -14,12 +14,7 @@ def test_every_requirement_has_a_test_and_every_cited_one_exists() -> None:
     for package in (tests.contract, tests.attack, tests.api):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             importlib.import_module(module.name)
-    live = (
-        "cli.test_demo",
-        "console.test_live_call",
-        "http.test_limit_stores",
-        "http.test_redis_away",
-    )
+    live = ("cli.test_demo", "console.test_live_call", "http.test_limit_stores", "http.test_redis_away")
     for name in (*live, "test_process_survival"):
         importlib.import_module(f"tests.live.{name}")
     for name in ("negotiations.test_advisor_openai", "trust.test_issuer_keys"):

@@ -18,8 +18,7 @@ OPENING: Final[dict[str, Any]] = {
     "issues": [{"name": "price", "type": "money"}],
 }
 CHALLENGE: Final = (
-    'Bearer realm="negotiator", '
-    'resource_metadata="https://negotiator.example/.well-known/oauth-protected-resource"'
+    'Bearer realm="negotiator", resource_metadata="https://negotiator.example/.well-known/oauth-protected-resource"'
 )
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 
@@ -29,9 +28,7 @@ def refused(answer: httpx2.Response, status: int, error: str) -> dict[str, Any]:
     return _refusal(answer, answer.json(), status, error)
 
 
-def refused_over_mcp(
-    answer: httpx2.Response, status: int, error: str, *, id: int | None = None
-) -> dict[str, Any]:
+def refused_over_mcp(answer: httpx2.Response, status: int, error: str, *, id: int | None = None) -> dict[str, Any]:
     """The JSON-RPC error of a message that was refused by HTTP; its `data` is the refusal as everywhere."""
     body: dict[str, Any] = answer.json()
     assert body.keys() == {"jsonrpc", "id", "error"}, answer.text
@@ -44,9 +41,7 @@ def refused_over_mcp(
     return found
 
 
-def _refusal(
-    answer: httpx2.Response, body: dict[str, Any], status: int, error: str
-) -> dict[str, Any]:
+def _refusal(answer: httpx2.Response, body: dict[str, Any], status: int, error: str) -> dict[str, Any]:
     assert (answer.status_code, body.get("error")) == (status, error), answer.text
     assert answer.headers["content-type"] == "application/json"
     assert answer.headers["cache-control"] == "no-store"

@@ -44,9 +44,7 @@ async def journey(client: httpx2.AsyncClient, settings: Settings) -> None:
     text = idp.assertion()
     sent = await _ok(client.post(REGISTER, json=registration(text)), 201)
     assert sent["scopes"] == list(ASSISTANT)
-    assert (await client.post(REGISTER, json=registration(text))).json()[
-        "error"
-    ] == "replay_detected"
+    assert (await client.post(REGISTER, json=registration(text))).json()["error"] == "replay_detected"
     form = {"grant_type": JWT_BEARER, "assertion": idp.assertion(client_id=client_id)}
     basic = (client_id, secret)
     token = await _ok(client.post("/oauth/token", data=form, auth=basic))
@@ -97,9 +95,7 @@ async def _work(client: httpx2.AsyncClient, claimed: dict[str, Any], kept: dict[
     for number in range(3):
         await _ok(client.post(LIST, json={**ISSUE, "title": f"N{number}"}, headers=headers), 201)
     page = await _ok(client.get(LIST, params={"limit": 3}, headers=headers))
-    rest = await _ok(
-        client.get(LIST, params={"limit": 3, "cursor": page["next_cursor"]}, headers=headers)
-    )
+    rest = await _ok(client.get(LIST, params={"limit": 3, "cursor": page["next_cursor"]}, headers=headers))
     titles = [item["title"] for item in (*page["items"], *rest["items"])]
     assert titles == ["N2", "N1", "N0", ISSUE["title"]]
     asked = {"query": "TOPS 100 %", "state": "draft"}

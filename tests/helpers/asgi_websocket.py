@@ -107,10 +107,7 @@ async def connect(
     """An open socket; `Refused` when it was not let in."""
     socket = AsgiWebSocket()
     offered = list(subprotocols)
-    named = {
-        **(headers or {}),
-        **({"sec-websocket-protocol": ", ".join(offered)} if offered else {}),
-    }
+    named = {**(headers or {}), **({"sec-websocket-protocol": ", ".join(offered)} if offered else {})}
     scope: Scope = {
         "type": "websocket",
         "asgi": {"version": "3.0", "spec_version": "2.4"},

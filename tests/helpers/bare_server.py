@@ -14,18 +14,8 @@ import orjson
 import uvicorn
 from starlette.types import Receive, Scope, Send
 
-from negotiator.http.admission import (
-    AdmissionQueue,
-    OverloadRecord,
-    Priorities,
-    RefusedAnswers,
-)
-from negotiator.http.connections import (
-    CONNECTION_KEY,
-    STATE_KEY,
-    TransportBounds,
-    WorkerConnections,
-)
+from negotiator.http.admission import AdmissionQueue, OverloadRecord, Priorities, RefusedAnswers
+from negotiator.http.connections import CONNECTION_KEY, STATE_KEY, TransportBounds, WorkerConnections
 from negotiator.http.pipeline import RefusalRenderer
 from negotiator.http.server_protocol import BoundedHttpProtocol
 from negotiator.http.websocket_protocol import BoundedWebSocketProtocol
@@ -70,9 +60,7 @@ class BareServer:
 
     def connect(self, source: str = "127.0.0.1") -> socket.socket:
         """A connection from this loopback address."""
-        made = socket.create_connection(
-            ("127.0.0.1", self.port), timeout=_WAIT, source_address=(source, 0)
-        )
+        made = socket.create_connection(("127.0.0.1", self.port), timeout=_WAIT, source_address=(source, 0))
         made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return made
 
@@ -88,11 +76,7 @@ class BareServer:
     def count(self, reason: str) -> int:
         """How many refusals of this reason were counted."""
         snapshot = self.meters.snapshot()
-        return next(
-            snapshot.cells[series.place]
-            for series in snapshot.series
-            if ("reason", reason) in series.labels
-        )
+        return next(snapshot.cells[series.place] for series in snapshot.series if ("reason", reason) in series.labels)
 
     def until(self, condition: Callable[[], bool]) -> None:
         """Wait for something that happens in the server's thread."""
@@ -199,9 +183,7 @@ async def _answer(scope: Scope, receive: Receive, send: Send) -> None:
     if path not in {"/early", "/stream"}:
         async for chunk in _body(receive):
             body += chunk
-    headers = [
-        [name.decode("latin-1"), value.decode("latin-1")] for name, value in scope["headers"]
-    ]
+    headers = [[name.decode("latin-1"), value.decode("latin-1")] for name, value in scope["headers"]]
     content = orjson.dumps({"path": path, "bytes": len(body), "headers": headers})
     if path == "/slow":
         await asyncio.sleep(1)

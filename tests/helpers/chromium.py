@@ -21,9 +21,7 @@ CHROMIUM: Final = _WINDOWLESS if _WINDOWLESS.exists() else WHOLE_CHROMIUM
 _SANDBOX: Final = "--no-sandbox"
 _NO_RECOGNISER: Final = "--disable-blink-features=OnDeviceWebSpeechAvailable"
 """Without windows Chromium has no recogniser of its own, and a page that asks for it crashes."""
-_QUICKER_USER: Final = (
-    "Autofocus processing was blocked because a document already has a focused element"
-)
+_QUICKER_USER: Final = "Autofocus processing was blocked because a document already has a focused element"
 """What Chromium remarks when a key was pressed before the page placed the focus; the user keeps theirs."""
 PASSWORD: Final = "a long enough password"
 
@@ -34,9 +32,7 @@ def launched(*arguments: str) -> Generator[Browser]:
     if not CHROMIUM.exists():
         lacking("Chromium is missing: apt-get install chromium-headless-shell (make browser)")
     with sync_playwright() as player:
-        browser = player.chromium.launch(
-            executable_path=CHROMIUM, args=[_SANDBOX, _NO_RECOGNISER, *arguments]
-        )
+        browser = player.chromium.launch(executable_path=CHROMIUM, args=[_SANDBOX, _NO_RECOGNISER, *arguments])
         yield browser
         browser.close()
 

@@ -25,9 +25,7 @@ class ClientAssertionSigner:
         jwk = ECAlgorithm.to_jwk(self.key.public_key(), as_dict=True)
         return {"keys": [{**jwk, "kid": self.kid, "use": "sig", "alg": "ES256"}]}
 
-    def assertion(
-        self, *, head: dict[str, Any] | None = None, key: Any = None, **changes: Any
-    ) -> str:
+    def assertion(self, *, head: dict[str, Any] | None = None, key: Any = None, **changes: Any) -> str:
         """A signed assertion of who it is."""
         now = values.now() // 1000
         claims: dict[str, Any] = {
@@ -39,11 +37,7 @@ class ClientAssertionSigner:
             "exp": now + 60,
             **changes,
         }
-        header: dict[str, Any] = {
-            "kid": self.kid,
-            "typ": "client-authentication+jwt",
-            **(head or {}),
-        }
+        header: dict[str, Any] = {"kid": self.kid, "typ": "client-authentication+jwt", **(head or {})}
         told = {name: value for name, value in claims.items() if value is not None}
         kept = {name: value for name, value in header.items() if value is not None}
         algorithm: Any = kept.pop("alg", "ES256")

@@ -59,9 +59,7 @@ class ClientApp:
         """A form to the token endpoint, authenticated as this client is."""
         kept = {name: value for name, value in form.items() if value is not None}
         if self.secret:
-            return await self.http.post(
-                "/oauth/token", data=kept, auth=(self.client_id, self.secret)
-            )
+            return await self.http.post("/oauth/token", data=kept, auth=(self.client_id, self.secret))
         return await self.http.post("/oauth/token", data={"client_id": self.client_id, **kept})
 
     async def redeem(self, code: str, /, **changes: str | None) -> httpx2.Response:
@@ -93,9 +91,7 @@ class ConsentingUser:
         form = {"csrf": csrf_token(page), "email": self.email, "password": password}
         assert (await self.http.post("/sign-in", data=form)).status_code in {200, 303}
 
-    async def decide(
-        self, path: str, *, decision: str = "allow", without: tuple[str, ...] = ()
-    ) -> httpx2.Response:
+    async def decide(self, path: str, *, decision: str = "allow", without: tuple[str, ...] = ()) -> httpx2.Response:
         """Follow the client's link, and answer the consent page."""
         page = await self.http.get(path)
         assert page.status_code == 200, (page.status_code, page.headers.get("location"), page.text)
@@ -148,9 +144,7 @@ async def ada(application: Starlette, change: Change) -> AsyncGenerator[Consenti
     """A user with an account, signed in."""
     hashed = user_queries.hash_password(PASSWORD)
     user_id = await change(
-        lambda tx: user_queries.add(
-            tx, "ada@example.com", name="Ada", password_hash=hashed, actor="operator"
-        )
+        lambda tx: user_queries.add(tx, "ada@example.com", name="Ada", password_hash=hashed, actor="operator")
     )
     async with connect(application, "203.0.113.20") as http:
         user = ConsentingUser(http, user_id)

@@ -103,9 +103,7 @@ PAGES: Final = (
     ConsolePage("practise", "/negotiations/{used_car}/rehearsals"),
     ConsolePage("practise-talk", "/negotiations/{software_renewal}/rehearsals/{rehearsal}"),
     ConsolePage("practise-debrief", "/negotiations/{used_car}/rehearsals/{rehearsed}"),
-    ConsolePage(
-        "practise-debrief-points", "/negotiations/{software_renewal}/rehearsals/{practised}"
-    ),
+    ConsolePage("practise-debrief-points", "/negotiations/{software_renewal}/rehearsals/{practised}"),
     ConsolePage("plan-versions", "/negotiations/{software_renewal}/plan"),
     ConsolePage("live", "/live"),
     ConsolePage("live-refused", "/live", act=_press("Begin"), status=422),
@@ -125,9 +123,7 @@ PAGES: Final = (
     ConsolePage("win-new", "/wins/new"),
     ConsolePage("account", "/account"),
     ConsolePage("tactics", "/tactics"),
-    ConsolePage(
-        "tactics-said", "/tactics?said=This+price+is+only+good+until+Friday.+Take+it+or+leave+it."
-    ),
+    ConsolePage("tactics-said", "/tactics?said=This+price+is+only+good+until+Friday.+Take+it+or+leave+it."),
     ConsolePage("tactic", "/tactics/tac_first_anchor"),
     ConsolePage("tactic-deceptive", "/tactics/tac_exploding_offer"),
     ConsolePage("tactic-new", "/tactics/new"),
@@ -150,11 +146,7 @@ PAGES: Final = (
     ConsolePage("refused-403", "/account", act=_forge_form, status=403),
     ConsolePage("refused-404", "/nothing-here", status=404),
     ConsolePage("refused-404-nobody", "/nothing-here", "nobody", status=404),
-    ConsolePage(
-        "refused-404-negotiation", "/negotiations/neg_00000000000000000000000000", status=404
-    ),
+    ConsolePage("refused-404-negotiation", "/negotiations/neg_00000000000000000000000000", status=404),
     ConsolePage("refused-405", "/sign-out", status=405),
-    ConsolePage(
-        "refused-422-offer", "/negotiations/{software_renewal}", act=_offer_beyond_limit, status=422
-    ),
+    ConsolePage("refused-422-offer", "/negotiations/{software_renewal}", act=_offer_beyond_limit, status=422),
 )

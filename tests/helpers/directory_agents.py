@@ -7,10 +7,7 @@ from typing import Any
 import httpx2
 
 from negotiator import values
-from negotiator.directory import (
-    accounts_queries,
-    catalogue_queries,
-)
+from negotiator.directory import accounts_queries, catalogue_queries
 from negotiator.directory.tables import IdentityProof
 from negotiator.directory.tool_record import FieldEvidence, ToolRecord
 from negotiator.scopes import DIRECTORY
@@ -28,14 +25,10 @@ class DirectoryAgent:
     id: str
     headers: dict[str, str]
 
-    async def call(
-        self, method: str, path: str, body: Any = None, **headers: str
-    ) -> httpx2.Response:
+    async def call(self, method: str, path: str, body: Any = None, **headers: str) -> httpx2.Response:
         """One call below /api/v1; a header's name is written with underscores."""
         sent = {name.replace("_", "-"): value for name, value in headers.items()}
-        return await self.client.request(
-            method, f"/api/v1{path}", json=body, headers={**self.headers, **sent}
-        )
+        return await self.client.request(method, f"/api/v1{path}", json=body, headers={**self.headers, **sent})
 
     async def get(self, path: str, **headers: str) -> httpx2.Response:
         """GET below /api/v1."""
@@ -79,13 +72,7 @@ async def join_directory(
     key, now = found["client_id"], values.now()
     if level > 1:
         proof = IdentityProof(
-            type="did",
-            value=identity,
-            agent_id=key,
-            thumbprint=key,
-            proven_at=now,
-            checked_at=now,
-            failures=0,
+            type="did", value=identity, agent_id=key, thumbprint=key, proven_at=now, checked_at=now, failures=0
         )
         await change(lambda tx: tx.run(_PROVE, **proof.model_dump()))
     if level > 2:

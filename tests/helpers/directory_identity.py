@@ -8,11 +8,7 @@ from typing import Any, Final
 import httpx2
 import jwt
 import pytest
-from cryptography.hazmat.primitives.asymmetric.ec import (
-    SECP256R1,
-    EllipticCurvePrivateKey,
-    generate_private_key,
-)
+from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, EllipticCurvePrivateKey, generate_private_key
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from jwt.algorithms import ECAlgorithm, OKPAlgorithm
@@ -118,9 +114,7 @@ class FakeWeb:
         patch.setattr(Fetcher, "document", document)
 
 
-def registration_body(
-    kind: str = "agent_id", value: str = "my-agent-1", **more: Any
-) -> dict[str, Any]:
+def registration_body(kind: str = "agent_id", value: str = "my-agent-1", **more: Any) -> dict[str, Any]:
     """The body of a registration."""
     return {"agent_name": "walker", "identity_type": kind, "identity_value": value, **more}
 
@@ -140,9 +134,7 @@ def key_header(record: dict[str, Any]) -> dict[str, str]:
     return {"Authorization": f"Bearer {record['api_key']}"}
 
 
-async def prove(
-    client: httpx2.AsyncClient, record: dict[str, Any], proof: str, **more: Any
-) -> httpx2.Response:
+async def prove(client: httpx2.AsyncClient, record: dict[str, Any], proof: str, **more: Any) -> httpx2.Response:
     """Answer the challenge in a record."""
     asked = record["identity"]["challenge"]
     sent = {"challenge_id": asked["id"], "proof": proof, **more}

@@ -6,11 +6,7 @@ from negotiator.negotiations.schemas_negotiations import NegotiationBody
 from negotiator.negotiations.session import NegotiationSession
 from negotiator.negotiations.terms_parsing import parse_terms
 
-PRICE: dict[str, Any] = {
-    "name": "price",
-    "type": "money",
-    "range": {"min": "40000", "max": "60000"},
-}
+PRICE: dict[str, Any] = {"name": "price", "type": "money", "range": {"min": "40000", "max": "60000"}}
 PAYMENT: dict[str, Any] = {
     "name": "payment_days",
     "type": "duration_days",

@@ -84,9 +84,7 @@ def example_site(folder: Path) -> Generator[ExampleSite]:
     server = Server(folder, workers=1)
     server.start()
     try:
-        stored = fill_database(
-            DemoServer(server.base, server.environment, server.folder, is_own=True)
-        )
+        stored = fill_database(DemoServer(server.base, server.environment, server.folder, is_own=True))
         with httpx2.Client(base_url=server.base) as http:
             tools = http.get("/api/v1/tools", params={"query": "contract", "limit": 1}).json()
             bearer = {"Authorization": f"Bearer {stored.token}"}
@@ -108,9 +106,7 @@ def example_site(folder: Path) -> Generator[ExampleSite]:
         server.stop()
 
 
-def _rehearse(
-    http: httpx2.Client, negotiations: dict[str, str], bearer: dict[str, str]
-) -> dict[str, str]:
+def _rehearse(http: httpx2.Client, negotiations: dict[str, str], bearer: dict[str, str]) -> dict[str, str]:
     """One rehearsal that goes on, one that is over with a first try before it, and one about several points."""
 
     def begin(case: str) -> str:
@@ -136,9 +132,7 @@ def _rehearse(
     play(begin("used_car"), offer(12400), {"action": "leave"})
     accepted = {"action": "accept"}
     return {
-        "rehearsed": play(
-            begin("used_car"), offer(12400, reason), offer(12900), asked, offer(13200), accepted
-        ),
+        "rehearsed": play(begin("used_car"), offer(12400, reason), offer(12900), asked, offer(13200), accepted),
         "practised": play(begin("software_renewal"), offer(44, reason), offer(45), accepted),
         "rehearsal": play(begin("software_renewal"), {"action": "say", "text": reason}, asked),
     }

@@ -26,9 +26,7 @@ async def fake_chat_model(behave: Behaviour, seen: list[dict[str, Any]]) -> Asyn
                 await writer.drain()
                 return
             length = next(
-                int(line.split(":")[1])
-                for line in head.split("\r\n")
-                if line.lower().startswith("content-length")
+                int(line.split(":")[1]) for line in head.split("\r\n") if line.lower().startswith("content-length")
             )
             body = json.loads(await reader.readexactly(length))
             seen.append({"head": head, "body": body})

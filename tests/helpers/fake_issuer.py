@@ -58,9 +58,4 @@ class FakeIssuer:
 
 def registration(assertion: str, name: str = "enterprise agent") -> dict[str, Any]:
     """The body that registers by an ID-JAG."""
-    return {
-        "agent_name": name,
-        "identity_type": "identity_assertion",
-        "assertion_type": ID_JAG,
-        "assertion": assertion,
-    }
+    return {"agent_name": name, "identity_type": "identity_assertion", "assertion_type": ID_JAG, "assertion": assertion}

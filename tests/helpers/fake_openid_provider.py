@@ -46,9 +46,7 @@ class FakeOpenIdProvider:
         """What the token endpoint answers: once a code, to whoever knows the secret and the verifier."""
         self.exchanges.append(form)
         asked = self.codes.pop(form.get("code", ""), None)
-        pair = base64.b64encode(
-            f"{CLIENT}:{urlencode({'': SECRET})[1:].replace('+', '%20')}".encode()
-        )
+        pair = base64.b64encode(f"{CLIENT}:{urlencode({'': SECRET})[1:].replace('+', '%20')}".encode())
         hashed = hashlib.sha256(form.get("code_verifier", "").encode()).digest()
         challenge = base64.urlsafe_b64encode(hashed).decode().rstrip("=")
         known = authorization == f"Basic {pair.decode()}" or form.get("client_secret") == SECRET

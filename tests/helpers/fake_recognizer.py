@@ -19,13 +19,7 @@ from negotiator.teleprompter.speech.recognizer import (
 
 SILENCE: Final = bytes(320)
 _CAPS: Final = EngineCapabilities(
-    "written",
-    "streaming",
-    interim=True,
-    word_times=False,
-    languages=("en",),
-    offline=True,
-    quality_note="Reads.",
+    "written", "streaming", interim=True, word_times=False, languages=("en",), offline=True, quality_note="Reads."
 )
 
 
@@ -38,9 +32,7 @@ def sentence_as_audio(text: str) -> bytes:
 class FakeRecognition:
     """One channel: every piece is a word more, silence ends the sentence."""
 
-    told: asyncio.Queue[RecognitionEvent | None] = field(
-        default_factory=asyncio.Queue[RecognitionEvent | None]
-    )
+    told: asyncio.Queue[RecognitionEvent | None] = field(default_factory=asyncio.Queue[RecognitionEvent | None])
     taken: list[bytes] = field(default_factory=list[bytes])
     text: str = ""
     count: int = 1
@@ -81,9 +73,7 @@ class FakeRecognition:
 
     def _end(self) -> None:
         if self.text:
-            self.told.put_nowait(
-                FinalEvent(f"u{self.count}", 2, self.text, 0, self.ms, confidence=0.9)
-            )
+            self.told.put_nowait(FinalEvent(f"u{self.count}", 2, self.text, 0, self.ms, confidence=0.9))
             self.text, self.count = "", self.count + 1
 
 

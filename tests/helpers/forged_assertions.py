@@ -51,9 +51,7 @@ def unknown_key(alg: str) -> Any:
 
 def jwk(made_for: str, kid: str | None = None, /, **members: Any) -> dict[str, Any]:
     """The public JWK of the provider's key for an algorithm, named after it; members on top."""
-    public = get_default_algorithms()[made_for].to_jwk(
-        private_key(made_for).public_key(), as_dict=True
-    )
+    public = get_default_algorithms()[made_for].to_jwk(private_key(made_for).public_key(), as_dict=True)
     kept = {name: value for name, value in public.items() if name != "key_ops"}
     return changed(kept | {"kid": kid or made_for, "use": "sig", "alg": made_for}, members)
 
@@ -68,11 +66,7 @@ def encode(data: Mapping[str, Any] | bytes) -> str:
 
 
 def sign(
-    header: Mapping[str, Any] | bytes,
-    payload: Mapping[str, Any] | bytes,
-    *,
-    alg: str = "ES256",
-    key: Any = None,
+    header: Mapping[str, Any] | bytes, payload: Mapping[str, Any] | bytes, *, alg: str = "ES256", key: Any = None
 ) -> str:
     """A compact JWS of whatever header and payload are given, truly signed."""
     text = f"{encode(header)}.{encode(payload)}"
@@ -146,21 +140,13 @@ def verifier(*issuers: Issuer, fetcher: Fetcher | None = None, now: int = NOW) -
 
 
 async def accepted(
-    text: str,
-    *issuers: Issuer,
-    kind: AssertionKind = "id_jag",
-    client_id: str | None = None,
-    now: int = NOW,
+    text: str, *issuers: Issuer, kind: AssertionKind = "id_jag", client_id: str | None = None, now: int = NOW
 ) -> Assertion:
     return await verifier(*issuers, now=now).verify(text, kind=kind, client_id=client_id)
 
 
 async def reason(
-    text: str,
-    *issuers: Issuer,
-    kind: AssertionKind = "id_jag",
-    client_id: str | None = None,
-    now: int = NOW,
+    text: str, *issuers: Issuer, kind: AssertionKind = "id_jag", client_id: str | None = None, now: int = NOW
 ) -> Reason | None:
     """Why the text is refused, or None if it is believed."""
     try:

@@ -106,9 +106,7 @@ class Forger:
         body = forgery.raw(claims) if forgery.raw else claims
         return forgery.finish(sign(head, body, alg=forgery.alg, key=forgery.key))
 
-    async def present(
-        self, door: AssertionEndpoint, assertion: str, **form: str
-    ) -> httpx2.Response:
+    async def present(self, door: AssertionEndpoint, assertion: str, **form: str) -> httpx2.Response:
         """Present an assertion at a door, as a client that is welcome there."""
         if door == "register":
             return await self.client.post("/api/agent/register", json=registration(assertion))

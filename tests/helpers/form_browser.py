@@ -33,13 +33,9 @@ class FormBrowser:
         told = {name.replace("__", ":"): value for name, value in fields.items()}
         return await self.client.post(path, data={"csrf": await self.token(on), **told})
 
-    async def sign_in(
-        self, email: str = "ada@example.com", password: str = PASSWORD, **fields: str
-    ) -> httpx2.Response:
+    async def sign_in(self, email: str = "ada@example.com", password: str = PASSWORD, **fields: str) -> httpx2.Response:
         """Sign in by the form."""
-        return await self.send(
-            "/sign-in", on="/sign-in?again", email=email, password=password, **fields
-        )
+        return await self.send("/sign-in", on="/sign-in?again", email=email, password=password, **fields)
 
     def session(self) -> str | None:
         """The session cookie it holds."""

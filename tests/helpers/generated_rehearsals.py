@@ -16,9 +16,7 @@ from tests.helpers.generated_talks import negotiation, random_value
 PLOYS: Final[tuple[Ploy | None, ...]] = (None, None, "takes_back", "flat_refusal", "deadline_bluff")
 
 
-def made_up_rehearsal(
-    seed: int, *, max_issues: int = 6
-) -> tuple[Terms, Person, list[RehearsalTurn], RehearsalState]:
+def made_up_rehearsal(seed: int, *, max_issues: int = 6) -> tuple[Terms, Person, list[RehearsalTurn], RehearsalState]:
     """Terms that lack this and that, a person, and turns that end in a deal or not."""
     chance = Random(f"rehearsal {seed}")  # noqa: S311
     terms = lacking(chance, negotiation(seed, max_issues=max_issues).terms)
@@ -36,10 +34,7 @@ def lacking(chance: Random, terms: Terms) -> Terms:
     if chance.random() < 0.3:
         terms = replace(terms, batna=None, certain=None)
     if chance.random() < 0.2:
-        issues = tuple(
-            replace(issue, range=None) if not issue.value_points else issue
-            for issue in terms.issues
-        )
+        issues = tuple(replace(issue, range=None) if not issue.value_points else issue for issue in terms.issues)
         unvalued = tuple(one.name for one in issues if one.range is None and not one.options)
         terms = replace(terms, preferences=Preferences(issues), unvalued=unvalued)
     return terms
@@ -94,9 +89,7 @@ def made_up_turns(chance: Random, person: Person, state: RehearsalState) -> list
         package = offered[-1] if offered else made_up_package(chance, person)
         turns.append(RehearsalTurn(number, number, by, "accept", package))
     elif state != "running":
-        turns.append(
-            RehearsalTurn(number, number, "me" if state == "left_by_me" else "them", "leave")
-        )
+        turns.append(RehearsalTurn(number, number, "me" if state == "left_by_me" else "them", "leave"))
     return turns
 
 

@@ -82,9 +82,7 @@ REJECTIONS: Final = [
     *("400", "401", "403", "404", "405", "406", "409", "410"),
     *("412", "413", "415", "422", "428", "429", "503"),
 ]
-ACCEPTANCE: Final = [
-    *("2xx", "304", "401", "403", "404", "405", "409", "410", "412", "413", "426", "428", "503"),
-]
+ACCEPTANCE: Final = [*("2xx", "304", "401", "403", "404", "405", "409", "410", "412", "413", "426", "428", "503")]
 """What depends on the caller, on what is stored, on the moment or on the whole size is no refusal of a member."""
 _SETTINGS: Final[Any] = config.SchemathesisConfig
 _CONFIG: Final = _SETTINGS.from_dict(
@@ -124,11 +122,7 @@ def as_event(_context: object, value: Any) -> bytes:
 def corners(name: str) -> list[Any]:
     """Every corner of an operation's schemas, the good side and the bad, always in the same order."""
     generation = _SCHEMA.config.generation_for(operation=OPERATIONS[name])
-    return list(
-        _SCHEMA.iter_coverage_cases(
-            OPERATIONS[name], generation_modes=MODES, generation_config=generation
-        )
-    )
+    return list(_SCHEMA.iter_coverage_cases(OPERATIONS[name], generation_modes=MODES, generation_config=generation))
 
 
 def anything(name: str) -> SearchStrategy[Any]:

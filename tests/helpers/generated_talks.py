@@ -76,9 +76,7 @@ class GeneratedTalk:
     words: str | None = None
 
 
-def talk(
-    seed: int, *, max_issues: int = 6, max_offers: int = 8, single_price: bool = False
-) -> GeneratedTalk:
+def talk(seed: int, *, max_issues: int = 6, max_offers: int = 8, single_price: bool = False) -> GeneratedTalk:
     """A negotiation with a ledger: both sides offer whole packages or parts, back and forth, and beyond limits."""
     found = negotiation(seed, max_issues=max_issues, single_price=single_price)
     chance = Random(~seed)  # noqa: S311
@@ -88,9 +86,7 @@ def talk(
     return GeneratedTalk(found.body, found.terms, offers, table, words)
 
 
-def negotiation(
-    seed: int, *, max_issues: int = 6, single_price: bool = False, **members: Any
-) -> GeneratedTalk:
+def negotiation(seed: int, *, max_issues: int = 6, single_price: bool = False, **members: Any) -> GeneratedTalk:
     """A negotiation before the first offer, its members replaced by those given."""
     chance = Random(seed)  # noqa: S311
     while True:
@@ -105,15 +101,12 @@ def negotiation(
             return GeneratedTalk(body, terms)
 
 
-def negotiation_body(
-    chance: Random, *, max_issues: int = 6, single_price: bool = False
-) -> dict[str, Any]:
+def negotiation_body(chance: Random, *, max_issues: int = 6, single_price: bool = False) -> dict[str, Any]:
     """A body of `POST /api/negotiations` whose single members are in order; its limits may contradict each other."""
     named = chance.sample(_NAMES, 1 if single_price else chance.randint(1, max_issues))
     kinds = ("money", *ISSUE_TYPES)
     issues = [
-        _issue_body(chance, name, label, "money" if single_price else chance.choice(kinds))
-        for name, label in named
+        _issue_body(chance, name, label, "money" if single_price else chance.choice(kinds)) for name, label in named
     ]
     parsed = parse_issues([IssueBody.model_validate(issue) for issue in issues])
     best: dict[str, Any] = {}
@@ -180,11 +173,7 @@ def _offer(chance: Random, terms: Terms, seq: int, by: Side) -> LedgerOffer:
             package[issue.name] = _far_value(chance, issue)
     until = datetime.fromtimestamp(NOW / 1000, UTC) + timedelta(days=2)
     return LedgerOffer(
-        seq,
-        by,
-        package,
-        claimed_final=chance.random() < 0.1,
-        valid_until=until if chance.random() < 0.1 else None,
+        seq, by, package, claimed_final=chance.random() < 0.1, valid_until=until if chance.random() < 0.1 else None
     )
 
 
@@ -207,11 +196,7 @@ def _issue_body(chance: Random, name: str, label: str | None, kind: IssueType) -
         if listed < 0.1:
             body["options"] = _options(chance, _spread(kind, low, high, 6))
         else:
-            body["range"] = {
-                "min": _json(kind, low),
-                "max": _json(kind, high),
-                "step": _step(chance, kind, low, high),
-            }
+            body["range"] = {"min": _json(kind, low), "max": _json(kind, high), "step": _step(chance, kind, low, high)}
         if listed > 0.85:
             body["value_points"] = _corners(chance, kind, low, high)
     return {member: value for member, value in body.items() if value is not None}
@@ -260,10 +245,7 @@ def _corners(chance: Random, kind: IssueType, low: Decimal, high: Decimal) -> li
 def _spread(kind: IssueType, low: Decimal, high: Decimal, count: int) -> list[Scalar]:
     places = [low + (high - low) * n / (count - 1) for n in range(count)]
     whole = kind in WHOLE_TYPES
-    return [
-        _json(kind, at)
-        for at in sorted({at.to_integral_value() if whole else _short(at) for at in places})
-    ]
+    return [_json(kind, at) for at in sorted({at.to_integral_value() if whole else _short(at) for at in places})]
 
 
 def _short(at: Decimal) -> Decimal:
@@ -284,9 +266,7 @@ def _far_value(chance: Random, issue: Issue) -> Scalar:
     if issue.range is None or issue.options:
         return random_value(chance, issue)
     low, high = issue.range.min, issue.range.max
-    return _place(
-        issue, low + (high - low) * chance.choice((-2, Decimal("-.1"), Decimal("1.1"), 5))
-    )
+    return _place(issue, low + (high - low) * chance.choice((-2, Decimal("-.1"), Decimal("1.1"), 5)))
 
 
 def _place(issue: Issue, at: Decimal) -> Scalar:
@@ -349,12 +329,7 @@ def _constraints(chance: Random, issues: Sequence[Issue]) -> list[dict[str, Any]
         ordered = coordinate(issue.type, value) is not None
         op = chance.choice(("<=", ">=", "<", ">", "!=", "in") if ordered else ("!=", "in"))
         found.append(
-            {
-                "issue": issue.name,
-                "op": op,
-                "value": [value] if op == "in" else value,
-                "hard": chance.random() < 0.8,
-            }
+            {"issue": issue.name, "op": op, "value": [value] if op == "in" else value, "hard": chance.random() < 0.8}
         )
     return found
 
@@ -368,9 +343,7 @@ def _estimate(chance: Random, issues: Sequence[Issue]) -> dict[str, Any] | None:
     return {"walk_away": {"low": low, "likely": likely, "high": high, "unit": "money"}}
 
 
-def _allowed(
-    chance: Random, issues: Sequence[Issue], walk_away: dict[str, Any] | None
-) -> list[dict[str, Any]]:
+def _allowed(chance: Random, issues: Sequence[Issue], walk_away: dict[str, Any] | None) -> list[dict[str, Any]]:
     """A trade beyond the limit of an issue that the walk-away names, for a value of another issue."""
     named: dict[str, Any] = (walk_away or {}).get("package") or {}
     if len(issues) < 2 or not named or chance.random() < 0.6:
@@ -380,10 +353,4 @@ def _allowed(
     if (worth_of(issue, beyond) or 0.0) >= (worth_of(issue, named[issue.name]) or 0.0):
         return []
     other = next(one for one in issues if one is not issue)
-    return [
-        {
-            "issue": issue.name,
-            "to": _sent(beyond),
-            "in_return": {other.name: _sent(random_value(chance, other))},
-        }
-    ]
+    return [{"issue": issue.name, "to": _sent(beyond), "in_return": {other.name: _sent(random_value(chance, other))}}]

@@ -20,21 +20,16 @@ from tests.helpers.missing_tools import missing
 
 _TESTDATA: Final = Path("/usr/share/pocketsphinx/test/data")
 _LIBRIVOX: Final = "librivox/sense_and_sensibility_01_austen_64kb-{}.wav"
-_MISSING: Final = (
-    "the recordings are missing: apt-get install pocketsphinx-testdata (make test does it for root)"
-)
+_MISSING: Final = "the recordings are missing: apt-get install pocketsphinx-testdata (make test does it for root)"
 TEXTS: Final = {
     _LIBRIVOX.format("0870"): (
         "and mister john dashwood had then leisure to consider how much there might be prudently in"
         " his power to do for them"
     ),
     _LIBRIVOX.format("0880"): "he was not an ill disposed young man",
-    _LIBRIVOX.format("0890"): (
-        "unless to be rather cold hearted and rather selfish is to be ill disposed"
-    ),
+    _LIBRIVOX.format("0890"): ("unless to be rather cold hearted and rather selfish is to be ill disposed"),
     _LIBRIVOX.format("0920"): (
-        "had he married a more amiable woman he might have been made still more respectable than he"
-        " was"
+        "had he married a more amiable woman he might have been made still more respectable than he was"
     ),
     _LIBRIVOX.format("0930"): "he might even have been made amiable himself",
     "cards/001.wav": "ten of clubs",

@@ -30,9 +30,7 @@ def broken_rules(terms: Terms, package: Package, *, values: bool = True) -> list
 
 def keeps_alone(terms: Terms, issue: Issue, value: Scalar) -> bool:
     """Whether one value keeps the constraints and the own limit on its issue."""
-    return limits.within_limit(terms, issue, value) and not limits.passes_own_limit(
-        terms, {issue.name: value}
-    )
+    return limits.within_limit(terms, issue, value) and not limits.passes_own_limit(terms, {issue.name: value})
 
 
 def worth(issue: Issue, value: object) -> float:

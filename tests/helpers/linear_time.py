@@ -32,10 +32,7 @@ def is_linear(call: Callable[[int], object], whole: int = WHOLE) -> bool:
         return True
     sizes = (_SHORT, whole // 2, whole)
     # A busy processor makes any one measurement too long; what is not linear fails every time.
-    return any(
-        _holds(*(min(_cpu(call, size) for _ in range(_REPEATS)) for size in sizes))
-        for _ in range(_ATTEMPTS)
-    )
+    return any(_holds(*(min(_cpu(call, size) for _ in range(_REPEATS)) for size in sizes)) for _ in range(_ATTEMPTS))
 
 
 async def is_linear_async(call: Callable[[int], Awaitable[object]]) -> bool:
@@ -43,10 +40,7 @@ async def is_linear_async(call: Callable[[int], Awaitable[object]]) -> bool:
     if await _awaited(call, WHOLE) < _QUIET:
         return True
     for _ in range(_ATTEMPTS):
-        times = [
-            min([await _awaited(call, size) for _ in range(_REPEATS)])
-            for size in (_SHORT, WHOLE // 2, WHOLE)
-        ]
+        times = [min([await _awaited(call, size) for _ in range(_REPEATS)]) for size in (_SHORT, WHOLE // 2, WHOLE)]
         if _holds(*times):
             return True
     return False

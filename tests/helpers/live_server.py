@@ -59,9 +59,7 @@ class Server:
     @property
     def environment(self) -> dict[str, str]:
         """The machine's environment without any setting of ours, and with these."""
-        clean = {
-            name: value for name, value in os.environ.items() if not name.startswith("NEGOTIATOR_")
-        }
+        clean = {name: value for name, value in os.environ.items() if not name.startswith("NEGOTIATOR_")}
         mine = {
             "base_url": self.base,
             "data_dir": str(self.folder / "var"),
@@ -111,9 +109,7 @@ class Server:
     @property
     def application_settings(self) -> Settings:
         """The same settings, for what needs the server's pepper."""
-        return make_settings(
-            self.folder / "var", self.folder / "keys", base_url=self.base, secret=""
-        )
+        return make_settings(self.folder / "var", self.folder / "keys", base_url=self.base, secret="")
 
     def connect(self, **options: Any) -> httpx2.AsyncClient:
         """A client whose requests come from some address of its own, over connections of their own."""
@@ -121,9 +117,7 @@ class Server:
         number = next(_addresses)
         address = f"10.{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}"
         headers = {"x-forwarded-for": address}
-        return httpx2.AsyncClient(
-            base_url=self.base, limits=limits, headers=headers, timeout=PATIENCE, **options
-        )
+        return httpx2.AsyncClient(base_url=self.base, limits=limits, headers=headers, timeout=PATIENCE, **options)
 
     def start(self) -> None:
         """Start and wait until every worker answers."""

@@ -52,9 +52,7 @@ async def serving(
 def answering(body: bytes, *, head: bytes = JSON, status: bytes = b"200 OK") -> Write:
     async def write(writer: asyncio.StreamWriter) -> None:
         length = str(len(body)).encode()
-        writer.write(
-            b"HTTP/1.1 %s\r\n%sContent-Length: %s\r\n\r\n%s" % (status, head, length, body)
-        )
+        writer.write(b"HTTP/1.1 %s\r\n%sContent-Length: %s\r\n\r\n%s" % (status, head, length, body))
 
     return write
 

@@ -58,10 +58,7 @@ class McpClient:
         """A request of this revision, and the headers that go with it."""
         headers = {"mcp-protocol-version": self.version}
         if self.version == NEWEST:
-            meta: dict[str, Any] = {
-                f"{META}protocolVersion": NEWEST,
-                f"{META}clientCapabilities": {},
-            }
+            meta: dict[str, Any] = {f"{META}protocolVersion": NEWEST, f"{META}clientCapabilities": {}}
             params = {**params, "_meta": {**meta, **params.get("_meta", {})}}
             headers["mcp-method"] = method
             if method in NAMED_HEADER:

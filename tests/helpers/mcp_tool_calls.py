@@ -22,11 +22,7 @@ def _package(price: str) -> list[dict[str, str]]:
 
 
 CALLS: Final[dict[str, Callable[[Known], dict[str, Any]]]] = {
-    "open_negotiation": lambda _: {
-        **PRICED,
-        "walk_away": _package("1100"),
-        "idempotency_key": "talk-1",
-    },
+    "open_negotiation": lambda _: {**PRICED, "walk_away": _package("1100"), "idempotency_key": "talk-1"},
     "list_negotiations": lambda _: {"limit": 5, "state": "draft"},
     "get_negotiation": _talk,
     "edit_negotiation": lambda known: {**_talk(known), "max_rounds": 6, "if_revision": 1},

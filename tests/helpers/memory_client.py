@@ -24,9 +24,7 @@ class MemoryClient:
     agent: str
     headers: dict[str, str]
 
-    async def call(
-        self, method: str, path: str, body: Any = None, /, **headers: str
-    ) -> httpx2.Response:
+    async def call(self, method: str, path: str, body: Any = None, /, **headers: str) -> httpx2.Response:
         """Any request below /api/memories."""
         sent = {**self.headers, **{name.replace("_", "-"): text for name, text in headers.items()}}
         extra: dict[str, Any] = {} if body is None else {"json": body}
@@ -77,9 +75,7 @@ def hashing_embedder(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest_asyncio.fixture
-async def new_memory_client(
-    client: httpx2.AsyncClient, register: Register, mint: Mint
-) -> NewMemoryClient:
+async def new_memory_client(client: httpx2.AsyncClient, register: Register, mint: Mint) -> NewMemoryClient:
     """Makes claimed agents of the user of this address."""
 
     async def make(email: str = "ada@example.com", scopes: Any = SCOPES) -> MemoryClient:

@@ -9,11 +9,7 @@ import pytest_asyncio
 
 from tests.conftest import Register, bearer
 
-PRICE: dict[str, Any] = {
-    "name": "price",
-    "type": "money",
-    "range": {"min": "800", "max": "1200.00"},
-}
+PRICE: dict[str, Any] = {"name": "price", "type": "money", "range": {"min": "800", "max": "1200.00"}}
 
 
 TERM: dict[str, Any] = {
@@ -106,9 +102,7 @@ NewNegotiationClient = Callable[[], Awaitable[NegotiationClient]]
 
 
 @pytest_asyncio.fixture
-async def new_negotiation_client(
-    client: httpx2.AsyncClient, register: Register
-) -> NewNegotiationClient:
+async def new_negotiation_client(client: httpx2.AsyncClient, register: Register) -> NewNegotiationClient:
     """Makes agents that know nothing of each other."""
 
     async def make() -> NegotiationClient:
@@ -128,10 +122,7 @@ TACTIC: dict[str, Any] = {
     "family": "relationship",
     "summary": "Talk about anything else for a while.",
     "effect": {"on": "relationship", "size": "small", "evidence": "practice"},
-    "use_when": [
-        {"text": "You hardly know them", "fact": "relationship", "in": ["new"]},
-        "Mornings",
-    ],
+    "use_when": [{"text": "You hardly know them", "fact": "relationship", "in": ["new"]}, "Mornings"],
     "lines": [{"role": "party", "text": "Shall we have a coffee before we start on {topic}?"}],
     "countered_by": ["tac_agenda_first"],
 }

@@ -43,9 +43,7 @@ class DescribedOperation:
         if media == "application/json":
             faults = [
                 f"{'/'.join(map(str, fault.instance_path))}: {fault.message[:300]}"
-                for fault in self._validator(status, media).iter_errors(
-                    orjson.loads(answer.content)
-                )
+                for fault in self._validator(status, media).iter_errors(orjson.loads(answer.content))
             ]
             assert not faults, f"{faults[:5]} in {told}"
 

@@ -19,17 +19,13 @@ async def options(browser: FormBrowser, path: str) -> dict[str, Any]:
     return answer.json()
 
 
-async def add_passkey(
-    browser: FormBrowser, passkey: SoftwareAuthenticator, name: str = "laptop"
-) -> httpx2.Response:
+async def add_passkey(browser: FormBrowser, passkey: SoftwareAuthenticator, name: str = "laptop") -> httpx2.Response:
     """Add a passkey on the account page."""
     credential = passkey.create(await options(browser, OWN))
     return await browser.send(OWN, on="/account", name=name, credential=credential)
 
 
-async def enter(
-    browser: FormBrowser, passkey: SoftwareAuthenticator, **fields: str
-) -> httpx2.Response:
+async def enter(browser: FormBrowser, passkey: SoftwareAuthenticator, **fields: str) -> httpx2.Response:
     """Sign in by a passkey."""
     await browser.token("/sign-in?again")
     credential = passkey.get(await options(browser, ENTRANCE))

@@ -27,9 +27,7 @@ async def smtp() -> AsyncGenerator[RecordingSmtp]:
 async def mailing(settings: Settings, smtp: RecordingSmtp) -> AsyncGenerator[Starlette]:
     """An application with mail."""
     url = f"smtp://127.0.0.1:{smtp.port}"
-    async with running(
-        make_settings(settings.data_dir, settings.keys_dir, smtp_url=url)
-    ) as application:
+    async with running(make_settings(settings.data_dir, settings.keys_dir, smtp_url=url)) as application:
         yield application
 
 
@@ -49,9 +47,7 @@ async def link_in(smtp: RecordingSmtp) -> str:
     return found[1]
 
 
-async def choose(
-    application: Starlette, link: str, new: str = NEW, again: str = NEW
-) -> tuple[int, str]:
+async def choose(application: Starlette, link: str, new: str = NEW, again: str = NEW) -> tuple[int, str]:
     """Open the link and send the form: status, and where it leads or what it says."""
     async with connect(application) as client:
         browser = FormBrowser(client)

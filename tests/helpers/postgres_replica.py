@@ -43,18 +43,9 @@ class PostgresReplica:
 
     def start(self) -> None:
         """Start it; returns when it answers."""
-        command = [
-            self._binary("postgres"),
-            "-D",
-            str(self.folder / "data"),
-            "-k",
-            str(self.folder),
-        ]
+        command = [self._binary("postgres"), "-D", str(self.folder / "data"), "-k", str(self.folder)]
         self.process = subprocess.Popen(
-            [*command, "-c", "listen_addresses="],
-            user=self._user,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
+            [*command, "-c", "listen_addresses="], user=self._user, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
         wait_for(lambda: self.sql("select pg_is_in_recovery()") == "t")
 

@@ -61,6 +61,4 @@ def notes_of(page: str) -> dict[str, str]:
 
 def faults_of(page: str) -> dict[str, str]:
     """The same of the fields that something is wrong with."""
-    return {
-        field: unescape(text) for field, kind, text in _NOTE.findall(page) if kind == "field-error"
-    }
+    return {field: unescape(text) for field, kind, text in _NOTE.findall(page) if kind == "field-error"}

@@ -59,10 +59,7 @@ def firing(folder: Path, texts: Sequence[str], *, minutes: int = 30) -> set[str]
     """
     scrapes = [_samples(text) for text in texts]
     names = dict.fromkeys(name for scrape in scrapes for name in scrape)
-    series = [
-        {"series": _of_machine(name), "values": " ".join(_values(name, scrapes, minutes))}
-        for name in names
-    ]
+    series = [{"series": _of_machine(name), "values": " ".join(_values(name, scrapes, minutes))} for name in names]
     before = _asked(folder, series, f"{_WELL}m")
     assert before == set(), before
     return _asked(folder, series, f"{_WELL + minutes}m")
@@ -72,11 +69,7 @@ def _asked(folder: Path, series: list[dict[str, str]], at: str) -> set[str]:
     """The firing alerts at this time, as promtool tells them where it was told to expect none."""
     expression = 'count by (alertname) (ALERTS{alertstate="firing"})'
     query: dict[str, Any] = {"expr": expression, "eval_time": at, "exp_samples": []}
-    test: dict[str, Any] = {
-        "interval": "1m",
-        "input_series": series,
-        "promql_expr_test": [query],
-    }
+    test: dict[str, Any] = {"interval": "1m", "input_series": series, "promql_expr_test": [query]}
     plan = {"rule_files": [str(ALERTS)], "evaluation_interval": "1m", "tests": [test]}
     path = folder / "rules.test.json"
     path.write_text(json.dumps(plan))

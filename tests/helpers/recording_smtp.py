@@ -98,9 +98,7 @@ async def recording_smtp(
 ) -> AsyncGenerator[RecordingSmtp]:
     """A mail server on loopback, on a free port unless one is given."""
     recorder = RecordingSmtp(mode, tls)
-    server = await asyncio.start_server(
-        recorder.serve, "127.0.0.1", port, ssl=tls if mode == "tls" else None
-    )
+    server = await asyncio.start_server(recorder.serve, "127.0.0.1", port, ssl=tls if mode == "tls" else None)
     recorder.port = server.sockets[0].getsockname()[1]
     try:
         yield recorder
@@ -137,9 +135,7 @@ class Authority:
         context.load_cert_chain(file)
         return context
 
-    def _builder(
-        self, subject: x509.Name, key: ec.EllipticCurvePrivateKey, days: int
-    ) -> x509.CertificateBuilder:
+    def _builder(self, subject: x509.Name, key: ec.EllipticCurvePrivateKey, days: int) -> x509.CertificateBuilder:
         began = datetime.now(UTC) + timedelta(days=days - 1)
         return (
             x509.CertificateBuilder()

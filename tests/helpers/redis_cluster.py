@@ -31,9 +31,7 @@ class RedisCluster:
 
     folder: Path
     ports: list[int] = field(default_factory=list[int])
-    processes: list["subprocess.Popen[bytes]"] = field(
-        default_factory=list["subprocess.Popen[bytes]"]
-    )
+    processes: list["subprocess.Popen[bytes]"] = field(default_factory=list["subprocess.Popen[bytes]"])
 
     @property
     def url(self) -> str:

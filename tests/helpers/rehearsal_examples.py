@@ -22,9 +22,7 @@ CAR: Final = parse_terms(
             "role": "buyer",
             "category": "vehicles",
             "currency": "EUR",
-            "issues": [
-                {"name": "price", "type": "money", "range": {"min": "9000", "max": "14000"}}
-            ],
+            "issues": [{"name": "price", "type": "money", "range": {"min": "9000", "max": "14000"}}],
             "target": {"package": {"price": "10800"}},
             "walk_away": {"package": {"price": "12500"}},
         }
@@ -48,10 +46,7 @@ def owner(floor: str = "11500") -> Person:
 
 
 def turns_of(
-    rows: Sequence[Row],
-    *,
-    ploys: dict[int, Ploy] | None = None,
-    remarks: dict[int, Remark] | None = None,
+    rows: Sequence[Row], *, ploys: dict[int, Ploy] | None = None, remarks: dict[int, Remark] | None = None
 ) -> list[RehearsalTurn]:
     return [
         RehearsalTurn(
@@ -114,9 +109,7 @@ def seats_debrief() -> Debrief:
     """They sign at €50 with 12 months; a year more is worth €2.50 to the user and €3 to them."""
     price, term = SEATS.issues
     stakes = (Stake(price, "50", "60", 0.625), Stake(term, 12, 36, 0.375))
-    person = replace(
-        draw_person(Interests(stakes), "fair", 1), interests=Interests(stakes), floor=0.0
-    )
+    person = replace(draw_person(Interests(stakes), "fair", 1), interests=Interests(stakes), floor=0.0)
     packages: list[tuple[Side, TurnAction, str, int]] = [
         ("me", "offer", "45", 12),
         ("them", "offer", "58", 36),

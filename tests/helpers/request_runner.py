@@ -19,10 +19,7 @@ CallerKind = Literal["nobody", "anonymous", "bound", "directory"]
 Result = TypeVar("Result")
 
 CALLER_KINDS: Final[tuple[CallerKind, ...]] = get_args(CallerKind)
-_REST: Final = {
-    "memories": ("/api/memories", "remember"),
-    "wins": ("/api/wins", "record_win"),
-}
+_REST: Final = {"memories": ("/api/memories", "remember"), "wins": ("/api/wins", "record_win")}
 
 
 @dataclass(slots=True)
@@ -76,9 +73,7 @@ class RequestRunner:
             "bound": bound,
             "directory": agent.headers,
         }
-        return RequestMaterial(
-            headers, {**await self._talk(bound), **await self._shelf(agent.headers)}
-        )
+        return RequestMaterial(headers, {**await self._talk(bound), **await self._shelf(agent.headers)})
 
     async def _talk(self, owner: dict[str, str]) -> dict[str, str]:
         talk = (await self._made("/api/negotiations", PRICED, owner))["id"]

@@ -21,9 +21,7 @@ from tests.helpers.live_server import PATIENCE, free_port, wait_for
 
 BUCKET: Final = "backups"
 _REGION: Final = "eu-central-1"
-_ALL: Final = (
-    '{"Version": "2012-10-17", "Statement": {"Effect": "Allow", "Action": "s3:*", "Resource": "*"}}'
-)
+_ALL: Final = '{"Version": "2012-10-17", "Statement": {"Effect": "Allow", "Action": "s3:*", "Resource": "*"}}'
 _WRITE: Final = _ALL.replace('"s3:*"', '["s3:PutObject", "s3:AbortMultipartUpload"]')
 _HEAD: Final = "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n"
 
@@ -100,10 +98,7 @@ def _user(users: Any, name: str, policy: str) -> dict[str, str]:
     users.create_user(UserName=name)
     users.put_user_policy(UserName=name, PolicyName=name, PolicyDocument=policy)
     key = users.create_access_key(UserName=name)["AccessKey"]
-    return {
-        "AWS_ACCESS_KEY_ID": key["AccessKeyId"],
-        "AWS_SECRET_ACCESS_KEY": key["SecretAccessKey"],
-    }
+    return {"AWS_ACCESS_KEY_ID": key["AccessKeyId"], "AWS_SECRET_ACCESS_KEY": key["SecretAccessKey"]}
 
 
 def _client(url: str, keys: dict[str, str], service: str) -> Any:
@@ -126,9 +121,7 @@ class S3Proxy:
 
     store: str
     url: str = ""
-    harms: list[tuple[str, str, Harm, int]] = field(
-        default_factory=list[tuple[str, str, Harm, int]]
-    )
+    harms: list[tuple[str, str, Harm, int]] = field(default_factory=list[tuple[str, str, Harm, int]])
     reached: threading.Event = field(default_factory=threading.Event)
     """Set when a harm begins."""
     ended: threading.Event = field(default_factory=threading.Event)
@@ -258,9 +251,7 @@ def answer_with_markup(request: ProxiedRequest) -> None:
 
 def knows_no_condition(request: ProxiedRequest) -> None:
     """Answer as a store without conditional requests does."""
-    error = (
-        b"<Error><Code>NotImplemented</Code><Message>A header is not implemented.</Message></Error>"
-    )
+    error = b"<Error><Code>NotImplemented</Code><Message>A header is not implemented.</Message></Error>"
     if request.headers["if-none-match"]:
         request.send(501, [], error)
     else:

@@ -35,25 +35,19 @@ class SoftwareAuthenticator:
     flags: int = PRESENT | VERIFIED
     counter: int = 0
     handle: bytes = b""
-    key: ec.EllipticCurvePrivateKey = field(
-        default_factory=lambda: ec.generate_private_key(ec.SECP256R1())
-    )
+    key: ec.EllipticCurvePrivateKey = field(default_factory=lambda: ec.generate_private_key(ec.SECP256R1()))
     id: bytes = field(default_factory=lambda: os.urandom(16))
 
     def create(self, options: dict[str, Any]) -> str:
         """The answer to creation options."""
         self.handle = decode(options["user"]["id"])
         point = self.key.public_key().public_numbers()
-        public = cbor2.dumps(
-            {1: 2, 3: -7, -1: 1, -2: point.x.to_bytes(32), -3: point.y.to_bytes(32)}
-        )
+        public = cbor2.dumps({1: 2, 3: -7, -1: 1, -2: point.x.to_bytes(32), -3: point.y.to_bytes(32)})
         attested = bytes(16) + len(self.id).to_bytes(2) + self.id + public
         data = self._data(ATTESTED) + attested
         statement = cbor2.dumps({"fmt": "none", "attStmt": {}, "authData": data})
         client = self._client_data("webauthn.create", options["challenge"])
-        return self._written(
-            {"clientDataJSON": encode(client), "attestationObject": encode(statement)}
-        )
+        return self._written({"clientDataJSON": encode(client), "attestationObject": encode(statement)})
 
     def get(self, options: dict[str, Any]) -> str:
         """The answer to request options; the counter goes up by one."""

@@ -1,10 +1,6 @@
 """Frames of audio whose loudness says whether somebody speaks."""
 
-from negotiator.teleprompter.speech.endpointer import (
-    FRAME_BYTES,
-    Endpointer,
-    UtteranceCutter,
-)
+from negotiator.teleprompter.speech.endpointer import FRAME_BYTES, Endpointer, UtteranceCutter
 
 VOICE, NOTHING = b"\x01" * FRAME_BYTES, bytes(FRAME_BYTES)
 

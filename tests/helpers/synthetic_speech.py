@@ -9,13 +9,7 @@ from typing import Final
 
 from rapidfuzz.distance import Levenshtein
 
-from negotiator.teleprompter.speech.events import (
-    AudioGap,
-    PartialTranscript,
-    RecognitionEvent,
-    SpeechEnd,
-    SpeechStart,
-)
+from negotiator.teleprompter.speech.events import AudioGap, PartialTranscript, RecognitionEvent, SpeechEnd, SpeechStart
 from negotiator.teleprompter.speech.events import FinalTranscript as FinalEvent
 from negotiator.teleprompter.speech.recognizer import BYTES_PER_MS, SpeechRecognition
 from tests.helpers.missing_tools import missing

@@ -11,10 +11,7 @@ import pytest_asyncio
 from tests.conftest import Mint, Register, bearer
 
 PATH = "/api/teleprompter/sessions"
-SCOPES = [
-    *("negotiations:read", "negotiations:write", "memories:read", "memories:write"),
-    "teleprompter:stream",
-]
+SCOPES = [*("negotiations:read", "negotiations:write", "memories:read", "memories:write"), "teleprompter:stream"]
 CONSENT = {"basis": "all_parties", "confirmed_by": "Ada Lovelace"}
 
 
@@ -63,17 +60,13 @@ NewTeleprompterClient = Callable[..., Awaitable[TeleprompterClient]]
 
 
 @pytest_asyncio.fixture
-async def new_teleprompter_client(
-    client: httpx2.AsyncClient, register: Register, mint: Mint
-) -> NewTeleprompterClient:
+async def new_teleprompter_client(client: httpx2.AsyncClient, register: Register, mint: Mint) -> NewTeleprompterClient:
     """Makes agents bound to users of their own."""
 
     async def make(**members: Any) -> TeleprompterClient:
         agent = await register()
         _, code = await mint(**{"scopes": SCOPES, **members})
-        claim = await client.post(
-            "/api/agent/claim", json={"claim_token": code}, headers=bearer(agent)
-        )
+        claim = await client.post("/api/agent/claim", json={"claim_token": code}, headers=bearer(agent))
         assert claim.status_code == 200, claim.text
         return TeleprompterClient(client, bearer(claim.json()))
 

@@ -22,9 +22,5 @@ def tokens(value: Any) -> int:
 
 def cost(tool: dict[str, Any]) -> int:
     """The tokens of a tool that a model reads; annotations and output schemas stay with the host."""
-    shown = {
-        "name": tool["name"],
-        "description": tool["description"],
-        "parameters": tool["inputSchema"],
-    }
+    shown = {"name": tool["name"], "description": tool["description"], "parameters": tool["inputSchema"]}
     return tokens(shown)

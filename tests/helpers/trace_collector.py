@@ -39,9 +39,7 @@ class TraceCollector:
 
 def span_attributes(span: Any) -> dict[str, Any]:
     """The attributes of a span or a resource, by name."""
-    return {
-        each.key: getattr(each.value, each.value.WhichOneof("value")) for each in span.attributes
-    }
+    return {each.key: getattr(each.value, each.value.WhichOneof("value")) for each in span.attributes}
 
 
 def only(spans: Iterable[Any], name: str) -> Any:

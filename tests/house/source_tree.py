@@ -21,8 +21,7 @@ def sources(*folders: Path) -> list[Path]:
         path
         for folder in folders
         for path in folder.rglob("*.py")
-        if path.parent.name != "versions"
-        and not {"bench", "node_modules"} & set(path.relative_to(ROOT).parts)
+        if path.parent.name != "versions" and not {"bench", "node_modules"} & set(path.relative_to(ROOT).parts)
     )
 
 

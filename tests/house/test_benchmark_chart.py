@@ -11,10 +11,7 @@ from docs.pages.chart import PANELS, benchmark_chart, figure
 def test_every_bar_has_the_length_of_its_figure() -> None:
     """Within a panel lengths are proportional, so a wrong cell or a wrong scale shows."""
     text = BENCHMARKS.read_text()
-    drawn = [
-        float(one)
-        for one in re.findall(r'<rect class="o.*? width="([\d.]+)"', benchmark_chart(text))
-    ]
+    drawn = [float(one) for one in re.findall(r'<rect class="o.*? width="([\d.]+)"', benchmark_chart(text))]
     for panel in PANELS:
         lengths, drawn = drawn[: len(panel.bars)], drawn[len(panel.bars) :]
         figures = [figure(text, panel.section, bar.row, bar.column) for bar in panel.bars]

@@ -62,12 +62,8 @@ def test_a_start_stays_within_its_budget(
     found = _started(words, data, signing_keys)
     counts = Counter(map(_package, found["modules"]))
     loaded = {name: count for name, count in counts.items() if name}
-    new = [
-        name for name in loaded if name.partition(".")[0] not in {*budget.packages, "negotiator"}
-    ]
-    assert not new, "new packages: " + ", ".join(
-        module for module in found["modules"] if _package(module) in new
-    )
+    new = [name for name in loaded if name.partition(".")[0] not in {*budget.packages, "negotiator"}]
+    assert not new, "new packages: " + ", ".join(module for module in found["modules"] if _package(module) in new)
     total, listed = sum(loaded.values()), dict(Counter(loaded).most_common())
     assert total <= budget.modules, f"{total} modules of {budget.modules}: {listed}"
     taken = found["megabytes"]

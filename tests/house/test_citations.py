@@ -12,8 +12,7 @@ _MARK: Final = "\u00a7"
 _DANGLING: Final = re.compile(
     rf"contract,? {_MARK}|reference,? (?:note|{_MARK}|[A-C]\d)|seed,? {_MARK}|{_MARK}[\d.]+ of the contract"
     rf"|(?:identity|directory|negotiation|live-and-memory|libraries|style|house)\.md`?,? {_MARK}"
-    rf"|(?:assistant|directory) {_MARK}|`?house"
-    + r"\.md\b|\bthe seeds?(?:'s?)? (?!from|of the random)"
+    rf"|(?:assistant|directory) {_MARK}|`?house" + r"\.md\b|\bthe seeds?(?:'s?)? (?!from|of the random)"
 )
 
 

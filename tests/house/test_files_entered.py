@@ -114,9 +114,7 @@ async def test_a_reader_has_few_files_to_follow(
         "list": lambda: get("/api/negotiations"),
         "open": lambda: post("/api/negotiations", NEGOTIATION),
         "register ID-JAG": register_by_assertion,
-        "record an offer": lambda: post(
-            f"{one}/offers", {"by": "them", "package": {"price": 1150}}
-        ),
+        "record an offer": lambda: post(f"{one}/offers", {"by": "them", "package": {"price": 1150}}),
         "next move": lambda: post(f"{one}/next-move", {}),
         "utterance": utter,
         "plan": lambda: post(f"{one}/battle-plans", {}),

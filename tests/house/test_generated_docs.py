@@ -20,9 +20,7 @@ def _written_once() -> Generator[None]:
 
     def pages() -> dict[Path, str]:
         moved = {folder: generate.FOLDER, guides: generate.GUIDES}
-        return {
-            moved.get(path.parent, path.parent) / path.name: text for path, text in written.items()
-        }
+        return {moved.get(path.parent, path.parent) / path.name: text for path, text in written.items()}
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(generate, "pages", pages)
@@ -33,9 +31,7 @@ def test_every_reference_page_is_fresh() -> None:
     assert [path.name for path in generate.stale()] == []
 
 
-def test_a_page_that_was_edited_by_hand_is_stale(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_page_that_was_edited_by_hand_is_stale(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(generate, "FOLDER", tmp_path)
     monkeypatch.setattr(generate, "GUIDES", tmp_path)
     for path, text in generate.pages().items():
@@ -118,7 +114,5 @@ def test_every_path_on_the_architecture_pages_exists() -> None:
 
 def _exists(name: str) -> bool:
     if "/" not in name:
-        return ((ROOT / "negotiator") / name).exists() or any(
-            (ROOT / "negotiator").glob(f"*/{name}")
-        )
+        return ((ROOT / "negotiator") / name).exists() or any((ROOT / "negotiator").glob(f"*/{name}"))
     return ((ROOT / "negotiator") / name).exists() or (ROOT / name).exists()

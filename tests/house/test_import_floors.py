@@ -30,7 +30,5 @@ def test_migrations_make_the_tables(migrated: Path) -> None:
 
 def test_the_directory_loads_its_arithmetic_only_once_there_is_something_to_search() -> None:
     asked = "import sys, negotiator.compose.directory as _; print({'numpy', 'rapidfuzz'} & sys.modules.keys())"
-    said = subprocess.run(
-        [sys.executable, "-c", asked], cwd=ROOT, capture_output=True, text=True, check=True
-    )
+    said = subprocess.run([sys.executable, "-c", asked], cwd=ROOT, capture_output=True, text=True, check=True)
     assert said.stdout.strip() == "set()"

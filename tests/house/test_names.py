@@ -12,12 +12,7 @@ from tests.house.source_tree import PACKAGE, ROOT, label, sources, tracked
 
 _FORBIDDEN_NAMES: Final = {"utils", "helpers", "common", "base", "manager", "service"}
 # Built from parts, so that this file may be tracked too.
-_HOSTS: Final = (
-    "py" + "pi.org",
-    "pythonhosted" + ".org",
-    "registry.npm" + "js.org",
-    "test.py" + "pi",
-)
+_HOSTS: Final = ("py" + "pi.org", "pythonhosted" + ".org", "registry.npm" + "js.org", "test.py" + "pi")
 _MACHINE: Final = re.compile(r"(?<![\w./])/(?:home|root|Users|work|mnt|opt/work)/[\w.-]+")
 _CONTENT: Final = PACKAGE / "directory" / "content" / "__init__.py"
 """Its docstring describes the members of TOML files, not modules."""
@@ -80,9 +75,7 @@ def test_unit_and_api_tests_mirror_the_package() -> None:
 
 def test_no_test_file_imports_another() -> None:
     shared = re.compile(r"^from tests\.[\w.]*\btest_\w+ import", re.M)
-    assert [
-        label(path) for path in sources(ROOT / "tests") if shared.search(path.read_text())
-    ] == []
+    assert [label(path) for path in sources(ROOT / "tests") if shared.search(path.read_text())] == []
 
 
 def test_no_tracked_file_knows_a_machine_or_a_registry() -> None:

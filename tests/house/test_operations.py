@@ -51,12 +51,8 @@ async def test_no_operation_opens_without_each_of_its_scopes(
         for scope in operation.scopes & ASSISTANT.keys():
             others = [name for name in ASSISTANT if name != scope]
             claim = {"claim_token": (await mint(scopes=others))[1]}
-            bound = await client.post(
-                "/api/agent/claim", json=claim, headers=bearer(await register())
-            )
-            answer = await client.request(
-                operation.method, address(operation), headers=bearer(bound.json())
-            )
+            bound = await client.post("/api/agent/claim", json=claim, headers=bearer(await register()))
+            answer = await client.request(operation.method, address(operation), headers=bearer(bound.json()))
             refused(answer, 403, "insufficient_scope")
             named = re.search('scope="([^"]+)"', answer.headers["www-authenticate"])
             assert named
@@ -68,16 +64,12 @@ async def test_no_operation_of_the_directory_opens_without_each_of_its_scopes(
     client: httpx2.AsyncClient, settings: Settings, change: Change
 ) -> None:
     lacking = {
-        scope: await join_directory(
-            client, change, scopes=[name for name in DIRECTORY if name != scope]
-        )
+        scope: await join_directory(client, change, scopes=[name for name in DIRECTORY if name != scope])
         for scope in DIRECTORY
     }
     for operation in offered(settings):
         for scope in operation.scopes & DIRECTORY.keys():
-            answer = await client.request(
-                operation.method, address(operation), headers=lacking[scope].headers
-            )
+            answer = await client.request(operation.method, address(operation), headers=lacking[scope].headers)
             refused(answer, 403, "insufficient_scope")
             named = re.search('scope="([^"]+)"', answer.headers["www-authenticate"])
             assert named
@@ -86,11 +78,7 @@ async def test_no_operation_of_the_directory_opens_without_each_of_its_scopes(
 
 @pytest.mark.asyncio
 async def test_every_creating_operation_honours_its_idempotency_key(
-    client: httpx2.AsyncClient,
-    settings: Settings,
-    change: Change,
-    register: Register,
-    mint: Mint,
+    client: httpx2.AsyncClient, settings: Settings, change: Change, register: Register, mint: Mint
 ) -> None:
     tool = await add_tool(change, "Acme")
     for operation in offered(settings):
@@ -105,9 +93,7 @@ async def test_every_creating_operation_honours_its_idempotency_key(
             owner, place = (await join_directory(client, change)).headers, tool
         else:
             claim = {"claim_token": (await mint(scopes=ASSISTANT))[1]}
-            claimed = await client.post(
-                "/api/agent/claim", json=claim, headers=bearer(await register())
-            )
+            claimed = await client.post("/api/agent/claim", json=claim, headers=bearer(await register()))
             owner = bearer(claimed.json())
             opened = await client.post("/api/negotiations", json=PRICED, headers=owner)
             place = opened.json()["id"]
@@ -144,24 +130,5 @@ def _family(kind: type[Refusal]) -> set[type[Refusal]]:
 
 def test_every_refusal_has_a_status_a_client_can_act_on() -> None:
     for kind in _family(Refusal):
-        assert kind.status in {
-            400,
-            401,
-            403,
-            404,
-            405,
-            408,
-            409,
-            410,
-            412,
-            413,
-            414,
-            415,
-            422,
-            426,
-            428,
-            429,
-            431,
-            503,
-        }
+        assert kind.status in {400, 401, 403, 404, 405, 408, 409, 410, 412, 413, 414, 415, 422, 426, 428, 429, 431, 503}
         assert re.fullmatch("[a-z_]+", kind.default_error)

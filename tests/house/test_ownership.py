@@ -44,9 +44,7 @@ def test_every_table_says_what_becomes_of_its_rows() -> None:
         (("owner", "forget_at"), table_options(expires={"forget_at": 0})),
     ],
 )
-def test_a_table_that_declares_too_little_is_found(
-    columns: tuple[str, ...], options: dict[str, Any]
-) -> None:
+def test_a_table_that_declares_too_little_is_found(columns: tuple[str, ...], options: dict[str, Any]) -> None:
     with _added(*columns, **options):
         assert list(undeclared_tables(SQLModel.metadata)) == ["notes"]
     assert undeclared_tables(SQLModel.metadata) == {}
@@ -59,9 +57,7 @@ def test_a_declared_column_exists() -> None:
 
 def _expiring_columns() -> list[Column[Any]]:
     return [
-        table.c[name]
-        for table in SQLModel.metadata.sorted_tables
-        for name in lifetime_of(table).get("expires", {})
+        table.c[name] for table in SQLModel.metadata.sorted_tables for name in lifetime_of(table).get("expires", {})
     ]
 
 

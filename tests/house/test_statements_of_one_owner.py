@@ -69,11 +69,7 @@ def crossing(clause: Any, keys: Keys, outer: frozenset[Any] = frozenset()) -> se
     # A sub-query that names a table of the statement around it means the row there.
     own = [each for each in sources if each not in outer] if outer else sources
     known = set(sources) - set(own)
-    known |= {
-        each
-        for each in own
-        if isinstance(each, Subquery) and not crossing(cast("Any", each).element, keys)
-    }
+    known |= {each for each in own if isinstance(each, Subquery) and not crossing(cast("Any", each).element, keys)}
     equal = [pair for condition in conditions for pair in _equalities(condition)]
     while found := {
         mine.table
@@ -175,9 +171,7 @@ def test_no_statement_crosses_owners_but_those_that_are_named() -> None:
     assert len(statements) > 300
     assert len(keys) > 20
     found = {name: crossing(each.clause, keys) for name, each in statements.items()}
-    assert {
-        name: tables for name, tables in found.items() if tables and name not in EXCEPTIONS
-    } == {}
+    assert {name: tables for name, tables in found.items() if tables and name not in EXCEPTIONS} == {}
     assert [name for name in EXCEPTIONS if not found.get(name)] == [], "exceptions that are none"
 
 
@@ -202,10 +196,7 @@ _EVERYONE: Final = select(col(Negotiation.id))
     [
         (_OF_OWNER, _NONE),
         (_EVERYONE, {"negotiations"}),
-        (
-            _EVERYONE.where(or_(col(Negotiation.owner) == _OWNER, col(Negotiation.due_at) < 1)),
-            {"negotiations"},
-        ),
+        (_EVERYONE.where(or_(col(Negotiation.owner) == _OWNER, col(Negotiation.due_at) < 1)), {"negotiations"}),
         (update(Negotiation).where(col(Negotiation.due_at) < 1), {"negotiations"}),
         (delete(Offer).where(col(Offer.negotiation).in_(_OF_OWNER)), _NONE),
         (delete(Offer).where(col(Offer.negotiation).in_(_EVERYONE)), {"negotiations"}),
@@ -219,12 +210,7 @@ _EVERYONE: Final = select(col(Negotiation.id))
             .where(col(Negotiation.owner) == _OWNER),
             _NONE,
         ),
-        (
-            _OF_OWNER.where(
-                select(col(Offer.id)).where(col(Offer.negotiation) == col(Negotiation.id)).exists()
-            ),
-            _NONE,
-        ),
+        (_OF_OWNER.where(select(col(Offer.id)).where(col(Offer.negotiation) == col(Negotiation.id)).exists()), _NONE),
         (_OF_OWNER.where(select(func.count(col(Offer.id))).scalar_subquery() > 1), {"offers"}),
     ],
 )

@@ -16,19 +16,7 @@ ALL_OUTPUTS: Final = 12_000
 DEEPEST: Final = 10
 """Levels of objects that OpenAI's strict mode takes (Structured Outputs, Supported schemas)."""
 
-KEYWORDS: Final = {
-    *(
-        "type",
-        "anyOf",
-        "enum",
-        "properties",
-        "required",
-        "items",
-        "description",
-        "format",
-        "maximum",
-    ),
-}
+KEYWORDS: Final = {*("type", "anyOf", "enum", "properties", "required", "items", "description", "format", "maximum")}
 HTTP: Final = re.compile(
     r"\b(HTTP|Accept|GET|POST|PUT|PATCH|DELETE|If-Match|ETag|Idempotency-Key|JSON|[Mm]erge patch|[Ee]vent stream"
     r"|[Qq]uery string|[Ss]tatus \d+|with \d{3}|[Hh]eaders?|[Rr]equest body|Needs a token)\b"
@@ -40,8 +28,7 @@ Schema = dict[str, Any]
 def listed() -> dict[str, Schema]:
     """Every tool as `tools/list` shows it."""
     return {
-        name: tools.tool_definition(name, operation)
-        for name, operation in tools.tool_operations(service()).items()
+        name: tools.tool_definition(name, operation) for name, operation in tools.tool_operations(service()).items()
     }
 
 
@@ -92,10 +79,7 @@ def test_no_description_speaks_of_http(listed: dict[str, Schema]) -> None:
         for name, tool in listed.items()
         for place, said in [
             ("", tool["description"]),
-            *(
-                (place, each.get("description", ""))
-                for place, _, each in parts(tool["inputSchema"])
-            ),
+            *((place, each.get("description", "")) for place, _, each in parts(tool["inputSchema"])),
         ]
         if HTTP.search(said)
     ]

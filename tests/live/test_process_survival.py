@@ -28,9 +28,7 @@ class Ledger:
     """What the server acknowledged; an agent whose last request got no answer is in none of the lists."""
 
     registered: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
-    claimed: list[tuple[dict[str, Any], str]] = field(
-        default_factory=list[tuple[dict[str, Any], str]]
-    )
+    claimed: list[tuple[dict[str, Any], str]] = field(default_factory=list[tuple[dict[str, Any], str]])
     dead: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     enough: asyncio.Event = field(default_factory=asyncio.Event)
     countdown: int = 0

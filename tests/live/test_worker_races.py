@@ -49,10 +49,7 @@ async def test_of_fifty_agents_with_one_code_one_is_bound(server: Server) -> Non
         async with server.connect() as client:
             agents = await asyncio.gather(*(_register(client) for _ in range(50)))
             answers = await asyncio.gather(
-                *(
-                    client.post(CLAIM, json={"claim_token": code}, headers=bearer(agent))
-                    for agent in agents
-                )
+                *(client.post(CLAIM, json={"claim_token": code}, headers=bearer(agent)) for agent in agents)
             )
         told = sorted((answer.status_code, answer.json().get("error", "")) for answer in answers)
         assert told == [(200, ""), *[(409, "claim_used")] * 49]
@@ -91,9 +88,7 @@ async def test_the_registration_limit_is_exact_over_the_workers(server: Server) 
         await _register(elsewhere)
 
 
-async def test_a_revoked_token_is_dead_on_every_connection_at_the_next_request(
-    server: Server,
-) -> None:
+async def test_a_revoked_token_is_dead_on_every_connection_at_the_next_request(server: Server) -> None:
     """Sixty-four open connections reach every worker, each of which has believed the token before."""
     async with server.connect(keep=64) as client:
         agent = await _register(client)

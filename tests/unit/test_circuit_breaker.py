@@ -16,9 +16,7 @@ class Neighbour:
     """Answers, fails, or hangs; counts the calls that reached it."""
 
     def __init__(self, *, at_once: int = 4) -> None:
-        self.breaker = CircuitBreaker(
-            "the neighbour is away", "Not now.", seconds=0.01, at_once=at_once
-        )
+        self.breaker = CircuitBreaker("the neighbour is away", "Not now.", seconds=0.01, at_once=at_once)
         self.calls = 0
         self.fault: Exception | None = None
         self.answers = asyncio.Event()
@@ -58,9 +56,7 @@ def seconds(monkeypatch: pytest.MonkeyPatch) -> Seconds:
     return clock
 
 
-async def test_after_failures_in_a_row_calls_are_refused_until_the_cool_down_is_over(
-    seconds: Seconds,
-) -> None:
+async def test_after_failures_in_a_row_calls_are_refused_until_the_cool_down_is_over(seconds: Seconds) -> None:
     neighbour = Neighbour()
     await neighbour.fail()
     assert await neighbour.ask() == f"wait {COOL_DOWN_SECONDS:.0f}"
@@ -79,18 +75,12 @@ async def test_a_success_between_failures_keeps_the_calls_going() -> None:
         assert await neighbour.ask() == "ok"
 
 
-async def test_one_trial_at_a_time_follows_the_cool_down_and_its_failure_begins_another(
-    seconds: Seconds,
-) -> None:
+async def test_one_trial_at_a_time_follows_the_cool_down_and_its_failure_begins_another(seconds: Seconds) -> None:
     neighbour = Neighbour()
     await neighbour.fail()
     seconds.now += COOL_DOWN_SECONDS
     neighbour.answers.clear()
-    assert await asyncio.gather(*(neighbour.ask() for _ in range(3))) == [
-        "late",
-        "wait 1",
-        "wait 1",
-    ]
+    assert await asyncio.gather(*(neighbour.ask() for _ in range(3))) == ["late", "wait 1", "wait 1"]
     assert await neighbour.ask() == f"wait {COOL_DOWN_SECONDS:.0f}"
     assert neighbour.calls == FAILURES + 1
 
@@ -112,9 +102,7 @@ async def test_a_trial_that_is_cancelled_leaves_the_next_one_free(seconds: Secon
 async def test_calls_beyond_the_bound_are_refused_at_once_and_count_as_no_failure() -> None:
     neighbour = Neighbour(at_once=2)
     neighbour.answers.clear()
-    assert (
-        await asyncio.gather(*(neighbour.ask() for _ in range(9))) == ["late"] * 2 + ["wait 1"] * 7
-    )
+    assert await asyncio.gather(*(neighbour.ask() for _ in range(9))) == ["late"] * 2 + ["wait 1"] * 7
     neighbour.answers.set()
     assert await neighbour.ask() == "ok"
 
@@ -125,9 +113,7 @@ async def test_an_error_that_is_no_fault_of_the_neighbour_opens_nothing() -> Non
     assert [await neighbour.ask() for _ in range(FAILURES + 1)] == ["failed"] * (FAILURES + 1)
 
 
-async def test_the_log_has_a_line_when_calls_are_refused_and_one_when_they_work_again(
-    seconds: Seconds,
-) -> None:
+async def test_the_log_has_a_line_when_calls_are_refused_and_one_when_they_work_again(seconds: Seconds) -> None:
     neighbour = Neighbour()
     with capture_logs() as lines:
         await neighbour.fail()
@@ -137,9 +123,6 @@ async def test_the_log_has_a_line_when_calls_are_refused_and_one_when_they_work_
         seconds.now += COOL_DOWN_SECONDS
         neighbour.fault = None
         await neighbour.ask()
-    assert [line["event"] for line in lines] == [
-        "the neighbour is away",
-        "the neighbour is away: over",
-    ]
+    assert [line["event"] for line in lines] == ["the neighbour is away", "the neighbour is away: over"]
     assert lines[1]["failures"] == 21
     assert neighbour.breaker.error == ""

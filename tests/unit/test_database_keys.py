@@ -24,11 +24,7 @@ pytestmark = pytest.mark.asyncio
 SECRET = b"a secret that only the operator has"
 _COUNT = Query(select(func.count()).select_from(WrappedKey), lambda row: int(row[0]))
 _CLEAR = Statement(delete(WrappedKey))
-_SPOIL = Statement(
-    update(WrappedKey)
-    .where(col(WrappedKey.kid) == bindparam("key"))
-    .values(wrapped=bindparam("by"))
-)
+_SPOIL = Statement(update(WrappedKey).where(col(WrappedKey.kid) == bindparam("key")).values(wrapped=bindparam("by")))
 
 
 @dataclass
@@ -111,9 +107,7 @@ async def test_two_rows_of_the_same_key_differ(machine: Machine) -> None:
     assert machine.wrapping.unwrap(second).kid == key.kid
 
 
-async def test_a_rotation_lets_the_next_key_sign_and_all_others_know_it_before(
-    store: Store, machine: Machine
-) -> None:
+async def test_a_rotation_lets_the_next_key_sign_and_all_others_know_it_before(store: Store, machine: Machine) -> None:
     other = Machine(store)
     await other.start()
     following = machine.family(ALGORITHM)[-1].kid
@@ -142,14 +136,10 @@ async def test_the_next_keys_are_waited_for_before_they_sign(
     assert await store.read(lambda tx: tx.one(_COUNT)) == 4, "nothing was done"
 
 
-async def test_of_two_rotations_at_once_one_is_made_and_the_other_says_so(
-    store: Store, machine: Machine
-) -> None:
+async def test_of_two_rotations_at_once_one_is_made_and_the_other_says_so(store: Store, machine: Machine) -> None:
     other = Machine(store)
     await other.start()
-    done = await asyncio.gather(
-        machine.rotate(nothing), other.rotate(nothing), return_exceptions=True
-    )
+    done = await asyncio.gather(machine.rotate(nothing), other.rotate(nothing), return_exceptions=True)
     assert sorted(type(each).__name__ for each in done) == ["Conflict", "SigningKey"]
     assert await store.read(lambda tx: tx.one(_COUNT)) == 6
 
@@ -176,9 +166,7 @@ async def test_an_unknown_key_is_refused_only_while_the_list_is_fresh(machine: M
     assert machine.find("key_unknown") is None
 
 
-async def test_a_machine_that_was_cut_off_knows_new_keys_before_it_refuses_them(
-    store: Store, machine: Machine
-) -> None:
+async def test_a_machine_that_was_cut_off_knows_new_keys_before_it_refuses_them(store: Store, machine: Machine) -> None:
     """Two rotations while it read nothing: the key that signs is one that it has never seen."""
     cut_off = Machine(store)
     await cut_off.start()
@@ -272,9 +260,7 @@ async def test_a_changed_row_is_refused_at_the_start_and_used_by_no_running_mach
 
 
 @pytest.mark.parametrize("change", ["exchanged", "redated", "renamed", "cut"])
-async def test_a_row_that_was_moved_redated_or_cut_does_not_open(
-    machine: Machine, change: str
-) -> None:
+async def test_a_row_that_was_moved_redated_or_cut_does_not_open(machine: Machine, change: str) -> None:
     first, second = (machine.wrapping.wrap(key, 7) for key in machine.family(ALGORITHM))
     made: dict[str, dict[str, Any]] = {
         "exchanged": {"wrapped": second.wrapped},
@@ -286,9 +272,7 @@ async def test_a_row_that_was_moved_redated_or_cut_does_not_open(
         machine.wrapping.unwrap(WrappedKey(**{**first.model_dump(), **made[change]}))
 
 
-async def test_loaded_keys_survive_a_database_that_lost_them(
-    store: Store, machine: Machine
-) -> None:
+async def test_loaded_keys_survive_a_database_that_lost_them(store: Store, machine: Machine) -> None:
     token = machine.sign({"sub": "x"}, "at+jwt")
     await store.write(lambda tx: tx.run(_CLEAR))
     await machine.poll()
@@ -320,9 +304,7 @@ async def test_loaded_keys_survive_a_database_that_is_away(
     assert late.verify(token, "at+jwt", longest=1000) == {"sub": "x"}
 
 
-async def test_adopting_deletes_what_the_secret_does_not_open_and_nothing_else(
-    store: Store, machine: Machine
-) -> None:
+async def test_adopting_deletes_what_the_secret_does_not_open_and_nothing_else(store: Store, machine: Machine) -> None:
     await machine.rotate(nothing)
     kept = {key.kid for key in machine.all()}
     bad = machine.family(ALGORITHM)[0].kid

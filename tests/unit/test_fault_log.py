@@ -27,19 +27,14 @@ def test_a_fault_of_eight_hours_is_at_most_ten_lines_and_its_end_says_how_long_i
         assert faults.error == "no route"
         faults.worked()
         faults.worked()
-    assert [line["event"] for line in lines[:2]] == [
-        "the neighbour is away",
-        "the neighbour is away, still",
-    ]
+    assert [line["event"] for line in lines[:2]] == ["the neighbour is away", "the neighbour is away, still"]
     assert len(lines) <= 12
     assert lines[-1]["event"] == "the neighbour is away: over"
     assert (lines[-1]["seconds"], lines[-1]["failures"]) == (8 * 3600 - 1, 8 * 3600)
     assert faults.error == ""
 
 
-def test_a_short_fault_of_a_patient_log_has_no_line_and_a_long_one_has_two(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_short_fault_of_a_patient_log_has_no_line_and_a_long_one_has_two(monkeypatch: pytest.MonkeyPatch) -> None:
     seconds = 0.0
     monkeypatch.setattr(time, "monotonic", lambda: seconds)
     monkeypatch.setattr(fault_log, "log", fault_log.logger(fault_log.__name__))
@@ -53,9 +48,7 @@ def test_a_short_fault_of_a_patient_log_has_no_line_and_a_long_one_has_two(
     assert [line["event"] for line in lines] == ["the bus is away", "the bus is away: over"]
 
 
-def test_a_fault_that_comes_and_goes_has_few_lines_and_one_that_stays_is_told(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_fault_that_comes_and_goes_has_few_lines_and_one_that_stays_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     seconds = 0.0
     monkeypatch.setattr(time, "monotonic", lambda: seconds)
     monkeypatch.setattr(fault_log, "log", fault_log.logger(fault_log.__name__))
@@ -65,10 +58,7 @@ def test_a_fault_that_comes_and_goes_has_few_lines_and_one_that_stays_is_told(
             seconds += 0.1
             faults.failed("no route")
             faults.worked()
-        assert [line["event"] for line in lines] == [
-            "the neighbour is away",
-            "the neighbour is away: over",
-        ]
+        assert [line["event"] for line in lines] == ["the neighbour is away", "the neighbour is away: over"]
         for _ in range(200):
             seconds += 0.1
             faults.failed("no route")
@@ -76,21 +66,14 @@ def test_a_fault_that_comes_and_goes_has_few_lines_and_one_that_stays_is_told(
         faults.worked()
         seconds += 60
         faults.failed("no route")
-    assert [line["event"] for line in lines[3:]] == [
-        "the neighbour is away: over",
-        "the neighbour is away",
-    ]
+    assert [line["event"] for line in lines[3:]] == ["the neighbour is away: over", "the neighbour is away"]
 
 
-def test_of_the_processes_of_a_machine_one_tells_of_a_fault(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_of_the_processes_of_a_machine_one_tells_of_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fault_log, "log", fault_log.logger(fault_log.__name__))
     faults = FaultLog("the neighbour is away")
     with told_once_a_machine(tmp_path), capture_logs() as lines:
-        locks = (
-            "import fcntl, sys; file = open(sys.argv[1], 'r+'); fcntl.lockf(file, fcntl.LOCK_EX)"
-        )
+        locks = "import fcntl, sys; file = open(sys.argv[1], 'r+'); fcntl.lockf(file, fcntl.LOCK_EX)"
         waits = "print(flush=True); sys.stdin.read()"
         other = subprocess.Popen(
             [sys.executable, "-SE", "-c", f"{locks}; {waits}", str(tmp_path / "faults.lock")],
@@ -106,7 +89,4 @@ def test_of_the_processes_of_a_machine_one_tells_of_a_fault(
         faults = FaultLog("the neighbour is away")
         faults.failed("no route")
         faults.worked()
-    assert [line["event"] for line in lines] == [
-        "the neighbour is away",
-        "the neighbour is away: over",
-    ]
+    assert [line["event"] for line in lines] == ["the neighbour is away", "the neighbour is away: over"]

@@ -22,9 +22,7 @@ _json = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
     max_leaves=12,
 )
-_number = st.integers(1, _ORDER - 1) | st.integers(0, 255).map(
-    lambda bits: min(1 << bits, _ORDER - 1)
-)
+_number = st.integers(1, _ORDER - 1) | st.integers(0, 255).map(lambda bits: min(1 << bits, _ORDER - 1))
 
 
 def test_a_token_signed_right_after_two_rotations_is_verified_at_once(tmp_path: Path) -> None:
@@ -46,9 +44,7 @@ def test_an_unknown_key_is_none_and_the_others_stay(tmp_path: Path) -> None:
     assert [key.algorithm for key in before] == ["ES256", "ES256", "RS256", "RS256"]
 
 
-def test_a_rotation_after_the_clock_was_set_back_is_a_rotation(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_rotation_after_the_clock_was_set_back_is_a_rotation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ring = FolderKeyring(tmp_path)
     made = [key.kid for key in ring.family("ES256")]
 
@@ -64,9 +60,7 @@ def test_a_rotation_after_the_clock_was_set_back_is_a_rotation(
 
 
 @given(st.dictionaries(st.text(), _json, max_size=6), st.sampled_from(["at+jwt", "JWT", "ü"]))
-def test_another_library_reads_and_verifies_every_token(
-    claims: dict[str, object], typ: str
-) -> None:
+def test_another_library_reads_and_verifies_every_token(claims: dict[str, object], typ: str) -> None:
     token = _KEY.sign(claims, typ)
     read = jwt.PyJWS().decode_complete(token, _KEY.verifying, algorithms=[ALGORITHM])
     assert json.loads(read["payload"]) == claims

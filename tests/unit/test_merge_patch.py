@@ -11,9 +11,7 @@ from negotiator.schema import apply_merge_patch
 scalars = st.none() | st.booleans() | st.integers() | st.text(max_size=3)
 json = st.recursive(
     scalars,
-    lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=2), inner, max_size=3)
-    ),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=2), inner, max_size=3),
     max_leaves=8,
 )
 

@@ -53,9 +53,7 @@ def test_a_request_is_counted_by_operation_and_status_and_time(tmp_path: Path) -
     assert found['process_resident_memory_bytes{worker="0"}'] > 1_000_000
 
 
-def test_a_gauge_is_the_sum_or_the_greatest_of_the_live_workers_and_a_time_outlives_its_worker(
-    tmp_path: Path,
-) -> None:
+def test_a_gauge_is_the_sum_or_the_greatest_of_the_live_workers_and_a_time_outlives_its_worker(tmp_path: Path) -> None:
     def worker(load: float, finished: int) -> MetricRegistry:
         meters = MetricRegistry(tmp_path)
         meters.sampled_gauge("load", "Sum", lambda: load, per_unit=1000)
@@ -87,10 +85,7 @@ def test_buckets_only_grow_and_end_at_the_count(ticks: list[int]) -> None:
     found = values(meters)
     buckets = [found[f'h_bucket{{le="{bound}"}}'] for bound in ("0.001", "1", "10", "+Inf")]
     assert all(left <= right for left, right in pairwise(buckets))
-    assert buckets == [
-        *(sum(each <= bound * 10**9 for each in ticks) for bound in (0.001, 1, 10)),
-        len(ticks),
-    ]
+    assert buckets == [*(sum(each <= bound * 10**9 for each in ticks) for bound in (0.001, 1, 10)), len(ticks)]
     assert found["h_count"] == len(ticks)
 
 

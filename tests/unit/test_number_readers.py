@@ -25,51 +25,14 @@ from negotiator.teleprompter.spoken_figures import find_figures
 from tests.helpers.spelled_numbers import spelled
 
 PIECES = [
-    *(
-        "one",
-        "two",
-        "oh",
-        "twelve",
-        "forty-two",
-        "hundred",
-        "thousand",
-        "a",
-        "and",
-        "half",
-        "point",
-        "double",
-    ),
-    *(
-        "900",
-        "1,250",
-        "1.250",
-        "42k",
-        "12%",
-        "5 %",
-        "$900",
-        "10:30",
-        "2026-01-02",
-        "12abc",
-        "٣",
-        "²",
-        "1.2345",
-        "a_b",
-    ),
-    *(
-        "don't",
-        "don’t",
-        "price",
-        "my number is",
-        "jane dot doe at example dot com",
-        "[card]",
-        "to",
-        "per month",
-    ),
+    *("one", "two", "oh", "twelve", "forty-two", "hundred", "thousand", "a", "and", "half", "point", "double"),
+    *("900", "1,250", "1.250", "42k", "12%", "5 %", "$900", "10:30", "2026-01-02", "12abc", "٣", "²", "1.2345", "a_b"),
+    *("don't", "don’t", "price", "my number is", "jane dot doe at example dot com", "[card]", "to", "per month"),
     *(",", ".", "-", "_", "\n", "\t", "é", "İ", "(", ";", "4111 1111 1111 1111"),
 ]
-TALK = st.lists(
-    st.tuples(st.sampled_from(PIECES), st.sampled_from(["", " ", "  "])), max_size=12
-).map(lambda parts: "".join(piece + gap for piece, gap in parts))
+TALK = st.lists(st.tuples(st.sampled_from(PIECES), st.sampled_from(["", " ", "  "])), max_size=12).map(
+    lambda parts: "".join(piece + gap for piece, gap in parts)
+)
 
 
 @given(text=TALK | st.text(max_size=200))
@@ -114,9 +77,7 @@ def test_every_reader_knows_every_number_word(word: str) -> None:
 
 def test_scales_and_currencies_have_one_meaning() -> None:
     common = SPOKEN_SCALES.keys() & WRITTEN_SCALES.keys()
-    assert {word: SPOKEN_SCALES[word] for word in common} == {
-        word: WRITTEN_SCALES[word] for word in common
-    }
+    assert {word: SPOKEN_SCALES[word] for word in common} == {word: WRITTEN_SCALES[word] for word in common}
     for word, code in CURRENCY_WORDS.items():
         [figure] = find_figures(f"the price is 900 {word}")
         assert figure.currency == code

@@ -11,11 +11,7 @@ from negotiator.numbers import number_runs, number_tokens
 
 ONES = [*("", "ein", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun", "zehn", "elf", "zwölf"),
         *("dreizehn", "vierzehn", "fünfzehn", "sechzehn", "siebzehn", "achtzehn", "neunzehn")]  # fmt: skip
-TENS = [
-    "",
-    "",
-    *("zwanzig", "dreißig", "vierzig", "fünfzig", "sechzig", "siebzig", "achtzig", "neunzig"),
-]
+TENS = ["", "", *("zwanzig", "dreißig", "vierzig", "fünfzig", "sechzig", "siebzig", "achtzig", "neunzig")]
 
 
 def german(value: int) -> str:
@@ -62,15 +58,7 @@ def test_numbers_in_words_are_read_in_their_language(said: str, value: str) -> N
 
 
 @pytest.mark.parametrize(
-    "said",
-    [
-        "un piso para la familia",
-        "ein Haus für uns",
-        "c'est un prix",
-        "once more",
-        "an elf",
-        "a cent",
-    ],
+    "said", ["un piso para la familia", "ein Haus für uns", "c'est un prix", "once more", "an elf", "a cent"]
 )
 def test_articles_and_english_words_are_no_numbers(said: str) -> None:
     assert values(said) == []

@@ -20,9 +20,7 @@ onnx_runtime.import_silently("onnxruntime.quantization")
 """
 
 
-@pytest.mark.skipif(
-    find_spec("silero_vad") is None, reason="no model to load: silero-vad is missing"
-)
+@pytest.mark.skipif(find_spec("silero_vad") is None, reason="no model to load: silero-vad is missing")
 def test_loading_a_model_leaves_nothing_behind(tmp_path: Path) -> None:
     spec = find_spec("silero_vad")
     assert spec is not None
@@ -39,7 +37,6 @@ def test_there_is_no_other_way_to_the_runtime() -> None:
     ways = [
         path.name
         for path in sources(PACKAGE)
-        if 'import_module("onnxruntime' in path.read_text()
-        or "import onnxruntime" in path.read_text()
+        if 'import_module("onnxruntime' in path.read_text() or "import onnxruntime" in path.read_text()
     ]
     assert ways == []

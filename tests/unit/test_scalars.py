@@ -24,9 +24,7 @@ class Body(BaseModel):
         *(("truth", value) for value in (0, 1, "true", "yes", "0", 1.0)),
     ],
 )
-def test_nothing_counts_as_a_number_or_a_truth_that_json_says_is_none(
-    name: str, value: Any
-) -> None:
+def test_nothing_counts_as_a_number_or_a_truth_that_json_says_is_none(name: str, value: Any) -> None:
     with pytest.raises(ValidationError):
         Body.model_validate({name: value})
 

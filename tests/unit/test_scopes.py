@@ -10,9 +10,7 @@ NAMES = st.lists(st.sampled_from(KNOWN) | st.text(max_size=12))
 
 
 @given(NAMES)
-def test_ordering_keeps_the_known_ones_once_each_in_the_order_of_the_catalogue(
-    names: list[str],
-) -> None:
+def test_ordering_keeps_the_known_ones_once_each_in_the_order_of_the_catalogue(names: list[str]) -> None:
     kept = ordered(names)
     assert set(kept) == set(names) & set(KNOWN)
     assert [KNOWN.index(name) for name in kept] == sorted({KNOWN.index(name) for name in kept})

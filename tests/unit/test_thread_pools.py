@@ -167,17 +167,8 @@ async def test_a_thousand_calls_one_after_another_start_no_more_threads_than_the
 
 def test_no_module_uses_the_threads_that_name_lookups_need() -> None:
     """Commands of the operator, `cli` and `backup`, have the process for themselves."""
-    shared = (
-        "asyncio.to_thread",
-        "run_in_executor(None",
-        "run_in_threadpool",
-        "ThreadPoolExecutor(",
-    )
-    own = {
-        "negotiator/thread_pools.py",
-        "negotiator/memory/embedding/minilm_embedder.py",
-        "negotiator/trust/fetch.py",
-    }
+    shared = ("asyncio.to_thread", "run_in_executor(None", "run_in_threadpool", "ThreadPoolExecutor(")
+    own = {"negotiator/thread_pools.py", "negotiator/memory/embedding/minilm_embedder.py", "negotiator/trust/fetch.py"}
     found = [
         f"{label(path)}: {each}"
         for path in sources(PACKAGE)

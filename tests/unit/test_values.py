@@ -73,13 +73,7 @@ def test_money_is_the_same_amount_without_an_exponent(amount: Decimal) -> None:
 
 @pytest.mark.parametrize(
     ("amount", "text"),
-    [
-        ("12500", "12500.00"),
-        ("1.25E4", "12500.00"),
-        ("0.5", "0.50"),
-        ("1.005", "1.005"),
-        ("-3", "-3.00"),
-    ],
+    [("12500", "12500.00"), ("1.25E4", "12500.00"), ("0.5", "0.50"), ("1.005", "1.005"), ("-3", "-3.00")],
 )
 def test_money_has_at_least_two_places(amount: str, text: str) -> None:
     assert values.decimal_string(Decimal(amount)) == text

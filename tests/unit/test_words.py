@@ -7,9 +7,7 @@ from negotiator.search_terms import fold_text, split_words, stemmed_terms
 
 
 def test_one_word_has_one_stem_in_all_its_forms() -> None:
-    assert (
-        stemmed_terms("negotiating") == stemmed_terms("negotiated") == stemmed_terms("Negotiates")
-    )
+    assert stemmed_terms("negotiating") == stemmed_terms("negotiated") == stemmed_terms("Negotiates")
 
 
 def test_accents_case_and_width_do_not_matter() -> None:

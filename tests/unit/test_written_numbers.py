@@ -40,21 +40,14 @@ def test_a_number_is_read_however_it_is_spelled(text: str, value: str) -> None:
     assert Decimal(value) in number_readings([text])
 
 
-@pytest.mark.parametrize(
-    "text", ["", "no numbers here", "someone often won", "tense bitten weight"]
-)
+@pytest.mark.parametrize("text", ["", "no numbers here", "someone often won", "tense bitten weight"])
 def test_words_that_only_contain_number_words_are_none(text: str) -> None:
     assert numbers_in(text) == []
 
 
 @given(amount=st.integers(0, 10**9))
 def test_every_grouping_of_an_amount_is_the_amount(amount: int) -> None:
-    for text in (
-        str(amount),
-        f"{amount:,}",
-        f"{amount:,}".replace(",", "."),
-        f"{amount:,}".replace(",", " "),
-    ):
+    for text in (str(amount), f"{amount:,}", f"{amount:,}".replace(",", "."), f"{amount:,}".replace(",", " ")):
         assert Decimal(amount) in number_readings([text])
 
 

@@ -65,9 +65,7 @@ def test_an_amount_is_read(text: str, value: str, currency: str | None) -> None:
         ("1.500,000", ("1500000", "1500")),
     ],
 )
-def test_an_amount_with_two_readings_is_refused_with_both(
-    text: str, readings: tuple[str, str]
-) -> None:
+def test_an_amount_with_two_readings_is_refused_with_both(text: str, readings: tuple[str, str]) -> None:
     with pytest.raises(ValueError, match=f"write {readings[0]} or {readings[1]}"):
         read_amount(text)
 
@@ -115,9 +113,7 @@ def test_a_day_is_read(text: str, day: str) -> None:
 
 
 def test_a_day_with_two_readings_is_refused_with_both() -> None:
-    with pytest.raises(
-        ValueError, match="3 April 2027 or 4 March 2027: write 2027-04-03 or 2027-0"
-    ):
+    with pytest.raises(ValueError, match="3 April 2027 or 4 March 2027: write 2027-04-03 or 2027-0"):
         read_day("03/04/2027")
 
 
@@ -150,10 +146,7 @@ def test_a_point_before_three_digits_is_never_guessed(left: int, right: int) -> 
             read_amount(said)
 
 
-@given(
-    st.text(max_size=70)
-    | st.text("0123456789.,'kKmM %€$-/ EURmonthsMarch\u00a0\u202e٣", max_size=40)
-)
+@given(st.text(max_size=70) | st.text("0123456789.,'kKmM %€$-/ EURmonthsMarch\u00a0\u202e٣", max_size=40))
 def test_any_text_is_read_or_refused(text: str) -> None:
     for read in READERS:
         with suppress(ValueError):

@@ -12,11 +12,7 @@ from negotiator.cli.running_servers import command_sources
 from negotiator.discovery.authorization_metadata import RESOURCE_PATH, SERVER_PATH
 from negotiator.negotiations.routes import NEGOTIATIONS_PATH
 from negotiator.negotiations.tactic_routes import TACTICS_PATH
-from negotiator.scopes import (
-    ANONYMOUS,
-    ASSISTANT,
-    NEGOTIATIONS_READ,
-)
+from negotiator.scopes import ANONYMOUS, ASSISTANT, NEGOTIATIONS_READ
 from negotiator.tokens.clients import JWT_BEARER
 
 
@@ -84,10 +80,7 @@ DISCOVERY = DemoChapter(
     _discover,
 )
 ANONYMOUS_ACCESS = DemoChapter(
-    "anonymous",
-    "Anonymous access",
-    "An agent can begin without an account or a person.",
-    _anonymous_access,
+    "anonymous", "Anonymous access", "An agent can begin without an account or a person.", _anonymous_access
 )
 
 
@@ -137,17 +130,12 @@ def _company_sign_in(journey: DemoContext) -> None:
         journey.enterprise["identity"]["subject"] == claims["sub"],
         "The agent works for Ada from the start; their account was created on the way",
     )
-    check(
-        journey.enterprise["scopes"] == list(ASSISTANT),
-        "It has the scopes that their company may grant",
-    )
+    check(journey.enterprise["scopes"] == list(ASSISTANT), "It has the scopes that their company may grant")
     step("Sent a second time, the assertion is refused.")
     journey.answered(journey.ask("POST", register, body=body), 400, "replay_detected")
     check(True, "An assertion works once")
     step("An assertion for another service is refused too.")
-    foreign_assertion = journey.provider.sign(
-        {**claims, "aud": "https://elsewhere.example", "jti": "other"}
-    )
+    foreign_assertion = journey.provider.sign({**claims, "aud": "https://elsewhere.example", "jti": "other"})
     answer = journey.ask("POST", register, body={**body, "assertion": foreign_assertion})
     journey.answered(answer, 400, "invalid_audience")
     check(True, "An assertion works at one service")
@@ -174,9 +162,7 @@ def _claim(journey: DemoContext) -> None:
     refused_token = journey.ask("GET", NEGOTIATIONS_PATH, token=old, show=("error",))
     journey.answered(refused_token, 401, "invalid_token")
     check(True, "The old token is revoked")
-    step(
-        "The new token works for an hour. The agent renews it with the refresh token of the claim."
-    )
+    step("The new token works for an hour. The agent renews it with the refresh token of the claim.")
     form = {
         "grant_type": "refresh_token",
         "client_id": journey.claimed["client_id"],
@@ -198,9 +184,7 @@ def _claim(journey: DemoContext) -> None:
     body = {"agent_name": "demo latecomer", "identity_type": "anonymous"}
     register = journey.metadata["agent_auth"]["register_uri"]
     late = journey.answered(journey.ask("POST", register, body=body, show=("client_id",)), 201)
-    again = journey.ask(
-        "POST", claim, body={"claim_token": code}, token=late["access_token"], show=("error",)
-    )
+    again = journey.ask("POST", claim, body={"claim_token": code}, token=late["access_token"], show=("error",))
     journey.answered(again, 409, "claim_used")
     check(True, "A code works for one agent")
 
@@ -211,14 +195,7 @@ def _trust(journey: DemoContext) -> None:
     loopback = journey.site.is_own or settings.load(command_sources()).allow_loopback_fetch
     if loopback:
         journey.operate(
-            "issuers",
-            "add",
-            provider.name,
-            "--discover",
-            "--algorithm",
-            "ES256",
-            "--client-id",
-            AGENT_CLIENT_ID,
+            "issuers", "add", provider.name, "--discover", "--algorithm", "ES256", "--client-id", AGENT_CLIENT_ID
         )
     else:
         provider.name = f"https://idp-{journey.run}.demo.example"
@@ -281,15 +258,9 @@ def _clients(journey: DemoContext) -> None:
     body = {"title": "Not mine to open", "role": "buyer", "issues": [{"name": "price"}]}
     refused = journey.ask("POST", NEGOTIATIONS_PATH, body=body, token=own["access_token"])
     journey.answered(refused, 403, "insufficient_scope")
-    check(
-        'scope="negotiations:write"' in refused.headers["www-authenticate"],
-        "The refusal names the missing scope",
-    )
+    check('scope="negotiations:write"' in refused.headers["www-authenticate"], "The refusal names the missing scope")
     step("The company's provider lets it act for Ada: an ID-JAG for this client.")
-    form = {
-        "grant_type": JWT_BEARER,
-        "assertion": journey.provider.sign(demo_assertion(journey, client_id)),
-    }
+    form = {"grant_type": JWT_BEARER, "assertion": journey.provider.sign(demo_assertion(journey, client_id))}
     answer = journey.ask("POST", endpoint, form=form, secret=secret)
     journey.client_token = journey.answered(answer, 200)
     step("It introspects that token.")
@@ -305,16 +276,11 @@ def _clients(journey: DemoContext) -> None:
 
 def revoke_own_token(journey: DemoContext) -> None:
     """Grace's agent revokes its token, and the next request with it is refused."""
-    journey.narrator.step(
-        "Grace's agent is done and revokes its own token, without a client secret."
-    )
+    journey.narrator.step("Grace's agent is done and revokes its own token, without a client secret.")
     token = journey.claimed["access_token"]
     form = {"token": token}
     journey.answered(journey.ask("POST", journey.metadata["revocation_endpoint"], form=form), 200)
-    journey.check(
-        _is_refused(journey, token),
-        "The token is refused from the next request on, by every worker",
-    )
+    journey.check(_is_refused(journey, token), "The token is refused from the next request on, by every worker")
 
 
 def _revoke(journey: DemoContext) -> None:
@@ -334,24 +300,14 @@ def _audit_trail(journey: DemoContext) -> None:
     events: list[dict[str, Any]] = journey.operate("audit", "--limit", "100")
     for event in events[:8]:
         journey.narrator.event(f"{event['at']}  {event['event']:22}  {event['subject']}")
-    known = {
-        journey.anonymous_agent["client_id"],
-        journey.enterprise["client_id"],
-        journey.client["client_id"],
-    }
+    known = {journey.anonymous_agent["client_id"], journey.enterprise["client_id"], journey.client["client_id"]}
     journey.check(
-        {event["event"] for event in events} >= _EXPECTED
-        and {event["subject"] for event in events} >= known,
+        {event["event"] for event in events} >= _EXPECTED and {event["subject"] for event in events} >= known,
         "The audit trail has every step of this demo, newest first",
     )
     tokens = [
         held["access_token"]
-        for held in (
-            journey.anonymous_agent,
-            journey.claimed,
-            journey.enterprise,
-            journey.client_token,
-        )
+        for held in (journey.anonymous_agent, journey.claimed, journey.enterprise, journey.client_token)
     ]
     secrets = [*tokens, journey.client["client_secret"]]
     journey.check(not any(secret in str(events) for secret in secrets), "It contains no secret")
@@ -369,14 +325,6 @@ OAUTH_CLIENTS = DemoChapter(
     _clients,
 )
 REVOCATION = DemoChapter(
-    "revocation",
-    "Revocation",
-    "A grant can be revoked at once, with everything that depends on it.",
-    _revoke,
+    "revocation", "Revocation", "A grant can be revoked at once, with everything that depends on it.", _revoke
 )
-AUDIT_TRAIL = DemoChapter(
-    "audit",
-    "The audit trail",
-    "The operator can see what happened.",
-    _audit_trail,
-)
+AUDIT_TRAIL = DemoChapter("audit", "The audit trail", "The operator can see what happened.", _audit_trail)

@@ -69,9 +69,7 @@ def run_demo(url: str, folder: Path | None, *, verbose: bool, keep: bool, as_jso
         story.line()
         story.line(f"✓ {count} statements were checked, in {seconds:.0f} seconds.", "bold green")
         story.command("Each request of a longer run", f"{command_name()} demo --verbose")
-        story.command(
-            "Four negotiations to look at, with a sign-in", f"{command_name()} demo --keep"
-        )
+        story.command("Four negotiations to look at, with a sign-in", f"{command_name()} demo --keep")
         if as_json:
             result = {"url": site.url, "seconds": round(seconds, 3), "chapters": results}
             print_result({"ok": True, **result}, "", as_json=True)
@@ -101,18 +99,13 @@ def _is_free(port: int) -> bool:
     return True
 
 
-def _run_chapters(
-    site: DemoServer, narrator: DemoPrinter, story: StoryPrinter | None
-) -> dict[str, list[str]]:
+def _run_chapters(site: DemoServer, narrator: DemoPrinter, story: StoryPrinter | None) -> dict[str, list[str]]:
     """Run the chapters, of which the `story` has the first ones of access and its own.
 
     Returns the checked statements of each. The operator's commands are undone at the end.
     """
     results: dict[str, list[str]] = {}
-    with (
-        run_identity_provider() as provider,
-        httpx2.Client(timeout=_TIMEOUT, trust_env=False) as http,
-    ):
+    with run_identity_provider() as provider, httpx2.Client(timeout=_TIMEOUT, trust_env=False) as http:
         journey = DemoContext(site, narrator, http, provider, secrets.token_hex(4))
         try:
             for chapter in CHAPTERS if story is None else _story_chapters(story):

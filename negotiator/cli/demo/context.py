@@ -59,9 +59,7 @@ class DemoContext:
         if token:
             headers["Authorization"] = f"Bearer {token}"
         if secret:
-            headers["Authorization"] = (
-                f"Basic {base64.b64encode(':'.join(secret).encode()).decode()}"
-            )
+            headers["Authorization"] = f"Basic {base64.b64encode(':'.join(secret).encode()).decode()}"
         self.narrator.sent(method, target, body or form)
         try:
             answer = self.http.request(method, url, json=body, data=form, headers=headers)
@@ -75,27 +73,18 @@ class DemoContext:
         return answer
 
     def post(
-        self,
-        target: str,
-        body: JsonObject,
-        *,
-        show: tuple[str, ...] | None = None,
-        status: int = 200,
+        self, target: str, body: JsonObject, *, show: tuple[str, ...] | None = None, status: int = 200
     ) -> JsonObject:
         """Send a POST as Grace's agent; returns the body without `request_id`. Ends the demo unless the status is
         `status`.
         """
         token = self.claimed["access_token"]
-        return _without_request_id(
-            self.answered(self.ask("POST", target, body=body, token=token, show=show), status)
-        )
+        return _without_request_id(self.answered(self.ask("POST", target, body=body, token=token, show=show), status))
 
     def get(self, target: str, *, show: tuple[str, ...] | None = None) -> JsonObject:
         """Send a GET as Grace's agent; returns the body without `request_id`. Ends the demo unless it succeeds."""
         token = self.claimed["access_token"]
-        return _without_request_id(
-            self.answered(self.ask("GET", target, token=token, show=show), 200)
-        )
+        return _without_request_id(self.answered(self.ask("GET", target, token=token, show=show), 200))
 
     def operate(self, *arguments: str) -> Any:
         """Run a command as the operator and print it."""
@@ -108,9 +97,7 @@ class DemoContext:
         if answer.status_code != status or body.get("error", "") != error:
             expected = f"{status} {error}".strip()
             found = f"{answer.status_code} {body.get('error', '')}".strip()
-            raise DemoFailed(
-                f"{answer.request.method} {answer.url}: expected {expected}, got {found}."
-            )
+            raise DemoFailed(f"{answer.request.method} {answer.url}: expected {expected}, got {found}.")
         return body
 
     def check(self, holds: bool, sentence: str) -> None:

@@ -66,10 +66,7 @@ def fill_database(site: DemoServer) -> ExampleDatabase:
 
     Raises `DemoFailed` where the database has a user of this address already.
     """
-    site.operate(
-        *("users", "add", EMAIL, "--name", NAME, "--admin", "--password-stdin"),
-        text=f"{PASSWORD}\n",
-    )
+    site.operate(*("users", "add", EMAIL, "--name", NAME, "--admin", "--password-stdin"), text=f"{PASSWORD}\n")
     made = site.operate("delegations", "create", "--user", EMAIL, "--label", AGENT_NAME)
     with httpx2.Client(base_url=site.url, timeout=_TIMEOUT, trust_env=False) as http:
         claim = _sent(http, "GET", SERVER_PATH)["agent_auth"]["claim_uri"]
@@ -144,9 +141,7 @@ def _submit_tool(http: httpx2.Client) -> str:
     return _sent(http, "POST", TOOLS_PATH, _TOOL)["id"]
 
 
-def _sent(
-    http: httpx2.Client, method: str, path: str, body: dict[str, Any] | None = None
-) -> dict[str, Any]:
+def _sent(http: httpx2.Client, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
     answer = http.request(method, path, json=body)
     if not answer.is_success:
         raise DemoFailed(f"{method} {path}: {answer.status_code}: {answer.text}")

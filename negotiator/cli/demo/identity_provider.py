@@ -16,10 +16,7 @@ from negotiator import values
 from negotiator.keys import ALGORITHM
 from negotiator.trust.assertions import ID_JAG_TYPE
 
-_METADATA: Final = (
-    "/.well-known/openid-configuration",
-    "/.well-known/oauth-authorization-server",
-)
+_METADATA: Final = ("/.well-known/openid-configuration", "/.well-known/oauth-authorization-server")
 _KEYS: Final = "/jwks.json"
 _LIFE: Final = 300
 
@@ -48,19 +45,11 @@ class DemoIdentityProvider:
         `own` adds at least the audience, the client and the subject.
         """
         now = values.now() // 1000
-        return {
-            "iss": self.name,
-            "jti": secrets.token_urlsafe(12),
-            "iat": now,
-            "exp": now + _LIFE,
-            **own,
-        }
+        return {"iss": self.name, "jti": secrets.token_urlsafe(12), "iat": now, "exp": now + _LIFE, **own}
 
     def sign(self, claims: dict[str, Any]) -> str:
         """The claims as a compact JWS of type ID-JAG."""
-        return jwt.encode(
-            claims, self._key, ALGORITHM, headers={"kid": self._kid, "typ": ID_JAG_TYPE}
-        )
+        return jwt.encode(claims, self._key, ALGORITHM, headers={"kid": self._kid, "typ": ID_JAG_TYPE})
 
 
 @contextmanager

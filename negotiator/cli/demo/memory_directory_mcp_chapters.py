@@ -94,15 +94,5 @@ MEMORY = DemoChapter(
     "Memories belong to one user, are found by their meaning and cited by plans; deals become benchmarks.",
     _memory,
 )
-DIRECTORY = DemoChapter(
-    "directory",
-    "The tools directory",
-    "Tools for agents, searched by purpose.",
-    _tools,
-)
-MCP = DemoChapter(
-    "mcp",
-    "MCP",
-    "HTTP and MCP share operations, scopes, limits and refusals.",
-    _over_mcp,
-)
+DIRECTORY = DemoChapter("directory", "The tools directory", "Tools for agents, searched by purpose.", _tools)
+MCP = DemoChapter("mcp", "MCP", "HTTP and MCP share operations, scopes, limits and refusals.", _over_mcp)

@@ -55,23 +55,13 @@ def _case() -> JsonObject:
             {**days, "their_weight": 1, "direction": "higher", "range": {"min": 14, "max": 60}},
         ],
         "target": {"package": {"price": 45, "contract_months": 12, "payment_days": 45}},
-        "walk_away": {
-            "package": {"price": 54, "contract_months": _MOST_MONTHS, "payment_days": 30}
-        },
+        "walk_away": {"package": {"price": 54, "contract_months": _MOST_MONTHS, "payment_days": 30}},
         "batna": {
             "description": "the second vendor's written quote",
             "value": {"package": {"price": 56, "contract_months": 24, "payment_days": 30}},
         },
-        "their_estimate": {
-            "walk_away": {"low": 0.2, "likely": 0.3, "high": 0.45, "unit": "utility"}
-        },
-        "allow": [
-            {
-                "issue": "contract_months",
-                "to": _ALLOWED_MONTHS,
-                "in_return": {"price": _ALLOWED_PRICE},
-            }
-        ],
+        "their_estimate": {"walk_away": {"low": 0.2, "likely": 0.3, "high": 0.45, "unit": "utility"}},
+        "allow": [{"issue": "contract_months", "to": _ALLOWED_MONTHS, "in_return": {"price": _ALLOWED_PRICE}}],
         "deadline": values.timestamp(values.now() + _WEEKS),
     }
 
@@ -94,9 +84,7 @@ def _negotiate(journey: DemoContext) -> None:
     one = _open(journey)
     plan = _plan(journey, one)
     anchor = _their_offer(journey, one, _ANCHOR, says="Cloudwerk names its first price.")
-    journey.check(
-        anchor["outside_range"], "A price outside the range is recorded as it was said, and marked"
-    )
+    journey.check(anchor["outside_range"], "A price outside the range is recorded as it was said, and marked")
     _leverage(journey, one)
     opening = _counter(journey, one, anchor, utterance=_STANDARD)
     journey.check(
@@ -200,8 +188,7 @@ def _leverage(journey: DemoContext, one: str) -> None:
     )
     likely = found["position"]["their_walk_away"]["likely"]
     journey.check(
-        _worth(nash["package"]) >= _worth(_case()["walk_away"]["package"])
-        and nash["utility_them"] >= likely,
+        _worth(nash["package"]) >= _worth(_case()["walk_away"]["package"]) and nash["utility_them"] >= likely,
         "The Nash point leaves both sides better off than no deal",
     )
 
@@ -212,21 +199,14 @@ def _suggestions(journey: DemoContext, one: str) -> None:
     found = journey.post(f"{one}/suggestions", body, show=("recognised",))
     journey.narrator.event(found["summary"])
     recognised = {move["tactic"]["id"]: move for move in found["recognised"]}
-    journey.check(
-        recognised["tac_final_offer_bluff"]["deceptive"],
-        "It recognises the final-offer bluff by its words",
-    )
+    journey.check(recognised["tac_final_offer_bluff"]["deceptive"], "It recognises the final-offer bluff by its words")
     answers = [item for item in found["items"] if "It answers" in item["why"]]
     journey.check(answers != [], "The suggestions contain an answer to it")
     suggested = {item["tactic"]["id"] for item in found["items"]}
-    journey.check(
-        not suggested & recognised.keys(), "It does not suggest the same deceptive tactic"
-    )
+    journey.check(not suggested & recognised.keys(), "It does not suggest the same deceptive tactic")
 
 
-def _counter(
-    journey: DemoContext, one: str, theirs: JsonObject, *, utterance: str | None = None
-) -> JsonObject:
+def _counter(journey: DemoContext, one: str, theirs: JsonObject, *, utterance: str | None = None) -> JsonObject:
     """Ask for the next move, make it, and return it."""
     move = _next_move(journey, one, utterance)
     journey.check(
@@ -300,9 +280,7 @@ def _history(journey: DemoContext, one: str, plan: JsonObject) -> None:
     )
     journey.narrator.step("The plan after all these changes:")
     stored = journey.get(f"{one}/battle-plans/{plan['id']}", show=("version", "stale"))
-    journey.check(
-        stored == {**plan, "stale": True}, "The plan is stored unchanged and marked as stale"
-    )
+    journey.check(stored == {**plan, "stale": True}, "The plan is stored unchanged and marked as stale")
 
 
 def _package(section: JsonObject) -> OfferPackage:

@@ -17,9 +17,7 @@ from rich.text import Text
 
 from negotiator.values import escape_invisible
 
-SECRET_MEMBERS: Final = frozenset(
-    {"access_token", "assertion", "claim_token", "client_secret", "code", "token"}
-)
+SECRET_MEMBERS: Final = frozenset({"access_token", "assertion", "claim_token", "client_secret", "code", "token"})
 _SECRET_PREFIX: Final = 9
 _WIDTH: Final = 100
 _LIST: Final = re.compile(r"\[\s+([^\[\]{}]*?)\s+\]")

@@ -83,11 +83,7 @@ def run_own_server(**settings: str) -> Generator[DemoServer]:
 
 @contextlib.contextmanager
 def run_server(
-    folder: Path,
-    port: int = 0,
-    settings: Mapping[str, str] | None = None,
-    *,
-    hidden: bool = False,
+    folder: Path, port: int = 0, settings: Mapping[str, str] | None = None, *, hidden: bool = False
 ) -> Generator[DemoServer]:
     """A server with its data and keys in `folder`, on this port or a free one; it ends with the context.
 

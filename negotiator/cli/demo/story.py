@@ -95,9 +95,7 @@ def tell_story(journey: DemoContext, out: StoryPrinter) -> None:
         "The advised steps go one way and get smaller",
     )
     agreed = _settle(journey, out, one, made[-1])
-    _count(
-        journey, out, listed=Decimal(case["baseline"]["value"]), agreed=agreed, limit=Decimal(most)
-    )
+    _count(journey, out, listed=Decimal(case["baseline"]["value"]), agreed=agreed, limit=Decimal(most))
     _identity(journey, out)
 
 
@@ -144,9 +142,7 @@ def _refused(journey: DemoContext, out: StoryPrinter, one: str) -> None:
     """Grace is tempted, and an offer past their limit is refused."""
     body = {"by": "me", "kind": "counter", "package": {"price": _TOO_MUCH}}
     token = journey.claimed["access_token"]
-    refused = journey.answered(
-        journey.ask("POST", f"{one}/offers", body=body, token=token), 409, "below_walk_away"
-    )
+    refused = journey.answered(journey.ask("POST", f"{one}/offers", body=body, token=token), 409, "below_walk_away")
     journey.check(True, "An offer past the limit is refused")
     out.line()
     out.said("Grace", f"is tempted to offer €{_TOO_MUCH:,}.")
@@ -168,9 +164,7 @@ def _settle(journey: DemoContext, out: StoryPrinter, one: str, price: Decimal) -
     return paid
 
 
-def _count(
-    journey: DemoContext, out: StoryPrinter, *, listed: Decimal, agreed: Decimal, limit: Decimal
-) -> None:
+def _count(journey: DemoContext, out: StoryPrinter, *, listed: Decimal, agreed: Decimal, limit: Decimal) -> None:
     """Record the win and print what it brought."""
     body: dict[str, Any] = {
         "category": "other",

@@ -11,9 +11,7 @@ _TALK: Final = {
     "role": "buyer",
     "category": "saas",
     "currency": "EUR",
-    "issues": [
-        {"name": "price", "type": "money", "range": {"min": 8_000, "max": 30_000, "step": 500}}
-    ],
+    "issues": [{"name": "price", "type": "money", "range": {"min": 8_000, "max": 30_000, "step": 500}}],
     "target": {"package": {"price": 12_000}},
     "walk_away": {"package": {"price": 18_000}},
 }
@@ -25,9 +23,7 @@ def _live(journey: DemoContext) -> None:
     step("Before the call: its subject, and who consented to the analysis.")
     talk = journey.post(NEGOTIATIONS_PATH, _TALK, status=201, show=("id", "state"))
     opening = {"negotiation_id": talk["id"], "consent": _CONSENT}
-    session = journey.post(
-        SESSIONS_PATH, opening, status=201, show=("id", "state", "keep", "notice_text")
-    )
+    session = journey.post(SESSIONS_PATH, opening, status=201, show=("id", "state", "keep", "notice_text"))
     check(session["notice_text"] != "", "There is a notice to read to the others first")
     one = f"{SESSIONS_PATH}/{session['id']}"
     step("They object.")

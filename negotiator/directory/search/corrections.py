@@ -5,13 +5,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from negotiator.directory.search.languages import QueryTranslator, Translation
-from negotiator.directory.search.spelling import (
-    SHORTEST_WORD,
-    NearWord,
-    allowed_edits,
-    nearest_word,
-    split_word,
-)
+from negotiator.directory.search.spelling import SHORTEST_WORD, NearWord, allowed_edits, nearest_word, split_word
 from negotiator.directory.search.terms import joined
 
 

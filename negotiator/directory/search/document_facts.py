@@ -8,16 +8,7 @@ from negotiator.directory.search.terms import inner_words, joined, stem, words
 from negotiator.directory.taxonomy import TASKS, TAXONOMY
 from negotiator.search_terms import fold_text
 
-SEARCHED_FIELDS: Final = (
-    "name",
-    "tags",
-    "category",
-    "summary",
-    "description",
-    "publisher",
-    "package",
-    "tasks",
-)
+SEARCHED_FIELDS: Final = ("name", "tags", "category", "summary", "description", "publisher", "package", "tasks")
 FIELD_IMPACTS: Final = (0.65, 0.55, 0.45, 0.4, 0.2, 0.4, 0.2, 0.25, 0.55)
 """How much a word in each of these fields counts, 0 to 1; the last is for a word inside a word of the name."""
 _INNER: Final = len(FIELD_IMPACTS) - 1

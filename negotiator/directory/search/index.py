@@ -10,12 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.directory.search import document_facts, ranking
-from negotiator.directory.search.columns import (
-    FacetColumn,
-    Mask,
-    NumberColumn,
-    Slots,
-)
+from negotiator.directory.search.columns import FacetColumn, Mask, NumberColumn, Slots
 from negotiator.directory.search.corrections import QueryCorrector
 from negotiator.directory.search.document_facts import SearchFacts
 from negotiator.directory.search.known_words import KnownWords
@@ -29,10 +24,7 @@ from negotiator.directory.search.vectors import VectorColumn, sentences_of
 SortOrder = Literal["relevance", "popularity", "proven", "updated", "created", "name"]
 VISIBLE_STATUSES: Final = ("active", "deprecated")
 FACET_WIDTHS: Final = {"tag": 12, "subcategory": 3, "interface": 7, "publisher": 2}
-_SINGLE: Final = (
-    *("category", "kind", "auth", "pricing", "licence"),
-    *("open_source", "verified", "status"),
-)
+_SINGLE: Final = (*("category", "kind", "auth", "pricing", "licence"), *("open_source", "verified", "status"))
 _RANK_BITS: Final = 21
 
 
@@ -128,9 +120,7 @@ class SearchIndex(QueryCorrector):
         postings = self.texts.postings.adding(_terms_by_slot(staged))
         return StagedEntries(staged, postings, self.words.commit())
 
-    def _write(
-        self, entries: Iterable[IndexEntry]
-    ) -> list[tuple[int, IndexEntry, SearchFacts, Standing]]:
+    def _write(self, entries: Iterable[IndexEntry]) -> list[tuple[int, IndexEntry, SearchFacts, Standing]]:
         staged: dict[str, tuple[int, IndexEntry, SearchFacts, Standing]] = {}
         added = len(self)
         for entry in entries:
@@ -233,21 +223,14 @@ class SearchIndex(QueryCorrector):
     def near(self, field: str, word: str, most: int) -> list[str]:
         return self.words.near(field, word, most)
 
-    def keys(
-        self, sort: SortOrder, at: Slots, scores: NDArray[np.int64] | None
-    ) -> NDArray[np.int64]:
+    def keys(self, sort: SortOrder, at: Slots, scores: NDArray[np.int64] | None) -> NDArray[np.int64]:
         """A unique number for each of these tools; lists are in descending order.
 
         `scores` are for `relevance`.
         """
         if sort == "name":
             return -self._ranked_by_name().take(at)
-        column = {
-            "popularity": self.saves,
-            "proven": self.proven,
-            "updated": self.updated,
-            "created": self.created,
-        }
+        column = {"popularity": self.saves, "proven": self.proven, "updated": self.updated, "created": self.created}
         values = scores if sort == "relevance" else column[sort].at(at)
         assert values is not None  # noqa: S101  relevance requires a query
         return values << _RANK_BITS | self._ranked().take(at)
@@ -318,7 +301,5 @@ class SearchIndex(QueryCorrector):
         return self._name_rank
 
 
-def _terms_by_slot(
-    staged: Iterable[tuple[int, IndexEntry, SearchFacts, Standing]],
-) -> dict[int, dict[str, int]]:
+def _terms_by_slot(staged: Iterable[tuple[int, IndexEntry, SearchFacts, Standing]]) -> dict[int, dict[str, int]]:
     return {slot: facts.terms for slot, _, facts, _ in staged}

@@ -96,9 +96,7 @@ class Vocabulary:
 
     def _first_part(self, part: str) -> str | None:
         for link in _LINKS:
-            if part.endswith(link) and (
-                english := self._english.get((self._stem(part.removesuffix(link)),))
-            ):
+            if part.endswith(link) and (english := self._english.get((self._stem(part.removesuffix(link)),))):
                 return english
         return None
 
@@ -148,9 +146,7 @@ def load_translator(path: Path) -> QueryTranslator:
     rows: list[list[str]] = content["words"]["rows"]
     return QueryTranslator(
         {
-            code: Vocabulary(
-                language, content["stop"][language], [(row[0], row[place]) for row in rows]
-            )
+            code: Vocabulary(language, content["stop"][language], [(row[0], row[place]) for row in rows])
             for place, (code, language) in enumerate(LANGUAGES.items(), 1)
         }
     )

@@ -154,9 +154,7 @@ def find_matches(
 _Reading = tuple[ParsedQuery, list[Unit], Found_co, PinnedQuery]
 
 
-def _interpret(
-    scope: QueryScope[Unit, Found_co, Any], parsed: ParsedQuery, now: int
-) -> _Reading[Unit, Found_co]:
+def _interpret(scope: QueryScope[Unit, Found_co, Any], parsed: ParsedQuery, now: int) -> _Reading[Unit, Found_co]:
     """The query as it reads without filters, so that a filter only takes tools away; as it reads among the tools that
     filters allow where that finds none of them.
     """
@@ -168,16 +166,12 @@ def _interpret(
     return _read(scope, parsed, now)
 
 
-def _read(
-    scope: QueryScope[Unit, Found_co, Any], parsed: ParsedQuery, now: int
-) -> _Reading[Unit, Found_co]:
+def _read(scope: QueryScope[Unit, Found_co, Any], parsed: ParsedQuery, now: int) -> _Reading[Unit, Found_co]:
     parsed, units, found, frozen = _find_step(scope, parsed, now)
     return parsed, units, found, _with_near(scope, found, frozen)
 
 
-def _with_near(
-    scope: QueryScope[Any, Any, Any], found: FoundTools, frozen: PinnedQuery
-) -> PinnedQuery:
+def _with_near(scope: QueryScope[Any, Any, Any], found: FoundTools, frozen: PinnedQuery) -> PinnedQuery:
     """How meaning counts: not for a name; else it orders, and the nearest follow where all that match are known."""
     if not scope.has_meaning or frozen.step == "exact":
         return frozen
@@ -196,9 +190,7 @@ def _neighbours(scope: QueryScope[Any, Any, Key_co], near: float | None) -> Sequ
     return scope.neighbours(near)
 
 
-def _find_step(
-    scope: QueryScope[Unit, Found_co, Any], parsed: ParsedQuery, now: int
-) -> _Reading[Unit, Found_co]:
+def _find_step(scope: QueryScope[Unit, Found_co, Any], parsed: ParsedQuery, now: int) -> _Reading[Unit, Found_co]:
     """Try the steps until one finds a tool."""
     attempt = _attempt(scope, parsed)
     step, corrections = attempt.step, dict[str, str]()
@@ -211,12 +203,7 @@ def _find_step(
         attempt, demand = _attempt(scope, loose), "any"
     elif attempt.every.total < _ENOUGH and len(attempt.parsed.units) > 1:
         demand = "most"
-    parsed, units, weights, found = (
-        attempt.parsed,
-        attempt.units,
-        attempt.weights,
-        attempt.every,
-    )
+    parsed, units, weights, found = (attempt.parsed, attempt.units, attempt.weights, attempt.every)
     if demand != "every":
         found = scope.match(units, weights, demand)
     pairs, day = tuple(corrections.items()), ranking.epoch_day(now)
@@ -224,9 +211,7 @@ def _find_step(
     return parsed, units, found, pinned
 
 
-def _attempt(
-    scope: QueryScope[Unit, Found_co, Any], parsed: ParsedQuery
-) -> _Attempt[Unit, Found_co]:
+def _attempt(scope: QueryScope[Unit, Found_co, Any], parsed: ParsedQuery) -> _Attempt[Unit, Found_co]:
     """Try the steps by name, by all units, or by any."""
     # Rarer units weigh more, and those that no tool has nothing.
     units = scope.units(parsed.units)

@@ -125,9 +125,7 @@ class InvertedIndex:
         postings = Postings(arrays["postings"], arrays["posted"])
         numbers = {term: number for number, term in enumerate(terms)}
         starts: list[int] = arrays["starts"].tolist()
-        if len(starts) != len(numbers) + 1 or not starts[-1] == len(postings.slots) == len(
-            postings.fields
-        ):
+        if len(starts) != len(numbers) + 1 or not starts[-1] == len(postings.slots) == len(postings.fields):
             raise ValueError("postings are missing")
         return cls((_Segment(numbers, starts, postings, tools),), np.zeros(tools, np.int32))
 
@@ -157,9 +155,7 @@ NO_POSTINGS: Final = Postings(np.empty(0, np.int32), np.empty(0, np.uint16))
 
 def _segment(tools: Mapping[int, TermFields]) -> _Segment:
     terms: dict[str, int] = {}
-    numbers = np.fromiter(
-        (terms.setdefault(term, len(terms)) for each in tools.values() for term in each), np.int64
-    )
+    numbers = np.fromiter((terms.setdefault(term, len(terms)) for each in tools.values() for term in each), np.int64)
     fields = np.fromiter(chain.from_iterable(each.values() for each in tools.values()), np.uint16)
     lengths = [len(each) for each in tools.values()]
     slots = np.repeat(np.fromiter(tools, np.int32, len(tools)), lengths)
@@ -172,9 +168,7 @@ def _merged(segments: Sequence[_Segment], holders: NDArray[np.int32], first: int
     parts: list[tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.uint16]]] = []
     for place, segment in enumerate(segments[first:], first):
         known = np.fromiter(
-            (terms.setdefault(term, len(terms)) for term in segment.terms),
-            np.int64,
-            len(segment.terms),
+            (terms.setdefault(term, len(terms)) for term in segment.terms), np.int64, len(segment.terms)
         )
         numbers = known.repeat(np.diff(segment.starts))
         slots, fields = segment.postings.slots, segment.postings.fields
@@ -185,11 +179,7 @@ def _merged(segments: Sequence[_Segment], holders: NDArray[np.int32], first: int
 
 
 def _sorted(
-    terms: dict[str, int],
-    numbers: NDArray[np.int64],
-    slots: NDArray[np.int32],
-    fields: NDArray[np.uint16],
-    tools: int,
+    terms: dict[str, int], numbers: NDArray[np.int64], slots: NDArray[np.int32], fields: NDArray[np.uint16], tools: int
 ) -> _Segment:
     """A segment of these postings, of the terms with these numbers."""
     order = (numbers << 32 | slots).argsort(kind="stable")

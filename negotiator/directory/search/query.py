@@ -4,14 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from negotiator.directory.search.terms import (
-    LONGEST_PHRASE,
-    STOP_WORDS,
-    Phrase,
-    Synonyms,
-    query_words,
-    stem,
-)
+from negotiator.directory.search.terms import LONGEST_PHRASE, STOP_WORDS, Phrase, Synonyms, query_words, stem
 
 Demand = Literal["every", "most", "any"]
 """What a tool must match: every unit; a heavy unit, or two where none is heavy; or any."""
@@ -82,14 +75,10 @@ def parse_query(query: str, synonyms: Synonyms, *, longest: int = LONGEST_PHRASE
     return ParsedQuery(found, tuple(_unique(units)))
 
 
-def corrected_query(
-    parsed: ParsedQuery, corrections: Mapping[str, str], synonyms: Synonyms
-) -> ParsedQuery:
+def corrected_query(parsed: ParsedQuery, corrections: Mapping[str, str], synonyms: Synonyms) -> ParsedQuery:
     """The query with corrections applied: to the whole query, pairs of words, or single words."""
     whole = corrections.get(parsed.normalized)
-    return parse_query(
-        " ".join(_corrected_words(parsed.words, corrections)) if whole is None else whole, synonyms
-    )
+    return parse_query(" ".join(_corrected_words(parsed.words, corrections)) if whole is None else whole, synonyms)
 
 
 def _corrected_words(found: Sequence[str], corrections: Mapping[str, str]) -> Iterator[str]:

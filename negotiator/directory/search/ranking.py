@@ -52,13 +52,7 @@ class Standing:
 
 
 def rank_scores(
-    text: Floats,
-    covered: Floats,
-    *,
-    standing: Floats,
-    age: Days,
-    worth: Floats,
-    likeness: Floats | None = None,
+    text: Floats, covered: Floats, *, standing: Floats, age: Days, worth: Floats, likeness: Floats | None = None
 ) -> Ints:
     """An integer score per tool, less than `HIGHEST_SCORE`. All arrays cover the same tools; `age` in days.
 

@@ -101,13 +101,9 @@ class IndexScope:
     def units(self, units: Sequence[QueryUnit]) -> list[UnitMatches]:
         return self.index.texts.units(units)
 
-    def match(
-        self, units: Sequence[UnitMatches], weights: Sequence[float], demand: Demand
-    ) -> TextMatches:
+    def match(self, units: Sequence[UnitMatches], weights: Sequence[float], demand: Demand) -> TextMatches:
         factors = self.index.factor.first(self.size)
-        return self.index.texts.match(
-            units, weights, demand, factors, allowed=self.allowed, best=self.best
-        )
+        return self.index.texts.match(units, weights, demand, factors, allowed=self.allowed, best=self.best)
 
     def named(self, word: str) -> list[int]:
         named = self.index.named(word)
@@ -139,11 +135,7 @@ def search_page(index: SearchIndex, request: SearchRequest) -> SearchPage:
     found, scores = None, None
     if request.query:
         found, counted = _matches(index, request, masks)
-        at, total, scores = (
-            found.found.slots,
-            found.found.total,
-            _scores(index, found, request.vector),
-        )
+        at, total, scores = (found.found.slots, found.found.total, _scores(index, found, request.vector))
     else:
         at, counted = _all(index, allowed), None
         total = len(at)
@@ -152,25 +144,16 @@ def search_page(index: SearchIndex, request: SearchRequest) -> SearchPage:
     page_places = places[: request.limit]
     follows, last = len(places) > len(page_places), page_places[-1:]
     return SearchPage(
-        hits=_hits(
-            index,
-            at.take(page_places),
-            found,
-            scores if scores is None else scores.take(page_places),
-        ),
+        hits=_hits(index, at.take(page_places), found, scores if scores is None else scores.take(page_places)),
         total=total,
-        last=index.position(request.sort, int(keys[last[0]]), int(at[last[0]]))
-        if follows
-        else None,
+        last=index.position(request.sort, int(keys[last[0]]), int(at[last[0]])) if follows else None,
         normalized=found.normalized if found else "",
         frozen=found.frozen if found else None,
         facets={name: _count(index, name, request, masks, counted) for name in request.facets},
     )
 
 
-def _matches(
-    index: SearchIndex, request: SearchRequest, masks: Mapping[str, Mask]
-) -> tuple[_Matches, Slots | None]:
+def _matches(index: SearchIndex, request: SearchRequest, masks: Mapping[str, Mask]) -> tuple[_Matches, Slots | None]:
     """The matches of the query; and all that match it whatever the filters, if facets are counted."""
     by_relevance = request.sort == "relevance"
     usual = masks.get("status")
@@ -243,9 +226,7 @@ def _scores(index: SearchIndex, matches: _Matches, vector: SentenceVector | None
         standing=index.standing.at(at),
         age=np.int32(pinned.day) - index.day.at(at),
         worth=index.worth.at(at),
-        likeness=None
-        if vector is None or pinned.near is None
-        else index.vectors.likeness(vector, at),
+        likeness=None if vector is None or pinned.near is None else index.vectors.likeness(vector, at),
     )
     if matches.named:
         scores[np.isin(at, matches.named)] += ranking.HIGHEST_SCORE
@@ -254,9 +235,7 @@ def _scores(index: SearchIndex, matches: _Matches, vector: SentenceVector | None
     return scores
 
 
-def _hits(
-    index: SearchIndex, at: Slots, found: _Matches | None, scores: Ints | None
-) -> list[SearchHit]:
+def _hits(index: SearchIndex, at: Slots, found: _Matches | None, scores: Ints | None) -> list[SearchHit]:
     slots: list[int] = at.tolist()
     if found is None or scores is None:
         return [SearchHit(index.ids[slot]) for slot in slots]
@@ -283,11 +262,7 @@ def matched_fields(bits: int, *, exact: bool) -> tuple[str, ...]:
 
 
 def _count(
-    index: SearchIndex,
-    name: str,
-    request: SearchRequest,
-    masks: Mapping[str, Mask],
-    matched: Slots | None,
+    index: SearchIndex, name: str, request: SearchRequest, masks: Mapping[str, Mask], matched: Slots | None
 ) -> list[tuple[str, int]]:
     """A facet's values with counts; all filters apply but the facet's own, so that its other values are visible."""
     allowed = _every(masks, but=name)

@@ -55,9 +55,7 @@ class NearWord(NamedTuple):
     word: str
 
 
-def nearest_word(
-    word: str, candidates: Iterable[str], count: Callable[[str], int]
-) -> NearWord | None:
+def nearest_word(word: str, candidates: Iterable[str], count: Callable[[str], int]) -> NearWord | None:
     """The nearest of the candidates that a tool has, according to `count`; None when all differ by too much.
 
     At most `allowed_edits` errors. The second error of a word under 8 letters must be after its first letter. One

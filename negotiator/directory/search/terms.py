@@ -83,11 +83,7 @@ _WIDER: Final = 0.45
 class Synonyms:
     """Synonyms and wider phrases of phrases, by their stems, with weights."""
 
-    def __init__(
-        self,
-        groups: Iterable[Sequence[str]] = (),
-        wider: Mapping[str, Sequence[str]] | None = None,
-    ) -> None:
+    def __init__(self, groups: Iterable[Sequence[str]] = (), wider: Mapping[str, Sequence[str]] | None = None) -> None:
         self._others: dict[Phrase, dict[Phrase, float]] = {}
         self._first: set[str] = set()
         for group in groups:

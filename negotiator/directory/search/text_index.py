@@ -238,9 +238,7 @@ def _looked_up(parts: Sequence[_Part]) -> tuple[Slots, Floats]:
     return slots, sums
 
 
-def _added_up(
-    parts: Sequence[_Part], demand: Demand, size: int
-) -> tuple[NDArray[np.int64], Floats]:
+def _added_up(parts: Sequence[_Part], demand: Demand, size: int) -> tuple[NDArray[np.int64], Floats]:
     """The tools that match the parts as demanded and their scores, added up over all `size` tools."""
     sums, found = np.zeros(size, np.float32), np.zeros(size, np.uint8)
     heavy = [unit for share, unit, _ in parts if share >= HEAVY]

@@ -5,11 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from negotiator.memory.embedding.embedder import Embedder, HashingEmbedder
-from negotiator.memory.embedding.minilm_embedder import (
-    MINILM_PACKAGE,
-    MiniLmEmbedder,
-    find_minilm_files,
-)
+from negotiator.memory.embedding.minilm_embedder import MINILM_PACKAGE, MiniLmEmbedder, find_minilm_files
 
 _RUNTIME: Final = ("onnxruntime", "tokenizers", "onnx", "safetensors")
 
@@ -17,9 +13,7 @@ _RUNTIME: Final = ("onnxruntime", "tokenizers", "onnx", "safetensors")
 def choose_embedder(url: str, *, key: str, model: str, models: Path) -> Embedder:
     """The configured endpoint, else the MiniLM model, else the hashing embedder with the reason."""
     if url:
-        from negotiator.memory.embedding.remote_embedder import (
-            RemoteEmbedder,  # it loads the HTTP client
-        )
+        from negotiator.memory.embedding.remote_embedder import RemoteEmbedder  # it loads the HTTP client
 
         return RemoteEmbedder(url, key=key, model=model)
     if (files := find_minilm_files()) is None:

@@ -183,9 +183,7 @@ class MiniLmEmbedder:
                 command = [sys.executable, "-m", "negotiator.memory.embedding.minilm_export"]
                 # The command is fixed; both paths come from the operator.
                 self._building = subprocess.Popen(  # noqa: S603
-                    [*command, str(self._files.weights), str(target)],
-                    stdout=subprocess.DEVNULL,
-                    stderr=subprocess.PIPE,
+                    [*command, str(self._files.weights), str(target)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
                 )
                 try:
                     _, told = self._building.communicate(timeout=BUILD_SECONDS)

@@ -68,17 +68,13 @@ class OnnxGraph:
         """One encoder layer (Devlin et al. 2019): attention, then two linear maps with GELU between."""
         prefix = f"encoder.layer.{number}"
         attended = self._attention(prefix, states, mask)
-        states = self.normalised(
-            f"{prefix}.attention.output.LayerNorm", self.add("Add", attended, states)
-        )
+        states = self.normalised(f"{prefix}.attention.output.LayerNorm", self.add("Add", attended, states))
         inner = self.add("Gelu", self._dense(f"{prefix}.intermediate.dense", states))
         outer = self._dense(f"{prefix}.output.dense", inner)
         return self.normalised(f"{prefix}.output.LayerNorm", self.add("Add", outer, states))
 
     def _dense(self, name: str, states: str) -> str:
-        return self.linear(
-            name, states, self._weights[f"{name}.weight"], self._weights[f"{name}.bias"]
-        )
+        return self.linear(name, states, self._weights[f"{name}.weight"], self._weights[f"{name}.bias"])
 
     def _attention(self, prefix: str, states: str, mask: str) -> str:
         parts = [f"{prefix}.attention.self.{part}" for part in ("query", "key", "value")]
@@ -88,20 +84,14 @@ class OnnxGraph:
         split = self.add(
             "Reshape",
             joined,
-            self.constant(
-                "split",
-                np.array([0, 0, 3, ATTENTION_HEADS, HIDDEN_SIZE // ATTENTION_HEADS], np.int64),
-            ),
+            self.constant("split", np.array([0, 0, 3, ATTENTION_HEADS, HIDDEN_SIZE // ATTENTION_HEADS], np.int64)),
         )
         by_part = self.add("Transpose", split, perm=[2, 0, 3, 1, 4])
         query, key, value = (
-            self.add("Gather", by_part, self.constant(f"part_{part}", np.array(part)), axis=0)
-            for part in range(3)
+            self.add("Gather", by_part, self.constant(f"part_{part}", np.array(part)), axis=0) for part in range(3)
         )
         scores = self.add("MatMul", query, self.add("Transpose", key, perm=[0, 1, 3, 2]))
-        scale = self.constant(
-            "scale", np.array((HIDDEN_SIZE // ATTENTION_HEADS) ** -0.5, np.float32)
-        )
+        scale = self.constant("scale", np.array((HIDDEN_SIZE // ATTENTION_HEADS) ** -0.5, np.float32))
         masked = self.add("Add", self.add("Mul", scores, scale), mask)
         mixed = self.add("MatMul", self.add("Softmax", masked, axis=-1), value)
         merged = self.add(
@@ -134,9 +124,7 @@ def _encoded(graph: OnnxGraph) -> tuple[str, str]:
     words = graph.add("Gather", graph.weight("embeddings.word_embeddings.weight"), "ids")
     length = graph.add("Shape", "ids", start=1, end=2)
     zero, one = (graph.constant(f"int_{n}", np.array([n], np.int64)) for n in (0, 1))
-    places = graph.add(
-        "Slice", graph.weight("embeddings.position_embeddings.weight"), zero, length, zero, one
-    )
+    places = graph.add("Slice", graph.weight("embeddings.position_embeddings.weight"), zero, length, zero, one)
     kind = graph.constant("kind", graph.published("embeddings.token_type_embeddings.weight")[0])
     summed = graph.add("Add", graph.add("Add", words, places), kind)
     states = graph.normalised("embeddings.LayerNorm", summed)

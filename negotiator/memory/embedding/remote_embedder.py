@@ -26,11 +26,7 @@ CALLS_AT_ONCE: Final = 32
 _BATCH: Final = 64
 _FAULTS: Final = (httpx2.HTTPError, OSError, ValueError, KeyError, TypeError)
 _OF_THE_TEXT: Final = frozenset(
-    {
-        HTTPStatus.BAD_REQUEST,
-        HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-        HTTPStatus.UNPROCESSABLE_ENTITY,
-    }
+    {HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, HTTPStatus.UNPROCESSABLE_ENTITY}
 )
 """Statuses that say something against a text and nothing against the endpoint."""
 _AWAY: Final = "The embedding endpoint cannot be used now."
@@ -40,14 +36,7 @@ _MOST_RECEIVED: Final = 8 * 1024 * 1024
 class RemoteEmbedder:
     """Vectors from an HTTP endpoint; `url` is for example `https://host/v1`."""
 
-    def __init__(
-        self,
-        url: str,
-        *,
-        key: str,
-        model: str,
-        transport: httpx2.AsyncBaseTransport | None = None,
-    ) -> None:
+    def __init__(self, url: str, *, key: str, model: str, transport: httpx2.AsyncBaseTransport | None = None) -> None:
         self.lesser = ""
         self.english_only = False
         self.state: EmbedderState = "ready"
@@ -63,11 +52,7 @@ class RemoteEmbedder:
             faults=_FAULTS,
         )
         self._client = httpx2.AsyncClient(
-            follow_redirects=False,
-            trust_env=False,
-            transport=transport,
-            timeout=TIMEOUT_SECONDS,
-            headers=headers,
+            follow_redirects=False, trust_env=False, transport=transport, timeout=TIMEOUT_SECONDS, headers=headers
         )
 
     async def build(self) -> None:
@@ -101,9 +86,7 @@ class RemoteEmbedder:
     async def _ask(self, texts: Sequence[str]) -> list[Any]:
         body = {"model": self._model_name, "input": list(texts), "encoding_format": "float"}
         received = b""
-        async with self._client.stream(
-            "POST", self._url, json=body, headers=outgoing_headers()
-        ) as reply:
+        async with self._client.stream("POST", self._url, json=body, headers=outgoing_headers()) as reply:
             async for chunk in reply.aiter_bytes():
                 received += chunk
                 if len(received) > _MOST_RECEIVED:

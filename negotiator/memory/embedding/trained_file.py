@@ -123,8 +123,5 @@ async def embed_in_batches(embedder: "Embedder", texts: Sequence[str]) -> "Vecto
     """The vectors of the texts, embedded in batches so that other requests run in between."""
     import numpy as np
 
-    parts = [
-        await embedder.embed(texts[start : start + _BATCH])
-        for start in range(0, len(texts), _BATCH)
-    ]
+    parts = [await embedder.embed(texts[start : start + _BATCH]) for start in range(0, len(texts), _BATCH)]
     return np.vstack(parts)

@@ -45,9 +45,7 @@ class RoundValue:
     value: float
 
 
-def weigh_round(
-    aims: Aims, reading: Reading, ask: float, *, hurried: bool, last: bool
-) -> RoundValue:
+def weigh_round(aims: Aims, reading: Reading, ask: float, *, hurried: bool, last: bool) -> RoundValue:
     """The value of one more round with an offer worth `ask`. `last` is whether it is the last one they answer."""
     if reading.their_last is None:
         return RoundValue(0.5, 0.2, 0.8, WALK_OUT, ask)

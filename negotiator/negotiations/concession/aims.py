@@ -30,12 +30,7 @@ from negotiator.negotiations.issues import (
     worths_of,
 )
 from negotiator.negotiations.terms import Terms
-from negotiator.negotiations.utility import (
-    Preferences,
-    is_complete,
-    package_utility,
-    utility_of_alternative,
-)
+from negotiator.negotiations.utility import Preferences, is_complete, package_utility, utility_of_alternative
 from negotiator.negotiations.wording import Wording, join_words
 
 Style = Literal["balanced", "firm", "cooperative"]
@@ -92,8 +87,7 @@ FAIR_BASELINES: Final[Mapping[str, str]] = {
 }
 """The kinds of baselines that justify an opening which goes as far as they do, each with its sentence."""
 ESTIMATE_GROUND: Final = OpeningGround(
-    "By your estimate, this is about as far as they could go.",
-    "session:/their_estimate/walk_away",
+    "By your estimate, this is about as far as they could go.", "session:/their_estimate/walk_away"
 )
 
 
@@ -198,10 +192,7 @@ def find_aims(
     aims = _acceptable_aims(aiming, _targets(terms, notes), floor)
     opening = {aim.issue.name: aim.opening for aim in aims}
     at_target = {aim.issue.name: aim.opening if aim.target is None else aim.target for aim in aims}
-    lowest = {
-        aim.issue.name: aim.limit if aim.limit is not None and len(aim.values) > 1 else aim.last
-        for aim in aims
-    }
+    lowest = {aim.issue.name: aim.limit if aim.limit is not None and len(aim.values) > 1 else aim.last for aim in aims}
 
     def worth(package: Package) -> float:
         return package_utility(terms.preferences, package).low
@@ -209,8 +200,7 @@ def find_aims(
     top, target = worth(opening), min(worth(at_target), worth(opening))
     bottom = worth(lowest) if floor is None else max(floor, worth(lowest))
     end, last_end = (
-        target if floor is None else min(top, bottom + share * (top - bottom))
-        for share in (RESERVE, LAST_RESERVE)
+        target if floor is None else min(top, bottom + share * (top - bottom)) for share in (RESERVE, LAST_RESERVE)
     )
     return Aims(
         terms=terms,
@@ -280,9 +270,7 @@ def _acceptable_aims(
         worth = package_utility(aiming.terms.preferences, opening).low
         if floor is None or worth >= floor - limits.TOLERANCE:
             if pursued != "target":
-                aiming.notes.append(
-                    "Your target is worth less to you than no deal, so the first offer asks for more."
-                )
+                aiming.notes.append("Your target is worth less to you than no deal, so the first offer asks for more.")
             return aims
     return aims
 
@@ -299,9 +287,7 @@ def with_fewer_options(terms: Terms, offered: Sequence[Package] = ()) -> Terms:
 def _fewer_options(issue: Issue, packages: Sequence[Package]) -> Issue:
     if len(issue.options) <= MAX_OPTIONS:
         return issue
-    named = {
-        value_key(issue.type, package[issue.name]) for package in packages if issue.name in package
-    }
+    named = {value_key(issue.type, package[issue.name]) for package in packages if issue.name in package}
     if issue.limit is not None:
         named.add(value_key(issue.type, issue.limit))
     ends = {pick(issue.options, key=lambda one: one.utility).value for pick in (min, max)}
@@ -309,9 +295,7 @@ def _fewer_options(issue: Issue, packages: Sequence[Package]) -> Issue:
     kept = [
         option
         for place, option in enumerate(issue.options)
-        if place % stride == 0
-        or option.value in ends
-        or value_key(issue.type, option.value) in named
+        if place % stride == 0 or option.value in ends or value_key(issue.type, option.value) in named
     ]
     return replace(issue, options=tuple(kept[: 2 * MAX_OPTIONS]))
 
@@ -334,11 +318,7 @@ def with_assumed_ranges(terms: Terms) -> tuple[Terms, tuple[str, ...]]:
         elif issue.name in terms.unvalued:
             left.append(issue.name)
         issues.append(issue if span is None else replace(issue, range=span))
-    found = replace(
-        terms,
-        preferences=Preferences(tuple(issues), terms.preferences.constant),
-        unvalued=tuple(left),
-    )
+    found = replace(terms, preferences=Preferences(tuple(issues), terms.preferences.constant), unvalued=tuple(left))
     return found, tuple(notes)
 
 
@@ -440,9 +420,7 @@ class _Aiming:
         least = self.even if least is None else least
         goal = _known_worth(issue, target)
         if target is not None and not keeps_limits(self.terms, issue, target):
-            self._note(
-                f"Your target on {self.words.label(issue)} is beyond a limit of yours, so it is not used."
-            )
+            self._note(f"Your target on {self.words.label(issue)} is beyond a limit of yours, so it is not used.")
             target = value_of_worth(self.terms, issue, least if goal is None else goal)
             goal = _known_worth(issue, target)
         if pursued != "target":
@@ -477,9 +455,7 @@ class _Aiming:
         if worst is None or not issue.tradeable:
             return (best if target is None else target,)
         worst = self._no_worse_than_theirs(issue, worst)
-        named = [
-            value for value in (target, worst, self._baseline_value(issue)) if value is not None
-        ]
+        named = [value for value in (target, worst, self._baseline_value(issue)) if value is not None]
         found = self._speakable(issue, best, worst, named)
         if not _reaches(issue, found, goal):
             higher = value_of_worth(terms, issue, goal + _least_room(issue, best))
@@ -487,9 +463,7 @@ class _Aiming:
             found = better if _reaches(issue, better, goal) else (best, *found)
         return _from_round_value(issue, found, named, goal)
 
-    def _speakable(
-        self, issue: Issue, best: Scalar, worst: Scalar, named: Sequence[Scalar]
-    ) -> tuple[Scalar, ...]:
+    def _speakable(self, issue: Issue, best: Scalar, worst: Scalar, named: Sequence[Scalar]) -> tuple[Scalar, ...]:
         """People's values between the ends that keep the limits and give no private figure away."""
         return tuple(
             value
@@ -497,9 +471,7 @@ class _Aiming:
             if keeps_limits(self.terms, issue, value) and not _shows_limit(self.terms, issue, value)
         )
 
-    def _opening(
-        self, issue: Issue, target: Scalar | None, goal: float, least: float
-    ) -> Scalar | None:
+    def _opening(self, issue: Issue, target: Scalar | None, goal: float, least: float) -> Scalar | None:
         """The value to open with: the target, stretched as far as there are grounds where values have an order."""
         if issue.type in UNORDERED_TYPES:
             return target if target is not None else value_of_worth(self.terms, issue, goal)
@@ -528,9 +500,7 @@ class _Aiming:
     def _baseline_value(self, issue: Issue) -> Decimal | None:
         """The baseline as a figure to open with: one that justifies the opening, or the list price of a seller."""
         baseline = self.terms.baseline if issue is self.terms.price else None
-        if baseline is None or (
-            baseline.kind not in FAIR_BASELINES and baseline.kind != "list_price"
-        ):
+        if baseline is None or (baseline.kind not in FAIR_BASELINES and baseline.kind != "list_price"):
             return None
         return baseline.value
 
@@ -542,9 +512,7 @@ class _Aiming:
         here, there = _known_worth(issue, worst), _known_worth(issue, theirs)
         return theirs if here is not None and there is not None and there > here else worst
 
-    def _against_their_price(
-        self, price: Issue, goal: float, least: float, stretched: float
-    ) -> float:
+    def _against_their_price(self, price: Issue, goal: float, least: float, stretched: float) -> float:
         """The worth at which to open a price against the one that they named first, if that is the baseline.
 
         As far beyond the target as beyond their price by the same share as from the limit, since people meet between
@@ -593,9 +561,7 @@ class _Aiming:
         most = min(1.0, goal + MAX_STRETCH * max(0.0, goal - least))
         furthest = max(worth for worth, _ in found)
         self.grounds += [
-            ground
-            for worth, ground in found
-            if worth >= goal and (ground is not ESTIMATE_GROUND or worth <= most)
+            ground for worth, ground in found if worth >= goal and (ground is not ESTIMATE_GROUND or worth <= most)
         ]
         return max(stretched, min(most, furthest))
 
@@ -617,9 +583,7 @@ def their_first_price(terms: Terms) -> Decimal | None:
     baseline, price = terms.baseline, terms.price
     if baseline is None or price is None:
         return None
-    is_theirs = baseline.kind == "first_quote" or (
-        baseline.kind == "list_price" and price.direction == "lower"
-    )
+    is_theirs = baseline.kind == "first_quote" or (baseline.kind == "list_price" and price.direction == "lower")
     return baseline.value if is_theirs else None
 
 

@@ -105,24 +105,15 @@ def person_move(
     below the walk-away.
     """
     offers = sorted(offers, key=lambda row: row.seq)[-MAX_OFFERS:]
-    aims = find_aims(
-        terms, style=style, evidence=evidence, offered=[row.package for row in offers], own=own
-    )
+    aims = find_aims(terms, style=style, evidence=evidence, offered=[row.package for row in offers], own=own)
     left = days_left(terms.deadline, now)
     standing = on_table is not None or not _is_last_whole(terms, offers)
     reading = read_talk(aims, offers, on_table=standing, usual_step=0.0)
     path = concession_path(
-        aims,
-        reading.own,
-        style=style,
-        days_left=left,
-        their_last=reading.their_last,
-        growth=_growth(reading),
+        aims, reading.own, style=style, days_left=left, their_last=reading.their_last, growth=_growth(reading)
     )
     usual = path.steps[0].given if path.steps else 0.05
-    reading = read_talk(
-        aims, offers, on_table=standing, usual_step=usual, words=words, answer=answer
-    )
+    reading = read_talk(aims, offers, on_table=standing, usual_step=usual, words=words, answer=answer)
     reading = replace(reading, refused=refused)
     return _decide(aims, path, reading, on_table, style=style, days_left=left)
 
@@ -159,9 +150,7 @@ def _decide(
             return PersonMove("accept", "no_round_left", path, reading, package=on_table)
         return PersonMove("walk_away", "below_floor_no_round", path, reading)
     step, why = _offer(aims, path, reading, style=style)
-    hurried = (rounds is not None and rounds - path.made <= 1) or (
-        days_left is not None and days_left <= 1.0
-    )
+    hurried = (rounds is not None and rounds - path.made <= 1) or (days_left is not None and days_left <= 1.0)
     last = rounds is not None and path.made + 1 >= rounds
     value = weigh_round(aims, reading, step.utility, hurried=hurried, last=last)
     trade = _trade(aims, path, reading, step)
@@ -169,41 +158,25 @@ def _decide(
     if takes and on_table is not None and (last or not went_back):
         table = aims.worth(on_table)
         if reading.says_final and reading.unmoved:
-            return PersonMove(
-                "accept", "repeated_final", path, reading, package=on_table, round=value
-            )
+            return PersonMove("accept", "repeated_final", path, reading, package=on_table, round=value)
         if table >= step.utility - CLOSE_ENOUGH * (aims.opening_utility - aims.floor):
-            return PersonMove(
-                "accept", "at_least_ask", path, reading, package=on_table, round=value
-            )
+            return PersonMove("accept", "at_least_ask", path, reading, package=on_table, round=value)
         if table >= value.value:
-            return PersonMove(
-                "accept", "not_worth_a_round", path, reading, package=on_table, round=value
-            )
+            return PersonMove("accept", "not_worth_a_round", path, reading, package=on_table, round=value)
         if reading.happening == "did_not_move" and reading.unmoved >= REPEATS_TAKEN:
-            return PersonMove(
-                "accept", "stands_still", path, reading, package=on_table, round=value
-            )
-    elif why == "hold" and reading.unmoved >= (
-        UNANSWERED_STEPS + PATIENCE if path.steps else PATIENCE
-    ):
+            return PersonMove("accept", "stands_still", path, reading, package=on_table, round=value)
+    elif why == "hold" and reading.unmoved >= (UNANSWERED_STEPS + PATIENCE if path.steps else PATIENCE):
         return PersonMove("walk_away", "stuck_below_floor", path, reading, round=value)
     if agrees == "perhaps":
         now = path.now
         return PersonMove("counter", "ask_if_agreed", path, reading, now, now.package, value)
     if trade is not None:
-        step = replace(
-            step, package=dict(trade.package), utility=trade.utility, gives=(), alternatives=()
-        )
-        return PersonMove(
-            "counter", "allowed_trade", path, reading, step, step.package, value, trade
-        )
+        step = replace(step, package=dict(trade.package), utility=trade.utility, gives=(), alternatives=())
+        return PersonMove("counter", "allowed_trade", path, reading, step, step.package, value, trade)
     return PersonMove("counter", why, path, reading, step, step.package, value)
 
 
-def _offer(
-    aims: Aims, path: ConcessionPath, reading: Reading, *, style: Style
-) -> tuple[PathStep, Why]:
+def _offer(aims: Aims, path: ConcessionPath, reading: Reading, *, style: Style) -> tuple[PathStep, Why]:
     """The package to propose: the opening, a step whose size answers theirs, or the present one again."""
     if not path.made:
         return path.now, "opening"
@@ -284,9 +257,7 @@ def _middle(aims: Aims, path: ConcessionPath, reading: Reading) -> PathStep | No
         name = aim.issue.name
         here, there = (worth_of(aim.issue, one[name]) or 0.0 for one in (path.now.package, theirs))
         middle = (here + there) / 2
-        good = [
-            value for value in aim.values if middle <= (worth_of(aim.issue, value) or 0.0) <= here
-        ]
+        good = [value for value in aim.values if middle <= (worth_of(aim.issue, value) or 0.0) <= here]
         if there < here and good:
             package[name] = good[-1]
     utility = aims.worth(package)
@@ -309,16 +280,10 @@ def answer_scale(reading: Reading, planned: float) -> float:
     return min(1.0, max(LEAST_ANSWER, reading.their_step / planned))
 
 
-def _trade(
-    aims: Aims, path: ConcessionPath, reading: Reading, step: PathStep
-) -> PricedTrade | None:
+def _trade(aims: Aims, path: ConcessionPath, reading: Reading, step: PathStep) -> PricedTrade | None:
     """An allowed trade in place of a step: they insist on what it allows, and the path does not move them."""
     last = reading.their_last
-    if (
-        last is None
-        or not path.made
-        or not (reading.says_final or reading.unmoved or len(path.steps) <= 1)
-    ):
+    if last is None or not path.made or not (reading.says_final or reading.unmoved or len(path.steps) <= 1):
         return None
     for trade in priced_trades(aims, step.package):
         aim = next(one for one in aims.issues if one.issue.name == trade.allowed.issue)

@@ -13,20 +13,9 @@ from negotiator.negotiations import limits
 from negotiator.negotiations.concession.acceptance import RoundValue
 from negotiator.negotiations.concession.aims import MAX_STRETCH, Aims, value_of_worth
 from negotiator.negotiations.concession.move import PersonMove
-from negotiator.negotiations.concession.path import (
-    PathStep,
-    StepAsk,
-    ValueChange,
-)
+from negotiator.negotiations.concession.path import PathStep, StepAsk, ValueChange
 from negotiator.negotiations.concession.reading import Reading
-from negotiator.negotiations.issues import (
-    Issue,
-    Package,
-    Scalar,
-    coordinate,
-    same_value,
-    worth_of,
-)
+from negotiator.negotiations.issues import Issue, Package, Scalar, coordinate, same_value, worth_of
 from negotiator.negotiations.plain_text import split_sentences, tidy
 from negotiator.negotiations.terms import SELLING_ROLES
 from negotiator.negotiations.unit_price import read_unit_price
@@ -120,21 +109,13 @@ class CaseLines:
 NO_LINES: Final = CaseLines()
 
 
-def say(
-    move: PersonMove, words: Wording, lines: CaseLines = NO_LINES, *, approval: bool = False
-) -> str:
+def say(move: PersonMove, words: Wording, lines: CaseLines = NO_LINES, *, approval: bool = False) -> str:
     """What to say to the other side now, in at most four sentences. With `approval` nothing is agreed to yet."""
     voice = words.voice
     if move.why == "they_agree" and move.package is not None:
-        parts = [
-            f"Thank you, then we agree on {_deal(words, move.package)}",
-            "Let us put it in writing",
-        ]
+        parts = [f"Thank you, then we agree on {_deal(words, move.package)}", "Let us put it in writing"]
     elif move.why == "is_gone":
-        parts = [
-            "Thank you for telling me",
-            f"If it comes back, {voice.i} would be glad to hear from you",
-        ]
+        parts = ["Thank you for telling me", f"If it comes back, {voice.i} would be glad to hear from you"]
     elif move.action == "accept" and move.package is not None:
         parts = _acceptance(words, move.package, lines, approval=approval)
     elif move.action == "walk_away" or move.step is None:
@@ -161,11 +142,7 @@ def _acceptance(words: Wording, package: Package, lines: CaseLines, *, approval:
             f"{voice.i} still need a yes from {approver}. Can you keep it open until then?",
         ]
     asked = f"One small thing: could you add {lines.closing_ask}?"
-    return [
-        f"That works for {voice.me}: {deal}",
-        *([asked] if lines.closing_ask else []),
-        "Let us put it in writing",
-    ]
+    return [f"That works for {voice.me}: {deal}", *([asked] if lines.closing_ask else []), "Let us put it in writing"]
 
 
 # What is offered
@@ -177,15 +154,10 @@ def _deal(words: Wording, package: Package, *, with_total: bool = True) -> str:
     return f"a deal {said}" if said.startswith(("with ", "without ")) else said
 
 
-def _offer_sentences(
-    move: PersonMove, step: PathStep, words: Wording, lines: CaseLines
-) -> list[str]:
+def _offer_sentences(move: PersonMove, step: PathStep, words: Wording, lines: CaseLines) -> list[str]:
     voice, package = words.voice, _deal(words, step.package)
     if _is_correction(move, step):
-        return [
-            f"{voice.i} have to correct {voice.my} last offer",
-            f"What {voice.i} can do is {package}",
-        ]
+        return [f"{voice.i} have to correct {voice.my} last offer", f"What {voice.i} can do is {package}"]
     if move.why == "opening":
         return _opening(move, package, words, lines)
     if move.trade is not None:
@@ -195,19 +167,12 @@ def _offer_sentences(
     if move.why == "ask_if_agreed":
         return [f"Do we agree on {package}, then?"]
     if move.why == "middle":
-        return [
-            f"Good, let us meet in the middle: {package}",
-            "Shall we put it in writing?",
-        ]
+        return [f"Good, let us meet in the middle: {package}", "Shall we put it in writing?"]
     if move.why == "final_step":
         return [f"If we can settle it today, {voice.i} can {_gives(words, step.gives)}"]
     if move.why == "last_offer":
         other = _alternative(move, words)
-        return [
-            f"{voice.my} last offer is {package}",
-            *([other] if other else []),
-            "Can we settle on that today?",
-        ]
+        return [f"{voice.my} last offer is {package}", *([other] if other else []), "Can we settle on that today?"]
     if (choice := _choice(move, step)) is not None:
         return _together(move, step, choice, words)
     said = f"{_condition(move, step, words)}, {voice.i} can {_gives(words, step.gives)}"
@@ -223,11 +188,7 @@ def _opening(move: PersonMove, package: str, words: Wording, lines: CaseLines) -
             f"What {voice.i} have in mind is {package}",
             *ground,
         ]
-    asked = (
-        "How did you arrive at your figure?"
-        if move.reading.theirs
-        else "How does that sit with you?"
-    )
+    asked = "How did you arrive at your figure?" if move.reading.theirs else "How does that sit with you?"
     thanks = [] if move.reading.theirs else split_sentences(lines.opening)[:1]
     return [*thanks, f"What {voice.i} have in mind is {package}", *ground, asked]
 
@@ -253,11 +214,7 @@ def _trade(move: PersonMove, words: Wording, package: str) -> list[str]:
     issue = terms.issue(trade.allowed.issue) if trade else None
     if trade is None or issue is None:
         return []
-    asked = [
-        (one, value)
-        for name, value in trade.allowed.in_return.items()
-        if (one := terms.issue(name)) is not None
-    ]
+    asked = [(one, value) for name, value in trade.allowed.in_return.items() if (one := terms.issue(name)) is not None]
     given = _objects(words, [(issue, None, trade.allowed.to)])
     wanted = _objects(words, [(one, None, value) for one, value in asked])
     return [f"If you {wanted}, {words.voice.i} can {given}", f"That makes {package}"]
@@ -283,14 +240,8 @@ def _together(move: PersonMove, step: PathStep, other: Package, words: Wording) 
         in_all = f" ({_in_all(total, words, total.amount)})" if total else ""
         choices.append(f"{_gives(words, changes)}{in_all}")
     asked = step.ask.issue if step.ask is not None else None
-    condition = (
-        _condition(move, step, words)
-        if asked is None or asked.name not in touched
-        else _movement(move, words)
-    )
-    said = (
-        f"{condition}, {words.voice.i} can either {' or '.join(choices)}: which suits you better?"
-    )
+    condition = _condition(move, step, words) if asked is None or asked.name not in touched else _movement(move, words)
+    said = f"{condition}, {words.voice.i} can either {' or '.join(choices)}: which suits you better?"
     return [said, "Everything else stays the same"] if len(step.package) > len(touched) else [said]
 
 
@@ -308,11 +259,7 @@ def _gives(words: Wording, changes: Sequence[ValueChange]) -> str:
     rest = [(one.issue, one.before, one.after) for one in changes if one.issue.type != "money"]
     said: list[str] = []
     for direction in ("go up", "come down"):
-        goals = [
-            f"to {_price(words, one.issue, one.after)}"
-            for one in amounts
-            if _direction(one) == direction
-        ]
+        goals = [f"to {_price(words, one.issue, one.after)}" for one in amounts if _direction(one) == direction]
         said += [f"{direction} {join_words(goals)}"] if goals else []
     return join_words([*said, _objects(words, rest)])
 
@@ -339,9 +286,7 @@ def _objects(words: Wording, values: Sequence[tuple[Issue, Scalar | None, Scalar
         if issue.type == "boolean":
             extras.append(said)
         elif said.startswith(f"{label}: "):
-            plain.append(
-                f"{words.value(issue, after)} for {with_the(label)}{_instead(words, issue, before)}"
-            )
+            plain.append(f"{words.value(issue, after)} for {with_the(label)}{_instead(words, issue, before)}")
         else:
             plain.append(f"{said}{_instead(words, issue, before)}")
     if not plain and not extras:
@@ -387,10 +332,7 @@ def _movement(move: PersonMove, words: Wording) -> str:
     price, theirs = move.path.aims.terms.price, move.reading.their_last
     moves = "move"
     if price is not None and theirs is not None:
-        here, there = (
-            worth_of(price, move.path.now.package[price.name]),
-            worth_of(price, theirs[price.name]),
-        )
+        here, there = (worth_of(price, move.path.now.package[price.name]), worth_of(price, theirs[price.name]))
         if here is not None and there is not None and there < here:
             moves = "come up" if price.direction == "higher" else "come down"
     moved = any(step > 0 for step in move.reading.their_steps)
@@ -402,15 +344,9 @@ def _hold(move: PersonMove, step: PathStep, words: Wording) -> list[str]:
     voice, package, reading = words.voice, _deal(words, step.package), move.reading
     match reading.happening:
         case "they_are_silent" if reading.refused:
-            return [
-                "What would have to change for you to say yes?",
-                f"{voice.my} offer stands: {package}",
-            ]
+            return ["What would have to change for you to say yes?", f"{voice.my} offer stands: {package}"]
         case "they_are_silent":
-            return [
-                f"Have you had a chance to think about {package}?",
-                "What would you need to say yes?",
-            ]
+            return [f"Have you had a chance to think about {package}?", "What would you need to say yes?"]
         case "moved_back" | "took_back":
             place = 2 if reading.happening == "moved_back" else 1
             before = reading.theirs[-place] if len(reading.theirs) >= place else None
@@ -434,9 +370,7 @@ def _hold(move: PersonMove, step: PathStep, words: Wording) -> list[str]:
 def _alternative(move: PersonMove, words: Wording) -> str:
     """That the user could go another way, where they could; neither which nor what it is worth."""
     terms, voice = move.path.aims.terms, words.voice
-    known = terms.batna is not None or (
-        terms.batna_details is not None and bool(terms.batna_details.description)
-    )
+    known = terms.batna is not None or (terms.batna_details is not None and bool(terms.batna_details.description))
     if not known:
         return ""
     return f"{voice.i} do have another option, but {voice.i} would rather come to an agreement with you"
@@ -460,9 +394,7 @@ def _is_correction(move: PersonMove, step: PathStep) -> bool:
 def _reaction(move: PersonMove, words: Wording, lines: CaseLines) -> list[str]:
     reading, voice = move.reading, words.voice
     if reading.asks_limit:
-        return [
-            f"{voice.i} would rather not bargain over limits; let us look at what works for both of us"
-        ]
+        return [f"{voice.i} would rather not bargain over limits; let us look at what works for both of us"]
     if reading.proposes_split:
         said = "Before splitting the difference, it helps to see what each point is worth"
         return [] if move.why == "middle" else [said]
@@ -526,9 +458,7 @@ def reasons(move: PersonMove, words: Wording) -> list[str]:
     elif move.action == "walk_away" or move.step is None:
         found += _why_leave(move, words)
     elif _is_correction(move, move.step):
-        found.append(
-            "Your last offer goes beyond a limit of yours. Correct it now, before they answer."
-        )
+        found.append("Your last offer goes beyond a limit of yours. Correct it now, before they answer.")
     elif move.why == "ask_if_agreed":
         found.append(
             "Their words sound like a yes. Make sure that they mean your last offer, and on what condition, before you "
@@ -557,13 +487,9 @@ def _pressure(move: PersonMove) -> list[str]:
         )
     if move.reading.says_final:
         final = "" if move.reading.happening == "did_not_move" else "They call it final. "
-        found.append(
-            f"{final}Many final offers still move, and one more offer is worth the risk here."
-        )
+        found.append(f"{final}Many final offers still move, and one more offer is worth the risk here.")
     if move.reading.asks_limit:
-        found.append(
-            "They ask for your bottom line. Do not name it: they would bargain on from any figure you give."
-        )
+        found.append("They ask for your bottom line. Do not name it: they would bargain on from any figure you give.")
     return found
 
 
@@ -605,11 +531,7 @@ def _standstill(move: PersonMove, words: Wording) -> str:
         return "They did not move."
     price = aims.terms.price
     is_price = price is not None and len(aims.issues) == 1
-    said = (
-        f"said {_price(words, price, last[price.name])}"
-        if price and is_price
-        else "made this offer"
-    )
+    said = f"said {_price(words, price, last[price.name])}" if price and is_price else "made this offer"
     often = _TIMES[times - 2] if times - 2 < len(_TIMES) else f"{times} times"
     final = " and call it final" if move.reading.says_final else ""
     text = f"They have {said} {often}{final}."
@@ -649,9 +571,7 @@ def cost(move: PersonMove, words: Wording) -> str:
     if aims.terms.target is not None and abs(gap) <= limits.TOLERANCE:
         distances.append("as good for you as your target")
     elif aims.terms.target is not None and off:
-        distances.append(
-            f"{about}{off} {'worse' if gap > 0 else 'better'} for you than your target"
-        )
+        distances.append(f"{about}{off} {'worse' if gap > 0 else 'better'} for you than your target")
     if aims.terms.walk_away is not None and left:
         distances.append(
             f"{about}{left} better than your limit"
@@ -734,13 +654,9 @@ def _why_counter(move: PersonMove, words: Wording) -> list[str]:
     elif move.why == "step":
         found.append(f"{_larger(move)} {_steps_left(move, words)}".strip())
     elif move.why == "middle":
-        found.append(
-            f"They proposed the middle between your offer and theirs, and this is it. {_larger(move)}"
-        )
+        found.append(f"They proposed the middle between your offer and theirs, and this is it. {_larger(move)}")
     elif move.why == "hold" and not move.path.steps:
-        found.append(
-            "You have given what you planned to give. Keep what is left for closing the deal."
-        )
+        found.append("You have given what you planned to give. Keep what is left for closing the deal.")
     elif move.why == "final_step":
         found.append(
             f"{_larger(move)} It goes {_way(move)} to their offer. If they refuse it, you have one small step left."
@@ -755,14 +671,10 @@ def _why_counter(move: PersonMove, words: Wording) -> list[str]:
     elif move.trade is not None:
         cost = move.trade.cost
         amount = words.roughly(words.amount_in_all(move.trade.package, cost)) if cost else None
-        price = (
-            f" It costs you about {words.money(amount)} compared with your limit." if amount else ""
-        )
+        price = f" It costs you about {words.money(amount)} compared with your limit." if amount else ""
         found.append(f"You allowed this step beyond your limit for what you get in return.{price}")
     if move.why == "step" and move.step is not None and _choice(move, move.step) is not None:
-        found.append(
-            "Both offers are worth about the same to you. What they choose shows what matters to them."
-        )
+        found.append("Both offers are worth about the same to you. What they choose shows what matters to them.")
     if move.round is not None and move.reading.theirs and move.why != "middle":
         found.append(_chance_sentence(move, move.round))
     return [one.strip() for one in found]
@@ -783,9 +695,7 @@ def _way(move: PersonMove) -> str:
         return "part of the way"
     here = move.path.now.utility
     gap = here - aims.worth(theirs)
-    return (
-        "about half of the way" if move.step.given > HALF_WAY * gap else "less than half of the way"
-    )
+    return "about half of the way" if move.step.given > HALF_WAY * gap else "less than half of the way"
 
 
 def _steps_left(move: PersonMove, words: Wording) -> str:
@@ -816,9 +726,7 @@ def _chance_sentence(move: PersonMove, value: RoundValue) -> str:
 
 def _opening_reason(aims: Aims, words: Wording) -> str:
     beyond = [
-        aim
-        for aim in aims.issues
-        if aim.target is not None and not same_value(aim.issue.type, aim.target, aim.opening)
+        aim for aim in aims.issues if aim.target is not None and not same_value(aim.issue.type, aim.target, aim.opening)
     ]
     if not beyond:
         return "It is your target."
@@ -851,20 +759,14 @@ def _why_accept(move: PersonMove, words: Wording) -> list[str]:
         case "repeated_final" | "stands_still":
             found.append("Another offer of yours would hardly move them.")
         case "no_round_left":
-            found.append(
-                "No further offer of yours would be answered, and it is better than no deal."
-            )
+            found.append("No further offer of yours would be answered, and it is better than no deal.")
         case "no_room":
-            found.append(
-                "Nothing that you listed is worth more to you and stays within your limits."
-            )
+            found.append("Nothing that you listed is worth more to you and stays within your limits.")
         case _:
             risk = (
                 ""
                 if move.round is None
-                else (
-                    f" The risk that they leave in one more round is {_percent(move.round.risk)}."
-                )
+                else (f" The risk that they leave in one more round is {_percent(move.round.risk)}.")
             )
             found.append(f"One more round is not expected to bring more than it could cost.{risk}")
     if move.why not in {"no_round_left", "they_agree"}:
@@ -907,19 +809,12 @@ def summary(move: PersonMove, words: Wording) -> str:
     return " ".join([sentence(head), *reasons(move, words)[:2]])
 
 
-def assumptions(
-    aims: Aims, words: Wording, package: Package | None, reading: Reading | None = None
-) -> list[str]:
+def assumptions(aims: Aims, words: Wording, package: Package | None, reading: Reading | None = None) -> list[str]:
     """What the move takes for granted, each as a sentence that the user can correct."""
     found = list(aims.assumptions)
     unnamed = reading.unnamed if reading is not None and reading.theirs else ()
     if reading is not None and reading.theirs and reading.carried:
-        kept = {
-            name: package[name]
-            for name in reading.carried
-            for package in reading.theirs
-            if name in package
-        }
+        kept = {name: package[name] for name in reading.carried for package in reading.theirs if name in package}
         said = [
             f"{words.label(issue)} {words.value(issue, kept[issue.name])}"
             for issue in aims.terms.issues
@@ -933,9 +828,7 @@ def assumptions(
     open_ = [issue for name in unnamed if (issue := aims.terms.issue(name)) is not None]
     if open_:
         named = join_words([with_the(words.label(issue)) for issue in open_])
-        found.append(
-            f"They have said nothing about {named}, so it is assumed to be the least that you would accept"
-        )
+        found.append(f"They have said nothing about {named}, so it is assumed to be the least that you would accept")
     found += [
         f"You named no limit on {words.label(aim.issue)}, so no step goes further than "
         f"{words.value(aim.issue, aim.last)}."
@@ -974,9 +867,7 @@ def missing_inputs(aims: Aims, words: Wording, *, opened: bool = False) -> list[
             MissingInput(
                 "their_estimate",
                 f"How far could {them} go at most, and how do you know?",
-                "It decides how far to go, and when to accept."
-                if opened
-                else _estimate_effect(aims, words),
+                "It decides how far to go, and when to accept." if opened else _estimate_effect(aims, words),
             )
         )
     if terms.walk_away is not None and terms.batna is None:
@@ -1016,11 +907,7 @@ def missing_inputs(aims: Aims, words: Wording, *, opened: bool = False) -> list[
         )
     if terms.deadline is None and terms.max_rounds is None:
         found.append(
-            MissingInput(
-                "deadline",
-                "By when must it be settled, on either side?",
-                "It sets the pace of your steps.",
-            )
+            MissingInput("deadline", "By when must it be settled, on either side?", "It sets the pace of your steps.")
         )
     return found[:MAX_QUESTIONS]
 
@@ -1040,9 +927,7 @@ def _estimate_effect(aims: Aims, words: Wording) -> str:
     )
 
 
-def _furthest_opening(
-    aims: Aims, price: Issue, target: Scalar | None, limit: Scalar | None
-) -> Scalar | None:
+def _furthest_opening(aims: Aims, price: Issue, target: Scalar | None, limit: Scalar | None) -> Scalar | None:
     goal, least = (None if value is None else worth_of(price, value) for value in (target, limit))
     if goal is None or least is None:
         return None

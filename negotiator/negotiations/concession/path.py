@@ -13,22 +13,8 @@ from itertools import combinations, pairwise
 from typing import Final, Literal
 
 from negotiator.negotiations import limits
-from negotiator.negotiations.concession.aims import (
-    LAST_RESERVE,
-    RESERVE,
-    Aims,
-    IssueAim,
-    Style,
-    keeps_limits,
-)
-from negotiator.negotiations.issues import (
-    Issue,
-    Package,
-    Scalar,
-    nearest_in_range,
-    same_value,
-    worth_of,
-)
+from negotiator.negotiations.concession.aims import LAST_RESERVE, RESERVE, Aims, IssueAim, Style, keeps_limits
+from negotiator.negotiations.issues import Issue, Package, Scalar, nearest_in_range, same_value, worth_of
 from negotiator.negotiations.terms import AllowedTrade
 
 STEP_RATIO: Final[Mapping[str, float]] = {"cooperative": 0.6, "balanced": 0.7, "firm": 0.8}
@@ -158,9 +144,7 @@ def concession_path(
     return ConcessionPath(aims, now, tuple(steps), len(own), priced_trades(aims, said[-1]))
 
 
-def position(
-    aims: Aims, own: Sequence[Package], their_last: Package | None = None
-) -> dict[str, Scalar]:
+def position(aims: Aims, own: Sequence[Package], their_last: Package | None = None) -> dict[str, Scalar]:
     """The package that the next step starts from: the most generous value of each issue that the user ever offered.
 
     Where these together break a limit, the last offer; where that breaks one too, the nearest package that keeps all.
@@ -212,9 +196,7 @@ def _corrected(aims: Aims, package: Package, their_last: Package | None) -> dict
     return found
 
 
-def steps_left(
-    aims: Aims, made: int, *, style: Style = "balanced", days_left: float | None = None
-) -> int:
+def steps_left(aims: Aims, made: int, *, style: Style = "balanced", days_left: float | None = None) -> int:
     """How many offers the user still makes after the one they stand at.
 
     As many as the stated rounds leave; without a stated number three to five in all, and at least one as long as the
@@ -301,9 +283,7 @@ def _falls_of(aims: Aims, own: Sequence[Package], before: PathStep | None, small
         return last
 
     on_issue = {
-        aim.issue.name: bound(
-            [aim.issue.weight * _worth(aim.issue, one.get(aim.issue.name)) for one in own]
-        )
+        aim.issue.name: bound([aim.issue.weight * _worth(aim.issue, one.get(aim.issue.name)) for one in own])
         for aim in aims.issues
     }
     whole = bound([aims.worth(one) for one in own]) if before is None else before.given
@@ -311,12 +291,7 @@ def _falls_of(aims: Aims, own: Sequence[Package], before: PathStep | None, small
 
 
 def _moves_within(
-    aims: Aims,
-    start: Package,
-    theirs: Package | None,
-    wished: float,
-    room: float,
-    falls: _Falls | None,
+    aims: Aims, start: Package, theirs: Package | None, wished: float, room: float, falls: _Falls | None
 ) -> "list[_Move]":
     """The moves of about the wished size; first those that are clearly smaller than the step before."""
     if falls is None:
@@ -356,12 +331,7 @@ class _Move:
 
 
 def _moves(
-    aims: Aims,
-    start: Package,
-    theirs: Package | None,
-    wished: float,
-    most: float,
-    on_issue: Mapping[str, float] | None,
+    aims: Aims, start: Package, theirs: Package | None, wished: float, most: float, on_issue: Mapping[str, float] | None
 ) -> list[_Move]:
     """Concessions on one or two issues; the cost counts the distance from the wished size and how badly it suits.
 
@@ -378,10 +348,7 @@ def _moves(
         for aim in aims.issues
     }
     pulls = sorted({round(aim.pull, 6) for aim in aims.issues if single[aim.issue.name]})
-    suits = {
-        aim.issue.name: LOGROLLING_BIAS * (1.0 - _rank(pulls, round(aim.pull, 6)))
-        for aim in aims.issues
-    }
+    suits = {aim.issue.name: LOGROLLING_BIAS * (1.0 - _rank(pulls, round(aim.pull, 6))) for aim in aims.issues}
     found: list[_Move] = []
     goal = aims.issues[0].target if len(aims.issues) == 1 else None
     for name, falls in single.items():
@@ -406,9 +373,7 @@ def _pairs(
     return [(a, b) for a in few[0] for b in few[1]]
 
 
-def _thinned(
-    falls: Sequence[tuple[ValueChange, float]], count: int = 12
-) -> Sequence[tuple[ValueChange, float]]:
+def _thinned(falls: Sequence[tuple[ValueChange, float]], count: int = 12) -> Sequence[tuple[ValueChange, float]]:
     if len(falls) <= count:
         return falls
     return [falls[round(k * (len(falls) - 1) / (count - 1))] for k in range(count)]
@@ -427,9 +392,7 @@ def _issue_bound(aim: IssueAim, start: Package, on_issue: Mapping[str, float]) -
     return min(ISSUE_SHARE * (here - aim.worths[-1]), on_issue[aim.issue.name]) + TOLERANCE
 
 
-def _values_below(
-    aim: IssueAim, now: Scalar, limit: float, theirs: Package | None
-) -> list[tuple[ValueChange, float]]:
+def _values_below(aim: IssueAim, now: Scalar, limit: float, theirs: Package | None) -> list[tuple[ValueChange, float]]:
     """The values of an issue below the present one, with the utility that each gives up; none below what they offer."""
     here = aim.issue.weight * _worth(aim.issue, now)
     least = -1.0
@@ -442,9 +405,7 @@ def _values_below(
     ]
 
 
-def _alternatives(
-    aims: Aims, start: Package, moves: Sequence[_Move], best: _Move
-) -> tuple[dict[str, Scalar], ...]:
+def _alternatives(aims: Aims, start: Package, moves: Sequence[_Move], best: _Move) -> tuple[dict[str, Scalar], ...]:
     """Packages of equal worth that give on other issues than the chosen step."""
     seen = {frozenset(change.issue.name for change in best.changes)}
     near = sorted(
@@ -468,21 +429,14 @@ def _alternatives(
 def _gives_elsewhere(aims: Aims, one: Package, other: Package) -> bool:
     """Whether each of two packages is better for the user on some issue, so that the choice between them tells."""
     gains = [
-        aim.issue.weight
-        * (_worth(aim.issue, one[aim.issue.name]) - _worth(aim.issue, other[aim.issue.name]))
+        aim.issue.weight * (_worth(aim.issue, one[aim.issue.name]) - _worth(aim.issue, other[aim.issue.name]))
         for aim in aims.issues
     ]
     return max(gains) > TOLERANCE and min(gains) < -TOLERANCE
 
 
 def _ask(
-    aims: Aims,
-    package: Package,
-    changes: Sequence[ValueChange],
-    their_last: Package | None,
-    *,
-    last: bool,
-    turn: int,
+    aims: Aims, package: Package, changes: Sequence[ValueChange], their_last: Package | None, *, last: bool, turn: int
 ) -> StepAsk:
     """What to ask for a step: an issue with much to gain for the user that is still at its opening value."""
     given = {change.issue.name for change in changes}
@@ -494,10 +448,7 @@ def _ask(
         and aim.issue.weight > 0
         and same_value(aim.issue.type, package[aim.issue.name], aim.opening)
     ]
-    cost = sum(
-        one.issue.weight * (_worth(one.issue, one.before) - _worth(one.issue, one.after))
-        for one in changes
-    )
+    cost = sum(one.issue.weight * (_worth(one.issue, one.before) - _worth(one.issue, one.after)) for one in changes)
     wanted = [(gain, aim) for gain, aim in open_ if gain > max(TOLERANCE, ASKED_SHARE * cost)]
     if wanted and not last:
         wanted.sort(key=lambda pair: -pair[0])
@@ -528,11 +479,7 @@ def priced_trades(aims: Aims, start: Package) -> tuple[PricedTrade, ...]:
         if aims.is_acceptable(package):
             limit = limits.own_limit(aims.terms, issue)
             loss = issue.weight * (_worth(issue, limit) - _worth(issue, allowed.to))
-            found.append(
-                PricedTrade(
-                    allowed, package, aims.worth(package), aims.terms.money_of_utility(loss)
-                )
-            )
+            found.append(PricedTrade(allowed, package, aims.worth(package), aims.terms.money_of_utility(loss)))
     return tuple(found)
 
 

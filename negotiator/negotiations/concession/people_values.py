@@ -25,9 +25,7 @@ COARSE_UNIT: Final = Decimal(25)
 """From 1,000 on people hardly name other amounts than multiples of this."""
 FEWEST_STEPS: Final = 3
 MAX_VALUES: Final = 80
-_SHARES: Final = tuple(
-    map(Decimal, ("5", "2.5", "1", "0.5", "0.25", "0.1", "0.05", "0.025", "0.01", "0.001"))
-)
+_SHARES: Final = tuple(map(Decimal, ("5", "2.5", "1", "0.5", "0.25", "0.1", "0.05", "0.025", "0.01", "0.001")))
 _DAYS: Final = (0, 1, 2, 3, 5, 7, 10, 14, 21, 30, 45, 60, 75, 90, 120, 150, 180, 270, 365)
 _MONTHS: Final = (1, 2, 3, 6, 9, 12, 18, 24, 30, 36, 48, 60, 72, 84, 96, 120)
 _FEW_DAYS: Final = 14
@@ -51,9 +49,7 @@ def rounding_unit(issue: Issue, room: Decimal, size: Decimal) -> Decimal:
     return max(fits[0] if fits else least, least)
 
 
-def people_values(
-    issue: Issue, best: Scalar, worst: Scalar, *, named: Sequence[Scalar] = ()
-) -> tuple[Scalar, ...]:
+def people_values(issue: Issue, best: Scalar, worst: Scalar, *, named: Sequence[Scalar] = ()) -> tuple[Scalar, ...]:
     """The values from `best` to `worst` that people would name, best for the user first, with falling worth.
 
     `best`, `worst` and the `named` values between them are always included if the issue has them.
@@ -91,9 +87,7 @@ def _plain(at: Decimal) -> Decimal:
     return at.quantize(Decimal(1)) if at == at.to_integral_value() else at.normalize()
 
 
-def _round_options(
-    issue: Issue, low: Decimal, high: Decimal, keep: Sequence[Decimal]
-) -> list[Scalar]:
+def _round_options(issue: Issue, low: Decimal, high: Decimal, keep: Sequence[Decimal]) -> list[Scalar]:
     """The listed values between the ends; of a long list those that are round, and those to keep."""
     places = [(coordinate(issue.type, option.value), option.value) for option in issue.options]
     inside = [(at, value) for at, value in places if at is not None and low <= at <= high]
@@ -146,26 +140,18 @@ def _on_grid(issue: Issue, at: Decimal) -> Decimal:
     return span.min + ((at - span.min) / span.step).to_integral_value() * span.step
 
 
-def _falling(
-    issue: Issue, found: Sequence[Scalar], best: Scalar, worst: Scalar
-) -> tuple[Scalar, ...]:
+def _falling(issue: Issue, found: Sequence[Scalar], best: Scalar, worst: Scalar) -> tuple[Scalar, ...]:
     """The values in order of falling worth between the ends, one per worth; the ends and coordinates run one way."""
     top, bottom = worth_of(issue, best), worth_of(issue, worst)
     if top is None or bottom is None or top <= bottom:
         return (best,)
-    pairs = [
-        (worth, value)
-        for value, worth in zip(found, worths_of(issue, found), strict=True)
-        if worth is not None
-    ]
+    pairs = [(worth, value) for value, worth in zip(found, worths_of(issue, found), strict=True) if worth is not None]
     inside = [(worth, value) for worth, value in pairs if bottom - 1e-12 <= worth <= top + 1e-12]
     ordered = coordinate(issue.type, best) is not None
     if ordered:
         a, b = coordinate(issue.type, best), coordinate(issue.type, worst)
         rising = a is not None and b is not None and a <= b
-        inside.sort(
-            key=lambda pair: coordinate(issue.type, pair[1]) or Decimal(0), reverse=not rising
-        )
+        inside.sort(key=lambda pair: coordinate(issue.type, pair[1]) or Decimal(0), reverse=not rising)
     else:
         inside.sort(key=lambda pair: -pair[0])
     kept: list[Scalar] = []

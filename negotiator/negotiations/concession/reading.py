@@ -16,9 +16,7 @@ LARGE_STEP: Final = 1.5
 SMALL_STEP: Final = 0.5
 EXTREME_DISTANCE: Final = 1.0
 """An opening is extreme when it lies further beyond the user's limit than the limit is from the user's opening."""
-FINAL_WORDS: Final = frozenset(
-    {"tac_final_offer_bluff", "tac_take_it_or_leave_it", "tac_walk_away_test"}
-)
+FINAL_WORDS: Final = frozenset({"tac_final_offer_bluff", "tac_take_it_or_leave_it", "tac_walk_away_test"})
 DEADLINE_WORDS: Final = frozenset({"tac_deadline", "tac_exploding_offer", "tac_quarter_end"})
 LIMIT_QUESTIONS: Final = frozenset({"tac_budget_probe"})
 SPLIT_WORDS: Final = frozenset({"tac_split_difference"})
@@ -103,16 +101,7 @@ def read_talk(
     heard = {move.tactic_id for move in recognise_tactics(words)} if words else set[str]()
     last = next((row for row in reversed(named) if row.by == "them"), None)
     better, worse = _differences(aims, theirs)
-    happening = _happening(
-        aims,
-        rows,
-        theirs,
-        steps,
-        worse=worse,
-        better=better,
-        on_table=on_table,
-        usual=usual_step,
-    )
+    happening = _happening(aims, rows, theirs, steps, worse=worse, better=better, on_table=on_table, usual=usual_step)
     return Reading(
         happening=happening,
         own=own,
@@ -125,8 +114,7 @@ def read_talk(
         carried=_carried(offers, last),
         says_final=(bool(heard & FINAL_WORDS) and happening not in {"moved_back", "took_back"})
         or (last is not None and last.claimed_final),
-        names_deadline=bool(heard & DEADLINE_WORDS)
-        or (last is not None and last.valid_until is not None),
+        names_deadline=bool(heard & DEADLINE_WORDS) or (last is not None and last.valid_until is not None),
         asks_limit=bool(heard & LIMIT_QUESTIONS),
         proposes_split=bool(heard & SPLIT_WORDS),
         answer=_answer(aims, named, answer),
@@ -160,13 +148,7 @@ def _filled(aims: Aims, rows: Sequence[LedgerOffer], side: Side) -> list[LedgerO
         first = (row.package[name] for row, unnamed in mine if name not in unnamed)
         unsaid[name] = next(first, aim.opening if side == "me" else aim.last)
     return [
-        replace(
-            row,
-            package={
-                name: value if name in unnamed else row.package[name]
-                for name, value in unsaid.items()
-            },
-        )
+        replace(row, package={name: value if name in unnamed else row.package[name] for name, value in unsaid.items()})
         for row, unnamed in mine
     ]
 

@@ -10,13 +10,7 @@ from typing import Any, Final, Literal, cast
 
 from negotiator.negotiations.issues import Issue, coordinate
 from negotiator.negotiations.leverage.concessions import LedgerOffer
-from negotiator.negotiations.tactics.phrases import (
-    PhraseTree,
-    TacticPhrase,
-    build_phrase_tree,
-    clean_text,
-    split_words,
-)
+from negotiator.negotiations.tactics.phrases import PhraseTree, TacticPhrase, build_phrase_tree, clean_text, split_words
 from negotiator.numbers import number_runs, number_tokens
 
 AROUND_RANGE: Final = Decimal("0.5")
@@ -50,9 +44,7 @@ def read_answer(words: str, price: Issue | None, offers: Sequence[LedgerOffer]) 
     mine = next((row for row in reversed(offers) if row.by == "me"), None)
     recorded = {_price(row, price) for row in offers} if price is not None else set[object]()
     return TheirAnswer(
-        agrees="no"
-        if mine is None or "gone" in said
-        else _agrees(offers, mine, price, named, said),
+        agrees="no" if mine is None or "gone" in said else _agrees(offers, mine, price, named, said),
         is_gone="gone" in said,
         unrecorded=next((one[0] for one in named if not recorded.intersection(one)), None),
     )

@@ -23,11 +23,7 @@ from negotiator.negotiations.leverage.outcomes import (
     outcome_space,
     pareto_frontier,
 )
-from negotiator.negotiations.leverage.power import (
-    Power,
-    alternative_strength,
-    split_power,
-)
+from negotiator.negotiations.leverage.power import Power, alternative_strength, split_power
 from negotiator.negotiations.leverage.solutions import (
     NO_DEAL,
     AsymmetricNash,
@@ -103,11 +99,7 @@ class _AssessmentBasis:
 
 
 def assess_leverage(
-    terms: Terms,
-    offers: Sequence[LedgerOffer] = (),
-    *,
-    now: int = 0,
-    claims: Sequence[StatedClaim] = (),
+    terms: Terms, offers: Sequence[LedgerOffer] = (), *, now: int = 0, claims: Sequence[StatedClaim] = ()
 ) -> Leverage:
     """The assessment of a negotiation in which every issue has its values (a range, points or options).
 
@@ -116,12 +108,8 @@ def assess_leverage(
     """
     basis = _basis(terms)
     notes, mine, theirs = basis.notes, basis.mine, basis.theirs
-    for name in dict.fromkeys(
-        name for row in offers for name in issues_outside_range(terms.issues, row.package)
-    ):
-        notes.append(
-            f"An offer outside the range of {name} counts as the nearest end of that range."
-        )
+    for name in dict.fromkeys(name for row in offers for name in issues_outside_range(terms.issues, row.package)):
+        notes.append(f"An offer outside the range of {name} counts as the nearest end of that range.")
     moves = concession_analysis(offers, mine, theirs) if offers else None
     split = split_power(*_facts(basis, now), terms.judgements)
     spread = _spread(basis, moves)
@@ -150,9 +138,7 @@ def _basis(terms: Terms) -> _AssessmentBasis:
         theirs = opposed_preferences(mine)
         weighted = any(issue.their_weight is not None for issue in mine.issues)
         weights = "the weights you estimated for them" if weighted else "your weights"
-        notes.append(
-            f"The other side is assumed to want the opposite of what you want on every issue, with {weights}."
-        )
+        notes.append(f"The other side is assumed to want the opposite of what you want on every issue, with {weights}.")
     price = single_price_issue(mine, theirs)
     space = outcome_space(mine, theirs, grid=VALUE_GRID_SIZE if price is None else PRICE_GRID_SIZE)
     if space.gridded:
@@ -165,9 +151,7 @@ def _basis(terms: Terms) -> _AssessmentBasis:
         silent = missing_issues(mine.issues, limit.package) if limit and limit.package else ()
         end = "best" if name == "target" else "worst"
         if silent:
-            notes.append(
-                f"Your {name} does not mention {', '.join(silent)}, so the {end} value is assumed."
-            )
+            notes.append(f"Your {name} does not mention {', '.join(silent)}, so the {end} value is assumed.")
     if floor is None and batna is not None:
         floor = batna
         notes.append("You gave no walk-away, so your best alternative is used instead.")
@@ -182,18 +166,12 @@ def _facts(basis: _AssessmentBasis, now: int) -> tuple[SideFacts, SideFacts]:
     terms, (my_batna, their_batna) = basis.terms, basis.batnas
     return (
         _side(terms.me, days_left(terms.deadline, now), (basis.mine, my_batna, terms.target)),
-        _side(
-            terms.them,
-            days_left(terms.their_deadline, now),
-            (basis.theirs, their_batna, terms.their_target),
-        ),
+        _side(terms.them, days_left(terms.their_deadline, now), (basis.theirs, their_batna, terms.their_target)),
     )
 
 
 def _side(
-    facts: SideFacts,
-    days: float | None,
-    alternative: tuple[Preferences, float | None, Worth | None],
+    facts: SideFacts, days: float | None, alternative: tuple[Preferences, float | None, Worth | None]
 ) -> SideFacts:
     if days is not None:
         facts = replace(facts, days_left=days)
@@ -214,9 +192,7 @@ def _spread(basis: _AssessmentBasis, moves: Concessions | None) -> Spread | None
             "Your estimate of their walk-away is a price alone, but other points are open too, so it is not used."
         )
     if basis.batnas[1] is not None:
-        basis.notes.append(
-            "You gave no estimate of their walk-away, so their alternative is used instead."
-        )
+        basis.notes.append("You gave no estimate of their walk-away, so their alternative is used instead.")
         return _in_money(basis, Spread(*[basis.batnas[1]] * 3))
     if moves is not None and moves.them.limit is not None:
         basis.notes.append("Their walk-away is estimated from how their concessions shrink.")
@@ -250,11 +226,7 @@ def _price_talk(
     cent = price_precision(issue.range.max - issue.range.min) if issue.range else Decimal("0.01")
     shown = walk_away_view(spread, cent)
     wanted = "below" if issue.direction == "lower" else "above"
-    found = (
-        zopa_estimate(spread, float(mine), wanted)
-        if mine is not None and spread is not None
-        else None
-    )
+    found = zopa_estimate(spread, float(mine), wanted) if mine is not None and spread is not None else None
     if mine is None or found is None or found.their_walk_away is None:
         position = Position(Zopa(found.probability if found else None, None, None), mine, shown)
         return position, _no_points(basis, found), None
@@ -265,15 +237,10 @@ def _price_talk(
     position = Position(Zopa(found.probability, low, high), mine, shown)
     other = price_of(basis.theirs, basis.batnas[1]) if basis.batnas[1] is not None else None
     price = asymmetric_nash_price(
-        (float(mine), float(theirs)),
-        alpha,
-        better=issue.direction,
-        alternatives=(batna, other),
+        (float(mine), float(theirs)), alpha, better=issue.direction, alternatives=(batna, other)
     )
     floors = (utility_at(basis.mine, mine), utility_at(basis.theirs, theirs))
-    points = solution_points(
-        basis.space, pareto_frontier(basis.space, floors[0]).above(*floors), floors
-    )
+    points = solution_points(basis.space, pareto_frontier(basis.space, floors[0]).above(*floors), floors)
     points = replace(points, reason=points.reason and NO_PRICE_BETWEEN_STEPS)
     return position, points, _nash_at(basis, price, (low, high), cent)
 
@@ -313,7 +280,5 @@ def _package_talk(
     floors = (floor, theirs)
     edge = edge.above(*floors)
     points = solution_points(basis.space, edge, floors)
-    by_power = asymmetric_nash_package(
-        basis.space, edge, floors, alpha=alpha, alternatives=basis.batnas
-    )
+    by_power = asymmetric_nash_package(basis.space, edge, floors, alpha=alpha, alternatives=basis.batnas)
     return Position(Zopa(chance, floor, float(edge.mine.max())), floor, shown), points, by_power

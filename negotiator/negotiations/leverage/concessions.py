@@ -13,17 +13,11 @@ from itertools import pairwise
 from typing import Literal, TypeAlias
 
 from negotiator.negotiations.issues import Package, Scalar
-from negotiator.negotiations.leverage.zone_of_agreement import (
-    MIN_UTILITY_STEP,
-    Spread,
-    likely_limit,
-)
+from negotiator.negotiations.leverage.zone_of_agreement import MIN_UTILITY_STEP, Spread, likely_limit
 from negotiator.negotiations.utility import Preferences, package_utility
 
 Side: TypeAlias = Literal["me", "them"]
-StepClass: TypeAlias = Literal[
-    "fortunate", "nice", "concession", "selfish", "silent", "unfortunate"
-]
+StepClass: TypeAlias = Literal["fortunate", "nice", "concession", "selfish", "silent", "unfortunate"]
 MIN_STEP = MIN_UTILITY_STEP
 
 
@@ -116,9 +110,7 @@ def step_class(own: float, other: float) -> StepClass:
     return "concession"
 
 
-def concession_analysis(
-    ledger: Sequence[LedgerOffer], mine: Preferences, theirs: Preferences
-) -> Concessions:
+def concession_analysis(ledger: Sequence[LedgerOffer], mine: Preferences, theirs: Preferences) -> Concessions:
     """The concessions of both sides in a ledger."""
     rows = completed_offers(ledger)
     steps = {
@@ -208,19 +200,12 @@ NO_SLOWDOWN, DEADLINE_MOVED, LIMIT_PASSED, VAGUE_ALTERNATIVE = 1.8, 2.0, 4.0, 1.
 
 
 def bluff_signals(
-    ledger: Sequence[LedgerOffer],
-    mine: Preferences,
-    theirs: Preferences,
-    *,
-    claims: Sequence[StatedClaim] = (),
+    ledger: Sequence[LedgerOffer], mine: Preferences, theirs: Preferences, *, claims: Sequence[StatedClaim] = ()
 ) -> tuple[BluffSignal, ...]:
     """Signs in offers and claims that a side may be bluffing, for both sides."""
     rows = completed_offers(ledger)
     found: list[BluffSignal] = []
-    sides: tuple[tuple[Side, Preferences, Preferences], ...] = (
-        ("them", theirs, mine),
-        ("me", mine, theirs),
-    )
+    sides: tuple[tuple[Side, Preferences, Preferences], ...] = (("them", theirs, mine), ("me", mine, theirs))
     for by, own, other in sides:
         offers = [row for row in rows if row.by == by]
         stated = [claim for claim in sorted(claims, key=lambda c: c.seq) if claim.by == by]
@@ -232,15 +217,11 @@ def bluff_signals(
             _limit_passed(offers, stated, own),
             _vague_alternative(stated),
         ]
-        found += [
-            BluffSignal(name, by, ratio, tuple(lines)) for name, ratio, lines in signs if lines
-        ]
+        found += [BluffSignal(name, by, ratio, tuple(lines)) for name, ratio, lines in signs if lines]
     return tuple(found)
 
 
-def _moved_after_final(
-    steps: list[OfferStep], offers: list[LedgerOffer]
-) -> tuple[str, float, list[str]]:
+def _moved_after_final(steps: list[OfferStep], offers: list[LedgerOffer]) -> tuple[str, float, list[str]]:
     lines = [
         f"Offer {before.seq} was called final, but offer {step.seq} gave more."
         for before, step in zip(offers, steps, strict=False)
@@ -273,9 +254,7 @@ def _deadline_moved(
         if before.valid_until is None or after.at is None or after.at <= before.valid_until:
             continue
         if _middle(other, after.package) >= _middle(other, before.package) - MIN_STEP:
-            lines.append(
-                f"Offer {before.seq} had expired, and offer {after.seq} after it is no worse."
-            )
+            lines.append(f"Offer {before.seq} had expired, and offer {after.seq} after it is no worse.")
     return "deadline_moved", DEADLINE_MOVED, lines
 
 

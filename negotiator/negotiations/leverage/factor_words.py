@@ -70,9 +70,7 @@ FACTOR_WORDS: Final[Mapping[str, FactorWords]] = {
             "yourself",
         ),
         others=Question(
-            "What will you do if we do not reach an agreement?",
-            "It shows how good their alternative is.",
-            "them",
+            "What will you do if we do not reach an agreement?", "It shows how good their alternative is.", "them"
         ),
     ),
     "time": FactorWords(
@@ -110,9 +108,7 @@ FACTOR_WORDS: Final[Mapping[str, FactorWords]] = {
             "yourself",
         ),
         others=Question(
-            "Who else are you talking to about this?",
-            "It shows whether they have anybody else to turn to.",
-            "them",
+            "Who else are you talking to about this?", "It shows whether they have anybody else to turn to.", "them"
         ),
     ),
     "dependency": FactorWords(
@@ -169,11 +165,7 @@ FACTOR_WORDS: Final[Mapping[str, FactorWords]] = {
             "A figure with a source is harder to refuse.",
             "yourself",
         ),
-        others=Question(
-            "What is your figure based on?",
-            "It shows how well the market supports them.",
-            "them",
-        ),
+        others=Question("What is your figure based on?", "It shows how well the market supports them.", "them"),
     ),
     "authority": FactorWords(
         favours="the freedom to decide favours {them}",
@@ -190,9 +182,7 @@ FACTOR_WORDS: Final[Mapping[str, FactorWords]] = {
             "yourself",
         ),
         others=Question(
-            "Who else has to agree on your side?",
-            "It shows whether you are talking to the person who decides.",
-            "them",
+            "Who else has to agree on your side?", "It shows whether you are talking to the person who decides.", "them"
         ),
     ),
     "commitment": FactorWords(
@@ -210,9 +200,7 @@ FACTOR_WORDS: Final[Mapping[str, FactorWords]] = {
             "yourself",
         ),
         others=Question(
-            "What have you already prepared for this?",
-            "It shows how hard it would be for them to leave.",
-            "them",
+            "What have you already prepared for this?", "It shows how hard it would be for them to leave.", "them"
         ),
     ),
     "relationship": FactorWords(
@@ -230,9 +218,7 @@ FACTOR_WORDS: Final[Mapping[str, FactorWords]] = {
             "yourself",
         ),
         others=Question(
-            "How do you see us working together after this?",
-            "It shows how much they need the relationship.",
-            "them",
+            "How do you see us working together after this?", "It shows how much they need the relationship.", "them"
         ),
     ),
 }
@@ -259,9 +245,7 @@ def favour_clause(name: str, value: float) -> str:
     return FACTOR_WORDS[name].favours.format(them=side)
 
 
-def factor_explanation(
-    name: str, value: float, known: frozenset[PowerSide], *, judged: bool = False
-) -> str:
+def factor_explanation(name: str, value: float, known: frozenset[PowerSide], *, judged: bool = False) -> str:
     """The sentence that explains a factor; it says what is not known."""
     if judged:
         return sentence(f"in your own judgement, {favour_clause(name, value)}")

@@ -14,14 +14,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.negotiations.issues import (
-    VALUE_GRID_SIZE,
-    Issue,
-    Scalar,
-    is_gridded,
-    values_of,
-    worths_of,
-)
+from negotiator.negotiations.issues import VALUE_GRID_SIZE, Issue, Scalar, is_gridded, values_of, worths_of
 from negotiator.negotiations.utility import Preferences
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -74,9 +67,7 @@ class ParetoFrontier:
         return ParetoFrontier(self.mine[keep], self.theirs[keep], self.choices[keep])
 
 
-def outcome_space(
-    mine: Preferences, theirs: Preferences, *, grid: int = VALUE_GRID_SIZE
-) -> OutcomeSpace:
+def outcome_space(mine: Preferences, theirs: Preferences, *, grid: int = VALUE_GRID_SIZE) -> OutcomeSpace:
     """The packages that both sides can value; `grid` is the number of values that stand in for a continuous range.
 
     An issue that only one side lists is worth 0 to the other. A value that one side does not list is left out.
@@ -112,9 +103,7 @@ def _shared(
     shown: Issue, left: Issue | None, right: Issue | None, *, grid: int
 ) -> tuple[tuple[Scalar, ...], tuple[Floats, Floats]]:
     listed = values_of(shown, grid)
-    ours, others = (
-        [0.0] * len(listed) if side is None else worths_of(side, listed) for side in (left, right)
-    )
+    ours, others = ([0.0] * len(listed) if side is None else worths_of(side, listed) for side in (left, right))
     rows = [
         (value, a * (left.weight if left else 1.0), b * (right.weight if right else 1.0))
         for value, a, b in zip(listed, ours, others, strict=True)
@@ -141,10 +130,7 @@ def _added(constant: float, parts: Sequence[float]) -> float:
 
 def package_at(space: OutcomeSpace, choice: Indices) -> dict[str, Scalar]:
     """The package behind one row of a frontier's `choices`."""
-    return {
-        name: values[int(place)]
-        for name, values, place in zip(space.names, space.values, choice, strict=True)
-    }
+    return {name: values[int(place)] for name, values, place in zip(space.names, space.values, choice, strict=True)}
 
 
 def all_utilities(space: OutcomeSpace) -> tuple[Floats, Floats]:
@@ -226,9 +212,7 @@ def _grown(space: OutcomeSpace) -> ParetoFrontier:
     return ParetoFrontier(mine, theirs, choices[:, back])
 
 
-def _thinned(
-    mine: Floats, theirs: Floats, choices: Indices, most: int
-) -> tuple[Floats, Floats, Indices]:
+def _thinned(mine: Floats, theirs: Floats, choices: Indices, most: int) -> tuple[Floats, Floats, Indices]:
     if len(mine) <= most:
         return mine, theirs, choices
     spots = np.unique(np.linspace(0, len(mine) - 1, most).round().astype(np.int64))

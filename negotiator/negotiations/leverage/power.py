@@ -52,23 +52,9 @@ FACTORS: tuple[Factor, ...] = (
     Factor("dependency", 0.35, 0.5, 0.2, "Make it cheaper for you to end this relationship."),
     Factor("information", 0.30, 0.25, 0.5, "Learn their limits and priorities before you offer."),
     Factor("market", 0.25, 0.5, 0.2, "Find market figures that support your target."),
-    Factor(
-        "authority", 0.15, 0.5, 0.4, "Get more authority, or speak with the person who decides."
-    ),
-    Factor(
-        "commitment",
-        0.15,
-        0.5,
-        0.25,
-        "Keep other options open, and spend no more on this deal first.",
-    ),
-    Factor(
-        "relationship",
-        0.10,
-        0.5,
-        0.1,
-        "Make the relationship matter as much to them as it does to you.",
-    ),
+    Factor("authority", 0.15, 0.5, 0.4, "Get more authority, or speak with the person who decides."),
+    Factor("commitment", 0.15, 0.5, 0.25, "Keep other options open, and spend no more on this deal first."),
+    Factor("relationship", 0.10, 0.5, 0.1, "Make the relationship matter as much to them as it does to you."),
 )
 FACTOR_NAMES: tuple[str, ...] = tuple(factor.name for factor in FACTORS)
 SIDES: Final[tuple[PowerSide, ...]] = ("me", "them")
@@ -78,14 +64,7 @@ PLAUSIBLE_ENDS: Final[Mapping[str, tuple[Mapping[str, float], Mapping[str, float
     "competition": ({"rivals": 0}, {"rivals": 4}),
     **{
         name: ({name: 0.1}, {name: 0.9})
-        for name in (
-            "dependency",
-            "information",
-            "market",
-            "authority",
-            "commitment",
-            "relationship",
-        )
+        for name in ("dependency", "information", "market", "authority", "commitment", "relationship")
     },
 }
 """The ends between which an unknown fact plausibly lies: for a share the middle 80 %, for an alternative none or a good
@@ -142,9 +121,7 @@ def logistic(x: float) -> float:
     return 1.0 / (1.0 + math.exp(-x)) if x >= 0 else math.exp(x) / (1.0 + math.exp(x))
 
 
-def split_power(
-    me: SideFacts, them: SideFacts, judgements: Mapping[str, float] | None = None
-) -> Power:
+def split_power(me: SideFacts, them: SideFacts, judgements: Mapping[str, float] | None = None) -> Power:
     """The split of power from both sides' facts; `judgements` sets factors directly, clipped to [-1, 1].
 
     An unknown fact counts as the factor's assumed strength and widens the interval.
@@ -244,10 +221,7 @@ def _value(factor: Factor, me: SideFacts, them: SideFacts) -> float:
 
 
 def _most_movable(
-    shares: Sequence[FactorShare],
-    logit: float,
-    sides: tuple[SideFacts, SideFacts],
-    judgements: Mapping[str, float],
+    shares: Sequence[FactorShare], logit: float, sides: tuple[SideFacts, SideFacts], judgements: Mapping[str, float]
 ) -> MostMovable:
     """The factor with the largest gain in alpha from one action of the user; the gain is 0 when none is left."""
     gains: list[tuple[float, Factor]] = []
@@ -259,9 +233,7 @@ def _most_movable(
     return MostMovable(factor.name, gain, factor.advice)
 
 
-def _improved_value(
-    factor: Factor, share: FactorShare, me: SideFacts, them: SideFacts, *, judged: bool
-) -> float:
+def _improved_value(factor: Factor, share: FactorShare, me: SideFacts, them: SideFacts, *, judged: bool) -> float:
     """The factor after one action: twice the time, one rival more, or the movable share of the way to full strength.
 
     Of a judged factor, half the way to +1 is taken to be the user's own.

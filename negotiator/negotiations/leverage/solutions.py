@@ -17,13 +17,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from negotiator.negotiations.issues import Scalar
-from negotiator.negotiations.leverage.outcomes import (
-    Floats,
-    Indices,
-    OutcomeSpace,
-    ParetoFrontier,
-    package_at,
-)
+from negotiator.negotiations.leverage.outcomes import Floats, Indices, OutcomeSpace, ParetoFrontier, package_at
 from negotiator.negotiations.leverage.zone_of_agreement import PriceOrUtility
 
 TIE_TOLERANCE = 1e-12
@@ -74,9 +68,7 @@ def kalai_set(edge: ParetoFrontier, floors: UtilityPair) -> Indices:
     return _best(np.minimum(edge.mine - floors[0], edge.theirs - floors[1]))
 
 
-def kalai_smorodinsky_set(
-    edge: ParetoFrontier, floors: UtilityPair, *, ideal: UtilityPair | None = None
-) -> Indices:
+def kalai_smorodinsky_set(edge: ParetoFrontier, floors: UtilityPair, *, ideal: UtilityPair | None = None) -> Indices:
     """Positions where the two gains are most nearly the same share of the ideal gains.
 
     `ideal` defaults to the best utilities in the rational set; some software takes them over all packages.
@@ -84,9 +76,7 @@ def kalai_smorodinsky_set(
     if not len(edge.mine):
         return _best(edge.mine)
     top = ideal or (float(edge.mine.max()), float(edge.theirs.max()))
-    return _best(
-        -np.abs(_share(edge.mine, floors[0], top[0]) - _share(edge.theirs, floors[1], top[1]))
-    )
+    return _best(-np.abs(_share(edge.mine, floors[0], top[0]) - _share(edge.theirs, floors[1], top[1])))
 
 
 def _share(utilities: Floats, floor: float, top: float) -> Floats:
@@ -110,9 +100,7 @@ def _best(scores: Floats) -> Indices:
     return np.flatnonzero(scores >= scores.max() - TIE_TOLERANCE).astype(np.int64)
 
 
-def break_tie(
-    space: OutcomeSpace, edge: ParetoFrontier, tied: Indices, floors: UtilityPair
-) -> SolutionPoint | None:
+def break_tie(space: OutcomeSpace, edge: ParetoFrontier, tied: Indices, floors: UtilityPair) -> SolutionPoint | None:
     """One of the tied positions: the most even gains, then the first values. The choice is deterministic."""
     if not len(tied):
         return None
@@ -124,9 +112,7 @@ def break_tie(
     return solution_point(space, edge, place, ties=ties)
 
 
-def solution_point(
-    space: OutcomeSpace, edge: ParetoFrontier, place: int, *, ties: int = 0
-) -> SolutionPoint:
+def solution_point(space: OutcomeSpace, edge: ParetoFrontier, place: int, *, ties: int = 0) -> SolutionPoint:
     """The package at a position of the frontier, with its utilities."""
     package = package_at(space, edge.choices[place])
     return SolutionPoint(package, float(edge.mine[place]), float(edge.theirs[place]), ties)
@@ -135,15 +121,11 @@ def solution_point(
 def pareto_summary(space: OutcomeSpace, edge: ParetoFrontier) -> ParetoSummary:
     """The size of the frontier and up to twelve points, evenly spaced from my best to theirs."""
     count = len(edge.mine)
-    spots = np.unique(
-        np.linspace(0, count - 1, min(SUMMARY_POINTS, count)).round().astype(np.int64)
-    )
+    spots = np.unique(np.linspace(0, count - 1, min(SUMMARY_POINTS, count)).round().astype(np.int64))
     return ParetoSummary(count, tuple(solution_point(space, edge, int(k)) for k in spots))
 
 
-def solution_points(
-    space: OutcomeSpace, edge: ParetoFrontier, floors: UtilityPair
-) -> SolutionPoints:
+def solution_points(space: OutcomeSpace, edge: ParetoFrontier, floors: UtilityPair) -> SolutionPoints:
     """All solution points of a rational frontier; `no_solution` when it is empty."""
     if not len(edge.mine):
         return no_solution(NO_DEAL, pareto_summary(space, edge))
@@ -214,8 +196,7 @@ def asymmetric_nash_package(
 ) -> AsymmetricNash | None:
     """The asymmetric Nash package of a rational frontier, without the packages worse than an alternative."""
     least = [
-        floor if option is None else max(floor, option)
-        for floor, option in zip(floors, alternatives, strict=True)
+        floor if option is None else max(floor, option) for floor, option in zip(floors, alternatives, strict=True)
     ]
     open_edge = edge.above(least[0], least[1])
     point = break_tie(space, open_edge, asymmetric_nash_set(open_edge, floors, alpha), floors)

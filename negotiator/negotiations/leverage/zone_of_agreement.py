@@ -98,9 +98,7 @@ def mean_below(spread: Spread, x: float) -> float | None:
     return min(x, spread.high, max(spread.low, spread.low + mean * wide))
 
 
-def zopa_estimate(
-    spread: Spread, limit: float, acceptable: Literal["below", "above"]
-) -> ZopaEstimate:
+def zopa_estimate(spread: Spread, limit: float, acceptable: Literal["below", "above"]) -> ZopaEstimate:
     """The ZOPA against my `limit`: a deal is possible when their walk-away lies below (or above) it."""
     if acceptable == "below":
         return ZopaEstimate(probability_below(spread, limit), mean_below(spread, limit))

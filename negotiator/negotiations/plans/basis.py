@@ -118,9 +118,7 @@ def plan_basis(brief: PlanBrief) -> PlanBasis:
     words = Wording(brief.terms)
     case = choose_template(brief.terms)
     standard = case.content.standards[0].what
-    content = fill_case(
-        case.content, case_words(words, standard=standard), issues=brief.terms.issues
-    )
+    content = fill_case(case.content, case_words(words, standard=standard), issues=brief.terms.issues)
     move = _move(brief)
     trades = () if move is None else find_trades(move.path.aims)
     return PlanBasis(brief, words, case, content, move, trades)
@@ -132,12 +130,7 @@ def _move(brief: PlanBrief) -> PersonMove | None:
     if terms.unvalued:
         return None
     move = person_move(
-        kept,
-        brief.ledger,
-        now=brief.now,
-        on_table=brief.on_table,
-        evidence=brief.evidence,
-        own=brief.terms,
+        kept, brief.ledger, now=brief.now, on_table=brief.on_table, evidence=brief.evidence, own=brief.terms
     )
     now = move.path.now.package
     known = all(issue.name in now for issue in terms.issues)

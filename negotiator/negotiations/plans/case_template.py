@@ -193,10 +193,7 @@ class CaseTemplate:
 def case_templates() -> Mapping[str, CaseTemplate]:
     """The templates by name, in order. Raises ValueError for a template that lacks a member or has an unknown one."""
     folder = files(__package__ or __name__).joinpath("case_templates")
-    return {
-        name: parse_template(name, folder.joinpath(f"{name}.toml").read_text("utf-8"))
-        for name in CASE_ORDER
-    }
+    return {name: parse_template(name, folder.joinpath(f"{name}.toml").read_text("utf-8")) for name in CASE_ORDER}
 
 
 def parse_template(name: str, page: str) -> CaseTemplate:
@@ -227,11 +224,7 @@ def choose_template(terms: Terms) -> CaseTemplate:
     them: Party = "company" if other_side_is_company(terms) else "person"
     best, most = None, 0
     for template in case_templates().values():
-        fits = (
-            template.side in {side, "either"}
-            and template.user in {user, None}
-            and template.them in {them, None}
-        )
+        fits = template.side in {side, "either"} and template.user in {user, None} and template.them in {them, None}
         score = _score(template, terms) if fits else 0
         if score > most:
             best, most = template, score
@@ -259,9 +252,7 @@ def fill_case(content: CaseContent, words: CaseWords, issues: Iterable[Issue] = 
 
     def phrases(lines: tuple[CaseLine, ...]) -> tuple[CaseLine, ...]:
         return tuple(
-            CaseLine(filled)
-            for line in lines
-            if _suits(line, labels) and (filled := fill_phrase(line.text, words))
+            CaseLine(filled) for line in lines if _suits(line, labels) and (filled := fill_phrase(line.text, words))
         )
 
     def react(reaction: CaseReaction) -> CaseReaction:
@@ -271,14 +262,10 @@ def fill_case(content: CaseContent, words: CaseWords, issues: Iterable[Issue] = 
         their_interests=_kept(content.their_interests, say),
         our_interests=_kept(content.our_interests, say),
         standards=tuple(
-            CaseStandard(what, say(one.how))
-            for one in content.standards
-            if (what := fill_phrase(one.what, words))
+            CaseStandard(what, say(one.how)) for one in content.standards if (what := fill_phrase(one.what, words))
         ),
         questions=tuple(
-            CaseQuestion(ask, say(one.reveals))
-            for one in content.questions
-            if (ask := fill_sentence(one.ask, words))
+            CaseQuestion(ask, say(one.reveals)) for one in content.questions if (ask := fill_sentence(one.ask, words))
         ),
         objections=tuple(
             CaseObjection(say(one.they), answer, say(one.fallback))
@@ -396,8 +383,7 @@ def _folded(text: str) -> str:
     """Lower-case words, without plural endings, between blanks."""
     words = re.findall(r"[^\W_]+", text.casefold())
     return " ".join(
-        word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
-        for word in words
+        word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word for word in words
     )
 
 

@@ -32,14 +32,8 @@ OUTWARD_PLACES: Final = (
 TOLERANCE: Final = 1e-9
 _CATALOGUE: Final = frozenset({"why", "when", "line", "how", "name"})
 _IDS: Final = "memories"
-_NAMES: Final = frozenset(
-    {"source", "tactic_id", "link", "missing", "issue", "op", "title", "case"}
-)
-_OF_OTHER_ENGINES: Final = (
-    ("leverage", "summary"),
-    ("information_gaps", "*", "why"),
-    ("expected", "words"),
-)
+_NAMES: Final = frozenset({"source", "tactic_id", "link", "missing", "issue", "op", "title", "case"})
+_OF_OTHER_ENGINES: Final = (("leverage", "summary"), ("information_gaps", "*", "why"), ("expected", "words"))
 """Sentences that leverage and next move say as well; their figures are checked there."""
 
 
@@ -147,8 +141,7 @@ def _taken_back(aims: Aims, before: Package, after: Package) -> list[str]:
     return [
         issue.name
         for issue in aims.terms.issues
-        if (worth_of(issue, after[issue.name]) or 0.0)
-        > (worth_of(issue, before[issue.name]) or 0.0) + TOLERANCE
+        if (worth_of(issue, after[issue.name]) or 0.0) > (worth_of(issue, before[issue.name]) or 0.0) + TOLERANCE
     ]
 
 
@@ -212,15 +205,9 @@ def _check_outward(plan: dict[str, Any], basis: PlanBasis) -> None:
         packages += [trade.package for trade in basis.path.allowed]
         packages += [{trade.allowed.issue: trade.allowed.to} for trade in basis.path.allowed]
         packages += [trade.allowed.in_return for trade in basis.path.allowed]
-    said = [
-        figure["value"]
-        for package in packages
-        for figure in package_figures(terms, package, "").values()
-    ]
+    said = [figure["value"] for package in packages for figure in package_figures(terms, package, "").values()]
     totals = [total.text for one in packages if (total := basis.words.total(one)) is not None]
-    public = number_readings(
-        [*said, *totals, *(mark.value for mark in brief.benchmarks if mark.public)]
-    )
+    public = number_readings([*said, *totals, *(mark.value for mark in brief.benchmarks if mark.public)])
     hidden = private_numbers(brief) - public
     given = _given_words(basis, said)
     for place, text in outward_texts(plan):
@@ -241,22 +228,14 @@ def _given_words(basis: PlanBasis, values: Iterable[object]) -> list[str]:
         found += [one.of for one in issue.multiples]
         found += [basis.words.value(issue, option.value) for option in issue.options
                   if any(map(str.isalpha, str(option.value)))]  # fmt: skip
-    found += [
-        terms.title,
-        terms.category,
-        terms.kind,
-        terms.authority.approver or "",
-        basis.words.them,
-    ]
+    found += [terms.title, terms.category, terms.kind, terms.authority.approver or "", basis.words.them]
     found += [str(value) for value in brief.counterparty.values() if value]
     found += [v for v in values if isinstance(v, str) and any(map(str.isalpha, v))]
     found += [note.text for note in brief.memories]
     found += [text for mark in brief.benchmarks for text in (mark.label, mark.value)]
     found += [text for lead in brief.alternatives for text in (lead.name, lead.why)]
     found += brief.leverage.assumptions if brief.leverage else ()
-    return sorted(
-        {text for text in found if any(c.isnumeric() for c in text)}, key=len, reverse=True
-    )
+    return sorted({text for text in found if any(c.isnumeric() for c in text)}, key=len, reverse=True)
 
 
 def _masked(text: str, given: list[str]) -> str:

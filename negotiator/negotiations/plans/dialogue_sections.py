@@ -41,19 +41,10 @@ def question_rows(basis: PlanBasis) -> list[PlanSection]:
     terms, rows = basis.brief.terms, list[PlanSection]()
     for one in basis.content.questions:
         rows.append({"question": one.ask, "reveals": one.reveals, "issue": None})
-    others = [
-        one for one in terms.issues if one is not main_issue(terms) and one.their_weight is None
-    ]
+    others = [one for one in terms.issues if one is not main_issue(terms) and one.their_weight is None]
     for issue in sorted(others, key=lambda one: -one.weight)[:MAX_ISSUE_QUESTIONS]:
-        ask = (
-            sentence(
-                f"How much weight do you put on {noun_phrase(basis.words.label(issue))}"
-            ).rstrip(".")
-            + "?"
-        )
-        rows.append(
-            {"question": ask, "reveals": "What they would give in return.", "issue": issue.name}
-        )
+        ask = sentence(f"How much weight do you put on {noun_phrase(basis.words.label(issue))}").rstrip(".") + "?"
+        rows.append({"question": ask, "reveals": "What they would give in return.", "issue": issue.name})
     if basis.brief.counterparty.get("decision_maker") != "yes":
         ask, reveals = (
             "Who else has to agree before this is final?",
@@ -61,10 +52,7 @@ def question_rows(basis: PlanBasis) -> list[PlanSection]:
         )
         rows.append({"question": ask, "reveals": reveals, "issue": None})
     if terms.their_deadline is None:
-        ask, reveals = (
-            "By when do you need this settled?",
-            "Their deadline, and what waiting costs them.",
-        )
+        ask, reveals = ("By when do you need this settled?", "Their deadline, and what waiting costs them.")
         rows.append({"question": ask, "reveals": reveals, "issue": None})
     return rows
 
@@ -72,12 +60,7 @@ def question_rows(basis: PlanBasis) -> list[PlanSection]:
 def objection_rows(basis: PlanBasis) -> list[PlanSection]:
     """Likely objections of this case, each with an answer, a fallback and evidence."""
     return [
-        {
-            "objection": one.they,
-            "reply": one.answer,
-            "fallback": one.fallback,
-            "evidence": _evidence(basis),
-        }
+        {"objection": one.they, "reply": one.answer, "fallback": one.fallback, "evidence": _evidence(basis)}
         for one in basis.content.objections
     ]
 
@@ -88,9 +71,7 @@ def script_section(basis: PlanBasis) -> dict[str, str]:
     offer = _offer(basis)
     speaks = offer and first_or_wait(basis)["advice"] in {"first", "answer"}
     topic = noun_phrase(basis.words.label(main_issue(basis.brief.terms)))
-    begins = (
-        offer if speaks else sentence(f"What do you have in mind for {topic}").rstrip(".") + "?"
-    )
+    begins = offer if speaks else sentence(f"What do you have in mind for {topic}").rstrip(".") + "?"
     said = {
         "opening": f"{content.opening} {begins}",
         "offer": offer,
@@ -116,18 +97,10 @@ def branch_rows(basis: PlanBasis) -> list[PlanSection]:
     if basis.brief.terms.target is not None:
         asks = [one.text for one in content.closing_asks[:1]]
         extra = asks[0] if asks else "one small thing"
-        rows.append(
-            {
-                "if": "Their offer reaches your target.",
-                "then": sentence(f"Ask for {extra}, then accept"),
-            }
-        )
+        rows.append({"if": "Their offer reaches your target.", "then": sentence(f"Ask for {extra}, then accept")})
     if basis.path is not None and basis.path.steps:
         rows.append(
-            {
-                "if": "They move.",
-                "then": "Take the next step and ask for what it names. Take only that one step.",
-            }
+            {"if": "They move.", "then": "Take the next step and ask for what it names. Take only that one step."}
         )
     rows.append({"if": "They do not move.", "then": "Hold your offer and ask what the obstacle is.",
                  "say": "What makes this hard for you?"})  # fmt: skip
@@ -138,28 +111,15 @@ def branch_rows(basis: PlanBasis) -> list[PlanSection]:
         if floor
         else "Take a break and decide on your limit before you answer."
     )
-    rows.append(
-        {
-            "if": "They call it final.",
-            "then": f"{content.final.do} {limit}",
-            "say": content.final.say,
-        }
-    )
-    rows.append(
-        {"if": "They name a deadline.", "then": content.deadline.do, "say": content.deadline.say}
-    )
+    rows.append({"if": "They call it final.", "then": f"{content.final.do} {limit}", "say": content.final.say})
+    rows.append({"if": "They name a deadline.", "then": content.deadline.do, "say": content.deadline.say})
     rows.append({"if": "They go silent.", "then": content.silence.do, "say": content.silence.say})
     return rows
 
 
 def tactic_rows(brief: PlanBrief) -> list[PlanSection]:
     """The tactics that fit, with the facts that support them."""
-    items = rank_tactics(
-        brief.situation,
-        catalogue=built_in_catalogue(),
-        own=brief.own_tactics,
-        results=brief.results,
-    )
+    items = rank_tactics(brief.situation, catalogue=built_in_catalogue(), own=brief.own_tactics, results=brief.results)
     return [
         {
             "tactic_id": item.tactic.id,
@@ -197,9 +157,7 @@ def _their_move(catalogue: TacticCatalogue, tactic: Tactic, why: str) -> PlanSec
         "tactic_id": tactic.id,
         "name": tactic.name,
         "why": why,
-        "counters": [
-            {"tactic_id": one.id, "name": one.name, "how": one.summary} for one in answers
-        ],
+        "counters": [{"tactic_id": one.id, "name": one.name, "how": one.summary} for one in answers],
     }
 
 
@@ -209,14 +167,10 @@ def _offer(basis: PlanBasis) -> str:
         return ""
     package, voice = basis.words.package(basis.path.now.package), basis.words.voice
     if basis.has_opened:
-        return (
-            sentence(f"{voice.my} offer stands at {package}") + " What would you need to say yes?"
-        )
+        return sentence(f"{voice.my} offer stands at {package}") + " What would you need to say yes?"
     reason = next((mark for mark in basis.brief.benchmarks if mark.public), None)
     why = f" For comparison, {reason.label}: {reason.value}." if reason else ""
-    return (
-        sentence(f"What {voice.i} have in mind is {package}") + f"{why} How does that sit with you?"
-    )
+    return sentence(f"What {voice.i} have in mind is {package}") + f"{why} How does that sit with you?"
 
 
 def _alternative(basis: PlanBasis) -> str:
@@ -243,9 +197,7 @@ def _pivot(basis: PlanBasis) -> str:
 def _evidence(basis: PlanBasis) -> list[PlanSection]:
     """Benchmarks and memories that support a reply; without any, what to bring."""
     brief = basis.brief
-    rows: list[PlanSection] = [
-        {"text": mark.label, "source": f"benchmark:{mark.id}"} for mark in brief.benchmarks[:2]
-    ]
+    rows: list[PlanSection] = [{"text": mark.label, "source": f"benchmark:{mark.id}"} for mark in brief.benchmarks[:2]]
     rows += [{"text": note.text, "source": f"memory:{note.id}"} for note in brief.memories[:2]]
     standard = basis.content.standards[0]
     return rows or [{"text": sentence(f"Evidence to bring: {standard.what}"), "source": None}]

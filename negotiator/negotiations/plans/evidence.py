@@ -46,9 +46,7 @@ class AlternativeLead:
 class LeadFinder(Protocol):
     """Finds possible alternatives."""
 
-    async def leads(
-        self, sellers: Sequence[str], texts: Sequence[str]
-    ) -> tuple[AlternativeLead, ...]:
+    async def leads(self, sellers: Sequence[str], texts: Sequence[str]) -> tuple[AlternativeLead, ...]:
         """Leads by the names of the other side and by texts that describe the purchase; empty when unsure."""
         ...
 
@@ -56,16 +54,12 @@ class LeadFinder(Protocol):
 class NoLeads:
     """The lead finder of an assistant without a directory."""
 
-    async def leads(
-        self, sellers: Sequence[str], texts: Sequence[str]
-    ) -> tuple[AlternativeLead, ...]:
+    async def leads(self, sellers: Sequence[str], texts: Sequence[str]) -> tuple[AlternativeLead, ...]:
         del sellers, texts
         return ()
 
 
-async def find_leads(
-    finder: LeadFinder, session: NegotiationSession
-) -> tuple[AlternativeLead, ...]:
+async def find_leads(finder: LeadFinder, session: NegotiationSession) -> tuple[AlternativeLead, ...]:
     """Leads for a negotiation in which the user buys; none otherwise."""
     terms = session.terms
     if terms.role != "buyer":

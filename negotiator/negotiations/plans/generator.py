@@ -2,12 +2,7 @@
 
 from typing import Any, Final
 
-from negotiator.negotiations.plans import (
-    dialogue_sections,
-    offer_sections,
-    preparation_sections,
-    standing_sections,
-)
+from negotiator.negotiations.plans import dialogue_sections, offer_sections, preparation_sections, standing_sections
 from negotiator.negotiations.plans.basis import plan_basis
 from negotiator.negotiations.plans.brief import PlanBrief
 from negotiator.negotiations.plans.checks import check_plan

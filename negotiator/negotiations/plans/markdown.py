@@ -34,11 +34,7 @@ _MONTHS: Final = (
 )  # fmt: skip
 _OWN_LIMITS: Final = frozenset({"no worse than", "utility >="})
 """Red lines that the table shows."""
-_ADVICE: Final = {
-    "answer": "",
-    "wait": "Wait for their figure, then name yours.",
-    "first": "Name yours first.",
-}
+_ADVICE: Final = {"answer": "", "wait": "Wait for their figure, then name yours.", "first": "Name yours first."}
 _SITUATIONS: Final = {
     "They call it final.": "they call it final",
     "They name a deadline.": "they name a deadline",
@@ -242,10 +238,7 @@ def _table(view: Mapping[str, Any]) -> list[str]:
     opening = view["opening_offer"]
     first = "Your offer" if opening is not None and opening["made"] else "First move"
     lines = [f"| | {first} | Aim | Limit (do not say) |", "|:--|:--|:--|:--|"]
-    lines += [
-        f"| {' | '.join(escape_markdown(one) for one in (label, *cells))} |"
-        for label, cells in rows
-    ]
+    lines += [f"| {' | '.join(escape_markdown(one) for one in (label, *cells))} |" for label, cells in rows]
     left = len(view["overview"]) - MAX_TABLE_ROWS
     return [*lines, *([f"| and {left} more | | | |"] if left > 0 else [])]
 
@@ -309,11 +302,7 @@ def _ground(row: Mapping[str, Any], notes: _Notes) -> str:
 
 def _steps(view: Mapping[str, Any], size: PageSize) -> list[str]:
     rows = view["concession_schedule"][: size.steps]
-    lines = (
-        ["Take each step only after one of theirs, and only for what you ask in return."]
-        if rows
-        else []
-    )
+    lines = ["Take each step only after one of theirs, and only for what you ask in return."] if rows else []
     for place, row in enumerate(rows):
         said = f"{_said(row['say'])}{_in_all(row)}"
         lines += _wrap(said, f"{place + 1}. ", "   ")
@@ -369,8 +358,7 @@ def _together(view: Mapping[str, Any], size: PageSize) -> list[str]:
     for row in view["offered_together"][: min(1, size.packages)]:
         text = f"Instead of {row['beside']}, offer all of these and ask which comes closest. They are worth the same"
         lines += _wrap(
-            f"{text} to you; what they choose shows what matters to them. Everything else stays the same.",
-            "",
+            f"{text} to you; what they choose shows what matters to them. Everything else stays the same.", ""
         )
         for name, package in zip("ABC", row["packages"][: size.packages], strict=False):
             said = capitalise(escape_markdown(package["changes"]))
@@ -429,7 +417,5 @@ def _open_points(view: Mapping[str, Any], size: PageSize) -> list[str]:
         lines += _bullet(f"Find out: {escape_markdown(row['ask'] + why)}")
     leads = [lead["name"] for lead in view["alternatives"][:3]]
     if leads:
-        lines += _bullet(
-            escape_markdown(sentence(f"Look at {join_words(leads)} as an alternative"))
-        )
+        lines += _bullet(escape_markdown(sentence(f"Look at {join_words(leads)} as an alternative")))
     return lines

@@ -60,10 +60,7 @@ def opening_section(basis: PlanBasis) -> PlanSection | None:
         "total": total_figure(basis, now.package),
         "made": basis.has_opened,
         "utility": utility_figure(now.utility, "engine:utility"),
-        "aggressiveness": {
-            "level": level,
-            "value": figure(round(bold, 4), "engine:aggressiveness"),
-        },
+        "aggressiveness": {"level": level, "value": figure(round(bold, 4), "engine:aggressiveness")},
         "justification": _justification(basis),
         "first_or_wait": first_or_wait(basis),
         "alternatives": [_package_row(basis, one) for one in now.alternatives],
@@ -76,14 +73,12 @@ def first_or_wait(basis: PlanBasis) -> PlanSection:
     if basis.they_spoke:
         return {
             "advice": "answer",
-            "why": _standing(basis)
-            or "They have named their figure. Answer with yours, and say why it is fair.",
+            "why": _standing(basis) or "They have named their figure. Answer with yours, and say why it is fair.",
         }
     if basis.path is not None and shows_limit(brief.terms, basis.path.now.package):
         return {
             "advice": "wait",
-            "why": _standing(basis)
-            or "Your opening would show your limit, so let them speak first.",
+            "why": _standing(basis) or "Your opening would show your limit, so let them speak first.",
         }
     if brief.terms.their_walk_away is not None or brief.benchmarks:
         why = "You know their range or the market price, and the first figure with a reason draws theirs towards it."
@@ -193,8 +188,7 @@ def _differences(basis: PlanBasis, before: Package, after: Package) -> str:
     changed = [
         (issue, after[issue.name])
         for issue in basis.terms.issues
-        if issue.name not in before
-        or not same_value(issue.type, before[issue.name], after[issue.name])
+        if issue.name not in before or not same_value(issue.type, before[issue.name], after[issue.name])
     ]
     return offered(basis, changed).removeprefix("it ")
 
@@ -209,9 +203,7 @@ def trade_rows(basis: PlanBasis) -> list[PlanSection]:
     rows: list[PlanSection] = []
     for trade in basis.trades:
         give, get = (noun_phrase(basis.words.label(one)) for one in (trade.give, trade.get))
-        got, given = (
-            offered(basis, [(issue, trade.after[issue.name])]) for issue in (trade.get, trade.give)
-        )
+        got, given = (offered(basis, [(issue, trade.after[issue.name])]) for issue in (trade.get, trade.give))
         rows.append(
             {
                 "give": _trade_side(basis, trade, trade.give),
@@ -359,9 +351,7 @@ def _opening_figures(basis: PlanBasis, package: Package) -> PackageFigures:
         if row.by != "me":
             continue
         said = package_figures(basis.terms, row.package, f"offer:{row.seq}")
-        figures |= {
-            name: one for name, one in said.items() if one["value"] == figures[name]["value"]
-        }
+        figures |= {name: one for name, one in said.items() if one["value"] == figures[name]["value"]}
     return figures
 
 
@@ -376,14 +366,10 @@ def _justification(basis: PlanBasis) -> list[PlanSection]:
             continue
         text = sentence(f"{mark.label}: {mark.value}")
         rows.append({"text": text, "figure": figure(mark.value, f"benchmark:{mark.id}")})
-    rows += [
-        {"text": note.text, "source": f"memory:{note.id}"} for note in basis.brief.memories[:3]
-    ]
+    rows += [{"text": note.text, "source": f"memory:{note.id}"} for note in basis.brief.memories[:3]]
     if not rows:
         standard = basis.content.standards[0]
-        rows.append(
-            {"text": sentence(f"You have no evidence yet. What would help: {standard.what}")}
-        )
+        rows.append({"text": sentence(f"You have no evidence yet. What would help: {standard.what}")})
     return rows
 
 
@@ -429,18 +415,12 @@ def _allowed_row(basis: PlanBasis, trade: PricedTrade) -> PlanSection:
     issue = next(one for one in terms.issues if one.name == trade.allowed.issue)
     wanted = _in_return(basis, trade.allowed.in_return)
     given = offered(basis, [(issue, to)])
-    cost = (
-        None
-        if trade.cost is None
-        else words.roughly(words.amount_in_all(trade.package, trade.cost))
-    )
+    cost = None if trade.cost is None else words.roughly(words.amount_in_all(trade.package, trade.cost))
     price = "" if cost is None else f"; going beyond your limit costs you about {words.money(cost)}"
     return {
         "issue": issue.name,
         "to": value_figure(terms, issue, to, f"session:/allow/{place}/to"),
-        "in_return": package_figures(
-            terms, trade.allowed.in_return, f"session:/allow/{place}/in_return"
-        ),
+        "in_return": package_figures(terms, trade.allowed.in_return, f"session:/allow/{place}/in_return"),
         "package": package_figures(terms, trade.package, "engine:allowed_trade"),
         "cost": money_figure(terms, cost, "engine:allowed_trade"),
         "priced": terms.price is not None and terms.price is not issue,

@@ -31,9 +31,7 @@ def gap_rows(basis: PlanBasis) -> list[PlanSection]:
     named = {row["missing"] for row in rows}
     for name in brief.terms.missing:
         if name not in named:
-            rows.append(
-                {"missing": name, "ask": gap_question(basis.words, brief.terms.issues, name)}
-            )
+            rows.append({"missing": name, "ask": gap_question(basis.words, brief.terms.issues, name)})
     if not brief.benchmarks:
         rows.append({"missing": "benchmarks", "ask": "At which figures did comparable deals end?"})
     if brief.terms.batna is None and not brief.alternatives:
@@ -52,16 +50,12 @@ def next_action_rows(basis: PlanBasis) -> list[PlanSection]:
         rows.append({"action": "Write down your walk-away and your target before you talk."})
     if terms.unvalued:
         labels = [basis.words.label(one) for one in terms.issues if one.name in terms.unvalued]
-        rows.append(
-            {"action": sentence(f"Enter the range of possible values for {join_words(labels)}")}
-        )
+        rows.append({"action": sentence(f"Enter the range of possible values for {join_words(labels)}")})
     if brief.alternatives:
         names = ", ".join(lead.name for lead in brief.alternatives[:3])
         rows.append({"action": sentence(f"Get an offer from an alternative: {names}")})
     if "batna" in missing:
-        rows.append(
-            {"action": "Find out what you would do without a deal, and what that is worth to you."}
-        )
+        rows.append({"action": "Find out what you would do without a deal, and what that is worth to you."})
     if not brief.benchmarks:
         rows += [{"action": one.how} for one in basis.content.standards[:1]]
     if "their_estimate" in missing:
@@ -79,7 +73,6 @@ def next_action_rows(basis: PlanBasis) -> list[PlanSection]:
 def lead_rows(brief: PlanBrief) -> list[dict[str, Any]]:
     """Possible alternatives to the other side, with links."""
     return [
-        {"name": one.name, "link": one.link, "why": one.why}
-        | ({"source": one.source} if one.source else {})
+        {"name": one.name, "link": one.link, "why": one.why} | ({"source": one.source} if one.source else {})
         for one in brief.alternatives
     ]

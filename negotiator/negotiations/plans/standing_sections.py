@@ -9,11 +9,7 @@ from negotiator.negotiations.concession.move_text import assumptions
 from negotiator.negotiations.issues import Issue, Scalar
 from negotiator.negotiations.leverage_summary import summarise_leverage
 from negotiator.negotiations.plain_text import capitalise, join_words, sentence
-from negotiator.negotiations.plans.basis import (
-    MoneyAtStake,
-    PlanBasis,
-    money_at_stake,
-)
+from negotiator.negotiations.plans.basis import MoneyAtStake, PlanBasis, money_at_stake
 from negotiator.negotiations.plans.brief import PlanBrief, PlanFigure, figure, utility_figure
 from negotiator.negotiations.plans.case_template import paying_side
 from negotiator.negotiations.plans.offer_sections import PlanSection, first_or_wait
@@ -62,9 +58,7 @@ def overview_rows(basis: PlanBasis) -> list[PlanSection]:
     for place, issue in enumerate(basis.brief.terms.issues):
         opening = basis.offers[0].package.get(issue.name) if basis.offers else None
         limit = basis.limit(issue)
-        limited = (
-            f"session:/issues/{place}/limit" if issue.limit is not None else "session:/walk_away"
-        )
+        limited = f"session:/issues/{place}/limit" if issue.limit is not None else "session:/walk_away"
         aim = basis.aim(issue)
         target = terms.target
         aimed = target is not None and target.package is not None and issue.name in target.package
@@ -87,40 +81,23 @@ def objective_rows(basis: PlanBasis) -> list[PlanSection]:
     """The objectives, most important first, each with its measure."""
     terms, rows = basis.terms, list[PlanSection]()
     if terms.target is not None:
-        rows.append(
-            {
-                "objective": "Reach the target.",
-                "measure": "The agreed terms are worth at least as much.",
-            }
-        )
+        rows.append({"objective": "Reach the target.", "measure": "The agreed terms are worth at least as much."})
     if terms.walk_away is not None or terms.batna is not None:
         measure = "You sign nothing that is worse than it."
         rows.append({"objective": "Never go below the walk-away.", "measure": measure})
     for issue in sorted(terms.issues, key=lambda one: -one.weight)[:3]:
         label, aim = basis.words.label(issue), basis.aim(issue)
         wanted = (
-            f"Get {label} right"
-            if aim is None
-            else f"{capitalise(label)}: {basis.words.value(issue, aim)} or better"
+            f"Get {label} right" if aim is None else f"{capitalise(label)}: {basis.words.value(issue, aim)} or better"
         )
         place = terms.issues.index(issue)
         weight = figure(round(issue.weight, 4), f"session:/issues/{place}/weight")
-        row: PlanSection = {
-            "objective": sentence(wanted),
-            "measure": "The figure in the signed agreement.",
-        }
+        row: PlanSection = {"objective": sentence(wanted), "measure": "The figure in the signed agreement."}
         if aim is not None:
-            row["aim"] = value_figure(
-                terms, issue, aim, "session:/target" if terms.target else "engine:target"
-            )
+            row["aim"] = value_figure(terms, issue, aim, "session:/target" if terms.target else "engine:target")
         rows.append({**row, "weight": weight})
     if basis.trades:
-        rows.append(
-            {
-                "objective": "Trade before you concede.",
-                "measure": "You made one of the trades below.",
-            }
-        )
+        rows.append({"objective": "Trade before you concede.", "measure": "You made one of the trades below."})
     return rows
 
 
@@ -152,9 +129,7 @@ def leverage_section(basis: PlanBasis) -> PlanSection | None:
         {
             "name": share.name,
             "value": figure(round(share.value, 2), f"leverage:/power/factors/{place}/value"),
-            "contribution": figure(
-                round(share.contribution, 4), f"leverage:/power/factors/{place}/contribution"
-            ),
+            "contribution": figure(round(share.contribution, 4), f"leverage:/power/factors/{place}/contribution"),
             "explanation": share.explanation,
         }
         for place, share in enumerate(power.factors)
@@ -216,9 +191,7 @@ def expected_section(basis: PlanBasis) -> PlanSection | None:
 
 def _who(basis: PlanBasis) -> str:
     party = basis.brief.terms.other_party
-    named, plain = _YOU.get(
-        basis.brief.terms.role, ("You negotiate with {}.", "You are one of the parties.")
-    )
+    named, plain = _YOU.get(basis.brief.terms.role, ("You negotiate with {}.", "You are one of the parties."))
     known = party is not None and bool(party.names)
     return named.format(basis.words.them) if known else plain
 
@@ -234,11 +207,7 @@ def _stake(basis: PlanBasis, money: MoneyAtStake | None) -> str:
     if money is None or (aim := money.totals["aim"]) is None:
         return ""
     words = basis.words
-    told = (
-        f"Your aim comes to {words.money(aim)} {money.scope} ({money.factors})"
-        if money.factors
-        else ""
-    )
+    told = f"Your aim comes to {words.money(aim)} {money.scope} ({money.factors})" if money.factors else ""
     saved, baseline = money.savings["aim"], money.totals["baseline"]
     if saved is None or baseline is None:
         return sentence(told)
@@ -260,11 +229,7 @@ def _aim(basis: PlanBasis) -> str:
 
 
 def _limit(basis: PlanBasis) -> str:
-    limits = {
-        issue.name: limit
-        for issue in basis.brief.terms.issues
-        if (limit := basis.limit(issue)) is not None
-    }
+    limits = {issue.name: limit for issue in basis.brief.terms.issues if (limit := basis.limit(issue)) is not None}
     if limits:
         said = basis.words.package(limits, with_total=False)
         return sentence(f"Your limit, which you never say, is {said}")
@@ -302,10 +267,7 @@ def _money_figures(basis: PlanBasis, money: MoneyAtStake) -> PlanSection:
         return {
             name: None
             if amount is None
-            else {
-                "figure": money_figure(basis.terms, amount, "engine:total"),
-                "words": basis.words.money(amount),
-            }
+            else {"figure": money_figure(basis.terms, amount, "engine:total"), "words": basis.words.money(amount)}
             for name, amount in amounts.items()
         }
 

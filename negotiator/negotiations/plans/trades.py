@@ -59,9 +59,7 @@ def _start(aims: Aims) -> Package | None:
     return None
 
 
-def _best_trade(
-    aims: Aims, theirs: Preferences, start: Package, give: IssueAim, get: IssueAim
-) -> IssueTrade | None:
+def _best_trade(aims: Aims, theirs: Preferences, start: Package, give: IssueAim, get: IssueAim) -> IssueTrade | None:
     pairs = [
         (their_gain + their_loss, my_gain + my_loss, given, got)
         for given, my_loss, their_gain in _changes(theirs, give, start)
@@ -78,19 +76,13 @@ def _best_trade(
     return None
 
 
-def _changes(
-    theirs: Preferences, aim: IssueAim, start: Package
-) -> list[tuple[Scalar, float, float]]:
+def _changes(theirs: Preferences, aim: IssueAim, start: Package) -> list[tuple[Scalar, float, float]]:
     """Values of an issue, each with its change of the user's utility and of theirs."""
     name, stride = aim.issue.name, len(aim.values) // MAX_VALUES_TRIED + 1
     before = package_utility(theirs, start).low
     here = _worth(aim, start[name])
     return [
-        (
-            value,
-            _worth(aim, value) - here,
-            package_utility(theirs, {**start, name: value}).low - before,
-        )
+        (value, _worth(aim, value) - here, package_utility(theirs, {**start, name: value}).low - before)
         for value in aim.values[::stride]
     ]
 

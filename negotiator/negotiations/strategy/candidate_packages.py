@@ -16,13 +16,7 @@ import numpy as np
 
 from negotiator.negotiations.strategy.opponent_model import OpponentModel
 from negotiator.negotiations.strategy.preference_prior import Floats, Indices
-from negotiator.negotiations.strategy.situation import (
-    OfferValues,
-    Scalar,
-    StrategySituation,
-    ValueKey,
-    typed_key,
-)
+from negotiator.negotiations.strategy.situation import OfferValues, Scalar, StrategySituation, ValueKey, typed_key
 
 MAX_EXACT_PACKAGES = 1_000_000
 SAMPLE_SIZE = 40_000
@@ -62,17 +56,14 @@ class CandidatePackages:
             places = list(self.choices[indexes].T)
         else:
             places = list(np.unravel_index(indexes, [len(spots) for spots in self.open_values]))
-        return np.stack(
-            [spots[place] for spots, place in zip(self.open_values, places, strict=True)], axis=1
-        )
+        return np.stack([spots[place] for spots, place in zip(self.open_values, places, strict=True)], axis=1)
 
 
 def weigh_candidates(situation: StrategySituation, belief: OpponentModel) -> CandidatePackages:
     """The candidate packages of a situation, with my utility and the expected one of the other side."""
     issues = situation.issues
     open_values = tuple(
-        np.flatnonzero([typed_key(value) not in issue.forbidden for value in issue.values])
-        for issue in issues
+        np.flatnonzero([typed_key(value) not in issue.forbidden for value in issue.values]) for issue in issues
     )
     mine = [
         np.array([situation.worths[issue.name][typed_key(issue.values[k])] for k in spots])
@@ -81,13 +72,9 @@ def weigh_candidates(situation: StrategySituation, belief: OpponentModel) -> Can
     theirs = [table[spots] for table, spots in zip(belief.mean, open_values, strict=True)]
     constant = situation.my_preferences.constant
     if math.prod(len(table) for table in mine) <= MAX_EXACT_PACKAGES:
-        return CandidatePackages(
-            situation, _sums(mine, constant), _sums(theirs, 0.0), open_values, None
-        )
+        return CandidatePackages(situation, _sums(mine, constant), _sums(theirs, 0.0), open_values, None)
     choices = _candidates(mine, theirs, _seed(situation))
-    return CandidatePackages(
-        situation, _rows(mine, choices) + constant, _rows(theirs, choices), open_values, choices
-    )
+    return CandidatePackages(situation, _rows(mine, choices) + constant, _rows(theirs, choices), open_values, choices)
 
 
 def _sums(tables: Sequence[Floats], start: float) -> Floats:
@@ -107,10 +94,7 @@ def _rows(tables: Sequence[Floats], choices: Indices) -> Floats:
 def _candidates(mine: Sequence[Floats], theirs: Sequence[Floats], seed: int) -> Indices:
     blends = np.linspace(0.0, 1.0, WEIGHT_BLENDS)
     efficient = np.array(
-        [
-            [int(np.argmax((1 - b) * m + b * t)) for m, t in zip(mine, theirs, strict=True)]
-            for b in blends
-        ],
+        [[int(np.argmax((1 - b) * m + b * t)) for m, t in zip(mine, theirs, strict=True)] for b in blends],
         dtype=np.int64,
     )
     efficient = np.unique(efficient, axis=0)
@@ -134,9 +118,7 @@ def _seed(situation: StrategySituation) -> int:
 
 
 def _sign(situation: StrategySituation, offer: OfferValues) -> tuple[ValueKey | None, ...]:
-    return tuple(
-        typed_key(offer[issue.name]) if issue.name in offer else None for issue in situation.issues
-    )
+    return tuple(typed_key(offer[issue.name]) if issue.name in offer else None for issue in situation.issues)
 
 
 def best_for_them(packages: CandidatePackages, target: float) -> int | None:

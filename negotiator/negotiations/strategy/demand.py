@@ -112,9 +112,7 @@ def _recently_refused(situation: StrategySituation) -> bool:
 
 
 def _sign(situation: StrategySituation, past: StrategyOffer) -> tuple[ValueKey, ...]:
-    return tuple(
-        typed_key(past.offer[issue.name]) for issue in situation.issues if issue.name in past.offer
-    )
+    return tuple(typed_key(past.offer[issue.name]) for issue in situation.issues if issue.name in past.offer)
 
 
 def silent_end_chance(situation: StrategySituation) -> float:

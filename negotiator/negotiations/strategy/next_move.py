@@ -19,12 +19,7 @@ from negotiator.negotiations.strategy.candidate_packages import (
     weigh_candidates,
 )
 from negotiator.negotiations.strategy.opponent_model import OpponentModel, learn_opponent_model
-from negotiator.negotiations.strategy.situation import (
-    OfferValues,
-    Scalar,
-    StandingOffer,
-    StrategySituation,
-)
+from negotiator.negotiations.strategy.situation import OfferValues, Scalar, StandingOffer, StrategySituation
 from negotiator.negotiations.strategy.target_utility import TargetPlan, plan_target
 
 CLOSING_ROUNDS = 1
@@ -39,9 +34,7 @@ class AcceptanceVerdict:
     reason: str
 
 
-def judge_acceptance(
-    situation: StrategySituation, plan: TargetPlan, ask: float
-) -> AcceptanceVerdict:
+def judge_acceptance(situation: StrategySituation, plan: TargetPlan, ask: float) -> AcceptanceVerdict:
     """Compare the offer on the table with my next offer, of utility `ask`, and with the expected value of the plan."""
     table = situation.on_table
     floor = situation.my_preferences.reservation_utility
@@ -50,18 +43,12 @@ def judge_acceptance(
     if not table.my_utility >= floor:
         return AcceptanceVerdict(False, "Their offer is worth less to you than no agreement.")
     if table.my_utility >= ask:
-        return AcceptanceVerdict(
-            True, "Their offer is worth at least as much as what you would ask next."
-        )
+        return AcceptanceVerdict(True, "Their offer is worth at least as much as what you would ask next.")
     if situation.progress.has_end and situation.offers_left <= 0:
-        return AcceptanceVerdict(
-            True, "This is the last word in the talk, and it beats no agreement."
-        )
+        return AcceptanceVerdict(True, "This is the last word in the talk, and it beats no agreement.")
     ending = situation.progress.remaining <= CLOSING_ROUNDS or not situation.progress.has_end
     if ending and table.my_utility >= plan.value + ACCEPTANCE_MARGIN[situation.style]:
-        return AcceptanceVerdict(
-            True, "Going on is not expected to bring more than this offer does."
-        )
+        return AcceptanceVerdict(True, "Going on is not expected to bring more than this offer does.")
     return AcceptanceVerdict(False, "Going on is expected to bring more than their offer does.")
 
 
@@ -118,15 +105,11 @@ def _next_offer(packages: CandidatePackages, plan: TargetPlan) -> tuple[OfferVal
 def _without_room(situation: StrategySituation, belief: OpponentModel) -> NextMove:
     table = situation.on_table
     if table is not None and table.my_utility >= situation.my_preferences.reservation_utility:
-        return _accept(
-            situation, table, belief, "No package you listed does better than their offer."
-        )
+        return _accept(situation, table, belief, "No package you listed does better than their offer.")
     return _leave(situation, belief, ["No package is worth as much to you as no agreement."])
 
 
-def _accept(
-    situation: StrategySituation, table: StandingOffer, belief: OpponentModel, reason: str
-) -> NextMove:
+def _accept(situation: StrategySituation, table: StandingOffer, belief: OpponentModel, reason: str) -> NextMove:
     return NextMove(
         action="accept",
         offer=dict(table.offer),

@@ -52,9 +52,7 @@ LAST_MINUTE_COST = 1.5
 
 _ENDS, _POWERS = (
     grid.ravel()
-    for grid in np.meshgrid(
-        (0.0, 0.15, 0.3, 0.45, 0.6, 0.75, 0.87, 0.97), (0.3, 1.0, 2.5, 4.5, 10.0), indexing="ij"
-    )
+    for grid in np.meshgrid((0.0, 0.15, 0.3, 0.45, 0.6, 0.75, 0.87, 0.97), (0.3, 1.0, 2.5, 4.5, 10.0), indexing="ij")
 )
 
 
@@ -119,13 +117,7 @@ def learn_opponent_model(situation: StrategySituation) -> OpponentModel:
     issues, places = situation.issues, _places(situation.issues)
     hints = situation.hints or PreferenceHints()
     priors = [issue_prior(situation, issue) for issue in issues]
-    chains = _Chains(
-        priors,
-        _offered(situation, places),
-        _refused(situation, places),
-        _curve_prior(hints),
-        rng,
-    )
+    chains = _Chains(priors, _offered(situation, places), _refused(situation, places), _curve_prior(hints), rng)
     sweeps = KEPT_SWEEPS + (FIRST_SWEEPS if len(issues) > 1 else 0)
     draws = [prior.draws(CANDIDATES, sweeps, rng) for prior in priors]
     tables = tuple(np.empty((KEPT_SWEEPS * CHAINS, len(issue.values))) for issue in issues)
@@ -188,9 +180,7 @@ def _refused(situation: StrategySituation, places: Sequence[Mapping[ValueKey, in
     """My latest distinct offers, which they refused, at the last time that I made each."""
     track = _track(situation, places, "me")
     latest = sorted(track.items(), key=lambda row: -row[1][-1])[:MAX_REFUSALS]
-    return _evidence(
-        [(spots, times[-1], len(times) ** 0.5) for spots, times in latest], len(places)
-    )
+    return _evidence([(spots, times[-1], len(times) ** 0.5) for spots, times in latest], len(places))
 
 
 def _evidence(rows: Sequence[tuple[tuple[int, ...], float, float]], issues: int) -> _Evidence:
@@ -237,9 +227,7 @@ class _Chains:
         self.curves = _picked(np.repeat(curve_prior[None], CHAINS, axis=0), rng)
         self.kinds = [_picked(logs[self.levels], rng) for logs in self.log_chances]
         self.weights = [prior.weights(CHAINS, rng) for prior in priors]
-        self.shapes = [
-            prior.shapes(kinds, rng) for prior, kinds in zip(priors, self.kinds, strict=True)
-        ]
+        self.shapes = [prior.shapes(kinds, rng) for prior, kinds in zip(priors, self.kinds, strict=True)]
         parts = [self._part(k, shapes, self.weights[k]) for k, shapes in enumerate(self.shapes)]
         self.parts = [part for part, _ in parts]
         self.variances = [variance for _, variance in parts]
@@ -274,9 +262,7 @@ class _Chains:
         """Choose weight and worths of one issue among fresh draws and the present ones, given the rest."""
         part, variance = self._part(k, draws.shapes, draws.weights)
         logs = self.log_chances[k]
-        score = self._draw_scores(
-            self.sums - self.parts[k], self.variance - self.variances[k], part, variance
-        )
+        score = self._draw_scores(self.sums - self.parts[k], self.variance - self.variances[k], part, variance)
         score = score + logs[self.levels][:, draws.kinds]
         present = self._state_score() + logs[self.levels, self.kinds[k]]
         pick = _picked(np.concatenate([score, present[:, None]], axis=1), self.rng)
@@ -290,9 +276,7 @@ class _Chains:
         self.parts[k][new] = part[pick]
         self.variances[k][new] = variance[pick]
 
-    def _draw_scores(
-        self, rest: Floats, rest_variance: Floats, part: Floats, variance: Floats
-    ) -> Floats:
+    def _draw_scores(self, rest: Floats, rest_variance: Floats, part: Floats, variance: Floats) -> Floats:
         """Log likelihood of each draw of one issue beside the other issues of each chain, chains by draws."""
         heard, weights = self.heard, self.offered.weights
         total = rest[:, -1:] + part[:, -1]
@@ -347,12 +331,7 @@ class _Chains:
         return score
 
     def _offer_score(
-        self,
-        squares: Floats,
-        products: Floats,
-        mean: Floats,
-        variance: Floats,
-        curve_sums: Sequence[Floats],
+        self, squares: Floats, products: Floats, mean: Floats, variance: Floats, curve_sums: Sequence[Floats]
     ) -> Floats:
         """Log likelihood of their offers: near the curve, and relative to how common packages on the curve are.
 
@@ -381,10 +360,7 @@ def _least(ends: Floats, powers: Floats, times: Floats) -> Floats:
 
 
 def _places(issues: Sequence[StrategyIssue]) -> tuple[Mapping[ValueKey, int], ...]:
-    return tuple(
-        {typed_key(value): k for k, value in reversed(list(enumerate(issue.values)))}
-        for issue in issues
-    )
+    return tuple({typed_key(value): k for k, value in reversed(list(enumerate(issue.values)))} for issue in issues)
 
 
 def _spots(

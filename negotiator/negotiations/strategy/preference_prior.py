@@ -12,12 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.negotiations.strategy.situation import (
-    PreferenceHints,
-    StrategyIssue,
-    StrategySituation,
-    typed_key,
-)
+from negotiator.negotiations.strategy.situation import PreferenceHints, StrategyIssue, StrategySituation, typed_key
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -200,9 +195,7 @@ def _peaks(scale: Floats, bends: Indices, rng: np.random.Generator) -> Floats:
     before, after = np.where(left, height, 0.0), np.where(left, 0.0, height)
     rising = np.clip(scale / np.maximum(peak, 1e-9), 0.0, 1.0)
     falling = np.clip((1.0 - scale) / np.maximum(1.0 - peak, 1e-9), 0.0, 1.0)
-    found = np.where(
-        scale <= peak, before + (1.0 - before) * rising, after + (1.0 - after) * falling
-    )
+    found = np.where(scale <= peak, before + (1.0 - before) * rising, after + (1.0 - after) * falling)
     return found ** np.array(BENDS)[bends, None]
 
 

@@ -197,8 +197,7 @@ class StrategySituation:
         }
         return {
             issue.name: {
-                typed_key(value): priced.get(issue.name, {}).get(typed_key(value), 0.0)
-                for value in issue.values
+                typed_key(value): priced.get(issue.name, {}).get(typed_key(value), 0.0) for value in issue.values
             }
             for issue in self.issues
         }

@@ -29,13 +29,9 @@ MAX_CLOSING_CANDIDATES = 2000
 TARGET_LEVELS = 10
 MAX_PATH_POINTS = 16
 HOLD_EXPONENT = {"balanced": 4.0, "firm": 8.0, "cooperative": 2.0}
-FRONTIER_TRUST = (
-    0.6  # of the chosen packages, the best of many, how many are as good for them as estimated
-)
+FRONTIER_TRUST = 0.6  # of the chosen packages, the best of many, how many are as good for them as estimated
 PATH_SHAPES = (0.15, 0.6)
-UNSEEN_SHARE = (
-    0.35  # of the most that they could give, what is expected of somebody who has made no offer yet
-)
+UNSEEN_SHARE = 0.35  # of the most that they could give, what is expected of somebody who has made no offer yet
 STYLE_SHIFT = {"balanced": 0.0, "firm": 0.04, "cooperative": -0.04}
 
 
@@ -77,9 +73,7 @@ def believed_frontier(packages: CandidatePackages, belief: OpponentModel) -> Bel
     mine = packages.mine[inside]
     levels = np.linspace(float(mine.max()), max(floor, float(mine.min())), FRONTIER_LEVELS)
     chosen = inside[best_per_level(mine, packages.theirs[inside], levels)]
-    return BelievedFrontier(
-        levels, packages.mine[chosen] - floor, belief.worth(packages.rows(chosen))
-    )
+    return BelievedFrontier(levels, packages.mine[chosen] - floor, belief.worth(packages.rows(chosen)))
 
 
 def best_per_level(mine: Floats, theirs: Floats, levels: Floats) -> Indices:
@@ -100,9 +94,7 @@ def best_per_level(mine: Floats, theirs: Floats, levels: Floats) -> Indices:
     return position[np.searchsorted(best_so_far, best_so_far, side="left")]
 
 
-def plan_target(
-    situation: StrategySituation, packages: CandidatePackages, belief: OpponentModel
-) -> TargetPlan:
+def plan_target(situation: StrategySituation, packages: CandidatePackages, belief: OpponentModel) -> TargetPlan:
     """The plan with the best expected outcome. At least one package must reach the reservation utility."""
     floor = situation.my_preferences.reservation_utility
     edge = believed_frontier(packages, belief)
@@ -154,9 +146,7 @@ def _best_bet(
     floor = situation.my_preferences.reservation_utility
     open_to = np.flatnonzero(packages.mine >= floor)
     if len(open_to) > MAX_CLOSING_CANDIDATES:
-        open_to = open_to[
-            np.argsort(-packages.theirs[open_to], kind="stable")[:MAX_CLOSING_CANDIDATES]
-        ]
+        open_to = open_to[np.argsort(-packages.theirs[open_to], kind="stable")[:MAX_CLOSING_CANDIDATES]]
     worth = belief.worth(packages.rows(open_to))
     yes = _chance(worth - least_accepted(situation, belief, time))
     silent = silent_end_chance(situation)
@@ -192,9 +182,7 @@ def _times(situation: StrategySituation, left: int) -> Floats:
     progress = situation.progress
     steps = progress.step + np.arange(left) + 1.0 + (0.0 if situation.i_speak_last else 1.0)
     if left > MAX_PATH_POINTS:
-        near = np.unique(
-            np.round(np.linspace(0, 1, MAX_PATH_POINTS) ** 0.6 * (left - 1)).astype(int)
-        )
+        near = np.unique(np.round(np.linspace(0, 1, MAX_PATH_POINTS) ** 0.6 * (left - 1)).astype(int))
         steps = steps[near]
     return np.minimum(1.0, steps / (progress.rounds + 1.0))
 
@@ -212,9 +200,7 @@ def _paths(low: float, top: float, count: int) -> Floats:
     )
 
 
-def _fallback(
-    situation: StrategySituation, edge: BelievedFrontier, belief: OpponentModel
-) -> Floats:
+def _fallback(situation: StrategySituation, edge: BelievedFrontier, belief: OpponentModel) -> Floats:
     """By hypothesis, my expected gain when no offer of mine is accepted: that of their last offer, if I answer it."""
     if situation.i_speak_last and situation.progress.remaining == 1:
         return np.zeros(len(belief.ends))

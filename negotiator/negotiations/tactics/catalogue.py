@@ -111,10 +111,7 @@ def _parsed(raw: _Raw, owner: Owner) -> Tactic:
         avoid_when=tuple(_clause(item) for item in raw.get("avoid_when", ())),
         preconditions=tuple(_condition(item) for item in raw.get("preconditions", ())),
         steps=_texts(raw, "steps"),
-        lines=tuple(
-            TacticLine(_one_of(line["role"], ROLES), str(line["text"]))
-            for line in raw.get("lines", ())
-        ),
+        lines=tuple(TacticLine(_one_of(line["role"], ROLES), str(line["text"])) for line in raw.get("lines", ())),
         counter_to=_texts(raw, "counter_to"),
         countered_by=_texts(raw, "countered_by"),
         risk=risk,
@@ -204,10 +201,7 @@ def _joined(tactics: Sequence[Tactic]) -> TacticCatalogue:
             answered[answer].setdefault(tactic.id)
         for move in tactic.counter_to:
             answers[move].setdefault(tactic.id)
-    linked = tuple(
-        replace(t, countered_by=tuple(answers[t.id]), counter_to=tuple(answered[t.id]))
-        for t in tactics
-    )
+    linked = tuple(replace(t, countered_by=tuple(answers[t.id]), counter_to=tuple(answered[t.id])) for t in tactics)
     return TacticCatalogue(linked, {tactic.id: tactic for tactic in linked})
 
 
@@ -221,9 +215,7 @@ def _without_dangling(tactic: Tactic, known: set[str]) -> Tactic:
 
 def _ids_in_conditions(tactic: Tactic) -> Iterable[str]:
     tests = [*tactic.preconditions]
-    tests += [
-        clause.condition for clause in (*tactic.use_when, *tactic.avoid_when) if clause.condition
-    ]
+    tests += [clause.condition for clause in (*tactic.use_when, *tactic.avoid_when) if clause.condition]
     for test in tests:
         if test.fact == "facing" and isinstance(test.value, tuple):
             yield from test.value

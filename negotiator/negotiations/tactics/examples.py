@@ -27,6 +27,4 @@ def built_in_examples() -> tuple[tuple[str, str], ...]:
 
 def _read_examples(name: str) -> Mapping[str, list[str]]:
     folder = files(__package__ or __name__).joinpath("recognition_examples")
-    return cast(
-        "Mapping[str, list[str]]", tomllib.loads(folder.joinpath(f"{name}.toml").read_text("utf-8"))
-    )
+    return cast("Mapping[str, list[str]]", tomllib.loads(folder.joinpath(f"{name}.toml").read_text("utf-8")))

@@ -9,13 +9,7 @@ from dataclasses import dataclass, field, fields
 from typing import Literal, TypeAlias, get_args
 
 from negotiator.negotiations.tactics.recognition import RecognisedTactic
-from negotiator.negotiations.tactics.tactic import (
-    PHASES,
-    ROLES,
-    NegotiationRole,
-    Phase,
-    TacticCondition,
-)
+from negotiator.negotiations.tactics.tactic import PHASES, ROLES, NegotiationRole, Phase, TacticCondition
 from negotiator.negotiations.voice import PRIVATE, Voice
 
 NegotiationKind = Literal["new_purchase", "renewal", "sale", "salary", "lease", "dispute", "other"]
@@ -147,9 +141,7 @@ FACTS: Mapping[str, Fact] = {
     "payment_open": _flag("payment terms are open", "payment terms are fixed"),
     "scope_open": _flag("scope is open", "scope is fixed"),
     "has_batna": _flag("you have an alternative", "you have no alternative"),
-    "batna_known_to_be_strong": _flag(
-        "your alternative is strong", "your alternative is not strong"
-    ),
+    "batna_known_to_be_strong": _flag("your alternative is strong", "your alternative is not strong"),
     "has_benchmark": _flag("you hold comparison figures", "you hold no comparison figures"),
     "well_informed": _flag("you know their range", "you do not know their range"),
     "zopa_probability": _share("the chance that a deal exists is {}"),
@@ -165,9 +157,7 @@ FACTS: Mapping[str, Fact] = {
         "word", lambda value: f"their last move {_LAST_MOVES[str(value)]}", get_args(LastMoveClass)
     ),
     "their_claimed_final": _flag("they called it final", "they did not call it final"),
-    "finals_moved": _count(
-        "final offer of theirs was changed", "final offers of theirs were changed"
-    ),
+    "finals_moved": _count("final offer of theirs was changed", "final offers of theirs were changed"),
     "their_decider": _flag("their decider is at the table", "their decider is not at the table"),
     "my_authority_limited": _flag("your authority is limited", "you can decide yourself"),
     "relationship": _word("the relationship is {}", get_args(Relationship)),
@@ -183,9 +173,7 @@ FACTS: Mapping[str, Fact] = {
 _NOT_FACTS = {"utterance", "recognised", "sayable"}
 
 
-def facts_of(
-    situation: TacticSituation, moves: tuple[RecognisedTactic, ...], *, pressure: int
-) -> dict[str, FactValue]:
+def facts_of(situation: TacticSituation, moves: tuple[RecognisedTactic, ...], *, pressure: int) -> dict[str, FactValue]:
     """The known facts by name. `moves` are the other side's, `pressure` is the number of pressure moves among them.
 
     With more than one open issue, `price_only` is false. Without moves and an utterance, `facing` and `pressure_seen`
@@ -214,11 +202,7 @@ def condition_holds(condition: TacticCondition, facts: FactValues) -> bool | Non
             return known is condition.value
         case "in":
             wanted = condition.value if isinstance(condition.value, tuple) else ()
-            return (
-                bool(known.intersection(wanted))
-                if isinstance(known, frozenset)
-                else known in wanted
-            )
+            return bool(known.intersection(wanted)) if isinstance(known, frozenset) else known in wanted
         case "at_least":
             return _number(known) >= _number(condition.value)
         case "at_most":

@@ -34,10 +34,7 @@ _WHOLE = {
     "won't": ("will", "not"),
     "shan't": ("shall", "not"),
     "i'm": ("i", "am"),
-    **{
-        f"{word}nt": (word, "not")
-        for word in ("do", "does", "did", "is", "could", "would", "should")
-    },
+    **{f"{word}nt": (word, "not") for word in ("do", "does", "did", "is", "could", "would", "should")},
     "cant": ("can", "not"),
     "wont": ("will", "not"),
     "im": ("i", "am"),
@@ -54,22 +51,7 @@ _ENDINGS = {"n't": "not", "'re": "are", "'ll": "will", "'ve": "have", "'d": "wou
 _Elements = tuple[list[tuple[str, ...]], ...]
 """The elements of a phrase: for each the words of its alternatives, none where it may be missing."""
 _GAP: Final = [("...",)]
-_IS = frozenset(
-    [
-        "that",
-        "it",
-        "he",
-        "she",
-        "there",
-        "here",
-        "what",
-        "who",
-        "where",
-        "how",
-        "this",
-        "everything",
-    ]
-)
+_IS = frozenset(["that", "it", "he", "she", "there", "here", "what", "who", "where", "how", "this", "everything"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,9 +99,7 @@ class PhraseTree:
         """
         left = MAX_MATCH_STEPS
         for at, word in enumerate(words):
-            open_ends = [
-                (child, at + 1) for key in word.keys if (child := self.root.children.get(key))
-            ]
+            open_ends = [(child, at + 1) for key in word.keys if (child := self.root.children.get(key))]
             while open_ends and left:
                 left -= 1
                 node, i = open_ends.pop()
@@ -158,9 +138,7 @@ def clean_text(text: str) -> str:
             folded += unicodedata.normalize("NFKC", text[at : min(at + 500, MAX_TEXT_CHARACTERS)])
     folded = folded[:MAX_TEXT_CHARACTERS].replace("\u2019", "'").replace("\u2018", "'")
     return "".join(
-        char
-        for char in folded
-        if char == "\n" or unicodedata.category(char) not in {"Cf", "Cc", "Cs", "Co", "Cn"}
+        char for char in folded if char == "\n" or unicodedata.category(char) not in {"Cf", "Cc", "Cs", "Co", "Cn"}
     )
 
 
@@ -215,9 +193,7 @@ def _classes(sets: tuple[tuple[str, tuple[str, ...]], ...]) -> dict[str, tuple[s
 @cache
 def built_in_phrases() -> PhraseTree:
     """The built-in phrases, read once. Raises ValueError for a malformed phrase or an unknown word set."""
-    sets = {
-        name: tuple(cast("list[str]", members)) for name, members in _read_phrases("words").items()
-    }
+    sets = {name: tuple(cast("list[str]", members)) for name, members in _read_phrases("words").items()}
     cues = [
         TacticPhrase(tactic_id, cast("PhraseStrength", strength), text)
         for family in FAMILIES
@@ -243,11 +219,7 @@ def ordinary_phrases() -> PhraseTree:
 @cache
 def built_in_descriptions() -> Mapping[str, str]:
     """What the other side is doing, by tactic id, as it follows "they seem to be": `setting a deadline`."""
-    return {
-        tactic_id: str(rows["they"])
-        for family in FAMILIES
-        for tactic_id, rows in _read_phrases(family).items()
-    }
+    return {tactic_id: str(rows["they"]) for family in FAMILIES for tactic_id, rows in _read_phrases(family).items()}
 
 
 def _read_phrases(name: str) -> dict[str, Any]:
@@ -255,9 +227,7 @@ def _read_phrases(name: str) -> dict[str, Any]:
     return tomllib.loads(folder.joinpath(f"{name}.toml").read_text("utf-8"))
 
 
-def build_phrase_tree(
-    cues: tuple[TacticPhrase, ...], sets: dict[str, tuple[str, ...]]
-) -> PhraseTree:
+def build_phrase_tree(cues: tuple[TacticPhrase, ...], sets: dict[str, tuple[str, ...]]) -> PhraseTree:
     """The tree of these phrases, in the language described above; ValueError for a malformed one."""
     elements: list[_Elements] = []
     for cue in cues:
@@ -336,9 +306,7 @@ class _TreeBuilder:
         return not place.rest and all(() in choices or choices == _GAP for choices in left)
 
 
-def _choices(
-    element: str, cue: TacticPhrase, sets: dict[str, tuple[str, ...]]
-) -> list[tuple[str, ...]]:
+def _choices(element: str, cue: TacticPhrase, sets: dict[str, tuple[str, ...]]) -> list[tuple[str, ...]]:
     if element in {"...", "#", "%"}:
         return [(element,)]
     may_miss = element.endswith("?")

@@ -18,12 +18,7 @@ from negotiator.negotiations.tactics.facts import (
     facts_of,
 )
 from negotiator.negotiations.tactics.recognition import RecognisedTactic, recognise_tactics
-from negotiator.negotiations.tactics.tactic import (
-    NegotiationRole,
-    Tactic,
-    TacticEffect,
-    TacticStats,
-)
+from negotiator.negotiations.tactics.tactic import NegotiationRole, Tactic, TacticEffect, TacticStats
 
 COUNTER_POINTS = 2.0
 LATER_ANSWER = 0.85
@@ -68,11 +63,7 @@ _EFFECTS = {
     "create": "what the deal brings to both sides",
     "relationship": "the relationship",
 }
-_EVIDENCE = {
-    "practice": "experience",
-    "experiment": "experiments",
-    "meta-analysis": "a review of many studies",
-}
+_EVIDENCE = {"practice": "experience", "experiment": "experiments", "meta-analysis": "a review of many studies"}
 _PHASES = {
     "prepare": "While you prepare",
     "open": "When the talk opens",
@@ -165,14 +156,7 @@ def rank_tactics(
     for tactic in whole.tactics:
         answering = any(move.tactic_id in tactic.counter_to for move in moves)
         if _allowed(tactic, situation, facts=facts, answering=answering):
-            item = _suggestion(
-                tactic,
-                situation,
-                facts=facts,
-                moves=moves,
-                catalogue=whole,
-                own=record.get(tactic.id),
-            )
+            item = _suggestion(tactic, situation, facts=facts, moves=moves, catalogue=whole, own=record.get(tactic.id))
             made += [item] if item else []
     made.sort(key=lambda item: (-item.score, item.tactic.id))
     return _varied(made, whole)[: max(limit, 0)]
@@ -194,19 +178,14 @@ def shrunken_win_rate(stats: TacticStats) -> float:
     return (stats.wins + PRIOR_WINS) / (stats.n + PRIOR_WINS + PRIOR_LOSSES)
 
 
-def _allowed(
-    tactic: Tactic, situation: TacticSituation, *, facts: FactValues, answering: bool
-) -> bool:
+def _allowed(tactic: Tactic, situation: TacticSituation, *, facts: FactValues, answering: bool) -> bool:
     """Whether no known fact excludes the tactic. An answer to a recognised move is allowed in any phase."""
     return (
         tactic.ethics != "deceptive"
         and tactic.suits(situation.role)
         and (answering or situation.phase is None or situation.phase in tactic.phases)
         and all(condition_holds(test, facts) is True for test in tactic.preconditions)
-        and not any(
-            clause.condition and condition_holds(clause.condition, facts)
-            for clause in tactic.avoid_when
-        )
+        and not any(clause.condition and condition_holds(clause.condition, facts) for clause in tactic.avoid_when)
     )
 
 
@@ -219,9 +198,7 @@ def _suggestion(
     catalogue: TacticCatalogue,
     own: TacticResult | None,
 ) -> TacticSuggestion | None:
-    answers = [
-        _answer(tactic, move, catalogue) for move in moves if move.tactic_id in tactic.counter_to
-    ][:1]
+    answers = [_answer(tactic, move, catalogue) for move in moves if move.tactic_id in tactic.counter_to][:1]
     fired = [c for c in tactic.use_when if c.condition and condition_holds(c.condition, facts)]
     if not answers and not fired:
         return None
@@ -231,11 +208,7 @@ def _suggestion(
         if c.condition
     ]
     stats = own.stats if own else tactic.stats
-    wins = (
-        TacticSuccessRate(stats.used, stats.wins, stats.n, round(shrunken_win_rate(stats), 3))
-        if stats
-        else None
-    )
+    wins = TacticSuccessRate(stats.used, stats.wins, stats.n, round(shrunken_win_rate(stats), 3)) if stats else None
     parts = (*answers, *reasons, *_standing(tactic, situation), *_own_part(wins))
     said = [part.text for part in (*answers, *reasons, *_own_part(wins))]
     return TacticSuggestion(
@@ -245,9 +218,7 @@ def _suggestion(
         when=_when(tactic, situation, answering=bool(answers)),
         say=_say(tactic, situation),
         risk=tactic.risk,
-        counters=tuple(
-            TacticReference(answer, catalogue.by_id[answer].name) for answer in tactic.countered_by
-        ),
+        counters=tuple(TacticReference(answer, catalogue.by_id[answer].name) for answer in tactic.countered_by),
         evidence=SuggestionEvidence(
             parts, tactic.effect, tuple(f"{s.author}, {s.title}, {s.year}" for s in tactic.sources)
         ),
@@ -271,10 +242,7 @@ def _standing(tactic: Tactic, situation: TacticSituation) -> list[ScorePart]:
     """The points a tactic gets by itself: fit to the phase, effect, evidence, risk, ethics."""
     effect = tactic.effect
     parts = [
-        ScorePart(
-            f"{effect.size} effect on {_EFFECTS[effect.on]}",
-            SIZE_POINTS[effect.size],
-        ),
+        ScorePart(f"{effect.size} effect on {_EFFECTS[effect.on]}", SIZE_POINTS[effect.size]),
         ScorePart(f"backed by {_EVIDENCE[effect.evidence]}", GRADE_POINTS[effect.evidence]),
     ]
     if situation.phase in tactic.phases:
@@ -296,13 +264,7 @@ def _own_part(wins: TacticSuccessRate | None) -> list[ScorePart]:
 
 def _when(tactic: Tactic, situation: TacticSituation, *, answering: bool) -> str:
     """The moment, the first thing to do, and the caution that no fact has settled."""
-    moment = (
-        "Right after their move"
-        if answering
-        else _PHASES[situation.phase]
-        if situation.phase
-        else "Next"
-    )
+    moment = "Right after their move" if answering else _PHASES[situation.phase] if situation.phase else "Next"
     first = f": {tactic.steps[0][0].lower()}{tactic.steps[0][1:]}" if tactic.steps else ""
     open_doubt = next((c.text for c in tactic.avoid_when if c.condition is None), None)
     return f"{moment}{first}." + (f" Not if: {open_doubt}." if open_doubt else "")
@@ -350,9 +312,7 @@ def fill_line(text: str, sayable: PublicWords) -> str:
     return _PLACEHOLDER.sub(filled, text)
 
 
-def _varied(
-    ranked: Sequence[TacticSuggestion], catalogue: TacticCatalogue
-) -> list[TacticSuggestion]:
+def _varied(ranked: Sequence[TacticSuggestion], catalogue: TacticCatalogue) -> list[TacticSuggestion]:
     """The ranking with at most `MAX_PER_FAMILY` tactics of one family."""
     counts: dict[str, int] = {}
     first: list[TacticSuggestion] = []

@@ -186,9 +186,7 @@ def _chance(score: float) -> float:
     return 1.0 / (1.0 + exp(-SLOPE * (score - MIDPOINT)))
 
 
-def _heard(
-    tactic_id: str, hits: Sequence[_PhraseHit], words: Sequence[PhraseWord], *, text: str
-) -> RecognisedTactic:
+def _heard(tactic_id: str, hits: Sequence[_PhraseHit], words: Sequence[PhraseWord], *, text: str) -> RecognisedTactic:
     doubt = 1.0
     for hit in hits:
         doubt *= 1.0 - _WEIGHT[hit.cue.strength] * (0.5 if hit.halved else 1.0)

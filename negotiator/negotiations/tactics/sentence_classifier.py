@@ -54,9 +54,7 @@ def word_sequences(text: str) -> tuple[str, ...]:
     """The words and the sequences of two and three words of a text, numbers as `#`; begin and end count as words."""
     words = ["^", *(word.keys[0] for word in split_words(clean_text(text), {})), "$"]
     return tuple(
-        " ".join(words[at : at + size])
-        for size in range(1, MAX_SEQUENCE + 1)
-        for at in range(len(words) - size + 1)
+        " ".join(words[at : at + size]) for size in range(1, MAX_SEQUENCE + 1) for at in range(len(words) - size + 1)
     )
 
 
@@ -66,14 +64,9 @@ def train_classifier(examples: Sequence[tuple[str, str]], vectors: Vectors) -> T
     sequences = [word_sequences(text) for text, _ in examples]
     spread = Counter(one for said in sequences for one in set(said))
     places = {
-        one: at
-        for at, one in enumerate(
-            sorted(one for one, count in spread.items() if count >= _FEWEST_SENTENCES)
-        )
+        one: at for at, one in enumerate(sorted(one for one, count in spread.items() if count >= _FEWEST_SENTENCES))
     }
-    rarity = np.array(
-        [np.log((len(examples) + 1) / (spread[one] + 1)) + 0.3 for one in places], np.float32
-    )
+    rarity = np.array([np.log((len(examples) + 1) / (spread[one] + 1)) + 0.3 for one in places], np.float32)
     holders: list[list[tuple[int, float]]] = [[] for _ in places]
     for row, said in enumerate(sequences):
         found, values = _wording(said, places, rarity)
@@ -88,10 +81,7 @@ def train_classifier(examples: Sequence[tuple[str, str]], vectors: Vectors) -> T
     targets[np.arange(len(examples)), [labels.index(label) for _, label in examples]] = 1.0
     kernel[np.diag_indices_from(kernel)] += RIDGE
     weights = np.linalg.solve(kernel, targets)
-    wording = [
-        np.array([value for _, value in held]) @ weights[[row for row, _ in held]]
-        for held in holders
-    ]
+    wording = [np.array([value for _, value in held]) @ weights[[row for row, _ in held]] for held in holders]
     return TacticClassifier(
         labels,
         vectors.astype(np.float32),
@@ -136,9 +126,7 @@ def classifier_arrays(learned: TacticClassifier) -> dict[str, "np.ndarray"]:
     }
 
 
-def _wording(
-    said: Sequence[str], places: Mapping[str, int], rarity: Vectors
-) -> tuple[NDArray[np.intp], Vectors]:
+def _wording(said: Sequence[str], places: Mapping[str, int], rarity: Vectors) -> tuple[NDArray[np.intp], Vectors]:
     """The places of the known word sequences and their values, a vector of length one."""
     found = np.array(sorted({places[one] for one in said if one in places}), np.intp)
     values = rarity[found]

@@ -11,9 +11,7 @@ MAX_MOVES = 2
 """Moves of the other side that are named, the surest first."""
 
 
-def suggestions_summary(
-    moves: Sequence[RecognisedTactic], first: Tactic | None, say: str, *, is_answer: bool
-) -> str:
+def suggestions_summary(moves: Sequence[RecognisedTactic], first: Tactic | None, say: str, *, is_answer: bool) -> str:
     """Two or three sentences for the user.
 
     `moves` are the recognised ones, the surest first; `first` is the tactic that fits best and `say` its line.
@@ -22,17 +20,12 @@ def suggestions_summary(
     parts: list[str] = []
     if moves:
         told = built_in_descriptions()
-        seen = [
-            f"{told.get(move.tactic_id, 'making a move')} (“{tidy(move.quote)}”)"
-            for move in moves[:MAX_MOVES]
-        ]
+        seen = [f"{told.get(move.tactic_id, 'making a move')} (“{tidy(move.quote)}”)" for move in moves[:MAX_MOVES]]
         parts.append(f"They seem to be {join_words(seen)}")
     elif is_answer:
         parts.append("Nothing in what they said is pressure or a trick")
     if first is None:
-        parts.append(
-            "Nothing known so far speaks for one tactic: listen, and ask what matters most to them"
-        )
+        parts.append("Nothing known so far speaks for one tactic: listen, and ask what matters most to them")
         return " ".join(map(sentence, parts))
     step = first.steps[0] if first.steps else f"try “{tidy(first.name)}”"
     parts.append(f"First, {_lowered(step)}")

@@ -141,19 +141,14 @@ class Interests:
         raw = [stake.weight * factor for stake, factor in zip(self.stakes, factors, strict=True)]
         total = sum(raw) or 1.0
         return Interests(
-            tuple(
-                replace(stake, weight=weight / total)
-                for stake, weight in zip(self.stakes, raw, strict=True)
-            )
+            tuple(replace(stake, weight=weight / total) for stake, weight in zip(self.stakes, raw, strict=True))
         )
 
     def heaviest(self) -> Stake:
         """The issue that weighs most, money before others of the same weight."""
         return max(self.stakes, key=lambda stake: (stake.weight, stake.issue.type == "money"))
 
-    def conceded(
-        self, last: Package, theirs: Package | None, demand: float, floor: float
-    ) -> Package:
+    def conceded(self, last: Package, theirs: Package | None, demand: float, floor: float) -> Package:
         """Their `last` package changed until it is worth about `demand`, never less than `floor`.
 
         They give on one thing that weighs little to them first, and leave the rest to the heaviest issue. No issue goes
@@ -189,9 +184,7 @@ class Interests:
                 found[stake.name] = value
         return found
 
-    def traded(
-        self, last: Package, insisted: Package, demand: float, opening: Package
-    ) -> Package | None:
+    def traded(self, last: Package, insisted: Package, demand: float, opening: Package) -> Package | None:
         """Their `last` package with the values that the other side insists on, at a price that makes it worth `demand`.
 
         The price is never beyond the one they opened with. None without a price.
@@ -211,9 +204,7 @@ def round_unit(issue: Issue, at: Decimal, distance: Decimal) -> Decimal:
     if issue.type == "date":
         return Decimal(MIDDLE_OF_MONTH) if distance >= LONG_DISTANCE_DAYS else Decimal(1)
     if issue.type == "money":
-        smallest = next(
-            (unit for size, unit in SMALLEST_MONEY_UNITS if abs(at) < size), Decimal(500)
-        )
+        smallest = next((unit for size, unit in SMALLEST_MONEY_UNITS if abs(at) < size), Decimal(500))
         units = [unit for unit in MONEY_UNITS if unit >= smallest]
     elif issue.type in WHOLE_TYPES:
         long = issue.type == "duration_days" and at >= LONG_DISTANCE_DAYS
@@ -244,7 +235,4 @@ def _round_day(at: Decimal, unit: Decimal) -> Decimal:
         return Decimal(whole)
     days = (Decimal(whole + gap) for gap in sorted(range(-9, 10), key=abs))
     marks = ("-01", "-15")
-    return next(
-        (day for day in days if str(value_at_coordinate("date", day)).endswith(marks)),
-        Decimal(whole),
-    )
+    return next((day for day in days if str(value_at_coordinate("date", day)).endswith(marks)), Decimal(whole))

@@ -23,17 +23,9 @@ from negotiator.negotiations.issues import (
 )
 from negotiator.negotiations.terms import Terms
 from negotiator.rehearsals.counterpart.interests import Interests, Stake, round_unit, rounded
-from negotiator.rehearsals.counterpart.person import (
-    Hardness,
-    Person,
-    PersonKind,
-    draw_person,
-)
+from negotiator.rehearsals.counterpart.person import Hardness, Person, PersonKind, draw_person
 
-FIRST_OFFER_SHARES: Final[Mapping[str, tuple[float, float]]] = {
-    "employment": (0.06, 0.16),
-    "real_estate": (0.05, 0.14),
-}
+FIRST_OFFER_SHARES: Final[Mapping[str, tuple[float, float]]] = {"employment": (0.06, 0.16), "real_estate": (0.05, 0.14)}
 """How far a first price lies from the floor, as a share of the floor, by category."""
 OTHER_FIRST_OFFER_SHARES: Final = (0.12, 0.3)
 FLOOR_SHARES: Final = (0.2, 0.6)
@@ -54,12 +46,7 @@ _SPREADS: Final = {True: 0.0, False: 0.08}
 
 
 def draw_counterpart(
-    terms: Terms,
-    kind: PersonKind,
-    key: str,
-    *,
-    hardness: Hardness = "normal",
-    offered: Package | None = None,
+    terms: Terms, kind: PersonKind, key: str, *, hardness: Hardness = "normal", offered: Package | None = None
 ) -> Person | None:
     """The counterpart of this kind; the same `key` meets the same person in the same negotiation.
 
@@ -76,11 +63,7 @@ def draw_counterpart(
         return None
     interests = Interests(tuple(stakes)).weighted(_weights(terms, stakes, rng))
     person = draw_person(
-        interests,
-        kind,
-        key,
-        hardness=hardness,
-        floor_spread=_SPREADS[terms.their_walk_away is not None],
+        interests, kind, key, hardness=hardness, floor_spread=_SPREADS[terms.their_walk_away is not None]
     )
     opening = interests.ask if offered else person.opening
     return replace(person, opening=opening, hazard=0.0)
@@ -103,14 +86,10 @@ def _stake(terms: Terms, issue: Issue, rng: Random, offered: Scalar | None) -> S
     return _ordered_stake(issue, floor, ask, offered)
 
 
-def _price_stake(
-    terms: Terms, issue: Issue, draws: Sequence[float], offered: Scalar | None
-) -> Stake | None:
+def _price_stake(terms: Terms, issue: Issue, draws: Sequence[float], offered: Scalar | None) -> Stake | None:
     made = None if offered is None else coordinate(issue.type, offered)
     estimate = terms.their_walk_away
-    sign = Decimal(
-        1 if issue.direction == "lower" else -1
-    )  # what the user wants low they want high
+    sign = Decimal(1 if issue.direction == "lower" else -1)  # what the user wants low they want high
     if estimate is not None and estimate.unit == "money":
         floor = Decimal(repr(_triangular(estimate.ends, draws[0])))
     elif issue.range is not None:
@@ -142,9 +121,7 @@ def _ordered_stake(issue: Issue, floor: Decimal, ask: Decimal, offered: Scalar |
     unit = round_unit(issue, floor, distance / 5)
     low = rounded(issue, floor, unit)
     high = ask if made is not None else rounded(issue, ask, round_unit(issue, ask, distance))
-    return Stake(
-        issue, value_at_coordinate(issue.type, low), value_at_coordinate(issue.type, high), 1.0
-    )
+    return Stake(issue, value_at_coordinate(issue.type, low), value_at_coordinate(issue.type, high), 1.0)
 
 
 def _listed_stake(issue: Issue, rng: Random, offered: Scalar | None) -> Stake | None:
@@ -152,10 +129,7 @@ def _listed_stake(issue: Issue, rng: Random, offered: Scalar | None) -> Stake | 
     listed = values_of(issue)
     if not listed:
         return None
-    worths = {
-        value: 1.0 - (worth_of(issue, value) or 0.0) + rng.gauss(0.0, WORTH_NOISE)
-        for value in listed
-    }
+    worths = {value: 1.0 - (worth_of(issue, value) or 0.0) + rng.gauss(0.0, WORTH_NOISE) for value in listed}
     ranked = sorted(listed, key=lambda value: worths[value])
     ask = ranked[-1] if offered is None or offered not in worths else offered
     below = [value for value in ranked if worths[value] < worths[ask]]

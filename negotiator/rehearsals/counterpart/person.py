@@ -13,9 +13,7 @@ from negotiator.negotiations.issues import Package, same_value
 from negotiator.rehearsals.counterpart.interests import Interests
 from negotiator.rehearsals.counterpart.remarks import Remark
 
-PersonKind: TypeAlias = Literal[
-    "fair", "stubborn", "extreme_anchor", "takes_back", "deadline_bluff"
-]
+PersonKind: TypeAlias = Literal["fair", "stubborn", "extreme_anchor", "takes_back", "deadline_bluff"]
 KINDS: Final[tuple[PersonKind, ...]] = get_args(PersonKind)
 AnswerAction: TypeAlias = Literal["offer", "accept", "leave", "wait"]
 Hardness: TypeAlias = Literal["easy", "normal", "hard"]
@@ -68,9 +66,7 @@ FREE_TALK: Final = 5
 """Turns without figures that cost no patience."""
 HEAVY_SHARE: Final = 0.6
 """An issue matters to them when its weight is at least this share of the mean weight."""
-QUESTIONS: Final[frozenset[Remark]] = frozenset(
-    {"question_interest", "question_limit", "question_why"}
-)
+QUESTIONS: Final[frozenset[Remark]] = frozenset({"question_interest", "question_limit", "question_why"})
 SILENCE_CHANCES: Final[Mapping[Hardness, float]] = {"easy": 0.5, "normal": 0.35, "hard": 0.15}
 """Chance that a first silence after an offer brings a small step."""
 ULTIMATUM_CHANCES: Final[Mapping[Hardness, float]] = {"easy": 0.7, "normal": 0.5, "hard": 0.3}
@@ -207,16 +203,8 @@ def draw_person(
     reserve, pride = rng.uniform(0.03, 0.2), rng.uniform(0.0, 0.3)
     first_step, shrinkage = rng.uniform(0.28, 0.45), rng.uniform(0.4, 0.65)
     tolerance, patience = rng.uniform(1.4, 2.6), rng.randint(6, 9)
-    unmoved_patience, warnings, turning_word = (
-        rng.randint(2, 4),
-        rng.randint(1, 2),
-        rng.randint(3, 4),
-    )
-    means_it, ambition, anchor = (
-        rng.random() >= BLUFF_CHANCE,
-        rng.gauss(0.0, 0.06),
-        rng.uniform(1, 2.2),
-    )
+    unmoved_patience, warnings, turning_word = (rng.randint(2, 4), rng.randint(1, 2), rng.randint(3, 4))
+    means_it, ambition, anchor = (rng.random() >= BLUFF_CHANCE, rng.gauss(0.0, 0.06), rng.uniform(1, 2.2))
     style = STYLES[rng.randrange(len(STYLES))]
     if kind == "stubborn":
         first_step, shrinkage = first_step * 0.4, shrinkage + 0.15
@@ -279,9 +267,7 @@ def answer(
     gain = 0.0 if memory.best is None else value - memory.best
     moved = turn.package is not None and (memory.best is None or gain > NO_MOVE)
     now = replace(
-        now,
-        best=value if memory.best is None else max(memory.best, value),
-        unmoved=0 if moved else memory.unmoved + 1,
+        now, best=value if memory.best is None else max(memory.best, value), unmoved=0 if moved else memory.unmoved + 1
     )
     if value < person.floor - person.tolerance:
         return _warned(person, now, "insulted")
@@ -297,9 +283,7 @@ def answer(
     return _with_reply(person, memory, turn, given), after
 
 
-def _with_reply(
-    person: Person, memory: PersonMemory, turn: Turn, given: PersonAnswer
-) -> PersonAnswer:
+def _with_reply(person: Person, memory: PersonMemory, turn: Turn, given: PersonAnswer) -> PersonAnswer:
     """The answer to an offer, with a reply to a question or a reason that came with it."""
     if turn.package is None or given.action != "offer":
         return given
@@ -331,9 +315,7 @@ def _impressed(memory: PersonMemory, remarks: frozenset[Remark]) -> PersonMemory
     )
 
 
-def _talk(
-    person: Person, memory: PersonMemory, turn: Turn, rng: Random
-) -> tuple[PersonAnswer, PersonMemory] | None:
+def _talk(person: Person, memory: PersonMemory, turn: Turn, rng: Random) -> tuple[PersonAnswer, PersonMemory] | None:
     """The answer to words without figures, or to silence; None where it answers as to any turn without a move."""
     remarks = turn.remarks
     if turn.wonders and memory.offers:
@@ -351,9 +333,7 @@ def _talk(
     if "names_tactic" in remarks and memory.ploy is not None:
         return PersonAnswer("wait", "tactic_named"), replace(memory, ploy=None)
     if memory.theirs is None:
-        return (
-            None if not memory.offers else (PersonAnswer("wait", "asks_for_figure"), _older(memory))
-        )
+        return None if not memory.offers else (PersonAnswer("wait", "asks_for_figure"), _older(memory))
     if "ultimatum" in remarks:
         return PersonAnswer("wait", "hears_ultimatum"), replace(
             _older(memory), ultimatums=memory.ultimatums + 1, unmoved=memory.unmoved + 1
@@ -400,9 +380,7 @@ def _older(memory: PersonMemory) -> PersonMemory:
     return replace(memory, words=memory.words + 1)
 
 
-def _fill_silence(
-    person: Person, memory: PersonMemory, rng: Random
-) -> tuple[PersonAnswer, PersonMemory]:
+def _fill_silence(person: Person, memory: PersonMemory, rng: Random) -> tuple[PersonAnswer, PersonMemory]:
     """A small step that nobody asked for."""
     now = _older(memory)
     demand = person.interests.worth(now.offers[-1]) if now.offers else person.opening_worth
@@ -415,9 +393,7 @@ def _fill_silence(
     return _speak(now, package, "small_step")
 
 
-def _pressed(
-    person: Person, now: PersonMemory, at: "_Standing"
-) -> tuple[PersonAnswer, PersonMemory] | None:
+def _pressed(person: Person, now: PersonMemory, at: "_Standing") -> tuple[PersonAnswer, PersonMemory] | None:
     """The answer to "take it or leave it": a deal above the floor more often than not, a second one ends the talk."""
     if at.value >= person.floor:
         if at.rng.random() < ULTIMATUM_CHANCES[person.hardness]:
@@ -471,9 +447,7 @@ def _respond(
     return _step(person, now, at, demand)
 
 
-def _step(
-    person: Person, now: PersonMemory, at: _Standing, demand: float
-) -> tuple[PersonAnswer, PersonMemory]:
+def _step(person: Person, now: PersonMemory, at: _Standing, demand: float) -> tuple[PersonAnswer, PersonMemory]:
     """The next offer: a step that shrinks, by how far the other side came; or their offer, when it is near."""
     planned = _planned_step(person, now, at.rng)
     size = planned * _reciprocity(person, now, at, demand) * now.pull
@@ -522,9 +496,7 @@ def _trade(person: Person, now: PersonMemory, goal: float) -> Package | None:
     if found is None:
         return None
     worth = person.interests.worth(found)
-    return (
-        found if max(person.floor, goal - NEARLY) <= worth <= person.interests.worth(last) else None
-    )
+    return found if max(person.floor, goal - NEARLY) <= worth <= person.interests.worth(last) else None
 
 
 def _planned_step(person: Person, now: PersonMemory, rng: Random) -> float:
@@ -556,9 +528,7 @@ def _turns(person: Person, memory: PersonMemory, now: PersonMemory) -> bool:
     return person.kind == "deadline_bluff"
 
 
-def _turn_round(
-    person: Person, now: PersonMemory, at: _Standing
-) -> tuple[PersonAnswer, PersonMemory]:
+def _turn_round(person: Person, now: PersonMemory, at: _Standing) -> tuple[PersonAnswer, PersonMemory]:
     now = replace(now, turned=True)
     demand = person.interests.worth(now.offers[-1])
     if at.value >= person.floor and at.value >= demand - 2 * NEARLY:
@@ -574,9 +544,7 @@ def _turn_round(
     return _speak(now, package, "final", final=True, ploy="deadline_bluff")
 
 
-def _after_final(
-    person: Person, now: PersonMemory, at: _Standing, *, fair: bool
-) -> tuple[PersonAnswer, PersonMemory]:
+def _after_final(person: Person, now: PersonMemory, at: _Standing, *, fair: bool) -> tuple[PersonAnswer, PersonMemory]:
     """It meant what it said: the last offer is repeated once, then it takes what is fair or leaves."""
     if at.value >= person.floor + person.pride or (fair and at.value >= person.floor):
         return _accept(now, "accepts_late")

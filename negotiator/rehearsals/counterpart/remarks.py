@@ -45,10 +45,7 @@ QUESTION_MARK: Final = " questionmark?"
 STATEMENT: Final = "statement"
 """A plain statement of fact. One that is nothing else, and long enough, is given as a reason."""
 STATEMENT_WORDS: Final = 5
-_STRENGTHS: Final[tuple[tuple[PhraseStrength, str], ...]] = (
-    ("strong", "phrases"),
-    ("unless", "unless"),
-)
+_STRENGTHS: Final[tuple[tuple[PhraseStrength, str], ...]] = (("strong", "phrases"), ("unless", "unless"))
 _APOSTROPHES: Final = str.maketrans(dict.fromkeys("`\u00b4\u2018\u2019\u02bc\u2032\uff07", "'"))
 _ELISION: Final = re.compile(r"\b(l|d|j|qu|c|n|m|s|t)'(?=[^\W\d_]{2})", re.IGNORECASE)
 """The article or pronoun that French joins to the next word."""

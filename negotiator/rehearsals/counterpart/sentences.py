@@ -36,16 +36,7 @@ CaseKind: TypeAlias = Literal[
 """What the counterpart is in the talk."""
 CASE_KINDS: Final[tuple[CaseKind, ...]] = get_args(CaseKind)
 GROUPS: Final[Mapping[str, frozenset[CaseKind]]] = {
-    "sells": frozenset(
-        {
-            "software_vendor",
-            "private_seller",
-            "freelancer",
-            "landlord",
-            "service_provider",
-            "seller",
-        }
-    ),
+    "sells": frozenset({"software_vendor", "private_seller", "freelancer", "landlord", "service_provider", "seller"}),
     "buys": frozenset({"software_customer", "private_buyer", "client", "tenant", "buyer"}),
 }
 COUNTERPARTS: Final[Mapping[str, CaseKind]] = {
@@ -116,9 +107,7 @@ class SpokenLine:
 
     def fits(self, style: Style | None, case: CaseKind) -> bool:
         """Whether such a person would say it; without a style, whether any of this kind would."""
-        return (not self.whom or case in self.whom) and (
-            style is None or self.style is None or self.style == style
-        )
+        return (not self.whom or case in self.whom) and (style is None or self.style is None or self.style == style)
 
     def was_said(self, said: Collection[str]) -> bool:
         """Whether one of these sentences is this one, with whatever stood in its slot."""
@@ -178,10 +167,7 @@ def spoken_lines() -> Mapping[Moment, tuple[SpokenLine, ...]]:
     content: dict[str, list[dict[str, Any]]] = tomllib.loads(file.read_text("utf-8"))
     if unknown := content.keys() - set(MOMENTS):
         raise ValueError(f"no moments: {sorted(unknown)}")
-    return {
-        moment: tuple(line for group in content[moment] for line in _group(group))
-        for moment in MOMENTS
-    }
+    return {moment: tuple(line for group in content[moment] for line in _group(group)) for moment in MOMENTS}
 
 
 def _group(group: Mapping[str, Any]) -> tuple[SpokenLine, ...]:

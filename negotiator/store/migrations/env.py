@@ -17,11 +17,6 @@ def _render(kind: str, item: Any, _autogenerate: Any) -> str | Literal[False]:
 connection = context.config.attributes["connection"]
 if connection.dialect.name == "postgresql":
     copy_index_conditions(SQLModel.metadata)
-context.configure(
-    connection=connection,
-    target_metadata=SQLModel.metadata,
-    render_item=_render,
-    render_as_batch=True,
-)
+context.configure(connection=connection, target_metadata=SQLModel.metadata, render_item=_render, render_as_batch=True)
 with context.begin_transaction():
     context.run_migrations()

@@ -95,9 +95,7 @@ def create_tool_rows(connection: Connection) -> None:
         return
     for statement in _ROWS:
         connection.execute(text(statement))
-    if connection.scalar(text("select to_regclass('tool_vectors') is null")) and has_vectors(
-        connection
-    ):
+    if connection.scalar(text("select to_regclass('tool_vectors') is null")) and has_vectors(connection):
         for statement in _VECTORS:
             connection.execute(text(statement))
     if connection.scalar(text("select to_regclass('tool_vectors') is not null")):

@@ -99,11 +99,7 @@ def cue_catalogue() -> CueCatalogue:
         (file for file in folder.joinpath("families").iterdir() if file.name.endswith(".toml")),
         key=lambda file: file.name,
     )
-    rows = [
-        cast("_Raw", row)
-        for file in families
-        for row in tomllib.loads(file.read_text("utf-8"))["cue"]
-    ]
+    rows = [cast("_Raw", row) for file in families for row in tomllib.loads(file.read_text("utf-8"))["cue"]]
     said = tomllib.loads(folder.joinpath("neutral.toml").read_text("utf-8"))
     return build_catalogue(rows, cast("Mapping[str, list[str]]", said))
 
@@ -114,10 +110,7 @@ def build_catalogue(rows: Iterable[_Raw], neutral: Mapping[str, list[str]]) -> C
     _once([cue.id for cue in cues], "cue ids")
     _once([text for cue in cues for text in cue.phrasings], "phrasings")
     both = neutral["both"]
-    ordinary: dict[Speaker, tuple[str, ...]] = {
-        "them": (*both, *neutral["them"]),
-        "me": (*both, *neutral["me"]),
-    }
+    ordinary: dict[Speaker, tuple[str, ...]] = {"them": (*both, *neutral["them"]), "me": (*both, *neutral["me"])}
     _once([text for texts in neutral.values() for text in texts], "neutral sentences")
     return CueCatalogue({cue.id: cue for cue in cues}, ordinary)
 
@@ -126,9 +119,7 @@ def _cue(row: _Raw) -> Cue:
     name = str(row.get("id", row))
     if unknown := row.keys() - _KEYS:
         raise ValueError(f"cue {name}: unknown {sorted(unknown)}")
-    values: dict[str, Any] = {
-        key: tuple(value) if key in _LISTS else value for key, value in row.items()
-    }
+    values: dict[str, Any] = {key: tuple(value) if key in _LISTS else value for key, value in row.items()}
     cue = Cue(**values)
     says = (cue.say, *cue.say_to.values())
     known = {tactic.id for tactic in built_in_catalogue().tactics}
@@ -137,13 +128,9 @@ def _cue(row: _Raw) -> Cue:
         "has an unknown role": not {*cue.roles, *cue.say_to} <= set(ROLES),
         "names a tactic that is not on the shelf": not {cue.tactic_id, cue.move_id} <= {*known, ""},
         "says too much": any(len(say.split()) > SPOKEN_WORDS for say in says),
-        "does not end in its one question": any(
-            say.count("?") != 1 or not say.endswith("?") for say in says
-        ),
+        "does not end in its one question": any(say.count("?") != 1 or not say.endswith("?") for say in says),
         "has no short reason": not 0 < len(cue.why.split()) <= REASON_WORDS,
-        "has a core that is no short phrase": any(
-            not 0 < len(core.split()) <= CORE_WORDS for core in cue.must_hear
-        ),
+        "has a core that is no short phrase": any(not 0 < len(core.split()) <= CORE_WORDS for core in cue.must_hear),
         "has too few or too many phrasings": bool(cue.phrasings)
         and not FEWEST_PHRASINGS <= len(cue.phrasings) <= MOST_PHRASINGS,
         "is raised by time and has patterns": not cue.phrasings and bool(cue.rules),

@@ -67,9 +67,7 @@ class TrainingSums:
     gram: Numbers
     moment: Numbers
 
-    def adding(
-        self, vectors: Vectors, labels: Sequence[str], *, weight: float = 1.0
-    ) -> "TrainingSums":
+    def adding(self, vectors: Vectors, labels: Sequence[str], *, weight: float = 1.0) -> "TrainingSums":
         """With these examples as well, each counted `weight` times; a KeyError names an unknown label."""
         column = {label: at for at, label in enumerate(self.labels)}
         rows = self.landmarks.nearness(vectors) @ self.landmarks.whitening
@@ -100,9 +98,7 @@ def training_sums(
     return empty.adding(vectors, labels)
 
 
-async def train(
-    embedder: TextEmbedder, cue_ids: Sequence[str], examples: Sequence[tuple[str, str]]
-) -> TrainingSums:
+async def train(embedder: TextEmbedder, cue_ids: Sequence[str], examples: Sequence[tuple[str, str]]) -> TrainingSums:
     """The training sums of (text, cue id or "") pairs, embedded in parts so that other requests get a turn."""
     parts = [
         await embedder.embed([text for text, _ in examples[start : start + _PART]])

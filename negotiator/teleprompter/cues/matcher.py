@@ -141,9 +141,7 @@ class Matcher:
             if not hit.negated
         )
 
-    def match(
-        self, text: str, speaker: Speaker, *, head: "CueClassifier", vectors: "Vectors"
-    ) -> tuple[CueMatch, ...]:
+    def match(self, text: str, speaker: Speaker, *, head: "CueClassifier", vectors: "Vectors") -> tuple[CueMatch, ...]:
         """Every cue with some confidence, surest first; `vectors` are those of `pieces(text)`."""
         parts = text_pieces(text)
         if len(parts) != len(vectors):

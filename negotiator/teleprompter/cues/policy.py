@@ -194,18 +194,12 @@ def _aged(screen: Screen, at: float, rules: PolicySettings) -> Screen:
     return replace(
         screen,
         cards=tuple(card for card in screen.cards if at - card.at < rules.stays),
-        families={
-            name: card
-            for name, card in screen.families.items()
-            if at - card.at < rules.family_pause
-        },
+        families={name: card for name, card in screen.families.items() if at - card.at < rules.family_pause},
         shown_at=tuple(shown for shown in screen.shown_at if at - shown < _MINUTE),
     )
 
 
-def card_from_match(
-    match: CueMatch, cue: Cue, heard: HeardUtterance, *, role: NegotiationRole | None = None
-) -> Card:
+def card_from_match(match: CueMatch, cue: Cue, heard: HeardUtterance, *, role: NegotiationRole | None = None) -> Card:
     """The card of a match of something heard."""
     return Card(
         id=f"{heard.utterance_id}:{cue.id}",
@@ -229,9 +223,7 @@ def _partial(
     screen: Screen, heard: HeardUtterance, cards: Sequence[Card], *, rules: PolicySettings
 ) -> tuple[Screen, tuple[CardChange, ...]]:
     """A phrase shows a card at once; the classifier only after naming the same cue several times in a row."""
-    ready = [
-        card for card in cards if card.source == "rule" and card.confidence >= rules.early_rule
-    ]
+    ready = [card for card in cards if card.source == "rule" and card.confidence >= rules.early_rule]
     best = next((card for card in cards if card.source == "model"), None)
     rising = dict(list(screen.rising.items())[-_OPEN_UTTERANCES:])
     before, times = rising.pop(heard.utterance_id, ("", 0))
@@ -267,9 +259,7 @@ def _final(
         screen, told = _place(screen, chosen, rules)
         events += told
     told_of = {card.cue_id for event in events for card in event.cards}
-    quiet = [
-        card for card in cards if card.confidence >= rules.maybe and card.cue_id not in told_of
-    ]
+    quiet = [card for card in cards if card.confidence >= rules.maybe and card.cue_id not in told_of]
     if quiet:
         events.append(CardChange("maybe", tuple(quiet[: rules.maybes])))
     return screen, tuple(events)
@@ -285,9 +275,7 @@ def _without(screen: Screen, gone: Card) -> Screen:
     )
 
 
-def _place(
-    screen: Screen, card: Card, rules: PolicySettings
-) -> tuple[Screen, tuple[CardChange, ...]]:
+def _place(screen: Screen, card: Card, rules: PolicySettings) -> tuple[Screen, tuple[CardChange, ...]]:
     """Show a card, count a repeated one, or drop it while its family is paused or the minute has its cards.
 
     A plan's card takes the place of an earlier one about the same issue, whose figure stands no longer.

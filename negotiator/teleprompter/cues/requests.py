@@ -66,9 +66,7 @@ def makes_request(text: str) -> bool:
     if next(tree.find(words), None) is not None:
         return True
     return any(
-        "#" in word.keys
-        and begins_sentence(words, at)
-        and _is_question(cleaned, words, word.sentence)
+        "#" in word.keys and begins_sentence(words, at) and _is_question(cleaned, words, word.sentence)
         for at, word in enumerate(words)
     )
 

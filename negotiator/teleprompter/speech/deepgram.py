@@ -22,12 +22,7 @@ from negotiator.telemetry import logger
 from negotiator.teleprompter.speech.engine import Transcription
 from negotiator.teleprompter.speech.events import RecognitionProblem, TranscriptWord
 from negotiator.teleprompter.speech.recognition_channel import SAMPLES_PER_MS, RecognitionChannel
-from negotiator.teleprompter.speech.recognizer import (
-    SAMPLE_RATE,
-    EngineCapabilities,
-    SpeechRecognition,
-    StreamConfig,
-)
+from negotiator.teleprompter.speech.recognizer import SAMPLE_RATE, EngineCapabilities, SpeechRecognition, StreamConfig
 from negotiator.teleprompter.speech.remote_recognition import (
     RecognitionFailed,
     RemoteRecognition,
@@ -174,9 +169,7 @@ class DeepgramRecognizer(RemoteRecognizer):
                 async with self._breaker.call():
                     await line.connect()
         except _FAULTS as fault:
-            raise Unavailable(
-                "The speech service cannot be used now.", detail=str(fault)
-            ) from fault
+            raise Unavailable("The speech service cannot be used now.", detail=str(fault)) from fault
         return self._recognise(RecognitionChannel(interim=config.interim), line.hear)
 
     def _address(self, config: StreamConfig) -> str:
@@ -215,9 +208,7 @@ class _Line:
             self._drops += 1
             if self._drops > _DROPS:
                 raise RecognitionFailed(_GONE)
-            notice = (
-                "The connection to the speech service dropped; the last seconds are sent again."
-            )
+            notice = "The connection to the speech service dropped; the last seconds are sent again."
             driven.channel.again(RecognitionProblem("engine_restarted", notice))
             await asyncio.sleep(_PAUSE_SECONDS * 2 ** (self._drops - 1))
 
@@ -243,9 +234,7 @@ class _Line:
         with driven.call_span(_SPAN, utterance):
             return await self.connect()
 
-    async def _talk(
-        self, driven: RemoteRecognition, results: DeepgramResults, *, socket: ClientConnection
-    ) -> bool:
+    async def _talk(self, driven: RemoteRecognition, results: DeepgramResults, *, socket: ClientConnection) -> bool:
         """Send audio and receive results concurrently; True when the channel ended."""
         sending = asyncio.create_task(self._send(driven, socket))
         receiving = asyncio.create_task(self._receive(driven, results, socket=socket))
@@ -276,19 +265,13 @@ class _Line:
             await socket.send(pcm)
             channel.heard(at + len(pcm) // 2)
 
-    async def _receive(
-        self, driven: RemoteRecognition, results: DeepgramResults, *, socket: ClientConnection
-    ) -> None:
+    async def _receive(self, driven: RemoteRecognition, results: DeepgramResults, *, socket: ClientConnection) -> None:
         channel = driven.channel
         async for message in socket:
             try:
                 results.on(json.loads(message), interim=channel.interim)
             except (ValueError, KeyError, IndexError, TypeError, AttributeError) as fault:
-                raise RecognitionFailed(
-                    "The speech service answers what is not understood."
-                ) from fault
+                raise RecognitionFailed("The speech service answers what is not understood.") from fault
             self._drops = 0
-            channel.elsewhere_ms = max(
-                0, channel.backlog.taken // SAMPLES_PER_MS - results.answered_ms - _USUAL_MS
-            )
+            channel.elsewhere_ms = max(0, channel.backlog.taken // SAMPLES_PER_MS - results.answered_ms - _USUAL_MS)
             channel.settled(results.settled_ms)

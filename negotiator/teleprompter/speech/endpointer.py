@@ -108,11 +108,7 @@ class Endpointer:
     """The state of one channel. `hangover_ms` of silence end an utterance, `longest_ms` end it in any case."""
 
     def __init__(
-        self,
-        detector: VoiceDetector,
-        *,
-        hangover_ms: int = HANGOVER_MS,
-        longest_ms: int = MAX_UTTERANCE_MS,
+        self, detector: VoiceDetector, *, hangover_ms: int = HANGOVER_MS, longest_ms: int = MAX_UTTERANCE_MS
     ) -> None:
         self._detector = detector
         self._hangover_ms = hangover_ms
@@ -137,9 +133,7 @@ class Endpointer:
             self._last_voice = now
         cuts: list[EndpointEvent] = [UtteranceAudio(pcm)]
         long = now - self._began >= self._longest_ms * _LONG
-        if now - self._last_voice >= (
-            min(_LONG_PAUSE_MS, self._hangover_ms) if long else self._hangover_ms
-        ):
+        if now - self._last_voice >= (min(_LONG_PAUSE_MS, self._hangover_ms) if long else self._hangover_ms):
             cuts.append(self._ended(min(self._last_voice + _TAIL_MS, now), forced=False))
         elif now - self._began >= self._longest_ms:
             cuts.append(self._ended(now, forced=True))
@@ -149,9 +143,7 @@ class Endpointer:
 
     def cut(self, at_ms: int) -> list[EndpointEvent]:
         """End an open utterance and forget earlier frames, since the audio ends here or a gap follows."""
-        ended: list[EndpointEvent] = (
-            [] if self._began is None else [self._ended(at_ms, forced=True)]
-        )
+        ended: list[EndpointEvent] = [] if self._began is None else [self._ended(at_ms, forced=True)]
         self._lead.clear()
         self._voiced = 0
         self._detector.reset()
@@ -164,10 +156,7 @@ class Endpointer:
             return []
         self._began = at_ms + FRAME_MS - FRAME_MS * len(self._lead)
         self._last_voice = at_ms + FRAME_MS
-        cuts: list[EndpointEvent] = [
-            UtteranceStart(self._began),
-            UtteranceAudio(b"".join(self._lead)),
-        ]
+        cuts: list[EndpointEvent] = [UtteranceStart(self._began), UtteranceAudio(b"".join(self._lead))]
         self._lead.clear()
         return cuts
 

@@ -70,8 +70,7 @@ def words_from_rows(rows: list[Any]) -> tuple[TranscriptWord, ...]:
 
 _MARK: Final = re.compile(r"[\[(*♪][^\])*♪]{0,80}[\])*♪]")
 _CREDIT: Final = re.compile(
-    r"(?:thanks?(?: you)?(?: so much)? for watching|subtitles? by .*|subscribe to .*|you)[.!]*",
-    re.I,
+    r"(?:thanks?(?: you)?(?: so much)? for watching|subtitles? by .*|subscribe to .*|you)[.!]*", re.I
 )
 
 

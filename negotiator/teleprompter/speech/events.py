@@ -85,11 +85,5 @@ class RecognitionProblem:
 
 
 RecognitionEvent = (
-    SpeechStart
-    | SpeechEnd
-    | PartialTranscript
-    | FinalTranscript
-    | RecognitionLag
-    | AudioGap
-    | RecognitionProblem
+    SpeechStart | SpeechEnd | PartialTranscript | FinalTranscript | RecognitionLag | AudioGap | RecognitionProblem
 )

@@ -34,9 +34,7 @@ class WorkerPool:
     idle_seconds = _IDLE_SECONDS
     """Seconds that processes outlive the last channel, short since each holds 90 MB and more."""
 
-    def __init__(
-        self, load: dict[str, Any], *, size: int, most: int, doubtful: float | None
-    ) -> None:
+    def __init__(self, load: dict[str, Any], *, size: int, most: int, doubtful: float | None) -> None:
         self._load = load
         self._doubtful = doubtful
         self._size = size
@@ -72,9 +70,7 @@ class WorkerPool:
             raise Unavailable("The speech engine is closing.")
         if len(self._hearings) >= self._most:
             raise RecognizerBusy("every speech stream is taken")
-        hearing = WorkerRecognition(
-            channel, language, doubt=ConfidenceMonitor(self._doubtful), over=self._over
-        )
+        hearing = WorkerRecognition(channel, language, doubt=ConfidenceMonitor(self._doubtful), over=self._over)
         self._hearings.add(hearing)  # before the first await, so that `most` holds
         try:
             hearing.attach(await self._worker())
@@ -126,11 +122,7 @@ class WorkerPool:
 
     def _gone(self, worker: SpeechWorker) -> None:
         self.workers.remove(worker)
-        lost = [
-            channel
-            for channel in worker.attached.values()
-            if isinstance(channel, WorkerRecognition)
-        ]
+        lost = [channel for channel in worker.attached.values() if isinstance(channel, WorkerRecognition)]
         waiting = [hearing for hearing in lost if hearing.worker_lost()]
         if waiting and not self._closed:
             self._aside(self._repair(waiting))
@@ -149,14 +141,8 @@ class WorkerPool:
 class LocalRecognizer:
     """Recognises in worker processes, which are started with the first channel."""
 
-    def __init__(
-        self, engine: str, model: Path | None, *, hangover_ms: int, workers: int, streams: int
-    ) -> None:
-        load = {
-            "engine": engine,
-            "model": str(model.absolute()) if model else "",
-            "hangover_ms": hangover_ms,
-        }
+    def __init__(self, engine: str, model: Path | None, *, hangover_ms: int, workers: int, streams: int) -> None:
+        load = {"engine": engine, "model": str(model.absolute()) if model else "", "hangover_ms": hangover_ms}
         kind = ENGINE_KINDS[engine]
         self.pool = WorkerPool(load, size=workers, most=streams, doubtful=kind.doubtful)
         self._caps = _honest(kind.caps)

@@ -156,9 +156,7 @@ class RecognitionChannel:
         if self.telling.full:
             raise RecognizerBusy("nobody reads the events")
         if dropped := self.backlog.put(pcm):
-            self.telling.say(
-                AudioGap(dropped[0] // SAMPLES_PER_MS, dropped[1] // SAMPLES_PER_MS, "overrun")
-            )
+            self.telling.say(AudioGap(dropped[0] // SAMPLES_PER_MS, dropped[1] // SAMPLES_PER_MS, "overrun"))
         self._tell_lag()
 
     def heard(self, position: int) -> None:

@@ -7,12 +7,7 @@ from negotiator.errors import Unavailable
 from negotiator.settings import Settings
 from negotiator.teleprompter.speech.engine import ENGINE_KINDS
 from negotiator.teleprompter.speech.local_recognizer import LocalRecognizer
-from negotiator.teleprompter.speech.recognizer import (
-    EngineCapabilities,
-    Recognizer,
-    SpeechRecognition,
-    StreamConfig,
-)
+from negotiator.teleprompter.speech.recognizer import EngineCapabilities, Recognizer, SpeechRecognition, StreamConfig
 
 EMBEDDED_ENGINES: Final = ("whisper", "pocketsphinx")
 """The engines of `auto`: the first that is installed with its weights."""
@@ -26,13 +21,7 @@ class TextOnlyRecognizer:
     def __init__(self, why: str) -> None:
         self._why = f"No audio is heard here, text only: {why}."
         self._caps = EngineCapabilities(
-            "text",
-            "text",
-            interim=False,
-            word_times=False,
-            languages=(),
-            offline=True,
-            quality_note=self._why,
+            "text", "text", interim=False, word_times=False, languages=(), offline=True, quality_note=self._why
         )
 
     @property
@@ -98,9 +87,7 @@ def _remote(settings: Settings) -> Recognizer:
     from negotiator.teleprompter.speech.deepgram import DeepgramRecognizer
     from negotiator.teleprompter.speech.transcription_api import TranscriptionApiRecognizer
 
-    adapter = (
-        DeepgramRecognizer if settings.speech_engine == "deepgram" else TranscriptionApiRecognizer
-    )
+    adapter = DeepgramRecognizer if settings.speech_engine == "deepgram" else TranscriptionApiRecognizer
     return adapter(
         settings.speech_url,
         key=settings.speech_key,

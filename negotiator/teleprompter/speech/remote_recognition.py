@@ -100,12 +100,7 @@ class RemoteRecognizer:
     """The capabilities of a remote service and its open channels, at most `streams`; `faults` mean that it fails."""
 
     def __init__(
-        self,
-        caps: EngineCapabilities,
-        streams: int,
-        *,
-        seconds: float,
-        faults: tuple[type[Exception], ...],
+        self, caps: EngineCapabilities, streams: int, *, seconds: float, faults: tuple[type[Exception], ...]
     ) -> None:
         self._caps = caps
         self._breaker = CircuitBreaker(

@@ -26,23 +26,10 @@ from negotiator.teleprompter.speech.endpointer import (
     VoiceDetector,
     detector_factory,
 )
-from negotiator.teleprompter.speech.engine import (
-    MAX_WHOLE_UTTERANCE_MS,
-    Transcription,
-    without_inventions,
-)
+from negotiator.teleprompter.speech.engine import MAX_WHOLE_UTTERANCE_MS, Transcription, without_inventions
 from negotiator.teleprompter.speech.events import RecognitionProblem
-from negotiator.teleprompter.speech.recognition_channel import (
-    MAX_HELD_MS,
-    SAMPLES_PER_MS,
-    RecognitionChannel,
-)
-from negotiator.teleprompter.speech.recognizer import (
-    SAMPLE_RATE,
-    EngineCapabilities,
-    SpeechRecognition,
-    StreamConfig,
-)
+from negotiator.teleprompter.speech.recognition_channel import MAX_HELD_MS, SAMPLES_PER_MS, RecognitionChannel
+from negotiator.teleprompter.speech.recognizer import SAMPLE_RATE, EngineCapabilities, SpeechRecognition, StreamConfig
 from negotiator.teleprompter.speech.remote_recognition import (
     RecognitionFailed,
     RemoteRecognition,
@@ -178,13 +165,9 @@ class TranscriptionApiRecognizer(RemoteRecognizer):
             self._breaker.require()
         if self._detector is None:
             self._detector = await thread_pools.FILES.run_unhurried(detector_factory)
-        endpointer = Endpointer(
-            self._detector(), hangover_ms=self._hangover_ms, longest_ms=MAX_WHOLE_UTTERANCE_MS
-        )
+        endpointer = Endpointer(self._detector(), hangover_ms=self._hangover_ms, longest_ms=MAX_WHOLE_UTTERANCE_MS)
         language = config.language.partition("-")[0].lower()
-        segmented = UtteranceTranscriber(
-            UtteranceCutter(endpointer), partial(self._transcribe, language)
-        )
+        segmented = UtteranceTranscriber(UtteranceCutter(endpointer), partial(self._transcribe, language))
         return self._recognise(RecognitionChannel(again_ms=0), segmented.hear)
 
     async def close(self) -> None:
@@ -206,9 +189,7 @@ class TranscriptionApiRecognizer(RemoteRecognizer):
         form = {"model": self._model, "language": language, "response_format": "json"}
         files = {"file": ("utterance.wav", wav_bytes(pcm), "audio/wav")}
         received = b""
-        async with self._client.stream(
-            "POST", self._url, data=form, files=files, headers=outgoing_headers()
-        ) as reply:
+        async with self._client.stream("POST", self._url, data=form, files=files, headers=outgoing_headers()) as reply:
             async for chunk in reply.aiter_bytes():
                 received += chunk
                 if len(received) > _MOST_RECEIVED:

@@ -126,11 +126,7 @@ class UtteranceEventQueue:
     def _close(self, name: str, entry: _Open, heard: Transcription, *, until: int) -> None:
         if not entry.voice_ended:
             self.say(SpeechEnd(name, until, forced=True))
-        self.say(
-            FinalEvent(
-                name, entry.rev + 1, heard.text, entry.began, until, heard.words, heard.confidence
-            )
-        )
+        self.say(FinalEvent(name, entry.rev + 1, heard.text, entry.began, until, heard.words, heard.confidence))
 
     def _forget_older(self, event: PartialTranscript | RecognitionLag) -> None:
         for waiting in reversed(self._waiting):

@@ -67,20 +67,13 @@ class VoskDecoder:
         pieces = [*self._settled, json.loads(self._recognizer.FinalResult())]
         self._recognizer = None
         words = tuple(
-            TranscriptWord(
-                row["word"],
-                round(row["start"] * 1000),
-                round(row["end"] * 1000),
-                round(row["conf"], 3),
-            )
+            TranscriptWord(row["word"], round(row["start"] * 1000), round(row["end"] * 1000), round(row["conf"], 3))
             for piece in pieces
             for row in piece.get("result", ())
         )
         known = [word.confidence for word in words if word.confidence is not None]
         confidence = round(sum(known) / len(known), 3) if known else None
-        return Transcription(
-            _joined([piece.get("text", "") for piece in pieces]), words, confidence
-        )
+        return Transcription(_joined([piece.get("text", "") for piece in pieces]), words, confidence)
 
 
 def _joined(texts: list[str]) -> str:

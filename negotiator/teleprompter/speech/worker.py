@@ -11,12 +11,7 @@ from typing import Any, Final, Protocol
 from negotiator.errors import Unavailable
 from negotiator.settings_files import ENV_PREFIX
 from negotiator.telemetry import logger
-from negotiator.teleprompter.speech.worker_frames import (
-    FrameKind,
-    PipeFrame,
-    PipeFrameReader,
-    encode_frame,
-)
+from negotiator.teleprompter.speech.worker_frames import FrameKind, PipeFrame, PipeFrameReader, encode_frame
 
 _MODULE: Final = "negotiator.teleprompter.speech.worker_process"
 LOAD_SECONDS: Final = 120.0
@@ -36,9 +31,7 @@ class AttachedChannel(Protocol):
 class SpeechWorker:
     """One process and the channels attached to it; `gone` is called once if the process ends unexpectedly."""
 
-    def __init__(
-        self, process: asyncio.subprocess.Process, gone: Callable[["SpeechWorker"], None]
-    ) -> None:
+    def __init__(self, process: asyncio.subprocess.Process, gone: Callable[["SpeechWorker"], None]) -> None:
         self._process = process
         self._gone = gone
         self._ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -48,9 +41,7 @@ class SpeechWorker:
         self._reading = asyncio.create_task(self._read())
 
     @classmethod
-    async def start(
-        cls, load: dict[str, Any], gone: Callable[["SpeechWorker"], None]
-    ) -> "SpeechWorker":
+    async def start(cls, load: dict[str, Any], gone: Callable[["SpeechWorker"], None]) -> "SpeechWorker":
         """A process with its engine loaded; `Unavailable` when that fails."""
         process = await asyncio.create_subprocess_exec(
             sys.executable,
@@ -69,9 +60,7 @@ class SpeechWorker:
         except BaseException as fault:
             await worker.close()
             if isinstance(fault, TimeoutError | OSError | EOFError):
-                raise Unavailable(
-                    "The speech engine cannot be used now.", detail=str(fault)
-                ) from fault
+                raise Unavailable("The speech engine cannot be used now.", detail=str(fault)) from fault
             raise
         return worker
 
@@ -114,9 +103,7 @@ class SpeechWorker:
     async def _read(self) -> None:
         try:
             await self._follow()
-        except (
-            Exception
-        ) as fault:  # after any error, the channels of this worker continue in another one
+        except Exception as fault:  # after any error, the channels of this worker continue in another one
             log.warning("a speech worker is not understood", pid=self.pid, detail=repr(fault))
             self.kill()
         code = await self._process.wait()

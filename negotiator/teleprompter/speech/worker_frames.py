@@ -36,9 +36,7 @@ class PipeFrame(NamedTuple):
         return json.loads(self.payload)
 
 
-def encode_frame(
-    kind: FrameKind, stream: int = 0, *, position: int = 0, payload: bytes = b""
-) -> bytes:
+def encode_frame(kind: FrameKind, stream: int = 0, *, position: int = 0, payload: bytes = b"") -> bytes:
     """A frame as bytes."""
     return HEADER.pack(len(payload), kind, stream, position) + payload
 

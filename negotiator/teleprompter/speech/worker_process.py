@@ -30,19 +30,8 @@ from negotiator.teleprompter.speech.endpointer import (
     VoiceDetector,
     detector_factory,
 )
-from negotiator.teleprompter.speech.engine import (
-    ENGINE_KINDS,
-    Decoder,
-    SpeechEngine,
-    Transcription,
-    engine_loader,
-)
-from negotiator.teleprompter.speech.worker_frames import (
-    FrameKind,
-    PipeFrame,
-    PipeFrameReader,
-    encode_frame,
-)
+from negotiator.teleprompter.speech.engine import ENGINE_KINDS, Decoder, SpeechEngine, Transcription, engine_loader
+from negotiator.teleprompter.speech.worker_frames import FrameKind, PipeFrame, PipeFrameReader, encode_frame
 
 Report = list[Any]
 """`["start", n, at]`, `["partial", n, text, until]`, `["end", n, at, forced]`, `["final", n, text, start, end, words,
@@ -62,12 +51,7 @@ class ChannelListener:
     """
 
     def __init__(
-        self,
-        cutter: UtteranceCutter,
-        decoder: Decoder,
-        tell: Callable[[Report], None],
-        *,
-        whole: bool = False,
+        self, cutter: UtteranceCutter, decoder: Decoder, tell: Callable[[Report], None], *, whole: bool = False
     ) -> None:
         self._cutter = cutter
         self._decoder = decoder
@@ -147,12 +131,7 @@ class ChannelListener:
     def _finally(self, heard: Transcription, until: int) -> None:
         began = self._began
         words = [
-            [
-                word.text,
-                min(began + word.start_ms, until),
-                min(began + word.end_ms, until),
-                word.confidence,
-            ]
+            [word.text, min(began + word.start_ms, until), min(began + word.end_ms, until), word.confidence]
             for word in heard.words
         ]
         self._tell(["final", self._number, heard.text, began, until, words, heard.confidence])
@@ -207,10 +186,7 @@ class WorkerProcess:
 
     def _waiting(self, *, paused: bool) -> int | None:
         """The stream whose open utterance waits longest for being heard ahead."""
-        waits = {
-            stream: listener.waits_ms(paused=paused)
-            for stream, (listener, _) in self._streams.items()
-        }
+        waits = {stream: listener.waits_ms(paused=paused) for stream, (listener, _) in self._streams.items()}
         stream = max(waits, key=lambda each: waits[each], default=None)
         return stream if stream is not None and waits[stream] else None
 
@@ -241,16 +217,12 @@ class WorkerProcess:
     def _open(self, told: PipeFrame) -> None:
         if self._engine is None or self._detector is None:
             raise RuntimeError("no engine is loaded")
-        endpointer = Endpointer(
-            self._detector(), hangover_ms=self._hangover_ms, longest_ms=self._longest_ms
-        )
+        endpointer = Endpointer(self._detector(), hangover_ms=self._hangover_ms, longest_ms=self._longest_ms)
         decoder = self._engine.decoder(told.payload.decode())
         stream = told.stream
 
         def tell(report: Report) -> None:
-            self._output(
-                encode_frame(FrameKind.REPORT, stream, payload=json.dumps(report).encode())
-            )
+            self._output(encode_frame(FrameKind.REPORT, stream, payload=json.dumps(report).encode()))
 
         listener = ChannelListener(UtteranceCutter(endpointer), decoder, tell, whole=self._whole)
         self._streams[stream] = listener, decoder
@@ -260,9 +232,7 @@ class WorkerProcess:
             return  # closed while this frame was on its way
         pcm = told.payload[1:]
         found[0].hear(told.position, pcm, interim=bool(told.payload[0]))
-        self._output(
-            encode_frame(FrameKind.HEARD, told.stream, position=told.position + len(pcm) // 2)
-        )
+        self._output(encode_frame(FrameKind.HEARD, told.stream, position=told.position + len(pcm) // 2))
 
     def _finish(self, stream: int) -> None:
         if found := self._streams.get(stream):

@@ -153,9 +153,7 @@ class WorkerRecognition:
             at, pcm = backlog.take(_PIECE)
             # Partials of audio that is recognised again would replace longer ones that the client has.
             interim = bytes([self._channel.interim and at >= self._again_until])
-            worker.send(
-                encode_frame(FrameKind.AUDIO, self._number, position=at, payload=interim + pcm)
-            )
+            worker.send(encode_frame(FrameKind.AUDIO, self._number, position=at, payload=interim + pcm))
         if self._finishing and not self._asked_to_finish and not backlog.untaken:
             self._asked_to_finish = True
             worker.send(encode_frame(FrameKind.FINISH, self._number))

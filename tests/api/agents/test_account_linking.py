@@ -70,9 +70,7 @@ async def test_five_wrong_passwords_or_an_hour_end_a_link(
 
 
 @pytest.mark.asyncio
-async def test_the_fifth_try_may_be_the_right_one(
-    client: httpx2.AsyncClient, idp: FakeIssuer, change: Change
-) -> None:
+async def test_the_fifth_try_may_be_the_right_one(client: httpx2.AsyncClient, idp: FakeIssuer, change: Change) -> None:
     await account(change)
     link = path(await asked(client, idp))
     for _ in range(4):
@@ -81,9 +79,7 @@ async def test_the_fifth_try_may_be_the_right_one(
 
 
 @pytest.mark.asyncio
-async def test_a_closed_account_approves_nothing(
-    client: httpx2.AsyncClient, idp: FakeIssuer, change: Change
-) -> None:
+async def test_a_closed_account_approves_nothing(client: httpx2.AsyncClient, idp: FakeIssuer, change: Change) -> None:
     await account(change)
     link = path(await asked(client, idp))
     await change(lambda tx: user_queries.disable(tx, "ada@corp.example"))

@@ -9,15 +9,11 @@ from tests.helpers.fake_issuer import FakeIssuer, registration
 
 
 @pytest.mark.asyncio
-async def test_an_anonymous_agent_lists_and_opens_negotiations(
-    client: httpx2.AsyncClient, register: Register
-) -> None:
+async def test_an_anonymous_agent_lists_and_opens_negotiations(client: httpx2.AsyncClient, register: Register) -> None:
     headers = bearer(await register())
     issue = {"name": "price", "type": "money"}
     opened = await client.post(
-        "/api/negotiations",
-        headers=headers,
-        json={"title": "Laptops", "role": "buyer", "issues": [issue]},
+        "/api/negotiations", headers=headers, json={"title": "Laptops", "role": "buyer", "issues": [issue]}
     )
     assert opened.status_code == 201
     listed = await client.get("/api/negotiations", headers=headers)
@@ -25,9 +21,7 @@ async def test_an_anonymous_agent_lists_and_opens_negotiations(
 
 
 @pytest.mark.asyncio
-async def test_an_id_jag_registers_an_agent_of_its_user(
-    client: httpx2.AsyncClient, idp: FakeIssuer
-) -> None:
+async def test_an_id_jag_registers_an_agent_of_its_user(client: httpx2.AsyncClient, idp: FakeIssuer) -> None:
     answer = await client.post("/api/agent/register", json=registration(idp.assertion()))
     assert answer.status_code == 201, answer.text
     result = answer.json()

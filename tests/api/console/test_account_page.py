@@ -14,9 +14,7 @@ NEW = "another long password"
 
 async def changed(browser: FormBrowser, old: str, new: str, again: str) -> str:
     """What the form for another password says or where it leads."""
-    answer = await browser.send(
-        "/account/password", on="/account", password=old, new=new, repeated=again
-    )
+    answer = await browser.send("/account/password", on="/account", password=old, new=new, repeated=again)
     return redirect_path(answer) if answer.status_code == 303 else answer.text
 
 
@@ -55,9 +53,7 @@ async def test_another_password_needs_the_old_one_and_ends_every_other_session(
 
 
 @pytest.mark.asyncio
-async def test_browsers_are_listed_and_ended_one_or_all(
-    browsers: Browsers, account: Account
-) -> None:
+async def test_browsers_are_listed_and_ended_one_or_all(browsers: Browsers, account: Account) -> None:
     await account()
     here, phone, third = browsers(), browsers(), browsers()
     phone.client.headers["user-agent"] = "Mozilla/5.0 (Android 15; Mobile) Firefox/140.0"

@@ -56,9 +56,7 @@ async def admin(browsers: Browsers, account: Account, change: Change) -> FormBro
 
 async def events(change: Change) -> list[tuple[str, str]]:
     """The newest events with whoever caused them."""
-    return [
-        (each.event, each.actor) for each in await change(lambda tx: audit.latest_events(tx, 9))
-    ]
+    return [(each.event, each.actor) for each in await change(lambda tx: audit.latest_events(tx, 9))]
 
 
 def add_agents(tx: Transaction, count: int) -> None:
@@ -110,9 +108,7 @@ async def test_only_administrators_see_and_do_anything(
 
 
 @pytest.mark.asyncio
-async def test_no_form_works_without_its_token_or_from_elsewhere(
-    admin: FormBrowser, browsers: Browsers
-) -> None:
+async def test_no_form_works_without_its_token_or_from_elsewhere(admin: FormBrowser, browsers: Browsers) -> None:
     token = await admin.token("/admin/people")
     for form in FORMS:
         path = f"/admin/{form}"
@@ -189,22 +185,14 @@ _EC_KEY = """{"keys": [{"kty": "EC", "crv": "P-256", "x": "MKBCTNIcKUSDii11ySs35
 
 
 @pytest.mark.asyncio
-async def test_an_issuer_is_trusted_changed_checked_and_trusted_no_more(
-    admin: FormBrowser, change: Change
-) -> None:
+async def test_an_issuer_is_trusted_changed_checked_and_trusted_no_more(admin: FormBrowser, change: Change) -> None:
     issuer, ada = FakeIssuer(BASE), await id_of(change, "ada@example.com")
     page = (await admin.open("/admin/issuers/one")).text
     boxes = dict.fromkeys(re.findall(r'name="((?:scope|algorithm):[^"]+)" checked', page), "on")
     assert len(boxes) == 13
     name = issuer.issuer().issuer
     jwks = orjson.dumps(issuer.jwks()).decode()
-    fields = {
-        "issuer": name,
-        "keys": "given",
-        "jwks": jwks,
-        "email_domains": "Corp.example",
-        **boxes,
-    }
+    fields = {"issuer": name, "keys": "given", "jwks": jwks, "email_domains": "Corp.example", **boxes}
     sent = {**fields, "csrf": await admin.token("/admin/issuers/one"), "max_auth_age": "8"}
     kept = await admin.client.post("/admin/issuers/keep", data=sent)
     assert redirect_path(kept) == "/admin/issuers?told=kept"
@@ -227,13 +215,9 @@ async def test_an_issuer_is_trusted_changed_checked_and_trusted_no_more(
     wrong = await admin.client.post("/admin/issuers/keep", data={**sent, "issuer": "http://x"})
     assert (wrong.status_code, "is not an https URL" in wrong.text) == (422, True)
     fitting = {key: value for key, value in sent.items() if not key.startswith("algorithm:")}
-    wrong = await admin.client.post(
-        "/admin/issuers/keep", data={**fitting, "algorithm:EdDSA": "on", "jwks": _EC_KEY}
-    )
+    wrong = await admin.client.post("/admin/issuers/keep", data={**fitting, "algorithm:EdDSA": "on", "jwks": _EC_KEY})
     assert (wrong.status_code, "No key fits EdDSA" in wrong.text) == (422, True)
-    person = await admin.send(
-        "/admin/issuers/person", on="/admin/issuers", issuer=name, subject="7"
-    )
+    person = await admin.send("/admin/issuers/person", on="/admin/issuers", issuer=name, subject="7")
     assert redirect_path(person) == "/admin/issuers?told=person"
     empty = await admin.send("/admin/issuers/person", on="/admin/issuers", issuer=name, subject="")
     assert empty.status_code == 422
@@ -273,9 +257,7 @@ async def test_a_client_is_added_gets_another_secret_and_is_revoked(
     assert await token(client_id[1], fresh[1]) == 401
     assert await change(clients.list_clients) == []
     found = await events(change)
-    assert {("client.added", ada), ("client.secret_changed", ada), ("client.removed", ada)} <= set(
-        found
-    )
+    assert {("client.added", ada), ("client.secret_changed", ada), ("client.removed", ada)} <= set(found)
     assert secret[1] not in repr(await change(lambda tx: audit.latest_events(tx, 50)))
     assert (await admin.send(f"{path}/secret", on="/admin/clients")).status_code == 404
 
@@ -356,15 +338,11 @@ async def test_the_audit_is_filtered_by_who_what_and_when(
 
 
 @pytest.mark.asyncio
-async def test_the_audit_has_a_next_page_that_keeps_the_filter(
-    admin: FormBrowser, change: Change
-) -> None:
+async def test_the_audit_has_a_next_page_that_keeps_the_filter(admin: FormBrowser, change: Change) -> None:
     await change(lambda tx: add_agents(tx, 60))
     page = (await admin.open("/admin/audit?what=agent.registered")).text
     assert page.count("<tr><td") == 50
-    found = re.search(
-        r'href="(/admin/audit\?what=agent.registered&amp;before=evt_[0-9a-z]+)"', page
-    )
+    found = re.search(r'href="(/admin/audit\?what=agent.registered&amp;before=evt_[0-9a-z]+)"', page)
     assert found
     assert (await admin.open(found[1].replace("&amp;", "&"))).text.count("<tr><td") == 10
 
@@ -427,9 +405,7 @@ async def test_mail_advisor_and_embedding_are_tried(outside: Outside) -> None:
 
 
 @pytest.mark.asyncio
-async def test_what_does_not_answer_is_said(
-    settings: Settings, account: Account, change: Change
-) -> None:
+async def test_what_does_not_answer_is_said(settings: Settings, account: Account, change: Change) -> None:
     user_id = await account()
     await change(lambda tx: user_queries.set_admin(tx, user_id, True, actor="operator"))
     dead = make_settings(

@@ -20,9 +20,7 @@ FORM = "/tools/submit?form=1"
 async def administrator(browsers: Browsers, change: Change) -> FormBrowser:
     def unit(tx: Transaction) -> str:
         hashed = user_queries.hash_password(PASSWORD)
-        return user_queries.add(
-            tx, "root@example.com", is_admin=True, password_hash=hashed, actor="operator"
-        )
+        return user_queries.add(tx, "root@example.com", is_admin=True, password_hash=hashed, actor="operator")
 
     await change(unit)
     browser = browsers()
@@ -106,9 +104,7 @@ async def test_a_correction_shows_what_was_and_what_would_be(
         "category": "coding",
         "homepage_url": "https://quiver.org/",
     }
-    tool: Any = await change(
-        lambda tx: catalogue_queries.put(tx, ToolRecord.model_validate(record), actor="tests")
-    )
+    tool: Any = await change(lambda tx: catalogue_queries.put(tx, ToolRecord.model_validate(record), actor="tests"))
     await account()
     ada = browsers()
     await ada.sign_in()

@@ -74,19 +74,13 @@ async def test_the_page_shows_the_negotiations_and_memories_that_it_touched(
 
 @pytest.mark.asyncio
 async def test_renewing_gives_it_the_time_that_it_had_when_it_was_bound(
-    clock: Clock,
-    browsers: Browsers,
-    account: Account,
-    client: httpx2.AsyncClient,
-    register: Register,
+    clock: Clock, browsers: Browsers, account: Account, client: httpx2.AsyncClient, register: Register
 ) -> None:
     await account()
     browser = browsers()
     await browser.sign_in()
     page, _ = await bound(browser, client, register, "advise")
-    assert (
-        "Until 14 February 2027 if it stays idle, 14 July 2027" in (await browser.open(page)).text
-    )
+    assert "Until 14 February 2027 if it stays idle, 14 July 2027" in (await browser.open(page)).text
     clock.advance(20 * 86_400)
     await browser.sign_in()
     assert redirect_path(await browser.send(f"{page}/renew", on=page)) == f"{page}?told=renewed"

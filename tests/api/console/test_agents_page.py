@@ -25,10 +25,7 @@ from tests.helpers.fake_issuer import registration as registering
         ({"label": "x" * 101}, "at most 100 characters"),
         ({"label": "a\u202eb"}, "cannot be seen"),
         ({"scope__negotiations:read": "off"}, "Choose at least one thing"),
-        (
-            {"scope__negotiations:read": "off", "scope__tools:read": "on"},
-            "Choose at least one thing",
-        ),
+        ({"scope__negotiations:read": "off", "scope__tools:read": "on"}, "Choose at least one thing"),
     ],
 )
 async def test_a_code_that_cannot_be_is_refused_on_the_page(
@@ -85,11 +82,7 @@ async def test_an_agent_shows_when_it_was_last_seen_and_when_its_token_ran_out(
 
 @pytest.mark.asyncio
 async def test_long_lists_come_in_pages(
-    browsers: Browsers,
-    account: Account,
-    client: httpx2.AsyncClient,
-    register: Register,
-    mint: Mint,
+    browsers: Browsers, account: Account, client: httpx2.AsyncClient, register: Register, mint: Mint
 ) -> None:
     await account()
     browser = browsers()
@@ -109,12 +102,7 @@ async def test_long_lists_come_in_pages(
 
 @pytest.mark.asyncio
 async def test_an_agent_that_an_issuer_vouched_for_says_so(
-    clock: Clock,
-    idp: FakeIssuer,
-    client: httpx2.AsyncClient,
-    browsers: Browsers,
-    account: Account,
-    change: Change,
+    clock: Clock, idp: FakeIssuer, client: httpx2.AsyncClient, browsers: Browsers, account: Account, change: Change
 ) -> None:
     del clock, change
     assertion = idp.assertion(email="new@corp.example", email_verified=True)

@@ -84,12 +84,7 @@ async def test_another_site_s_form_approves_nothing_whatever_it_knows(
     _, link = await mailed(client, settings)
     browser = browsers()
     await browser.sign_in()
-    grant = {
-        "purpose": "own",
-        "scope:memories:read": "on",
-        "password": PASSWORD,
-        "csrf": await browser.token(link),
-    }
+    grant = {"purpose": "own", "scope:memories:read": "on", "password": PASSWORD, "csrf": await browser.token(link)}
     foreign = {"sec-fetch-site": "cross-site", "origin": "https://evil.example"}
     for sender in (browser.client, client):
         answer = await sender.post(link, data=grant, headers=foreign)

@@ -47,11 +47,7 @@ async def file_of(browser: FormBrowser, page: str) -> dict[str, Any]:
 
 @pytest.mark.asyncio
 async def test_a_file_at_the_address_verifies_the_publisher(
-    browsers: Browsers,
-    account: Account,
-    client: httpx2.AsyncClient,
-    change: Change,
-    published: dict[str, Any],
+    browsers: Browsers, account: Account, client: httpx2.AsyncClient, change: Change, published: dict[str, Any]
 ) -> None:
     tool = await listed(change)
     await account()
@@ -66,12 +62,7 @@ async def test_a_file_at_the_address_verifies_the_publisher(
     done = await browser.send(page, on=page)
     assert done.headers["location"].endswith(f"/tools/{tool.slug}")
     view = (await client.get(f"/api/v1/tools/{tool.slug}")).json()
-    assert view["publisher"] == {
-        "name": "Quiver Ltd",
-        "domain": "quiver.org",
-        "verified": True,
-        "method": "http",
-    }
+    assert view["publisher"] == {"name": "Quiver Ltd", "domain": "quiver.org", "verified": True, "method": "http"}
     [line] = [each for each in view["evidence"] if each["field"] == "publisher"]
     assert (line["url"], line["method"]) == (FILE, "owner")
     assert "✓ Verified publisher" in (await client.get(f"/tools/{tool.slug}")).text
@@ -150,16 +141,12 @@ async def test_a_like_name_is_said_at_once_and_a_moderator_is_asked_from_the_pag
     assert "Your file was found" in refused.text
     sent = await ada.send(f"{page}/ask", on=page)
     place = sent.headers["location"].removeprefix(BASE)
-    assert "A moderator of this directory decides, because the name is like" in unescape(
-        (await ada.open(place)).text
-    )
+    assert "A moderator of this directory decides, because the name is like" in unescape((await ada.open(place)).text)
     key = place.rpartition("/")[2]
     await change(lambda tx: user_queries.set_admin(tx, user, True, actor="operator"))
     shown = (await ada.open(f"/admin/submissions/{key}")).text
     assert "asks you whether its name and texts may stand" in shown
-    await ada.send(
-        f"/admin/submissions/{key}/approve", on=f"/admin/submissions/{key}", revision="1"
-    )
+    await ada.send(f"/admin/submissions/{key}/approve", on=f"/admin/submissions/{key}", revision="1")
     done = await ada.send(page, on=page)
     assert done.headers["location"].endswith(f"/tools/{tool.slug}")
 

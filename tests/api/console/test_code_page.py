@@ -56,11 +56,7 @@ async def test_an_agent_that_does_what_the_text_says_is_bound_with_the_purpose(
 
 @pytest.mark.asyncio
 async def test_the_page_turns_to_the_agent_by_itself_and_rests_while_nothing_changes(
-    clock: Clock,
-    browsers: Browsers,
-    account: Account,
-    client: httpx2.AsyncClient,
-    register: Register,
+    clock: Clock, browsers: Browsers, account: Account, client: httpx2.AsyncClient, register: Register
 ) -> None:
     await account()
     browser = browsers()
@@ -85,9 +81,7 @@ async def test_the_page_turns_to_the_agent_by_itself_and_rests_while_nothing_cha
 
 
 @pytest.mark.asyncio
-async def test_a_code_that_ran_out_says_so_and_asks_no_more(
-    clock: Clock, browsers: Browsers, account: Account
-) -> None:
+async def test_a_code_that_ran_out_says_so_and_asks_no_more(clock: Clock, browsers: Browsers, account: Account) -> None:
     await account()
     browser = browsers()
     await browser.sign_in()

@@ -38,9 +38,7 @@ async def made(browser: FormBrowser, change: Change) -> tuple[str, list[str]]:
     for name in ("Quiver", "Bow"):
         key, slug = await tool(change, name)
         page = f"/tools/{slug}"
-        saved = await browser.send(
-            f"{page}/save", on=page, collection=path.rpartition("/")[2], note=f"{name} is cheap"
-        )
+        saved = await browser.send(f"{page}/save", on=page, collection=path.rpartition("/")[2], note=f"{name} is cheap")
         assert saved.status_code == 303
         ids.append(key)
     return path, ids

@@ -7,13 +7,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from negotiator.console.guides_content import (
-    GUIDE_OF_PAGE,
-    GUIDES,
-    all_guides,
-    guide_of_page,
-    search_guides,
-)
+from negotiator.console.guides_content import GUIDE_OF_PAGE, GUIDES, all_guides, guide_of_page, search_guides
 from tests.conftest import Account, Browsers
 
 ENTRANCE = "/docs"
@@ -115,9 +109,7 @@ async def test_every_link_of_the_documentation_works(client: httpx2.AsyncClient)
 
 
 @pytest.mark.asyncio
-async def test_programs_read_guides_as_markdown_that_names_this_service(
-    client: httpx2.AsyncClient,
-) -> None:
+async def test_programs_read_guides_as_markdown_that_names_this_service(client: httpx2.AsyncClient) -> None:
     listed = await client.get(ENTRANCE, headers={"accept": "text/markdown"})
     assert listed.headers["content-type"].startswith("text/markdown")
     assert "](https://negotiator.example/docs/guides/register)" in listed.text
@@ -160,11 +152,7 @@ ROOT = Path(__file__).parents[3]
 
 
 def test_every_link_between_files_of_the_documentation_leads_to_a_file() -> None:
-    pages = [
-        ROOT / "README.md",
-        *(ROOT / "docs").rglob("*.md"),
-        *(ROOT / "negotiator").rglob("*.md"),
-    ]
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "negotiator").rglob("*.md")]
     for page in pages:
         for target in re.findall(r"\]\(([^)\s:]+)\)", page.read_text()):
             path = target.partition("#")[0]

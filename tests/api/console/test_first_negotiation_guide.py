@@ -24,14 +24,7 @@ FIELDS: Final = {
     "The least they would take, as you guess": "their_guess",
 }
 """The field of the form that each line of the guide's table is typed into."""
-ELSEWHERE: Final = {
-    "Fair",
-    "Normal",
-    "Purchase",
-    "Results",
-    "On a call.",
-    "On your phone, step by step.",
-}
+ELSEWHERE: Final = {"Fair", "Normal", "Purchase", "Results", "On a call.", "On your phone, step by step."}
 """What the guide says in bold type that no template has: kinds, menus, and words of its own."""
 
 
@@ -80,15 +73,10 @@ async def test_the_case_of_the_guide_goes_as_it_says(browsers: Browsers, account
     workspace = told((await browser.open(path)).text)
     for line in first:
         assert line in workspace
-    for reason in (
-        "people tend to meet between the two first figures",
-        "about as far as they could go",
-    ):
+    for reason in ("people tend to meet between the two first figures", "about as far as they could go"):
         assert reason in workspace
         assert reason in GUIDE
-    for step in (
-        re.findall(r"\(13,500, then ([\d, and]+)", GUIDE)[0].replace("and", ",").split(", ")
-    ):
+    for step in re.findall(r"\(13,500, then ([\d, and]+)", GUIDE)[0].replace("and", ",").split(", "):
         assert f"€{step.strip()}" in workspace, step
     offers = f"{path}/offers"
     await browser.send(offers, on=path, by="me", **{"issue:price": "13,200"})

@@ -25,10 +25,7 @@ async def test_a_link_sets_a_password_once_and_signs_every_browser_out(
         await browser.sign_in()
         assert "Check your mail" in await ask(mailing, " Ada@Example.com ")
         mail = await smtp.received()
-        assert (mail["To"], mail["Subject"]) == (
-            "ada@example.com",
-            "A new password for Negotiator",
-        )
+        assert (mail["To"], mail["Subject"]) == ("ada@example.com", "A new password for Negotiator")
         link = await link_in(smtp)
         page = (await browser.open(link)).text
         assert "ada@example.com" in page
@@ -65,9 +62,7 @@ async def test_whom_an_organisation_signs_in_is_told_so(
 ) -> None:
     def unit(tx: Transaction) -> None:
         user_id = user_queries.add(tx, "grace@corp.example", actor="idp")
-        identity_matching.link(
-            tx, identity="k", issuer="https://idp.example", user_id=user_id, actor="idp"
-        )
+        identity_matching.link(tx, identity="k", issuer="https://idp.example", user_id=user_id, actor="idp")
 
     await change(unit)
     await ask(mailing, "grace@corp.example")

@@ -19,11 +19,7 @@ TERMS = {
 
 @pytest.mark.asyncio
 async def test_everything_of_the_user_s_is_found_and_nothing_of_others(
-    browsers: Browsers,
-    account: Account,
-    register: Register,
-    client: httpx2.AsyncClient,
-    hashing_embedder: None,
+    browsers: Browsers, account: Account, register: Register, client: httpx2.AsyncClient, hashing_embedder: None
 ) -> None:
     del hashing_embedder
     await account()
@@ -48,9 +44,7 @@ async def test_everything_of_the_user_s_is_found_and_nothing_of_others(
 
 
 @pytest.mark.asyncio
-async def test_pages_and_guides_are_found_and_the_box_gets_results_alone(
-    browsers: Browsers, account: Account
-) -> None:
+async def test_pages_and_guides_are_found_and_the_box_gets_results_alone(browsers: Browsers, account: Account) -> None:
     await account()
     browser = browsers()
     await browser.sign_in()

@@ -61,9 +61,7 @@ async def test_home_says_the_last_offer_and_its_gap_to_the_target(
     view = await open_golf(client, headers)
     await offer_price(client, headers, view["id"], 14900)
     await offer_price(client, headers, view["id"], 12300, by="me")
-    [listed] = (
-        await client.get("/api/negotiations?latest=true&phase=running", headers=headers)
-    ).json()["items"]
+    [listed] = (await client.get("/api/negotiations?latest=true&phase=running", headers=headers)).json()["items"]
     assert listed["latest"]["theirs"]["package"] == {"price": "14900.00"}
     assert listed["latest"]["mine"]["package"] == {"price": "12300.00"}
     assert listed["latest"]["plan"] is None
@@ -83,11 +81,7 @@ async def test_home_says_the_last_offer_and_its_gap_to_the_target(
 
 @pytest.mark.asyncio
 async def test_the_last_offer_is_the_one_recorded_last_also_by_a_machine_whose_clock_is_behind(
-    clock: Clock,
-    browsers: Browsers,
-    account: Account,
-    register: Register,
-    client: httpx2.AsyncClient,
+    clock: Clock, browsers: Browsers, account: Account, register: Register, client: httpx2.AsyncClient
 ) -> None:
     await account()
     browser = browsers()
@@ -113,11 +107,7 @@ async def test_home_adds_up_what_was_won_by_currency(
     await browser.sign_in()
     headers = await bound_agent(browser, register, client)
     for currency, achieved in (("EUR", "90"), ("EUR", "70.50"), ("USD", "80")):
-        win = {
-            "currency": currency,
-            "baseline": {"amount": "100"},
-            "achieved": {"amount": achieved},
-        }
+        win = {"currency": currency, "baseline": {"amount": "100"}, "achieved": {"amount": achieved}}
         assert (await client.post("/api/wins", json=win, headers=headers)).status_code == 201
     totals = (await client.get("/api/wins/totals", headers=headers)).json()["items"]
     assert [(one["currency"], one["deals"], one["savings"]) for one in totals] == [
@@ -151,9 +141,7 @@ async def test_home_counts_memories_and_shows_agents_that_ask(
     link = re.search(r'href="(/approvals/[^"]+)"', page.text)
     assert link
     assert "scout" in text_of(await browser.open(link[1]))
-    granted = await browser.send(
-        link[1], on=link[1], **{"purpose": "own", "scope__negotiations:read": "on"}
-    )
+    granted = await browser.send(link[1], on=link[1], **{"purpose": "own", "scope__negotiations:read": "on"})
     assert granted.status_code == 200
     assert (await browser.open(link[1])).status_code == 410
     assert "asks to work for you" not in text_of(await browser.open("/"))
@@ -187,18 +175,13 @@ async def test_the_list_searches_filters_sorts_and_goes_on(
     assert "Car 07" not in ended
     assert "Car 07" in text_of(await browser.open("/negotiations?query=car+07"))
     assert "Nothing fits" in text_of(await browser.open("/negotiations?query=boat"))
-    by_deadline = (
-        await client.get("/api/negotiations?sort=deadline&limit=5", headers=headers)
-    ).json()
+    by_deadline = (await client.get("/api/negotiations?sort=deadline&limit=5", headers=headers)).json()
     again = await client.get(
-        f"/api/negotiations?sort=deadline&limit=100&cursor={by_deadline['next_cursor']}",
-        headers=headers,
+        f"/api/negotiations?sort=deadline&limit=100&cursor={by_deadline['next_cursor']}", headers=headers
     )
     titles = [one["title"] for one in (*by_deadline["items"], *again.json()["items"])]
     assert len(titles) == len(set(titles)) == 22
     changed = (await client.get("/api/negotiations?sort=changed&limit=1", headers=headers)).json()
     assert changed["items"][0]["title"] == "Rent"
-    other = await client.get(
-        f"/api/negotiations?sort=changed&cursor={by_deadline['next_cursor']}", headers=headers
-    )
+    other = await client.get(f"/api/negotiations?sort=changed&cursor={by_deadline['next_cursor']}", headers=headers)
     assert other.json()["error"] == "invalid_cursor"

@@ -73,9 +73,7 @@ async def test_after_allow_once_the_page_goes_on_from_that_offer(
     answered = text_of(await browser.open(page))
     assert "Propose: €14,200" in answered
     assert "€200 worse than your limit, as you allowed" in answered
-    refused = await client.post(
-        f"/api{page}/offers", json={"by": "me", "package": {"price": 14250}}, headers=headers
-    )
+    refused = await client.post(f"/api{page}/offers", json={"by": "me", "package": {"price": 14250}}, headers=headers)
     assert refused.json()["error"] == "below_walk_away"
 
 

@@ -20,9 +20,7 @@ GOLF: Final[dict[str, Any]] = {
     "role": "buyer",
     "currency": "EUR",
     "counterparty": "Jens",
-    "issues": [
-        {"name": "price", "label": "Price", "type": "money", "range": {"min": 11000, "max": 16000}}
-    ],
+    "issues": [{"name": "price", "label": "Price", "type": "money", "range": {"min": 11000, "max": 16000}}],
     "target": {"package": {"price": 12500}},
     "walk_away": {"package": {"price": 13870}},
 }
@@ -62,9 +60,7 @@ class Caller:
 
 
 @pytest_asyncio.fixture
-async def caller(
-    browsers: Browsers, account: Account, register: Register, client: httpx2.AsyncClient
-) -> Caller:
+async def caller(browsers: Browsers, account: Account, register: Register, client: httpx2.AsyncClient) -> Caller:
     await account()
     browser = browsers()
     await browser.sign_in()
@@ -87,10 +83,7 @@ async def test_the_page_teaches_and_reads_the_notice_of_the_api(caller: Caller) 
     view = await caller.read(session_of(call))
     assert view["notice_text"] in page
     assert "dieses Gespräch" in page
-    assert (view["source"], view["consent"]["basis"], view["keep"]) == (
-        *("text", "all_parties"),
-        "session",
-    )
+    assert (view["source"], view["consent"]["basis"], view["keep"]) == (*("text", "all_parties"), "session")
     assert view["negotiation_id"] == caller.negotiation
 
 
@@ -210,9 +203,7 @@ async def test_a_paused_call_takes_nothing_and_keeps_the_line(caller: Caller) ->
 
 @covers("8.9:lessons")
 @pytest.mark.asyncio
-async def test_afterwards_only_what_is_ticked_is_kept_and_all_can_be_erased(
-    caller: Caller,
-) -> None:
+async def test_afterwards_only_what_is_ticked_is_kept_and_all_can_be_erased(caller: Caller) -> None:
     call = await caller.begun()
     await caller.said(call, OBJECTION)
     await caller.said(call, "It is 14,900 euros, take it or leave it.")
@@ -258,9 +249,7 @@ async def test_a_practice_call_offers_no_figure_and_no_lesson(caller: Caller) ->
 
 
 @pytest.mark.asyncio
-async def test_a_call_of_somebody_else_is_not_there(
-    caller: Caller, browsers: Browsers, account: Account
-) -> None:
+async def test_a_call_of_somebody_else_is_not_there(caller: Caller, browsers: Browsers, account: Account) -> None:
     call = await caller.begun()
     await account("grace@example.com")
     other = browsers()
@@ -289,10 +278,7 @@ async def test_forms_without_their_token_do_nothing(caller: Caller) -> None:
 @pytest.mark.asyncio
 async def test_only_the_pages_of_a_call_may_use_a_microphone(caller: Caller) -> None:
     call = await caller.begun()
-    policies = [
-        (await caller.browser.open(path)).headers["permissions-policy"]
-        for path in (LIVE, call, "/account")
-    ]
+    policies = [(await caller.browser.open(path)).headers["permissions-policy"] for path in (LIVE, call, "/account")]
     assert ["microphone=(self)" in policy for policy in policies] == [True, True, False]
     assert "microphone=()" in policies[2]
     for name in ("live.js", "live_audio.js", "live_link.js"):

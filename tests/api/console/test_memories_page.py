@@ -33,9 +33,7 @@ def remembered(tx: Transaction, owner: str, client: str, text: str) -> str:
     """A memory written by an agent of nobody's; answers its id."""
     body = NewMemory.model_validate({"text": text})
     writer = MemoryWriter(owner, "agent", client, bound=True)
-    view, _ = memories_lifecycle.create_memory(
-        tx, writer, body, StoredEmbedding("none", b""), near=SimilarMemories()
-    )
+    view, _ = memories_lifecycle.create_memory(tx, writer, body, StoredEmbedding("none", b""), near=SimilarMemories())
     key: str = view["id"]
     return key
 
@@ -51,16 +49,12 @@ async def with_agent(
 
 async def added(browser: FormBrowser, text: str, **fields: str) -> str:
     """A memory that was typed by hand; answers its id."""
-    answer = await browser.send(
-        f"{PAGE}/new", on=f"{PAGE}/new", text=text, **{"kind": "fact", **fields}
-    )
+    answer = await browser.send(f"{PAGE}/new", on=f"{PAGE}/new", text=text, **{"kind": "fact", **fields})
     return redirect_path(answer).removeprefix(f"{PAGE}/").partition("?")[0]
 
 
 @pytest.mark.asyncio
-async def test_a_person_keeps_and_drops_what_waits(
-    browsers: Browsers, account: Account, change: Change
-) -> None:
+async def test_a_person_keeps_and_drops_what_waits(browsers: Browsers, account: Account, change: Change) -> None:
     user = await account()
     browser = browsers()
     await browser.sign_in()
@@ -90,11 +84,7 @@ async def test_a_person_keeps_and_drops_what_waits(
 @pytest.mark.asyncio
 @covers("7.3:user-confirms")
 async def test_no_token_confirms_a_memory(
-    browsers: Browsers,
-    account: Account,
-    register: Register,
-    client: httpx2.AsyncClient,
-    change: Change,
+    browsers: Browsers, account: Account, register: Register, client: httpx2.AsyncClient, change: Change
 ) -> None:
     user = await account()
     browser = browsers()
@@ -150,10 +140,7 @@ async def test_what_is_typed_is_the_user_s_word_and_keeps_its_history(
     key = await added(browser, "Acme pays in 30 days.", tags="payment, terms")
     api = f"/api/memories/{key}"
     view = (await client.get(api, headers=headers)).json()
-    assert (view["trust"], view["source"]["type"], view["tags"]) == (
-        *(3, "user"),
-        ["payment", "terms"],
-    )
+    assert (view["trust"], view["source"]["type"], view["tags"]) == (*(3, "user"), ["payment", "terms"])
     place = f"{PAGE}/{key}"
     fields = {"text": "Acme pays in 45 days.", "kind": "lesson", "revision": "1"}
     await browser.send(f"{place}/edit", on=f"{place}/edit", **fields)
@@ -214,9 +201,7 @@ async def test_memories_move_out_and_in(browsers: Browsers, account: Account) ->
 
 
 @pytest.mark.asyncio
-async def test_another_s_memories_are_not_there(
-    browsers: Browsers, account: Account, change: Change
-) -> None:
+async def test_another_s_memories_are_not_there(browsers: Browsers, account: Account, change: Change) -> None:
     await account()
     key = await change(lambda tx: remembered(tx, "usr_else", "agt_x", "Hers alone."))
     browser = browsers()
@@ -235,9 +220,7 @@ async def test_another_s_memories_are_not_there(
 
 
 @pytest.mark.asyncio
-async def test_forms_without_their_token_change_nothing(
-    browsers: Browsers, account: Account, change: Change
-) -> None:
+async def test_forms_without_their_token_change_nothing(browsers: Browsers, account: Account, change: Change) -> None:
     user = await account()
     browser = browsers()
     await browser.sign_in()
@@ -253,11 +236,7 @@ async def test_forms_without_their_token_change_nothing(
 
 @pytest.mark.asyncio
 async def test_an_agent_is_cut_off_with_what_it_remembered(
-    client: httpx2.AsyncClient,
-    browsers: Browsers,
-    account: Account,
-    register: Register,
-    change: Change,
+    client: httpx2.AsyncClient, browsers: Browsers, account: Account, register: Register, change: Change
 ) -> None:
     user = await account()
     browser = browsers()

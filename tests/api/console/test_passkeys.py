@@ -14,9 +14,7 @@ from tests.helpers.software_authenticator import SoftwareAuthenticator, decode
 
 
 @pytest.mark.asyncio
-async def test_a_passkey_signs_its_user_in_wherever_it_is(
-    browsers: Browsers, account: Account, change: Change
-) -> None:
+async def test_a_passkey_signs_its_user_in_wherever_it_is(browsers: Browsers, account: Account, change: Change) -> None:
     user_id = await account(name="Ada")
     here, there, passkey = browsers(), browsers(), SoftwareAuthenticator()
     await here.sign_in()
@@ -80,9 +78,7 @@ async def test_a_passkey_is_renamed_and_removed_and_then_signs_nobody_in(
 
 
 @pytest.mark.asyncio
-async def test_adding_one_needs_a_recent_sign_in(
-    clock: Clock, browsers: Browsers, account: Account
-) -> None:
+async def test_adding_one_needs_a_recent_sign_in(clock: Clock, browsers: Browsers, account: Account) -> None:
     await account()
     browser, passkey = browsers(), SoftwareAuthenticator()
     await browser.sign_in()
@@ -98,9 +94,7 @@ async def test_adding_one_needs_a_recent_sign_in(
 
 
 @pytest.mark.asyncio
-async def test_a_closed_account_is_entered_by_no_passkey(
-    browsers: Browsers, account: Account, change: Change
-) -> None:
+async def test_a_closed_account_is_entered_by_no_passkey(browsers: Browsers, account: Account, change: Change) -> None:
     await account()
     browser, passkey = browsers(), SoftwareAuthenticator()
     await browser.sign_in()
@@ -111,9 +105,7 @@ async def test_a_closed_account_is_entered_by_no_passkey(
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("base", ["https://192.0.2.1", "http://negotiator.example"])
-async def test_where_browsers_know_no_passkeys_the_pages_offer_none(
-    settings: Settings, base: str
-) -> None:
+async def test_where_browsers_know_no_passkeys_the_pages_offer_none(settings: Settings, base: str) -> None:
     elsewhere = make_settings(settings.data_dir, settings.keys_dir, base_url=base)
     async with running(elsewhere) as application, connect(application) as client:
         browser = FormBrowser(client)

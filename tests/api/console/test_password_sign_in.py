@@ -10,9 +10,7 @@ from tests.helpers.sweep import sweep
 
 
 @pytest.mark.asyncio
-async def test_signing_in_leads_to_the_page_that_was_asked_for(
-    browsers: Browsers, account: Account
-) -> None:
+async def test_signing_in_leads_to_the_page_that_was_asked_for(browsers: Browsers, account: Account) -> None:
     await account()
     browser = browsers()
     asked = redirect_path(await browser.open("/agents?x=1&y=%2F"))
@@ -26,9 +24,7 @@ async def test_signing_in_leads_to_the_page_that_was_asked_for(
 
 
 @pytest.mark.asyncio
-async def test_signing_in_again_makes_another_session_and_ends_the_first(
-    browsers: Browsers, account: Account
-) -> None:
+async def test_signing_in_again_makes_another_session_and_ends_the_first(browsers: Browsers, account: Account) -> None:
     await account()
     browser, thief = browsers(), browsers()
     await browser.sign_in()
@@ -41,17 +37,13 @@ async def test_signing_in_again_makes_another_session_and_ends_the_first(
 
 
 @pytest.mark.asyncio
-async def test_signing_out_ends_the_session_and_not_only_the_cookie(
-    browsers: Browsers, account: Account
-) -> None:
+async def test_signing_out_ends_the_session_and_not_only_the_cookie(browsers: Browsers, account: Account) -> None:
     await account()
     browser, thief = browsers(), browsers()
     await browser.sign_in()
     thief.client.cookies.set("__Host-negotiator-session", browser.session() or "")
     assert (await thief.open("/agents")).status_code == 200, "whoever holds the cookie is in"
-    assert (
-        redirect_path(await browser.send("/sign-out", on="/sign-in?again")) == "/sign-in?told=out"
-    )
+    assert redirect_path(await browser.send("/sign-out", on="/sign-in?again")) == "/sign-in?told=out"
     assert browser.session() is None
     assert redirect_path(await thief.open("/agents")).startswith("/sign-in")
     assert "You are signed out." in (await browser.open("/sign-in?told=out")).text

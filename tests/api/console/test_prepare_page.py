@@ -27,12 +27,7 @@ FIGURES: Final[dict[str, dict[str, str]]] = {
     },
     "salary": {
         **{"i0.target": "100k", "i0.limit": "88,000", "i1.target": "3", "i1.limit": "2"},
-        **{
-            "i2.target": "30",
-            "i2.limit": "27",
-            "i3.target": "2031-03-01",
-            "i3.limit": "2031-02-01",
-        },
+        **{"i2.target": "30", "i2.limit": "27", "i3.target": "2031-03-01", "i3.limit": "2031-02-01"},
         **{"alternative": "Stay", "alternative_price": "84.000,00", "alternative_rest": "unknown"},
     },
     "freelance_rate": {
@@ -80,9 +75,7 @@ class Preparer:
 
 
 @pytest_asyncio.fixture
-async def preparer(
-    client: httpx2.AsyncClient, browsers: Browsers, account: Account, register: Register
-) -> Preparer:
+async def preparer(client: httpx2.AsyncClient, browsers: Browsers, account: Account, register: Register) -> Preparer:
     await account()
     browser = browsers()
     await browser.sign_in()
@@ -127,10 +120,7 @@ async def test_a_renewal_arrives_as_it_was_meant(preparer: Preparer) -> None:
     }
     assert view["walk_away"]["package"]["price"] == "54.00"
     assert view["batna"]["value"]["package"]["price"] == "57.00"
-    assert view["issues"][0]["multiples"] == [
-        {"count": 80, "of": "seats"},
-        {"count": 12, "of": "months a year"},
-    ]
+    assert view["issues"][0]["multiples"] == [{"count": 80, "of": "seats"}, {"count": 12, "of": "months a year"}]
     assert view["baseline"]["value"] == "58.00"
 
 
@@ -191,9 +181,7 @@ async def test_a_refusal_stands_at_its_field_and_keeps_what_was_typed(preparer: 
     assert await preparer.all() == []
     mended = {"i1.limit": "24 months", "deadline": "2020-01-01", "baseline": "58 EUR"}
     late = await preparer.sent(refused.text, do="save", **mended)
-    assert faults_of(late.text) == {
-        "deadline": "This day has passed. Leave it out, or name a later one."
-    }
+    assert faults_of(late.text) == {"deadline": "This day has passed. Leave it out, or name a later one."}
     saved = await preparer.sent(late.text, do="save", deadline="2031-01-31")
     assert saved.status_code == 303
 
@@ -274,9 +262,7 @@ async def test_points_and_sides_change_without_losing_what_was_typed(preparer: P
 async def test_no_inner_word_is_on_the_page(preparer: Preparer, kind: str) -> None:
     page = await preparer.begun(kind)
     looked = (await preparer.sent(page, do="look", **FIGURES[kind])).text
-    wrong = await preparer.sent(
-        page, do="save", **{**FIGURES[kind], "i0.target": "no", "deadline": "x"}
-    )
+    wrong = await preparer.sent(page, do="save", **{**FIGURES[kind], "i0.target": "no", "deadline": "x"})
     for each in (page, looked, wrong.text):
         assert not INNER_WORDS.findall(said(each))
     assert len(looked.encode()) < 60_000
@@ -287,15 +273,10 @@ async def test_no_inner_word_is_on_the_page(preparer: Preparer, kind: str) -> No
     ("language", "currency"),
     [("en-GB,en;q=0.9", "GBP"), ("de", "EUR"), ("de-CH", "CHF"), ("", "EUR"), ("*;q=x", "EUR")],
 )
-async def test_the_currency_is_that_of_the_browser_s_country(
-    preparer: Preparer, language: str, currency: str
-) -> None:
+async def test_the_currency_is_that_of_the_browser_s_country(preparer: Preparer, language: str, currency: str) -> None:
     page = await preparer.browser.open(NEW, **{"accept-language": language})
     assert fields_of(page.text)["currency"] == currency
-    assert (
-        'id="kind-rent" value="rent" checked'
-        in (await preparer.browser.open(f"{NEW}?kind=rent")).text
-    )
+    assert 'id="kind-rent" value="rent" checked' in (await preparer.browser.open(f"{NEW}?kind=rent")).text
 
 
 @pytest.mark.asyncio
@@ -311,9 +292,7 @@ async def test_odd_forms_are_refused_as_forms(preparer: Preparer) -> None:
 
 
 @pytest.mark.asyncio
-async def test_a_form_whose_session_has_ended_keeps_what_was_typed_and_saves_nothing(
-    preparer: Preparer,
-) -> None:
+async def test_a_form_whose_session_has_ended_keeps_what_was_typed_and_saves_nothing(preparer: Preparer) -> None:
     page = (await preparer.browser.open(NEW)).text
     typed = {**fields_of(page), "do": "save", "title": "Used <b> Golf", "i0.target": "12,500"}
     preparer.browser.client.cookies.clear()

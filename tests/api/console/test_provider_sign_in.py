@@ -7,10 +7,7 @@ from negotiator.circuit_breaker import FAILURES
 from negotiator.users import user_queries
 from tests.conftest import Account, Browsers, Change, connect
 from tests.contract.requirements import covers
-from tests.helpers.fake_openid_provider import (
-    SECRET,
-    FakeOpenIdProvider,
-)
+from tests.helpers.fake_openid_provider import SECRET, FakeOpenIdProvider
 from tests.helpers.form_browser import BASE, PASSWORD, redirect_path
 from tests.helpers.provider_sign_in import START, there, through
 from tests.helpers.provider_sign_in import application as application
@@ -41,19 +38,12 @@ async def test_the_first_time_makes_an_account_and_the_second_finds_it(
 @pytest.mark.asyncio
 @pytest.mark.parametrize("verified", [False, "true", 1, None])
 async def test_an_address_that_is_not_verified_counts_for_nothing(
-    browsers: Browsers,
-    provider: FakeOpenIdProvider,
-    account: Account,
-    change: Change,
-    verified: object,
+    browsers: Browsers, provider: FakeOpenIdProvider, account: Account, change: Change, verified: object
 ) -> None:
     await account("ada@corp.example")
     provider.claims = {"email": "ada@corp.example", "email_verified": verified}
     assert redirect_path(await through(browsers(), provider)) == "/account"
-    assert [user.email for user in await change(user_queries.list_users)] == [
-        "ada@corp.example",
-        None,
-    ]
+    assert [user.email for user in await change(user_queries.list_users)] == ["ada@corp.example", None]
 
 
 @pytest.mark.asyncio
@@ -88,9 +78,7 @@ async def test_whoever_is_signed_in_links_with_one_click(
 
 
 @pytest.mark.asyncio
-async def test_a_closed_account_stays_closed(
-    browsers: Browsers, provider: FakeOpenIdProvider, change: Change
-) -> None:
+async def test_a_closed_account_stays_closed(browsers: Browsers, provider: FakeOpenIdProvider, change: Change) -> None:
     provider.claims = {"email": "ada@corp.example", "email_verified": True}
     browser = browsers()
     await through(browser, provider)
@@ -102,9 +90,7 @@ async def test_a_closed_account_stays_closed(
 
 
 @pytest.mark.asyncio
-async def test_a_first_password_is_set_right_after_signing_in(
-    browsers: Browsers, provider: FakeOpenIdProvider
-) -> None:
+async def test_a_first_password_is_set_right_after_signing_in(browsers: Browsers, provider: FakeOpenIdProvider) -> None:
     provider.claims = {"email": "ada@corp.example", "email_verified": True}
     browser = browsers()
     await through(browser, provider)

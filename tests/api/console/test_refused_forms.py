@@ -22,9 +22,7 @@ async def test_texts_come_back_with_the_refusal(browsers: Browsers, account: Acc
 
 
 @pytest.mark.asyncio
-async def test_passwords_and_forged_forms_are_not_repeated(
-    browsers: Browsers, account: Account
-) -> None:
+async def test_passwords_and_forged_forms_are_not_repeated(browsers: Browsers, account: Account) -> None:
     await account()
     browser = browsers()
     await browser.sign_in()

@@ -18,9 +18,7 @@ CAR: Final[dict[str, Any]] = {
     "role": "buyer",
     "currency": "EUR",
     "counterparty": "Jens",
-    "issues": [
-        {"name": "price", "label": "Price", "type": "money", "range": {"min": 9000, "max": 16000}}
-    ],
+    "issues": [{"name": "price", "label": "Price", "type": "money", "range": {"min": 9000, "max": 16000}}],
     "target": {"package": {"price": 11000}},
     "walk_away": {"package": {"price": 13500}},
     "their_estimate": {"walk_away": {"low": "11500", "likely": "12000", "high": "12500"}},
@@ -68,9 +66,7 @@ class Practice:
         return unescape(answer.text)
 
 
-async def practice(
-    browsers: Browsers, account: Account, register: Register, client: httpx2.AsyncClient
-) -> Practice:
+async def practice(browsers: Browsers, account: Account, register: Register, client: httpx2.AsyncClient) -> Practice:
     await account()
     browser = browsers()
     await browser.sign_in()
@@ -207,9 +203,7 @@ async def test_a_rehearsal_is_deleted_after_a_second_question(
     asked = await one.browser.send(f"{place}/delete", on=place)
     assert "Delete this rehearsal for good?" in asked.text
     assert (await one.api(page))["items"]
-    assert "Deleted." in await one.shown(
-        redirect_path(await one.browser.send(f"{place}/delete", on=place, sure="yes"))
-    )
+    assert "Deleted." in await one.shown(redirect_path(await one.browser.send(f"{place}/delete", on=place, sure="yes")))
     assert not (await one.api(page))["items"]
     assert (await one.browser.open(place)).status_code == 404
 
@@ -244,9 +238,7 @@ async def test_a_script_gets_the_same_page_and_is_led_to_the_debrief(
 
     async def send(**fields: str) -> httpx2.Response:
         token = await one.browser.token(place)
-        return await one.browser.client.post(
-            place, data={"csrf": token, **fields}, headers={"hx-request": "true"}
-        )
+        return await one.browser.client.post(place, data={"csrf": token, **fields}, headers={"hx-request": "true"})
 
     empty = await send(do="say")
     assert empty.status_code == 200
@@ -263,9 +255,7 @@ async def test_without_a_figure_to_draw_from_the_page_says_what_to_record(
     browsers: Browsers, account: Account, register: Register, client: httpx2.AsyncClient
 ) -> None:
     one = await practice(browsers, account, register, client)
-    page = await one.open(
-        issues=[{"name": "price", "type": "money"}], their_estimate=None, walk_away=None
-    )
+    page = await one.open(issues=[{"name": "price", "type": "money"}], their_estimate=None, walk_away=None)
     refused = await one.browser.send(page, on=page, kind="stubborn", hardness="hard")
     assert refused.status_code == 409
     assert "Record the first figure they named" in refused.text

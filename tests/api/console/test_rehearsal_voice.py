@@ -16,9 +16,7 @@ GOLF: Final[dict[str, Any]] = {
     "title": "Used VW Golf",
     "role": "buyer",
     "currency": "EUR",
-    "issues": [
-        {"name": "price", "label": "Price", "type": "money", "range": {"min": 11000, "max": 16000}}
-    ],
+    "issues": [{"name": "price", "label": "Price", "type": "money", "range": {"min": 11000, "max": 16000}}],
     "target": {"package": {"price": 12500}},
     "walk_away": {"package": {"price": 13870}},
 }
@@ -92,9 +90,7 @@ async def test_nobody_else_opens_it_and_no_form_without_its_token(
 
 @covers("8.10:page")
 @pytest.mark.asyncio
-async def test_a_running_rehearsal_may_use_the_microphone_and_works_without_script(
-    practising: Practising,
-) -> None:
+async def test_a_running_rehearsal_may_use_the_microphone_and_works_without_script(practising: Practising) -> None:
     page = await practising.browser.open(practising.page)
     assert "microphone=(self)" in page.headers["permissions-policy"]
     assert f'data-voice="{practising.page}/voice"' in page.text

@@ -37,9 +37,7 @@ async def sent(browser: FormBrowser, **fields: str) -> str:
 
 
 @pytest.mark.asyncio
-async def test_an_address_that_says_nothing_leads_to_the_form(
-    browsers: Browsers, account: Account
-) -> None:
+async def test_an_address_that_says_nothing_leads_to_the_form(browsers: Browsers, account: Account) -> None:
     await account()
     browser = browsers()
     await browser.sign_in()
@@ -72,9 +70,7 @@ async def test_a_person_submits_mends_and_takes_back(browsers: Browsers, account
     assert path in again.text
     unchanged = await browser.send(f"{path}/change", on=f"{path}/change", **FIELDS)
     assert unchanged.status_code == 422
-    mended = await browser.send(
-        f"{path}/change", on=f"{path}/change", **{**FIELDS, "summary": "Finds your notes"}
-    )
+    mended = await browser.send(f"{path}/change", on=f"{path}/change", **{**FIELDS, "summary": "Finds your notes"})
     assert mended.status_code == 303
     assert "Finds your notes" in (await browser.open(path)).text
     assert "Quiet Search" in (await browser.open("/tools/submissions")).text
@@ -92,9 +88,7 @@ async def test_the_reason_of_a_refusal_is_said_and_appealed_once(
     path = await sent(browser)
     key = path.rpartition("/")[2]
     await change(
-        lambda tx: submissions_transitions.reject(
-            tx, key, reason="insufficient_detail", note="What does it search?"
-        )
+        lambda tx: submissions_transitions.reject(tx, key, reason="insufficient_detail", note="What does it search?")
     )
     page = (await browser.open(path)).text
     assert "Too little is said about it." in page
@@ -118,9 +112,7 @@ async def test_a_correction_proposes_only_what_was_changed(
         "homepage_url": "https://quiver.org/",
         "packages": packages,
     }
-    tool: Any = await change(
-        lambda tx: catalogue_queries.put(tx, ToolRecord.model_validate(record), actor="tests")
-    )
+    tool: Any = await change(lambda tx: catalogue_queries.put(tx, ToolRecord.model_validate(record), actor="tests"))
     await account()
     browser = browsers()
     await browser.sign_in()

@@ -12,13 +12,7 @@ from tests.helpers.form_browser import FormBrowser, redirect_path
 from tests.helpers.memory_client import hashing_embedder as hashing_embedder
 
 PAGE = "/tactics"
-SCOPES = (
-    "memories:read",
-    "memories:write",
-    "negotiations:read",
-    "negotiations:write",
-    "ai:tactics",
-)
+SCOPES = ("memories:read", "memories:write", "negotiations:read", "negotiations:write", "ai:tactics")
 OWN = {
     "name": "Coffee first",
     "summary": "Talk about anything else for a while.",
@@ -38,9 +32,7 @@ def use_hashing_embedder(hashing_embedder: None) -> None:
     del hashing_embedder
 
 
-async def agent_of(
-    browser: FormBrowser, register: Register, client: httpx2.AsyncClient
-) -> dict[str, str]:
+async def agent_of(browser: FormBrowser, register: Register, client: httpx2.AsyncClient) -> dict[str, str]:
     """The header of an agent of the browser's user."""
     code = await made(browser, **{f"scope__{scope}": "on" for scope in SCOPES})
     return bearer(await claimed(client, await register("scout"), code))
@@ -94,9 +86,7 @@ async def test_the_shelf_is_read_by_phase_and_by_words(
         return found
 
     for query in ({}, {"phase": "close"}, {"query": "silence"}):
-        page = (
-            await browser.open(f"{PAGE}?{'&'.join('='.join(one) for one in query.items())}")
-        ).text
+        page = (await browser.open(f"{PAGE}?{'&'.join('='.join(one) for one in query.items())}")).text
         assert set(re.findall(r"/tactics/(tac_\w+)", page)) == await listed(**query)
     article = unescape((await browser.open(f"{PAGE}/tac_first_anchor")).text)
     for words in ("Ambitious first offer", "What to say", "What answers it", "many studies agree"):
@@ -155,11 +145,7 @@ async def test_an_own_tactic_is_added_used_edited_and_deleted(
 
 @pytest.mark.asyncio
 async def test_another_s_tactics_are_not_there(
-    browsers: Browsers,
-    account: Account,
-    register: Register,
-    mint: Mint,
-    client: httpx2.AsyncClient,
+    browsers: Browsers, account: Account, register: Register, mint: Mint, client: httpx2.AsyncClient
 ) -> None:
     await account()
     _, code = await mint("grace@example.com", scopes=list(SCOPES))

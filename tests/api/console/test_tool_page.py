@@ -24,9 +24,7 @@ SERVER: dict[str, Any] = {
     "auth": {"type": "api_key"},
     "licence": "MIT",
 }
-DATED = FieldEvidence(
-    source="a list", checked_at="2026-11-21T00:00:00.000Z", method="list", licence="CC0-1.0"
-)
+DATED = FieldEvidence(source="a list", checked_at="2026-11-21T00:00:00.000Z", method="list", licence="CC0-1.0")
 UNDATED = FieldEvidence(field="licence", source="its publisher", method="content")
 
 
@@ -43,9 +41,7 @@ def fact(page: str, name: str) -> str:
 
 
 @pytest.mark.asyncio
-async def test_each_fact_says_its_source_and_only_a_recorded_day(
-    client: httpx2.AsyncClient, change: Change
-) -> None:
+async def test_each_fact_says_its_source_and_only_a_recorded_day(client: httpx2.AsyncClient, change: Change) -> None:
     tool = await listed(change)
     page = (await client.get(f"/tools/{tool.slug}")).text
     assert fact(page, "How to sign in") == "API key"
@@ -54,9 +50,7 @@ async def test_each_fact_says_its_source_and_only_a_recorded_day(
     assert fact(page, "Licence") == "MIT from its publisher"
     assert page.count("not recorded") == 1
     assert "price" in fact(page, "Not known")
-    bare = await listed(
-        change, name="Bare", homepage_url="https://bare.example/", interfaces=[], evidence=()
-    )
+    bare = await listed(change, name="Bare", homepage_url="https://bare.example/", interfaces=[], evidence=())
     page = (await client.get(f"/tools/{bare.slug}")).text
     assert fact(page, "Licence") == "MIT no source is recorded"
     assert "checked 2" not in page
@@ -64,13 +58,9 @@ async def test_each_fact_says_its_source_and_only_a_recorded_day(
 
 
 @pytest.mark.asyncio
-async def test_alternatives_are_those_of_the_api(
-    client: httpx2.AsyncClient, change: Change
-) -> None:
+async def test_alternatives_are_those_of_the_api(client: httpx2.AsyncClient, change: Change) -> None:
     tool = await listed(change)
-    other = await listed(
-        change, name="Bow", homepage_url="https://bow.example/", interfaces=[], tags=["vectors"]
-    )
+    other = await listed(change, name="Bow", homepage_url="https://bow.example/", interfaces=[], tags=["vectors"])
     answer = await client.get(f"/api/v1/tools/{tool.slug}/alternatives")
     assert [each["slug"] for each in answer.json()["items"]] == [other.slug]
     assert f'href="/tools/{other.slug}">Bow</a>' in (await client.get(f"/tools/{tool.slug}")).text
@@ -122,9 +112,7 @@ async def test_a_tool_is_saved_to_a_new_collection_and_then_to_the_same(
 
 
 @pytest.mark.asyncio
-async def test_a_report_of_a_user_is_stored_once(
-    browsers: Browsers, account: Account, change: Change
-) -> None:
+async def test_a_report_of_a_user_is_stored_once(browsers: Browsers, account: Account, change: Change) -> None:
     tool = await listed(change)
     await account()
     browser = browsers()

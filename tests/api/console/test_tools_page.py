@@ -45,8 +45,7 @@ def names(page: str) -> list[str]:
 def counts(page: str, name: str) -> dict[str, int]:
     """The values of a filter on the page with their counts."""
     found = re.findall(
-        rf'name="{name}" value="([^"]+)"[^>]*> <span>[^<]*</span> <span class="count">(\d+)</span>',
-        page,
+        rf'name="{name}" value="([^"]+)"[^>]*> <span>[^<]*</span> <span class="count">(\d+)</span>', page
     )
     return {unescape(value): int(count) for value, count in found}
 
@@ -56,9 +55,7 @@ def counts(page: str, name: str) -> dict[str, int]:
 async def test_each_filter_shows_the_counts_of_the_api(client: httpx2.AsyncClient) -> None:
     for query in ("", "?query=vectors", "?kind=api", "?kind=api&pricing=free"):
         page = (await client.get(f"/tools{query}")).text
-        facets = "".join(
-            f"&facets={name}" for name in ("category", "kind", "pricing", "licence", "open_source")
-        )
+        facets = "".join(f"&facets={name}" for name in ("category", "kind", "pricing", "licence", "open_source"))
         api = (await client.get(f"/api/v1/tools{query or '?limit=20'}{facets}")).json()
         assert f">{api['total']} tool" in page
         for name in ("category", "kind", "pricing", "licence", "open_source"):
@@ -70,9 +67,7 @@ async def test_each_filter_shows_the_counts_of_the_api(client: httpx2.AsyncClien
 
 @pytest.mark.asyncio
 @pytest.mark.usefixtures("tools")
-async def test_filters_narrow_the_list_and_can_be_dropped_one_by_one(
-    client: httpx2.AsyncClient,
-) -> None:
+async def test_filters_narrow_the_list_and_can_be_dropped_one_by_one(client: httpx2.AsyncClient) -> None:
     page = (await client.get("/tools?kind=api&kind=app&open_source=false")).text
     assert names(page) == ["Bow"]
     assert "Source code: Closed" in page
@@ -82,18 +77,12 @@ async def test_filters_narrow_the_list_and_can_be_dropped_one_by_one(
 
 @pytest.mark.asyncio
 @pytest.mark.usefixtures("tools")
-async def test_what_is_proven_comes_first_and_other_orders_are_the_api_s(
-    client: httpx2.AsyncClient,
-) -> None:
+async def test_what_is_proven_comes_first_and_other_orders_are_the_api_s(client: httpx2.AsyncClient) -> None:
     assert names((await client.get("/tools")).text)[0] == "Target"
     for sort in ("proven", "created", "name", "updated"):
         api = (await client.get(f"/api/v1/tools?sort={sort}")).json()["items"]
-        assert names((await client.get(f"/tools?sort={sort}")).text) == [
-            tool["name"] for tool in api
-        ]
-    seen = [
-        tool["name"] for tool in (await client.get("/api/v1/tools?sort=proven")).json()["items"]
-    ]
+        assert names((await client.get(f"/tools?sort={sort}")).text) == [tool["name"] for tool in api]
+    seen = [tool["name"] for tool in (await client.get("/api/v1/tools?sort=proven")).json()["items"]]
     paged: list[str] = []
     cursor = ""
     while cursor is not None:

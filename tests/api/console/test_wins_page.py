@@ -37,9 +37,7 @@ def use_hashing_embedder(hashing_embedder: None) -> None:
     del hashing_embedder
 
 
-async def agent_of(
-    browser: FormBrowser, register: Register, client: httpx2.AsyncClient
-) -> dict[str, str]:
+async def agent_of(browser: FormBrowser, register: Register, client: httpx2.AsyncClient) -> dict[str, str]:
     """The header of an agent of the browser's user."""
     code = await made(browser, **{f"scope__{scope}": "on" for scope in SCOPES})
     return bearer(await claimed(client, await register("scout"), code))
@@ -88,10 +86,7 @@ async def test_the_page_says_what_the_summary_of_the_api_says(
     page = (await browser.open(PAGE)).text
     for amount in ("€8,634.50", "$20"):
         assert f'<span class="big">{amount}</span>' in page
-    assert table(page, "By category") == [
-        ["Software", "2", "€8,640.50"],
-        ["Car", "1", "-€6"],
-    ]
+    assert table(page, "By category") == [["Software", "2", "€8,640.50"], ["Car", "1", "-€6"]]
     assert table(page, "By the other side") == [["Relatio", "2", "€8,640.50"], ["Jens", "1", "-€6"]]
     assert table(page, "By who recorded it") == [["You", "2", "€8,634"], ["scout", "1", "€0.50"]]
     assert table(page, "Over time") == [
@@ -99,9 +94,7 @@ async def test_the_page_says_what_the_summary_of_the_api_says(
         ["Feb 2026", "0", "€0"],
         ["Mar 2026", "2", "€8,634"],
     ]
-    assert table((await browser.open(f"{PAGE}?currency=USD")).text, "Over time") == [
-        ["Mar 2026", "1", "$20"]
-    ]
+    assert table((await browser.open(f"{PAGE}?currency=USD")).text, "Over time") == [["Mar 2026", "1", "$20"]]
     file = await browser.open(f"{PAGE}.csv?of=categories&currency=EUR")
     assert list(csv.reader(file.text.splitlines()))[1:] == [
         ["Software", "2", "8640.50", "EUR"],
@@ -237,11 +230,7 @@ async def test_agreements_lie_between_the_limit_and_the_target(
 
 @pytest.mark.asyncio
 async def test_another_s_results_are_not_there(
-    browsers: Browsers,
-    account: Account,
-    register: Register,
-    mint: Mint,
-    client: httpx2.AsyncClient,
+    browsers: Browsers, account: Account, register: Register, mint: Mint, client: httpx2.AsyncClient
 ) -> None:
     await account()
     _, code = await mint("grace@example.com", scopes=list(SCOPES))

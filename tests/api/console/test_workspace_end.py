@@ -40,13 +40,7 @@ async def asked(client: httpx2.AsyncClient, headers: dict[str, str], price: int 
     view = await open_golf(client, headers)
     await offer_price(client, headers, view["id"], 14900)
     held = await offer_price(
-        client,
-        headers,
-        view["id"],
-        price,
-        by="me",
-        override=True,
-        reason="Jens has another buyer on Friday.",
+        client, headers, view["id"], price, by="me", override=True, reason="Jens has another buyer on Friday."
     )
     assert held["status"] == "awaiting_approval"
     return f"/negotiations/{view['id']}"
@@ -60,9 +54,7 @@ async def test_an_agent_that_wants_to_pass_the_limit_waits_for_its_user(
     headers = await bound_agent(browser, register, client)
     page = await asked(client, headers)
     held = (await read(client, page, headers))["pending_approval"]
-    assert held["beyond"] == [
-        {"limit": "walk_away", "amount": "300.00", "words": "€300", "side": "above"}
-    ]
+    assert held["beyond"] == [{"limit": "walk_away", "amount": "300.00", "words": "€300", "side": "above"}]
     assert held["reason"] == "Jens has another buyer on Friday."
     own = {"to": "active", "approved": True, "package_sha256": held["package_sha256"]}
     refused = await client.post(f"/api{page}/state", json=own, headers=headers)
@@ -73,9 +65,7 @@ async def test_an_agent_that_wants_to_pass_the_limit_waits_for_its_user(
         assert "Jens has another buyer on Friday." in shown
     unsaid = await browser.send(f"{page}/approval", on=page, decision="refuse")
     assert unsaid.status_code == 422
-    decided = await browser.send(
-        f"{page}/approval", on=page, decision="refuse", reason="Not above 14,000."
-    )
+    decided = await browser.send(f"{page}/approval", on=page, decision="refuse", reason="Not above 14,000.")
     assert decided.status_code == 303
     view = await read(client, page, headers)
     assert (view["state"], view["pending_approval"]) == ("active", None)
@@ -159,9 +149,7 @@ async def test_no_deal_has_a_reason_and_is_opened_again_with_one(
     shown = text_of(await browser.open(page))
     assert "No deal" in shown
     assert "Sold to somebody else." in shown
-    assert (await read(client, "/memories?kind=lesson", headers))["items"][0][
-        "text"
-    ] == "Ask earlier."
+    assert (await read(client, "/memories?kind=lesson", headers))["items"][0]["text"] == "Ask earlier."
     assert (await browser.send(f"{page}/state", on=page, to="active")).status_code == 422
     again = {"to": "active", "reason": "The buyer stepped back."}
     assert (await browser.send(f"{page}/state", on=page, **again)).status_code == 303
@@ -171,11 +159,7 @@ async def test_no_deal_has_a_reason_and_is_opened_again_with_one(
 
 @pytest.mark.asyncio
 async def test_a_stale_plan_says_what_happened_since_and_its_versions_are_compared(
-    browser: FormBrowser,
-    register: Register,
-    client: httpx2.AsyncClient,
-    browsers: Browsers,
-    account: Account,
+    browser: FormBrowser, register: Register, client: httpx2.AsyncClient, browsers: Browsers, account: Account
 ) -> None:
     headers = await bound_agent(browser, register, client)
     view = await open_golf(client, headers)
@@ -184,9 +168,7 @@ async def test_a_stale_plan_says_what_happened_since_and_its_versions_are_compar
     await browser.send(f"{page}/plan", on=page)
     assert "moved on since" not in text_of(await browser.open(page))
     await offer_price(client, headers, view["id"], 14900)
-    await client.patch(
-        f"/api{page}", json={"target": {"package": {"price": 12200}}}, headers=headers
-    )
+    await client.patch(f"/api{page}", json={"target": {"package": {"price": 12200}}}, headers=headers)
     shown = await browser.open(page)
     assert "changed since this plan was made" in text_of(shown)
     assert "noted their offer: €14,900." in text_of(shown)
@@ -225,23 +207,16 @@ async def test_what_was_agreed_is_recorded_with_its_offer_in_one_go(
     empty = await browser.send(f"{page}/offers", on=page, kind="agreed", by="them")
     assert empty.status_code == 422
     assert "Write what you agreed on" in empty.text
-    below = await browser.send(
-        f"{page}/offers", on=page, kind="agreed", **{"issue:price": "14,200"}
-    )
+    below = await browser.send(f"{page}/offers", on=page, kind="agreed", **{"issue:price": "14,200"})
     assert below.status_code == 409
     assert "Record it all the same" in below.text
     assert len((await read(client, f"{page}/offers", headers))["items"]) == 1, "nothing is recorded"
-    agreed = await browser.send(
-        f"{page}/offers", on=page, kind="agreed", **{"issue:price": "13,100"}
-    )
+    agreed = await browser.send(f"{page}/offers", on=page, kind="agreed", **{"issue:price": "13,100"})
     assert redirect_path(agreed) == f"{page}#end"
     shown = await read(client, page, headers)
     assert (shown["state"], shown["outcome"]["package"]) == ("agreed", {"price": "13100.00"})
     rows = (await read(client, f"{page}/offers", headers))["items"]
-    assert [(one["by"], one["kind"]) for one in rows[:2]] == [
-        ("them", "acceptance"),
-        ("me", "offer"),
-    ]
+    assert [(one["by"], one["kind"]) for one in rows[:2]] == [("them", "acceptance"), ("me", "offer")]
     ended = await browser.open(page)
     assert "at rest" not in ended.text
     assert ended.text.index('id="history"') < ended.text.index('id="offers"')

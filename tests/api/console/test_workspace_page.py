@@ -17,25 +17,16 @@ GOLF: dict[str, Any] = {
     "role": "buyer",
     "currency": "EUR",
     "counterparty": "Jens",
-    "issues": [
-        {"name": "price", "label": "Price", "type": "money", "range": {"min": 11000, "max": 15000}}
-    ],
+    "issues": [{"name": "price", "label": "Price", "type": "money", "range": {"min": 11000, "max": 15000}}],
     "target": {"package": {"price": 12500}},
     "walk_away": {"package": {"price": 14000}},
 }
 
 
-async def opened(
-    browser: FormBrowser, register: Register, client: httpx2.AsyncClient
-) -> tuple[str, dict[str, str]]:
+async def opened(browser: FormBrowser, register: Register, client: httpx2.AsyncClient) -> tuple[str, dict[str, str]]:
     """A negotiation of the browser's user that their agent opened; its id and the agent's headers."""
     code = await made(
-        browser,
-        **{
-            "scope__negotiations:write": "on",
-            "scope__ai:tactics": "on",
-            "scope__memories:read": "on",
-        },
+        browser, **{"scope__negotiations:write": "on", "scope__ai:tactics": "on", "scope__memories:read": "on"}
     )
     bound = await claimed(client, await register(), code)
     headers = {"Authorization": f"Bearer {bound['access_token']}"}
@@ -61,11 +52,7 @@ async def test_the_page_says_the_advice_of_the_api_and_records_what_was_said(
     assert f"Propose: €{float(move['offer']['price']):,.0f}" in shown
     assert all(reason in shown for reason in move["reasons"][:3])
     [offer] = (await client.get(f"/api{page}/offers", headers=headers)).json()["items"]
-    assert (offer["by"], offer["package"], offer["status"]) == (
-        "them",
-        {"price": "14900.00"},
-        "live",
-    )
+    assert (offer["by"], offer["package"], offer["status"]) == ("them", {"price": "14900.00"}, "live")
     [event, *_] = (await client.get(f"/api{page}/events", headers=headers)).json()["items"]
     assert event["actor"]["kind"] == "user"
 
@@ -91,10 +78,7 @@ async def test_a_refused_offer_keeps_what_was_typed(
     insisted = {**offer, "override": "yes", "reason": "It has winter tyres."}
     assert (await browser.send(f"{page}/offers", on=page, **insisted)).status_code == 303
     [row] = (await client.get(f"/api{page}/offers", headers=headers)).json()["items"]
-    assert (row["package"], row["override"]["reason"]) == (
-        {"price": "14800.00"},
-        "It has winter tyres.",
-    )
+    assert (row["package"], row["override"]["reason"]) == ({"price": "14800.00"}, "It has winter tyres.")
     events = (await client.get(f"/api{page}/events", headers=headers)).json()["items"]
     assert "override" in [event["kind"] for event in events]
     assert "Beyond your limit on purpose: It has winter tyres." in (await browser.open(page)).text
@@ -127,9 +111,7 @@ async def test_another_s_negotiation_is_not_found(
     await browser.sign_in()
     other = await register()
     answer = await client.post(
-        "/api/negotiations",
-        json=GOLF,
-        headers={"Authorization": f"Bearer {other['access_token']}"},
+        "/api/negotiations", json=GOLF, headers={"Authorization": f"Bearer {other['access_token']}"}
     )
     page = f"/negotiations/{answer.json()['id']}"
     assert (await browser.open(page)).status_code == 404
@@ -255,9 +237,7 @@ async def test_a_question_is_put_away_and_asked_again(
     move = (await client.post(f"/api{page}/next-move", json={}, headers=headers)).json()
     first = move["ask"][0]
     assert first["ask"] in unescape((await browser.open(page)).text)
-    assert (
-        await browser.send(f"{page}/later", on=page, question=first["missing"])
-    ).status_code == 303
+    assert (await browser.send(f"{page}/later", on=page, question=first["missing"])).status_code == 303
     shown = unescape((await browser.open(page)).text)
     assert first["ask"] not in shown
     assert "1 put away in this browser." in shown
@@ -295,11 +275,7 @@ async def test_an_answer_about_power_moves_the_bar(
     assert f"{mine} : {100 - mine}" not in shown
     assert f"{mine}:{100 - mine}" not in shown
     assert standing["summary"]["would_shift_most"] in shown
-    assert all(
-        factor["explanation"] in shown
-        for factor in standing["power"]["factors"]
-        if factor["contribution"]
-    )
+    assert all(factor["explanation"] in shown for factor in standing["power"]["factors"] if factor["contribution"])
     wrong = {"competition.me": "a few", "dependency.them": "0.9"}
     refused = await browser.send(f"{page}/facts", on=page, **wrong)
     assert refused.status_code == 422
@@ -332,10 +308,7 @@ async def test_limits_are_changed_on_the_revision_that_the_page_showed(
     view = (await client.get(f"/api{page}", headers=headers)).json()
     assert view["target"] == {"package": {"price": "12300.00"}}
     assert view["walk_away"]["package"] == {"price": "13800.00"}
-    assert (view["deadline"][:10], view["batna"]["description"]) == (
-        "2099-06-30",
-        "The Golf in Ulm",
-    )
+    assert (view["deadline"][:10], view["batna"]["description"]) == ("2099-06-30", "The Golf in Ulm")
     assert view["issues"][0]["limit"] == "13800.00"
     await client.patch(f"/api{page}", json={"title": "Golf, 2019"}, headers=headers)
     late = {**typed, "limit:price": "13700", "revision": str(view["revision"])}
@@ -383,10 +356,7 @@ async def test_a_weight_is_changed_and_nothing_else_with_it(
     assert sent.status_code == 303, sent.text
     after = (await client.get(f"/api{page}", headers=headers)).json()
     assert [issue["weight_given"] for issue in after["issues"]] == [6, 4, 2]
-    plain = [
-        [{**issue, "weight": 0, "weight_given": 0} for issue in view["issues"]]
-        for view in (before, after)
-    ]
+    plain = [[{**issue, "weight": 0, "weight_given": 0} for issue in view["issues"]] for view in (before, after)]
     assert plain[0] == plain[1]
     assert (after["target"], after["walk_away"]) == (before["target"], before["walk_away"])
 
@@ -445,10 +415,7 @@ async def test_the_worth_of_their_last_offer_is_said_beside_limit_and_alternativ
     assert f"beyond your limit ({of_100['walk_away']}), €900 above it" in worth
     assert f"short of your target ({of_100['target']})" in worth
     assert f"Your alternative (the dealer) is better for you: {of_100['alternative']}" in worth
-    assert (
-        "Your limit is stricter than your alternative: without a deal you would pay €14,200"
-        in shown
-    )
+    assert "Your limit is stricter than your alternative: without a deal you would pay €14,200" in shown
     await browser.send(f"{page}/offers", on=page, by="them", **{"issue:price": "13000"})
     [offer, *_] = (await client.get(f"/api{page}/offers", headers=headers)).json()["items"]
     _, worth, _ = await said()

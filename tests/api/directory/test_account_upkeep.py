@@ -44,9 +44,7 @@ async def opened(settings: Settings) -> Store:
     return store
 
 
-async def proven(
-    client: httpx2.AsyncClient, web: FakeWeb
-) -> tuple[dict[str, Any], StatementSigner]:
+async def proven(client: httpx2.AsyncClient, web: FakeWeb) -> tuple[dict[str, Any], StatementSigner]:
     signer = StatementSigner()
     web.documents[DOCUMENT] = signer.did_document(DID)
     record = await register_account(client, "did", DID)
@@ -131,16 +129,11 @@ async def test_an_agent_whose_last_key_ran_out_holds_no_name_any_more(
     store = await opened(settings)
     upkeep = IdleAgentSweep(store, 90)
     await upkeep()
-    assert (
-        len(await change(lambda tx: accounts_queries.proven_identities(tx, record["client_id"])))
-        == 1
-    )
+    assert len(await change(lambda tx: accounts_queries.proven_identities(tx, record["client_id"]))) == 1
     clock.advance(DAY + 3600)
     await upkeep()
     await store.close()
-    assert (
-        await change(lambda tx: accounts_queries.proven_identities(tx, record["client_id"])) == []
-    )
+    assert await change(lambda tx: accounts_queries.proven_identities(tx, record["client_id"])) == []
 
 
 async def test_revoking_the_last_key_frees_the_name_at_once(client: httpx2.AsyncClient) -> None:

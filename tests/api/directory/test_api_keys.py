@@ -11,22 +11,13 @@ from negotiator.store.statement import Transaction
 from negotiator.tokens import api_key_queries, api_keys
 from tests.conftest import PEPPER, Change, Clock, connect
 from tests.helpers.answer_checks import refused
-from tests.helpers.directory_identity import (
-    REVOKE,
-    ROTATE,
-    TOKEN,
-    is_accepted,
-    key_header,
-    register_account,
-)
+from tests.helpers.directory_identity import REVOKE, ROTATE, TOKEN, is_accepted, key_header, register_account
 
 pytestmark = pytest.mark.asyncio
 DAY = 86_400
 
 
-async def rotated(
-    client: httpx2.AsyncClient, record: dict[str, Any], **sent: int
-) -> dict[str, Any]:
+async def rotated(client: httpx2.AsyncClient, record: dict[str, Any], **sent: int) -> dict[str, Any]:
     answer = await client.post(ROTATE, json=sent, headers=key_header(record))
     assert answer.status_code == 200, answer.text
     return answer.json()
@@ -39,9 +30,7 @@ async def token(client: httpx2.AsyncClient, record: dict[str, Any], **more: str)
     return answer.json()["access_token"]
 
 
-async def test_a_rotated_key_says_when_it_ends_and_then_does(
-    client: httpx2.AsyncClient, clock: Clock
-) -> None:
+async def test_a_rotated_key_says_when_it_ends_and_then_does(client: httpx2.AsyncClient, clock: Clock) -> None:
     record = await register_account(client)
     successor = await rotated(client, record)
     assert successor["previous_key_expires_at"] == "2027-01-16T08:00:00.000Z"
@@ -57,9 +46,7 @@ async def test_a_rotated_key_says_when_it_ends_and_then_does(
     assert await is_accepted(client, successor["api_key"])
 
 
-async def test_no_overlap_ends_the_old_key_and_its_tokens_at_once(
-    client: httpx2.AsyncClient,
-) -> None:
+async def test_no_overlap_ends_the_old_key_and_its_tokens_at_once(client: httpx2.AsyncClient) -> None:
     record = await register_account(client)
     derived = await token(client, record)
     successor = await rotated(client, record, overlap_seconds=0)
@@ -68,21 +55,13 @@ async def test_no_overlap_ends_the_old_key_and_its_tokens_at_once(
     assert await is_accepted(client, successor["api_key"])
 
 
-async def test_there_are_two_live_keys_at_most_and_a_lost_answer_can_be_asked_again(
-    client: httpx2.AsyncClient,
-) -> None:
+async def test_there_are_two_live_keys_at_most_and_a_lost_answer_can_be_asked_again(client: httpx2.AsyncClient) -> None:
     record = await register_account(client)
     lost, kept = await rotated(client, record), await rotated(client, record)
-    assert [await is_accepted(client, each["api_key"]) for each in (record, lost, kept)] == [
-        True,
-        False,
-        True,
-    ]
+    assert [await is_accepted(client, each["api_key"]) for each in (record, lost, kept)] == [True, False, True]
 
 
-async def test_rotating_again_never_lengthens_an_overlap(
-    client: httpx2.AsyncClient, clock: Clock
-) -> None:
+async def test_rotating_again_never_lengthens_an_overlap(client: httpx2.AsyncClient, clock: Clock) -> None:
     record = await register_account(client)
     await rotated(client, record, overlap_seconds=60)
     again = await rotated(client, record, overlap_seconds=600)
@@ -129,16 +108,10 @@ async def test_one_token_can_be_ended_alone(client: httpx2.AsyncClient) -> None:
     record = await register_account(client)
     first, second = await token(client, record), await token(client, record)
     assert (await client.post(REVOKE, data={"token": first})).json() == {"status": "revoked"}
-    assert [await is_accepted(client, each) for each in (first, second, record["api_key"])] == [
-        False,
-        True,
-        True,
-    ]
+    assert [await is_accepted(client, each) for each in (first, second, record["api_key"])] == [False, True, True]
 
 
-async def test_an_agent_that_is_ended_takes_keys_and_tokens_along(
-    client: httpx2.AsyncClient, change: Change
-) -> None:
+async def test_an_agent_that_is_ended_takes_keys_and_tokens_along(client: httpx2.AsyncClient, change: Change) -> None:
     record = await register_account(client)
     derived = await token(client, record)
     await change(lambda tx: accounts_queries.revoke(tx, record["client_id"], actor="operator"))

@@ -19,9 +19,7 @@ pytestmark = pytest.mark.asyncio
 
 async def keep(store: Store, *args: Any, **members: Any) -> catalogue_queries.CatalogueTool:
     """Put a new tool."""
-    return await store.write(
-        lambda tx: catalogue_queries.put(tx, record(*args, **members), actor="t")
-    )
+    return await store.write(lambda tx: catalogue_queries.put(tx, record(*args, **members), actor="t"))
 
 
 async def test_a_new_tool_has_an_id_a_slug_and_revision_one(store: Store) -> None:
@@ -93,9 +91,7 @@ async def test_states_move_as_they_may(store: Store) -> None:
     tool = await keep(store)
 
     async def move(status: Any) -> str:
-        moved = await store.write(
-            lambda tx: catalogue_queries.withdraw(tx, tool.id, status, message="m", actor="op")
-        )
+        moved = await store.write(lambda tx: catalogue_queries.withdraw(tx, tool.id, status, message="m", actor="op"))
         return moved.status
 
     for status in ("deprecated", "active", "quarantined"):
@@ -107,13 +103,9 @@ async def test_states_move_as_they_may(store: Store) -> None:
     assert (restored.status, restored.view.status_message) == ("active", None)
 
 
-async def test_the_feed_has_every_change_once_and_the_newest_state_of_each_tool(
-    store: Store,
-) -> None:
+async def test_the_feed_has_every_change_once_and_the_newest_state_of_each_tool(store: Store) -> None:
     tool, other = await keep(store), await keep(store, "Coda")
-    await store.write(
-        lambda tx: catalogue_queries.withdraw(tx, tool.id, "deleted", message="gone", actor="op")
-    )
+    await store.write(lambda tx: catalogue_queries.withdraw(tx, tool.id, "deleted", message="gone", actor="op"))
     feed = await store.read(lambda tx: change_queries.page(tx, 0, limit=10))
     assert [(each["seq"], each["change"], each["tool_id"]) for each in feed] == [
         (1, "created", tool.id),
@@ -121,10 +113,7 @@ async def test_the_feed_has_every_change_once_and_the_newest_state_of_each_tool(
         (3, "deleted", tool.id),
     ]
     newest = await store.read(lambda tx: change_queries.tools_since(tx, 0, limit=10))
-    assert [(each.seq, each.id, each.status) for each in newest] == [
-        (2, other.id, "active"),
-        (3, tool.id, "deleted"),
-    ]
+    assert [(each.seq, each.id, each.status) for each in newest] == [(2, other.id, "active"), (3, tool.id, "deleted")]
     with pytest.raises((DBAPIError, Exception), match="append-only"):
         await store.write(lambda tx: tx.run(Statement(delete(ToolChange))))
 
@@ -149,7 +138,5 @@ async def test_saves_are_counted_without_making_the_tool_newer(store: Store) -> 
 async def test_a_tool_knows_its_duplicates_and_not_itself(store: Store) -> None:
     tool = await keep(store)
     draft = record("Other", homepage_url="https://www.notion.example/?utm_source=x")
-    assert await store.read(lambda tx: catalogue_queries.duplicates(tx, draft)) == {
-        ("url", "notion.example"): tool.id
-    }
+    assert await store.read(lambda tx: catalogue_queries.duplicates(tx, draft)) == {("url", "notion.example"): tool.id}
     assert await store.read(lambda tx: catalogue_queries.duplicates(tx, draft, of=tool.id)) == {}

@@ -41,9 +41,7 @@ async def test_a_private_collection_is_nobody_else_s_in_any_way(
 
 
 @pytest.mark.asyncio
-async def test_another_s_cursor_opens_nothing(
-    agent: DirectoryAgent, new_directory_agent: JoinDirectory
-) -> None:
+async def test_another_s_cursor_opens_nothing(agent: DirectoryAgent, new_directory_agent: JoinDirectory) -> None:
     for _ in range(2):
         await agent.saved()
     cursor = (await agent.get("/bookmarks?limit=1")).json()["next_cursor"]
@@ -114,18 +112,10 @@ async def test_nobody_chooses_a_link(agent: DirectoryAgent) -> None:
 
 
 @pytest.mark.asyncio
-async def test_guessing_a_link_finds_nothing_and_is_charged(
-    agent: DirectoryAgent, client: httpx2.AsyncClient
-) -> None:
+async def test_guessing_a_link_finds_nothing_and_is_charged(agent: DirectoryAgent, client: httpx2.AsyncClient) -> None:
     link = path_of((await agent.saved(visibility="unlisted"))["share_url"])
     head, _, token = link.rpartition("/")
-    for guess in (
-        link[:-1],
-        link + "A",
-        f"{head}/{token.swapcase()}",
-        link[:-1] + "%",
-        "/api/v1/shared/%25",
-    ):
+    for guess in (link[:-1], link + "A", f"{head}/{token.swapcase()}", link[:-1] + "%", "/api/v1/shared/%25"):
         answer = await client.get(guess)
         refused(answer, 404, "not_found")
         limited(answer)
@@ -133,9 +123,7 @@ async def test_guessing_a_link_finds_nothing_and_is_charged(
 
 @pytest.mark.asyncio
 async def test_many_at_once_stay_within_the_quota(agent: DirectoryAgent) -> None:
-    answers = await asyncio.gather(
-        *(agent.post("/bookmarks", {"name": f"n{place}"}) for place in range(40))
-    )
+    answers = await asyncio.gather(*(agent.post("/bookmarks", {"name": f"n{place}"}) for place in range(40)))
     assert sorted(answer.status_code for answer in answers) == [201] * 20 + [409] * 20
 
 
@@ -160,9 +148,7 @@ async def test_a_save_counts_once_for_each_proven_owner(
 
     async def saves() -> int:
         await change(lambda tx: sweep(tx, values.now()))
-        found: catalogue_queries.CatalogueTool = await change(
-            lambda tx: catalogue_queries.find(tx, tool)
-        )
+        found: catalogue_queries.CatalogueTool = await change(lambda tx: catalogue_queries.find(tx, tool))
         return found.saves
 
     assert await saves() == 2

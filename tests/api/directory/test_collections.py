@@ -48,9 +48,7 @@ async def test_the_other_name_of_the_path_is_the_same_place(agent: DirectoryAgen
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE"])
-async def test_a_change_names_the_revision_it_is_made_to(
-    agent: DirectoryAgent, method: str
-) -> None:
+async def test_a_change_names_the_revision_it_is_made_to(agent: DirectoryAgent, method: str) -> None:
     path = f"/bookmarks/{(await agent.saved())['id']}"
     body: Any = None if method == "DELETE" else {"name": "Other"}
     refused(await agent.call(method, path, body), 428, "precondition_required")
@@ -78,9 +76,7 @@ async def test_a_patch_changes_what_it_names(agent: DirectoryAgent, change: Chan
 
 
 @pytest.mark.asyncio
-async def test_a_put_replaces_all_but_when_things_were_added(
-    agent: DirectoryAgent, change: Change, clock: Any
-) -> None:
+async def test_a_put_replaces_all_but_when_things_were_added(agent: DirectoryAgent, change: Change, clock: Any) -> None:
     first, second = await add_tool(change, "Notion"), await add_tool(change, "Linear")
     view = await agent.saved(description="old", items=[{"tool_id": first, "note": "n"}])
     clock.advance(60)
@@ -101,9 +97,7 @@ async def test_a_put_makes_no_collection(agent: DirectoryAgent) -> None:
 
 
 @pytest.mark.asyncio
-async def test_tools_are_put_moved_and_taken_out_again_and_again(
-    agent: DirectoryAgent, change: Change
-) -> None:
+async def test_tools_are_put_moved_and_taken_out_again_and_again(agent: DirectoryAgent, change: Change) -> None:
     first, second = await add_tool(change, "Notion"), await add_tool(change, "Linear")
     view = await agent.saved(items=[{"tool_id": first}])
     path = f"/bookmarks/{view['id']}/items/{second}"
@@ -121,20 +115,13 @@ async def test_tools_are_put_moved_and_taken_out_again_and_again(
 
 
 @pytest.mark.asyncio
-async def test_a_tool_that_is_gone_stays_in_its_place(
-    agent: DirectoryAgent, change: Change
-) -> None:
+async def test_a_tool_that_is_gone_stays_in_its_place(agent: DirectoryAgent, change: Change) -> None:
     first, second = await add_tool(change, "Notion"), await add_tool(change, "Linear")
     view = await agent.saved(items=[{"tool_id": first}, {"tool_id": second}])
-    await change(
-        lambda tx: catalogue_queries.withdraw(tx, first, "deleted", message="", actor="operator")
-    )
+    await change(lambda tx: catalogue_queries.withdraw(tx, first, "deleted", message="", actor="operator"))
     path = f"/bookmarks/{view['id']}"
     found = (await agent.get(path)).json()["items"]
-    assert [(item["tool_id"], item["status"]) for item in found] == [
-        (first, "deleted"),
-        (second, "active"),
-    ]
+    assert [(item["tool_id"], item["status"]) for item in found] == [(first, "deleted"), (second, "active")]
     body = {"name": "Tools", "items": list(reversed(found))}
     kept = await agent.call("PUT", path, body, if_match="*")
     assert kept.status_code == 200, "what was in it may stay"
@@ -143,18 +130,11 @@ async def test_a_tool_that_is_gone_stays_in_its_place(
 
 
 @pytest.mark.asyncio
-async def test_tools_that_do_not_exist_or_come_twice_are_named(
-    agent: DirectoryAgent, change: Change
-) -> None:
+async def test_tools_that_do_not_exist_or_come_twice_are_named(agent: DirectoryAgent, change: Change) -> None:
     tool = await add_tool(change, "Notion")
     items = [{"tool_id": tool}, {"tool_id": "tool_x"}, {"tool_id": tool}]
-    body = refused(
-        await agent.post("/bookmarks", {"name": "x", "items": items}), 422, "validation_failed"
-    )
-    assert [entry["pointer"] for entry in body["errors"]] == [
-        "/items/1/tool_id",
-        "/items/2/tool_id",
-    ]
+    body = refused(await agent.post("/bookmarks", {"name": "x", "items": items}), 422, "validation_failed")
+    assert [entry["pointer"] for entry in body["errors"]] == ["/items/1/tool_id", "/items/2/tool_id"]
 
 
 @pytest.mark.asyncio
@@ -171,9 +151,7 @@ async def test_the_list_has_the_newest_first_and_goes_on_by_cursor(agent: Direct
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize(("level", "most"), [(1, 20), (2, 100)])
-async def test_a_level_has_so_many_collections(
-    new_directory_agent: JoinDirectory, level: int, most: int
-) -> None:
+async def test_a_level_has_so_many_collections(new_directory_agent: JoinDirectory, level: int, most: int) -> None:
     agent = await new_directory_agent(level=level)
     for _ in range(most):
         await agent.saved()

@@ -65,10 +65,7 @@ FACTS: dict[str, Any] = {
 
 def official(status: str, **more: Any) -> dict[str, Any]:
     """A registry envelope around the weather server."""
-    return {
-        "server": WEATHER,
-        "_meta": {mcp_server_json.OFFICIAL_NAMESPACE: {"status": status, **more}},
-    }
+    return {"server": WEATHER, "_meta": {mcp_server_json.OFFICIAL_NAMESPACE: {"status": status, **more}}}
 
 
 async def run(store: Store, path: Path, text: str) -> list[ImportOutcome]:
@@ -90,11 +87,7 @@ async def test_a_server_json_becomes_a_record(store: Store, file: Path) -> None:
     outcome, *_ = await run(store, file, json.dumps({"servers": [official("active")]}))
     assert outcome.action == "created"
     view = (await store.read(lambda tx: catalogue_queries.require(tx, "weather"))).view
-    assert (view.name, view.summary, view.version) == (
-        "Weather",
-        "Forecasts for any place",
-        "1.2.0",
-    )
+    assert (view.name, view.summary, view.version) == ("Weather", "Forecasts for any place", "1.2.0")
     assert view.external_ids.mcp_registry == "io.github.acme/weather"
     assert view.publisher is not None
     assert (view.publisher.name, view.publisher.verified) == ("acme", False)
@@ -105,9 +98,7 @@ async def test_a_server_json_becomes_a_record(store: Store, file: Path) -> None:
 
 
 @pytest.mark.parametrize("form", ["array", "servers", "ndjson"])
-async def test_every_form_of_file_and_every_age_of_entry_is_read(
-    store: Store, file: Path, form: str
-) -> None:
+async def test_every_form_of_file_and_every_age_of_entry_is_read(store: Store, file: Path, form: str) -> None:
     entries = [official("active"), SEED_SHAPE, FACTS]
     text = {
         "array": json.dumps(entries),
@@ -132,9 +123,7 @@ async def test_importing_again_changes_nothing(store: Store, file: Path) -> None
     assert await store.read(change_queries.latest) == before
 
 
-async def test_a_thousand_lines_with_a_bad_one_bring_nine_hundred_and_ninety_nine(
-    store: Store, file: Path
-) -> None:
+async def test_a_thousand_lines_with_a_bad_one_bring_nine_hundred_and_ninety_nine(store: Store, file: Path) -> None:
     each = [json.dumps({**WEATHER, "name": f"io.github.acme/w{n}", "repository": None,
                         "websiteUrl": None, "packages": [], "remotes": []}) for n in range(1000)]  # fmt: skip
     each[500] = '{"name": "io.github.acme/x", "name": "twice"}'
@@ -158,13 +147,9 @@ async def test_what_is_no_entry_is_refused_by_line(store: Store, file: Path) -> 
     assert all(each.reason for each in found if each.action == "refused")
 
 
-async def test_a_deleted_entry_leaves_a_tombstone_and_an_older_version_is_passed_over(
-    store: Store, file: Path
-) -> None:
+async def test_a_deleted_entry_leaves_a_tombstone_and_an_older_version_is_passed_over(store: Store, file: Path) -> None:
     await run(store, file, json.dumps([official("active")]))
-    found = await run(
-        store, file, json.dumps([official("active", isLatest=False), official("deleted")])
-    )
+    found = await run(store, file, json.dumps([official("active", isLatest=False), official("deleted")]))
     assert [each.action for each in found] == ["skipped", "removed"]
     tool = await store.read(lambda tx: catalogue_queries.find(tx, "weather"))
     assert tool is not None
@@ -199,10 +184,7 @@ async def test_nothing_overwrites_what_is_better_attested(store: Store, file: Pa
 
 async def test_two_tools_of_one_repository_stay_two(store: Store, file: Path) -> None:
     mono = {"url": "https://github.com/acme/mono"}
-    entries = [
-        {"name": f"io.github.acme/{name}", "description": name, "repository": mono}
-        for name in ("maps", "mail")
-    ]
+    entries = [{"name": f"io.github.acme/{name}", "description": name, "repository": mono} for name in ("maps", "mail")]
     found = await run(store, file, json.dumps(entries))
     assert [each.action for each in found] == ["created", "created"]
 
@@ -222,46 +204,29 @@ async def test_the_content_is_taken_over_once_per_version(store: Store) -> None:
     assert await store.write(exchange_import.import_bundled_content) == 0
     seq = await store.read(change_queries.latest)
     assert seq == len(entries)
-    again = await store.write(
-        lambda tx: exchange_import.import_release_content(tx, "newer", lambda: entries)
-    )
+    again = await store.write(lambda tx: exchange_import.import_release_content(tx, "newer", lambda: entries))
     assert again == len(entries)
     assert await store.read(change_queries.latest) == seq
     better: ToolRecord = entries[0].record.model_copy(
-        update={
-            "summary": "The owner's words",
-            "evidence": (FieldEvidence(source="o", method="owner"),),
-        }
+        update={"summary": "The owner's words", "evidence": (FieldEvidence(source="o", method="owner"),)}
     )
     first = await store.read(lambda tx: catalogue_queries.require(tx, entries[0].wanted_slug))
-    await store.write(
-        lambda tx: catalogue_queries.put(tx, better.model_copy(update={"id": first.id}), actor="o")
-    )
-    await store.write(
-        lambda tx: exchange_import.import_release_content(tx, "newest", lambda: entries)
-    )
+    await store.write(lambda tx: catalogue_queries.put(tx, better.model_copy(update={"id": first.id}), actor="o"))
+    await store.write(lambda tx: exchange_import.import_release_content(tx, "newest", lambda: entries))
     kept = await store.read(lambda tx: catalogue_queries.require(tx, first.id))
     assert kept.view.summary == "The owner's words"
 
 
-async def test_the_export_is_every_tool_with_its_licences(
-    client: httpx2.AsyncClient, change: Change
-) -> None:
+async def test_the_export_is_every_tool_with_its_licences(client: httpx2.AsyncClient, change: Change) -> None:
     lit = record("Lit", evidence=(FieldEvidence(source="l", licence="MIT", method="list"),))
-    gone = await change(
-        lambda tx: [catalogue_queries.put(tx, each, actor="t") for each in (lit, record())][1]
-    )
-    await change(
-        lambda tx: catalogue_queries.withdraw(tx, gone.id, "deleted", message="m", actor="op")
-    )
+    gone = await change(lambda tx: [catalogue_queries.put(tx, each, actor="t") for each in (lit, record())][1])
+    await change(lambda tx: catalogue_queries.withdraw(tx, gone.id, "deleted", message="m", actor="op"))
     plain = await client.get("/api/v1/export.ndjson", headers={"accept-encoding": "identity"})
     (line,) = plain.content.splitlines()
     assert orjson.loads(line)["name"] == "Lit"
     assert orjson.loads(line)["licences"] == ["MIT"]
     assert plain.headers["content-type"] == "application/x-ndjson"
-    async with client.stream(
-        "GET", "/api/v1/export.ndjson", headers={"accept-encoding": "gzip"}
-    ) as packed:
+    async with client.stream("GET", "/api/v1/export.ndjson", headers={"accept-encoding": "gzip"}) as packed:
         raw = b"".join([chunk async for chunk in packed.aiter_raw()])
     assert gzip.decompress(raw) == plain.content
     for answer in (plain, packed):
@@ -280,11 +245,7 @@ async def test_the_registry_surface_shows_the_same_servers(
     await change(lambda tx: catalogue_queries.put(tx, record("Mine", kind="mcp_server"), actor="t"))
     await change(lambda tx: catalogue_queries.put(tx, record("No server"), actor="t"))
     first = (await client.get("/v0.1/servers?limit=2")).json()
-    rest = (
-        await client.get(
-            "/v0.1/servers", params={"limit": 2, "cursor": first["metadata"]["nextCursor"]}
-        )
-    ).json()
+    rest = (await client.get("/v0.1/servers", params={"limit": 2, "cursor": first["metadata"]["nextCursor"]})).json()
     listed = [each["server"]["name"] for each in (*first["servers"], *rest["servers"])]
     assert sorted(listed) == ["io.github.acme/old", "io.github.acme/weather"]
     versions = {each["server"]["version"] for each in (*first["servers"], *rest["servers"])}
@@ -326,15 +287,11 @@ async def test_a_page_of_the_registry_surface_is_not_empty_while_servers_follow(
     assert last == {"servers": [], "metadata": {"count": 0}}
 
 
-async def test_a_mirror_learns_what_went(
-    client: httpx2.AsyncClient, change: Change, file: Path
-) -> None:
+async def test_a_mirror_learns_what_went(client: httpx2.AsyncClient, change: Change, file: Path) -> None:
     file.write_text(json.dumps([official("active")]))
     batch = list(exchange_files.read_file(file))
     await change(lambda tx: exchange_import.import_batch(tx, batch))
-    await change(
-        lambda tx: catalogue_queries.withdraw(tx, "weather", "deleted", message="m", actor="op")
-    )
+    await change(lambda tx: catalogue_queries.withdraw(tx, "weather", "deleted", message="m", actor="op"))
     assert (await client.get("/v0.1/servers")).json()["servers"] == []
     params = {"updated_since": "2020-01-01T00:00:00Z"}
     (gone,) = (await client.get("/v0.1/servers", params=params)).json()["servers"]
@@ -342,9 +299,7 @@ async def test_a_mirror_learns_what_went(
     assert gone["server"]["name"] == "io.github.acme/weather"
 
 
-async def test_what_the_registry_surface_lists_is_said_beside_it(
-    client: httpx2.AsyncClient,
-) -> None:
+async def test_what_the_registry_surface_lists_is_said_beside_it(client: httpx2.AsyncClient) -> None:
     answer = await client.get("/v0.1/servers")
     assert answer.json() == {"servers": [], "metadata": {"count": 0}}
     address, relation = answer.headers["link"].split("; ")

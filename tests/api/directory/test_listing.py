@@ -27,9 +27,7 @@ async def test_an_empty_catalogue_lists_nothing(client: httpx2.AsyncClient) -> N
     limited(answer)
 
 
-async def test_a_name_comes_first_however_it_is_spelled(
-    client: httpx2.AsyncClient, change: Change
-) -> None:
+async def test_a_name_comes_first_however_it_is_spelled(client: httpx2.AsyncClient, change: Change) -> None:
     await keep(change)
     for query in ("notion", " NOTION ", "no-tion", "n o t i o n"):
         assert (await names(client, query=query))[:1] == ["Notion"], query
@@ -44,9 +42,7 @@ async def test_a_name_comes_first_however_it_is_spelled(
     assert (answer["count"], answer["total"]) == (2, 2)
 
 
-async def test_the_answer_says_which_step_found_it(
-    client: httpx2.AsyncClient, change: Change
-) -> None:
+async def test_the_answer_says_which_step_found_it(client: httpx2.AsyncClient, change: Change) -> None:
     await keep(change)
 
     async def step(query: str) -> Any:
@@ -60,9 +56,7 @@ async def test_the_answer_says_which_step_found_it(
     assert (await step("zzzzzzzz"))["step"] == "none"
 
 
-async def test_a_repeated_filter_is_or_and_two_filters_are_and(
-    client: httpx2.AsyncClient, change: Change
-) -> None:
+async def test_a_repeated_filter_is_or_and_two_filters_are_and(client: httpx2.AsyncClient, change: Change) -> None:
     await keep(change)
     both = await names(client, category=["audio-video", "databases-storage"], sort="name")
     assert both == ["Pinecone", "Postgres MCP", "Qdrant", "Whisper"]
@@ -75,9 +69,7 @@ async def test_a_repeated_filter_is_or_and_two_filters_are_and(
     assert await names(client, tag="vector,notes") == []
 
 
-async def test_facets_count_what_else_could_be_chosen(
-    client: httpx2.AsyncClient, change: Change
-) -> None:
+async def test_facets_count_what_else_could_be_chosen(client: httpx2.AsyncClient, change: Change) -> None:
     await keep(change)
     params = {"category": "audio-video", "facets": ["category", "kind"]}
     facets = (await client.get("/api/v1/tools", params=params)).json()["facets"]
@@ -89,9 +81,7 @@ async def test_facets_count_what_else_could_be_chosen(
     ]
 
 
-async def test_pages_have_every_tool_once_in_every_order(
-    client: httpx2.AsyncClient, change: Change
-) -> None:
+async def test_pages_have_every_tool_once_in_every_order(client: httpx2.AsyncClient, change: Change) -> None:
     await keep(change, *(record(f"Tool {n}", summary="Some vector work") for n in range(23)))
     for sort, query in (
         ("name", ""), ("updated", ""), ("created", ""), ("popularity", ""), ("relevance", "vector"),
@@ -105,9 +95,7 @@ async def test_pages_have_every_tool_once_in_every_order(
         assert (len(seen), len(set(seen))) == (23, 23), sort
 
 
-async def test_a_list_goes_on_while_the_catalogue_grows(
-    client: httpx2.AsyncClient, change: Change
-) -> None:
+async def test_a_list_goes_on_while_the_catalogue_grows(client: httpx2.AsyncClient, change: Change) -> None:
     await keep(change, *(record(f"Tool {n}", summary="Some vector work") for n in range(23)))
     first = (await client.get("/api/v1/tools?query=vector&limit=10")).json()
     await keep(change, *(record(f"New {n}", summary="More vector vector") for n in range(9)))
@@ -137,9 +125,7 @@ async def test_a_cursor_belongs_to_its_list(client: httpx2.AsyncClient, change: 
         refused(await client.get("/api/v1/tools", params=params), 400, "invalid_cursor")
 
 
-async def test_an_unknown_parameter_is_refused_with_the_known_ones(
-    client: httpx2.AsyncClient,
-) -> None:
+async def test_an_unknown_parameter_is_refused_with_the_known_ones(client: httpx2.AsyncClient) -> None:
     answer = await client.get("/api/v1/tools?categorie=coding")
     body = refused(answer, 400, "unknown_parameter")
     assert "category" in body["accepted"]
@@ -157,9 +143,7 @@ async def test_what_cannot_be_asked_is_refused(client: httpx2.AsyncClient) -> No
         assert answer.status_code == status, (params, answer.text)
 
 
-async def test_a_list_has_a_tag_that_changes_with_the_catalogue(
-    client: httpx2.AsyncClient, change: Change
-) -> None:
+async def test_a_list_has_a_tag_that_changes_with_the_catalogue(client: httpx2.AsyncClient, change: Change) -> None:
     await keep(change)
     for path in ("/api/v1/tools?query=vector", "/api/v1/categories", "/api/v1/changes"):
         answer = await client.get(path)
@@ -174,9 +158,7 @@ async def test_a_list_has_a_tag_that_changes_with_the_catalogue(
         assert (await client.get(path, headers=tag)).status_code == 200
 
 
-async def test_a_tool_is_found_by_id_and_by_every_slug_it_had(
-    client: httpx2.AsyncClient, change: Change
-) -> None:
+async def test_a_tool_is_found_by_id_and_by_every_slug_it_had(client: httpx2.AsyncClient, change: Change) -> None:
     tool = (await keep(change, record()))[0]
     moved = tool.view.record.model_copy(update={"slug": "notion-hq"})
     await change(lambda tx: catalogue_queries.put(tx, moved, actor="t"))
@@ -194,22 +176,16 @@ async def test_a_tool_is_found_by_id_and_by_every_slug_it_had(
     refused(await client.get("/api/v1/tools/nobody"), 404, "not_found")
 
 
-async def test_pages_of_any_origin_may_read_a_tool(
-    client: httpx2.AsyncClient, change: Change
-) -> None:
+async def test_pages_of_any_origin_may_read_a_tool(client: httpx2.AsyncClient, change: Change) -> None:
     await keep(change, record())
     for path in ("/api/v1/tools", "/api/v1/tools/notion"):
         answer = await client.get(path, headers={"origin": "https://a.example"})
         assert answer.headers["access-control-allow-origin"] == "*"
 
 
-async def test_a_removed_tool_is_gone_and_listed_for_mirrors_only(
-    client: httpx2.AsyncClient, change: Change
-) -> None:
+async def test_a_removed_tool_is_gone_and_listed_for_mirrors_only(client: httpx2.AsyncClient, change: Change) -> None:
     tool, *_ = await keep(change)
-    await change(
-        lambda tx: catalogue_queries.withdraw(tx, tool.id, "deleted", message="m", actor="op")
-    )
+    await change(lambda tx: catalogue_queries.withdraw(tx, tool.id, "deleted", message="m", actor="op"))
     body = refused(await client.get(f"/api/v1/tools/{tool.id}"), 410, "gone")
     assert body["slug"] == "notion"
     assert "Notion" not in await names(client)
@@ -229,9 +205,7 @@ async def test_a_quarantined_tool_is_on_no_list_and_a_deprecated_one_sinks(
     assert await names(client, query="vector", status="active") == []
 
 
-async def test_many_tools_come_at_once_in_the_order_asked_for(
-    client: httpx2.AsyncClient, change: Change
-) -> None:
+async def test_many_tools_come_at_once_in_the_order_asked_for(client: httpx2.AsyncClient, change: Change) -> None:
     kept = await keep(change)
     asked = {"ids": [kept[1].id, "nobody", "qdrant", kept[1].id]}
     answer = (await client.post("/api/v1/tools/batch-get", json=asked)).json()
@@ -241,9 +215,7 @@ async def test_many_tools_come_at_once_in_the_order_asked_for(
     refused(await client.post("/api/v1/tools/batch-get", json=too_many), 422, "validation_failed")
 
 
-async def test_categories_are_nineteen_with_counts(
-    client: httpx2.AsyncClient, change: Change
-) -> None:
+async def test_categories_are_nineteen_with_counts(client: httpx2.AsyncClient, change: Change) -> None:
     await keep(change)
     answer = (await client.get("/api/v1/categories")).json()
     assert answer["total"] == len(answer["categories"]) == 19
@@ -254,9 +226,7 @@ async def test_categories_are_nineteen_with_counts(
     assert vector["tool_count"] == 2
 
 
-async def test_the_feed_is_followed_by_number_and_by_cursor(
-    client: httpx2.AsyncClient, change: Change
-) -> None:
+async def test_the_feed_is_followed_by_number_and_by_cursor(client: httpx2.AsyncClient, change: Change) -> None:
     await keep(change)
     first = (await client.get("/api/v1/changes?limit=4")).json()
     assert [each["seq"] for each in first["items"]] == [1, 2, 3, 4]

@@ -66,9 +66,7 @@ def _counted(store: Store, monkeypatch: pytest.MonkeyPatch) -> list[int]:
 async def test_a_tool_that_changes_while_the_catalogue_is_read_is_there_once(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await store.write(
-        lambda tx: catalogue_queries.put(tx, record("Notion", summary="Old words"), actor="t")
-    )
+    await store.write(lambda tx: catalogue_queries.put(tx, record("Notion", summary="Old words"), actor="t"))
     scan = store.scan
 
     async def overtaken(unit: Callable[[Transaction], Any]) -> Any:
@@ -84,9 +82,7 @@ async def test_a_tool_that_changes_while_the_catalogue_is_read_is_there_once(
     assert (index.texts.count("old"), index.texts.count("new")) == (0, 1)
 
 
-async def test_an_answer_from_before_a_tool_had_its_vector_is_not_given_afterwards(
-    store: Store,
-) -> None:
+async def test_an_answer_from_before_a_tool_had_its_vector_is_not_given_afterwards(store: Store) -> None:
     await store.write(lambda tx: catalogue_queries.put(tx, record("Notion"), actor="t"))
     catalogue = CatalogueIndex(store)
     listing = CatalogueListing("https://n.example", store, store, Cursors(b"pepper"), catalogue)

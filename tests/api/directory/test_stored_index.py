@@ -38,11 +38,7 @@ def scanned(store: Store, monkeypatch: pytest.MonkeyPatch) -> list[int]:
 async def put(store: Store, *names: str, **members: Any) -> list[str]:
     """The ids of new tools."""
     return [
-        (
-            await store.write(
-                lambda tx, name=name: catalogue_queries.put(tx, record(name, **members), actor="t")
-            )
-        ).id
+        (await store.write(lambda tx, name=name: catalogue_queries.put(tx, record(name, **members), actor="t"))).id
         for name in names
     ]
 
@@ -58,9 +54,7 @@ async def found(catalogue: CatalogueIndex, query: str, **more: Any) -> list[tupl
     return [(index.position("name", 0, index.slot(hit.id))[0], hit.score) for hit in page.hits]
 
 
-async def test_the_second_process_reads_only_what_changed(
-    store: Store, tmp_path: Path, scanned: list[int]
-) -> None:
+async def test_the_second_process_reads_only_what_changed(store: Store, tmp_path: Path, scanned: list[int]) -> None:
     await put(store, *NAMES)
     first = opened(store, tmp_path)
     before = [await found(first, query) for query in (*NAMES, "jukbox", "works")]
@@ -71,18 +65,14 @@ async def test_the_second_process_reads_only_what_changed(
     assert scanned == [0]
 
 
-async def test_every_process_sees_new_changed_and_deleted_tools_of_a_stored_index(
-    store: Store, tmp_path: Path
-) -> None:
+async def test_every_process_sees_new_changed_and_deleted_tools_of_a_stored_index(store: Store, tmp_path: Path) -> None:
     _, old, gone, _ = await put(store, *NAMES)
     first, second = opened(store, tmp_path), opened(store, tmp_path)
     for each in (first, second):
         await each.current()
     await put(store, "Melodica")
     await put(store, "Qdrant", id=old, summary="Violins for all")
-    await store.write(
-        lambda tx: catalogue_queries.withdraw(tx, gone, "deleted", message="m", actor="op")
-    )
+    await store.write(lambda tx: catalogue_queries.withdraw(tx, gone, "deleted", message="m", actor="op"))
     third, memory = opened(store, tmp_path), CatalogueIndex(store)
     for query in ("melodica", "violins", "zapier", "works", "melodika"):
         expected = await found(memory, query)
@@ -110,9 +100,7 @@ async def test_an_index_of_another_history_is_built_anew(
     assert len(list((tmp_path / "index").glob("*-*"))) == 1
 
 
-@pytest.mark.parametrize(
-    "part", ["values.json", "arrays/saves.npy", "arrays/postings.npy", "words/meta.json"]
-)
+@pytest.mark.parametrize("part", ["values.json", "arrays/saves.npy", "arrays/postings.npy", "words/meta.json"])
 async def test_a_damaged_index_is_built_anew(store: Store, tmp_path: Path, part: str) -> None:
     await put(store, *NAMES)
     expected = await found(opened(store, tmp_path), "works")
@@ -146,9 +134,7 @@ async def test_without_room_for_files_the_index_is_in_memory_and_health_says_so(
     assert catalogue.state() == "lesser: search index in memory"
 
 
-async def test_a_change_that_cannot_be_written_moves_the_index_into_memory(
-    store: Store, tmp_path: Path
-) -> None:
+async def test_a_change_that_cannot_be_written_moves_the_index_into_memory(store: Store, tmp_path: Path) -> None:
     await put(store, *NAMES)
     catalogue = opened(store, tmp_path)
     index, _ = await catalogue.current()
@@ -177,9 +163,7 @@ async def test_an_index_that_lags_is_stored_anew_and_the_old_one_removed(
     assert scanned == [0]
 
 
-async def test_vectors_are_stored_with_the_index_and_read_from_it(
-    store: Store, tmp_path: Path
-) -> None:
+async def test_vectors_are_stored_with_the_index_and_read_from_it(store: Store, tmp_path: Path) -> None:
     _, _, _, changed = await put(store, *NAMES, summary="plays music")
     first = opened(store, tmp_path)
     await first.current()

@@ -6,12 +6,7 @@ from typing import Any
 import pytest
 
 from negotiator import audit
-from negotiator.directory import (
-    accounts_queries,
-    catalogue_queries,
-    submissions_queries,
-    submissions_transitions,
-)
+from negotiator.directory import accounts_queries, catalogue_queries, submissions_queries, submissions_transitions
 from negotiator.directory import collections_queries as bookmarks
 from negotiator.errors import NotFound
 from negotiator.store.statement import Transaction
@@ -24,16 +19,12 @@ ACME = "https://acme.example"
 
 
 async def seen(change: Change, key: str) -> catalogue_queries.CatalogueTool:
-    found: catalogue_queries.CatalogueTool = await change(
-        lambda tx: catalogue_queries.find(tx, key)
-    )
+    found: catalogue_queries.CatalogueTool = await change(lambda tx: catalogue_queries.find(tx, key))
     return found
 
 
 @pytest.mark.asyncio
-async def test_a_change_names_the_tool_s_revision_and_waits(
-    agent: DirectoryAgent, change: Change
-) -> None:
+async def test_a_change_names_the_tool_s_revision_and_waits(agent: DirectoryAgent, change: Change) -> None:
     key = await add_tool(change, "Acme")
     path = f"/tools/{key}"
     refused(await agent.call("PATCH", path, {"tags": ["x"]}), 428, "precondition_required")
@@ -48,16 +39,11 @@ async def test_a_change_names_the_tool_s_revision_and_waits(
     after = await seen(change, key)
     assert after.view.tags == ("x",)
     assert after.view.summary == "Acme does its work", "the rest stays"
-    assert {line.field: line.method for line in after.view.evidence} == {
-        "*": "content",
-        "tags": "submission",
-    }
+    assert {line.field: line.method for line in after.view.evidence} == {"*": "content", "tags": "submission"}
 
 
 @pytest.mark.asyncio
-async def test_the_proven_owner_changes_and_claims_at_once(
-    new_directory_agent: JoinDirectory, change: Change
-) -> None:
+async def test_the_proven_owner_changes_and_claims_at_once(new_directory_agent: JoinDirectory, change: Change) -> None:
     key = await add_tool(change, "Acme", homepage_url=ACME)
     owner = await new_directory_agent(level=2, domain="acme.example")
     claimed = await owner.call("PATCH", f"/tools/{key}", {}, if_match='"1"')
@@ -81,9 +67,7 @@ async def test_a_stranger_cannot_take_over_a_tool_by_naming_themselves_as_publis
     taken = await thief.call("PATCH", f"/tools/{key}", body, if_match="*")
     assert taken.json()["status"] == "pending"
     refused(await thief.call("DELETE", f"/tools/{key}"), 403, "not_owner")
-    again = await thief.call(
-        "PATCH", f"/submissions/{taken.json()['id']}", {"tags": ["x"]}, if_match="*"
-    )
+    again = await thief.call("PATCH", f"/submissions/{taken.json()['id']}", {"tags": ["x"]}, if_match="*")
     assert again.json()["status"] == "pending"
     assert (await seen(change, key)).revision == 1
 
@@ -92,9 +76,7 @@ async def test_a_stranger_cannot_take_over_a_tool_by_naming_themselves_as_publis
 async def test_only_the_verified_publisher_changes_their_tool(
     new_directory_agent: JoinDirectory, change: Change
 ) -> None:
-    key = await add_tool(
-        change, "Acme", homepage_url=ACME, repository={"url": "https://github.com/helper/acme"}
-    )
+    key = await add_tool(change, "Acme", homepage_url=ACME, repository={"url": "https://github.com/helper/acme"})
     owner = await new_directory_agent(level=2, domain="acme.example")
     helper = await new_directory_agent(level=2, domain="helper.github.io")
     claim = await owner.call("PATCH", f"/tools/{key}", {}, if_match="*")
@@ -108,10 +90,7 @@ async def test_only_the_verified_publisher_changes_their_tool(
 async def test_another_s_change_to_where_it_is_ends_the_verification(
     new_directory_agent: JoinDirectory, change: Change
 ) -> None:
-    owner, other = (
-        await new_directory_agent(level=2, domain="acme.example"),
-        await new_directory_agent(),
-    )
+    owner, other = (await new_directory_agent(level=2, domain="acme.example"), await new_directory_agent())
     made = (await owner.post("/tools", tool("Acme", "acme.example"))).json()["tool"]["id"]
 
     async def verified_after(body: dict[str, Any]) -> bool:
@@ -125,16 +104,10 @@ async def test_another_s_change_to_where_it_is_ends_the_verification(
 
 
 @pytest.mark.asyncio
-async def test_a_takedown_is_at_once_and_frees_nothing(
-    new_directory_agent: JoinDirectory, change: Change
-) -> None:
+async def test_a_takedown_is_at_once_and_frees_nothing(new_directory_agent: JoinDirectory, change: Change) -> None:
     owner = await new_directory_agent(level=2, domain="acme.example")
     made = (await owner.post("/tools", tool("Acme", "acme.example"))).json()["tool"]
-    refused(
-        await owner.call("DELETE", f"/tools/{made['id']}", if_match='"9"'),
-        412,
-        "precondition_failed",
-    )
+    refused(await owner.call("DELETE", f"/tools/{made['id']}", if_match='"9"'), 412, "precondition_failed")
     assert (await owner.call("DELETE", f"/tools/{made['slug']}")).status_code == 204
     assert (await seen(change, made["id"])).status == "deleted"
     refused(await owner.call("DELETE", f"/tools/{made['id']}"), 410, "gone")
@@ -147,13 +120,10 @@ async def test_a_takedown_is_at_once_and_frees_nothing(
 async def test_of_two_approvals_at_once_one_is_made(agent: DirectoryAgent, change: Change) -> None:
     view = (await agent.post("/tools", tool())).json()
     found = await asyncio.gather(
-        *(change(lambda tx: submissions_transitions.approve(tx, view["id"])) for _ in range(8)),
-        return_exceptions=True,
+        *(change(lambda tx: submissions_transitions.approve(tx, view["id"])) for _ in range(8)), return_exceptions=True
     )
     assert sum(not isinstance(each, Exception) for each in found) == 1
-    assert {getattr(each, "error", "") for each in found if isinstance(each, Exception)} == {
-        "illegal_transition"
-    }
+    assert {getattr(each, "error", "") for each in found if isinstance(each, Exception)} == {"illegal_transition"}
 
 
 @pytest.mark.asyncio
@@ -163,9 +133,7 @@ async def test_fifty_at_once_make_one_submission(agent: DirectoryAgent) -> None:
 
 
 @pytest.mark.asyncio
-async def test_fifty_agents_at_once_make_one_tool(
-    new_directory_agent: JoinDirectory, change: Change
-) -> None:
+async def test_fifty_agents_at_once_make_one_tool(new_directory_agent: JoinDirectory, change: Change) -> None:
     agents = [await new_directory_agent(level=3) for _ in range(50)]
     answers = await asyncio.gather(*(each.post("/tools", tool()) for each in agents))
     assert sorted(answer.status_code for answer in answers) == [202] + [409] * 49
@@ -218,9 +186,7 @@ async def test_a_submission_is_nobody_else_s_in_any_way(new_directory_agent: Joi
 
 
 @pytest.mark.asyncio
-async def test_every_move_leaves_its_digests_in_the_trail(
-    agent: DirectoryAgent, change: Change
-) -> None:
+async def test_every_move_leaves_its_digests_in_the_trail(agent: DirectoryAgent, change: Change) -> None:
     view = (await agent.post("/tools", tool())).json()
     await change(lambda tx: submissions_transitions.approve(tx, view["id"]))
     events = await change(lambda tx: audit.latest_events(tx, 3))
@@ -243,10 +209,7 @@ async def test_what_an_ended_agent_had_goes_a_month_later(
     for wait, left in ((29 * days, 1), (2 * days, 0)):
         clock.advance(wait)
         await change(lambda tx: sweep(tx, clock()))
-        assert (
-            len(await change(lambda tx: submissions_queries.queue(tx, status=None, limit=5)))
-            == left
-        )
+        assert len(await change(lambda tx: submissions_queries.queue(tx, status=None, limit=5))) == left
         assert await change(lambda tx: bookmarks.count(tx, agent.id)) == left
     assert await change(lambda tx: accounts_queries.find(tx, agent.id)) is None
     with pytest.raises(NotFound):

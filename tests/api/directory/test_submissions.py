@@ -51,9 +51,7 @@ async def test_a_proven_owner_s_clear_entry_is_listed_at_once(
     view = answer.json()
     assert (answer.status_code, view["status"]) == (202, "approved")
     assert outcomes(view)["publisher"] == "passed"
-    found: catalogue_queries.CatalogueTool = await change(
-        lambda tx: catalogue_queries.require(tx, view["tool"]["id"])
-    )
+    found: catalogue_queries.CatalogueTool = await change(lambda tx: catalogue_queries.require(tx, view["tool"]["id"]))
     publisher = found.view.publisher
     assert publisher is not None
     assert (publisher.domain, publisher.verified, publisher.method) == ("acme.example", True, "did")
@@ -84,9 +82,7 @@ async def test_what_is_not_wholly_the_owner_s_or_not_clear_waits(
 
 
 @pytest.mark.asyncio
-async def test_who_controls_the_pages_of_an_account_owns_its_repositories(
-    new_directory_agent: JoinDirectory,
-) -> None:
+async def test_who_controls_the_pages_of_an_account_owns_its_repositories(new_directory_agent: JoinDirectory) -> None:
     owner = await new_directory_agent(level=2, domain="acme.github.io")
     whole = tool("Acme", repository={"url": "https://github.com/Acme/tool"}, homepage_url=None)
     assert (await owner.post("/tools", whole)).json()["status"] == "approved"
@@ -98,29 +94,21 @@ async def test_a_level_is_not_enough_without_the_domain(new_directory_agent: Joi
     view = (await other.post("/tools", tool("Acme", "acme.example"))).json()
     assert (view["status"], outcomes(view)["publisher"]) == ("pending", "unproven")
     vetted = await new_directory_agent(level=3)
-    assert (await vetted.post("/tools", tool("Acme", "acme.example"))).json()[
-        "status"
-    ] == "approved"
+    assert (await vetted.post("/tools", tool("Acme", "acme.example"))).json()["status"] == "approved"
 
 
 @pytest.mark.asyncio
-async def test_an_exact_duplicate_is_refused_and_told_where_it_is(
-    agent: DirectoryAgent, change: Change
-) -> None:
+async def test_an_exact_duplicate_is_refused_and_told_where_it_is(agent: DirectoryAgent, change: Change) -> None:
     key = await add_tool(change, "Quiet Search", homepage_url="https://quiet-search.example/")
     for url in ("https://QUIET-search.example", "https://www.quiet-search.example/index.html#top"):
         body = refused(await agent.post("/tools", tool(homepage_url=url)), 409, "duplicate")
         assert body["existing"]["id"] == key
-    await change(
-        lambda tx: catalogue_queries.withdraw(tx, key, "deleted", message="", actor="operator")
-    )
+    await change(lambda tx: catalogue_queries.withdraw(tx, key, "deleted", message="", actor="operator"))
     refused(await agent.post("/tools", tool()), 409, "duplicate")
 
 
 @pytest.mark.asyncio
-async def test_a_like_name_waits_and_names_what_it_is_like(
-    new_directory_agent: JoinDirectory, change: Change
-) -> None:
+async def test_a_like_name_waits_and_names_what_it_is_like(new_directory_agent: JoinDirectory, change: Change) -> None:
     key = await add_tool(change, "Quiet Search")
     owner = await new_directory_agent(level=2, domain="acme.example")
     view = (await owner.post("/tools", tool("Quiet Search MCP Server", "acme.example"))).json()
@@ -149,9 +137,7 @@ async def test_a_like_name_waits_and_names_what_it_is_like(
         ({"category": "other"}, "/category"),
     ],
 )
-async def test_what_nobody_may_list_is_refused(
-    agent: DirectoryAgent, members: dict[str, Any], pointer: str
-) -> None:
+async def test_what_nobody_may_list_is_refused(agent: DirectoryAgent, members: dict[str, Any], pointer: str) -> None:
     body = refused(await agent.post("/tools", tool(**members)), 422, "validation_failed")
     assert pointer in {entry["pointer"] for entry in body["errors"]}
 
@@ -189,9 +175,7 @@ async def test_an_open_submission_is_changed_under_its_revision(agent: Directory
 
 
 @pytest.mark.asyncio
-async def test_what_was_sent_back_waits_again_once_it_is_changed(
-    agent: DirectoryAgent, change: Change
-) -> None:
+async def test_what_was_sent_back_waits_again_once_it_is_changed(agent: DirectoryAgent, change: Change) -> None:
     view = (await agent.post("/tools", tool())).json()
     path = f"/submissions/{view['id']}"
     await change(lambda tx: submissions_transitions.send_back(tx, view["id"], note="Say more."))
@@ -219,9 +203,7 @@ async def test_a_rejection_is_appealed_once(agent: DirectoryAgent, change: Chang
     path = f"/submissions/{view['id']}"
     early = await agent.post(f"{path}/appeal", {"message": "Why?"})
     refused(early, 409, "illegal_transition")
-    await change(
-        lambda tx: submissions_transitions.reject(tx, view["id"], reason="spam", note="No.")
-    )
+    await change(lambda tx: submissions_transitions.reject(tx, view["id"], reason="spam", note="No."))
     rejected = (await agent.get(path)).json()
     assert (rejected["status"], rejected["reason_code"]) == ("rejected", "spam")
     appealed = await agent.post(f"{path}/appeal", {"message": "It is not."})
@@ -231,9 +213,7 @@ async def test_a_rejection_is_appealed_once(agent: DirectoryAgent, change: Chang
 
 
 @pytest.mark.asyncio
-async def test_what_nobody_decides_expires(
-    agent: DirectoryAgent, change: Change, clock: Any
-) -> None:
+async def test_what_nobody_decides_expires(agent: DirectoryAgent, change: Change, clock: Any) -> None:
     """Seen in the store: ninety days without use end the agent's key as well."""
     view = (await agent.post("/tools", tool())).json()
 

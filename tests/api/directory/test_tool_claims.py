@@ -82,10 +82,7 @@ async def test_a_moderator_who_approves_the_entry_beside_the_other_settles_its_n
 ) -> None:
     await add_tool(change, "Heron", publisher=verified("heron.org", "Heron Ltd"))
     key = await add_tool(
-        change,
-        "Heron MCP Server",
-        homepage_url="https://heron-mcp.dev/",
-        publisher={"name": "Heron Ltd"},
+        change, "Heron MCP Server", homepage_url="https://heron-mcp.dev/", publisher={"name": "Heron Ltd"}
     )
     reasons = [each["reason"] for each in (await asked(agent, key, published))["obstacles"]]
     assert reasons == ["similar_name", "similar_publisher"]
@@ -107,12 +104,7 @@ async def test_a_moderator_who_approves_the_entry_beside_the_other_settles_its_n
     ],
 )
 async def test_a_name_in_disguise_needs_a_moderator_although_the_other_is_unproven(
-    agent: DirectoryAgent,
-    change: Change,
-    published: Documents,
-    other: str,
-    name: str,
-    why: str | None,
+    agent: DirectoryAgent, change: Change, published: Documents, other: str, name: str, why: str | None
 ) -> None:
     await add_tool(change, other)
     key = await add_tool(change, name)
@@ -127,9 +119,7 @@ async def test_a_name_that_many_saved_is_protected_and_an_imported_older_one_is_
 ) -> None:
     popular = await add_tool(change, "Heron")
     await change(lambda tx: catalogue_queries.count_saves(tx, popular, 10))
-    imported = await add_tool(
-        change, "Osprey", evidence=(FieldEvidence(source="MCP registry", method="registry"),)
-    )
+    imported = await add_tool(change, "Osprey", evidence=(FieldEvidence(source="MCP registry", method="registry"),))
     await add_tool(change, "Osprey AI", publisher=verified("osprey.org"))
     key = await add_tool(change, "Heron MCP")
     [obstacle] = (await asked(agent, key, published))["obstacles"]
@@ -156,9 +146,7 @@ async def test_a_flagged_text_is_named_and_counts_again_when_it_changes_after_th
     found = (await asked(agent, approved.tool, published))["obstacles"]
     assert {(each["reason"], each["url"]) for each in found} == {("flagged_text", None)}
     assert all(each["description"].startswith("/summary: ") for each in found)
-    refused(
-        await agent.post(f"/tools/{approved.tool}/claim/proof", {}), 409, "claim_needs_moderator"
-    )
+    refused(await agent.post(f"/tools/{approved.tool}/claim/proof", {}), 409, "claim_needs_moderator")
 
 
 async def test_a_domain_is_proven_while_the_submission_waits(
@@ -218,9 +206,7 @@ async def test_an_agent_with_a_proven_identity_is_listed_by_the_file_and_a_flagg
         assert (await agent.post(f"{path}/proof", {})).json()["status"] == status
 
 
-async def test_only_a_new_tool_with_a_home_is_proven_so(
-    agent: DirectoryAgent, change: Change
-) -> None:
+async def test_only_a_new_tool_with_a_home_is_proven_so(agent: DirectoryAgent, change: Change) -> None:
     package = {"packages": [{"registry": "npm", "identifier": "heron"}]}
     homeless = (await agent.post("/tools", {**tool("Heron", homepage_url=None), **package})).json()
     assert homeless["claim_url"] is None
@@ -233,9 +219,7 @@ async def test_only_a_new_tool_with_a_home_is_proven_so(
         refused(await agent.post(path, {}), 409, "claim_the_tool")
 
 
-async def test_a_proven_owner_does_not_imitate_their_own_entry(
-    new_directory_agent: JoinDirectory,
-) -> None:
+async def test_a_proven_owner_does_not_imitate_their_own_entry(new_directory_agent: JoinDirectory) -> None:
     owner = await new_directory_agent(level=2, domain="acme.example")
     for name, page in (("Acme", "acme.example"), ("Acme MCP Server", "mcp.acme.example")):
         view = (await owner.post("/tools", tool(name, page))).json()

@@ -13,10 +13,7 @@ from tests.helpers.answer_checks import limited
 
 @pytest.mark.asyncio
 async def test_health_is_503_while_the_database_does_not_answer(
-    application: Starlette,
-    client: httpx2.AsyncClient,
-    settings: Settings,
-    monkeypatch: pytest.MonkeyPatch,
+    application: Starlette, client: httpx2.AsyncClient, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     del application
 

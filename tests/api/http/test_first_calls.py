@@ -22,19 +22,7 @@ INNER_WORDS: Final = re.compile(
     r"|str_type|_parsing|\bdict\b|\bstr\b|\bint\b|\bfloat\b|\bNone\b|\b[A-Z][a-z]+[A-Z]\w+|after validation|Value error"
 )
 """Words of Python and pydantic, and class names such as `IssueBody`."""
-WRONG: Final[tuple[Any, ...]] = (
-    None,
-    5,
-    "x\u2028",
-    True,
-    [],
-    {},
-    [7],
-    ["x"],
-    {"x": 1},
-    -1.5,
-    "€500",
-)
+WRONG: Final[tuple[Any, ...]] = (None, 5, "x\u2028", True, [], {}, [7], ["x"], {"x": 1}, -1.5, "€500")
 CALLS: Final = (
     "open_negotiation",
     "check_negotiation",
@@ -80,21 +68,13 @@ async def negotiation(full_mcp_client: McpClient) -> str:
 
 def mistakes(operation: Operation) -> list[dict[str, Any]]:
     """Bodies with one mistake for each member at once, and the two that are no mistake of a member's value."""
-    members = [
-        name for name in operation.input.model_fields if name not in operation.path_parameters
-    ]
-    good = {
-        name: value for name, value in example_input(operation.input).items() if name in members
-    }
+    members = [name for name in operation.input.model_fields if name not in operation.path_parameters]
+    good = {name: value for name, value in example_input(operation.input).items() if name in members}
     return [
         {},
         {**good, "tittle": 1, "pakage": {}},
         *({**good, **dict.fromkeys(members, wrong)} for wrong in WRONG),
-        *(
-            {**good, name: {**value, "colour": "red"}}
-            for name, value in good.items()
-            if isinstance(value, dict)
-        ),
+        *({**good, name: {**value, "colour": "red"}} for name, value in good.items() if isinstance(value, dict)),
         *(
             {**good, name: [{}]}
             for name, value in good.items()
@@ -127,9 +107,7 @@ async def test_each_mistake_of_a_first_call_is_told_in_plain_words_at_its_member
         operation = operations[name]
         path = operation.path.replace("{id}", negotiation)
         for sent in mistakes(operation):
-            answer = await full_mcp_client.client.post(
-                path, json=sent, headers=full_mcp_client.headers
-            )
+            answer = await full_mcp_client.client.post(path, json=sent, headers=full_mcp_client.headers)
             body = answer.json()
             assert answer.status_code < 500, (name, sent, body)
             if answer.status_code not in {400, 422}:
@@ -156,9 +134,7 @@ async def test_a_tool_tells_the_same(full_mcp_client: McpClient, negotiation: st
         assert words in {error["pointer"]: error["description"] for error in errors}[pointer]
     pairs = {"id": negotiation, "by": "me", "package": [{"price": 1000}]}
     found = told(await full_mcp_client.call("record_offer", **pairs))["errors"]
-    assert found[0]["description"] == (
-        'Must be an object, such as {"name": "price", "value": "45.00"}.'
-    )
+    assert found[0]["description"] == ('Must be an object, such as {"name": "price", "value": "45.00"}.')
 
 
 @pytest.mark.asyncio
@@ -176,11 +152,7 @@ async def test_a_tool_tells_the_same(full_mcp_client: McpClient, negotiation: st
     ],
 )  # fmt: skip
 async def test_a_member_is_refused_in_these_words(
-    client: httpx2.AsyncClient,
-    full_mcp_client: McpClient,
-    member: str,
-    value: Any,
-    description: str,
+    client: httpx2.AsyncClient, full_mcp_client: McpClient, member: str, value: Any, description: str
 ) -> None:
     body = {"title": "Car", "role": "buyer", "issues": [{"name": "price"}], member: value}
     answer = await client.post("/api/negotiations", json=body, headers=full_mcp_client.headers)
@@ -203,18 +175,14 @@ async def test_a_body_that_is_no_json_is_told_what_is_wrong_with_it(
     full_mcp_client: McpClient, content: bytes, media_type: str, status: int, words: str
 ) -> None:
     headers = {**full_mcp_client.headers, "content-type": media_type}
-    answer = await full_mcp_client.client.post(
-        "/api/negotiations", content=content, headers=headers
-    )
+    answer = await full_mcp_client.client.post("/api/negotiations", content=content, headers=headers)
     assert answer.status_code == status
     assert words in answer.json()["error_description"]
 
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("member", ["counterparty", "category", "kind"])
-async def test_a_win_with_an_invisible_name_is_refused(
-    full_mcp_client: McpClient, member: str
-) -> None:
+async def test_a_win_with_an_invisible_name_is_refused(full_mcp_client: McpClient, member: str) -> None:
     body = {"currency": "EUR", "baseline": {"amount": 120}, "achieved": {"amount": 105}}
     answer = await full_mcp_client.client.post(
         "/api/wins", json={**body, member: "\u202e"}, headers=full_mcp_client.headers
@@ -227,9 +195,7 @@ async def test_a_win_with_an_invisible_name_is_refused(
 @covers("6.11:wins")
 async def test_a_win_takes_amounts_as_people_write_them(full_mcp_client: McpClient) -> None:
     answer = await full_mcp_client.client.post(
-        "/api/wins",
-        json={"baseline": "€1,200", "achieved": "1.1k"},
-        headers=full_mcp_client.headers,
+        "/api/wins", json={"baseline": "€1,200", "achieved": "1.1k"}, headers=full_mcp_client.headers
     )
     assert answer.status_code == 201, answer.text
     win = answer.json()

@@ -53,9 +53,7 @@ def said(answer: httpx2.Response) -> tuple[int, int, int]:
 
 
 @pytest.mark.asyncio
-async def test_remaining_and_reset_follow_the_arrival_time_exactly(
-    settings: Settings, limit_clock: Hand
-) -> None:
+async def test_remaining_and_reset_follow_the_arrival_time_exactly(settings: Settings, limit_clock: Hand) -> None:
     # With SQLite, whose budgets are in a file: PostgreSQL allows for clocks that differ.
     async with served(settings, limit_rpm=6, limit_burst=3, database_url="") as client:
         body = {"agent_name": "a", "identity_type": "anonymous"}
@@ -82,34 +80,26 @@ async def test_remaining_and_reset_follow_the_arrival_time_exactly(
 
 
 @pytest.mark.asyncio
-async def test_a_claimed_agent_s_new_token_has_a_budget_of_its_own(
-    settings: Settings, limit_clock: Hand
-) -> None:
+async def test_a_claimed_agent_s_new_token_has_a_budget_of_its_own(settings: Settings, limit_clock: Hand) -> None:
     del limit_clock
     async with served(settings, limit_rpm=2) as client:
         for _ in range(2):
             body = {"agent_name": "a", "identity_type": "anonymous"}
             agent = bearer((await client.post("/api/agent/register", json=body)).json())
-            statuses = [
-                (await client.get("/api/negotiations", headers=agent)).status_code for _ in range(3)
-            ]
+            statuses = [(await client.get("/api/negotiations", headers=agent)).status_code for _ in range(3)]
             assert statuses == [200, 200, 429]
 
 
 async def probes(client: httpx2.AsyncClient, *forwarded: str) -> list[int]:
     """One call of health for each forwarded header; an empty one sends none."""
     return [
-        (
-            await client.get("/api/health", headers={"x-forwarded-for": value} if value else {})
-        ).status_code
+        (await client.get("/api/health", headers={"x-forwarded-for": value} if value else {})).status_code
         for value in forwarded
     ]
 
 
 @pytest.mark.asyncio
-async def test_a_forwarded_header_counts_from_a_configured_proxy_only(
-    settings: Settings, limit_clock: Hand
-) -> None:
+async def test_a_forwarded_header_counts_from_a_configured_proxy_only(settings: Settings, limit_clock: Hand) -> None:
     del limit_clock
     async with served(settings, limit_health_rpm=1) as client:
         assert await probes(client, "198.51.100.1", "198.51.100.2") == [200, 429]
@@ -126,9 +116,7 @@ async def test_a_forwarded_header_counts_from_a_configured_proxy_only(
 
 
 @pytest.mark.asyncio
-async def test_ipv6_is_counted_by_its_64_and_mapped_ipv4_as_ipv4(
-    settings: Settings, limit_clock: Hand
-) -> None:
+async def test_ipv6_is_counted_by_its_64_and_mapped_ipv4_as_ipv4(settings: Settings, limit_clock: Hand) -> None:
     del limit_clock
     proxied: dict[str, Any] = {"limit_health_rpm": 1, "trusted_proxies": "10.0.0.0/8"}
     async with served(settings, "10.0.0.1", **proxied) as client:

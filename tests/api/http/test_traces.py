@@ -38,9 +38,7 @@ BODY = {"agent_name": "the secret agent", "identity_type": "anonymous"}
 
 
 @asynccontextmanager
-async def traced(
-    settings: Settings, collector: TraceCollector, **more: Any
-) -> AsyncGenerator[httpx2.AsyncClient]:
+async def traced(settings: Settings, collector: TraceCollector, **more: Any) -> AsyncGenerator[httpx2.AsyncClient]:
     """A client of an application whose traces go to the collector, the last of them at the end of the block."""
     wanted = {"traces_url": collector.url, "traces_sample": 1.0, **more}
     chosen = make_settings(settings.data_dir, settings.keys_dir, **wanted)
@@ -52,28 +50,18 @@ async def traced(
 async def exporting(
     url: str, folder: Path, *, sample: float = 1, follows_caller: bool = False
 ) -> AsyncGenerator[TraceExport]:
-    export = TraceExport(
-        url,
-        sample=sample,
-        follows_caller=follows_caller,
-        version="1",
-        meters=MetricRegistry(folder),
-    )
+    export = TraceExport(url, sample=sample, follows_caller=follows_caller, version="1", meters=MetricRegistry(folder))
     export.start()
     yield export
     await export.close()
 
 
 @pytest.mark.asyncio
-async def test_a_request_is_traced_down_to_its_statements_in_the_trace_of_its_caller(
-    settings: Settings,
-) -> None:
+async def test_a_request_is_traced_down_to_its_statements_in_the_trace_of_its_caller(settings: Settings) -> None:
     with collecting() as collector:
         async with traced(settings, collector) as client:
             agent = bearer((await client.post("/api/agent/register", json=BODY)).json())
-            answer = await client.get(
-                "/api/negotiations", headers={**agent, "traceparent": SAMPLED}
-            )
+            answer = await client.get("/api/negotiations", headers={**agent, "traceparent": SAMPLED})
     spans = [span for span in collector.spans if span.trace_id.hex() == TRACE]
     request = only(spans, "list_negotiations")
     assert request.parent_span_id.hex() == CALLER
@@ -91,10 +79,7 @@ async def test_a_request_is_traced_down_to_its_statements_in_the_trace_of_its_ca
         unit = parents[statement.parent_span_id]
         assert unit.parent_span_id == request.span_id
         assert unit.name in {"read", "scan"}
-        assert (
-            span_attributes(unit)["db.system.name"]
-            == make_url(settings.database_url).get_backend_name()
-        )
+        assert span_attributes(unit)["db.system.name"] == make_url(settings.database_url).get_backend_name()
         assert "negotiator.wait_seconds" in span_attributes(unit)
         assert re.search(r"owner = (:|\$\d)", span_attributes(statement)["db.query.text"])
     registration = only(collector.spans, "register_agent")
@@ -109,9 +94,7 @@ async def test_nothing_that_a_client_sent_or_got_leaves_in_a_trace(settings: Set
         async with traced(settings, collector) as client:
             registered = (await client.post("/api/agent/register", json=BODY)).json()
             agent = bearer(registered)
-            opened = await client.post(
-                "/api/negotiations", json=negotiation_body(title=title), headers=agent
-            )
+            opened = await client.post("/api/negotiations", json=negotiation_body(title=title), headers=agent)
             key = opened.json()["id"]
             await client.get(f"/api/negotiations/{key}", headers=agent)
             await client.get("/api/memories/search?query=heirloom", headers=agent)
@@ -153,9 +136,7 @@ async def test_log_lines_of_a_request_have_the_id_of_its_trace(
         async with traced(settings, collector, log_format="json", traces_sample=0.0) as client:
             telemetry.logger("tests").info("outside")
             answer = await client.post(
-                "/api/agent/register",
-                json=registration("not a token"),
-                headers={"traceparent": UNSAMPLED},
+                "/api/agent/register", json=registration("not a token"), headers={"traceparent": UNSAMPLED}
             )
     monkeypatch.undo()
     written = [json.loads(line) for line in lines.getvalue().splitlines() if line[:1] == "{"]
@@ -190,9 +171,7 @@ async def test_a_malformed_traceparent_begins_a_new_trace(settings: Settings, se
 
 
 @pytest.mark.asyncio
-async def test_the_caller_decides_what_is_recorded_only_where_it_is_followed(
-    tmp_path: Path,
-) -> None:
+async def test_the_caller_decides_what_is_recorded_only_where_it_is_followed(tmp_path: Path) -> None:
     with collecting() as collector:
         async with exporting(collector.url, tmp_path, sample=0) as export:
             assert export.begin("work") is None
@@ -240,18 +219,11 @@ def advice(transport: httpx2.AsyncBaseTransport) -> tuple[Ask, Ask]:
     ("name", "service", "content"),
     [
         ("embedding", embedding, {"data": [{"index": 0, "embedding": [1.0]}]}),
-        (
-            "advisor",
-            advice,
-            {"choices": [{"message": {"content": '{"say": "We could meet on Monday."}'}}]},
-        ),
+        ("advisor", advice, {"choices": [{"message": {"content": '{"say": "We could meet on Monday."}'}}]}),
     ],
 )
 async def test_a_service_of_the_operator_gets_the_trace(
-    tmp_path: Path,
-    name: str,
-    service: Callable[[httpx2.AsyncBaseTransport], tuple[Ask, Ask]],
-    content: object,
+    tmp_path: Path, name: str, service: Callable[[httpx2.AsyncBaseTransport], tuple[Ask, Ask]], content: object
 ) -> None:
     sent: list[str] = []
 
@@ -288,9 +260,7 @@ async def test_a_mail_has_a_trace_of_its_own(settings: Settings) -> None:
             assert services.traces
             services.traces.start()
             await services.store.start()
-            await services.store.write(
-                lambda tx: services.mails.add(tx, to, "subject", "text", life=60_000)
-            )
+            await services.store.write(lambda tx: services.mails.add(tx, to, "subject", "text", life=60_000))
             await services.mails.send_due()
             await smtp.received()
             await services.store.close()

@@ -26,9 +26,7 @@ async def test_a_handshake_gets_the_revision_it_asks_for(mcp_client: McpClient, 
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("unserved", ["2025-03-26", "2024-11-05"])
-async def test_a_revision_that_does_not_hold_is_not_served(
-    mcp_client: McpClient, unserved: str
-) -> None:
+async def test_a_revision_that_does_not_hold_is_not_served(mcp_client: McpClient, unserved: str) -> None:
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
     answer = await mcp_client.send(message, **{"mcp-protocol-version": unserved})
     found = error(answer, 400, -32022)
@@ -44,14 +42,8 @@ async def test_a_revision_that_does_not_hold_is_not_served(
 async def test_a_handshake_for_the_unserved_gets_the_newest_that_shakes_hands(
     mcp_client: McpClient, asked: str
 ) -> None:
-    params = {
-        "protocolVersion": asked,
-        "capabilities": {},
-        "clientInfo": {"name": "x", "version": "1"},
-    }
-    answer = await mcp_client.send(
-        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}
-    )
+    params = {"protocolVersion": asked, "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
+    answer = await mcp_client.send({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params})
     assert answer.json()["result"]["protocolVersion"] == OLDER[0]
 
 
@@ -81,18 +73,14 @@ async def test_a_revision_nobody_knows_is_told_which_are_served(mcp_client: McpC
 async def test_headers_that_contradict_the_body_are_refused(
     mcp_client: McpClient, name: str, value: str | None
 ) -> None:
-    message, headers = mcp_client.message(
-        "tools/call", {"name": "list_negotiations", "arguments": {}}
-    )
+    message, headers = mcp_client.message("tools/call", {"name": "list_negotiations", "arguments": {}})
     sent = {key: text for key, text in headers.items() if key != name}
     error(await mcp_client.send(message, **sent, **({name: value} if value else {})), 400, -32020)
 
 
 @pytest.mark.asyncio
 async def test_a_header_sent_twice_is_no_header_at_all(mcp_client: McpClient) -> None:
-    message, headers = mcp_client.message(
-        "tools/call", {"name": "list_negotiations", "arguments": {}}
-    )
+    message, headers = mcp_client.message("tools/call", {"name": "list_negotiations", "arguments": {}})
     twice = [*{**mcp_client.headers, **headers}.items(), ("mcp-name", "open_negotiation")]
     error(await mcp_client.client.post("/mcp", json=message, headers=twice), 400, -32020)
 
@@ -127,9 +115,7 @@ async def test_what_is_no_message_is_refused_before_anything_reads_it(
 
 
 @pytest.mark.asyncio
-async def test_a_method_that_is_not_there_is_404_for_the_newest_alone(
-    mcp_client: McpClient,
-) -> None:
+async def test_a_method_that_is_not_there_is_404_for_the_newest_alone(mcp_client: McpClient) -> None:
     for method in ("nope", "ping", "initialize", "logging/setLevel", "resources/subscribe"):
         error(await mcp_client.ask(method), 404, -32601)
     mcp_client.version = OLDER[0]
@@ -139,16 +125,12 @@ async def test_a_method_that_is_not_there_is_404_for_the_newest_alone(
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("version", [NEWEST, *OLDER])
-async def test_the_unknown_and_the_malformed_are_invalid_params(
-    mcp_client: McpClient, version: str
-) -> None:
+async def test_the_unknown_and_the_malformed_are_invalid_params(mcp_client: McpClient, version: str) -> None:
     mcp_client.version = version
     status = 400 if version == NEWEST else 200
     unknown = error(await mcp_client.call("no_such_tool"), status, -32602)
     assert unknown["message"] == "Unknown tool: no_such_tool"
-    error(
-        await mcp_client.ask("tools/call", name="list_negotiations", arguments=[1]), status, -32602
-    )
+    error(await mcp_client.ask("tools/call", name="list_negotiations", arguments=[1]), status, -32602)
     error(await mcp_client.ask("tools/list", cursor="invented"), status, -32602)
     error(await mcp_client.ask("prompts/get", name="nope"), status, -32602)
     error(await mcp_client.ask("prompts/get", name="prepare"), status, -32602)

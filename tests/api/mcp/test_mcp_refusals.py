@@ -46,9 +46,7 @@ async def test_without_a_token_nothing_works(settings: Settings, method: str) ->
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("method", ["initialize", "tools/list", "tools/call", "resources/read"])
-async def test_public_tools_beside_them_open_no_door(
-    client: httpx2.AsyncClient, method: str
-) -> None:
+async def test_public_tools_beside_them_open_no_door(client: httpx2.AsyncClient, method: str) -> None:
     answer = await McpClient(client).ask(method)
     refused_over_mcp(answer, 401, "invalid_token")
     assert METADATA in answer.headers["www-authenticate"]
@@ -67,17 +65,12 @@ async def test_a_bad_credential_is_a_401_that_says_so(client: httpx2.AsyncClient
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("version", [NEWEST, *OLDER])
-async def test_a_lack_of_scope_is_a_403_that_names_them_all(
-    mcp_client: McpClient, version: str
-) -> None:
+async def test_a_lack_of_scope_is_a_403_that_names_them_all(mcp_client: McpClient, version: str) -> None:
     mcp_client.version = version
     answer = await mcp_client.call("add_tactic", **CALLS["add_tactic"]({}))
     found = refused_over_mcp(answer, 403, "insufficient_scope", id=7)
     assert found["data"]["scope"] == "memories:write"
-    assert (
-        f"delegation code that grants memories:write (the user makes one at {BASE}/agents)"
-        in (found["message"])
-    )
+    assert f"delegation code that grants memories:write (the user makes one at {BASE}/agents)" in (found["message"])
     assert "then call redeem_delegation_code with it" in found["message"]
     assert answer.headers["www-authenticate"].endswith(
         f'{METADATA}, error="insufficient_scope", scope="memories:write"'
@@ -93,13 +86,9 @@ async def test_calls_and_requests_share_one_budget(settings: Settings, register:
         line = McpClient(client, headers)
         left = [
             (await line.call("list_negotiations")).headers["x-ratelimit-remaining"],
-            (await client.get("/api/negotiations", headers=headers)).headers[
-                "x-ratelimit-remaining"
-            ],
+            (await client.get("/api/negotiations", headers=headers)).headers["x-ratelimit-remaining"],
             (await line.ask("tools/list")).headers["x-ratelimit-remaining"],
-            (await line.ask("resources/read", uri="negotiator://tactics")).headers[
-                "x-ratelimit-remaining"
-            ],
+            (await line.ask("resources/read", uri="negotiator://tactics")).headers["x-ratelimit-remaining"],
         ]
         assert left == ["3", "2", "1", "0"]
         body = told(await line.call("list_negotiations"))

@@ -15,9 +15,7 @@ LATER: Final = "2099-01-31T12:00:00Z"
 
 
 @pytest.mark.asyncio
-async def test_the_directory_is_searched_with_any_token(
-    change: Change, mcp_client: McpClient
-) -> None:
+async def test_the_directory_is_searched_with_any_token(change: Change, mcp_client: McpClient) -> None:
     await change(exchange_import.import_bundled_content)
     found = await mcp_client.done("search_tools", query="database", limit=2)
     assert len(found["items"]) == 2
@@ -35,17 +33,13 @@ def valid(instance: Any, schema: dict[str, Any]) -> None:
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("version", [NEWEST, OLDER[0]])
-async def test_the_official_client_calls_every_tool(
-    full_mcp_client: McpClient, change: Change, version: str
-) -> None:
+async def test_the_official_client_calls_every_tool(full_mcp_client: McpClient, change: Change, version: str) -> None:
     await change(exchange_import.import_bundled_content)
     known: dict[str, Any] = {}
     async with official(full_mcp_client, version) as client:
         assert client.protocol_version == version
         shown = {tool.name: tool for tool in (await client.list_tools()).tools}
-        assert shown.keys() == CALLS.keys(), (
-            "tests/helpers/mcp_tool_calls.py has one line for every tool"
-        )
+        assert shown.keys() == CALLS.keys(), "tests/helpers/mcp_tool_calls.py has one line for every tool"
         for name, arguments in CALLS.items():
             sent = arguments(known)
             valid(sent, shown[name].input_schema)
@@ -58,9 +52,7 @@ async def test_the_official_client_calls_every_tool(
 
 
 @pytest.mark.asyncio
-async def test_a_model_in_strict_mode_calls_every_tool(
-    full_mcp_client: McpClient, change: Change
-) -> None:
+async def test_a_model_in_strict_mode_calls_every_tool(full_mcp_client: McpClient, change: Change) -> None:
     """OpenAI's strict mode makes every member required: a model sends null, [] or the default for the rest."""
     await change(exchange_import.import_bundled_content)
     listed = (await full_mcp_client.ask("tools/list")).json()["result"]["tools"]
@@ -110,9 +102,7 @@ async def test_what_a_tool_does_not_show_it_takes_all_the_same(mcp_client: McpCl
 
 @pytest.mark.asyncio
 async def test_a_member_is_removed_by_name_and_null_means_nothing(mcp_client: McpClient) -> None:
-    opened = await mcp_client.done(
-        "open_negotiation", **CALLS["open_negotiation"]({}), deadline=LATER
-    )
+    opened = await mcp_client.done("open_negotiation", **CALLS["open_negotiation"]({}), deadline=LATER)
     same = await mcp_client.done("edit_negotiation", id=opened["id"], walk_away=None, deadline=None)
     assert (same["walk_away"], same["deadline"]) == (opened["walk_away"], opened["deadline"])
     package = [{"name": "price", "value": "1150"}]
@@ -168,9 +158,7 @@ async def test_lists_are_short_enough_to_read(full_mcp_client: McpClient, change
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("version", [NEWEST, *OLDER])
-async def test_the_text_of_a_result_is_its_structured_content(
-    mcp_client: McpClient, version: str
-) -> None:
+async def test_the_text_of_a_result_is_its_structured_content(mcp_client: McpClient, version: str) -> None:
     mcp_client.version = version
     result = (await mcp_client.call("list_negotiations")).json()["result"]
     assert result["structuredContent"] == {"items": [], "next_cursor": None}
@@ -191,9 +179,7 @@ async def test_a_key_in_the_arguments_makes_a_call_repeatable(mcp_client: McpCli
     body = CALLS["open_negotiation"]({})
     first, again = [await mcp_client.done("open_negotiation", **body) for _ in range(2)]
     assert first == again
-    other = (await mcp_client.call("open_negotiation", **{**body, "title": "Another"})).json()[
-        "result"
-    ]
+    other = (await mcp_client.call("open_negotiation", **{**body, "title": "Another"})).json()["result"]
     assert other["isError"] is True
     assert '"validation_failed"' in other["content"][0]["text"]
     assert len((await mcp_client.done("list_negotiations"))["items"]) == 1
@@ -210,8 +196,7 @@ async def test_a_revision_in_the_arguments_guards_a_change(mcp_client: McpClient
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize(
-    ("beside", "pointer"),
-    [({"if_revision": "1"}, "/if_revision"), ({"if_revision": True}, "/if_revision")],
+    ("beside", "pointer"), [({"if_revision": "1"}, "/if_revision"), ({"if_revision": True}, "/if_revision")]
 )
 async def test_what_stands_beside_the_input_is_checked_too(
     mcp_client: McpClient, beside: dict[str, Any], pointer: str

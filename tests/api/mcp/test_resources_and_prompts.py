@@ -11,9 +11,7 @@ from tests.helpers.mcp_client import NEWEST, OLDER, PRICED, McpClient, error, of
 
 async def text(mcp_client: McpClient, uri: str) -> str:
     """The text of a resource."""
-    contents: list[dict[str, Any]] = (await mcp_client.ask("resources/read", uri=uri)).json()[
-        "result"
-    ]["contents"]
+    contents: list[dict[str, Any]] = (await mcp_client.ask("resources/read", uri=uri)).json()["result"]["contents"]
     assert [entry["uri"] for entry in contents] == [uri]
     found: str = contents[0]["text"]
     return found
@@ -21,9 +19,7 @@ async def text(mcp_client: McpClient, uri: str) -> str:
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("version", [NEWEST, OLDER[0]])
-async def test_the_official_client_reads_resources_and_prompts(
-    mcp_client: McpClient, version: str
-) -> None:
+async def test_the_official_client_reads_resources_and_prompts(mcp_client: McpClient, version: str) -> None:
     talk = await mcp_client.done("open_negotiation", **PRICED)
     await mcp_client.done("make_battle_plan", id=talk["id"])
     async with official(mcp_client, version) as client:
@@ -72,9 +68,7 @@ async def test_the_tactics_are_an_index_with_parts(mcp_client: McpClient) -> Non
 @pytest.mark.asyncio
 async def test_a_debrief_brings_ledger_and_history(mcp_client: McpClient) -> None:
     talk = await mcp_client.done("open_negotiation", **PRICED)
-    answer = await mcp_client.ask(
-        "prompts/get", name="debrief", arguments={"negotiation_id": talk["id"]}
-    )
+    answer = await mcp_client.ask("prompts/get", name="debrief", arguments={"negotiation_id": talk["id"]})
     messages = answer.json()["result"]["messages"]
     uris = [part["content"]["resource"]["uri"] for part in messages[1:]]
     root = f"negotiator://negotiations/{talk['id']}"

@@ -94,25 +94,17 @@ async def test_a_code_redeemed_over_mcp_gives_a_new_token_and_says_what_to_do_wi
     assert "no further call" in content["note"]
     assert "secret" in content["note"]
 
-    words = refused_over_mcp(await mcp_client.call("list_negotiations"), 401, "invalid_token")[
-        "message"
-    ]
+    words = refused_over_mcp(await mcp_client.call("list_negotiations"), 401, "invalid_token")["message"]
     assert "After redeem_delegation_code, only the token in its answer works." in words
     claimed = McpClient(mcp_client.client, bearer(content), version)
-    assert [each["id"] for each in (await claimed.done("list_negotiations"))["items"]] == [
-        talk["id"]
-    ]
+    assert [each["id"] for each in (await claimed.done("list_negotiations"))["items"]] == [talk["id"]]
     await claimed.done("remember", **CALLS["remember"]({}))
     assert told(await claimed.call(REDEEM, claim_token=code))["error"] == "already_claimed"
 
 
 @covers("10.2:redeem")
-async def test_a_code_that_is_none_is_refused_as_over_http(
-    mcp_client: McpClient, mint: Mint
-) -> None:
-    assert told(await mcp_client.call(REDEEM, claim_token="BCDF-GHJK-LMNP"))["error"] == (
-        "invalid_claim_token"
-    )
+async def test_a_code_that_is_none_is_refused_as_over_http(mcp_client: McpClient, mint: Mint) -> None:
+    assert told(await mcp_client.call(REDEEM, claim_token="BCDF-GHJK-LMNP"))["error"] == ("invalid_claim_token")
     assert told(await mcp_client.call(REDEEM))["error"] == "invalid_request"
     for _ in range(4):
         await mcp_client.call(REDEEM, claim_token="BCDF-GHJK-LMNP")
@@ -122,9 +114,7 @@ async def test_a_code_that_is_none_is_refused_as_over_http(
     assert (await mcp_client.call("list_negotiations")).status_code == 200
 
 
-async def test_the_official_client_redeems_a_code_and_checks_its_result(
-    mcp_client: McpClient, mint: Mint
-) -> None:
+async def test_the_official_client_redeems_a_code_and_checks_its_result(mcp_client: McpClient, mint: Mint) -> None:
     code = (await mint())[1]
     async with official(mcp_client, NEWEST) as client:
         await client.list_tools()
@@ -162,18 +152,10 @@ async def test_every_other_refusal_by_http_is_a_json_rpc_error_too(mcp_client: M
     rebound = {"origin": "https://evil.example", "host": "evil.example"}
     for answer, status, error in (
         (await mcp_client.client.get("/mcp", headers=plain), 405, "method_not_allowed"),
-        (
-            await mcp_client.client.post("/mcp", content=b"{}", headers=plain),
-            415,
-            "invalid_request",
-        ),
+        (await mcp_client.client.post("/mcp", content=b"{}", headers=plain), 415, "invalid_request"),
         (await mcp_client.send(b"x" * 400_000), 413, "invalid_request"),
         (await mcp_client.send(message, **headers, **rebound), 403, "access_denied"),
-        (
-            await mcp_client.send(message, **headers, authorization="Bearer a,b"),
-            400,
-            "invalid_request",
-        ),
+        (await mcp_client.send(message, **headers, authorization="Bearer a,b"), 400, "invalid_request"),
     ):
         refused_over_mcp(answer, status, error)
 
@@ -221,12 +203,8 @@ async def test_a_directory_agent_saves_what_it_found_and_submits_what_is_missing
     item = (await line.done("search_tools", query="database", limit=1))["items"][0]
     made = await line.done("create_collection", name="To try", idempotency_key="c1")
     assert made == await line.done("create_collection", name="To try", idempotency_key="c1")
-    saved = await line.done(
-        "save_to_collection", id=made["id"], tool_id=item["id"], note="Has a free tier."
-    )
-    assert [(each["tool_id"], each["note"]) for each in saved["items"]] == [
-        (item["id"], "Has a free tier.")
-    ]
+    saved = await line.done("save_to_collection", id=made["id"], tool_id=item["id"], note="Has a free tier.")
+    assert [(each["tool_id"], each["note"]) for each in saved["items"]] == [(item["id"], "Has a free tier.")]
     assert (await line.done("list_collections"))["items"][0]["item_count"] == 1
     submitted = await line.done("submit_tool", **CALLS["submit_tool"]({}))
     assert submitted["status"] == "pending"

@@ -82,10 +82,7 @@ async def all_are_of_this_form(settings: Settings, number: int) -> None:
 @pytest.mark.asyncio
 @covers("7.2:loading")
 async def test_a_search_answers_by_words_and_says_so_until_the_model_is_loaded(
-    memory_client: MemoryClient,
-    hashing_embedder: LoadingEmbedder,
-    settings: Settings,
-    client: httpx2.AsyncClient,
+    memory_client: MemoryClient, hashing_embedder: LoadingEmbedder, settings: Settings, client: httpx2.AsyncClient
 ) -> None:
     assert (await client.get("/api/health")).json()["checks"]["embedding"].startswith("idle: ")
     await memory_client.said("Globex pays after ninety days.")
@@ -111,10 +108,7 @@ async def test_a_search_answers_by_words_and_says_so_until_the_model_is_loaded(
 @pytest.mark.asyncio
 @covers("7.2:failing-model")
 async def test_while_the_model_fails_memories_are_stored_and_found_by_words_and_later_by_meaning(
-    memory_client: MemoryClient,
-    hashing_embedder: LoadingEmbedder,
-    settings: Settings,
-    client: httpx2.AsyncClient,
+    memory_client: MemoryClient, hashing_embedder: LoadingEmbedder, settings: Settings, client: httpx2.AsyncClient
 ) -> None:
     hashing_embedder.loaded.set()
     await memory_client.said("Initech wants to be called in the morning.")
@@ -123,9 +117,7 @@ async def test_while_the_model_fails_memories_are_stored_and_found_by_words_and_
     found = (await memory_client.call("POST", "/search", {"query": "Globex payments"})).json()
     assert (found["mode"], len(found["items"])) == ("keyword", 1)
     assert "cannot be used now" in found["notice"]
-    by_meaning = await memory_client.call(
-        "POST", "/search", {"query": "Globex payments", "mode": "semantic"}
-    )
+    by_meaning = await memory_client.call("POST", "/search", {"query": "Globex payments", "mode": "semantic"})
     refused(by_meaning, 503, "temporarily_unavailable")
     health = (await client.get("/api/health")).json()["checks"]["embedding"]
     assert health.startswith("failing: ")

@@ -29,9 +29,7 @@ async def test_source_and_trust_are_nobody_s_to_set(memory_client: MemoryClient)
 
 
 @pytest.mark.asyncio
-async def test_the_same_words_in_another_spelling_are_the_same_memory(
-    memory_client: MemoryClient,
-) -> None:
+async def test_the_same_words_in_another_spelling_are_the_same_memory(memory_client: MemoryClient) -> None:
     made = await memory_client.said("Acme gives 12% off in March.")
     again = await memory_client.call("POST", "", {"text": "  acme gives   12% OFF in March. "})
     assert (again.status_code, again.json()["id"]) == (200, made["id"])
@@ -48,9 +46,7 @@ async def test_the_same_words_in_another_spelling_are_the_same_memory(
         "Apex gives 12% off in March.",
     ],
 )
-async def test_another_number_name_or_denial_is_another_memory(
-    memory_client: MemoryClient, other: str
-) -> None:
+async def test_another_number_name_or_denial_is_another_memory(memory_client: MemoryClient, other: str) -> None:
     first = await memory_client.said("Acme gives 12% off in March.")
     second = await memory_client.said(other)
     assert second["id"] != first["id"]
@@ -65,22 +61,16 @@ async def test_who_swaps_the_parties_says_something_else(memory_client: MemoryCl
 
 
 @pytest.mark.asyncio
-async def test_the_same_words_about_another_party_are_another_memory(
-    memory_client: MemoryClient,
-) -> None:
+async def test_the_same_words_about_another_party_are_another_memory(memory_client: MemoryClient) -> None:
     await memory_client.said("Pays late.", counterparty="Acme")
     await memory_client.said("Pays late.", counterparty="Globex")
     assert len(await memory_client.listed()) == 2
 
 
 @pytest.mark.asyncio
-async def test_what_the_same_words_add_is_added_and_nothing_known_is_lost(
-    memory_client: MemoryClient,
-) -> None:
+async def test_what_the_same_words_add_is_added_and_nothing_known_is_lost(memory_client: MemoryClient) -> None:
     await memory_client.said(ACME, tags=["timing"], attributes={"region": "EU"})
-    grown = await memory_client.said(
-        ACME, tags=["price"], category="laptops", attributes={"region": "US", "seen": 2}
-    )
+    grown = await memory_client.said(ACME, tags=["price"], category="laptops", attributes={"region": "US", "seen": 2})
     assert grown["tags"] == ["price", "timing"]
     assert grown["category"] == "laptops"
     assert grown["attributes"] == {"region": "EU", "seen": 2}
@@ -109,9 +99,7 @@ async def test_what_has_ended_is_recalled_no_more_until_it_is_said_again(
 
 
 @pytest.mark.asyncio
-async def test_a_correction_takes_the_old_one_s_place_and_keeps_it(
-    memory_client: MemoryClient,
-) -> None:
+async def test_a_correction_takes_the_old_one_s_place_and_keeps_it(memory_client: MemoryClient) -> None:
     old = await memory_client.said("Acme pays in 30 days.")
     new = await memory_client.said("Acme pays in 45 days.", supersedes=old["id"])
     assert await memory_client.found("when does Acme pay") == ["Acme pays in 45 days."]
@@ -124,9 +112,7 @@ async def test_a_correction_takes_the_old_one_s_place_and_keeps_it(
 
 
 @pytest.mark.asyncio
-async def test_a_correction_by_words_that_are_known_still_corrects(
-    memory_client: MemoryClient,
-) -> None:
+async def test_a_correction_by_words_that_are_known_still_corrects(memory_client: MemoryClient) -> None:
     old = await memory_client.said("Acme pays in 30 days.")
     known = await memory_client.said("Acme pays in 45 days.")
     again = await memory_client.said("Acme pays in 45 days.", supersedes=old["id"])
@@ -135,26 +121,16 @@ async def test_a_correction_by_words_that_are_known_still_corrects(
 
 
 @pytest.mark.asyncio
-async def test_a_patch_merges_counts_revisions_and_leaves_a_history(
-    clock: Clock, memory_client: MemoryClient
-) -> None:
+async def test_a_patch_merges_counts_revisions_and_leaves_a_history(clock: Clock, memory_client: MemoryClient) -> None:
     made = await memory_client.said(ACME, tags=["timing"], category="laptops")
     clock.advance(60)
     path = f"/{made['id']}"
-    answer = await memory_client.call(
-        "PATCH", path, {"text": "Acme gives in late.", "category": None}
-    )
+    answer = await memory_client.call("PATCH", path, {"text": "Acme gives in late.", "category": None})
     changed = answer.json()
-    assert (changed["text"], changed["category"], changed["tags"]) == (
-        "Acme gives in late.",
-        None,
-        ["timing"],
-    )
+    assert (changed["text"], changed["category"], changed["tags"]) == ("Acme gives in late.", None, ["timing"])
     assert answer.headers["etag"] == '"2"'
     history = (await memory_client.call("GET", f"{path}/history")).json()["items"]
-    assert [(one["revision"], one["actor"], one["change"]) for one in history] == [
-        (1, memory_client.agent, "edited")
-    ]
+    assert [(one["revision"], one["actor"], one["change"]) for one in history] == [(1, memory_client.agent, "edited")]
     assert history[0]["before"] == made
     assert (await memory_client.call("GET", f"{path}?at={made['created_at']}")).json() == made
     assert (await memory_client.call("GET", f"{path}?at={changed['updated_at']}")).json() == changed
@@ -162,26 +138,18 @@ async def test_a_patch_merges_counts_revisions_and_leaves_a_history(
 
 
 @pytest.mark.asyncio
-async def test_a_patch_is_found_by_its_new_words_and_no_more_by_the_old(
-    memory_client: MemoryClient,
-) -> None:
+async def test_a_patch_is_found_by_its_new_words_and_no_more_by_the_old(memory_client: MemoryClient) -> None:
     made = await memory_client.said("Warehouse rent in Rotterdam rises with inflation.")
     await memory_client.call("PATCH", f"/{made['id']}", {"text": "Freight to Oslo is fixed."})
     assert not await memory_client.found("Rotterdam", mode="keyword")
-    assert await memory_client.found("Oslo freight", mode="keyword") == [
-        "Freight to Oslo is fixed."
-    ]
+    assert await memory_client.found("Oslo freight", mode="keyword") == ["Freight to Oslo is fixed."]
 
 
 @pytest.mark.asyncio
 async def test_if_match_guards_patch_and_delete(memory_client: MemoryClient) -> None:
     made = await memory_client.said(ACME)
     path = f"/{made['id']}"
-    refused(
-        await memory_client.call("PATCH", path, {"tags": []}, if_match='"7"'),
-        412,
-        "precondition_failed",
-    )
+    refused(await memory_client.call("PATCH", path, {"tags": []}, if_match='"7"'), 412, "precondition_failed")
     refused(await memory_client.call("DELETE", path, if_match='"7"'), 412, "precondition_failed")
     assert (await memory_client.call("DELETE", path, if_match='"1"')).status_code == 204
     refused(await memory_client.call("GET", path), 404, "not_found")
@@ -193,10 +161,7 @@ async def test_pinned_memories_do_not_pale(clock: Clock, memory_client: MemoryCl
     await memory_client.said("Hooli sells laptops with three years of service.")
     clock.advance(20 * 3600)
     hits = await memory_client.hits("laptops with service", explain=True)
-    assert {hit["memory"]["pinned"]: hit["why"]["recency"] for hit in hits} == {
-        True: 1,
-        False: 0.999,
-    }
+    assert {hit["memory"]["pinned"]: hit["why"]["recency"] for hit in hits} == {True: 1, False: 0.999}
 
 
 @pytest.mark.asyncio
@@ -223,16 +188,10 @@ async def test_modes_look_at_meaning_at_words_or_at_both(memory_client: MemoryCl
 
 
 @pytest.mark.asyncio
-async def test_filters_narrow_before_anything_is_ranked(
-    clock: Clock, memory_client: MemoryClient
-) -> None:
-    early = await memory_client.said(
-        "Acme is slow.", counterparty="Acme", tags=["pace"], kind="lesson"
-    )
+async def test_filters_narrow_before_anything_is_ranked(clock: Clock, memory_client: MemoryClient) -> None:
+    early = await memory_client.said("Acme is slow.", counterparty="Acme", tags=["pace"], kind="lesson")
     clock.advance(3600)
-    late = await memory_client.said(
-        "Globex is slow.", counterparty="Globex", attributes={"size": 40}
-    )
+    late = await memory_client.said("Globex is slow.", counterparty="Globex", attributes={"size": 40})
     asked = {
         "early": [
             {"counterparty": "Acme"},
@@ -276,10 +235,7 @@ async def test_the_list_pages_newest_first_and_filters(
     assert [one["text"] for one in first["items"]] == ["Fact 4.", "Fact 3."]
     rest = (await memory_client.call("GET", f"?limit=2&cursor={first['next_cursor']}")).json()
     assert [one["text"] for one in rest["items"]] == ["Fact 2.", "Fact 1."]
-    assert [one["text"] for one in await memory_client.listed("kind=lesson")] == [
-        "Fact 3.",
-        "Fact 1.",
-    ]
+    assert [one["text"] for one in await memory_client.listed("kind=lesson")] == ["Fact 3.", "Fact 1."]
     assert await memory_client.listed("trust=0") == []
     other = await new_memory_client("eve@example.com")
     stolen = await other.call("GET", f"?limit=2&cursor={first['next_cursor']}")
@@ -290,10 +246,7 @@ async def test_the_list_pages_newest_first_and_filters(
 async def test_erasing_all_needs_the_right_number(memory_client: MemoryClient) -> None:
     await memory_client.said("One.")
     await memory_client.said("Two.")
-    assert (
-        refused(await memory_client.call("DELETE", "?confirm=1"), 409, "not_confirmed")["count"]
-        == 2
-    )
+    assert refused(await memory_client.call("DELETE", "?confirm=1"), 409, "not_confirmed")["count"] == 2
     assert (await memory_client.call("DELETE", "?confirm=2")).json() == {"erased": 2}
     assert await memory_client.listed() == []
     assert await memory_client.found("One") == []

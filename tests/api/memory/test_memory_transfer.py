@@ -22,9 +22,7 @@ async def exported(memory_client: MemoryClient) -> list[dict[str, Any]]:
 async def brought(memory_client: MemoryClient, lines: list[str]) -> dict[str, Any]:
     """What an import of these lines answers."""
     answer = await memory_client.client.post(
-        "/api/memories/import",
-        content="\n".join(lines).encode(),
-        headers={**memory_client.headers, **NDJSON},
+        "/api/memories/import", content="\n".join(lines).encode(), headers={**memory_client.headers, **NDJSON}
     )
     assert answer.status_code == 200, answer.text
     body: dict[str, Any] = answer.json()
@@ -59,11 +57,7 @@ async def test_an_export_comes_home_untrusted_and_once(
     answer = await brought(other, lines)
     assert answer["counts"] == {"kept": 1, "quarantined": 1, "skipped": 3}
     [kept] = await other.listed("status=active")
-    assert (kept["text"], kept["trust"], kept["source"]["type"]) == (
-        "Acme pays in 35 days.",
-        0,
-        "import",
-    )
+    assert (kept["text"], kept["trust"], kept["source"]["type"]) == ("Acme pays in 35 days.", 0, "import")
     assert await other.found("when does Acme pay") == ["Acme pays in 35 days."]
     again = await brought(other, lines)
     assert again["counts"] == {"known": 2, "skipped": 3}
@@ -98,18 +92,14 @@ async def test_an_import_is_taken_as_json_too(memory_client: MemoryClient) -> No
     assert answer.json()["counts"] == {"kept": 1}
     refused(await memory_client.call("POST", "/import", {"lines": []}), 422, "validation_failed")
     wrong = await memory_client.client.post(
-        "/api/memories/import",
-        content=b"text\n",
-        headers={**memory_client.headers, "content-type": "text/csv"},
+        "/api/memories/import", content=b"text\n", headers={**memory_client.headers, "content-type": "text/csv"}
     )
     refused(wrong, 415, "invalid_request")
 
 
 @pytest.mark.asyncio
 async def test_what_was_imported_fills_no_more_than_its_share(memory_client: MemoryClient) -> None:
-    await brought(
-        memory_client, [json.dumps({"text": f"Acme pays late, case {n}."}) for n in range(9)]
-    )
+    await brought(memory_client, [json.dumps({"text": f"Acme pays late, case {n}."}) for n in range(9)])
     await memory_client.said("Acme paid late in spring.")
     hits = await memory_client.hits("Acme pays late", limit=8)
     assert sorted(hit["memory"]["trust"] for hit in hits) == [0, 0, 2]

@@ -33,9 +33,7 @@ async def member(client: httpx2.AsyncClient, register: Register, mint: Mint) -> 
 
     async def call(email: str = "ada@example.com") -> dict[str, str]:
         _, code = await mint(email, scopes=SCOPES)
-        claimed = await client.post(
-            "/api/agent/claim", json={"claim_token": code}, headers=bearer(await register())
-        )
+        claimed = await client.post("/api/agent/claim", json={"claim_token": code}, headers=bearer(await register()))
         return bearer(claimed.json())
 
     return call
@@ -50,9 +48,7 @@ async def recorded(client: httpx2.AsyncClient, who: dict[str, str], **members: A
 
 @pytest.mark.asyncio
 @covers("7.5:savings")
-async def test_the_server_computes_what_was_saved(
-    client: httpx2.AsyncClient, member: Member
-) -> None:
+async def test_the_server_computes_what_was_saved(client: httpx2.AsyncClient, member: Member) -> None:
     win = await recorded(client, await member())
     assert win["savings_total"] == "3750.00"
     assert win["savings_annualised"] == "1875.00"
@@ -92,9 +88,7 @@ async def test_what_cannot_be_computed_from_is_refused_where_it_is(
 
 
 @pytest.mark.asyncio
-async def test_a_figure_of_ones_own_stands_beside_the_server_s(
-    client: httpx2.AsyncClient, member: Member
-) -> None:
+async def test_a_figure_of_ones_own_stands_beside_the_server_s(client: httpx2.AsyncClient, member: Member) -> None:
     who = await member()
     assert (await recorded(client, who, savings_total="3750"))["claimed_savings"] is None
     assert (await recorded(client, who, claimed_savings="9999"))["claimed_savings"] == "9999.00"
@@ -112,17 +106,13 @@ async def test_a_negotiation_has_one_win(client: httpx2.AsyncClient, member: Mem
 
 @pytest.mark.asyncio
 @covers("7.5:memory")
-async def test_a_win_is_remembered_and_forgotten_with_its_memory(
-    client: httpx2.AsyncClient, member: Member
-) -> None:
+async def test_a_win_is_remembered_and_forgotten_with_its_memory(client: httpx2.AsyncClient, member: Member) -> None:
     who = await member()
     win = await recorded(client, who)
     memory = await client.get(f"/api/memories/{win['memory_id']}", headers=who)
     assert memory.json()["kind"] == "win"
     assert "12.5%" in memory.json()["text"]
-    edited = await client.patch(
-        f"/api/wins/{win['id']}", json={"achieved": {"amount": "90.00"}}, headers=who
-    )
+    edited = await client.patch(f"/api/wins/{win['id']}", json={"achieved": {"amount": "90.00"}}, headers=who)
     assert edited.json()["savings_rate"] == 0.25
     assert edited.json()["revision"] == 2
     told = await client.get(f"/api/memories/{edited.json()['memory_id']}", headers=who)
@@ -144,9 +134,7 @@ async def test_somebody_else_s_win_is_not_there(client: httpx2.AsyncClient, memb
 
 
 @pytest.mark.asyncio
-async def test_a_stale_edit_is_refused_and_changes_nothing(
-    client: httpx2.AsyncClient, member: Member
-) -> None:
+async def test_a_stale_edit_is_refused_and_changes_nothing(client: httpx2.AsyncClient, member: Member) -> None:
     who = await member()
     win = await recorded(client, who)
     path = f"/api/wins/{win['id']}"
@@ -157,18 +145,14 @@ async def test_a_stale_edit_is_refused_and_changes_nothing(
 
 @pytest.mark.asyncio
 @covers("7.6:suppressed")
-async def test_an_empty_service_invents_no_benchmark(
-    client: httpx2.AsyncClient, member: Member
-) -> None:
+async def test_an_empty_service_invents_no_benchmark(client: httpx2.AsyncClient, member: Member) -> None:
     found = (await client.get("/api/benchmarks", headers=await member())).json()
     assert (found["suppressed"], found["reason"], found["p50"]) == (True, "no_deals", None)
     assert found["contributors"]["suppressed"]
 
 
 @pytest.mark.asyncio
-async def test_own_deals_are_always_told_with_their_number(
-    client: httpx2.AsyncClient, member: Member
-) -> None:
+async def test_own_deals_are_always_told_with_their_number(client: httpx2.AsyncClient, member: Member) -> None:
     who = await member()
     for amount in (90, 96, 102, 108, 114, 120):
         await recorded(client, who, achieved={"amount": amount})

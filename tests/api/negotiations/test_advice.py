@@ -8,16 +8,7 @@ import pytest
 from tests.contract.requirements import covers
 from tests.helpers.negotiation_client import PRICE, TERM, NegotiationClient, negotiation_body
 
-LEVERAGE = {
-    "summary",
-    "position",
-    "power",
-    "points",
-    "expected",
-    "levels",
-    "assumptions",
-    "approximate",
-}
+LEVERAGE = {"summary", "position", "power", "points", "expected", "levels", "assumptions", "approximate"}
 MOVE = {
     "action",
     "offer",
@@ -45,10 +36,7 @@ TURN: dict[str, Any] = {
     "my_preferences": {
         "reservation_utility": 0.4,
         "constant": 0.0,
-        "part_worths": {
-            "price": [[1, 0.6], [2, 0.3], [3, 0.0]],
-            "gift": [[True, 0.4], [False, 0.0]],
-        },
+        "part_worths": {"price": [[1, 0.6], [2, 0.3], [3, 0.0]], "gift": [[True, 0.4], [False, 0.0]]},
     },
     "progress": {"step": 0, "n_steps": 10, "relative_time": 0.0},
     "history": [],
@@ -58,20 +46,14 @@ TURN: dict[str, Any] = {
 
 @pytest.mark.asyncio
 @covers("6.6:leverage")
-async def test_leverage_of_a_stored_talk_is_in_money_and_adds_up(
-    negotiation_client: NegotiationClient,
-) -> None:
+async def test_leverage_of_a_stored_talk_is_in_money_and_adds_up(negotiation_client: NegotiationClient) -> None:
     key = (await negotiation_client.opened(their_estimate=ESTIMATE))["id"]
     answer = await negotiation_client.post(f"/negotiations/{key}/leverage", {})
     assert answer.status_code == 200, answer.text
     found = answer.json()
     assert set(found) == LEVERAGE
     assert found["position"]["my_walk_away"] == "1100.00"
-    assert found["position"]["their_walk_away"] == {
-        "low": "850.00",
-        "likely": "900.00",
-        "high": "950.00",
-    }
+    assert found["position"]["their_walk_away"] == {"low": "850.00", "likely": "900.00", "high": "950.00"}
     assert found["position"]["zopa"]["probability"] == 1.0
     power = found["power"]
     logit = math.log(power["alpha"] / (1 - power["alpha"]))
@@ -79,51 +61,29 @@ async def test_leverage_of_a_stored_talk_is_in_money_and_adds_up(
     assert parts == pytest.approx(logit, abs=1e-12)
     assert 900 <= float(found["expected"]["price"]) <= 1100
     assert isinstance(found["expected"]["price"], str)
-    assert set(found["points"]) >= {
-        "nash",
-        "kalai",
-        "kalai_smorodinsky",
-        "max_welfare",
-        "asymmetric_nash",
-        "pareto",
-    }
+    assert set(found["points"]) >= {"nash", "kalai", "kalai_smorodinsky", "max_welfare", "asymmetric_nash", "pareto"}
 
 
 @pytest.mark.asyncio
 @covers("6.6:described")
-async def test_a_described_talk_has_the_leverage_of_a_stored_one(
-    negotiation_client: NegotiationClient,
-) -> None:
+async def test_a_described_talk_has_the_leverage_of_a_stored_one(negotiation_client: NegotiationClient) -> None:
     key = (await negotiation_client.opened(their_estimate=ESTIMATE))["id"]
     stored = (await negotiation_client.post(f"/negotiations/{key}/leverage", {})).json()
-    described = (
-        await negotiation_client.post("/leverage", negotiation_body(their_estimate=ESTIMATE))
-    ).json()
+    described = (await negotiation_client.post("/leverage", negotiation_body(their_estimate=ESTIMATE))).json()
     assert stored == described
 
 
 @pytest.mark.asyncio
 @covers("6.6:summary")
-async def test_leverage_is_told_in_words_beside_the_numbers(
-    negotiation_client: NegotiationClient,
-) -> None:
+async def test_leverage_is_told_in_words_beside_the_numbers(negotiation_client: NegotiationClient) -> None:
     key = (
         await negotiation_client.opened(
-            their_estimate=ESTIMATE,
-            facts={"me": {"rivals": 2}},
-            counterparty={"organisation": "Nordic Supplies"},
+            their_estimate=ESTIMATE, facts={"me": {"rivals": 2}}, counterparty={"organisation": "Nordic Supplies"}
         )
     )["id"]
     found = (await negotiation_client.post(f"/negotiations/{key}/leverage", {})).json()
     summary = found["summary"]
-    assert set(summary) == {
-        "text",
-        "who_needs_it_more",
-        "room",
-        "expected",
-        "would_shift_most",
-        "find_out_next",
-    }
+    assert set(summary) == {"text", "who_needs_it_more", "room", "expected", "would_shift_most", "find_out_next"}
     assert summary["who_needs_it_more"].startswith("Nordic Supplies seems to need this deal")
     assert "€1,100" in summary["room"]
     assert "Finding a good second offer would strengthen your side" in summary["would_shift_most"]
@@ -136,9 +96,7 @@ async def test_leverage_is_told_in_words_beside_the_numbers(
 
 @pytest.mark.asyncio
 @covers("6.6:forecast")
-async def test_leverage_forecasts_the_price_between_the_standing_offers(
-    negotiation_client: NegotiationClient,
-) -> None:
+async def test_leverage_forecasts_the_price_between_the_standing_offers(negotiation_client: NegotiationClient) -> None:
     key = (await negotiation_client.opened())["id"]
     before = (await negotiation_client.post(f"/negotiations/{key}/leverage", {})).json()["expected"]
     assert before["deal_probability"] is None
@@ -185,9 +143,7 @@ async def test_a_plan_shows_the_forecast(negotiation_client: NegotiationClient) 
 
 
 @pytest.mark.asyncio
-async def test_a_ledger_brings_concessions_and_signals(
-    negotiation_client: NegotiationClient,
-) -> None:
+async def test_a_ledger_brings_concessions_and_signals(negotiation_client: NegotiationClient) -> None:
     key = (await negotiation_client.opened(their_estimate=ESTIMATE))["id"]
     for price in (1190, 1150):
         await negotiation_client.offered(key, price, "them", claimed_final=True)
@@ -198,9 +154,7 @@ async def test_a_ledger_brings_concessions_and_signals(
 
 @pytest.mark.asyncio
 @covers("6.6:points")
-async def test_full_preferences_of_both_sides_give_the_solution_points(
-    negotiation_client: NegotiationClient,
-) -> None:
+async def test_full_preferences_of_both_sides_give_the_solution_points(negotiation_client: NegotiationClient) -> None:
     mine = {"a": [["x", 0.7], ["y", 0.0]], "b": [["x", 0.3], ["y", 0.0]]}
     theirs = {"a": [["x", 0.0], ["y", 0.2]], "b": [["x", 0.0], ["y", 0.8]]}
     body = {
@@ -213,9 +167,7 @@ async def test_full_preferences_of_both_sides_give_the_solution_points(
     assert points["nash"]["package"] == {"a": "x", "b": "y"}
     assert (points["nash"]["utility_me"], points["nash"]["utility_them"]) == (0.7, 0.8)
     stubborn = {**body["their_preferences"], "reservation_utility": 0.9}
-    closed = (
-        await negotiation_client.post("/leverage", {**body, "their_preferences": stubborn})
-    ).json()
+    closed = (await negotiation_client.post("/leverage", {**body, "their_preferences": stubborn})).json()
     assert closed["points"]["nash"] is None
     assert "walk-away" in closed["points"]["reason"]
 
@@ -226,14 +178,8 @@ async def test_full_preferences_of_both_sides_give_the_solution_points(
     [
         ({}, "/issues"),
         ({"my_preferences": {}}, "/my_preferences"),
-        (
-            {"my_preferences": {"part_worths": {"a": [["x", "y"]]}}},
-            "/my_preferences/part_worths/a/0/1",
-        ),
-        (
-            {"my_preferences": {"part_worths": {"a": [["x", 1], ["x", 0]]}}},
-            "/my_preferences/part_worths/a",
-        ),
+        ({"my_preferences": {"part_worths": {"a": [["x", "y"]]}}}, "/my_preferences/part_worths/a/0/1"),
+        ({"my_preferences": {"part_worths": {"a": [["x", 1], ["x", 0]]}}}, "/my_preferences/part_worths/a"),
         (
             {"issues": [PRICE], "their_preferences": {"issues": [{"name": "price"}]}},
             "/their_preferences/issues/0/range",
@@ -252,12 +198,8 @@ async def test_leverage_refuses_what_it_cannot_read(
 
 @pytest.mark.asyncio
 @covers("6.7:members")
-async def test_a_described_turn_gets_the_contracts_members(
-    negotiation_client: NegotiationClient,
-) -> None:
-    answer = await negotiation_client.post(
-        "/next-move", {**TURN, "session_id": "s", "protocol": "sao"}
-    )
+async def test_a_described_turn_gets_the_contracts_members(negotiation_client: NegotiationClient) -> None:
+    answer = await negotiation_client.post("/next-move", {**TURN, "session_id": "s", "protocol": "sao"})
     assert answer.status_code == 200, answer.text
     move = answer.json()
     assert set(move) == MOVE
@@ -269,14 +211,10 @@ async def test_a_described_turn_gets_the_contracts_members(
 
 
 @pytest.mark.asyncio
-async def test_a_claimed_utility_cannot_lift_an_offer_over_the_floor(
-    negotiation_client: NegotiationClient,
-) -> None:
+async def test_a_claimed_utility_cannot_lift_an_offer_over_the_floor(negotiation_client: NegotiationClient) -> None:
     table = {"offer": {"price": 3, "gift": False}, "my_utility": 1.0}
     last = {"step": 9, "n_steps": 10, "relative_time": 0.95}
-    answer = await negotiation_client.post(
-        "/next-move", {**TURN, "on_table": table, "progress": last}
-    )
+    answer = await negotiation_client.post("/next-move", {**TURN, "on_table": table, "progress": last})
     assert answer.json()["action"] != "accept"
 
 
@@ -326,20 +264,14 @@ async def test_advice_keeps_to_the_walk_away_and_the_constraints(
             assert package["term"] != "3 years"
             assert advice["my_utility"] >= advice["floor"]
             assert all(float(other["price"]) <= 1000 for other in advice["alternatives"])
-            recorded = await negotiation_client.post(
-                f"/negotiations/{key}/offers", {"by": "me", "package": package}
-            )
+            recorded = await negotiation_client.post(f"/negotiations/{key}/offers", {"by": "me", "package": package})
             assert recorded.status_code == 201, recorded.text
         theirs = {"by": "them", "package": {"price": asked, "term": "3 years"}}
-        assert (
-            await negotiation_client.post(f"/negotiations/{key}/offers", theirs)
-        ).status_code == 201
+        assert (await negotiation_client.post(f"/negotiations/{key}/offers", theirs)).status_code == 201
 
 
 @pytest.mark.asyncio
-async def test_what_is_advised_to_accept_can_be_accepted(
-    negotiation_client: NegotiationClient,
-) -> None:
+async def test_what_is_advised_to_accept_can_be_accepted(negotiation_client: NegotiationClient) -> None:
     key = (await negotiation_client.opened(max_rounds=2))["id"]
     await negotiation_client.offered(key, 850)
     theirs = await negotiation_client.offered(key, 801, "them")
@@ -354,22 +286,16 @@ async def test_what_is_advised_to_accept_can_be_accepted(
 
 @pytest.mark.asyncio
 @covers("6.7:missing")
-async def test_advice_names_what_it_cannot_do_without(
-    negotiation_client: NegotiationClient,
-) -> None:
+async def test_advice_names_what_it_cannot_do_without(negotiation_client: NegotiationClient) -> None:
     key = (await negotiation_client.opened(issues=[{"name": "price"}], walk_away=None))["id"]
     refused = await negotiation_client.post(f"/negotiations/{key}/next-move", {})
     assert (refused.status_code, refused.json()["error"]) == (409, "missing_inputs")
     assert refused.json()["missing"] == ["issues/0/range", "walk_away"]
-    assert (await negotiation_client.post(f"/negotiations/{key}/leverage", {})).json()[
-        "missing"
-    ] == ["issues/0/range"]
+    assert (await negotiation_client.post(f"/negotiations/{key}/leverage", {})).json()["missing"] == ["issues/0/range"]
 
 
 @pytest.mark.asyncio
-async def test_what_is_said_to_the_other_side_holds_nothing_private(
-    negotiation_client: NegotiationClient,
-) -> None:
+async def test_what_is_said_to_the_other_side_holds_nothing_private(negotiation_client: NegotiationClient) -> None:
     key = (
         await negotiation_client.opened(
             walk_away={"package": {"price": "1077.77"}},

@@ -19,10 +19,7 @@ from tests.helpers.negotiation_client import NegotiationClient, negotiation_body
 
 TURN: dict[str, Any] = {
     "issues": [{"name": "price", "values": [10, 11, 12]}],
-    "my_preferences": {
-        "reservation_utility": 0.2,
-        "part_worths": {"price": [[10, 1.0], [11, 0.5], [12, 0.0]]},
-    },
+    "my_preferences": {"reservation_utility": 0.2, "part_worths": {"price": [[10, 1.0], [11, 0.5], [12, 0.0]]}},
 }
 Change = Callable[[str], str]
 SPOILED: dict[str, Change] = {
@@ -90,9 +87,7 @@ async def test_a_good_advisor_words_what_is_said_and_leaves_every_number(
 
 @pytest.mark.parametrize("fault", SPOILED)
 @pytest.mark.asyncio
-async def test_a_bad_advisor_changes_nothing(
-    fault: str, tmp_path: Path, migrated: Path, signing_keys: Path
-) -> None:
+async def test_a_bad_advisor_changes_nothing(fault: str, tmp_path: Path, migrated: Path, signing_keys: Path) -> None:
     plan, found, _ = await both(echoes(SPOILED[fault]), tmp_path, migrated, signing_keys)
     assert (plan["worded_by"], found["worded_by"]) == ("engine", "engine")
     said = [*plan["script"].values(), *(item["say"] for item in found["items"])]
@@ -185,10 +180,7 @@ async def test_a_next_move_keeps_its_own_words_when_the_model_misbehaves(
 ) -> None:
     async with advised(echoes(str), tmp_path / "a", migrated, signing_keys) as (caller, _):
         own = (await next_move(caller))["say"]
-    async with advised(echoes(HOSTILE[name]), tmp_path / "b", migrated, signing_keys) as (
-        caller,
-        _,
-    ):
+    async with advised(echoes(HOSTILE[name]), tmp_path / "b", migrated, signing_keys) as (caller, _):
         move = await next_move(caller)
     assert move["worded_by"] == "engine"
     assert move["say"] == own

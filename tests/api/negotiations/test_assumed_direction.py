@@ -38,9 +38,7 @@ async def advised(client: NegotiationClient, negotiation: str, **offer: Any) -> 
 
 
 @pytest.mark.asyncio
-async def test_a_target_below_the_walk_away_says_that_lower_is_better(
-    negotiation_client: NegotiationClient,
-) -> None:
+async def test_a_target_below_the_walk_away_says_that_lower_is_better(negotiation_client: NegotiationClient) -> None:
     view = await opened(negotiation_client)
     assert (view["issues"][0]["direction"], view["issues"][0]["limit"]) == ("lower", 45)
     assert "issues/0/direction" not in view["missing"]
@@ -52,9 +50,7 @@ async def test_a_target_below_the_walk_away_says_that_lower_is_better(
 
 
 @pytest.mark.asyncio
-async def test_the_direction_follows_a_patch_of_the_limits(
-    negotiation_client: NegotiationClient,
-) -> None:
+async def test_the_direction_follows_a_patch_of_the_limits(negotiation_client: NegotiationClient) -> None:
     view = await opened(negotiation_client)
     patch = {"target": {"package": {"payment": 45}}, "walk_away": {"package": {"payment": 30}}}
     changed = await negotiation_client.patch(view["id"], patch)
@@ -62,9 +58,7 @@ async def test_the_direction_follows_a_patch_of_the_limits(
 
 
 @pytest.mark.asyncio
-async def test_the_limit_of_an_issue_and_the_worths_of_values_say_it_too(
-    negotiation_client: NegotiationClient,
-) -> None:
+async def test_the_limit_of_an_issue_and_the_worths_of_values_say_it_too(negotiation_client: NegotiationClient) -> None:
     issue = PAYMENT["issues"][0]
     limited = await opened(negotiation_client, walk_away=None, issues=[{**issue, "limit": 45}])
     assert limited["issues"][0]["direction"] == "lower"
@@ -79,10 +73,7 @@ async def test_mcp_and_a_described_negotiation_take_the_same_direction(
 ) -> None:
     made = await mcp_client.done("open_negotiation", **PAYMENT)
     assert made["issues"][0]["direction"] == "lower"
-    body = {
-        "negotiation": {**PAYMENT, "their_estimate": None},
-        "offers": [{"by": "them", "package": {"payment": 60}}],
-    }
+    body = {"negotiation": {**PAYMENT, "their_estimate": None}, "offers": [{"by": "them", "package": {"payment": 60}}]}
     move = (await negotiation_client.post("/next-move", body)).json()
     assert move["action"] == "counter", move
     assert move["offer"]["payment"] <= 45
@@ -102,9 +93,7 @@ async def test_a_limit_that_no_direction_belongs_to_is_asked_about_before_any_ad
 
 
 @pytest.mark.asyncio
-async def test_a_target_that_a_direction_makes_worse_names_the_direction(
-    negotiation_client: NegotiationClient,
-) -> None:
+async def test_a_target_that_a_direction_makes_worse_names_the_direction(negotiation_client: NegotiationClient) -> None:
     issues = [{**PAYMENT["issues"][0], "direction": "higher"}]
     refused = await negotiation_client.post("/negotiations", {**PAYMENT, "issues": issues})
     assert pointers(refused) == {"/target"}
@@ -127,9 +116,7 @@ async def test_a_weight_on_one_of_several_issues_is_said_to_change_nothing(
 
 
 @pytest.mark.asyncio
-async def test_a_partial_offer_says_what_it_was_completed_with(
-    negotiation_client: NegotiationClient,
-) -> None:
+async def test_a_partial_offer_says_what_it_was_completed_with(negotiation_client: NegotiationClient) -> None:
     view = await opened(
         negotiation_client,
         issues=[PRICE, {**TERM, "direction": "higher"}],
@@ -162,9 +149,7 @@ async def test_an_object_in_a_text_a_year_of_months_and_two_figures_are_read(
 
 
 @pytest.mark.asyncio
-async def test_a_revision_without_quotes_is_told_how_to_be_sent(
-    negotiation_client: NegotiationClient,
-) -> None:
+async def test_a_revision_without_quotes_is_told_how_to_be_sent(negotiation_client: NegotiationClient) -> None:
     view = await opened(negotiation_client)
     refused = await negotiation_client.client.patch(
         f"/api/negotiations/{view['id']}",

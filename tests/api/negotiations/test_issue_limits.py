@@ -5,20 +5,9 @@ from typing import Any
 import pytest
 
 from tests.contract.requirements import covers
-from tests.helpers.negotiation_client import (
-    PRICE,
-    TERM,
-    NegotiationClient,
-    negotiation_body,
-    pointers,
-)
+from tests.helpers.negotiation_client import PRICE, TERM, NegotiationClient, negotiation_body, pointers
 
-MONTHS: dict[str, Any] = {
-    "name": "months",
-    "type": "integer",
-    "direction": "lower",
-    "range": {"min": 6, "max": 60},
-}
+MONTHS: dict[str, Any] = {"name": "months", "type": "integer", "direction": "lower", "range": {"min": 6, "max": 60}}
 START: dict[str, Any] = {
     "name": "start",
     "type": "date",
@@ -36,9 +25,7 @@ def issue_members(view: dict[str, Any], member: str) -> dict[str, Any]:
 
 @pytest.mark.asyncio
 @covers("6.3:limit")
-async def test_the_walk_away_package_gives_each_issue_its_limit(
-    negotiation_client: NegotiationClient,
-) -> None:
+async def test_the_walk_away_package_gives_each_issue_its_limit(negotiation_client: NegotiationClient) -> None:
     view = await negotiation_client.opened(issues=[PRICE, MONTHS, TERM], walk_away=WALK_AWAY)
     assert issue_members(view, "limit") == {"price": "1100.00", "months": 24, "term": None}
     nearer = {"walk_away": {"package": {"months": 18}}}
@@ -50,9 +37,7 @@ async def test_the_walk_away_package_gives_each_issue_its_limit(
 
 @pytest.mark.asyncio
 @covers("6.3:limit")
-async def test_a_limit_that_is_sent_goes_before_that_of_the_walk_away(
-    negotiation_client: NegotiationClient,
-) -> None:
+async def test_a_limit_that_is_sent_goes_before_that_of_the_walk_away(negotiation_client: NegotiationClient) -> None:
     issues = [{**PRICE, "limit": 1150}, {**MONTHS, "limit": "30"}, {**TERM, "limit": "2 years"}]
     view = await negotiation_client.opened(issues=issues, walk_away=WALK_AWAY, target=TARGET)
     limits = {"price": "1150.00", "months": 30, "term": "2 years"}
@@ -107,9 +92,7 @@ async def test_a_limit_without_a_range_may_be_any_number_in_reach(
 
 
 @pytest.mark.asyncio
-async def test_a_limit_better_than_the_target_is_refused_in_words(
-    negotiation_client: NegotiationClient,
-) -> None:
+async def test_a_limit_better_than_the_target_is_refused_in_words(negotiation_client: NegotiationClient) -> None:
     body = negotiation_body(issues=[{**PRICE, "limit": 850}], target={"package": {"price": 900}})
     answer = await negotiation_client.post("/negotiations", body)
     assert pointers(answer) == {"/issues/0/limit"}
@@ -122,14 +105,8 @@ async def test_a_limit_better_than_the_target_is_refused_in_words(
 
 @pytest.mark.asyncio
 @covers("6.3:multiples")
-async def test_a_unit_price_names_what_it_is_multiplied_by(
-    negotiation_client: NegotiationClient,
-) -> None:
-    multiples = [
-        {"count": 80, "of": "seats"},
-        {"count": 0.5, "of": "years"},
-        {"issue": "months", "of": "months"},
-    ]
+async def test_a_unit_price_names_what_it_is_multiplied_by(negotiation_client: NegotiationClient) -> None:
+    multiples = [{"count": 80, "of": "seats"}, {"count": 0.5, "of": "years"}, {"issue": "months", "of": "months"}]
     view = await negotiation_client.opened(issues=[{**PRICE, "multiples": multiples}, MONTHS])
     assert issue_members(view, "multiples") == {"price": multiples, "months": []}
     edited = await negotiation_client.patch(view["id"], {"issues": view["issues"]})
@@ -170,17 +147,13 @@ async def test_a_multiple_is_one_number_or_one_other_issue(
 @pytest.mark.asyncio
 async def test_only_a_price_has_multiples(negotiation_client: NegotiationClient) -> None:
     months = {**MONTHS, "multiples": [{"count": 2, "of": "seats"}]}
-    answer = await negotiation_client.post(
-        "/negotiations", negotiation_body(issues=[PRICE, months])
-    )
+    answer = await negotiation_client.post("/negotiations", negotiation_body(issues=[PRICE, months]))
     assert pointers(answer) == {"/issues/1/multiples"}
 
 
 @pytest.mark.asyncio
 @covers("6.2:allow")
-async def test_a_step_beyond_a_limit_is_allowed_for_what_comes_in_return(
-    negotiation_client: NegotiationClient,
-) -> None:
+async def test_a_step_beyond_a_limit_is_allowed_for_what_comes_in_return(negotiation_client: NegotiationClient) -> None:
     trade = {"issue": "months", "to": "36", "in_return": {"price": 1000, "term": "1 year"}}
     issues = [PRICE, MONTHS, TERM]
     view = await negotiation_client.opened(issues=issues, walk_away=WALK_AWAY, allow=[trade])

@@ -29,16 +29,11 @@ async def asked(client: NegotiationClient, **members: Any) -> list[str]:
 
 @pytest.mark.asyncio
 @covers("6.1:check")
-async def test_the_questions_shrink_with_what_is_known(
-    negotiation_client: NegotiationClient,
-) -> None:
+async def test_the_questions_shrink_with_what_is_known(negotiation_client: NegotiationClient) -> None:
     first = await asked(negotiation_client)
     assert first[:3] == ["target", "walk_away", "issues/1/range"]
     assert first.count("their_weights") == 1, "asked once for all issues"
-    issues = [
-        RENEWAL["issues"][0],
-        {**RENEWAL["issues"][1], "range": {"min": 6, "max": 36}, "their_weight": 4},
-    ]
+    issues = [RENEWAL["issues"][0], {**RENEWAL["issues"][1], "range": {"min": 6, "max": 36}, "their_weight": 4}]
     told: dict[str, Any] = {
         "issues": issues,
         "target": {"package": {"price": "45", "term": 12}},
@@ -50,9 +45,7 @@ async def test_the_questions_shrink_with_what_is_known(
 
 @pytest.mark.asyncio
 @covers("6.1:check")
-async def test_it_answers_what_the_opened_negotiation_would_miss(
-    negotiation_client: NegotiationClient,
-) -> None:
+async def test_it_answers_what_the_opened_negotiation_would_miss(negotiation_client: NegotiationClient) -> None:
     body = negotiation_body(**RENEWAL)
     checked = (await negotiation_client.post("/negotiations/check", body)).json()
     opened = await negotiation_client.opened(**RENEWAL)

@@ -9,9 +9,7 @@ from tests.helpers.negotiation_client import NegotiationClient
 
 @pytest.mark.asyncio
 @covers("6.4:allowed")
-async def test_an_illegal_move_names_the_allowed_ones(
-    negotiation_client: NegotiationClient,
-) -> None:
+async def test_an_illegal_move_names_the_allowed_ones(negotiation_client: NegotiationClient) -> None:
     key = (await negotiation_client.opened())["id"]
     refused = await negotiation_client.move(key, "won")
     assert refused.status_code == 409
@@ -29,8 +27,7 @@ async def test_a_talk_goes_from_draft_to_won(negotiation_client: NegotiationClie
         assert (await negotiation_client.move(key, to)).json()["state"] == to
     theirs = await negotiation_client.offered(key, 1000, "them")
     accepted = await negotiation_client.post(
-        f"/negotiations/{key}/offers",
-        {"by": "me", "kind": "acceptance", "in_reply_to": theirs["id"]},
+        f"/negotiations/{key}/offers", {"by": "me", "kind": "acceptance", "in_reply_to": theirs["id"]}
     )
     assert accepted.status_code == 201, accepted.text
     agreed = (await negotiation_client.get(f"/negotiations/{key}")).json()
@@ -46,13 +43,9 @@ async def test_a_talk_goes_from_draft_to_won(negotiation_client: NegotiationClie
 @pytest.mark.asyncio
 @pytest.mark.parametrize("closed", ["lost", "walked_away"])
 @covers("6.4:reopened")
-async def test_a_closed_talk_is_reopened_with_a_reason(
-    negotiation_client: NegotiationClient, closed: str
-) -> None:
+async def test_a_closed_talk_is_reopened_with_a_reason(negotiation_client: NegotiationClient, closed: str) -> None:
     key = (await negotiation_client.opened())["id"]
-    assert (await negotiation_client.move(key, closed, reason="budget")).json()["outcome"][
-        "reason"
-    ] == "budget"
+    assert (await negotiation_client.move(key, closed, reason="budget")).json()["outcome"]["reason"] == "budget"
     assert (await negotiation_client.offer(key, 900)).status_code == 409
     unexplained = await negotiation_client.move(key, "active")
     assert unexplained.json()["errors"][0]["pointer"] == "/reason"
@@ -61,28 +54,19 @@ async def test_a_closed_talk_is_reopened_with_a_reason(
 
 
 @pytest.mark.asyncio
-async def test_what_is_agreed_elsewhere_is_held_to_the_walk_away(
-    negotiation_client: NegotiationClient,
-) -> None:
+async def test_what_is_agreed_elsewhere_is_held_to_the_walk_away(negotiation_client: NegotiationClient) -> None:
     key = (await negotiation_client.opened())["id"]
     theirs = await negotiation_client.offered(key, 1150, "them")
     refused = await negotiation_client.move(key, "agreed")
     assert refused.json()["error"] == "below_walk_away"
-    meant = await negotiation_client.move(
-        key, "agreed", override=True, reason="We need them today."
-    )
+    meant = await negotiation_client.move(key, "agreed", override=True, reason="We need them today.")
     assert meant.json()["outcome"]["offer_id"] == theirs["id"]
-    kinds = [
-        event["kind"]
-        for event in (await negotiation_client.get(f"/negotiations/{key}/events")).json()["items"]
-    ]
+    kinds = [event["kind"] for event in (await negotiation_client.get(f"/negotiations/{key}/events")).json()["items"]]
     assert "override" in kinds
 
 
 @pytest.mark.asyncio
-async def test_history_tells_what_happened_and_who_did_it(
-    negotiation_client: NegotiationClient,
-) -> None:
+async def test_history_tells_what_happened_and_who_did_it(negotiation_client: NegotiationClient) -> None:
     key = (await negotiation_client.opened())["id"]
     await negotiation_client.patch(key, {"title": "Tablets"})
     await negotiation_client.offered(key, 900)
@@ -99,9 +83,7 @@ async def test_history_tells_what_happened_and_who_did_it(
 
 @pytest.mark.asyncio
 @covers("6.5:approval")
-async def test_beyond_the_authority_a_package_waits_for_its_own_approval(
-    negotiation_client: NegotiationClient,
-) -> None:
+async def test_beyond_the_authority_a_package_waits_for_its_own_approval(negotiation_client: NegotiationClient) -> None:
     key = (await negotiation_client.opened(authority={"limit": "950", "approver": "Ada"}))["id"]
     held = await negotiation_client.offered(key, 1000)
     assert held["status"] == "awaiting_approval"
@@ -120,15 +102,11 @@ async def test_beyond_the_authority_a_package_waits_for_its_own_approval(
 
 
 @pytest.mark.asyncio
-async def test_a_refused_package_never_reaches_the_table(
-    negotiation_client: NegotiationClient,
-) -> None:
+async def test_a_refused_package_never_reaches_the_table(negotiation_client: NegotiationClient) -> None:
     key = (await negotiation_client.opened(authority={"needs_approval_above": "950"}))["id"]
     assert (await negotiation_client.offered(key, 900))["status"] == "live"
     await negotiation_client.offered(key, 1000)
-    assert (await negotiation_client.move(key, "active")).json()["errors"][0][
-        "pointer"
-    ] == "/reason"
+    assert (await negotiation_client.move(key, "active")).json()["errors"][0]["pointer"] == "/reason"
     await negotiation_client.move(key, "active", reason="Too much.")
     ledger = (await negotiation_client.get(f"/negotiations/{key}/offers")).json()["items"]
     assert [row["status"] for row in ledger] == ["not_approved", "live"]
@@ -142,8 +120,6 @@ async def test_an_approved_acceptance_agrees(negotiation_client: NegotiationClie
     held = (await negotiation_client.post(f"/negotiations/{key}/offers", body)).json()
     assert await negotiation_client.state(key) == "awaiting_approval"
     digest = held["approval"]["package_sha256"]
-    agreed = (
-        await negotiation_client.move(key, "active", approved=True, package_sha256=digest)
-    ).json()
+    agreed = (await negotiation_client.move(key, "active", approved=True, package_sha256=digest)).json()
     assert agreed["state"] == "agreed"
     assert agreed["outcome"]["package"] == {"price": "1000.00"}

@@ -23,9 +23,7 @@ MEMBERS = set(
 
 @pytest.mark.asyncio
 @covers("6.2:missing")
-async def test_a_title_a_role_and_one_issue_are_enough(
-    negotiation_client: NegotiationClient,
-) -> None:
+async def test_a_title_a_role_and_one_issue_are_enough(negotiation_client: NegotiationClient) -> None:
     body = {"title": "Rent", "role": "tenant", "issues": [{"name": "rent", "type": "money"}]}
     answer = await negotiation_client.post("/negotiations", body)
     assert answer.status_code == 201
@@ -35,9 +33,7 @@ async def test_a_title_a_role_and_one_issue_are_enough(
     assert view["revision"] == 1
     assert view["constraints"] == []
     assert view["walk_away"] is view["batna"] is view["deadline"] is view["outcome"] is None
-    assert {"walk_away", "batna", "target", "their_estimate", "currency", "issues/0/range"} <= set(
-        view["missing"]
-    )
+    assert {"walk_away", "batna", "target", "their_estimate", "currency", "issues/0/range"} <= set(view["missing"])
     assert answer.headers["etag"] == '"1"'
 
 
@@ -51,10 +47,7 @@ async def test_a_title_a_role_and_one_issue_are_enough(
     ],
 )
 async def test_an_estimate_without_a_unit_is_money_where_it_cannot_be_a_utility(
-    negotiation_client: NegotiationClient,
-    issues: list[dict[str, Any]],
-    figures: tuple[float, float, float],
-    unit: str,
+    negotiation_client: NegotiationClient, issues: list[dict[str, Any]], figures: tuple[float, float, float], unit: str
 ) -> None:
     low, likely, high = figures
     view = await negotiation_client.opened(
@@ -65,9 +58,7 @@ async def test_an_estimate_without_a_unit_is_money_where_it_cannot_be_a_utility(
 
 @pytest.mark.asyncio
 @covers("6.3:members")
-async def test_every_member_comes_back_with_money_as_decimal_strings(
-    negotiation_client: NegotiationClient,
-) -> None:
+async def test_every_member_comes_back_with_money_as_decimal_strings(negotiation_client: NegotiationClient) -> None:
     view = await negotiation_client.opened(
         issues=[{**PRICE, "weight": 3}, {**TERM, "weight": 1, "their_weight": 2}],
         counterparty="Acme",
@@ -131,10 +122,7 @@ async def test_one_answer_names_every_fault(negotiation_client: NegotiationClien
         ({"target": {}}, "/target"),
         ({"target": {"package": {"price": 1150}}}, "/target"),
         ({"batna": {"value": {"package": {"price": 1000}}}}, "/walk_away"),
-        (
-            {"their_estimate": {"walk_away": {"low": 3, "likely": 2, "high": 1}}},
-            "/their_estimate/walk_away",
-        ),
+        ({"their_estimate": {"walk_away": {"low": 3, "likely": 2, "high": 1}}}, "/their_estimate/walk_away"),
         ({"their_estimate": {"priorities": ["colour"]}}, "/their_estimate/priorities/0"),
         ({"deadline": "2001-01-01T00:00:00Z"}, "/deadline"),
         ({"deadline": "soon"}, "/deadline"),
@@ -150,16 +138,12 @@ async def test_one_answer_names_every_fault(negotiation_client: NegotiationClien
 async def test_what_cannot_be_is_refused_where_it_is(
     negotiation_client: NegotiationClient, members: dict[str, Any], pointer: str
 ) -> None:
-    assert pointer in pointers(
-        await negotiation_client.post("/negotiations", negotiation_body(**members))
-    )
+    assert pointer in pointers(await negotiation_client.post("/negotiations", negotiation_body(**members)))
 
 
 @pytest.mark.asyncio
 @covers("6.2:alternative")
-async def test_a_walk_away_below_the_alternative_needs_a_reason(
-    negotiation_client: NegotiationClient,
-) -> None:
+async def test_a_walk_away_below_the_alternative_needs_a_reason(negotiation_client: NegotiationClient) -> None:
     batna = {"value": {"package": {"price": 1000}}}
     walk_away = {"package": {"price": 1100}, "override_reason": "The other shop is slow."}
     view = await negotiation_client.opened(batna=batna, walk_away=walk_away)
@@ -174,12 +158,8 @@ async def test_a_walk_away_below_the_alternative_needs_a_reason(
 
 
 @pytest.mark.asyncio
-async def test_a_merge_patch_changes_removes_and_is_checked_whole(
-    negotiation_client: NegotiationClient,
-) -> None:
-    view = await negotiation_client.opened(
-        counterparty={"name": "Acme", "role": "sales"}, max_rounds=5
-    )
+async def test_a_merge_patch_changes_removes_and_is_checked_whole(negotiation_client: NegotiationClient) -> None:
+    view = await negotiation_client.opened(counterparty={"name": "Acme", "role": "sales"}, max_rounds=5)
     changed = await negotiation_client.patch(
         view["id"], {"title": "Tablets", "max_rounds": None, "counterparty": {"role": None}}
     )
@@ -197,9 +177,7 @@ async def test_a_merge_patch_changes_removes_and_is_checked_whole(
 
 
 @pytest.mark.asyncio
-async def test_what_is_cancelled_is_not_edited_any_more(
-    negotiation_client: NegotiationClient,
-) -> None:
+async def test_what_is_cancelled_is_not_edited_any_more(negotiation_client: NegotiationClient) -> None:
     key = (await negotiation_client.opened())["id"]
     await negotiation_client.move(key, "cancelled")
     assert (await negotiation_client.patch(key, {"title": "B"})).json()["error"] == "closed"
@@ -208,17 +186,13 @@ async def test_what_is_cancelled_is_not_edited_any_more(
 @pytest.mark.asyncio
 async def test_what_was_read_can_be_sent_back(negotiation_client: NegotiationClient) -> None:
     view = await negotiation_client.opened(issues=[{**PRICE, "weight": 2}, TERM])
-    back = await negotiation_client.patch(
-        view["id"], {"issues": view["issues"], "walk_away": view["walk_away"]}
-    )
+    back = await negotiation_client.patch(view["id"], {"issues": view["issues"], "walk_away": view["walk_away"]})
     assert back.status_code == 200, back.text
     assert [i["weight"] for i in back.json()["issues"]] == [i["weight"] for i in view["issues"]]
 
 
 @pytest.mark.asyncio
-async def test_a_merge_patch_may_come_under_its_own_media_type(
-    negotiation_client: NegotiationClient,
-) -> None:
+async def test_a_merge_patch_may_come_under_its_own_media_type(negotiation_client: NegotiationClient) -> None:
     view = await negotiation_client.opened()
     answer = await negotiation_client.client.patch(
         f"/api/negotiations/{view['id']}",
@@ -243,9 +217,7 @@ async def test_an_old_baseline_is_kept(negotiation_client: NegotiationClient) ->
 @pytest.mark.asyncio
 async def test_revisions_guard_against_lost_changes(negotiation_client: NegotiationClient) -> None:
     key = (await negotiation_client.opened())["id"]
-    assert (
-        await negotiation_client.patch(key, {"title": "B"}, **{"If-Match": '"1"'})
-    ).status_code == 200
+    assert (await negotiation_client.patch(key, {"title": "B"}, **{"If-Match": '"1"'})).status_code == 200
     stale = await negotiation_client.patch(key, {"title": "C"}, **{"If-Match": '"1"'})
     assert stale.status_code == 412
     assert stale.json()["revision"] == 2
@@ -270,9 +242,7 @@ async def test_lists_filter_and_page(negotiation_client: NegotiationClient) -> N
         await negotiation_client.opened(title=name, category="freight" if place % 2 else "hardware")
     first = (await negotiation_client.get("/negotiations?limit=2")).json()
     assert [item["title"] for item in first["items"]] == ["Laptops 4", "Übersee 3"]
-    rest = (
-        await negotiation_client.get(f"/negotiations?limit=3&cursor={first['next_cursor']}")
-    ).json()
+    rest = (await negotiation_client.get(f"/negotiations?limit=3&cursor={first['next_cursor']}")).json()
     assert [item["title"] for item in rest["items"]] == ["Laptops 2", "Übersee 1", "Laptops 0"]
     assert rest["next_cursor"] is None
     freight = (await negotiation_client.get("/negotiations?category=freight")).json()["items"]
@@ -282,16 +252,12 @@ async def test_lists_filter_and_page(negotiation_client: NegotiationClient) -> N
     await negotiation_client.move(found[0]["id"], "cancelled")
     gone = (await negotiation_client.get("/negotiations?state=cancelled")).json()["items"]
     assert [item["id"] for item in gone] == [found[0]["id"]]
-    foreign = await negotiation_client.get(
-        f"/negotiations?state=draft&cursor={first['next_cursor']}"
-    )
+    foreign = await negotiation_client.get(f"/negotiations?state=draft&cursor={first['next_cursor']}")
     assert foreign.json()["error"] == "invalid_cursor"
 
 
 @pytest.mark.asyncio
-async def test_somebody_elses_negotiation_is_not_there(
-    new_negotiation_client: NewNegotiationClient,
-) -> None:
+async def test_somebody_elses_negotiation_is_not_there(new_negotiation_client: NewNegotiationClient) -> None:
     mine, other = await new_negotiation_client(), await new_negotiation_client()
     key = (await mine.opened())["id"]
     assert (await other.get("/negotiations")).json()["items"] == []
@@ -319,9 +285,7 @@ async def test_the_same_key_opens_one_negotiation(negotiation_client: Negotiatio
 
 
 @pytest.mark.asyncio
-async def test_claiming_moves_everything_to_the_user(
-    negotiation_client: NegotiationClient, mint: Mint
-) -> None:
+async def test_claiming_moves_everything_to_the_user(negotiation_client: NegotiationClient, mint: Mint) -> None:
     key = (await negotiation_client.opened())["id"]
     await negotiation_client.offered(key, 900)
     _, code = await mint()
@@ -336,9 +300,7 @@ async def test_claiming_moves_everything_to_the_user(
 
 
 @pytest.mark.asyncio
-async def test_the_clock_expires_what_is_overdue(
-    clock: Clock, negotiation_client: NegotiationClient
-) -> None:
+async def test_the_clock_expires_what_is_overdue(clock: Clock, negotiation_client: NegotiationClient) -> None:
     view = await negotiation_client.opened(deadline="2027-01-15T08:10:00Z")
     assert view["deadline"] == "2027-01-15T08:10:00.000Z"
     clock.advance(601)

@@ -9,9 +9,7 @@ from tests.helpers.negotiation_client import TERM, NegotiationClient, negotiatio
 
 PAIRS: dict[str, Any] = {"price": [[1, 0.6], [2, 0.3], [3, 0.0]], "gift": [[True, 0.4], [False, 0]]}
 TURN: dict[str, Any] = {
-    "issues": [
-        {"name": name, "values": [value for value, _ in pairs]} for name, pairs in PAIRS.items()
-    ],
+    "issues": [{"name": name, "values": [value for value, _ in pairs]} for name, pairs in PAIRS.items()],
     "my_preferences": {"reservation_utility": 0.2, "part_worths": PAIRS},
     "on_table": {"offer": {"price": 3, "gift": False}},
 }
@@ -76,9 +74,7 @@ async def test_nothing_said_moves_the_floor_or_shows_a_limit(
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("counterpart", ["person", "agent"])
-@pytest.mark.parametrize(
-    "scale", [1e-9, 1.0, 1e6], ids=["tiny utilities", "usual utilities", "huge utilities"]
-)
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e6], ids=["tiny utilities", "usual utilities", "huge utilities"])
 async def test_a_described_turn_stands_any_scale_of_utilities(
     negotiation_client: NegotiationClient, counterpart: str, scale: float
 ) -> None:
@@ -122,21 +118,16 @@ async def test_a_described_negotiation_is_answered_as_the_stored_one(
         for offer in SAID[count : count + 1]:
             recorded = await negotiation_client.post(f"/negotiations/{key}/offers", offer)
             assert recorded.status_code == 201, recorded.text
-    listed = await negotiation_client.client.get(
-        "/api/negotiations", headers=negotiation_client.headers
-    )
+    listed = await negotiation_client.client.get("/api/negotiations", headers=negotiation_client.headers)
     assert [one["id"] for one in listed.json()["items"]] == [key]
 
 
 @pytest.mark.asyncio
-async def test_a_described_final_offer_is_named_in_either_way(
-    negotiation_client: NegotiationClient,
-) -> None:
+async def test_a_described_final_offer_is_named_in_either_way(negotiation_client: NegotiationClient) -> None:
     answers = [
         (
             await negotiation_client.post(
-                "/next-move",
-                {"negotiation": DESCRIBED, "offers": [*SAID[:2], {**SAID[2], **final}]},
+                "/next-move", {"negotiation": DESCRIBED, "offers": [*SAID[:2], {**SAID[2], **final}]}
             )
         ).json()
         for final in ({}, {"claimed_final": False, "kind": "final"}, {"claimed_final": False})
@@ -158,14 +149,8 @@ NOT_A_TURN: list[tuple[dict[str, Any], set[str]]] = [
     ({**TURN, "offers": []}, {"/offers"}),
     ({**TURN, "negotiation": DESCRIBED}, {"/issues", "/my_preferences", "/on_table"}),
     ({"negotiation": {**DESCRIBED, "title": ""}}, {"/negotiation/title"}),
-    (
-        {"negotiation": {**DESCRIBED, "deadline": "2001-01-01T00:00:00Z"}},
-        {"/negotiation/deadline"},
-    ),
-    (
-        {"negotiation": {**DESCRIBED, "target": {"package": {"colour": "red"}}}},
-        {"/negotiation/target/package/colour"},
-    ),
+    ({"negotiation": {**DESCRIBED, "deadline": "2001-01-01T00:00:00Z"}}, {"/negotiation/deadline"}),
+    ({"negotiation": {**DESCRIBED, "target": {"package": {"colour": "red"}}}}, {"/negotiation/target/package/colour"}),
     (
         {
             "negotiation": DESCRIBED,
@@ -176,10 +161,7 @@ NOT_A_TURN: list[tuple[dict[str, Any], set[str]]] = [
         },
         {"/offers/0/package/price", "/offers/1/package/term"},
     ),
-    (
-        {"negotiation": DESCRIBED, "offers": [{"by": "me", "package": {}}]},
-        {"/offers/0/package"},
-    ),
+    ({"negotiation": DESCRIBED, "offers": [{"by": "me", "package": {}}]}, {"/offers/0/package"}),
 ]
 
 
@@ -192,9 +174,7 @@ async def test_a_described_negotiation_is_refused_where_it_is_wrong(
 
 
 @pytest.mark.asyncio
-async def test_a_described_negotiation_without_a_walk_away_lacks_it(
-    negotiation_client: NegotiationClient,
-) -> None:
+async def test_a_described_negotiation_without_a_walk_away_lacks_it(negotiation_client: NegotiationClient) -> None:
     body = {"negotiation": negotiation_body(walk_away=None)}
     refused = await negotiation_client.post("/next-move", body)
     assert (refused.status_code, refused.json()["error"]) == (409, "missing_inputs")

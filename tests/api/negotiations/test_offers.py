@@ -8,26 +8,19 @@ from tests.conftest import Clock
 from tests.contract.requirements import covers
 from tests.helpers.negotiation_client import PRICE, TERM, NegotiationClient
 
-BOTH: dict[str, Any] = {
-    "issues": [{**PRICE, "weight": 3}, {**TERM, "weight": 1}],
-    "walk_away": {"utility": 0.3},
-}
+BOTH: dict[str, Any] = {"issues": [{**PRICE, "weight": 3}, {**TERM, "weight": 1}], "walk_away": {"utility": 0.3}}
 
 
 @pytest.mark.asyncio
 @covers("6.5:utility")
-async def test_a_row_says_what_it_is_worth_and_what_was_given_up(
-    negotiation_client: NegotiationClient,
-) -> None:
+async def test_a_row_says_what_it_is_worth_and_what_was_given_up(negotiation_client: NegotiationClient) -> None:
     key = (await negotiation_client.opened())["id"]
     first = await negotiation_client.offered(key, 900)
     assert (first["seq"], first["status"], first["complete"]) == (1, "live", True)
     assert first["utility_me"] == {"low": 0.75, "high": 0.75}
     assert first["utility_them_estimate"] == 0.25
     assert first["concession_me"] is None
-    theirs = await negotiation_client.offered(
-        key, "1150.5", "them", kind="counter", in_reply_to=first["id"]
-    )
+    theirs = await negotiation_client.offered(key, "1150.5", "them", kind="counter", in_reply_to=first["id"])
     assert theirs["package"] == {"price": "1150.50"}
     second = await negotiation_client.offered(key, 940)
     assert second["concession_me"] == pytest.approx(0.1)
@@ -48,9 +41,7 @@ async def test_a_partial_package_is_worth_a_range(negotiation_client: Negotiatio
 
 @pytest.mark.asyncio
 @covers("6.5:outside")
-async def test_values_outside_their_issue_are_refused_each(
-    negotiation_client: NegotiationClient,
-) -> None:
+async def test_values_outside_their_issue_are_refused_each(negotiation_client: NegotiationClient) -> None:
     key = (await negotiation_client.opened(**BOTH))["id"]
     body = {"by": "me", "package": {"price": 5000, "term": "4 years", "colour": "red"}}
     refused = await negotiation_client.post(f"/negotiations/{key}/offers", body)
@@ -97,37 +88,25 @@ async def test_the_walk_away_holds_without_a_range(negotiation_client: Negotiati
 
 
 @pytest.mark.asyncio
-async def test_a_walk_away_price_holds_whatever_else_is_offered(
-    negotiation_client: NegotiationClient,
-) -> None:
-    key = (await negotiation_client.opened(**{**BOTH, "walk_away": {"package": {"price": 1000}}}))[
-        "id"
-    ]
+async def test_a_walk_away_price_holds_whatever_else_is_offered(negotiation_client: NegotiationClient) -> None:
+    key = (await negotiation_client.opened(**{**BOTH, "walk_away": {"package": {"price": 1000}}}))["id"]
     package = {"price": 1001, "term": "1 year"}
-    refused = await negotiation_client.post(
-        f"/negotiations/{key}/offers", {"by": "me", "package": package}
-    )
+    refused = await negotiation_client.post(f"/negotiations/{key}/offers", {"by": "me", "package": package})
     assert refused.json()["error"] == "below_walk_away"
 
 
 @pytest.mark.asyncio
 @covers("6.5:constraint_violated")
-async def test_a_hard_constraint_binds_me_and_not_them(
-    negotiation_client: NegotiationClient,
-) -> None:
+async def test_a_hard_constraint_binds_me_and_not_them(negotiation_client: NegotiationClient) -> None:
     rules = [
         {"issue": "term", "op": "in", "value": ["1 year", "2 years"]},
         {"issue": "price", "op": "<", "value": 1000, "hard": False},
     ]
     key = (await negotiation_client.opened(**BOTH, constraints=rules))["id"]
     package = {"price": 800, "term": "3 years"}
-    refused = await negotiation_client.post(
-        f"/negotiations/{key}/offers", {"by": "me", "package": package}
-    )
+    refused = await negotiation_client.post(f"/negotiations/{key}/offers", {"by": "me", "package": package})
     assert (refused.status_code, refused.json()["error"]) == (409, "constraint_violated")
-    theirs = await negotiation_client.post(
-        f"/negotiations/{key}/offers", {"by": "them", "package": package}
-    )
+    theirs = await negotiation_client.post(f"/negotiations/{key}/offers", {"by": "them", "package": package})
     assert theirs.status_code == 201
     body = {"by": "me", "kind": "acceptance", "in_reply_to": theirs.json()["id"]}
     accepting = await negotiation_client.post(f"/negotiations/{key}/offers", body)
@@ -139,9 +118,7 @@ async def test_a_hard_constraint_binds_me_and_not_them(
 
 
 @pytest.mark.asyncio
-async def test_an_acceptance_below_the_walk_away_is_refused(
-    negotiation_client: NegotiationClient,
-) -> None:
+async def test_an_acceptance_below_the_walk_away_is_refused(negotiation_client: NegotiationClient) -> None:
     key = (await negotiation_client.opened())["id"]
     theirs = await negotiation_client.offered(key, 1150, "them")
     body = {"by": "me", "kind": "acceptance", "in_reply_to": theirs["id"]}
@@ -161,9 +138,7 @@ async def test_an_acceptance_names_a_live_offer_of_the_other_side(
     brief = await negotiation_client.offered(key, 1000, "them", valid_until="2027-01-15T08:10:00Z")
     mine = await negotiation_client.offered(key, 900)
     accept: dict[str, Any] = {"by": "me", "kind": "acceptance"}
-    assert (await negotiation_client.post(path, accept)).json()["errors"][0][
-        "pointer"
-    ] == "/in_reply_to"
+    assert (await negotiation_client.post(path, accept)).json()["errors"][0]["pointer"] == "/in_reply_to"
     for wrong in (mine["id"], "off_nothing"):
         answer = await negotiation_client.post(path, {**accept, "in_reply_to": wrong})
         assert answer.status_code == 422
@@ -175,24 +150,18 @@ async def test_an_acceptance_names_a_live_offer_of_the_other_side(
     clock.advance(601)
     expired = await negotiation_client.post(path, {**accept, "in_reply_to": brief["id"]})
     assert expired.json()["status"] == "expired"
-    theirs = await negotiation_client.post(
-        path, {"by": "them", "kind": "acceptance", "in_reply_to": mine["id"]}
-    )
+    theirs = await negotiation_client.post(path, {"by": "them", "kind": "acceptance", "in_reply_to": mine["id"]})
     assert theirs.status_code == 201
     assert await negotiation_client.state(key) == "agreed"
     assert (await negotiation_client.offer(key, 900)).json()["error"] == "not_active"
 
 
 @pytest.mark.asyncio
-async def test_an_offer_is_withdrawn_by_its_maker_before_acceptance(
-    negotiation_client: NegotiationClient,
-) -> None:
+async def test_an_offer_is_withdrawn_by_its_maker_before_acceptance(negotiation_client: NegotiationClient) -> None:
     key = (await negotiation_client.opened())["id"]
     path = f"/negotiations/{key}/offers"
     mine = await negotiation_client.offered(key, 900)
-    theirs = await negotiation_client.post(
-        path, {"by": "them", "kind": "withdrawal", "in_reply_to": mine["id"]}
-    )
+    theirs = await negotiation_client.post(path, {"by": "them", "kind": "withdrawal", "in_reply_to": mine["id"]})
     assert theirs.status_code == 422
     withdrawn = await negotiation_client.post(path, {"by": "me", "kind": "withdrawal"})
     assert withdrawn.json()["in_reply_to"] == mine["id"]
@@ -204,9 +173,7 @@ async def test_an_offer_is_withdrawn_by_its_maker_before_acceptance(
 
 @pytest.mark.asyncio
 @covers("6.5:unconfirmed")
-async def test_a_detected_offer_counts_once_it_is_confirmed(
-    negotiation_client: NegotiationClient,
-) -> None:
+async def test_a_detected_offer_counts_once_it_is_confirmed(negotiation_client: NegotiationClient) -> None:
     key = (await negotiation_client.opened())["id"]
     heard = await negotiation_client.offered(key, 1000, "them", source="detected_in_speech")
     assert heard["status"] == "unconfirmed"
@@ -238,9 +205,7 @@ async def test_detected_offers_count_in_the_order_in_which_they_were_heard(
 
 @pytest.mark.asyncio
 @covers("6.5:dismissed")
-async def test_a_detected_offer_that_was_not_made_is_dismissed(
-    negotiation_client: NegotiationClient,
-) -> None:
+async def test_a_detected_offer_that_was_not_made_is_dismissed(negotiation_client: NegotiationClient) -> None:
     key = (await negotiation_client.opened())["id"]
     heard = await negotiation_client.offered(key, 1000, "them", source="detected_in_speech")
     dismissal = {"by": "them", "kind": "withdrawal", "in_reply_to": heard["id"]}
@@ -266,9 +231,7 @@ async def test_the_ledger_only_grows(negotiation_client: NegotiationClient) -> N
 
 
 @pytest.mark.asyncio
-async def test_the_same_key_records_one_row_and_lists_page(
-    negotiation_client: NegotiationClient,
-) -> None:
+async def test_the_same_key_records_one_row_and_lists_page(negotiation_client: NegotiationClient) -> None:
     key = (await negotiation_client.opened())["id"]
     once = {"Idempotency-Key": "a"}
     body = {"by": "me", "kind": "final", "package": {"price": 900}}
@@ -290,12 +253,8 @@ async def test_the_same_key_records_one_row_and_lists_page(
 async def test_a_key_is_for_one_negotiation(negotiation_client: NegotiationClient) -> None:
     one, other = [(await negotiation_client.opened())["id"] for _ in range(2)]
     body, once = {"by": "me", "package": {"price": 900}}, {"Idempotency-Key": "a"}
-    assert (
-        await negotiation_client.post(f"/negotiations/{one}/offers", body, **once)
-    ).status_code == 201
-    assert (
-        await negotiation_client.post(f"/negotiations/{other}/offers", body, **once)
-    ).status_code == 422
+    assert (await negotiation_client.post(f"/negotiations/{one}/offers", body, **once)).status_code == 201
+    assert (await negotiation_client.post(f"/negotiations/{other}/offers", body, **once)).status_code == 422
     assert (await negotiation_client.get(f"/negotiations/{other}/offers")).json()["items"] == []
 
 
@@ -303,9 +262,7 @@ async def test_a_key_is_for_one_negotiation(negotiation_client: NegotiationClien
 async def test_a_revision_guards_a_recorded_offer(negotiation_client: NegotiationClient) -> None:
     key = (await negotiation_client.opened())["id"]
     body = {"by": "me", "package": {"price": 900}}
-    stale = await negotiation_client.post(
-        f"/negotiations/{key}/offers", body, **{"If-Match": '"7"'}
-    )
+    stale = await negotiation_client.post(f"/negotiations/{key}/offers", body, **{"If-Match": '"7"'})
     assert stale.status_code == 412
 
 

@@ -32,13 +32,7 @@ MIXED: dict[str, Any] = {
     "target": {"utility": 0.8},
     "their_estimate": {"walk_away": {"low": 0.1, "likely": 0.2, "high": 0.3}},
 }
-INSIDE: dict[str, Any] = {
-    "price": "1000.00",
-    "share": 10,
-    "start": "2027-07-02",
-    "days": 30,
-    "term": "2 years",
-}
+INSIDE: dict[str, Any] = {"price": "1000.00", "share": 10, "start": "2027-07-02", "days": 30, "term": "2 years"}
 
 
 async def acceptance(
@@ -78,9 +72,7 @@ async def next_move(client: NegotiationClient, key: str, counterpart: str) -> di
 
 @pytest.mark.asyncio
 @covers("6.5:outside_range")
-async def test_an_anchor_outside_the_range_is_recorded_and_marked(
-    negotiation_client: NegotiationClient,
-) -> None:
+async def test_an_anchor_outside_the_range_is_recorded_and_marked(negotiation_client: NegotiationClient) -> None:
     key = (await negotiation_client.opened())["id"]
     anchor = await negotiation_client.offered(key, 2500, "them")
     assert (anchor["outside_range"], anchor["package"]) == (True, {"price": "2500.00"})
@@ -97,18 +89,10 @@ async def test_an_anchor_outside_the_range_is_recorded_and_marked(
 
 @pytest.mark.asyncio
 @covers("6.5:outside")
-async def test_only_a_number_of_theirs_may_lie_outside(
-    negotiation_client: NegotiationClient,
-) -> None:
+async def test_only_a_number_of_theirs_may_lie_outside(negotiation_client: NegotiationClient) -> None:
     key = (await negotiation_client.opened(**MIXED))["id"]
     path = f"/negotiations/{key}/offers"
-    for name, value in [
-        ("price", 2500),
-        ("share", 21),
-        ("start", "2028-01-01"),
-        ("days", 61),
-        ("term", "4 years"),
-    ]:
+    for name, value in [("price", 2500), ("share", 21), ("start", "2028-01-01"), ("days", 61), ("term", "4 years")]:
         mine = await negotiation_client.post(path, {"by": "me", "package": {name: value}})
         assert pointers(mine) == {f"/package/{name}"}
     wrong = [
@@ -142,11 +126,7 @@ async def test_a_value_beyond_the_bad_end_cannot_be_accepted_and_one_beyond_the_
         assert (code, refused["error"]) == (409, "below_walk_away")
         agreed = await negotiation_client.move(key, "agreed")
         assert agreed.json()["error"] == "below_walk_away"
-        cheap = (
-            await negotiation_client.post(
-                path, {"by": "them", "package": {**package, "price": "12.50"}}
-            )
-        ).json()
+        cheap = (await negotiation_client.post(path, {"by": "them", "package": {**package, "price": "12.50"}})).json()
         assert cheap["outside_range"] is True
         code, row = await acceptance(negotiation_client, key, cheap, package=cheap["package"])
         assert (code, row["package"]["price"]) == (201, "12.50")
@@ -154,16 +134,12 @@ async def test_a_value_beyond_the_bad_end_cannot_be_accepted_and_one_beyond_the_
 
 
 @pytest.mark.asyncio
-async def test_a_walk_away_beyond_the_range_is_as_far_as_they_may_go(
-    negotiation_client: NegotiationClient,
-) -> None:
+async def test_a_walk_away_beyond_the_range_is_as_far_as_they_may_go(negotiation_client: NegotiationClient) -> None:
     key = (await negotiation_client.opened(walk_away={"package": {"price": 1300}}))["id"]
     dear = await negotiation_client.offered(key, 1300.01, "them")
     code, refused = await acceptance(negotiation_client, key, dear)
     assert (code, refused["error"]) == (409, "below_walk_away")
-    code, meant = await acceptance(
-        negotiation_client, key, dear, override=True, reason="Last units."
-    )
+    code, meant = await acceptance(negotiation_client, key, dear, override=True, reason="Last units.")
     assert (code, meant["override"]["against"]) == (201, ["walk_away"])
     key = (await negotiation_client.opened(walk_away={"package": {"price": 1300}}))["id"]
     just = await negotiation_client.offered(key, 1300, "them")
@@ -246,9 +222,7 @@ async def test_advice_stands_any_value_that_they_can_name(
 
 
 @pytest.mark.asyncio
-async def test_described_offers_of_theirs_may_lie_outside_the_range(
-    negotiation_client: NegotiationClient,
-) -> None:
+async def test_described_offers_of_theirs_may_lie_outside_the_range(negotiation_client: NegotiationClient) -> None:
     body = {"role": "buyer", "issues": [PRICE], "walk_away": {"package": {"price": 1100}}}
     theirs = [{"by": "them", "package": {"price": 5000}}]
     path = "/tactics/suggest"

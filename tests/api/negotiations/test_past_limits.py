@@ -24,9 +24,7 @@ PASSED: list[dict[str, Any]] = [{"issue": "price", "limit": "1000.00", "value": 
 
 @pytest.mark.asyncio
 @covers("6.5:past_limits")
-async def test_the_user_s_own_offer_and_agreement_past_a_limit_say_so(
-    negotiation_client: NegotiationClient,
-) -> None:
+async def test_the_user_s_own_offer_and_agreement_past_a_limit_say_so(negotiation_client: NegotiationClient) -> None:
     view = await negotiation_client.opened(**TWO)
     offers = f"/negotiations/{view['id']}/offers"
     kept = await negotiation_client.offered(view["id"], 1000, "me", package={"price": 950})
@@ -57,14 +55,7 @@ async def test_the_principal_changes_limits_and_the_history_has_both_figures(
     events = (await negotiation_client.get(f"/negotiations/{view['id']}/events")).json()["items"]
     assert events[0]["detail"] == {
         "changed": ["title", "walk_away"],
-        "limits": [
-            {
-                "limit": "issues/price/limit",
-                "name": "limit on price",
-                "was": "€1,000",
-                "now": "€1,100",
-            }
-        ],
+        "limits": [{"limit": "issues/price/limit", "name": "limit on price", "was": "€1,000", "now": "€1,100"}],
     }
     assert (await negotiation_client.patch(view["id"], {"walk_away": None})).status_code == 200
 
@@ -80,10 +71,7 @@ async def test_the_principal_changes_limits_and_the_history_has_both_figures(
     ],
 )
 async def test_advice_takes_nothing_back_that_the_user_decided(
-    negotiation_client: NegotiationClient,
-    members: dict[str, Any],
-    package: dict[str, Any],
-    better: dict[str, Any],
+    negotiation_client: NegotiationClient, members: dict[str, Any], package: dict[str, Any], better: dict[str, Any]
 ) -> None:
     batna = {"value": {"utility": 0.05}}
     view = await negotiation_client.opened(**members, batna=batna)

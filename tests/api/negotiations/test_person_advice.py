@@ -12,14 +12,7 @@ CAR: Final[dict[str, Any]] = {
     "title": "Used Golf",
     "role": "buyer",
     "currency": "EUR",
-    "issues": [
-        {
-            "name": "price",
-            "label": "Price",
-            "type": "money",
-            "range": {"min": "5000", "max": "16000"},
-        }
-    ],
+    "issues": [{"name": "price", "label": "Price", "type": "money", "range": {"min": "5000", "max": "16000"}}],
     "target": {"package": {"price": "12500"}},
     "walk_away": {"package": {"price": "14000"}},
 }
@@ -99,17 +92,13 @@ async def test_a_move_says_what_it_gives_up_in_money(negotiation_client: Negotia
     assert levels["room_low"] is levels["room_high"] is None
     lease = (await negotiation_client.opened(**LEASE))["id"]
     await recorded(negotiation_client, lease, {"by": "me", "package": {"price": 12500, "term": 12}})
-    await recorded(
-        negotiation_client, lease, {"by": "them", "package": {"price": 15000, "term": 36}}
-    )
+    await recorded(negotiation_client, lease, {"by": "them", "package": {"price": 15000, "term": 36}})
     assert "gives up about €" in (await stored(negotiation_client, lease))["cost"]
 
 
 @pytest.mark.asyncio
 @covers("6.7:path")
-async def test_a_talk_about_a_car_goes_down_one_path_in_round_figures(
-    negotiation_client: NegotiationClient,
-) -> None:
+async def test_a_talk_about_a_car_goes_down_one_path_in_round_figures(negotiation_client: NegotiationClient) -> None:
     key = (await negotiation_client.opened(**CAR))["id"]
     mine: list[int] = []
     for theirs in ("14900", "14300", "13900", "13700"):
@@ -118,12 +107,8 @@ async def test_a_talk_about_a_car_goes_down_one_path_in_round_figures(
         move = await stored(negotiation_client, key)
         assert move["action"] == "counter", move
         mine.append(int(float(move["offer"]["price"])))
-        await recorded(
-            negotiation_client, key, {"by": "me", "kind": "counter", "package": move["offer"]}
-        )
-    assert mine[0] == 12_300, (
-        "the path opens a little beyond the target, not at the end of the range"
-    )
+        await recorded(negotiation_client, key, {"by": "me", "kind": "counter", "package": move["offer"]})
+    assert mine[0] == 12_300, "the path opens a little beyond the target, not at the end of the range"
     assert mine == sorted(mine)
     assert all(figure % 25 == 0 for figure in mine)
     steps = [b - a for a, b in pairwise(mine)]
@@ -133,9 +118,7 @@ async def test_a_talk_about_a_car_goes_down_one_path_in_round_figures(
 
 @pytest.mark.asyncio
 @covers("6.7:path")
-async def test_no_own_limit_is_passed_without_an_allowed_trade(
-    negotiation_client: NegotiationClient,
-) -> None:
+async def test_no_own_limit_is_passed_without_an_allowed_trade(negotiation_client: NegotiationClient) -> None:
     key = (await negotiation_client.opened(**LEASE))["id"]
     for theirs in ("14500", "14200", "14000", "13900", "13800"):
         package = {"price": theirs, "term": 36}
@@ -143,24 +126,18 @@ async def test_no_own_limit_is_passed_without_an_allowed_trade(
         move = await stored(negotiation_client, key)
         assert move["action"] == "counter"
         assert move["offer"]["term"] <= 24
-        await recorded(
-            negotiation_client, key, {"by": "me", "kind": "counter", "package": move["offer"]}
-        )
+        await recorded(negotiation_client, key, {"by": "me", "kind": "counter", "package": move["offer"]})
 
 
 @pytest.mark.asyncio
 @covers("6.7:path")
-async def test_an_allowed_trade_passes_the_limit_for_its_price(
-    negotiation_client: NegotiationClient,
-) -> None:
+async def test_an_allowed_trade_passes_the_limit_for_its_price(negotiation_client: NegotiationClient) -> None:
     allow = [{"issue": "term", "to": 36, "in_return": {"price": "9500"}}]
     key = (await negotiation_client.opened(**LEASE, allow=allow))["id"]
     package = {"price": "14500", "term": 36}
     await recorded(negotiation_client, key, {"by": "them", "kind": "offer", "package": package})
     first = await stored(negotiation_client, key)
-    await recorded(
-        negotiation_client, key, {"by": "me", "kind": "counter", "package": first["offer"]}
-    )
+    await recorded(negotiation_client, key, {"by": "me", "kind": "counter", "package": first["offer"]})
     final = {"by": "them", "kind": "final", "package": package, "claimed_final": True}
     await recorded(negotiation_client, key, final)
     move = await stored(negotiation_client, key)

@@ -11,10 +11,7 @@ TURN: dict[str, Any] = {
     "issues": [{"name": "price", "values": [1, 2, 3]}, {"name": "gift", "values": [True, False]}],
     "my_preferences": {
         "reservation_utility": 0.4,
-        "part_worths": {
-            "price": [[1, 0.6], [2, 0.3], [3, 0.0]],
-            "gift": [[True, 0.4], [False, 0.0]],
-        },
+        "part_worths": {"price": [[1, 0.6], [2, 0.3], [3, 0.0]], "gift": [[True, 0.4], [False, 0.0]]},
     },
     "progress": {"step": 1, "n_steps": 10},
     "history": [{"step": 0, "by": "them", "offer": {"price": 3, "gift": False}}],
@@ -83,9 +80,7 @@ async def test_a_hint_that_fits_no_issue_of_the_turn_is_refused(
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "1e999", "-1e999"])
-async def test_a_hint_that_is_not_finite_is_refused(
-    negotiation_client: NegotiationClient, number: str
-) -> None:
+async def test_a_hint_that_is_not_finite_is_refused(negotiation_client: NegotiationClient, number: str) -> None:
     for hint in (
         f'{{"reservation_utility": {number}}}',
         f'{{"weights": {{"price": {number}}}}}',
@@ -97,7 +92,5 @@ async def test_a_hint_that_is_not_finite_is_refused(
             f'"part_worths": {{"price": [[1, 1]]}}}}, "their_preferences": {hint}}}'
         )
         headers = {**negotiation_client.headers, "Content-Type": "application/json"}
-        answer = await negotiation_client.client.post(
-            "/api/next-move", content=turn, headers=headers
-        )
+        answer = await negotiation_client.client.post("/api/next-move", content=turn, headers=headers)
         assert answer.status_code in {400, 422}, answer.text

@@ -25,9 +25,7 @@ async def opened(client: NegotiationClient, **members: Any) -> dict[str, Any]:
 
 @pytest.mark.asyncio
 @covers("6.11:shown")
-async def test_a_negotiation_about_one_price_is_opened_in_five_words(
-    negotiation_client: NegotiationClient,
-) -> None:
+async def test_a_negotiation_about_one_price_is_opened_in_five_words(negotiation_client: NegotiationClient) -> None:
     view = await opened(negotiation_client, target="€45", walk_away=56, batna=54)
     assert view["target"] == {"package": {"price": "45.00"}}
     assert view["walk_away"] == {"package": {"price": "56.00"}}
@@ -39,24 +37,15 @@ async def test_a_negotiation_about_one_price_is_opened_in_five_words(
 
 @pytest.mark.asyncio
 @covers("6.11:shown")
-async def test_one_figure_of_an_estimate_says_what_was_assumed(
-    negotiation_client: NegotiationClient,
-) -> None:
+async def test_one_figure_of_an_estimate_says_what_was_assumed(negotiation_client: NegotiationClient) -> None:
     estimate = (await opened(negotiation_client, their_estimate=52))["their_estimate"]
-    assert estimate["walk_away"] == {
-        "low": "46.80",
-        "likely": "52.00",
-        "high": "57.20",
-        "unit": "money",
-    }
+    assert estimate["walk_away"] == {"low": "46.80", "likely": "52.00", "high": "57.20", "unit": "money"}
     assert "10 % below and above" in estimate["source"]
 
 
 @pytest.mark.asyncio
 @covers("6.11:shown")
-async def test_values_of_each_type_are_read_as_people_write_them(
-    negotiation_client: NegotiationClient,
-) -> None:
+async def test_values_of_each_type_are_read_as_people_write_them(negotiation_client: NegotiationClient) -> None:
     issues: list[Any] = [
         *TWO,
         "delivery date",
@@ -111,9 +100,7 @@ async def test_what_has_two_readings_is_refused_with_both(
 
 @pytest.mark.asyncio
 @covers("6.11:patch")
-async def test_a_change_of_one_value_leaves_the_others(
-    negotiation_client: NegotiationClient,
-) -> None:
+async def test_a_change_of_one_value_leaves_the_others(negotiation_client: NegotiationClient) -> None:
     view = await opened(
         negotiation_client,
         issues=TWO,
@@ -129,9 +116,7 @@ async def test_a_change_of_one_value_leaves_the_others(
 
 @pytest.mark.asyncio
 @covers("6.11:patch")
-async def test_what_the_server_answers_is_taken_back_unchanged(
-    negotiation_client: NegotiationClient,
-) -> None:
+async def test_what_the_server_answers_is_taken_back_unchanged(negotiation_client: NegotiationClient) -> None:
     view = await opened(negotiation_client, target=45.125, walk_away="56k", their_estimate="60k")
     same = {name: view[name] for name in ("target", "walk_away", "their_estimate", "currency")}
     changed = await negotiation_client.patch(view["id"], same)
@@ -167,9 +152,7 @@ async def test_tools_take_the_same_short_forms(mcp_client: McpClient) -> None:
 
 @pytest.mark.asyncio
 @covers("6.11:leverage")
-async def test_leverage_of_a_described_price_takes_short_forms(
-    negotiation_client: NegotiationClient,
-) -> None:
+async def test_leverage_of_a_described_price_takes_short_forms(negotiation_client: NegotiationClient) -> None:
     body = {
         "role": "buyer",
         "issues": [{"name": "price", "range": [38, 65]}],

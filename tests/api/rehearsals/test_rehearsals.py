@@ -8,13 +8,7 @@ import pytest
 from negotiator.scopes import NEGOTIATIONS_READ, NEGOTIATIONS_WRITE
 from tests.conftest import Mint, bearer
 from tests.contract.requirements import covers
-from tests.helpers.negotiation_client import (
-    PRICE,
-    TERM,
-    NegotiationClient,
-    NewNegotiationClient,
-    pointers,
-)
+from tests.helpers.negotiation_client import PRICE, TERM, NegotiationClient, NewNegotiationClient, pointers
 
 CAR: Final[dict[str, Any]] = {
     "title": "Used VW Golf",
@@ -52,9 +46,7 @@ async def removed(client: NegotiationClient, path: str) -> httpx2.Response:
 
 @pytest.mark.asyncio
 @covers("6.10:start")
-async def test_a_rehearsal_is_begun_listed_read_and_erased(
-    negotiation_client: NegotiationClient,
-) -> None:
+async def test_a_rehearsal_is_begun_listed_read_and_erased(negotiation_client: NegotiationClient) -> None:
     path = await car(negotiation_client)
     first = await begun(negotiation_client, path)
     assert (first["rehearsal"], first["state"], first["kind"]) == (True, "running", "fair")
@@ -69,9 +61,7 @@ async def test_a_rehearsal_is_begun_listed_read_and_erased(
 
 
 @pytest.mark.asyncio
-async def test_a_list_of_rehearsals_goes_on_where_its_page_ended(
-    negotiation_client: NegotiationClient,
-) -> None:
+async def test_a_list_of_rehearsals_goes_on_where_its_page_ended(negotiation_client: NegotiationClient) -> None:
     path = await car(negotiation_client)
     made = [(await begun(negotiation_client, path))["id"] for _ in range(3)]
     page = (await negotiation_client.get(f"{path}?limit=2")).json()
@@ -81,9 +71,7 @@ async def test_a_list_of_rehearsals_goes_on_where_its_page_ended(
 
 @pytest.mark.asyncio
 @covers("6.10:draw")
-async def test_the_counterpart_does_not_know_what_the_user_wants(
-    negotiation_client: NegotiationClient,
-) -> None:
+async def test_the_counterpart_does_not_know_what_the_user_wants(negotiation_client: NegotiationClient) -> None:
     talks: list[list[Any]] = []
     wishes = {
         "target": {"package": {"price": "9500"}},
@@ -97,13 +85,7 @@ async def test_the_counterpart_does_not_know_what_the_user_wants(
             view = await begun(negotiation_client, path, seed=seed)
             for price in (11000, 11900, 12400):
                 if view["state"] == "running":
-                    view = await played(
-                        negotiation_client,
-                        path,
-                        view["id"],
-                        action="offer",
-                        package={"price": price},
-                    )
+                    view = await played(negotiation_client, path, view["id"], action="offer", package={"price": price})
             said.append([turn["said"] for turn in view["turns"]])
         talks.append(said)
     assert talks[0] == talks[1]
@@ -112,12 +94,8 @@ async def test_the_counterpart_does_not_know_what_the_user_wants(
 
 @pytest.mark.asyncio
 @covers("6.10:inputs")
-async def test_without_anything_to_draw_from_it_says_what_is_missing(
-    negotiation_client: NegotiationClient,
-) -> None:
-    path = await car(
-        negotiation_client, issues=[{"name": "price", "type": "money"}], their_estimate=None
-    )
+async def test_without_anything_to_draw_from_it_says_what_is_missing(negotiation_client: NegotiationClient) -> None:
+    path = await car(negotiation_client, issues=[{"name": "price", "type": "money"}], their_estimate=None)
     refused = await negotiation_client.post(path, {})
     assert (refused.status_code, refused.json()["error"]) == (409, "missing_inputs")
     assert "their_estimate/walk_away" in refused.json()["missing"]
@@ -129,17 +107,13 @@ async def test_without_anything_to_draw_from_it_says_what_is_missing(
 
 @pytest.mark.asyncio
 @covers("6.10:same-person")
-async def test_the_same_seed_meets_the_same_person_again(
-    negotiation_client: NegotiationClient,
-) -> None:
+async def test_the_same_seed_meets_the_same_person_again(negotiation_client: NegotiationClient) -> None:
     path = await car(negotiation_client)
     talks: list[list[tuple[Any, ...]]] = []
     for _ in range(2):
         view = await begun(negotiation_client, path, kind="takes_back")
         for price in (11000, 11400, 11700):
-            view = await played(
-                negotiation_client, path, view["id"], action="offer", package={"price": price}
-            )
+            view = await played(negotiation_client, path, view["id"], action="offer", package={"price": price})
             if view["state"] != "running":
                 break
         talks.append([(turn["by"], turn["package"], turn["said"]) for turn in view["turns"]])
@@ -151,30 +125,20 @@ async def test_the_same_seed_meets_the_same_person_again(
 async def test_words_silence_and_offers_are_answered(negotiation_client: NegotiationClient) -> None:
     path = await car(
         negotiation_client,
-        issues=[
-            {**PRICE, "range": {"min": "9000", "max": "16000"}, "weight": 3},
-            {**TERM, "weight": 1},
-        ],
+        issues=[{**PRICE, "range": {"min": "9000", "max": "16000"}, "weight": 3}, {**TERM, "weight": 1}],
         target=None,
         walk_away={"utility": 0.2},
     )
     view = await begun(negotiation_client, path)
     key = view["id"]
-    asked = await played(
-        negotiation_client, path, key, action="say", text="What matters most to you?"
-    )
+    asked = await played(negotiation_client, path, key, action="say", text="What matters most to you?")
     assert asked["turns"][-1]["action"] == "wait"
     assert asked["turns"][-2]["heard"] == ["question_interest"]
     assert asked["their_offer"] == view["their_offer"]
     silent = await played(negotiation_client, path, key, action="wait")
     assert silent["turns"][-2]["said"] == ""
     offered = await played(
-        negotiation_client,
-        path,
-        key,
-        action="offer",
-        package={"price": 11200},
-        text="Because two dealers ask less.",
+        negotiation_client, path, key, action="offer", package={"price": 11200}, text="Because two dealers ask less."
     )
     mine = offered["turns"][-2]
     assert mine["package"]["price"] == "11200.00"
@@ -183,9 +147,7 @@ async def test_words_silence_and_offers_are_answered(negotiation_client: Negotia
 
 
 @pytest.mark.asyncio
-async def test_a_turn_that_makes_no_sense_is_refused_and_loses_nothing(
-    negotiation_client: NegotiationClient,
-) -> None:
+async def test_a_turn_that_makes_no_sense_is_refused_and_loses_nothing(negotiation_client: NegotiationClient) -> None:
     path = await car(negotiation_client)
     view = await begun(negotiation_client, path)
     turns = f"{path}/{view['id']}/turns"
@@ -205,9 +167,7 @@ async def test_a_turn_that_makes_no_sense_is_refused_and_loses_nothing(
 
 @pytest.mark.asyncio
 @covers("6.10:over", "6.10:debrief")
-async def test_an_agreed_rehearsal_is_over_and_debriefed(
-    negotiation_client: NegotiationClient,
-) -> None:
+async def test_an_agreed_rehearsal_is_over_and_debriefed(negotiation_client: NegotiationClient) -> None:
     path = await car(negotiation_client)
     key = (await begun(negotiation_client, path))["id"]
     early = await negotiation_client.get(f"{path}/{key}/debrief")
@@ -243,9 +203,7 @@ async def test_whoever_leaves_has_a_debrief_too(negotiation_client: NegotiationC
 
 @pytest.mark.asyncio
 @covers("6.10:nothing")
-async def test_an_insulting_offer_is_warned_about_and_then_ends_it(
-    negotiation_client: NegotiationClient,
-) -> None:
+async def test_an_insulting_offer_is_warned_about_and_then_ends_it(negotiation_client: NegotiationClient) -> None:
     path = await car(negotiation_client)
     key = (await begun(negotiation_client, path, hardness="hard"))["id"]
     states: list[str] = []
@@ -276,9 +234,7 @@ async def test_a_rehearsal_changes_nothing_real(negotiation_client: NegotiationC
 
 @pytest.mark.asyncio
 @covers("6.10:rehearse")
-async def test_one_operation_begins_plays_and_debriefs(
-    negotiation_client: NegotiationClient,
-) -> None:
+async def test_one_operation_begins_plays_and_debriefs(negotiation_client: NegotiationClient) -> None:
     path = (await car(negotiation_client)).removesuffix("rehearsals") + "rehearse"
     first = (await negotiation_client.post(path, {"seed": SEED})).json()
     body = {"rehearsal_id": first["id"], "action": "say", "text": "What matters most to you?"}
@@ -288,9 +244,7 @@ async def test_one_operation_begins_plays_and_debriefs(
     last = await negotiation_client.post(path, {"rehearsal_id": first["id"], "action": "accept"})
     assert last.json()["debrief"]["rehearsal_id"] == first["id"]
     assert pointers(await negotiation_client.post(path, {"action": "wait"})) == {"/rehearsal_id"}
-    assert pointers(await negotiation_client.post(path, {"rehearsal_id": first["id"]})) == {
-        "/action"
-    }
+    assert pointers(await negotiation_client.post(path, {"rehearsal_id": first["id"]})) == {"/action"}
 
 
 @pytest.mark.asyncio
@@ -329,15 +283,11 @@ async def test_practice_needs_the_right_to_write_and_to_be_advised(
 
 
 @pytest.mark.asyncio
-async def test_a_repeated_turn_with_its_key_is_played_once(
-    negotiation_client: NegotiationClient,
-) -> None:
+async def test_a_repeated_turn_with_its_key_is_played_once(negotiation_client: NegotiationClient) -> None:
     path = await car(negotiation_client)
     key = (await begun(negotiation_client, path))["id"]
     turns, body = f"{path}/{key}/turns", {"action": "accept"}
-    answers = [
-        await negotiation_client.post(turns, body, **{"Idempotency-Key": "once"}) for _ in range(2)
-    ]
+    answers = [await negotiation_client.post(turns, body, **{"Idempotency-Key": "once"}) for _ in range(2)]
     assert answers[0].json() == answers[1].json()
     assert [answer.status_code for answer in answers] == [200, 200]
 

@@ -43,8 +43,7 @@ async def test_a_model_words_the_sentences_and_is_never_told_the_floor(
             headers = bearer((await client.post("/api/agent/register", json=agent)).json())
             one = NegotiationClient(client, headers)
             talk = await one.opened(
-                issues=[{**PRICE, "range": {"min": "9000", "max": "16000"}}],
-                walk_away={"package": {"price": "13500"}},
+                issues=[{**PRICE, "range": {"min": "9000", "max": "16000"}}], walk_away={"package": {"price": "13500"}}
             )
             path = f"/negotiations/{talk['id']}/rehearsals"
             view = (await one.post(path, {"seed": 3})).json()
@@ -59,7 +58,5 @@ async def test_a_model_words_the_sentences_and_is_never_told_the_floor(
     assert view["their_offer"]["words"] in said[-1], "figures stay the engine's"
     floor = Decimal(debrief["floor"]["package"]["price"])
     assert seen
-    told = {
-        one for body in seen for number in numbers_in(json.dumps(body)) for one in number.readings
-    }
+    told = {one for body in seen for number in numbers_in(json.dumps(body)) for one in number.readings}
     assert floor not in told

@@ -15,9 +15,7 @@ from tests.helpers.phrase_analyser import phrase_analyser as phrase_analyser
 from tests.helpers.teleprompter_client import new_teleprompter_client as new_teleprompter_client
 from tests.helpers.teleprompter_client import teleprompter_client as teleprompter_client
 
-SHORT_TIMEOUTS = WebSocketTimeouts(
-    auth=0.3, idle=0.6, renewal=0.5, believed=0.05, look=0.02, goodbye=0.5
-)
+SHORT_TIMEOUTS = WebSocketTimeouts(auth=0.3, idle=0.6, renewal=0.5, believed=0.05, look=0.02, goodbye=0.5)
 
 
 @pytest.fixture(scope="session")
@@ -29,8 +27,7 @@ def lessons() -> None:
 
         async def run() -> classifier_training.ShippedClassifiers:
             them, me = [
-                await embedder.embed([text for text, _ in book.examples(speaker)])
-                for speaker in ("them", "me")
+                await embedder.embed([text for text, _ in book.examples(speaker)]) for speaker in ("them", "me")
             ]
             return classifier_training.train_shipped(book, {"them": them, "me": me})
 

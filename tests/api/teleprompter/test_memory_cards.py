@@ -17,9 +17,7 @@ BOARD = "When they say the board has to approve that, ask who prepares the paper
 SAID = "the board will have to approve that"
 
 
-async def remember(
-    teleprompter_client: TeleprompterClient, text: str = BOARD, **members: Any
-) -> dict[str, Any]:
+async def remember(teleprompter_client: TeleprompterClient, text: str = BOARD, **members: Any) -> dict[str, Any]:
     body = {"kind": "lesson", "text": text, **members}
     answer = await teleprompter_client.send("POST", "/api/memories", body)
     assert answer.status_code == 201, answer.text
@@ -84,11 +82,7 @@ async def test_a_memory_about_somebody_else_is_not_about_this_talk(
 
 @pytest.mark.asyncio
 async def test_what_nobody_stands_behind_is_not_cited(
-    teleprompter_client: TeleprompterClient,
-    settings: Settings,
-    mint: Any,
-    register: Any,
-    client: Any,
+    teleprompter_client: TeleprompterClient, settings: Settings, mint: Any, register: Any, client: Any
 ) -> None:
     agent = await register()
     headers = {"Authorization": f"Bearer {agent['access_token']}"}

@@ -11,9 +11,7 @@ from tests.helpers.teleprompter_client import TeleprompterClient
 FIGURE = "We could pay forty thousand euros a year."
 
 
-async def families(
-    teleprompter_client: TeleprompterClient, session: str, *, wait: float = 0
-) -> list[str]:
+async def families(teleprompter_client: TeleprompterClient, session: str, *, wait: float = 0) -> list[str]:
     """The families of the cards so far, waiting for the first after the last event."""
     if wait:
         last = (await teleprompter_client.events(session))["last_seq"]
@@ -45,14 +43,10 @@ async def test_whoever_speaks_ends_the_wait(
 
 
 @pytest.mark.asyncio
-async def test_who_talks_too_long_is_told_once(
-    clock: Any, teleprompter_client: TeleprompterClient
-) -> None:
+async def test_who_talks_too_long_is_told_once(clock: Any, teleprompter_client: TeleprompterClient) -> None:
     one = await teleprompter_client.open()
     for number in range(8):
-        await teleprompter_client.say(
-            one, "The office moved to the second floor.", f"u{number}", speaker="me"
-        )
+        await teleprompter_client.say(one, "The office moved to the second floor.", f"u{number}", speaker="me")
         clock.advance(12)
     events = (await teleprompter_client.events(one))["items"]
     told = [event for event in events if event["type"].startswith("cue")]

@@ -62,11 +62,7 @@ async def test_their_figure_stands_unconfirmed_and_moves_neither_state_nor_limit
     before, _ = await read(teleprompter_client, talk)
     row = await hear(change, talk, "we could do it for 1150 euros")
     after, rows = await read(teleprompter_client, talk)
-    assert (row["status"], row["package"], row["by"]) == (
-        "unconfirmed",
-        {"price": "1150.00"},
-        "them",
-    )
+    assert (row["status"], row["package"], row["by"]) == ("unconfirmed", {"price": "1150.00"}, "them")
     assert [one["id"] for one in rows] == [row["id"]]
     assert [after[name] for name in ("state", "walk_away", "target", "issues")] == [
         before[name] for name in ("state", "walk_away", "target", "issues")
@@ -77,9 +73,7 @@ async def test_their_figure_stands_unconfirmed_and_moves_neither_state_nor_limit
 
 
 @pytest.mark.asyncio
-async def test_the_same_figure_heard_again_is_one_row(
-    teleprompter_client: TeleprompterClient, change: Change
-) -> None:
+async def test_the_same_figure_heard_again_is_one_row(teleprompter_client: TeleprompterClient, change: Change) -> None:
     talk = await opened(teleprompter_client)
     assert await hear(change, talk, "that would be 1050 euros")
     assert await hear(change, talk, "yes 1050 euros") is None
@@ -115,10 +109,7 @@ async def test_what_needs_approval_is_held_when_it_is_confirmed_and_not_when_it_
 ) -> None:
     talk = await opened(teleprompter_client, authority={"limit": "1000"})
     row = await hear(change, talk, "we could pay 1050 euros", "me")
-    assert (row["status"], (await read(teleprompter_client, talk))[0]["state"]) == (
-        "unconfirmed",
-        "draft",
-    )
+    assert (row["status"], (await read(teleprompter_client, talk))[0]["state"]) == ("unconfirmed", "draft")
     offer = {"by": "me", "package": {"price": "1050"}, "confirms": row["id"]}
     confirmed = await teleprompter_client.send("POST", f"/api/negotiations/{talk}/offers", offer)
     assert confirmed.json()["status"] == "awaiting_approval"
@@ -134,8 +125,6 @@ async def test_a_talk_that_is_over_and_a_full_ledger_hear_nothing(
     monkeypatch.setattr(offers, "MAX_OFFERS", 0)
     assert await hear(change, full, "that would be 1050 euros") is None
     monkeypatch.setattr(offers, "MAX_OFFERS", 10)
-    ended = await teleprompter_client.send(
-        "POST", f"/api/negotiations/{over}/state", {"to": "cancelled"}
-    )
+    ended = await teleprompter_client.send("POST", f"/api/negotiations/{over}/state", {"to": "cancelled"})
     assert ended.status_code == 200, ended.text
     assert await hear(change, over, "that would be 1050 euros") is None

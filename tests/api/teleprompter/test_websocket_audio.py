@@ -84,9 +84,7 @@ async def test_what_was_said_last_is_heard_though_the_connection_is_lost(
 
 
 @pytest.mark.asyncio
-async def test_a_new_connection_takes_over(
-    application: Starlette, teleprompter_client: TeleprompterClient
-) -> None:
+async def test_a_new_connection_takes_over(application: Starlette, teleprompter_client: TeleprompterClient) -> None:
     one = await teleprompter_client.open(source="audio")
     path = f"{one}/stream"
     async with (
@@ -151,15 +149,11 @@ async def test_nothing_is_heard_while_it_is_paused(
     items = (await teleprompter_client.events(one))["items"]
     said = [each["text"] for each in items if each["type"] == "transcript.final"]
     assert said == ["Before", "After"]
-    assert b"Secret" not in b"".join(
-        piece for each in fake_recognizer.opened for piece in each.taken
-    )
+    assert b"Secret" not in b"".join(piece for each in fake_recognizer.opened for piece in each.taken)
 
 
 @pytest.mark.asyncio
-async def test_flush_hears_it_to_its_end(
-    application: Starlette, teleprompter_client: TeleprompterClient
-) -> None:
+async def test_flush_hears_it_to_its_end(application: Starlette, teleprompter_client: TeleprompterClient) -> None:
     one = await teleprompter_client.open(source="audio")
     async with connect(application, f"{one}/stream", headers=teleprompter_client.headers) as socket:
         await socket.send("start", channels=THEM)

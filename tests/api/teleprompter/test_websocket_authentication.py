@@ -41,9 +41,7 @@ async def test_plain_http_is_told_to_upgrade(teleprompter_client: TeleprompterCl
 
 
 @pytest.mark.asyncio
-async def test_nobody_gets_in_with_a_bad_token(
-    application: Starlette, teleprompter_client: TeleprompterClient
-) -> None:
+async def test_nobody_gets_in_with_a_bad_token(application: Starlette, teleprompter_client: TeleprompterClient) -> None:
     one = await teleprompter_client.open()
     headers = {"authorization": "Bearer nonsense"}
     said = await refused(application, f"{one}/stream", headers=headers)
@@ -55,9 +53,7 @@ async def test_nobody_gets_in_with_a_bad_token(
 
 @pytest.mark.asyncio
 async def test_the_scope_is_needed(
-    application: Starlette,
-    teleprompter_client: TeleprompterClient,
-    new_teleprompter_client: NewTeleprompterClient,
+    application: Starlette, teleprompter_client: TeleprompterClient, new_teleprompter_client: NewTeleprompterClient
 ) -> None:
     one = await teleprompter_client.open()
     other = await new_teleprompter_client(scopes=["negotiations:read"])
@@ -67,9 +63,7 @@ async def test_the_scope_is_needed(
 
 @pytest.mark.asyncio
 async def test_somebody_else_s_session_is_not_there(
-    application: Starlette,
-    teleprompter_client: TeleprompterClient,
-    new_teleprompter_client: NewTeleprompterClient,
+    application: Starlette, teleprompter_client: TeleprompterClient, new_teleprompter_client: NewTeleprompterClient
 ) -> None:
     one = await teleprompter_client.open()
     other = await new_teleprompter_client(email="bob@example.com")
@@ -78,12 +72,8 @@ async def test_somebody_else_s_session_is_not_there(
 
 
 @pytest.mark.asyncio
-async def test_another_path_has_no_socket(
-    application: Starlette, teleprompter_client: TeleprompterClient
-) -> None:
-    assert (
-        await refused(application, "/api/negotiations", headers=teleprompter_client.headers)
-    ).status == 404
+async def test_another_path_has_no_socket(application: Starlette, teleprompter_client: TeleprompterClient) -> None:
+    assert (await refused(application, "/api/negotiations", headers=teleprompter_client.headers)).status == 404
 
 
 @pytest.mark.asyncio
@@ -171,9 +161,7 @@ async def _says_nothing(_socket: AsgiWebSocket) -> None:
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize(
-    "do", [_says_something_else, _brings_a_bad_ticket, _says_nothing], ids=lambda do: do.__name__
-)
+@pytest.mark.parametrize("do", [_says_something_else, _brings_a_bad_ticket, _says_nothing], ids=lambda do: do.__name__)
 async def test_who_does_not_is_told_nothing(
     short_timeouts: None, application: Starlette, teleprompter_client: TeleprompterClient, do: Any
 ) -> None:
@@ -219,16 +207,9 @@ async def test_no_credential_is_taken_from_the_query(
 
 
 @pytest.mark.asyncio
-async def test_another_protocol_is_not_spoken(
-    application: Starlette, teleprompter_client: TeleprompterClient
-) -> None:
+async def test_another_protocol_is_not_spoken(application: Starlette, teleprompter_client: TeleprompterClient) -> None:
     one = await teleprompter_client.open()
-    said = await refused(
-        application,
-        f"{one}/stream",
-        headers=teleprompter_client.headers,
-        subprotocols=["graphql-ws"],
-    )
+    said = await refused(application, f"{one}/stream", headers=teleprompter_client.headers, subprotocols=["graphql-ws"])
     assert said.status == 400
 
 

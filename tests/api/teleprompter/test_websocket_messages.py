@@ -31,9 +31,7 @@ async def test_what_is_said_on_the_socket_raises_its_card(
 
 
 @pytest.mark.asyncio
-async def test_socket_and_http_tell_the_same(
-    application: Starlette, teleprompter_client: TeleprompterClient
-) -> None:
+async def test_socket_and_http_tell_the_same(application: Starlette, teleprompter_client: TeleprompterClient) -> None:
     one = await teleprompter_client.open()
     async with connect(application, f"{one}/stream", headers=teleprompter_client.headers) as socket:
         await socket.send("start")
@@ -57,9 +55,7 @@ async def test_a_client_that_reconnects_receives_the_missed_events_once(
     one = await teleprompter_client.open()
     for number in range(5):
         await teleprompter_client.say(one, f"Sentence {number}.", f"u{number}")
-    async with connect(
-        application, f"{one}/stream", headers=teleprompter_client.headers, query="after=2"
-    ) as socket:
+    async with connect(application, f"{one}/stream", headers=teleprompter_client.headers, query="after=2") as socket:
         assert (await socket.next())["replay_from"] == 3
         assert [(await socket.next())["seq"] for _ in range(3)] == [3, 4, 5]
         await teleprompter_client.say(one, "One more.", "u9")
@@ -110,25 +106,19 @@ async def test_a_session_that_is_erased_closes_its_sockets(
     application: Starlette, teleprompter_client: TeleprompterClient
 ) -> None:
     one = await teleprompter_client.open()
-    async with connect(
-        application, f"{one}/stream", headers=teleprompter_client.headers, query="after=0"
-    ) as socket:
+    async with connect(application, f"{one}/stream", headers=teleprompter_client.headers, query="after=0") as socket:
         await socket.until("ready")
         await teleprompter_client.send("DELETE", one)
         assert await socket.closed() == 1000
 
 
 @pytest.mark.asyncio
-async def test_eight_may_look_on(
-    application: Starlette, teleprompter_client: TeleprompterClient
-) -> None:
+async def test_eight_may_look_on(application: Starlette, teleprompter_client: TeleprompterClient) -> None:
     one = await teleprompter_client.open()
     path, query = f"{one}/stream", "after=0"
 
     async def crowd(left: int) -> None:
-        async with connect(
-            application, path, headers=teleprompter_client.headers, query=query
-        ) as socket:
+        async with connect(application, path, headers=teleprompter_client.headers, query=query) as socket:
             if left:
                 await socket.until("ready")
                 await crowd(left - 1)

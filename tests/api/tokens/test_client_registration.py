@@ -31,9 +31,7 @@ async def registered(client: httpx2.AsyncClient, **changes: Any) -> dict[str, An
 
 
 @pytest.mark.asyncio
-async def test_a_public_client_registers_and_is_let_in(
-    client: httpx2.AsyncClient, ada: ConsentingUser
-) -> None:
+async def test_a_public_client_registers_and_is_let_in(client: httpx2.AsyncClient, ada: ConsentingUser) -> None:
     told = await registered(client, client_id="mine", scope="negotiations:read root")
     assert told["client_id"].startswith("cli_")
     assert "client_secret" not in told
@@ -58,10 +56,7 @@ async def test_a_public_client_registers_and_is_let_in(
                 "http://localhost:8787/callback",
             ],
         ),
-        (
-            "Visual Studio Code",
-            ["https://vscode.dev/redirect", "http://127.0.0.1/", "http://127.0.0.1:33418/"],
-        ),
+        ("Visual Studio Code", ["https://vscode.dev/redirect", "http://127.0.0.1/", "http://127.0.0.1:33418/"]),
     ],
 )
 async def test_what_the_clients_of_the_guides_register_is_taken(
@@ -91,16 +86,12 @@ async def test_a_confidential_client_registers_and_needs_its_secret(
     assert told["client_secret_expires_at"] == 0
     app = ClientApp(client, told["client_id"], told["client_secret"])
     code = await ada.code(app)
-    assert (
-        await ClientApp(client, app.client_id, verifier=app.verifier).redeem(code)
-    ).status_code == 401
+    assert (await ClientApp(client, app.client_id, verifier=app.verifier).redeem(code)).status_code == 401
     assert (await app.redeem(code)).status_code == 200
 
 
 @pytest.mark.asyncio
-async def test_a_client_that_wants_es256_gets_it(
-    client: httpx2.AsyncClient, ada: ConsentingUser
-) -> None:
+async def test_a_client_that_wants_es256_gets_it(client: httpx2.AsyncClient, ada: ConsentingUser) -> None:
     told = await registered(client, id_token_signed_response_alg="ES256")
     tokens = await ada.tokens(ClientApp(client, told["client_id"]))
     assert jwt.get_unverified_header(tokens["id_token"])["alg"] == "ES256"
@@ -116,10 +107,7 @@ async def test_a_client_that_wants_es256_gets_it(
         ({"redirect_uris": [7]}, "invalid_redirect_uri"),
         ({"redirect_uris": [CALLBACK, "javascript:alert(1)"]}, "invalid_redirect_uri"),
         ({"redirect_uris": ["http://app.example/cb"]}, "invalid_redirect_uri"),
-        (
-            {"redirect_uris": [f"https://app.example/{n}" for n in range(11)]},
-            "invalid_redirect_uri",
-        ),
+        ({"redirect_uris": [f"https://app.example/{n}" for n in range(11)]}, "invalid_redirect_uri"),
         ({"grant_types": ["client_credentials"]}, "invalid_client_metadata"),
         ({"grant_types": "authorization_code"}, "invalid_client_metadata"),
         ({"response_types": ["token"]}, "invalid_client_metadata"),
@@ -136,9 +124,7 @@ async def test_a_client_that_wants_es256_gets_it(
         ({"dpop_bound_access_tokens": True}, "invalid_client_metadata"),
     ],
 )
-async def test_odd_metadata_is_refused_by_name(
-    client: httpx2.AsyncClient, changes: dict[str, Any], error: str
-) -> None:
+async def test_odd_metadata_is_refused_by_name(client: httpx2.AsyncClient, changes: dict[str, Any], error: str) -> None:
     body = {name: value for name, value in {**PUBLIC, **changes}.items() if value is not None}
     answer = await client.post("/oauth/register", json=body)
     assert (answer.status_code, answer.json()["error"]) == (400, error)
@@ -148,19 +134,13 @@ async def test_odd_metadata_is_refused_by_name(
 async def test_registrations_are_budgeted_by_address(settings: Settings) -> None:
     few = make_settings(settings.data_dir, settings.keys_dir, register_limit_clients=2)
     async with running(few) as application, connect(application) as client:
-        statuses = [
-            (await client.post("/oauth/register", json=PUBLIC)).status_code for _ in range(4)
-        ]
+        statuses = [(await client.post("/oauth/register", json=PUBLIC)).status_code for _ in range(4)]
         assert statuses == [201, 201, 429, 429]
 
 
 @pytest.mark.asyncio
 async def test_a_client_that_nobody_lets_in_is_forgotten_after_a_week(
-    clock: Clock,
-    client: httpx2.AsyncClient,
-    ada: ConsentingUser,
-    change: Change,
-    public_app: ClientApp,
+    clock: Clock, client: httpx2.AsyncClient, ada: ConsentingUser, change: Change, public_app: ClientApp
 ) -> None:
     unused, used = await registered(client), await registered(client)
     await ada.tokens(ClientApp(client, used["client_id"]))

@@ -22,25 +22,15 @@ async def published_keys(client: httpx2.AsyncClient) -> Any:
 
 
 @pytest.mark.asyncio
-async def test_a_user_lets_a_client_in_and_its_token_works(
-    ada: ConsentingUser, public_app: ClientApp
-) -> None:
+async def test_a_user_lets_a_client_in_and_its_token_works(ada: ConsentingUser, public_app: ClientApp) -> None:
     page = await ada.http.get(public_app.asks())
     assert page.status_code == 200
-    for said in (
-        "app.example",
-        "Notes",
-        "Search what you know",
-        "It may not",
-        "prompt you while you talk",
-    ):
+    for said in ("app.example", "Notes", "Search what you know", "It may not", "prompt you while you talk"):
         assert said in page.text
     answer = told(await ada.answer(page))
     assert answer["state"] == "a state & more"
     tokens = (await public_app.redeem(answer["code"])).json()
-    assert set(tokens) == {
-        *("access_token", "token_type", "expires_in", "scope", "refresh_token", "id_token")
-    }
+    assert set(tokens) == {*("access_token", "token_type", "expires_in", "scope", "refresh_token", "id_token")}
     assert tokens["scope"] == SCOPE
     listed = await public_app.http.get("/api/negotiations", headers=bearer(tokens))
     assert listed.status_code == 200
@@ -64,9 +54,7 @@ async def test_an_id_token_says_who_when_for_whom_and_is_verified_by_rs256(
 
 
 @pytest.mark.asyncio
-async def test_without_openid_there_is_no_id_token(
-    ada: ConsentingUser, public_app: ClientApp
-) -> None:
+async def test_without_openid_there_is_no_id_token(ada: ConsentingUser, public_app: ClientApp) -> None:
     tokens = await ada.tokens(public_app, scope="negotiations:read")
     assert "id_token" not in tokens
     assert tokens["scope"] == "negotiations:read"
@@ -81,13 +69,9 @@ async def test_a_stranger_signs_in_and_comes_back_to_the_same_question(
     other = ConsentingUser(client, ada.user_id)
     page = await client.get(asked.headers["location"])
     form = {"email": "ada@example.com", "password": "a long enough password"}
-    hidden = {
-        name: page.text.split(f'name="{name}" value="')[1].split('"')[0]
-        for name in ("csrf", "next")
-    }
+    hidden = {name: page.text.split(f'name="{name}" value="')[1].split('"')[0] for name in ("csrf", "next")}
     sent = await client.post(
-        "/sign-in",
-        data={**form, "csrf": hidden["csrf"], "next": hidden["next"].replace("&amp;", "&")},
+        "/sign-in", data={**form, "csrf": hidden["csrf"], "next": hidden["next"].replace("&amp;", "&")}
     )
     assert sent.status_code == 200
     onward = sent.text.split("url=")[1].split('"')[0].replace("&amp;", "&")
@@ -109,9 +93,7 @@ async def test_a_user_may_grant_less_or_nothing(ada: ConsentingUser, public_app:
 
 
 @pytest.mark.asyncio
-async def test_the_same_question_is_not_asked_twice(
-    ada: ConsentingUser, public_app: ClientApp
-) -> None:
+async def test_the_same_question_is_not_asked_twice(ada: ConsentingUser, public_app: ClientApp) -> None:
     await ada.tokens(public_app, scope="negotiations:read")
     spared = await ada.http.get(public_app.asks(scope="negotiations:read"))
     assert told(spared)["code"]
@@ -124,13 +106,8 @@ async def test_the_same_question_is_not_asked_twice(
 
 
 @pytest.mark.asyncio
-async def test_a_program_on_the_device_is_asked_for_each_time(
-    ada: ConsentingUser, client: httpx2.AsyncClient
-) -> None:
-    body = {
-        "redirect_uris": ["http://127.0.0.1/callback"],
-        "token_endpoint_auth_method": "none",
-    }
+async def test_a_program_on_the_device_is_asked_for_each_time(ada: ConsentingUser, client: httpx2.AsyncClient) -> None:
+    body = {"redirect_uris": ["http://127.0.0.1/callback"], "token_endpoint_auth_method": "none"}
     made = (await client.post("/oauth/register", json=body)).json()
     at = "http://127.0.0.1:51004/callback"
     app = ClientApp(client, made["client_id"], redirect_uri=at)
@@ -158,9 +135,7 @@ async def test_prompts_decide_who_is_asked_what(
 
 
 @pytest.mark.asyncio
-async def test_a_hint_at_somebody_else_asks_for_a_sign_in(
-    ada: ConsentingUser, public_app: ClientApp
-) -> None:
+async def test_a_hint_at_somebody_else_asks_for_a_sign_in(ada: ConsentingUser, public_app: ClientApp) -> None:
     mine = (await ada.tokens(public_app))["id_token"]
     assert told(await ada.http.get(public_app.asks(prompt="none", id_token_hint=mine)))["code"]
     for hint in ("x", mine[:-3], (await ada.tokens(public_app))["access_token"]):
@@ -169,9 +144,7 @@ async def test_a_hint_at_somebody_else_asks_for_a_sign_in(
 
 
 @pytest.mark.asyncio
-async def test_a_request_by_post_becomes_one_by_get(
-    ada: ConsentingUser, public_app: ClientApp
-) -> None:
+async def test_a_request_by_post_becomes_one_by_get(ada: ConsentingUser, public_app: ClientApp) -> None:
     query = public_app.asks().partition("?")[2]
     headers = {"content-type": "application/x-www-form-urlencoded"}
     sent = await ada.http.post("/oauth/authorize", content=query, headers=headers)
@@ -180,9 +153,7 @@ async def test_a_request_by_post_becomes_one_by_get(
 
 
 @pytest.mark.asyncio
-async def test_both_resources_are_honoured_and_held_to(
-    ada: ConsentingUser, public_app: ClientApp
-) -> None:
+async def test_both_resources_are_honoured_and_held_to(ada: ConsentingUser, public_app: ClientApp) -> None:
     for resource in (BASE, f"{BASE}/mcp"):
         code = await ada.code(public_app, resource=resource)
         assert (await public_app.redeem(code, resource=resource)).status_code == 200

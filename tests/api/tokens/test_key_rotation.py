@@ -26,9 +26,7 @@ async def test_tokens_of_every_key_live_on_through_rotations(
     monkeypatch.setattr("negotiator.keys._LOOK_EVERY", 0.001)
     monkeypatch.setattr("negotiator.database_keys._POLL", 0.001)
     monkeypatch.setattr("negotiator.database_keys.LEAD", 0)
-    strict = make_settings(
-        settings.data_dir, tmp_path / "own keys", keys_in=place, keys_secret="s" * 32
-    )
+    strict = make_settings(settings.data_dir, tmp_path / "own keys", keys_in=place, keys_secret="s" * 32)
     async with running(strict) as application, connect(application) as client:
         agents = [await fresh(client)]
         for _ in range(3):

@@ -21,9 +21,7 @@ async def status(app: ClientApp, tokens: dict[str, str]) -> int:
 
 
 @pytest.mark.asyncio
-async def test_each_use_answers_the_next_and_reuse_ends_the_family(
-    ada: ConsentingUser, public_app: ClientApp
-) -> None:
+async def test_each_use_answers_the_next_and_reuse_ends_the_family(ada: ConsentingUser, public_app: ClientApp) -> None:
     first = await ada.tokens(public_app)
     second = (await public_app.refresh(first["refresh_token"])).json()
     assert second["refresh_token"] != first["refresh_token"]
@@ -49,9 +47,7 @@ async def test_clients_with_a_secret_rotate_too(ada: ConsentingUser, web_app: Cl
 
 
 @pytest.mark.asyncio
-async def test_scopes_may_shrink_for_a_while_and_never_grow(
-    ada: ConsentingUser, public_app: ClientApp
-) -> None:
+async def test_scopes_may_shrink_for_a_while_and_never_grow(ada: ConsentingUser, public_app: ClientApp) -> None:
     first = await ada.tokens(public_app, scope="negotiations:read memories:read")
     less = (await public_app.refresh(first["refresh_token"], scope="memories:read")).json()
     assert less["scope"] == "memories:read"
@@ -82,10 +78,7 @@ async def test_a_renewed_id_token_has_the_first_sign_in_and_no_nonce(
     first = await ada.tokens(public_app)
     clock.advance(7200)
     second = (await public_app.refresh(first["refresh_token"])).json()
-    before, after = (
-        jwt.decode(tokens["id_token"], options={"verify_signature": False})
-        for tokens in (first, second)
-    )
+    before, after = (jwt.decode(tokens["id_token"], options={"verify_signature": False}) for tokens in (first, second))
     assert after["auth_time"] == before["auth_time"]
     assert after["iat"] == before["iat"] + 7200
     assert "nonce" in before

@@ -23,9 +23,7 @@ async def test_the_scopes_open_the_claims(ada: ConsentingUser, public_app: Clien
 
 
 @pytest.mark.asyncio
-async def test_it_answers_post_too_with_or_without_a_form(
-    ada: ConsentingUser, public_app: ClientApp
-) -> None:
+async def test_it_answers_post_too_with_or_without_a_form(ada: ConsentingUser, public_app: ClientApp) -> None:
     tokens = await ada.tokens(public_app)
     for form in (None, {"some": "thing"}):
         answer = await public_app.http.post(PATH, data=form, headers=bearer(tokens))
@@ -33,9 +31,7 @@ async def test_it_answers_post_too_with_or_without_a_form(
 
 
 @pytest.mark.asyncio
-async def test_without_openid_it_is_403_and_without_a_token_401(
-    ada: ConsentingUser, public_app: ClientApp
-) -> None:
+async def test_without_openid_it_is_403_and_without_a_token_401(ada: ConsentingUser, public_app: ClientApp) -> None:
     for scope in ("profile", "negotiations:read"):
         tokens = await ada.tokens(public_app, scope=scope)
         answer = await public_app.http.get(PATH, headers=bearer(tokens))
@@ -46,13 +42,9 @@ async def test_without_openid_it_is_403_and_without_a_token_401(
 
 
 @pytest.mark.asyncio
-async def test_a_claimed_agent_is_told_whose_it_is(
-    public_app: ClientApp, register: Register, mint: Mint
-) -> None:
+async def test_a_claimed_agent_is_told_whose_it_is(public_app: ClientApp, register: Register, mint: Mint) -> None:
     user_id, code = await mint(scopes=["openid", "profile"])
     agent = await register()
-    claimed = await public_app.http.post(
-        "/api/agent/claim", json={"claim_token": code}, headers=bearer(agent)
-    )
+    claimed = await public_app.http.post("/api/agent/claim", json={"claim_token": code}, headers=bearer(agent))
     answer = await public_app.http.get(PATH, headers=bearer(claimed.json()))
     assert answer.json()["sub"] == user_id

@@ -125,9 +125,7 @@ async def test_a_stolen_refresh_token_needs_its_own_agent_s_id(
 
 
 @pytest.mark.asyncio
-async def test_a_bound_agent_s_refresh_token_wants_the_same_key(
-    client: httpx2.AsyncClient, mint: Mint
-) -> None:
+async def test_a_bound_agent_s_refresh_token_wants_the_same_key(client: httpx2.AsyncClient, mint: Mint) -> None:
     prover, thief = DpopProver(), DpopProver()
     agent = await register_bound(client, prover)
     _, code = await mint(scopes=SCOPES)
@@ -222,9 +220,7 @@ async def test_a_refresh_token_lives_thirty_idle_days_and_a_family_half_a_year(
 
 
 @pytest.mark.asyncio
-async def test_no_refresh_gives_more_than_the_user_approved(
-    client: httpx2.AsyncClient, claimed: Claim
-) -> None:
+async def test_no_refresh_gives_more_than_the_user_approved(client: httpx2.AsyncClient, claimed: Claim) -> None:
     agent = await claimed()
     for more in ("negotiations:read teleprompter:stream", "openid", "root", "tools:write"):
         refused(await refresh(client, agent, scope=more), 400, "invalid_scope")
@@ -240,14 +236,10 @@ async def test_no_refresh_gives_more_than_the_user_approved(
 
 
 @pytest.mark.asyncio
-async def test_a_refresh_token_is_no_other_credential(
-    client: httpx2.AsyncClient, claimed: Claim
-) -> None:
+async def test_a_refresh_token_is_no_other_credential(client: httpx2.AsyncClient, claimed: Claim) -> None:
     agent = await claimed()
     text = agent["refresh_token"]
-    refused(
-        await client.get(LIST, headers={"authorization": f"Bearer {text}"}), 401, "invalid_token"
-    )
+    refused(await client.get(LIST, headers={"authorization": f"Bearer {text}"}), 401, "invalid_token")
     answer = await client.post(CLAIM, json={"claim_token": text}, headers=bearer(agent))
     assert answer.status_code in {400, 409}
     assert text not in answer.text

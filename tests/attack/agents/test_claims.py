@@ -25,17 +25,13 @@ WRONG = (400, "invalid_claim_token")
 PASSWORD = "correct horse battery"
 
 
-async def _claim(
-    client: httpx2.AsyncClient, agent: dict[str, Any] | None, code: Any
-) -> httpx2.Response:
+async def _claim(client: httpx2.AsyncClient, agent: dict[str, Any] | None, code: Any) -> httpx2.Response:
     headers = bearer(agent) if agent else {}
     return await client.post(CLAIM, json={"claim_token": code}, headers=headers)
 
 
 @pytest.mark.asyncio
-async def test_a_claim_needs_the_agent_s_own_token(
-    forger: Forger, register: Register, mint: Mint
-) -> None:
+async def test_a_claim_needs_the_agent_s_own_token(forger: Forger, register: Register, mint: Mint) -> None:
     """86, 87: without a credential a plain challenge, with a bad one invalid_token; the code stays good."""
     _, code = await mint()
     agent = await register()
@@ -99,9 +95,7 @@ async def test_every_unknown_code_gets_the_same_words(
     """89, 95: unknown, malformed, and bound to somebody else's agent cannot be told apart."""
     first, second = await register(), await register()
     _, bound = await mint(agent_id=first["client_id"])
-    answers = [
-        await _claim(forger.client, second, code) for code in (bound, "BBBB-BBBB-BBBB", "zzz")
-    ]
+    answers = [await _claim(forger.client, second, code) for code in (bound, "BBBB-BBBB-BBBB", "zzz")]
     for answer in answers:
         refused(answer, WRONG, bound)
     assert len({answer.json()["error_description"] for answer in answers}) == 1
@@ -109,9 +103,7 @@ async def test_every_unknown_code_gets_the_same_words(
 
 
 @pytest.mark.asyncio
-async def test_a_code_works_once_and_the_first_binding_stays(
-    forger: Forger, register: Register, mint: Mint
-) -> None:
+async def test_a_code_works_once_and_the_first_binding_stays(forger: Forger, register: Register, mint: Mint) -> None:
     """92, 88: a second agent, the same agent, and another user's code for a bound agent."""
     user, code = await mint()
     _, others = await mint("eve@example.com")
@@ -126,11 +118,7 @@ async def test_a_code_works_once_and_the_first_binding_stays(
 
 @pytest.mark.asyncio
 async def test_a_code_dies_by_time_by_revocation_and_with_its_user(
-    forger: Forger,
-    register: Register,
-    mint: Mint,
-    change: Change,
-    monkeypatch: pytest.MonkeyPatch,
+    forger: Forger, register: Register, mint: Mint, change: Change, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """90, 94: each after its own manner; an open one still works."""
     user, revoked = await mint()
@@ -158,12 +146,7 @@ async def test_a_token_seen_before_the_claim_is_worth_nothing_after_it(
     _, code = await mint(scopes=["negotiations:read"])
     before = await register()
     assert (await forger.client.get("/api/negotiations", headers=bearer(before))).status_code == 200
-    wish = {
-        "claim_token": code,
-        "scopes": ["memories:write"],
-        "scope": "openid",
-        "user_id": "usr_x",
-    }
+    wish = {"claim_token": code, "scopes": ["memories:write"], "scope": "openid", "user_id": "usr_x"}
     after = (await forger.client.post(CLAIM, json=wish, headers=bearer(before))).json()
     dead = await forger.client.get("/api/negotiations", headers=bearer(before))
     assert dead.status_code == 401
@@ -194,10 +177,7 @@ async def test_a_crowd_that_guesses_keeps_no_honest_agent_from_its_user(
 ) -> None:
     """Wrong codes are 429 once a budget is empty, from one address or from many; a right one is always taken."""
     narrow = make_settings(
-        settings.data_dir,
-        settings.keys_dir,
-        claim_failures_per_hour=12,
-        claim_failures_per_address=5,
+        settings.data_dir, settings.keys_dir, claim_failures_per_hour=12, claim_failures_per_address=5
     )
     async with running(narrow) as application:
 
@@ -228,9 +208,7 @@ async def test_a_crowd_that_guesses_keeps_no_honest_agent_from_its_user(
 
 
 @pytest.mark.asyncio
-async def test_a_dead_code_is_no_guess_and_spends_nobody_s_budget(
-    settings: Settings, mint: Mint
-) -> None:
+async def test_a_dead_code_is_no_guess_and_spends_nobody_s_budget(settings: Settings, mint: Mint) -> None:
     narrow = make_settings(settings.data_dir, settings.keys_dir, claim_failures_per_address=5)
     _, code = await mint()
     async with running(narrow) as application, connect(application) as client:
@@ -251,13 +229,9 @@ async def test_the_database_gives_no_code_away(forger: Forger, mint: Mint) -> No
         assert secret not in dump
 
 
-async def _mailed_link(
-    forger: Forger, settings: Settings, change: Change
-) -> tuple[str, dict[str, Any]]:
+async def _mailed_link(forger: Forger, settings: Settings, change: Change) -> tuple[str, dict[str, Any]]:
     hashed = user_queries.hash_password(PASSWORD)
-    await change(
-        lambda tx: user_queries.add(tx, "ada@example.com", password_hash=hashed, actor="operator")
-    )
+    await change(lambda tx: user_queries.add(tx, "ada@example.com", password_hash=hashed, actor="operator"))
     body = {
         "agent_name": "<script>alert(1)</script>",
         "identity_type": "identity_assertion",
@@ -304,15 +278,10 @@ async def test_looking_at_an_approval_grants_nothing_and_the_page_cannot_be_fram
 
 
 @pytest.mark.asyncio
-async def test_five_wrong_passwords_end_an_approval(
-    forger: Forger, settings: Settings, change: Change
-) -> None:
+async def test_five_wrong_passwords_end_an_approval(forger: Forger, settings: Settings, change: Change) -> None:
     link, _ = await _mailed_link(forger, settings, change)
     for _ in range(5):
-        assert (await forger.client.post(link, data={"password": "guess"})).status_code in {
-            403,
-            410,
-        }
+        assert (await forger.client.post(link, data={"password": "guess"})).status_code in {403, 410}
     grant = {"purpose": "own", "scope:negotiations:read": "on", "password": PASSWORD}
     assert (await forger.client.post(link, data=grant)).status_code == 410
 

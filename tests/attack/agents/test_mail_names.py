@@ -49,13 +49,7 @@ def test_a_name_in_a_mail_is_quoted_short_and_points_nowhere(name: str) -> None:
 
 
 def test_an_ordinary_name_is_left_as_it_is() -> None:
-    for name in (
-        "Claude-4 at Corp",
-        "Zoë's helper".replace("'", " "),
-        "मोल भाव",
-        "交渉助手",
-        "x_1",
-    ):
+    for name in ("Claude-4 at Corp", "Zoë's helper".replace("'", " "), "मोल भाव", "交渉助手", "x_1"):
         assert quote_name(name) == f'"{name}"'
     assert quote_name("...") == '"unnamed"'
 

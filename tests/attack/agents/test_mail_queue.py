@@ -43,9 +43,7 @@ def queue(store: SqliteStore, port: int, folder: Path) -> MailQueue:
     return MailQueue(store, Mailer(url, sender="n@n.example", outbox=folder / "outbox"), SECRET)
 
 
-async def add(
-    store: SqliteStore, mails: MailQueue, to: str = ADA, *, life: int = 3_600_000
-) -> bool:
+async def add(store: SqliteStore, mails: MailQueue, to: str = ADA, *, life: int = 3_600_000) -> bool:
     return await store.write(lambda tx: mails.add(tx, to, "A subject", TEXT, life=life))
 
 
@@ -132,9 +130,7 @@ async def test_of_many_processes_one_sends_each_mail(store: SqliteStore, tmp_pat
         for number in range(20):
             assert await add(store, mails[number % 4], f"u{number}@corp.example")
         await asyncio.gather(*(each.send_due() for each in mails))
-    assert sorted(sent["to"] for sent in server.mails) == sorted(
-        f"u{number}@corp.example" for number in range(20)
-    )
+    assert sorted(sent["to"] for sent in server.mails) == sorted(f"u{number}@corp.example" for number in range(20))
 
 
 @pytest.mark.asyncio
@@ -171,9 +167,7 @@ async def test_the_text_of_a_waiting_mail_is_in_no_file_and_goes_with_its_owner(
 
 
 @pytest.mark.asyncio
-async def test_a_mail_server_that_hangs_delays_no_answer(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_mail_server_that_hangs_delays_no_answer(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mail, "_DEADLINE", 2.0)
 
     async def ask(server: RecordingSmtp) -> float:
@@ -185,9 +179,7 @@ async def test_a_mail_server_that_hangs_delays_no_answer(
         async with running(hung) as application, connect(application) as client:
             for number in range(20):
                 began = time.perf_counter()
-                answer = await client.post(
-                    "/api/agent/register", json=body | {"assertion": f"u{number}@corp.example"}
-                )
+                answer = await client.post("/api/agent/register", json=body | {"assertion": f"u{number}@corp.example"})
                 slowest = max(slowest, time.perf_counter() - began)
                 assert answer.status_code == 201
         return slowest

@@ -94,30 +94,20 @@ async def test_a_server_that_offers_no_tls_is_told_nothing(
 @pytest.mark.asyncio
 @pytest.mark.parametrize("mode", ["tls", "starttls"])
 async def test_a_server_of_a_trusted_authority_gets_password_and_mail_over_tls_only(
-    mailer: Callable[..., Mailer],
-    authority: Authority,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    mode: Mode,
+    mailer: Callable[..., Mailer], authority: Authority, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: Mode
 ) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(authority.path))
     link = f"https://n.example/approve/{'s' * 120}"
     async with recording_smtp(mode, authority.server(HOST)) as server:
-        result = await mailer(server).send(
-            "ada@corp.example", "A subject", f"Zoë\n{link}\n", message_id="mail_1"
-        )
+        result = await mailer(server).send("ada@corp.example", "A subject", f"Zoë\n{link}\n", message_id="mail_1")
     assert result.failure == ""
     (sent,) = server.mails
     assert sent["message-id"] == "<mail_1@negotiator.example>"
     assert (sent["from"], sent["to"]) == ("n@negotiator.example", "ada@corp.example")
     assert sent.get_content().split() == ["Zoë", link]
-    assert {line for secure, line in server.lines if not secure and "EHLO" not in line} <= {
-        "STARTTLS"
-    }
+    assert {line for secure, line in server.lines if not secure and "EHLO" not in line} <= {"STARTTLS"}
     assert "AUTH" in server.commands
-    assert [line for _, line in server.lines if line.startswith("RCPT")] == [
-        "RCPT TO:<ada@corp.example>"
-    ]
+    assert [line for _, line in server.lines if line.startswith("RCPT")] == ["RCPT TO:<ada@corp.example>"]
 
 
 @pytest.mark.asyncio

@@ -33,11 +33,8 @@ BODIES: dict[str, bytes] = {
     "2 identity_type and type disagree": _body(type="identity_assertion"),
     "3 identity_type twice": b'{"identity_type": "x", "agent_name": "x", "identity_type": "anonymous"}',
     "3 twice by an escape": rb'{"identity_type": "x", "agent_name": "x", "\u0069dentity_type": "anonymous"}',
-    "4 nested": b'{"agent_name": "x", "identity_type": "anonymous", "x": '
-    + b"[" * 4000
-    + b"]" * 4000,
-    "4 a number of 5000 digits": b'{"identity_type": "anonymous", "agent_name": "x", "n": '
-    + b"9" * 5000,
+    "4 nested": b'{"agent_name": "x", "identity_type": "anonymous", "x": ' + b"[" * 4000 + b"]" * 4000,
+    "4 a number of 5000 digits": b'{"identity_type": "anonymous", "agent_name": "x", "n": ' + b"9" * 5000,
     "4 not a number": b'{"identity_type": "anonymous", "agent_name": "x", "n": NaN}',
     "4 not UTF-8": b'{"identity_type": "anonymous", "agent_name": "\xff\xfe"}',
     "4 UTF-16": json.dumps(GOOD).encode("utf-16"),
@@ -77,9 +74,7 @@ async def test_a_body_that_never_ends_is_cut_off_while_it_is_read(forger: Forger
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize(
-    "media_type", ["text/plain", "application/x-www-form-urlencoded", "", "json"]
-)
+@pytest.mark.parametrize("media_type", ["text/plain", "application/x-www-form-urlencoded", "", "json"])
 async def test_a_body_of_another_type_is_refused(forger: Forger, media_type: str) -> None:
     headers = {"content-type": media_type}
     answer = await forger.client.post(REGISTER, content=_body(), headers=headers)
@@ -120,12 +115,7 @@ async def test_a_name_that_deceives_the_eye_is_refused(forger: Forger, name: str
 @pytest.mark.asyncio
 async def test_nothing_asked_for_widens_an_anonymous_grant(forger: Forger) -> None:
     """7, 11: scopes, ids and users in the body are passed over."""
-    wish = {
-        "scope": "memories:write",
-        "scopes": ["openid"],
-        "client_id": "agt_mine",
-        "user_id": "usr_x",
-    }
+    wish = {"scope": "memories:write", "scopes": ["openid"], "client_id": "agt_mine", "user_id": "usr_x"}
     answer = await forger.client.post(REGISTER, json={**GOOD, **wish, "expires_in": 10**9})
     plain = await forger.client.post(REGISTER, json=GOOD)
     assert answer.status_code == 201
@@ -174,9 +164,7 @@ VERIFIED = {"iss": MAILS, "email": "ada@corp.example", "email_verified": True}
     ],
     ids=repr,
 )
-async def test_an_address_nobody_vouches_for_is_no_identity(
-    forger: Forger, claim: dict[str, Any]
-) -> None:
+async def test_an_address_nobody_vouches_for_is_no_identity(forger: Forger, claim: dict[str, Any]) -> None:
     """60: the boolean true, of a domain the issuer may speak for, and nothing else."""
     before = forger.counts()
     claims = {name: value for name, value in {**VERIFIED, **claim}.items() if value is not None}
@@ -213,8 +201,7 @@ async def test_an_answer_does_not_tell_whether_an_account_exists(
     await mint("ada@example.com")
     before = forger.counts()
     answers = [
-        await forger.client.post(REGISTER, json=_mail_to(address))
-        for address in ("ada@example.com", "eve@example.com")
+        await forger.client.post(REGISTER, json=_mail_to(address)) for address in ("ada@example.com", "eve@example.com")
     ]
     known, unknown = (answer.json() for answer in answers)
     assert [answer.status_code for answer in answers] == [201, 201]
@@ -228,9 +215,7 @@ async def test_an_answer_does_not_tell_whether_an_account_exists(
 
 
 @pytest.mark.asyncio
-async def test_a_mailbox_cannot_be_flooded_under_any_spelling(
-    forger: Forger, settings: Settings
-) -> None:
+async def test_a_mailbox_cannot_be_flooded_under_any_spelling(forger: Forger, settings: Settings) -> None:
     """One mail in ten minutes, however the address is written, and the answer stays the same."""
     spellings = [
         *["victim@example.com"] * 5,
@@ -270,16 +255,12 @@ async def test_an_address_that_would_steer_the_mail_is_refused(
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize(
-    ("trusted", "spoofed_count"), [([], 3), (["192.0.2.0/24"], 3), (["203.0.113.7/32"], 5)]
-)
+@pytest.mark.parametrize(("trusted", "spoofed_count"), [([], 3), (["192.0.2.0/24"], 3), (["203.0.113.7/32"], 5)])
 async def test_a_forwarded_address_counts_only_from_a_configured_proxy(
     settings: Settings, trusted: list[str], spoofed_count: int
 ) -> None:
     """9: three are allowed per address; five come, each with another X-Forwarded-For."""
-    limited = make_settings(
-        settings.data_dir, settings.keys_dir, register_limit_anonymous=3, trusted_proxies=trusted
-    )
+    limited = make_settings(settings.data_dir, settings.keys_dir, register_limit_anonymous=3, trusted_proxies=trusted)
     async with running(limited) as application, connect(application) as client:
         answers: list[httpx2.Response] = []
         for number in range(5):

@@ -56,9 +56,7 @@ async def test_agents_of_the_assistant_have_no_key_and_are_not_idle(
 
 
 @pytest.mark.asyncio
-async def test_a_user_cannot_end_an_agent_of_the_directory(
-    client: httpx2.AsyncClient, change: Change
-) -> None:
+async def test_a_user_cannot_end_an_agent_of_the_directory(client: httpx2.AsyncClient, change: Change) -> None:
     agent = await join_directory(client, change)
     for user in ("", values.new_id("usr")):
         ended = await change(lambda tx, user=user: registration.revoke(tx, agent.id, user_id=user))

@@ -77,9 +77,7 @@ def test_looking_at_a_long_password_takes_no_longer_than_at_a_short_one() -> Non
 
 
 @pytest.mark.asyncio
-async def test_the_pages_refuse_a_common_password(
-    application: Starlette, browsers: Browsers, account: Account
-) -> None:
+async def test_the_pages_refuse_a_common_password(application: Starlette, browsers: Browsers, account: Account) -> None:
     del application
     browser = browsers()
     path = f"/first-user/{invite(PEPPER.encode())}"

@@ -45,9 +45,7 @@ async def signed_in(browsers: Browsers, email: str = "ada@example.com") -> FormB
 
 
 @pytest.mark.asyncio
-async def test_no_form_works_without_the_token_of_its_own_session(
-    browsers: Browsers, account: Account
-) -> None:
+async def test_no_form_works_without_the_token_of_its_own_session(browsers: Browsers, account: Account) -> None:
     await account()
     await account("eve@example.com")
     ada, eve = await signed_in(browsers), await signed_in(browsers, "eve@example.com")
@@ -64,9 +62,7 @@ async def test_no_form_works_without_the_token_of_its_own_session(
 
 
 @pytest.mark.asyncio
-async def test_even_with_the_token_a_form_from_elsewhere_is_refused(
-    browsers: Browsers, account: Account
-) -> None:
+async def test_even_with_the_token_a_form_from_elsewhere_is_refused(browsers: Browsers, account: Account) -> None:
     await account()
     ada, stranger = await signed_in(browsers), browsers()
     token = await ada.token("/agents")
@@ -82,9 +78,7 @@ async def test_even_with_the_token_a_form_from_elsewhere_is_refused(
 
 
 @pytest.mark.asyncio
-async def test_a_browser_s_own_headers_do_not_stand_in_its_way(
-    browsers: Browsers, account: Account
-) -> None:
+async def test_a_browser_s_own_headers_do_not_stand_in_its_way(browsers: Browsers, account: Account) -> None:
     await account()
     ada = await signed_in(browsers)
     data = {"csrf": await ada.token("/account"), "name": "Ada"}
@@ -106,12 +100,7 @@ async def test_nothing_happens_by_get(browsers: Browsers, account: Account) -> N
 
 @pytest.mark.asyncio
 async def test_what_belongs_to_another_is_not_there(
-    client: httpx2.AsyncClient,
-    browsers: Browsers,
-    account: Account,
-    register: Register,
-    mint: Mint,
-    change: Change,
+    client: httpx2.AsyncClient, browsers: Browsers, account: Account, register: Register, mint: Mint, change: Change
 ) -> None:
     ada_id = await account()
     await account("eve@example.com")
@@ -151,9 +140,7 @@ async def test_a_form_without_a_session_leads_to_the_sign_in(browsers: Browsers)
 
 
 @pytest.mark.asyncio
-async def test_a_form_that_is_none_is_refused_as_a_page(
-    browsers: Browsers, account: Account
-) -> None:
+async def test_a_form_that_is_none_is_refused_as_a_page(browsers: Browsers, account: Account) -> None:
     await account()
     ada = await signed_in(browsers)
     kind = {"content-type": "application/x-www-form-urlencoded"}

@@ -114,11 +114,7 @@ async def poisoned(browser: FormBrowser) -> None:
 
 @pytest.mark.asyncio
 async def test_no_name_label_or_address_runs(
-    client: httpx2.AsyncClient,
-    browsers: Browsers,
-    account: Account,
-    register: Register,
-    mint: Mint,
+    client: httpx2.AsyncClient, browsers: Browsers, account: Account, register: Register, mint: Mint
 ) -> None:
     await account(name=POISON)
     browser = browsers()

@@ -49,9 +49,7 @@ async def test_an_answer_works_once(browsers: Browsers, account: Account) -> Non
 
 
 @pytest.mark.asyncio
-async def test_of_simultaneous_answers_to_one_challenge_one_signs_in(
-    browsers: Browsers, account: Account
-) -> None:
+async def test_of_simultaneous_answers_to_one_challenge_one_signs_in(browsers: Browsers, account: Account) -> None:
     passkey = await ada_with_passkey(browsers, account)
     browser = browsers()
     asked = await prepared(browser)
@@ -92,9 +90,7 @@ async def test_a_challenge_serves_one_purpose_for_five_minutes(
 
 
 @pytest.mark.asyncio
-async def test_another_user_s_challenge_adds_no_passkey(
-    browsers: Browsers, account: Account, change: Change
-) -> None:
+async def test_another_user_s_challenge_adds_no_passkey(browsers: Browsers, account: Account, change: Change) -> None:
     await account()
     eve_id = await account("eve@example.com")
     ada, eve = browsers(), browsers()
@@ -146,9 +142,7 @@ async def test_an_answer_that_is_not_made_here_by_its_holder_is_refused(
 
 
 @pytest.mark.asyncio
-async def test_another_key_does_not_sign_for_a_known_passkey(
-    browsers: Browsers, account: Account
-) -> None:
+async def test_another_key_does_not_sign_for_a_known_passkey(browsers: Browsers, account: Account) -> None:
     passkey = await ada_with_passkey(browsers, account)
     forger = SoftwareAuthenticator(id=passkey.id, handle=passkey.handle)
     assert (await enter(browsers(), forger)).status_code == 403
@@ -214,9 +208,7 @@ async def test_a_flood_of_answers_runs_dry_by_address(settings: Settings) -> Non
 
 
 @pytest.mark.asyncio
-async def test_another_user_s_passkey_is_not_there(
-    browsers: Browsers, account: Account, change: Change
-) -> None:
+async def test_another_user_s_passkey_is_not_there(browsers: Browsers, account: Account, change: Change) -> None:
     await ada_with_passkey(browsers, account)
     await account("eve@example.com")
     eve = browsers()

@@ -23,9 +23,7 @@ DEVICE = "__Host-negotiator-device"
 async def limited_application(settings: Settings, account: Account) -> AsyncGenerator[Starlette]:
     """An application with the limits that are the default, and an account."""
     await account()
-    made = make_settings(
-        settings.data_dir, settings.keys_dir, sign_in_limit_account=60, sign_in_limit_address=300
-    )
+    made = make_settings(settings.data_dir, settings.keys_dir, sign_in_limit_account=60, sign_in_limit_address=300)
     async with running(made) as application:
         yield application
 
@@ -81,10 +79,7 @@ async def test_guessers_at_many_addresses_wait_and_hold_up_nobody_else(
         await owner.sign_in()
         await exhaust(limited_application)
         began = time.monotonic()
-        guesses = [
-            asyncio.create_task(guess(limited_application, f"192.0.2.{number}"))
-            for number in range(20)
-        ]
+        guesses = [asyncio.create_task(guess(limited_application, f"192.0.2.{number}")) for number in range(20)]
         await asyncio.sleep(delay / 2)
         assert (await home.get("/api/health")).status_code == 200
         assert not any(each.done() for each in guesses), "all of them wait, and the server serves"
@@ -92,9 +87,7 @@ async def test_guessers_at_many_addresses_wait_and_hold_up_nobody_else(
         assert time.monotonic() - began >= delay
         assert redirect_path(await owner.sign_in()) == "/"
         async with connect(limited_application, "203.0.113.9") as elsewhere:
-            assert redirect_path(await FormBrowser(elsewhere).sign_in()) == "/", (
-                "later, never refused"
-            )
+            assert redirect_path(await FormBrowser(elsewhere).sign_in()) == "/", "later, never refused"
 
 
 @pytest.mark.asyncio
@@ -133,13 +126,8 @@ async def test_one_address_has_few_tries_waiting(
 
 
 @pytest.mark.asyncio
-async def test_a_stolen_device_cookie_guesses_no_faster_than_anybody(
-    limited_application: Starlette,
-) -> None:
-    async with (
-        connect(limited_application, "203.0.113.1") as home,
-        connect(limited_application, "192.0.2.1") as thief,
-    ):
+async def test_a_stolen_device_cookie_guesses_no_faster_than_anybody(limited_application: Starlette) -> None:
+    async with connect(limited_application, "203.0.113.1") as home, connect(limited_application, "192.0.2.1") as thief:
         owner, other = FormBrowser(home), FormBrowser(thief)
         await owner.sign_in()
         thief.cookies.set(DEVICE, home.cookies[DEVICE])
@@ -160,10 +148,7 @@ async def test_a_device_is_its_user_s_only_until_the_password_changes_and_not_fo
         assert (await browser.sign_in(**more)).status_code == 303
         return time.monotonic() - began >= delay
 
-    async with (
-        connect(limited_application, "203.0.113.1") as home,
-        connect(limited_application, "203.0.113.2") as away,
-    ):
+    async with connect(limited_application, "203.0.113.1") as home, connect(limited_application, "203.0.113.2") as away:
         owner, bob = FormBrowser(home), FormBrowser(away)
         assert await is_delayed(owner), "unknown at first"
         first = home.cookies[DEVICE]
@@ -181,9 +166,7 @@ async def test_a_device_is_its_user_s_only_until_the_password_changes_and_not_fo
 
 
 @pytest.mark.asyncio
-async def test_the_device_cookie_is_out_of_reach_and_names_nobody(
-    limited_application: Starlette,
-) -> None:
+async def test_the_device_cookie_is_out_of_reach_and_names_nobody(limited_application: Starlette) -> None:
     async with connect(limited_application) as client:
         answer = await FormBrowser(client).sign_in()
     (cookie,) = (each for each in answer.headers.get_list("set-cookie") if DEVICE in each)

@@ -49,18 +49,14 @@ async def test_a_link_ends_with_any_change_of_the_password(
 
 
 @pytest.mark.asyncio
-async def test_a_closed_account_has_no_link(
-    application: Starlette, account: Account, change: Change
-) -> None:
+async def test_a_closed_account_has_no_link(application: Starlette, account: Account, change: Change) -> None:
     link = await link_of(change, await account())
     await change(lambda tx: user_queries.disable(tx, "ada@example.com"))
     assert (await choose(application, link))[0] == 410
 
 
 @pytest.mark.asyncio
-async def test_a_forged_link_sets_nothing(
-    application: Starlette, account: Account, change: Change
-) -> None:
+async def test_a_forged_link_sets_nothing(application: Starlette, account: Account, change: Change) -> None:
     ada, eve = await account(), await account("eve@example.com")
     good, hers = await link_of(change, ada), await link_of(change, eve)
     user, until, signature = good.rsplit("-", 2)
@@ -91,9 +87,7 @@ async def test_of_simultaneous_uses_of_a_link_one_succeeds(
 
     async def use(number: int) -> bool:
         try:
-            await change(
-                lambda tx: password_links.set_password(tx, PEPPER.encode(), link, f"hash {number}")
-            )
+            await change(lambda tx: password_links.set_password(tx, PEPPER.encode(), link, f"hash {number}"))
         except Gone:
             return False
         return True
@@ -102,9 +96,7 @@ async def test_of_simultaneous_uses_of_a_link_one_succeeds(
 
 
 @pytest.mark.asyncio
-async def test_the_form_of_a_link_needs_its_own_token(
-    application: Starlette, account: Account, change: Change
-) -> None:
+async def test_the_form_of_a_link_needs_its_own_token(application: Starlette, account: Account, change: Change) -> None:
     link = await link_of(change, await account())
     async with connect(application) as client:
         data = {"new": NEW, "repeated": NEW}
@@ -132,9 +124,7 @@ async def test_the_answer_tells_no_account(
 
 
 @pytest.mark.asyncio
-async def test_the_answer_does_not_wait_for_the_account_or_its_mail(
-    settings: Settings, account: Account
-) -> None:
+async def test_the_answer_does_not_wait_for_the_account_or_its_mail(settings: Settings, account: Account) -> None:
     """A mail server that never answers holds up no answer, so that its time says nothing."""
     await account()
     async with recording_smtp("silent") as server:
@@ -193,25 +183,17 @@ async def test_a_mailbox_gets_one_mail_in_ten_minutes_and_three_a_day(
         seen.append(len(smtp.mails))
         clock.advance(601)
     assert seen == [1, 2, 3, 3, 3, 3]
-    assert (await choose(mailing, await link_in(smtp)))[0] == 410, (
-        "and the last one has ended by now"
-    )
+    assert (await choose(mailing, await link_in(smtp)))[0] == 410, "and the last one has ended by now"
 
 
 @pytest.mark.asyncio
 async def test_a_flood_from_one_address_runs_dry(settings: Settings) -> None:
     limited = make_settings(
-        settings.data_dir,
-        settings.keys_dir,
-        smtp_url="smtp://127.0.0.1:1",
-        sign_in_limit_address=30,
+        settings.data_dir, settings.keys_dir, smtp_url="smtp://127.0.0.1:1", sign_in_limit_address=30
     )
     async with running(limited) as application, connect(application) as client:
         browser = FormBrowser(client)
-        found = [
-            (await browser.send(FORGOTTEN, on=FORGOTTEN, email=f"n{n}@example.com")).status_code
-            for n in range(8)
-        ]
+        found = [(await browser.send(FORGOTTEN, on=FORGOTTEN, email=f"n{n}@example.com")).status_code for n in range(8)]
         assert found == [200] * 5 + [429] * 3
 
 
@@ -221,9 +203,7 @@ async def test_a_link_stands_in_no_log_line_of_the_audit(
 ) -> None:
     link = await link_of(change, await account())
     await choose(application, link)
-    assert link.removeprefix("/password/") not in repr(
-        await change(lambda tx: audit.latest_events(tx, 50))
-    )
+    assert link.removeprefix("/password/") not in repr(await change(lambda tx: audit.latest_events(tx, 50)))
 
 
 def test_a_link_names_its_user_only() -> None:

@@ -45,12 +45,7 @@ async def test_no_forged_id_token_signs_anybody_in(
         assert answer.status_code == 403, claims
         assert browser.session() is None
     provider.claims = {}
-    for headers in (
-        {"typ": "oauth-id-jag+jwt"},
-        {"typ": "at+jwt"},
-        {"typ": ["JWT"]},
-        {"kid": "x"},
-    ):
+    for headers in ({"typ": "oauth-id-jag+jwt"}, {"typ": "at+jwt"}, {"typ": ["JWT"]}, {"kid": "x"}):
         provider.headers = headers
         assert (await through(browsers(), provider)).status_code == 403, headers
     provider.headers = {}
@@ -78,9 +73,7 @@ async def test_an_answer_is_good_once_in_the_browser_that_asked(
 
 
 @pytest.mark.asyncio
-async def test_an_errand_that_somebody_else_sealed_is_none(
-    browsers: Browsers, provider: FakeOpenIdProvider
-) -> None:
+async def test_an_errand_that_somebody_else_sealed_is_none(browsers: Browsers, provider: FakeOpenIdProvider) -> None:
     browser = browsers()
     back = await there(browser, provider)
     held = browser.client.cookies.get("__Host-negotiator-pending-sign-in") or ""
@@ -134,9 +127,7 @@ async def test_a_provider_whose_metadata_is_not_its_own_is_not_asked(
 
 
 @pytest.mark.asyncio
-async def test_the_way_back_leads_nowhere_else(
-    browsers: Browsers, provider: FakeOpenIdProvider
-) -> None:
+async def test_the_way_back_leads_nowhere_else(browsers: Browsers, provider: FakeOpenIdProvider) -> None:
     browser = browsers()
     back = await there(browser, provider, "/sign-in/provider?next=//evil.example")
     assert redirect_path(await browser.open(back)) == "/"

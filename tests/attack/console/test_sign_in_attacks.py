@@ -81,9 +81,7 @@ async def test_a_planted_session_or_door_is_never_the_one_after_signing_in(
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize(
-    "cookie", ["", "x", "A" * 43, "A" * 44, "' or 1=1 --" + "A" * 32, "é" * 43]
-)
+@pytest.mark.parametrize("cookie", ["", "x", "A" * 43, "A" * 44, "' or 1=1 --" + "A" * 32, "é" * 43])
 async def test_a_cookie_that_is_none_is_nobody(browsers: Browsers, cookie: str) -> None:
     answer = await browsers().client.get(
         "/agents", headers=[(b"cookie", f"__Host-negotiator-session={cookie}".encode())]
@@ -131,9 +129,7 @@ async def test_a_wrong_password_an_unknown_and_a_closed_account_look_the_same(
         seen.append(answer.text.replace(email, "E").replace(token, "T"))
     assert len(set(seen)) == 1
     refused = [
-        event
-        for event in await change(lambda tx: audit.latest_events(tx, 50))
-        if event.event == "user.sign_in_refused"
+        event for event in await change(lambda tx: audit.latest_events(tx, 50)) if event.event == "user.sign_in_refused"
     ]
     assert len(refused) == 6
     assert PASSWORD not in repr(refused)
@@ -186,9 +182,7 @@ async def test_guessing_from_one_address_runs_dry_by_account_and_by_address(
 
 
 @pytest.mark.asyncio
-async def test_the_right_password_does_not_help_once_the_budget_is_empty(
-    settings: Settings, account: Account
-) -> None:
+async def test_the_right_password_does_not_help_once_the_budget_is_empty(settings: Settings, account: Account) -> None:
     await account()
     limited = make_settings(settings.data_dir, settings.keys_dir, sign_in_limit_account=30)
     async with running(limited) as application:
@@ -201,18 +195,14 @@ async def test_the_right_password_does_not_help_once_the_budget_is_empty(
 
 
 @pytest.mark.asyncio
-async def test_whatever_host_says_we_stay_where_we_are(
-    browsers: Browsers, account: Account
-) -> None:
+async def test_whatever_host_says_we_stay_where_we_are(browsers: Browsers, account: Account) -> None:
     await account()
     answer = await browsers().open("/agents", host="evil.example")
     assert answer.headers["location"].startswith(f"{BASE}/")
 
 
 @pytest.mark.asyncio
-async def test_pages_too_are_looked_at_within_a_budget(
-    settings: Settings, account: Account
-) -> None:
+async def test_pages_too_are_looked_at_within_a_budget(settings: Settings, account: Account) -> None:
     await account()
     limited = make_settings(settings.data_dir, settings.keys_dir, limit_baseline_rpm=6)
     async with running(limited) as application, connect(application) as client:

@@ -42,9 +42,7 @@ async def test_a_mailbox_hears_from_us_once_in_ten_minutes_and_thrice_a_day(
     assert len(sent_mails(settings.data_dir)) == 3
 
 
-async def test_whether_others_wrote_to_a_mailbox_is_not_told(
-    client: httpx2.AsyncClient, settings: Settings
-) -> None:
+async def test_whether_others_wrote_to_a_mailbox_is_not_told(client: httpx2.AsyncClient, settings: Settings) -> None:
     first, second = [await register_account(client, "email", VICTIM) for _ in range(2)]
     for record in (first, second):
         asked = record["identity"]["challenge"]
@@ -56,23 +54,17 @@ async def test_whether_others_wrote_to_a_mailbox_is_not_told(
     assert (await prove(client, first, code_in(mail[1]))).status_code == 200
 
 
-async def test_a_challenge_without_a_mail_has_no_code_to_guess(
-    client: httpx2.AsyncClient, change: Change
-) -> None:
+async def test_a_challenge_without_a_mail_has_no_code_to_guess(client: httpx2.AsyncClient, change: Change) -> None:
     await register_account(client, "email", VICTIM)
     silent = await register_account(client, "email", VICTIM)
     for guess in ("", "None", "00000000"):
         sent = {"challenge_id": silent["identity"]["challenge"]["id"], "proof": guess}
         answer = await client.post("/api/auth/verify", json=sent, headers=key_header(silent))
         assert answer.status_code in {400, 422}
-    assert (
-        await change(lambda tx: accounts_queries.proven_identities(tx, silent["client_id"])) == []
-    )
+    assert await change(lambda tx: accounts_queries.proven_identities(tx, silent["client_id"])) == []
 
 
-async def test_a_stranger_s_words_in_a_mail_point_nowhere(
-    client: httpx2.AsyncClient, settings: Settings
-) -> None:
+async def test_a_stranger_s_words_in_a_mail_point_nowhere(client: httpx2.AsyncClient, settings: Settings) -> None:
     name = "Win big! https://evil.example/prize <a href=x> call +1 (555) now or lose it all"
     sent = {"agent_name": name, "identity_type": "email", "identity_value": VICTIM}
     await client.post("/api/auth/register", json={**sent, "contact_email": "eve@example.net"})
@@ -92,12 +84,7 @@ async def test_a_squatter_of_a_name_gains_nothing_and_hinders_nobody(
     for squatter in squatters:
         forged = StatementSigner().statement(squatter, signer.did)
         refused(await prove(client, squatter, forged), 400, "invalid_signature")
-        assert (
-            await change(
-                lambda tx, s=squatter: accounts_queries.proven_identities(tx, s["client_id"])
-            )
-            == []
-        )
+        assert await change(lambda tx, s=squatter: accounts_queries.proven_identities(tx, s["client_id"])) == []
     owner = await register_account(client, "did", signer.did)
     assert (await prove(client, owner, signer.statement(owner))).status_code == 200
     rows = await change(lambda tx: accounts_queries.newest(tx, 10))
@@ -108,11 +95,7 @@ async def test_names_that_lead_inside_are_not_followed_and_all_look_alike(
     client: httpx2.AsyncClient, change: Change
 ) -> None:
     async with serving(answering(b'{"id": "secret"}')) as (port, heads):
-        names = [
-            "did:web:localhost",
-            f"did:web:localhost%3A{port}",
-            "did:web:localtest.invalid",
-        ]
+        names = ["did:web:localhost", f"did:web:localhost%3A{port}", "did:web:localtest.invalid"]
         told: list[dict[str, Any]] = []
         signer = StatementSigner()
         for did in names:

@@ -55,13 +55,7 @@ async def test_a_key_with_a_wrong_checksum_costs_no_look_at_the_database(
     for place in (9, 15, 25, 40, 58):
         other = "A" if text[place] != "A" else "B"
         assert not await is_accepted(client, text[:place] + other + text[place + 1 :])
-    for wrong in (
-        text[:-1],
-        text + "A",
-        text.swapcase(),
-        api_keys.KEY_PREFIX,
-        f"{api_keys.BEARER_PREFIX}{text[9:]}",
-    ):
+    for wrong in (text[:-1], text + "A", text.swapcase(), api_keys.KEY_PREFIX, f"{api_keys.BEARER_PREFIX}{text[9:]}"):
         assert not await is_accepted(client, wrong)
     assert reads == []
 
@@ -106,9 +100,7 @@ async def test_a_key_is_no_secret_of_another_client(client: httpx2.AsyncClient) 
         assert answer.status_code == (401 if grant == "refresh_token" else 400), answer.text
 
 
-async def test_nothing_in_the_database_opens_anything(
-    client: httpx2.AsyncClient, settings: Settings
-) -> None:
+async def test_nothing_in_the_database_opens_anything(client: httpx2.AsyncClient, settings: Settings) -> None:
     sent = {"agent_name": "a", "identity_type": "email", "identity_value": "ada@example.com"}
     record = (await client.post("/api/auth/register", json=sent)).json()
     plain = await register_account(client)
@@ -135,12 +127,8 @@ async def test_no_scope_of_the_other_service_is_ever_given(client: httpx2.AsyncC
     sent = {"grant_type": "client_credentials", "scope": " ".join(every)}
     granted = await client.post(TOKEN, data=sent, auth=basic)
     assert granted.json()["scope"] == "tools:read"
-    refused(
-        await client.get("/api/negotiations", headers=key_header(record)), 403, "insufficient_scope"
-    )
-    answer = await client.post(
-        "/api/agent/claim", json={"claim_token": "BCDF-GHJK-LMNP"}, headers=key_header(record)
-    )
+    refused(await client.get("/api/negotiations", headers=key_header(record)), 403, "insufficient_scope")
+    answer = await client.post("/api/agent/claim", json={"claim_token": "BCDF-GHJK-LMNP"}, headers=key_header(record))
     assert answer.status_code in {400, 403, 409}
 
 
@@ -153,10 +141,7 @@ async def test_many_tokens_of_one_client_share_one_rate(settings: Settings) -> N
         record = await register_account(client)
         basic = (record["client_id"], record["api_key"])
         sent = {"grant_type": "client_credentials"}
-        bearers = [
-            (await client.post(TOKEN, data=sent, auth=basic)).json()["access_token"]
-            for _ in range(5)
-        ]
+        bearers = [(await client.post(TOKEN, data=sent, auth=basic)).json()["access_token"] for _ in range(5)]
         statuses = [
             (await each.post(CHALLENGE, headers={"authorization": f"Bearer {bearer}"})).status_code
             for bearer in bearers
@@ -177,14 +162,10 @@ async def test_probing_with_bad_keys_costs_the_prober_not_the_owner(settings: Se
         bad = {"authorization": f"Bearer {api_keys.write_key(key_id, api_keys.new_secret())}"}
         statuses = [(await thief.post(ROTATE, json={}, headers=bad)).status_code for _ in range(5)]
         assert statuses == [401, 401, 401, 429, 429]
-        assert (await client.post(CHALLENGE, headers=key_header(record))).headers[
-            "x-ratelimit-remaining"
-        ] == "1"
+        assert (await client.post(CHALLENGE, headers=key_header(record))).headers["x-ratelimit-remaining"] == "1"
 
 
-async def test_a_stranger_learns_nothing_from_revocation_and_ends_nothing(
-    client: httpx2.AsyncClient,
-) -> None:
+async def test_a_stranger_learns_nothing_from_revocation_and_ends_nothing(client: httpx2.AsyncClient) -> None:
     record = await register_account(client)
     key_id = record["api_key"].split("_")[2]
     for guess in (key_id, record["client_id"], api_keys.write_key(key_id, api_keys.new_secret())):
@@ -193,16 +174,12 @@ async def test_a_stranger_learns_nothing_from_revocation_and_ends_nothing(
     assert await is_accepted(client, record["api_key"])
 
 
-async def test_another_agent_s_challenge_looks_like_none(
-    application: Starlette, client: httpx2.AsyncClient
-) -> None:
+async def test_another_agent_s_challenge_looks_like_none(application: Starlette, client: httpx2.AsyncClient) -> None:
     del application
     signer = StatementSigner()
     owner, thief = await register_account(client, "did", signer.did), await register_account(client)
     answers = [
-        await client.post(
-            VERIFY, json={"challenge_id": name, "proof": "x"}, headers=key_header(thief)
-        )
+        await client.post(VERIFY, json={"challenge_id": name, "proof": "x"}, headers=key_header(thief))
         for name in (owner["identity"]["challenge"]["id"], "chl_00000000000000000000000000", "x")
     ]
     told = [{**refused(answer, 404, "not_found"), "request_id": ""} for answer in answers]

@@ -36,9 +36,7 @@ def web(monkeypatch: pytest.MonkeyPatch) -> FakeWeb:
 
 
 async def unproven(change: Change, record: dict[str, Any]) -> None:
-    assert (
-        await change(lambda tx: accounts_queries.proven_identities(tx, record["client_id"])) == []
-    )
+    assert await change(lambda tx: accounts_queries.proven_identities(tx, record["client_id"])) == []
 
 
 NOW = 1_000_000_000
@@ -108,9 +106,7 @@ async def test_a_key_that_the_statement_brings_along_is_not_looked_at(
     await unproven(change, record)
 
 
-async def test_a_statement_relayed_from_another_client_is_refused(
-    client: httpx2.AsyncClient, change: Change
-) -> None:
+async def test_a_statement_relayed_from_another_client_is_refused(client: httpx2.AsyncClient, change: Change) -> None:
     victim = StatementSigner()
     honest, thief = [await register_account(client, "did", victim.did) for _ in range(2)]
     relayed = victim.statement(honest)
@@ -139,14 +135,7 @@ LIES: list[dict[str, Any]] = [
     {"authentication": "#one"},
     {"verificationMethod": None},
     {"authentication": [], "assertionMethod": ["#one"]},
-    {
-        "authentication": [
-            7,
-            {},
-            [],
-            {"id": f"{DID}#one", "controller": "did:web:victim.example"},
-        ]
-    },
+    {"authentication": [7, {}, [], {"id": f"{DID}#one", "controller": "did:web:victim.example"}]},
 ]
 
 
@@ -203,10 +192,7 @@ async def test_of_fifty_proofs_of_one_identity_by_two_agents_one_agent_wins(
     words = [answer.json().get("error", "verified") for answer in answers]
     assert words.count("verified") == 1
     assert set(words) <= {"verified", "identity_taken", "challenge_used", "too_many_attempts"}
-    held = [
-        await change(lambda tx, r=r: accounts_queries.proven_identities(tx, r["client_id"]))
-        for r in records
-    ]
+    held = [await change(lambda tx, r=r: accounts_queries.proven_identities(tx, r["client_id"])) for r in records]
     assert sorted(map(len, held)) == [0, 1]
 
 
@@ -218,9 +204,7 @@ async def test_fifty_guesses_at_once_are_five(client: httpx2.AsyncClient) -> Non
     assert words.count("too_many_attempts") == 45
 
 
-async def test_a_foreign_bearer_cannot_be_challenged(
-    client: httpx2.AsyncClient, register: Any
-) -> None:
+async def test_a_foreign_bearer_cannot_be_challenged(client: httpx2.AsyncClient, register: Any) -> None:
     stranger = await register()
     headers = {"authorization": f"Bearer {stranger['access_token']}"}
     refused(await client.post(CHALLENGE, headers=headers), 403, "access_denied")

@@ -49,9 +49,7 @@ async def test_what_is_no_text_is_refused(client: httpx2.AsyncClient) -> None:
         assert answer.status_code in {400, 422}, raw
 
 
-async def test_the_same_thing_many_times_is_refused_or_counted_once(
-    client: httpx2.AsyncClient,
-) -> None:
+async def test_the_same_thing_many_times_is_refused_or_counted_once(client: httpx2.AsyncClient) -> None:
     kinds = "&".join(["kind=app"] * 21)
     refused(await client.get(f"/api/v1/tools?{kinds}"), 422, "validation_failed")
     flood = "&".join(f"tag=t{n}" for n in range(101))
@@ -75,11 +73,7 @@ async def test_a_forged_cursor_opens_nothing(client: httpx2.AsyncClient) -> None
         params = {"query": "data", "limit": 1, "cursor": cursor}
         refused(await client.get("/api/v1/tools", params=params), 400, "invalid_cursor")
     feed = (await client.get("/api/v1/changes?limit=1")).json()["next_cursor"]
-    for path, cursor in (
-        ("/api/v1/tools", feed),
-        ("/api/v1/changes", first),
-        ("/v0.1/servers", feed),
-    ):
+    for path, cursor in (("/api/v1/tools", feed), ("/api/v1/changes", first), ("/v0.1/servers", feed)):
         refused(await client.get(path, params={"cursor": cursor}), 400, "invalid_cursor")
 
 
@@ -102,9 +96,7 @@ async def test_numbers_have_bounds(client: httpx2.AsyncClient) -> None:
         assert answer.status_code in {200, 422}, moment
 
 
-async def test_a_flood_of_different_queries_leaves_little_behind(
-    client: httpx2.AsyncClient,
-) -> None:
+async def test_a_flood_of_different_queries_leaves_little_behind(client: httpx2.AsyncClient) -> None:
     async def ask(number: int) -> Any:
         text = urllib.parse.quote(f"word{number} data")
         return (await client.get(f"/api/v1/tools?query={text}&limit=1")).status_code

@@ -17,13 +17,7 @@ from negotiator.trust.fetch import FetchFailed
 from tests.conftest import bearer, connect, make_settings, running
 from tests.contract.requirements import covers
 from tests.helpers.answer_checks import limited
-from tests.helpers.directory_identity import (
-    FakeWeb,
-    StatementSigner,
-    key_header,
-    prove,
-    register_account,
-)
+from tests.helpers.directory_identity import FakeWeb, StatementSigner, key_header, prove, register_account
 from tests.helpers.forger import refused
 from tests.helpers.loopback_server import JSON, serving
 
@@ -79,9 +73,7 @@ async def test_a_missing_scope_is_403_however_empty_the_address_and_the_token_ar
 
 
 @covers("1.10:key")
-async def test_every_refusal_of_a_valid_token_is_its_own_and_none_of_its_neighbours(
-    settings: Settings,
-) -> None:
+async def test_every_refusal_of_a_valid_token_is_its_own_and_none_of_its_neighbours(settings: Settings) -> None:
     """404, 405, 415, 422 over HTTP; GET, a wrong media type and a wrong message over MCP."""
     async with served(settings, limit_baseline_rpm=1, limit_rpm=100) as client:
         agent = await token(client)
@@ -109,9 +101,7 @@ async def test_every_refusal_of_a_valid_token_is_its_own_and_none_of_its_neighbo
 
 @covers("1.10:never-less")
 @pytest.mark.parametrize("services", [["directory"], ["assistant", "directory"]])
-async def test_a_key_never_gives_less_than_anonymous(
-    settings: Settings, services: list[str]
-) -> None:
+async def test_a_key_never_gives_less_than_anonymous(settings: Settings, services: list[str]) -> None:
     """Also where the operator sets the rates the wrong way round, at every public path and over MCP."""
     public = build_application(settings).service.operations
     paths = [
@@ -141,9 +131,7 @@ async def test_a_key_never_gives_less_than_anonymous(
                 assert own.headers["x-ratelimit-limit"] >= without.headers["x-ratelimit-limit"]
 
 
-async def test_a_crawler_of_the_catalogue_leaves_sign_in_and_tokens_alone(
-    settings: Settings,
-) -> None:
+async def test_a_crawler_of_the_catalogue_leaves_sign_in_and_tokens_alone(settings: Settings) -> None:
     async with served(settings, limit_directory_rpm=3, limit_baseline_rpm=5) as client:
         record = await register_account(client)
         basic = (record["client_id"], record["api_key"])
@@ -178,9 +166,7 @@ async def asked(client: httpx2.AsyncClient, client_id: str) -> int:
     return (await client.get("/oauth/authorize", params=named)).status_code
 
 
-async def test_nobody_makes_this_service_fetch_again_and_again(
-    settings: Settings, web: FakeWeb
-) -> None:
+async def test_nobody_makes_this_service_fetch_again_and_again(settings: Settings, web: FakeWeb) -> None:
     """One failing URL is fetched once a minute; many URLs of one host, or many hosts, as the budget says."""
     async with served(settings, limit_fetch_rpm=8) as client:
         for _ in range(5):
@@ -193,9 +179,7 @@ async def test_nobody_makes_this_service_fetch_again_and_again(
         assert len(web.asked) == 2
 
 
-async def test_a_host_is_asked_a_bounded_number_of_times_over_all_clients(
-    settings: Settings, web: FakeWeb
-) -> None:
+async def test_a_host_is_asked_a_bounded_number_of_times_over_all_clients(settings: Settings, web: FakeWeb) -> None:
     strict = make_settings(settings.data_dir, settings.keys_dir, limit_fetch_rpm=8)
     async with running(strict) as application:
         statuses: list[int] = []
@@ -226,9 +210,7 @@ async def test_slow_hosts_of_strangers_delay_no_issuer_s_keys(settings: Settings
     async with serving(stall, host="0.0.0.0") as (slow, _), serving(keys) as (issuer, _):
         began = time.monotonic()
         strangers = [
-            asyncio.create_task(
-                services.client_urls.json(f"http://{host}:{slow}/{n}", limit=9, address="a")
-            )
+            asyncio.create_task(services.client_urls.json(f"http://{host}:{slow}/{n}", limit=9, address="a"))
             for host in hosts
             for n in range(HOST_AT_ONCE)
         ]

@@ -135,9 +135,7 @@ def test_ten_thousand_idle_connections_keep_nobody_out(steady: int, tmp_path: Pa
     try:
         with contextlib.ExitStack() as stack:
             for number in range(crowd):
-                source = (
-                    f"127.0.{10 + number // PER_ADDRESS // 250}.{1 + number // PER_ADDRESS % 250}"
-                )
+                source = f"127.0.{10 + number // PER_ADDRESS // 250}.{1 + number // PER_ADDRESS % 250}"
                 stack.enter_context(connect(steady, source))
             with Others(steady) as others:
                 time.sleep(1)

@@ -29,30 +29,11 @@ READ: Final = {
         "cookie",
         "dpop",
     ),
-    *(
-        "idempotency-key",
-        "if-match",
-        "if-modified-since",
-        "if-none-match",
-        "last-event-id",
-        "origin",
-    ),
-    *(
-        "sec-fetch-site",
-        "user-agent",
-        "x-forwarded-for",
-        "x-request-id",
-        "access-control-request-method",
-        "host",
-    ),
+    *("idempotency-key", "if-match", "if-modified-since", "if-none-match", "last-event-id", "origin"),
+    *("sec-fetch-site", "user-agent", "x-forwarded-for", "x-request-id", "access-control-request-method", "host"),
 }
 """The headers that the package reads of a request; a test compares them with its source."""
-PROTOCOLS: Final = {
-    "mcp-protocol-version",
-    "mcp-method",
-    "mcp-name",
-    "mcp-session-id",
-}
+PROTOCOLS: Final = {"mcp-protocol-version", "mcp-method", "mcp-name", "mcp-session-id"}
 """Headers that libraries read."""
 ANSWERS: Final = {
     "cache-control",
@@ -92,9 +73,7 @@ class Caller:
         self._application = application
         self._token = (b"authorization", f"Bearer {token}".encode())
 
-    async def call(
-        self, method: str, path: str, query: str = "", headers: Headers | None = None
-    ) -> int:
+    async def call(self, method: str, path: str, query: str = "", headers: Headers | None = None) -> int:
         """The status; a fault of the service is a failure of the test."""
         statuses: list[int] = []
         body = b"{}"
@@ -174,28 +153,19 @@ async def test_a_hundred_equal_headers_cost_time_in_proportion(caller: Caller) -
 
 
 @pytest.mark.asyncio
-async def test_query_and_path_parameters_cost_time_in_proportion(
-    caller: Caller, application: Starlette
-) -> None:
+async def test_query_and_path_parameters_cost_time_in_proportion(caller: Caller, application: Starlette) -> None:
     slow: list[tuple[str, str, str]] = []
     for operation in operations_of(application):
         fields = list(operation.input.model_fields) if operation.reads_query else []
-        places = [
-            *operation.path_parameters,
-            *(name for name in fields if f"{{{name}}}" not in operation.path),
-        ]
+        places = [*operation.path_parameters, *(name for name in fields if f"{{{name}}}" not in operation.path)]
         for name in (*places, "unknown"):
             for unit in ("a-", '"', "1", " ,", "a:"):
 
-                async def call(
-                    size: int, name: str = name, unit: str = unit, operation: Any = operation
-                ) -> int:
+                async def call(size: int, name: str = name, unit: str = unit, operation: Any = operation) -> int:
                     text = filled(unit, size)
                     path = operation.path.replace(f"{{{name}}}", text.replace("/", "-"))
                     path = re.sub(r"\{\w+\}", "x", path)
-                    query = (
-                        "" if f"{{{name}}}" in operation.path else f"{name}={quote(text, safe='')}"
-                    )
+                    query = "" if f"{{{name}}}" in operation.path else f"{name}={quote(text, safe='')}"
                     return await caller.call(operation.method, path, query)
 
                 if not await is_linear_async(call):
@@ -222,21 +192,10 @@ def _with_header(caller: Caller, method: str, path: str, name: str, unit: str) -
 
 
 def _pages(caller: Caller) -> Iterator[tuple[str, Any]]:
-    pages = (
-        "/tools/{}",
-        "/approve/{}",
-        "/first-user/{}",
-        "/{}",
-        "/api/{}",
-        "/docs/{}",
-        "/.well-known/{}",
-    )
+    pages = ("/tools/{}", "/approve/{}", "/first-user/{}", "/{}", "/api/{}", "/docs/{}", "/.well-known/{}")
     queries = (
         *("/sign-in?next={}", "/tools?query={}", "/tools?cursor={}", "/?a={}"),
-        *(
-            f"/oauth/authorize?{name}={{}}"
-            for name in ("client_id", "redirect_uri", "scope", "state")
-        ),
+        *(f"/oauth/authorize?{name}={{}}" for name in ("client_id", "redirect_uri", "scope", "state")),
     )
     for template in (*pages, *queries):
         for unit in ("a-", '"', "/", "%", "1."):
@@ -244,8 +203,6 @@ def _pages(caller: Caller) -> Iterator[tuple[str, Any]]:
             async def call(size: int, template: str = template, unit: str = unit) -> int:
                 text = filled(unit, size)
                 path, _, query = template.partition("?")
-                return await caller.call(
-                    "GET", path.format(text), query.format(quote(text, safe=""))
-                )
+                return await caller.call("GET", path.format(text), query.format(quote(text, safe="")))
 
             yield template, call

@@ -23,12 +23,7 @@ from negotiator.errors import Refusal
 from negotiator.http.endpoint import is_not_modified
 from negotiator.http.guard import address_key
 from negotiator.http.input import parse_form, parse_query
-from negotiator.memory.content_guard import (
-    fold_lookalikes,
-    strip_invisible,
-    suspicion_reason,
-    text_digest,
-)
+from negotiator.memory.content_guard import fold_lookalikes, strip_invisible, suspicion_reason, text_digest
 from negotiator.negotiations.plans.markdown import escape_markdown as escaped
 from negotiator.negotiations.tactics.recognition import recognise_tactics
 from negotiator.numbers import numbers_in
@@ -110,9 +105,7 @@ def test_patterns_are_linear() -> None:
     found = {pattern: (name, anchored) for pattern, name, anchored in _patterns()}
     assert len(found) > 100
     slow = {
-        name: unit
-        for pattern, (name, anchored) in found.items()
-        if (unit := _slow_unit(pattern, anchored=anchored))
+        name: unit for pattern, (name, anchored) in found.items() if (unit := _slow_unit(pattern, anchored=anchored))
     }
     assert slow == {}
 
@@ -150,11 +143,7 @@ def _patterns() -> Iterator[tuple[re.Pattern[Any], str, bool]]:
         for name, value in vars(loaded).items():
             used = set(re.findall(rf"\b{re.escape(name)}\.(\w+)\(", source))
             for pattern in _within(value):
-                yield (
-                    pattern,
-                    f"{module.name}.{name}",
-                    bool(used) and used <= {"fullmatch", "match"},
-                )
+                yield (pattern, f"{module.name}.{name}", bool(used) and used <= {"fullmatch", "match"})
 
 
 def _within(value: Any) -> Iterator[re.Pattern[Any]]:

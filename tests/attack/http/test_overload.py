@@ -25,9 +25,7 @@ def busy(tmp_path: Path) -> Generator[BareServer]:
 
 
 @covers("1.11:overload")
-def test_a_change_is_refused_at_once_and_a_read_on_the_same_connection_is_served(
-    busy: BareServer,
-) -> None:
+def test_a_change_is_refused_at_once_and_a_read_on_the_same_connection_is_served(busy: BareServer) -> None:
     began = time.monotonic()
     closing = GET.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")
     with busy.connect() as made:

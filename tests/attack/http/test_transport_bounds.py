@@ -24,9 +24,7 @@ from tests.helpers.bare_server import SMALL, BareServer, receive_all, serve, sta
 GET: Final = b"GET / HTTP/1.1\r\nHost: x\r\n"
 CLOSE: Final = GET + b"Connection: close\r\n\r\n"
 UPLOAD: Final = b"POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: %d\r\n\r\n"
-CHUNKED: Final = (
-    b"POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
-)
+CHUNKED: Final = b"POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
 HANDSHAKE: Final = (
     b"GET /socket HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
     b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
@@ -167,9 +165,7 @@ def test_a_refusal_comes_after_the_answers_that_are_owed(server: BareServer) -> 
     refusal(received)
 
 
-def test_a_bad_body_behind_a_pipelined_request_spoils_only_its_own_answer(
-    server: BareServer,
-) -> None:
+def test_a_bad_body_behind_a_pipelined_request_spoils_only_its_own_answer(server: BareServer) -> None:
     received = server.exchange(GET + b"\r\n" + CHUNKED + b"zz\r\n")
     assert statuses(received) == [200, 400]
 
@@ -182,9 +178,7 @@ def test_pipelined_requests_are_bounded(server: BareServer) -> None:
     assert 60 < len(found) < 70
 
 
-def test_a_stream_with_a_pipelined_request_behind_it_ends_with_its_client(
-    server: BareServer,
-) -> None:
+def test_a_stream_with_a_pipelined_request_behind_it_ends_with_its_client(server: BareServer) -> None:
     with server.connect() as made:
         made.sendall(GET.replace(b"/", b"/stream", 1) + b"\r\n" + GET + b"\r\n")
         assert made.recv(100).startswith(b"HTTP/1.1 200")
@@ -199,9 +193,7 @@ def test_trailers_never_become_headers(server: BareServer) -> None:
 
 
 @pytest.mark.parametrize("rest", [b"0\r\nA: ", b"2;extension="])
-def test_trailers_and_chunk_extensions_are_bounded_like_headers(
-    server: BareServer, rest: bytes
-) -> None:
+def test_trailers_and_chunk_extensions_are_bounded_like_headers(server: BareServer, rest: bytes) -> None:
     received = server.exchange(CHUNKED + rest + b"b" * (3 * LIMIT))
     assert statuses(received) == [431]
 
@@ -211,9 +203,7 @@ def test_chunks_of_one_byte_are_read(server: BareServer) -> None:
     assert b'"bytes":5000' in received
 
 
-def test_an_offer_of_another_protocol_is_ignored_and_the_connection_closes(
-    server: BareServer,
-) -> None:
+def test_an_offer_of_another_protocol_is_ignored_and_the_connection_closes(server: BareServer) -> None:
     upgrade = b"Connection: Upgrade\r\nUpgrade: h2c\r\n\r\n"
     assert statuses(server.exchange(GET + upgrade + CLOSE)) == [200]
 
@@ -320,16 +310,11 @@ def test_one_address_has_its_own_limit(patient_server: BareServer) -> None:
     patient_server.until(lambda: not patient_server.connections.requests.is_full_for("127.0.0.9"))
 
 
-def test_when_all_are_taken_the_one_that_waited_longest_makes_place(
-    patient_server: BareServer,
-) -> None:
+def test_when_all_are_taken_the_one_that_waited_longest_makes_place(patient_server: BareServer) -> None:
     sources = ("127.0.0.11", "127.0.0.12")
     evicted = patient_server.count("evicted")
     with contextlib.ExitStack() as stack:
-        held = [
-            stack.enter_context(patient_server.connect(sources[number % 2]))
-            for number in range(SMALL.connections)
-        ]
+        held = [stack.enter_context(patient_server.connect(sources[number % 2])) for number in range(SMALL.connections)]
         assert statuses(patient_server.exchange(CLOSE)) == [200]
         assert patient_server.count("evicted") == evicted + 1
         assert held[0].recv(1) == b""
@@ -337,9 +322,7 @@ def test_when_all_are_taken_the_one_that_waited_longest_makes_place(
         assert statuses(receive_all(held[1])) == [200]
 
 
-def test_a_crowd_that_never_sends_a_request_closes_no_connection_that_had_an_answer(
-    patient_server: BareServer,
-) -> None:
+def test_a_crowd_that_never_sends_a_request_closes_no_connection_that_had_an_answer(patient_server: BareServer) -> None:
     evicted = patient_server.count("evicted")
     crowd = 3 * SMALL.connections
     with contextlib.ExitStack() as stack, patient_server.connect() as kept:
@@ -355,11 +338,7 @@ def test_a_crowd_that_never_sends_a_request_closes_no_connection_that_had_an_ans
 
 def test_those_that_were_told_that_they_are_late_make_place_at_once(tmp_path: Path) -> None:
     bounds = replace(SMALL, header_timeout=1, idle_timeout=60)
-    with (
-        serve(tmp_path, bounds) as running,
-        contextlib.ExitStack() as stack,
-        running.connect() as kept,
-    ):
+    with serve(tmp_path, bounds) as running, contextlib.ExitStack() as stack, running.connect() as kept:
         kept.sendall(GET + b"\r\n")
         assert statuses(kept.recv(65_536)) == [200]
         late = [
@@ -377,9 +356,7 @@ def test_those_that_were_told_that_they_are_late_make_place_at_once(tmp_path: Pa
         assert statuses(receive_all(kept)) == [200]
 
 
-def test_a_kept_connection_whose_next_head_is_not_complete_is_one_of_the_crowd(
-    patient_server: BareServer,
-) -> None:
+def test_a_kept_connection_whose_next_head_is_not_complete_is_one_of_the_crowd(patient_server: BareServer) -> None:
     with contextlib.ExitStack() as stack:
         held = [
             stack.enter_context(patient_server.connect(f"127.0.0.{30 + number % 8}"))
@@ -391,9 +368,7 @@ def test_a_kept_connection_whose_next_head_is_not_complete_is_one_of_the_crowd(
         begun = held[-SMALL.connections // 2 :]
         for made in begun:
             made.sendall(GET[:1])
-        patient_server.until(
-            lambda: 2 * len(patient_server.connections.waiting) >= SMALL.connections
-        )
+        patient_server.until(lambda: 2 * len(patient_server.connections.waiting) >= SMALL.connections)
         assert statuses(patient_server.exchange(CLOSE)) == [200]
         closed, _, _ = select.select(held, [], [], 30)
         assert [(made in begun, made.recv(1)) for made in closed] == [(True, b"")]
@@ -402,10 +377,7 @@ def test_a_kept_connection_whose_next_head_is_not_complete_is_one_of_the_crowd(
 
 
 def test_connections_at_work_are_not_closed_for_new_ones(tmp_path: Path) -> None:
-    with (
-        serve(tmp_path, replace(SMALL, connections=8)) as running,
-        contextlib.ExitStack() as stack,
-    ):
+    with serve(tmp_path, replace(SMALL, connections=8)) as running, contextlib.ExitStack() as stack:
         busy = [stack.enter_context(running.connect()) for _ in range(8)]
         for made in busy:
             made.sendall(b"GET /slow HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")

@@ -11,16 +11,7 @@ from negotiator.settings import Settings
 from tests.conftest import Register, bearer, connect, make_settings, running
 from tests.helpers.answer_checks import refused_over_mcp
 from tests.helpers.form_browser import BASE
-from tests.helpers.mcp_client import (
-    NEWEST,
-    OLDER,
-    PRICED,
-    McpClient,
-    error,
-    full_mcp_client,
-    mcp_client,
-    told,
-)
+from tests.helpers.mcp_client import NEWEST, OLDER, PRICED, McpClient, error, full_mcp_client, mcp_client, told
 
 __all__ = ["full_mcp_client", "mcp_client"]
 VERSIONS: Final = (NEWEST, *OLDER)
@@ -51,9 +42,7 @@ async def test_a_page_of_another_origin_needs_a_token(mcp_client: McpClient, ori
 
 
 @pytest.mark.asyncio
-async def test_where_tools_are_public_a_page_of_another_origin_needs_a_token_too(
-    settings: Settings,
-) -> None:
+async def test_where_tools_are_public_a_page_of_another_origin_needs_a_token_too(settings: Settings) -> None:
     alone = make_settings(settings.data_dir, settings.keys_dir, services=["directory"])
     needs_token = requires_credential(build_application(alone).service)
     async with running(alone) as application, connect(application) as client:
@@ -83,18 +72,13 @@ async def test_a_page_that_takes_us_for_its_own_host_is_turned_away(
     for method in ("POST", "GET"):
         message, headers = mcp_client.message("tools/list", {})
         answer = await mcp_client.client.request(
-            method,
-            "/mcp",
-            json=message,
-            headers={**mcp_client.headers, **headers, "origin": origin, "host": host},
+            method, "/mcp", json=message, headers={**mcp_client.headers, **headers, "origin": origin, "host": host}
         )
         refused_over_mcp(answer, 403, "access_denied")
 
 
 @pytest.mark.asyncio
-async def test_pages_of_our_own_and_of_named_origins_may_use_it(
-    settings: Settings, register: Register
-) -> None:
+async def test_pages_of_our_own_and_of_named_origins_may_use_it(settings: Settings, register: Register) -> None:
     named = ["https://inspector.example"]
     other = make_settings(settings.data_dir, settings.keys_dir, trusted_origins=named)
     headers = bearer(await register())
@@ -113,9 +97,7 @@ async def test_a_host_header_changes_nothing(mcp_client: McpClient) -> None:
     message, headers = mcp_client.message("tools/list", {})
     answer = await mcp_client.send(message, **headers, host="evil.example")
     assert answer.json() == plain.json()
-    assert (
-        "evil" not in (await McpClient(mcp_client.client, {"host": "evil.example"}).ask("x")).text
-    )
+    assert "evil" not in (await McpClient(mcp_client.client, {"host": "evil.example"}).ask("x")).text
 
 
 @pytest.mark.asyncio
@@ -134,14 +116,10 @@ async def test_a_token_in_the_query_or_the_arguments_is_no_token(
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("version", VERSIONS)
-async def test_no_spelling_of_a_call_gets_around_its_scope(
-    mcp_client: McpClient, version: str
-) -> None:
+async def test_no_spelling_of_a_call_gets_around_its_scope(mcp_client: McpClient, version: str) -> None:
     """An anonymous agent lacks memories:write."""
     mcp_client.version = version
-    refused_over_mcp(
-        await mcp_client.call("add_tactic", summary="x"), 403, "insufficient_scope", id=7
-    )
+    refused_over_mcp(await mcp_client.call("add_tactic", summary="x"), 403, "insufficient_scope", id=7)
     for name in ("add_tactic ", "ADD_TACTIC", "add_tactic\u200b", "tools/add_tactic", ""):
         assert "error" in (await mcp_client.call(name, summary="x")).json()
     # The header is not what is believed: the body is, and they have to agree.
@@ -153,21 +131,13 @@ async def test_no_spelling_of_a_call_gets_around_its_scope(
 
 @pytest.mark.asyncio
 async def test_what_is_no_tool_cannot_be_called(mcp_client: McpClient) -> None:
-    for name in (
-        "register_agent",
-        "claim_agent",
-        "issue_token",
-        "delete_negotiation",
-        "get_health",
-    ):
+    for name in ("register_agent", "claim_agent", "issue_token", "delete_negotiation", "get_health"):
         error(await mcp_client.call(name), 400, -32602)
 
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("version", VERSIONS)
-async def test_somebody_else_s_is_not_there(
-    mcp_client: McpClient, register: Register, version: str
-) -> None:
+async def test_somebody_else_s_is_not_there(mcp_client: McpClient, register: Register, version: str) -> None:
     talk = await mcp_client.done("open_negotiation", **PRICED)
     await mcp_client.done("make_battle_plan", id=talk["id"])
     foreign = McpClient(mcp_client.client, bearer(await register("other")), version)
@@ -229,9 +199,7 @@ async def test_arguments_that_the_schema_does_not_know_are_refused(mcp_client: M
         {"_meta": {}},
     ]
     for more in unknown:
-        assert (
-            told(await mcp_client.call("list_negotiations", **more))["error"] == "validation_failed"
-        )
+        assert told(await mcp_client.call("list_negotiations", **more))["error"] == "validation_failed"
 
 
 @pytest.mark.asyncio
@@ -257,9 +225,7 @@ async def test_the_uninvited_may_not_send_much(client: httpx2.AsyncClient) -> No
 
 
 @pytest.mark.asyncio
-async def test_a_forged_session_is_nobody_s_session(
-    mcp_client: McpClient, register: Register
-) -> None:
+async def test_a_forged_session_is_nobody_s_session(mcp_client: McpClient, register: Register) -> None:
     await mcp_client.done("open_negotiation", **PRICED)
     foreign = McpClient(mcp_client.client, bearer(await register("other")), OLDER[0])
     foreign.headers["mcp-session-id"] = "1"

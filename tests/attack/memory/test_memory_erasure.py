@@ -33,9 +33,7 @@ async def told(memory_client: MemoryClient) -> str:
     """A memory with every trace a memory can leave: a key's answer, versions, a search, an import."""
     answer = await memory_client.call("POST", "", {"text": SECRET}, idempotency_key="once")
     memory: str = answer.json()["id"]
-    await memory_client.call(
-        "PATCH", f"/{memory}", {"tags": ["Vandelay"], "counterparty": "Vandelay"}
-    )
+    await memory_client.call("PATCH", f"/{memory}", {"tags": ["Vandelay"], "counterparty": "Vandelay"})
     await memory_client.call("PATCH", f"/{memory}", {"text": "Nothing of interest."})
     await memory_client.call("POST", "", {"text": SECRET}, idempotency_key="twice")
     await memory_client.found("what is the walk-away of Vandelay")
@@ -51,9 +49,7 @@ async def test_erasing_all_leaves_no_byte(memory_client: MemoryClient, settings:
 
 
 @pytest.mark.asyncio
-async def test_forgetting_memories_one_by_one_leaves_no_byte(
-    memory_client: MemoryClient, settings: Settings
-) -> None:
+async def test_forgetting_memories_one_by_one_leaves_no_byte(memory_client: MemoryClient, settings: Settings) -> None:
     await told(memory_client)
     for view in await memory_client.listed():
         assert (await memory_client.call("DELETE", f"/{view['id']}")).status_code == 204
@@ -61,9 +57,7 @@ async def test_forgetting_memories_one_by_one_leaves_no_byte(
 
 
 @pytest.mark.asyncio
-async def test_what_was_imported_is_erased_like_anything_else(
-    memory_client: MemoryClient, settings: Settings
-) -> None:
+async def test_what_was_imported_is_erased_like_anything_else(memory_client: MemoryClient, settings: Settings) -> None:
     await memory_client.call("POST", "/import", {"lines": [{"text": SECRET}]})
     await memory_client.erased()
     assert await left(settings) == []

@@ -77,11 +77,7 @@ async def test_no_search_of_his_finds_what_is_hers(
     )
     for each in filters:
         assert set(await eve.found("price", filters=each)) <= {"Eve's: nothing."}
-    for unknown in (
-        {"owner": memory_client.owner},
-        {"owner": {"ne": ""}},
-        {"attributes": {"exists": 1}},
-    ):
+    for unknown in ({"owner": memory_client.owner}, {"owner": {"ne": ""}}, {"attributes": {"exists": 1}}):
         answer = await eve.call("POST", "/search", {"query": "x", "filters": unknown})
         refused(answer, 422, "validation_failed")
 
@@ -149,9 +145,7 @@ def _statements() -> list[tuple[str, Statement]]:
     for module in modules:
         for name, value in vars(module).items():
             listed = cast("tuple[Any, ...]", value if isinstance(value, tuple) else (value,))
-            found += [
-                (f"{module.__name__}.{name}", one) for one in listed if isinstance(one, Statement)
-            ]
+            found += [(f"{module.__name__}.{name}", one) for one in listed if isinstance(one, Statement)]
     return found
 
 

@@ -138,22 +138,13 @@ def test_poison_is_caught_in_whatever_letters(text: str) -> None:
 
 def test_ordinary_business_prose_passes() -> None:
     assert len(BUSINESS) >= 60
-    caught = {
-        text: why
-        for text in BUSINESS
-        if (why := suspicion_reason([strip_invisible(text)], "lesson"))
-    }
+    caught = {text: why for text in BUSINESS if (why := suspicion_reason([strip_invisible(text)], "lesson"))}
     assert caught == {}
 
 
 def test_links_and_commands_have_no_place_in_a_tactic() -> None:
     assert suspicion_reason(["See https://acme.example/terms for the terms."], "fact") is None
-    for text in (
-        "Open https://acme.example",
-        "curl x | sh",
-        "sudo rm -rf x",
-        "javascript:alert(1)",
-    ):
+    for text in ("Open https://acme.example", "curl x | sh", "sudo rm -rf x", "javascript:alert(1)"):
         assert suspicion_reason([text], "tactic") == "command"
 
 

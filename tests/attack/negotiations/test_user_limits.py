@@ -42,11 +42,7 @@ SUPPORT: Final[dict[str, Any]] = {
     "label": "Support",
     "type": "enum",
     "weight": 2,
-    "options": [
-        {"value": "phone", "utility": 1},
-        {"value": "email", "utility": 0.5},
-        {"value": "none", "utility": 0},
-    ],
+    "options": [{"value": "phone", "utility": 1}, {"value": "email", "utility": 0.5}, {"value": "none", "utility": 0}],
 }
 Opened = Callable[..., Awaitable[dict[str, Any]]]
 ISSUES: Final = [PRICE, MONTHS, SUPPORT]
@@ -128,12 +124,7 @@ LOOSER: Final[list[tuple[dict[str, Any], str, str, str]]] = [
     ),
     ({"authority": None}, "authority", "€53", ""),
     ({"authority": {"limit": "60", "needs_approval_above": "60"}}, "authority", "€52", "€60"),
-    (
-        {"allow": [{"issue": "months", "to": 36, "in_return": {"price": 46}}]},
-        "allow",
-        "",
-        "36 months",
-    ),
+    ({"allow": [{"issue": "months", "to": 36, "in_return": {"price": 46}}]}, "allow", "", "36 months"),
 ]
 
 
@@ -152,9 +143,7 @@ async def browser(browsers: Browsers, ada: str) -> FormBrowser:
 
 
 @pytest_asyncio.fixture
-async def agent(
-    browser: FormBrowser, register: Register, client: httpx2.AsyncClient
-) -> NegotiationClient:
+async def agent(browser: FormBrowser, register: Register, client: httpx2.AsyncClient) -> NegotiationClient:
     """The agent of Ada."""
     return NegotiationClient(client, await bound_agent(browser, register, client))
 
@@ -167,9 +156,7 @@ def opened(ada: str, change: Change) -> Opened:
         given = {name: value for name, value in {**CRM, **members}.items() if value is not None}
         body = NegotiationBody.model_validate(given)
         terms, actor = parse_terms(body), Actor("user", ada)
-        view: dict[str, Any] = await change(
-            lambda tx: open_negotiation(tx, ada, body, terms=terms, actor=actor)
-        )
+        view: dict[str, Any] = await change(lambda tx: open_negotiation(tx, ada, body, terms=terms, actor=actor))
         return view
 
     return call
@@ -182,9 +169,7 @@ def refused(answer: httpx2.Response, status: int = 403, error: str = "user_decid
 
 @pytest.mark.asyncio
 @covers("6.2:user_limits")
-async def test_no_edit_loosens_a_limit_of_the_user(
-    agent: NegotiationClient, opened: Opened
-) -> None:
+async def test_no_edit_loosens_a_limit_of_the_user(agent: NegotiationClient, opened: Opened) -> None:
     view = await opened()
     for patch, limit, was, now in LOOSER:
         body = refused(await agent.patch(view["id"], patch))
@@ -217,8 +202,7 @@ async def test_over_mcp_the_answer_is_the_same(
 @pytest.mark.asyncio
 @covers("6.2:user_limits")
 async def test_an_agent_sets_what_is_missing_and_makes_limits_stricter(
-    agent: NegotiationClient,
-    opened: Opened,
+    agent: NegotiationClient, opened: Opened
 ) -> None:
     bare = dict.fromkeys(("walk_away", "batna", "constraints", "authority"))
     view = await opened(**bare, issues=[{**PRICE, "weight": None, "range": None}, MONTHS, SUPPORT])
@@ -317,8 +301,7 @@ async def test_an_offer_or_acceptance_past_the_limit_of_one_issue_waits(
 
 @pytest.mark.asyncio
 async def test_a_figure_that_was_heard_is_confirmed_under_the_same_limits(
-    agent: NegotiationClient,
-    opened: Opened,
+    agent: NegotiationClient, opened: Opened
 ) -> None:
     view = await opened(constraints=None, authority=None)
     past = {"price": 58, "months": 12, "support": "phone"}
@@ -333,9 +316,7 @@ async def test_a_figure_that_was_heard_is_confirmed_under_the_same_limits(
 
 
 @pytest.mark.asyncio
-async def test_a_trade_that_the_user_allowed_needs_no_approval(
-    agent: NegotiationClient, opened: Opened
-) -> None:
+async def test_a_trade_that_the_user_allowed_needs_no_approval(agent: NegotiationClient, opened: Opened) -> None:
     allow = [{"issue": "months", "to": 36, "in_return": {"price": 46}}]
     view = await opened(constraints=None, authority=None, allow=allow)
     offers = f"/negotiations/{view['id']}/offers"

@@ -56,14 +56,11 @@ def price(talk: StoredRehearsal, side: str) -> float:
 
 def test_a_seed_says_nothing_to_whoever_lacks_the_server_s_secret() -> None:
     true, guessed = (
-        [least(talk_with(seed, secret).person) for seed in range(PROBERS)]
-        for secret in (SERVER, b"guess")
+        [least(talk_with(seed, secret).person) for seed in range(PROBERS)] for secret in (SERVER, b"guess")
     )
     assert abs(rank_correlation(true, guessed)) < CHANCE
     error = fmean(abs(one - other) for one, other in zip(true, guessed, strict=True))
-    shuffled = fmean(
-        abs(one - other) for one, other in zip(true, [*guessed[1:], guessed[0]], strict=True)
-    )
+    shuffled = fmean(abs(one - other) for one, other in zip(true, [*guessed[1:], guessed[0]], strict=True))
     assert error == pytest.approx(shuffled, rel=0.2)
 
 

@@ -42,15 +42,7 @@ CAR: Final[dict[str, Any]] = {
 _MEMBER: Final = re.compile(r'"(\w+)":')
 PRIVATE: Final = frozenset(
     {
-        *(
-            "floor",
-            "resistance",
-            "pride",
-            "tolerance",
-            "patience",
-            "unmoved_patience",
-            "first_step",
-        ),
+        *("floor", "resistance", "pride", "tolerance", "patience", "unmoved_patience", "first_step"),
         *("shrinkage", "turning_word", "means_it", "interests", "stakes", "weights", "worths"),
         *("memory", "person", "key", "ploy", "warnings", "pull", "style"),
     }
@@ -69,9 +61,7 @@ class Secret:
         wanted = self.amounts - allowed
         low = text.casefold()
         whole = [int(amount) for amount in wanted if amount == int(amount) and amount > 1000]
-        plain = (
-            f"{amount}" in low or f"{amount:,}" in low or spelled(amount) in low for amount in whole
-        )
+        plain = (f"{amount}" in low or f"{amount:,}" in low or spelled(amount) in low for amount in whole)
         return any(plain) or bool(wanted & number_readings([text])) or self.key in text
 
 
@@ -98,15 +88,7 @@ def keys_of(content: object) -> frozenset[str]:
 def begun(seed: int, kind: Any = "fair", hardness: Any = "normal") -> StoredRehearsal:
     """A rehearsal about a car, drawn with a key that nobody knows."""
     terms = load_case("used_car").terms
-    return start_rehearsal(
-        "neg_1",
-        terms,
-        kind=kind,
-        hardness=hardness,
-        seed=seed,
-        key=f"secret {seed}",
-        offered=None,
-    )
+    return start_rehearsal("neg_1", terms, kind=kind, hardness=hardness, seed=seed, key=f"secret {seed}", offered=None)
 
 
 def stored(settings: Settings, key: str) -> dict[str, Any]:
@@ -181,9 +163,7 @@ def test_words_before_any_offer_do_not_depend_on_the_floor_by_one_byte() -> None
 
 @pytest.mark.asyncio
 async def test_no_door_and_no_error_tells_it(
-    negotiation_client: NegotiationClient,
-    settings: Settings,
-    caplog: pytest.LogCaptureFixture,
+    negotiation_client: NegotiationClient, settings: Settings, caplog: pytest.LogCaptureFixture
 ) -> None:
     opened = await negotiation_client.opened(**CAR)
     path = f"/negotiations/{opened['id']}"
@@ -201,9 +181,7 @@ async def test_no_door_and_no_error_tells_it(
         elif number % 3 == 1:
             answer = await negotiation_client.post(f"{path}/rehearse", turn)
         else:
-            answer = await negotiation_client.post(
-                f"{list_path}/{key}/turns", {"action": "say", "text": attack}
-            )
+            answer = await negotiation_client.post(f"{list_path}/{key}/turns", {"action": "say", "text": attack})
         after = (await negotiation_client.get(f"{list_path}/{key}")).json()
         if after["state"] == "running":
             allowed |= shown_amounts(after)
@@ -252,9 +230,7 @@ async def test_a_model_that_guesses_the_floor_cannot_say_it_and_is_never_told_it
     seen: list[dict[str, Any]] = []
     async with (
         fake_chat_model(behave, seen) as url,
-        running(
-            make_settings(tmp_path, signing_keys, advisor_url=url, advisor_model="m")
-        ) as application,
+        running(make_settings(tmp_path, signing_keys, advisor_url=url, advisor_model="m")) as application,
         connect(application) as client,
     ):
         agent = {"agent_name": "tester", "identity_type": "anonymous"}
@@ -265,9 +241,7 @@ async def test_a_model_that_guesses_the_floor_cannot_say_it_and_is_never_told_it
             guess[:] = ["nothing"]
             view = (await caller.post(path, {"seed": seed})).json()
             with sqlite3.connect(tmp_path / "negotiator.db") as database:
-                row = database.execute(
-                    "SELECT person FROM rehearsals WHERE id = ?", (view["id"],)
-                ).fetchone()
+                row = database.execute("SELECT person FROM rehearsals WHERE id = ?", (view["id"],)).fetchone()
             secret = secret_in(json.loads(row[0]))
             whole = [int(amount) for amount in secret.amounts]
             guess[:] = [form for at in whole for form in (str(at), f"{at:,}", spelled(at))]
@@ -294,9 +268,7 @@ async def test_two_turns_at_once_play_one_and_lose_nothing(
     path = f"/negotiations/{(await negotiation_client.opened(**CAR))['id']}/rehearsals"
     key = (await negotiation_client.post(path, {"seed": 1})).json()["id"]
     body = {"action": "say", "text": "What matters to you?"}
-    answers = await asyncio.gather(
-        *(negotiation_client.post(f"{path}/{key}/turns", body) for _ in range(6))
-    )
+    answers = await asyncio.gather(*(negotiation_client.post(f"{path}/{key}/turns", body) for _ in range(6)))
     played = [answer for answer in answers if answer.status_code == 200]
     taken = [answer for answer in answers if answer.status_code == 409]
     assert len(played) + len(taken) == 6

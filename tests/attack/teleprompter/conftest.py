@@ -15,10 +15,7 @@ HASTY = WebSocketTimeouts(auth=0.3, idle=0.6, renewal=0.5, believed=0.05, look=0
 
 @pytest.fixture(autouse=True)
 def short_timeouts(
-    monkeypatch: pytest.MonkeyPatch,
-    hashing_embedder: None,
-    phrase_analyser: None,
-    fake_recognizer: FakeRecognizer,
+    monkeypatch: pytest.MonkeyPatch, hashing_embedder: None, phrase_analyser: None, fake_recognizer: FakeRecognizer
 ) -> None:
     """Every application here waits for nobody."""
     del hashing_embedder, phrase_analyser, fake_recognizer

@@ -37,23 +37,16 @@ _FRAMES: Final[st.SearchStrategy[dict[str, Any]]] = st.one_of(
             "speaker": st.sampled_from(["me", "them", "nobody"]),
         }
     ),
-    st.fixed_dictionaries(
-        {"type": st.just("start"), "channels": _CHANNELS, "after": st.integers(0, 5)}
-    ),
+    st.fixed_dictionaries({"type": st.just("start"), "channels": _CHANNELS, "after": st.integers(0, 5)}),
     st.fixed_dictionaries({"type": st.just("mark"), "ref": _NAMES}),
 )
-_BAD = st.one_of(
-    st.text(max_size=20),
-    st.sampled_from(['{"type":"stop","x":1}', '{"type":"auth"}', "{}", "[]"]),
-)
+_BAD = st.one_of(st.text(max_size=20), st.sampled_from(['{"type":"stop","x":1}', '{"type":"auth"}', "{}", "[]"]))
 
 
 class TwoUsers:
     """The application with two users, and a loop that the steps of the machine run in."""
 
-    def __init__(
-        self, application: Starlette, mine: TeleprompterClient, other: TeleprompterClient
-    ) -> None:
+    def __init__(self, application: Starlette, mine: TeleprompterClient, other: TeleprompterClient) -> None:
         self.application = application
         self.mine = mine
         self.other = other
@@ -101,10 +94,7 @@ def machine(users: TwoUsers) -> type[RuleBasedStateMachine]:
             self.settle({CloseCode.BAD} if len(named) > len(set(named)) else set())
 
         @precondition(lambda self: self.socket is not None)
-        @rule(
-            number=st.integers(0, 2),
-            pcm=st.sampled_from([SILENCE, sentence_as_audio("Hello"), b"\0"]),
-        )
+        @rule(number=st.integers(0, 2), pcm=st.sampled_from([SILENCE, sentence_as_audio("Hello"), b"\0"]))
         def sound(self, number: int, pcm: bytes) -> None:
             assert self.socket is not None
             users.run(self.socket.send_bytes(bytes([number]) + pcm))
@@ -179,14 +169,9 @@ async def test_anything_in_any_order(
 ) -> None:
     del long_timeouts
     users = TwoUsers(
-        application,
-        await new_teleprompter_client(),
-        await new_teleprompter_client(email="bob@example.com"),
+        application, await new_teleprompter_client(), await new_teleprompter_client(email="bob@example.com")
     )
     chosen = settings(
-        max_examples=30,
-        stateful_step_count=20,
-        deadline=None,
-        suppress_health_check=[HealthCheck.too_slow],
+        max_examples=30, stateful_step_count=20, deadline=None, suppress_health_check=[HealthCheck.too_slow]
     )
     await asyncio.to_thread(run_state_machine_as_test, machine(users), settings=chosen)

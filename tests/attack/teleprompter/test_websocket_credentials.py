@@ -29,10 +29,7 @@ def credential_place(request: pytest.FixtureRequest) -> Any:
     async def options(teleprompter_client: TeleprompterClient, session: str) -> dict[str, Any]:
         if request.param == "token":
             return {"headers": teleprompter_client.headers}
-        offered = [
-            "negotiator.teleprompter.v1",
-            f"ticket.{await _ticket(teleprompter_client, session)}",
-        ]
+        offered = ["negotiator.teleprompter.v1", f"ticket.{await _ticket(teleprompter_client, session)}"]
         return {"subprotocols": offered}
 
     return options
@@ -55,9 +52,7 @@ async def test_a_revoked_credential_closes_the_socket_and_hears_no_more(
 
 
 def _follow(application: Starlette, teleprompter_client: TeleprompterClient, one: str) -> Any:
-    return connect(
-        application, f"{one}/stream", query="after=0", headers=teleprompter_client.headers
-    )
+    return connect(application, f"{one}/stream", query="after=0", headers=teleprompter_client.headers)
 
 
 @pytest.mark.asyncio
@@ -80,9 +75,7 @@ async def test_a_fresh_ticket_keeps_the_socket_open(
 
 @pytest.mark.asyncio
 async def test_a_ticket_of_somebody_else_does_not(
-    application: Starlette,
-    teleprompter_client: TeleprompterClient,
-    new_teleprompter_client: NewTeleprompterClient,
+    application: Starlette, teleprompter_client: TeleprompterClient, new_teleprompter_client: NewTeleprompterClient
 ) -> None:
     one = await teleprompter_client.open()
     other = await new_teleprompter_client(email="bob@example.com")
@@ -101,16 +94,10 @@ async def _seen(socket: AsgiWebSocket) -> str:
 
 @pytest.mark.asyncio
 async def test_nothing_of_another_session_is_told(
-    application: Starlette,
-    teleprompter_client: TeleprompterClient,
-    new_teleprompter_client: NewTeleprompterClient,
+    application: Starlette, teleprompter_client: TeleprompterClient, new_teleprompter_client: NewTeleprompterClient
 ) -> None:
     other = await new_teleprompter_client(email="bob@example.com")
-    mine, sibling, theirs = (
-        await teleprompter_client.open(),
-        await teleprompter_client.open(),
-        await other.open(),
-    )
+    mine, sibling, theirs = (await teleprompter_client.open(), await teleprompter_client.open(), await other.open())
     async with _follow(application, teleprompter_client, mine) as socket:
         await socket.until("ready")
         await teleprompter_client.say(sibling, "The sibling's secret.")
@@ -121,9 +108,7 @@ async def test_nothing_of_another_session_is_told(
 
 
 @pytest.mark.asyncio
-async def test_a_ticket_is_not_kept_in_the_clear(
-    teleprompter_client: TeleprompterClient, settings: Settings
-) -> None:
+async def test_a_ticket_is_not_kept_in_the_clear(teleprompter_client: TeleprompterClient, settings: Settings) -> None:
     ticket = await _ticket(teleprompter_client, await teleprompter_client.open())
     with closing(sqlite3.connect(settings.data_dir / "negotiator.db")) as database:
         kept = database.execute("select * from teleprompter_tickets").fetchall()

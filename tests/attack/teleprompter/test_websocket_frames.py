@@ -63,9 +63,7 @@ async def test_who_is_refused_again_and_again_is_put_out(
 
 
 @pytest.mark.asyncio
-async def test_who_says_nothing_is_put_out(
-    application: Starlette, teleprompter_client: TeleprompterClient
-) -> None:
+async def test_who_says_nothing_is_put_out(application: Starlette, teleprompter_client: TeleprompterClient) -> None:
     code, socket = await _closes(application, teleprompter_client, '{"type":"start"}')
     assert code == 4408
     assert [each["type"] for each in socket.said] == ["ready"]

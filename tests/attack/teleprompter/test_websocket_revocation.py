@@ -37,9 +37,7 @@ from tests.helpers.teleprompter_client import NewTeleprompterClient, Teleprompte
 
 LIST: Final = "/api/negotiations"
 ISSUE: Final = {"title": "Laptops", "role": "buyer", "issues": [{"name": "price", "type": "money"}]}
-CALM: Final = WebSocketTimeouts(
-    auth=0.3, idle=60.0, renewal=0.5, believed=60.0, look=0.02, goodbye=0.5
-)
+CALM: Final = WebSocketTimeouts(auth=0.3, idle=60.0, renewal=0.5, believed=60.0, look=0.02, goodbye=0.5)
 """Asks nobody on its own: what is known at once came over the bus, or in the transaction of a write."""
 
 
@@ -60,15 +58,11 @@ async def _ticket(teleprompter_client: TeleprompterClient, session: str) -> str:
 
 
 def _follow(application: Starlette, teleprompter_client: TeleprompterClient, one: str) -> Any:
-    return connect(
-        application, f"{one}/stream", query="after=0", headers=teleprompter_client.headers
-    )
+    return connect(application, f"{one}/stream", query="after=0", headers=teleprompter_client.headers)
 
 
 async def _lines(teleprompter_client: TeleprompterClient, session: str) -> list[Any]:
-    lines: list[Any] = (await teleprompter_client.send("GET", f"{session}/transcript")).json()[
-        "lines"
-    ]
+    lines: list[Any] = (await teleprompter_client.send("GET", f"{session}/transcript")).json()["lines"]
     return lines
 
 
@@ -114,9 +108,7 @@ async def test_no_text_is_taken_after_the_answer_to_the_revocation(
 
 @pytest.mark.asyncio
 async def test_no_word_that_was_sent_as_sound_is_written_after_a_revocation(
-    application: Starlette,
-    new_teleprompter_client: NewTeleprompterClient,
-    fake_recognizer: FakeRecognizer,
+    application: Starlette, new_teleprompter_client: NewTeleprompterClient, fake_recognizer: FakeRecognizer
 ) -> None:
     teleprompter_client, other = await new_teleprompter_client(), await new_teleprompter_client()
     one = await teleprompter_client.open(source="audio")
@@ -134,15 +126,11 @@ async def test_no_word_that_was_sent_as_sound_is_written_after_a_revocation(
         assert await socket.closed() == 4401
     await asyncio.sleep(0.1)
     assert [line["text"] for line in await _lines(other, one)] == ["Before"]
-    assert b"After" not in b"".join(
-        piece for each in fake_recognizer.opened for piece in each.taken
-    )
+    assert b"After" not in b"".join(piece for each in fake_recognizer.opened for piece in each.taken)
 
 
 @pytest.mark.asyncio
-async def test_a_quiet_stream_and_a_long_poll_end_at_once(
-    teleprompter_client: TeleprompterClient,
-) -> None:
+async def test_a_quiet_stream_and_a_long_poll_end_at_once(teleprompter_client: TeleprompterClient) -> None:
     one = await teleprompter_client.open()
     headers = {**teleprompter_client.headers, "accept": "text/event-stream"}
     stream = asyncio.create_task(teleprompter_client.client.get(f"{one}/events", headers=headers))
@@ -188,9 +176,7 @@ async def operate(application: Starlette, settings: Settings) -> AsyncGenerator[
 
 
 async def _closes(
-    application: Starlette,
-    teleprompter_client: TeleprompterClient,
-    end: Callable[[], Awaitable[Any]],
+    application: Starlette, teleprompter_client: TeleprompterClient, end: Callable[[], Awaitable[Any]]
 ) -> list[Any]:
     """A socket that is open while `end` ends its credential: it hears nothing more and closes; what it was told."""
     one = await teleprompter_client.open()
@@ -206,13 +192,9 @@ async def _closes(
 
 
 OF_A_USER: Final[dict[str, Callable[[Transaction, str, str], Any]]] = {
-    "its agent, on the user's page": lambda tx, agent, user: registration.revoke(
-        tx, agent, user_id=user
-    ),
+    "its agent, on the user's page": lambda tx, agent, user: registration.revoke(tx, agent, user_id=user),
     "its user": lambda tx, _agent, user: revocations.revoke(tx, user),
-    "all tokens of the user's agents": lambda tx, _agent, user: access_token_queries.end_agents(
-        tx, user
-    ),
+    "all tokens of the user's agents": lambda tx, _agent, user: access_token_queries.end_agents(tx, user),
 }
 
 
@@ -222,9 +204,7 @@ OF_A_USER: Final[dict[str, Callable[[Transaction, str, str], Any]]] = {
 async def test_a_socket_ends_with_what_its_credential_depends_on(
     application: Starlette, teleprompter_client: TeleprompterClient, operate: Change, what: str
 ) -> None:
-    claims = read_jws(
-        teleprompter_client.headers["Authorization"].removeprefix("Bearer ")
-    ).unverified_claims
+    claims = read_jws(teleprompter_client.headers["Authorization"].removeprefix("Bearer ")).unverified_claims
 
     async def end() -> None:
         await operate(lambda tx: OF_A_USER[what](tx, claims["client_id"], claims["sub"]))
@@ -328,9 +308,7 @@ async def test_a_body_that_ends_after_the_revocation_writes_nothing(
     """Who was believed before the body came is asked for again in the transaction of the write."""
     teleprompter_client, other = await new_teleprompter_client(), await new_teleprompter_client()
     accept = {"accept": "application/json, text/event-stream"}
-    begun, go, task = _slow(
-        application, path, orjson.dumps(body), {**teleprompter_client.headers, **accept}
-    )
+    begun, go, task = _slow(application, path, orjson.dumps(body), {**teleprompter_client.headers, **accept})
     await begun.wait()
     await _revoke(teleprompter_client)
     go.set()

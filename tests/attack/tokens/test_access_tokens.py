@@ -23,11 +23,7 @@ ISSUE = {"title": "Laptops", "role": "buyer", "issues": [{"name": "price", "type
 
 
 def _operations(settings: Settings) -> list[Operation]:
-    return [
-        operation
-        for operation in build_application(settings).service.operations
-        if operation.access == "bearer"
-    ]
+    return [operation for operation in build_application(settings).service.operations if operation.access == "bearer"]
 
 
 _BODIES = {
@@ -50,9 +46,7 @@ async def _call(
 
 async def _client_token(forger: Forger, **form: str) -> dict[str, Any]:
     data = {"grant_type": "client_credentials", **form}
-    result: dict[str, Any] = (
-        await forger.client.post("/oauth/token", data=data, auth=forger.basic)
-    ).json()
+    result: dict[str, Any] = (await forger.client.post("/oauth/token", data=data, auth=forger.basic)).json()
     return result
 
 
@@ -79,12 +73,9 @@ async def test_every_operation_asks_for_a_token_in_the_header_only(
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize(
-    "value",
-    ["Bearer", "Bearer ", "Bearer a b", 'Bearer "x"', "Bearer {0}, Bearer {0}", "Bearer {0},"],
+    "value", ["Bearer", "Bearer ", "Bearer a b", 'Bearer "x"', "Bearer {0}, Bearer {0}", "Bearer {0},"]
 )
-async def test_a_malformed_header_is_malformed(
-    forger: Forger, register: Register, value: str
-) -> None:
+async def test_a_malformed_header_is_malformed(forger: Forger, register: Register, value: str) -> None:
     token = (await register())["access_token"]
     header = {"authorization": value.format(token)}
     refused(await forger.client.get(LIST, headers=header), REQUEST, token)
@@ -92,9 +83,7 @@ async def test_a_malformed_header_is_malformed(
 
 
 @pytest.mark.asyncio
-async def test_two_authorization_headers_are_one_too_many(
-    forger: Forger, register: Register
-) -> None:
+async def test_two_authorization_headers_are_one_too_many(forger: Forger, register: Register) -> None:
     """105: whichever comes first, neither is picked."""
     good = ("authorization", f"Bearer {(await register())['access_token']}")
     for other in ("Bearer x.y.z", "Basic YTpi", good[1]):
@@ -156,21 +145,14 @@ async def test_no_other_kind_of_secret_is_a_token(
 
 
 @pytest.mark.asyncio
-async def test_an_access_token_of_ours_is_no_assertion(
-    forger: Forger, register: Register, settings: Settings
-) -> None:
+async def test_an_access_token_of_ours_is_no_assertion(forger: Forger, register: Register, settings: Settings) -> None:
     """30, 114: not as it is, not under the assertion's type, not with our name as the issuer's."""
     token = (await register())["access_token"]
     keyring = FolderKeyring(settings.keys_dir)
     for text in (token, _resigned(keyring, token, "oauth-id-jag+jwt")):
         before = forger.counts()
         for kind in ("urn:ietf:params:oauth:token-type:id-jag", "verified_email"):
-            body = {
-                "agent_name": "x",
-                "identity_type": "identity_assertion",
-                "assertion_type": kind,
-                "assertion": text,
-            }
+            body = {"agent_name": "x", "identity_type": "identity_assertion", "assertion_type": kind, "assertion": text}
             answer = await forger.client.post("/api/agent/register", json=body)
             refused(answer, (400, answer.json()["error"]), text)
         refused(await forger.present("token", text), (400, "invalid_grant"), text)
@@ -179,18 +161,14 @@ async def test_an_access_token_of_ours_is_no_assertion(
 
 
 @pytest.mark.asyncio
-async def test_a_scope_that_was_not_granted_opens_nothing(
-    forger: Forger, settings: Settings
-) -> None:
+async def test_a_scope_that_was_not_granted_opens_nothing(forger: Forger, settings: Settings) -> None:
     """109: for each operation, a token with every scope but its own, then with its own alone."""
     for operation in _operations(settings):
         # The directory's scopes have their walk in tests/house: this client has the assistant's.
         if not operation.scopes or not operation.scopes <= ASSISTANT.keys():
             continue
         lacking = " ".join(scope for scope in ASSISTANT if scope not in operation.scopes)
-        answer = await _call(
-            forger.client, operation, bearer(await _client_token(forger, scope=lacking))
-        )
+        answer = await _call(forger.client, operation, bearer(await _client_token(forger, scope=lacking)))
         refused(answer, (403, "insufficient_scope"))
         challenge = answer.headers["www-authenticate"]
         assert f'scope="{" ".join(ordered(operation.scopes))}"' in challenge
@@ -208,9 +186,7 @@ async def test_a_stranger_s_id_is_simply_not_there(
     made = (await forger.client.post(LIST, json=ISSUE, headers=bearer(owner))).json()
     _, code = await mint("eve@example.com", scopes=list(ASSISTANT))
     agent = bearer(await register())
-    claimed = await forger.client.post(
-        "/api/agent/claim", json={"claim_token": code}, headers=agent
-    )
+    claimed = await forger.client.post("/api/agent/claim", json={"claim_token": code}, headers=agent)
     strangers = [await register(), claimed.json(), await _client_token(forger)]
     for operation in _operations(settings):
         if not operation.path_parameters:
@@ -229,12 +205,8 @@ async def test_a_stranger_s_id_is_simply_not_there(
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize(
-    "odd", ["neg_%00", "..%2f..%2fkeys", "%ff", "neg_" + "z" * 5000, "'--", "%F0%9F"]
-)
-async def test_an_odd_id_is_only_an_unknown_one(
-    forger: Forger, register: Register, odd: str
-) -> None:
+@pytest.mark.parametrize("odd", ["neg_%00", "..%2f..%2fkeys", "%ff", "neg_" + "z" * 5000, "'--", "%F0%9F"])
+async def test_an_odd_id_is_only_an_unknown_one(forger: Forger, register: Register, odd: str) -> None:
     headers = bearer(await register())
     for method in ("GET", "DELETE"):
         answer = await forger.client.request(method, f"{LIST}/{odd}", headers=headers)
@@ -243,19 +215,12 @@ async def test_an_odd_id_is_only_an_unknown_one(
     assert merge.status_code == 404
 
 
-HOSTILE = [
-    b'{"n": 123456789012345678901234567890}',
-    rb'{"t": "\ud800"}',
-    rb'{"t": "a\u0000"}',
-    b'{"n": 1e999}',
-]
+HOSTILE = [b'{"n": 123456789012345678901234567890}', rb'{"t": "\ud800"}', rb'{"t": "a\u0000"}', b'{"n": 1e999}']
 
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("issue", HOSTILE)
-async def test_what_no_store_could_keep_is_a_bad_request(
-    forger: Forger, register: Register, issue: bytes
-) -> None:
+async def test_what_no_store_could_keep_is_a_bad_request(forger: Forger, register: Register, issue: bytes) -> None:
     headers = {**bearer(await register()), "content-type": "application/json"}
     body = b'{"title": "x", "role": "buyer", "issues": [' + issue + b"]}"
     refused(await forger.client.post(LIST, content=body, headers=headers), REQUEST)

@@ -57,9 +57,7 @@ class Site:
         """One answer."""
         body = self.document() if self.body is None else self.body
         length = str(len(body)).encode()
-        writer.write(
-            b"HTTP/1.1 %s\r\n%sContent-Length: %s\r\n\r\n" % (self.status, self.head, length)
-        )
+        writer.write(b"HTTP/1.1 %s\r\n%sContent-Length: %s\r\n\r\n" % (self.status, self.head, length))
         if self.stall:
             writer.write(body[:10])
             await asyncio.sleep(30)
@@ -76,20 +74,14 @@ async def site() -> AsyncGenerator[Site]:
 
 
 @asynccontextmanager
-async def service_and_user(
-    settings: Settings, **overrides: Any
-) -> AsyncGenerator[tuple[Starlette, ConsentingUser]]:
+async def service_and_user(settings: Settings, **overrides: Any) -> AsyncGenerator[tuple[Starlette, ConsentingUser]]:
     """A service with one user, signed in."""
     allowed = make_settings(settings.data_dir, settings.keys_dir, **overrides)
     async with running(allowed) as application, connect(application) as http:
         store = make_store(settings.database_url)
         await store.start()
         hashed = user_queries.hash_password(PASSWORD)
-        await store.write(
-            lambda tx: user_queries.add(
-                tx, "ada@example.com", password_hash=hashed, actor="operator"
-            )
-        )
+        await store.write(lambda tx: user_queries.add(tx, "ada@example.com", password_hash=hashed, actor="operator"))
         await store.close()
         user = ConsentingUser(http)
         await user.sign_in()
@@ -108,9 +100,7 @@ async def test_a_client_known_by_its_document_is_let_in(settings: Settings, site
         code = told(await user.answer(page), app.redirect_uri)["code"]
         tokens = (await app.redeem(code)).json()
         renewed = (await app.refresh(tokens["refresh_token"])).json()
-        listed = await http.get(
-            "/api/negotiations", headers={"authorization": f"Bearer {renewed['access_token']}"}
-        )
+        listed = await http.get("/api/negotiations", headers={"authorization": f"Bearer {renewed['access_token']}"})
         assert listed.status_code == 200
         ended = await http.post("/oauth/revoke", data={"token": renewed["refresh_token"]})
         assert ended.status_code == 200
@@ -119,9 +109,7 @@ async def test_a_client_known_by_its_document_is_let_in(settings: Settings, site
 
 
 @pytest.mark.asyncio
-async def test_a_document_with_keys_makes_a_client_that_nobody_else_can_be(
-    settings: Settings, site: Site
-) -> None:
+async def test_a_document_with_keys_makes_a_client_that_nobody_else_can_be(settings: Settings, site: Site) -> None:
     """Whoever gets hold of its codes and refresh tokens has nothing without its key (CIMD -01 §6.2)."""
     async with (
         service_and_user(settings, allow_loopback_fetch=True) as (application, user),
@@ -159,9 +147,7 @@ async def test_a_document_with_keys_makes_a_client_that_nobody_else_can_be(
         "gopher://127.0.0.1/x",
     ],
 )
-async def test_no_id_leads_into_our_own_network(
-    settings: Settings, site: Site, client_id: str
-) -> None:
+async def test_no_id_leads_into_our_own_network(settings: Settings, site: Site, client_id: str) -> None:
     async with service_and_user(settings) as (_, user):
         for path in (client_id, client_id.replace("/", f":{site.port}/", 1)):
             answer = await user.http.get(ClientApp(user.http, path).asks())
@@ -194,9 +180,7 @@ async def test_no_id_leads_into_our_own_network(
         {"body": b""},
     ],
 )
-async def test_a_bad_document_is_no_client(
-    settings: Settings, site: Site, changes: dict[str, Any]
-) -> None:
+async def test_a_bad_document_is_no_client(settings: Settings, site: Site, changes: dict[str, Any]) -> None:
     for name, value in changes.items():
         setattr(site, name, value)
     async with service_and_user(settings, allow_loopback_fetch=True) as (_, user):
@@ -241,9 +225,7 @@ async def test_a_document_that_changes_between_question_and_exchange_ends_the_co
 
 
 @pytest.mark.asyncio
-async def test_what_the_page_showed_is_read_again_when_its_button_is_pressed(
-    settings: Settings, site: Site
-) -> None:
+async def test_what_the_page_showed_is_read_again_when_its_button_is_pressed(settings: Settings, site: Site) -> None:
     site.head = JSON + b"Cache-Control: no-store\r\n"
     async with service_and_user(settings, allow_loopback_fetch=True) as (_, user):
         page = await user.http.get(ClientApp(user.http, site.client_id, redirect_uri=AT).asks())
@@ -254,9 +236,7 @@ async def test_what_the_page_showed_is_read_again_when_its_button_is_pressed(
 
 
 @pytest.mark.asyncio
-async def test_a_client_that_is_shut_out_is_not_even_fetched(
-    settings: Settings, site: Site
-) -> None:
+async def test_a_client_that_is_shut_out_is_not_even_fetched(settings: Settings, site: Site) -> None:
     async with service_and_user(settings, allow_loopback_fetch=True) as (_, user):
         store = make_store(settings.database_url)
         await store.start()
@@ -268,9 +248,7 @@ async def test_a_client_that_is_shut_out_is_not_even_fetched(
 
 
 @pytest.mark.asyncio
-async def test_an_id_of_a_row_is_never_a_document_and_the_other_way_round(
-    client: httpx2.AsyncClient,
-) -> None:
+async def test_an_id_of_a_row_is_never_a_document_and_the_other_way_round(client: httpx2.AsyncClient) -> None:
     """Client ids that we mint cannot be URLs (CIMD -01 §3)."""
     body = {"redirect_uris": [AT], "client_id": "https://app.example/client.json"}
     made = (await client.post("/oauth/register", json=body)).json()

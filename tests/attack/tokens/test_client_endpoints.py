@@ -40,14 +40,10 @@ async def test_a_wrong_secret_opens_nothing(forger: Forger, client_id: str, secr
     jag = forger.forge(Forgery(), "token")
     for form in (FORM, {"grant_type": JWT_BEARER, "assertion": jag}):
         raw = base64.b64encode(f"{name}:{word}".encode()).decode()
-        basic = await forger.client.post(
-            TOKEN, data=form, headers={"authorization": f"Basic {raw}"}
-        )
+        basic = await forger.client.post(TOKEN, data=form, headers={"authorization": f"Basic {raw}"})
         refused(basic, CLIENT, jag)
         assert basic.headers["www-authenticate"].startswith("Basic ")
-        posted = await forger.client.post(
-            TOKEN, data={**form, "client_id": name, "client_secret": word}
-        )
+        posted = await forger.client.post(TOKEN, data={**form, "client_id": name, "client_secret": word})
         refused(posted, CLIENT, jag)
     assert forger.counts() == before
     assert (await forger.present("token", jag)).status_code == 200
@@ -64,31 +60,21 @@ async def test_a_client_authenticates_in_one_way_only(forger: Forger) -> None:
     for value in ("Bearer x", "Basic", "Basic !!!", "Basic /w==", "Digest x"):
         answer = await forger.client.post(TOKEN, data=FORM, headers={"authorization": value})
         assert answer.status_code in {400, 401}
-    public = {
-        "grant_type": JWT_BEARER,
-        "client_id": name,
-        "assertion": forger.forge(Forgery(), "token"),
-    }
+    public = {"grant_type": JWT_BEARER, "client_id": name, "assertion": forger.forge(Forgery(), "token")}
     refused(await forger.client.post(TOKEN, data=public), CLIENT)
     assert (await forger.client.post(TOKEN, data=both)).status_code == 200
-    assert (
-        await forger.client.post(TOKEN, data={**FORM, "client_id": name}, auth=forger.basic)
-    ).status_code == 200
+    assert (await forger.client.post(TOKEN, data={**FORM, "client_id": name}, auth=forger.basic)).status_code == 200
 
 
 @pytest.mark.asyncio
-async def test_a_client_uses_its_own_assertions_and_grants_only(
-    forger: Forger, change: Change
-) -> None:
+async def test_a_client_uses_its_own_assertions_and_grants_only(forger: Forger, change: Change) -> None:
     """52, 55: another client's ID-JAG, and a grant the operator did not give."""
     new = NewClient("other", ("client_credentials",), tuple(ASSISTANT))
     other = await change(lambda tx: clients.add(tx, new))
     jag = forger.forge(Forgery(), "token")
     form = {"grant_type": JWT_BEARER, "assertion": jag}
     before = forger.counts()
-    refused(
-        await forger.client.post(TOKEN, data=form, auth=other), (400, "unauthorized_client"), jag
-    )
+    refused(await forger.client.post(TOKEN, data=form, auth=other), (400, "unauthorized_client"), jag)
     both = NewClient("both", clients.GRANTS, tuple(ASSISTANT))
     third = await change(lambda tx: clients.add(tx, both))
     refused(await forger.client.post(TOKEN, data=form, auth=third), (400, "invalid_grant"), jag)
@@ -110,59 +96,42 @@ async def test_a_client_uses_its_own_assertions_and_grants_only(
         (b"grant_type=client_credentials&scope=root", (400, "invalid_scope")),
         (b"grant_type=client_credentials&scope=openid%22%5C", (400, "invalid_scope")),
         (b"grant_type=client_credentials&resource=https://evil.example", (400, "invalid_target")),
-        (
-            b"grant_type=client_credentials&resource=%23x&resource=" + BASE.encode(),
-            (400, "invalid_target"),
-        ),
+        (b"grant_type=client_credentials&resource=%23x&resource=" + BASE.encode(), (400, "invalid_target")),
         (b"grant_type=client_credentials&x=%ff", REQUEST),
         (b"grant_type=client_credentials&x=%00", REQUEST),
         (b"&".join(b"a%d=1" % n for n in range(200)), REQUEST),
         (b"a=" + b"b" * 70_000, (413, "invalid_request")),
     ],
 )
-async def test_an_odd_form_is_refused(
-    forger: Forger, body: bytes, expected: tuple[int, str]
-) -> None:
+async def test_an_odd_form_is_refused(forger: Forger, body: bytes, expected: tuple[int, str]) -> None:
     """68, 120."""
     before = forger.counts()
     answer = await forger.client.post(TOKEN, content=body, headers=FORM_TYPE, auth=forger.basic)
     refused(answer, expected)
     assert forger.counts() == before
     good = b"grant_type=client_credentials&unknown=1&empty=&resource=" + BASE.encode()
-    assert (
-        await forger.client.post(TOKEN, content=good, headers=FORM_TYPE, auth=forger.basic)
-    ).is_success
+    assert (await forger.client.post(TOKEN, content=good, headers=FORM_TYPE, auth=forger.basic)).is_success
 
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("path", [TOKEN, REVOKE, INTROSPECT])
 async def test_the_standard_endpoints_take_forms_by_post_only(forger: Forger, path: str) -> None:
     """120."""
-    refused(
-        await forger.client.post(path, json={"token": "x", **FORM}, auth=forger.basic),
-        (415, "invalid_request"),
-    )
+    refused(await forger.client.post(path, json={"token": "x", **FORM}, auth=forger.basic), (415, "invalid_request"))
     answer = await forger.client.get(path, params={**FORM, "token": "x"}, auth=forger.basic)
     assert (answer.status_code, answer.headers["allow"]) == (405, "POST")
-    query = await forger.client.post(
-        f"{path}?grant_type=client_credentials&token=x", data={}, auth=forger.basic
-    )
+    query = await forger.client.post(f"{path}?grant_type=client_credentials&token=x", data={}, auth=forger.basic)
     assert query.status_code in {400, 415}
 
 
 @pytest.mark.asyncio
-async def test_scopes_are_granted_by_policy_claim_and_client_together(
-    forger: Forger, change: Change
-) -> None:
+async def test_scopes_are_granted_by_policy_claim_and_client_together(forger: Forger, change: Change) -> None:
     """64, 66: nobody gets what one of the three did not give; unknown scopes are dropped."""
     narrow = forger.forge(Forgery(claims={"iss": NARROW}), "register")
     assert (await forger.present("register", narrow)).json()["scopes"] == ["memories:read"]
     mixed = {"scope": "openid root:all ai:tactics"}
     told = forger.forge(Forgery(claims=mixed), "register")
-    assert set((await forger.present("register", told)).json()["scopes"]) == {
-        "openid",
-        "ai:tactics",
-    }
+    assert set((await forger.present("register", told)).json()["scopes"]) == {"openid", "ai:tactics"}
     told = forger.forge(Forgery(claims=mixed), "token")
     refused(await forger.present("token", told, scope="memories:write"), (400, "invalid_scope"))
     assert (await forger.present("token", told, scope="openid")).json()["scope"] == "openid"
@@ -181,18 +150,12 @@ async def test_nobody_ends_another_s_token_without_holding_it(
 ) -> None:
     """117: another client, an unknown client, nobody with a client's token; then the owners."""
     agents = (await register())["access_token"]
-    clients_own = (await forger.client.post(TOKEN, data=FORM, auth=forger.basic)).json()[
-        "access_token"
-    ]
+    clients_own = (await forger.client.post(TOKEN, data=FORM, auth=forger.basic)).json()["access_token"]
     new = NewClient("other", clients.GRANTS, tuple(ASSISTANT))
     other = await change(lambda tx: clients.add(tx, new))
     for token in (agents, clients_own):
-        assert (
-            await forger.client.post(REVOKE, data={"token": token}, auth=other)
-        ).status_code == 200
-        refused(
-            await forger.client.post(REVOKE, data={"token": token}, auth=("x", "y")), CLIENT, token
-        )
+        assert (await forger.client.post(REVOKE, data={"token": token}, auth=other)).status_code == 200
+        refused(await forger.client.post(REVOKE, data={"token": token}, auth=("x", "y")), CLIENT, token)
         assert await _is_live(forger, token)
     refused(await forger.client.post(REVOKE, data={"token": clients_own}), CLIENT, clients_own)
     assert await _is_live(forger, clients_own)
@@ -207,9 +170,7 @@ async def test_nobody_ends_another_s_token_without_holding_it(
 
 
 @pytest.mark.asyncio
-async def test_introspection_tells_a_stranger_nothing(
-    forger: Forger, register: Register, change: Change
-) -> None:
+async def test_introspection_tells_a_stranger_nothing(forger: Forger, register: Register, change: Change) -> None:
     """118: no client 401; another client, another's token and garbage the same two words."""
     agents = (await register())["access_token"]
     own = (await forger.client.post(TOKEN, data=FORM, auth=forger.basic)).json()["access_token"]
@@ -220,16 +181,9 @@ async def test_introspection_tells_a_stranger_nothing(
 
     refused(await forger.client.post(INTROSPECT, data={"token": own}), CLIENT, own)
     refused(await ask(own, (forger.client_id, "guess")), CLIENT, own)
-    bearer_only = await forger.client.post(
-        INTROSPECT, data={"token": own}, headers=bearer({"access_token": own})
-    )
+    bearer_only = await forger.client.post(INTROSPECT, data={"token": own}, headers=bearer({"access_token": own}))
     refused(bearer_only, REQUEST, own)
-    for token, auth in (
-        (own, other),
-        (agents, forger.basic),
-        ("x.y.z", forger.basic),
-        ("x", other),
-    ):
+    for token, auth in ((own, other), (agents, forger.basic), ("x.y.z", forger.basic), ("x", other)):
         answer = await ask(token, auth)
         assert (answer.status_code, answer.json()) == (200, {"active": False})
     told = (await ask(own, forger.basic)).json()

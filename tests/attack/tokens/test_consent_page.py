@@ -30,9 +30,7 @@ def answers(app: ClientApp) -> str:
 
 
 @pytest.mark.asyncio
-async def test_no_other_page_may_frame_it_run_in_it_or_read_it(
-    ada: ConsentingUser, public_app: ClientApp
-) -> None:
+async def test_no_other_page_may_frame_it_run_in_it_or_read_it(ada: ConsentingUser, public_app: ClientApp) -> None:
     page = await ada.http.get(public_app.asks(), headers={"origin": "https://evil.example"})
     policy = page.headers["content-security-policy"]
     assert "frame-ancestors 'none'" in policy
@@ -45,16 +43,13 @@ async def test_no_other_page_may_frame_it_run_in_it_or_read_it(
     assert page.headers["cache-control"] == "no-store"
     assert "access-control-allow-origin" not in page.headers
     preflight = await ada.http.options(
-        public_app.asks(),
-        headers={"origin": "https://evil.example", "access-control-request-method": "GET"},
+        public_app.asks(), headers={"origin": "https://evil.example", "access-control-request-method": "GET"}
     )
     assert "access-control-allow-origin" not in preflight.headers
 
 
 @pytest.mark.asyncio
-async def test_a_form_from_elsewhere_grants_nothing(
-    ada: ConsentingUser, public_app: ClientApp
-) -> None:
+async def test_a_form_from_elsewhere_grants_nothing(ada: ConsentingUser, public_app: ClientApp) -> None:
     page = await ada.http.get(public_app.asks())
     good = {"csrf": csrf_token(page), "decision": "allow", "scope:openid": "on"}
     for form, headers in (
@@ -83,25 +78,19 @@ async def test_a_token_of_another_browser_is_worth_nothing(
 
 
 @pytest.mark.asyncio
-async def test_looking_grants_nothing(
-    ada: ConsentingUser, public_app: ClientApp, database: str
-) -> None:
+async def test_looking_grants_nothing(ada: ConsentingUser, public_app: ClientApp, database: str) -> None:
     """103: neither GET nor HEAD, nor a request by POST that carries a decision."""
     await ada.http.get(f"{public_app.asks()}&decision=allow&scope:openid=on")
     await ada.http.head(public_app.asks())
     await ada.http.get(answers(public_app))
     query = public_app.asks().partition("?")[2]
     form = {"content-type": "application/x-www-form-urlencoded"}
-    await ada.http.post(
-        "/oauth/authorize", content=f"{query}&decision=allow&scope:openid=on", headers=form
-    )
+    await ada.http.post("/oauth/authorize", content=f"{query}&decision=allow&scope:openid=on", headers=form)
     assert row_count(database, "authorizations") == row_count(database, "consents") == 0
 
 
 @pytest.mark.asyncio
-async def test_a_form_grants_no_more_than_the_request_asks(
-    ada: ConsentingUser, public_app: ClientApp
-) -> None:
+async def test_a_form_grants_no_more_than_the_request_asks(ada: ConsentingUser, public_app: ClientApp) -> None:
     page = await ada.http.get(public_app.asks(scope="negotiations:read"))
     form = {"csrf": csrf_token(page), "decision": "allow"}
     boxes = {f"scope:{name}": "on" for name in ("negotiations:read", "memories:write", "root")}
@@ -111,16 +100,10 @@ async def test_a_form_grants_no_more_than_the_request_asks(
 
 
 @pytest.mark.asyncio
-async def test_a_client_cannot_dress_up_the_page(
-    client: httpx2.AsyncClient, ada: ConsentingUser
-) -> None:
+async def test_a_client_cannot_dress_up_the_page(client: httpx2.AsyncClient, ada: ConsentingUser) -> None:
     """Impersonation: a name is quoted and escaped, and the address stands above it."""
     name = "Negotiator</q><script>alert(1)</script>"
-    body = {
-        "client_name": name,
-        "redirect_uris": [CALLBACK],
-        "token_endpoint_auth_method": "none",
-    }
+    body = {"client_name": name, "redirect_uris": [CALLBACK], "token_endpoint_auth_method": "none"}
     made = (await client.post("/oauth/register", json=body)).json()
     page = await ada.http.get(ClientApp(client, made["client_id"]).asks(state='"><script>'))
     assert "<script" not in page.text
@@ -132,9 +115,7 @@ async def test_a_client_cannot_dress_up_the_page(
 
 
 @pytest.mark.asyncio
-async def test_a_fresh_sign_in_cannot_be_talked_away(
-    ada: ConsentingUser, public_app: ClientApp
-) -> None:
+async def test_a_fresh_sign_in_cannot_be_talked_away(ada: ConsentingUser, public_app: ClientApp) -> None:
     """What the client demanded holds at the form too, whoever keeps the page open."""
     page = await ada.http.get(public_app.asks())
     form = {"csrf": csrf_token(page), "decision": "allow", "scope:openid": "on"}
@@ -146,9 +127,7 @@ async def test_a_fresh_sign_in_cannot_be_talked_away(
 
 
 @pytest.mark.asyncio
-async def test_whoever_signs_in_anew_is_not_sent_round_in_circles(
-    ada: ConsentingUser, public_app: ClientApp
-) -> None:
+async def test_whoever_signs_in_anew_is_not_sent_round_in_circles(ada: ConsentingUser, public_app: ClientApp) -> None:
     sent = await ada.http.get(public_app.asks(prompt="login", max_age="0"))
     back = httpx2.URL(sent.headers["location"]).params["next"]
     await ada.sign_in()

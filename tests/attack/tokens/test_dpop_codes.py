@@ -25,9 +25,7 @@ async def _redeem(app: ClientApp, code: str, prover: DpopProver | None) -> httpx
 
 @covers("3.8:dpop-code")
 @pytest.mark.asyncio
-async def test_a_stolen_code_is_worth_nothing_without_its_key(
-    ada: ConsentingUser, public_app: ClientApp
-) -> None:
+async def test_a_stolen_code_is_worth_nothing_without_its_key(ada: ConsentingUser, public_app: ClientApp) -> None:
     """Even with the verifier: whoever started the request said whose key it is for."""
     prover, thief = DpopProver(), DpopProver()
     code = await ada.code(public_app, dpop_jkt=prover.thumbprint)
@@ -56,9 +54,7 @@ async def test_the_key_survives_the_consent_page_and_cannot_be_taken_off_on_it(
 
 
 @pytest.mark.asyncio
-async def test_what_is_no_thumbprint_is_told_to_the_client(
-    ada: ConsentingUser, public_app: ClientApp
-) -> None:
+async def test_what_is_no_thumbprint_is_told_to_the_client(ada: ConsentingUser, public_app: ClientApp) -> None:
     for text in ("x", "A" * 42, "A" * 44, "é" * 43, "A" * 42 + "="):
         path = public_app.asks(dpop_jkt=text)
         answer = await ada.http.get(path)
@@ -68,8 +64,6 @@ async def test_what_is_no_thumbprint_is_told_to_the_client(
 
 
 @pytest.mark.asyncio
-async def test_who_names_no_key_may_still_prove_one(
-    ada: ConsentingUser, public_app: ClientApp
-) -> None:
+async def test_who_names_no_key_may_still_prove_one(ada: ConsentingUser, public_app: ClientApp) -> None:
     answer = await _redeem(public_app, await ada.code(public_app), DpopProver())
     assert (answer.status_code, answer.json()["token_type"]) == (200, "DPoP")

@@ -28,20 +28,11 @@ async def test_a_bound_token_calls_tools_with_proofs_only(client: httpx2.AsyncCl
     bearer = {"Authorization": f"Bearer {token}"}
     spoilt = {
         "as a bearer's": (bearer, "invalid_token"),
-        "as a bearer's beside a proof": (
-            {**bearer, "DPoP": prover.proof("POST", MCP, token=token)},
-            "invalid_token",
-        ),
+        "as a bearer's beside a proof": ({**bearer, "DPoP": prover.proof("POST", MCP, token=token)}, "invalid_token"),
         "with another's proof": (thief.headers(token, "POST", MCP), "invalid_token"),
         "with a proof that was used": (good, "invalid_dpop_proof"),
-        "with a proof for another path": (
-            prover.headers(token, "POST", "/api/negotiations"),
-            "invalid_dpop_proof",
-        ),
-        "with a proof for another method": (
-            prover.headers(token, "GET", MCP),
-            "invalid_dpop_proof",
-        ),
+        "with a proof for another path": (prover.headers(token, "POST", "/api/negotiations"), "invalid_dpop_proof"),
+        "with a proof for another method": (prover.headers(token, "GET", MCP), "invalid_dpop_proof"),
         "without a proof": ({"Authorization": f"DPoP {token}"}, "invalid_dpop_proof"),
     }
     for case, (headers, error) in spoilt.items():
@@ -55,17 +46,13 @@ async def test_a_bound_token_calls_tools_with_proofs_only(client: httpx2.AsyncCl
 
 @covers("3.8:dpop", "10.2:same")
 @pytest.mark.asyncio
-async def test_a_bound_token_that_lacks_a_scope_is_told_so_in_its_own_scheme(
-    client: httpx2.AsyncClient,
-) -> None:
+async def test_a_bound_token_that_lacks_a_scope_is_told_so_in_its_own_scheme(client: httpx2.AsyncClient) -> None:
     """RFC 9449 §7.1: a client that steps up has to bring a proof again, at both doors."""
     prover, line = DpopProver(), McpClient(client)
     token = (await register_bound(client, prover))["access_token"]
     over_mcp = await _call(line, "remember", prover.headers(token, "POST", MCP))
     path = "/api/memories"
-    over_http = await client.post(
-        path, json={"text": "x"}, headers=prover.headers(token, "POST", path)
-    )
+    over_http = await client.post(path, json={"text": "x"}, headers=prover.headers(token, "POST", path))
     for answer in (over_mcp, over_http):
         refused(answer, (403, "insufficient_scope"), token)
         challenge = answer.headers["www-authenticate"]

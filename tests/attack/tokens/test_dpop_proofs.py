@@ -24,10 +24,7 @@ def _private(prover: DpopProver) -> dict[str, Any]:
 
 
 def _symmetric(_prover: DpopProver) -> dict[str, Any]:
-    return {
-        "key": "a shared secret of thirty-two octets",
-        "head": {"alg": "HS256", "jwk": {"kty": "oct", "k": "YQ"}},
-    }
+    return {"key": "a shared secret of thirty-two octets", "head": {"alg": "HS256", "jwk": {"kty": "oct", "k": "YQ"}}}
 
 
 def _small(_prover: DpopProver) -> dict[str, Any]:
@@ -176,13 +173,8 @@ async def test_spellings_of_one_address_are_one(htu: str, client: httpx2.AsyncCl
 
 
 @pytest.mark.asyncio
-async def test_a_nonce_is_asked_for_where_the_operator_wants_one(
-    settings: Settings, clock: Clock
-) -> None:
-    async with (
-        running(settings.model_copy(update={"dpop_nonce": True})) as application,
-        connect(application) as client,
-    ):
+async def test_a_nonce_is_asked_for_where_the_operator_wants_one(settings: Settings, clock: Clock) -> None:
+    async with running(settings.model_copy(update={"dpop_nonce": True})) as application, connect(application) as client:
         prover, path = DpopProver(), "/api/agent/register"
         body = {"agent_name": "x", "identity_type": "anonymous"}
         asked = await client.post(path, json=body, headers={"DPoP": prover.proof("POST", path)})

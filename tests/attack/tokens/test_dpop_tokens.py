@@ -41,22 +41,12 @@ async def test_a_stolen_token_is_worth_nothing_without_its_key(client: httpx2.As
 
 
 @pytest.mark.asyncio
-async def test_an_unbound_token_gains_nothing_by_the_scheme(
-    client: httpx2.AsyncClient, register: Register
-) -> None:
+async def test_an_unbound_token_gains_nothing_by_the_scheme(client: httpx2.AsyncClient, register: Register) -> None:
     prover, made = DpopProver(), await register()
     token = made["access_token"]
-    refused(
-        await client.get(LIST, headers=prover.headers(token, "GET", LIST)), (401, "invalid_token")
-    )
-    refused(
-        await client.get(LIST, headers={"Authorization": f"DPoP {token}"}),
-        (401, "invalid_dpop_proof"),
-    )
-    refused(
-        await client.get(LIST, headers=prover.headers("nothing", "GET", LIST)),
-        (401, "invalid_token"),
-    )
+    refused(await client.get(LIST, headers=prover.headers(token, "GET", LIST)), (401, "invalid_token"))
+    refused(await client.get(LIST, headers={"Authorization": f"DPoP {token}"}), (401, "invalid_dpop_proof"))
+    refused(await client.get(LIST, headers=prover.headers("nothing", "GET", LIST)), (401, "invalid_token"))
     assert (await client.get(LIST, headers=bearer(made))).status_code == 200
 
 
@@ -75,9 +65,7 @@ async def test_claiming_keeps_the_binding(client: httpx2.AsyncClient, mint: Mint
     assert (await client.get(LIST, headers=prover.headers(fresh, "GET", LIST))).status_code == 200
 
 
-async def _knock(
-    forger: Forger, door: AssertionEndpoint, text: str, proof: str | None
-) -> httpx2.Response:
+async def _knock(forger: Forger, door: AssertionEndpoint, text: str, proof: str | None) -> httpx2.Response:
     headers = {"DPoP": proof} if proof else {}
     if door == "register":
         return await forger.client.post(REGISTER, json=registration(text), headers=headers)
@@ -89,9 +77,7 @@ async def _knock(
 @covers("3.8:dpop-assertion")
 @pytest.mark.asyncio
 @pytest.mark.parametrize("door", ASSERTION_ENDPOINTS)
-async def test_a_bound_assertion_wants_the_proof_of_its_key(
-    door: AssertionEndpoint, forger: Forger
-) -> None:
+async def test_a_bound_assertion_wants_the_proof_of_its_key(door: AssertionEndpoint, forger: Forger) -> None:
     prover, thief = DpopProver(), DpopProver()
     path = REGISTER if door == "register" else TOKEN
     before = forger.counts()
@@ -120,9 +106,7 @@ async def test_a_bound_assertion_wants_the_proof_of_its_key(
         answer = await _knock(forger, door, forged(cnf), prover.proof("POST", path))
         assert answer.json()["token_type"] == "DPoP", answer.text
         token = answer.json()["access_token"]
-        refused(
-            await forger.client.get(LIST, headers=bearer(answer.json())), (401, "invalid_token")
-        )
+        refused(await forger.client.get(LIST, headers=bearer(answer.json())), (401, "invalid_token"))
         headers = prover.headers(token, "GET", LIST)
         assert (await forger.client.get(LIST, headers=headers)).status_code == 200
     plain = await _knock(forger, door, forged(None), None)
@@ -131,9 +115,7 @@ async def test_a_bound_assertion_wants_the_proof_of_its_key(
 
 @covers("3.8:dpop-refresh")
 @pytest.mark.asyncio
-async def test_a_public_client_renews_with_its_key_only(
-    ada: ConsentingUser, public_app: ClientApp
-) -> None:
+async def test_a_public_client_renews_with_its_key_only(ada: ConsentingUser, public_app: ClientApp) -> None:
     prover, thief = DpopProver(), DpopProver()
     http, client_id = public_app.http, public_app.client_id
     form: dict[str, str] = {
@@ -160,9 +142,7 @@ async def test_a_public_client_renews_with_its_key_only(
 
 
 @pytest.mark.asyncio
-async def test_a_client_with_a_secret_may_change_its_key(
-    ada: ConsentingUser, web_app: ClientApp
-) -> None:
+async def test_a_client_with_a_secret_may_change_its_key(ada: ConsentingUser, web_app: ClientApp) -> None:
     first, second = DpopProver(), DpopProver()
     http, auth = web_app.http, (web_app.client_id, web_app.secret)
     tokens = await ada.tokens(web_app)
@@ -172,17 +152,13 @@ async def test_a_client_with_a_secret_may_change_its_key(
         answer = await http.post(TOKEN, data=form, auth=auth, headers={"DPoP": prover.proof()})
         assert answer.status_code == 200, answer.text
         tokens = answer.json()
-        described = await http.post(
-            "/oauth/introspect", data={"token": tokens["access_token"]}, auth=auth
-        )
+        described = await http.post("/oauth/introspect", data={"token": tokens["access_token"]}, auth=auth)
         assert described.json()["cnf"] == {"jkt": prover.thumbprint}
         assert described.json()["token_type"] == "DPoP"
 
 
 @pytest.mark.asyncio
-async def test_who_signed_in_is_told_to_the_holder_of_the_key(
-    ada: ConsentingUser, public_app: ClientApp
-) -> None:
+async def test_who_signed_in_is_told_to_the_holder_of_the_key(ada: ConsentingUser, public_app: ClientApp) -> None:
     prover, path = DpopProver(), "/oauth/userinfo"
     form = {
         "client_id": public_app.client_id,

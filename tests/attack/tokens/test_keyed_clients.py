@@ -104,12 +104,8 @@ async def test_an_assertion_counts_once_however_many_bring_it(
 ) -> None:
     """Spent with the token it was for: a request that is refused for another reason spends nothing."""
     form = signer.form()
-    refused(
-        await client.post(TOKEN, data={**BY_ITSELF, "scope": "x", **form}), (400, "invalid_scope")
-    )
-    answers = await asyncio.gather(
-        *(client.post(TOKEN, data={**BY_ITSELF, **form}) for _ in range(8))
-    )
+    refused(await client.post(TOKEN, data={**BY_ITSELF, "scope": "x", **form}), (400, "invalid_scope"))
+    answers = await asyncio.gather(*(client.post(TOKEN, data={**BY_ITSELF, **form}) for _ in range(8)))
     assert sorted(answer.status_code for answer in answers) == [200, *[401] * 7]
     clock.advance(119)
     refused(await client.post(TOKEN, data={**BY_ITSELF, **form}), CLIENT)
@@ -222,9 +218,7 @@ async def test_an_id_jag_comes_with_the_signature_of_its_client(
         {"token_endpoint_auth_signing_alg": "none"},
     ],
 )
-async def test_keys_that_could_prove_nothing_are_not_taken(
-    client: httpx2.AsyncClient, change: dict[str, Any]
-) -> None:
+async def test_keys_that_could_prove_nothing_are_not_taken(client: httpx2.AsyncClient, change: dict[str, Any]) -> None:
     body = {
         "redirect_uris": [CALLBACK],
         "token_endpoint_auth_method": PRIVATE_KEY_JWT,

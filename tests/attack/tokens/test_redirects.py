@@ -81,15 +81,7 @@ async def test_every_answer_names_the_issuer_so_that_clients_cannot_be_mixed_up(
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize(
-    "state",
-    [
-        "x&code=evil",
-        "x#y",
-        "x\r\nSet-Cookie: a=b",
-        "é \U0001f600",
-        "%26iss=https://evil.example",
-        "+",
-    ],
+    "state", ["x&code=evil", "x#y", "x\r\nSet-Cookie: a=b", "é \U0001f600", "%26iss=https://evil.example", "+"]
 )
 async def test_a_state_comes_back_as_it_went_and_adds_nothing(
     ada: ConsentingUser, public_app: ClientApp, state: str
@@ -106,9 +98,7 @@ async def test_a_state_comes_back_as_it_went_and_adds_nothing(
 
 
 @pytest.mark.asyncio
-async def test_a_loopback_port_is_free_and_nothing_else_is(
-    client: httpx2.AsyncClient, ada: ConsentingUser
-) -> None:
+async def test_a_loopback_port_is_free_and_nothing_else_is(client: httpx2.AsyncClient, ada: ConsentingUser) -> None:
     body = {"redirect_uris": ["http://127.0.0.1/cb"], "token_endpoint_auth_method": "none"}
     made = (await client.post("/oauth/register", json=body)).json()
     at = "http://127.0.0.1:49999/cb"

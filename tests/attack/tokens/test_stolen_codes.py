@@ -26,17 +26,13 @@ async def status(app: ClientApp, tokens: dict[str, str]) -> int:
 
 async def another(app: ClientApp, change: Change, method: str = "none") -> ClientApp:
     """A second client with the same redirect URI and verifier."""
-    new = NewClient(
-        "Other", clients.CODE_FLOW_GRANTS, ("openid", "negotiations:read"), (CALLBACK,), method
-    )
+    new = NewClient("Other", clients.CODE_FLOW_GRANTS, ("openid", "negotiations:read"), (CALLBACK,), method)
     client_id, secret = await change(lambda tx: clients.add(tx, new))
     return ClientApp(app.http, client_id, secret, verifier=app.verifier)
 
 
 @pytest.mark.asyncio
-async def test_a_second_use_of_a_code_ends_what_the_first_one_got(
-    ada: ConsentingUser, public_app: ClientApp
-) -> None:
+async def test_a_second_use_of_a_code_ends_what_the_first_one_got(ada: ConsentingUser, public_app: ClientApp) -> None:
     code = await ada.code(public_app)
     tokens = (await public_app.redeem(code)).json()
     renewed = (await public_app.refresh(tokens["refresh_token"])).json()
@@ -88,9 +84,7 @@ async def test_a_code_is_good_for_its_client_redirect_uri_and_verifier_only(
 
 
 @pytest.mark.asyncio
-async def test_a_client_with_a_secret_needs_it_and_its_verifier(
-    ada: ConsentingUser, web_app: ClientApp
-) -> None:
+async def test_a_client_with_a_secret_needs_it_and_its_verifier(ada: ConsentingUser, web_app: ClientApp) -> None:
     code = await ada.code(web_app)
     bare = ClientApp(web_app.http, web_app.client_id, verifier=web_app.verifier)
     wrong = ClientApp(web_app.http, web_app.client_id, "guess", verifier=web_app.verifier)
@@ -101,9 +95,7 @@ async def test_a_client_with_a_secret_needs_it_and_its_verifier(
 
 
 @pytest.mark.asyncio
-async def test_a_code_lives_a_minute(
-    clock: Clock, ada: ConsentingUser, public_app: ClientApp
-) -> None:
+async def test_a_code_lives_a_minute(clock: Clock, ada: ConsentingUser, public_app: ClientApp) -> None:
     late, soon = await ada.code(public_app), await ada.code(public_app)
     clock.advance(59)
     assert (await public_app.redeem(soon)).status_code == 200
@@ -112,9 +104,7 @@ async def test_a_code_lives_a_minute(
 
 
 @pytest.mark.asyncio
-async def test_a_thief_s_refresh_is_found_out_whoever_comes_first(
-    ada: ConsentingUser, public_app: ClientApp
-) -> None:
+async def test_a_thief_s_refresh_is_found_out_whoever_comes_first(ada: ConsentingUser, public_app: ClientApp) -> None:
     """Thief first: the owner's use ends it. Owner first: the thief's does."""
     stolen = await ada.tokens(public_app)
     thief = (await public_app.refresh(stolen["refresh_token"])).json()
@@ -135,9 +125,7 @@ async def test_a_refresh_token_is_its_client_s_only_and_trying_ends_nothing(
 
 
 @pytest.mark.asyncio
-async def test_other_credentials_are_no_refresh_token_and_no_code(
-    ada: ConsentingUser, public_app: ClientApp
-) -> None:
+async def test_other_credentials_are_no_refresh_token_and_no_code(ada: ConsentingUser, public_app: ClientApp) -> None:
     tokens = await ada.tokens(public_app)
     for text in (tokens["access_token"], tokens["id_token"], "x" * 5000, "ü", "'; --"):
         refused(await public_app.refresh(text), GRANT, tokens["access_token"])
@@ -149,9 +137,7 @@ async def test_other_credentials_are_no_refresh_token_and_no_code(
 
 
 @pytest.mark.asyncio
-async def test_a_public_client_gets_nothing_for_itself(
-    ada: ConsentingUser, public_app: ClientApp
-) -> None:
+async def test_a_public_client_gets_nothing_for_itself(ada: ConsentingUser, public_app: ClientApp) -> None:
     """55: neither client credentials nor an ID-JAG."""
     del ada
     answer = await public_app.post({"grant_type": "client_credentials"})
@@ -164,9 +150,7 @@ async def test_a_public_client_gets_nothing_for_itself(
 
 
 @pytest.mark.asyncio
-async def test_nothing_at_rest_opens_anything(
-    ada: ConsentingUser, public_app: ClientApp, settings: Settings
-) -> None:
+async def test_nothing_at_rest_opens_anything(ada: ConsentingUser, public_app: ClientApp, settings: Settings) -> None:
     code = await ada.code(public_app)
     tokens = await ada.tokens(public_app)
     with sqlite3.connect(settings.data_dir / "negotiator.db") as connection:
@@ -187,9 +171,7 @@ async def test_the_token_endpoint_is_not_the_browser_s(
     refused(await client.post(query, data={"x": "y"}), (400, "invalid_request"), code)
     twice = f"grant_type=authorization_code&code={code}&code={code}"
     form = {"content-type": "application/x-www-form-urlencoded"}
-    refused(
-        await client.post("/oauth/token", content=twice, headers=form), (400, "invalid_request")
-    )
+    refused(await client.post("/oauth/token", content=twice, headers=form), (400, "invalid_request"))
     answer = await client.post("/oauth/token", json={"grant_type": "authorization_code"})
     assert answer.status_code == 415
     assert (await public_app.redeem(code, resource=BASE)).status_code == 200

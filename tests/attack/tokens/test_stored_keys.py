@@ -45,9 +45,7 @@ def own(request: pytest.FixtureRequest, settings: Settings) -> Settings:
 
 @pytest.fixture
 def in_database(settings: Settings) -> Settings:
-    return make_settings(
-        settings.data_dir, settings.data_dir / "keys", keys_in="database", keys_secret=SECRET
-    )
+    return make_settings(settings.data_dir, settings.data_dir / "keys", keys_in="database", keys_secret=SECRET)
 
 
 @pytest_asyncio.fixture

@@ -79,12 +79,7 @@ _KIDS: list[tuple[Any, tuple[int, str]]] = [
 ATTACKS = [
     Attack(15, "an algorithm of none", Forgery(finish=_unsigned), SIGNATURE),
     Attack(15, "none in another spelling", _head(alg="nOnE"), SIGNATURE),
-    Attack(
-        15,
-        "an empty signature",
-        Forgery(finish=lambda text: text.rpartition(".")[0] + "."),
-        SIGNATURE,
-    ),
+    Attack(15, "an empty signature", Forgery(finish=lambda text: text.rpartition(".")[0] + "."), SIGNATURE),
     Attack(
         16,
         "the public key as an HMAC secret",
@@ -123,11 +118,7 @@ ATTACKS = [
         _claims(iss=MANY_KEYS),
     ),
     Attack(
-        26,
-        "one issuer's key for another",
-        _claims(iss=OTHER),
-        SIGNATURE,
-        Forgery(claims={"iss": OTHER}, alg="ES384"),
+        26, "one issuer's key for another", _claims(iss=OTHER), SIGNATURE, Forgery(claims={"iss": OTHER}, alg="ES384")
     ),
     *(
         Attack(28, f"the issuer {name}", _claims(iss=name), ISSUER)
@@ -172,13 +163,7 @@ ATTACKS = [
         EXPIRED,
         _claims(iat=RelativeSeconds(30), exp=RelativeSeconds(300)),
     ),
-    Attack(
-        42,
-        "not before tomorrow",
-        _claims(nbf=RelativeSeconds(86_400)),
-        EXPIRED,
-        _claims(nbf=RelativeSeconds(0)),
-    ),
+    Attack(42, "not before tomorrow", _claims(nbf=RelativeSeconds(86_400)), EXPIRED, _claims(nbf=RelativeSeconds(0))),
     Attack(43, "an expiry in quotes", _claims(exp="4102444800"), REQUEST),
     *(
         Attack(44, f"the jti {str(jti)[:9]}", _claims(jti=jti), REQUEST)
@@ -191,9 +176,7 @@ ATTACKS = [
     ),
     Attack(56, "no tenant", _claims(iss=TENANTS), REQUEST, _claims(iss=TENANTS, tenant="a")),
     Attack(56, "a tenant where there are none", _claims(tenant="a"), REQUEST),
-    Attack(
-        58, "a sub_id that is a text", _claims(sub_id="root"), REQUEST, _claims(sub_id={"id": "x"})
-    ),
+    Attack(58, "a sub_id that is a text", _claims(sub_id="root"), REQUEST, _claims(sub_id={"id": "x"})),
     *(
         Attack(
             62,
@@ -205,12 +188,8 @@ ATTACKS = [
         )
         for at in (ABSENT, RelativeSeconds(-7200), RelativeSeconds(7200), "now")
     ),
-    Attack(
-        63, "an actor a hundred deep", _claims(act=_nested(100)), REQUEST, _claims(act=_nested(2))
-    ),
-    Attack(
-        64, "a scope that is a list", _claims(scope=["openid"]), REQUEST, _claims(scope="openid")
-    ),
+    Attack(63, "an actor a hundred deep", _claims(act=_nested(100)), REQUEST, _claims(act=_nested(2))),
+    Attack(64, "a scope that is a list", _claims(scope=["openid"]), REQUEST, _claims(scope="openid")),
     Attack(
         67,
         "another resource beside ours",
@@ -236,9 +215,7 @@ ATTACKS = [
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: f"{attack.number} {attack.name}")
-async def test_a_forgery_is_refused_at_both_doors_and_its_twin_let_in(
-    forger: Forger, attack: Attack
-) -> None:
+async def test_a_forgery_is_refused_at_both_doors_and_its_twin_let_in(forger: Forger, attack: Attack) -> None:
     for door in ASSERTION_ENDPOINTS:
         before = forger.counts()
         forged = forger.forge(attack.bad, door)
@@ -253,10 +230,7 @@ async def test_a_forgery_is_refused_at_both_doors_and_its_twin_let_in(
 @pytest.mark.asyncio
 @pytest.mark.parametrize(
     ("size", "register", "token"),
-    [
-        (8193, (413, "invalid_request"), GRANT),
-        (70_000, (413, "invalid_request"), (413, "invalid_request")),
-    ],
+    [(8193, (413, "invalid_request"), GRANT), (70_000, (413, "invalid_request"), (413, "invalid_request"))],
 )
 async def test_an_endless_assertion_is_cut_off(
     forger: Forger, size: int, register: tuple[int, str], token: tuple[int, str]

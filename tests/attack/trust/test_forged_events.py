@@ -58,14 +58,8 @@ async def test_a_forged_event_is_refused_by_name_and_ends_nothing(
     head, body, _ = security_event(idp, REVOKED).split(".")
     forged: list[tuple[str, str]] = [
         (f"{head}.{body}.", "authentication_failed"),
-        (
-            security_event(idp, REVOKED, key=ec.generate_private_key(ec.SECP256R1())),
-            "authentication_failed",
-        ),
-        (
-            security_event(idp, REVOKED, key="s" * 32, head={"alg": "HS256"}),
-            "authentication_failed",
-        ),
+        (security_event(idp, REVOKED, key=ec.generate_private_key(ec.SECP256R1())), "authentication_failed"),
+        (security_event(idp, REVOKED, key="s" * 32, head={"alg": "HS256"}), "authentication_failed"),
         (security_event(idp, REVOKED, head={"kid": "other"}), "authentication_failed"),
         (security_event(stranger, REVOKED), "invalid_issuer"),
         (security_event(idp, REVOKED, iss=OTHER), "authentication_failed"),
@@ -91,16 +85,11 @@ async def test_a_forged_event_is_refused_by_name_and_ends_nothing(
         (security_event(idp, REVOKED, sub_id=None, sub="u-1001"), "invalid_request"),
         (security_event(idp, REVOKED, sub="u-1001"), "invalid_request"),
         (security_event(idp, REVOKED, exp=now + 60), "invalid_request"),
-        (
-            security_event(idp, REVOKED, sub_id={"iss": idp.name, "sub": "u-1001"}),
-            "invalid_request",
-        ),
+        (security_event(idp, REVOKED, sub_id={"iss": idp.name, "sub": "u-1001"}), "invalid_request"),
         (security_event(idp, REVOKED, tenant="a"), "invalid_request"),
         (security_event(rival, REVOKED, sub_id={**of_rival, "iss": idp.name}), "access_denied"),
         (
-            security_event(
-                rival, REVOKED, sub_id={"format": "complex", "user": {**of_rival, "iss": idp.name}}
-            ),
+            security_event(rival, REVOKED, sub_id={"format": "complex", "user": {**of_rival, "iss": idp.name}}),
             "access_denied",
         ),
         (idp.assertion(), "invalid_request"),
@@ -123,16 +112,11 @@ async def test_a_forged_event_is_refused_by_name_and_ends_nothing(
 @pytest.mark.asyncio
 async def test_an_unsigned_event_is_refused(client: httpx2.AsyncClient, idp: FakeIssuer) -> None:
     claims = jwt.decode(security_event(idp, REVOKED), options={"verify_signature": False})
-    _told(
-        await push(client, jwt.encode(claims, "", "none", headers={"typ": "secevent+jwt"})),
-        "authentication_failed",
-    )
+    _told(await push(client, jwt.encode(claims, "", "none", headers={"typ": "secevent+jwt"})), "authentication_failed")
 
 
 @pytest.mark.asyncio
-async def test_other_media_types_and_sizes_are_turned_away(
-    client: httpx2.AsyncClient, idp: FakeIssuer
-) -> None:
+async def test_other_media_types_and_sizes_are_turned_away(client: httpx2.AsyncClient, idp: FakeIssuer) -> None:
     text = security_event(idp, REVOKED)
     for declared in ("application/json", "application/jwt", "text/plain"):
         answer = await client.post(EVENTS, content=text, headers={"Content-Type": declared})
@@ -157,9 +141,7 @@ async def test_an_address_ends_only_what_its_own_issuer_vouched_for(
 
 @covers("2.9:once")
 @pytest.mark.asyncio
-async def test_a_replay_is_taken_and_changes_nothing(
-    client: httpx2.AsyncClient, idp: FakeIssuer, clock: Clock
-) -> None:
+async def test_a_replay_is_taken_and_changes_nothing(client: httpx2.AsyncClient, idp: FakeIssuer, clock: Clock) -> None:
     text = security_event(idp, REVOKED)
     assert (await push(client, text)).status_code == 202
     clock.advance(5)
@@ -187,9 +169,7 @@ async def test_an_old_reopening_does_not_undo_a_newer_closing(
 
 
 @pytest.mark.asyncio
-async def test_many_unknown_events_are_taken_and_mean_nothing(
-    client: httpx2.AsyncClient, idp: FakeIssuer
-) -> None:
+async def test_many_unknown_events_are_taken_and_mean_nothing(client: httpx2.AsyncClient, idp: FakeIssuer) -> None:
     made = await _agent(client, idp)
     events: dict[str, Any] = {f"urn:x:{number}": {} for number in range(200)}
     assert (await push(client, security_event(idp, REVOKED, events=events))).status_code == 202

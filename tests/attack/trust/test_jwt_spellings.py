@@ -80,10 +80,7 @@ def respelled(good: str, *, around: bool = True) -> Generator[tuple[str, str]]:
         }
         for name, other in others.items():
             if other not in (None, segment):
-                yield (
-                    f"{name} in the {part}",
-                    ".".join([*segments[:place], other, *segments[place + 1 :]]),
-                )
+                yield (f"{name} in the {part}", ".".join([*segments[:place], other, *segments[place + 1 :]]))
     yield "a fourth segment", f"{good}.AAAA"
     yield "an empty fourth segment", f"{good}."
     yield "an empty first segment", f".{good}"
@@ -124,9 +121,7 @@ def _sign(key: Any, algorithm: bytes, signing_input: bytes) -> bytes:
     return ECAlgorithm(ECAlgorithm.SHA256).sign(signing_input, key)
 
 
-async def every_other_spelling_is_refused(
-    good: str, key: Any, present: Present, *, around: bool = True
-) -> None:
+async def every_other_spelling_is_refused(good: str, key: Any, present: Present, *, around: bool = True) -> None:
     """Each is refused, in the service's own words; then the good text is taken."""
     for name, text in (*respelled(good, around=around), *resigned(good, key)):
         answer = await present(text)
@@ -164,9 +159,7 @@ async def test_an_access_token_is_introspected_and_revoked_in_one_spelling(
 
 
 @pytest.mark.asyncio
-async def test_an_identity_assertion_has_one_spelling(
-    client: httpx2.AsyncClient, settings: Settings
-) -> None:
+async def test_an_identity_assertion_has_one_spelling(client: httpx2.AsyncClient, settings: Settings) -> None:
     made = await client.post("/api/agent/identity", json={"type": "anonymous"})
     good = made.json()["identity"]["assertion"]
 
@@ -179,9 +172,7 @@ async def test_an_identity_assertion_has_one_spelling(
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("kind", ["id_jag", "verified_email"])
-async def test_an_issuer_s_assertion_has_one_spelling(
-    client: httpx2.AsyncClient, change: Change, kind: str
-) -> None:
+async def test_an_issuer_s_assertion_has_one_spelling(client: httpx2.AsyncClient, change: Change, kind: str) -> None:
     provider = FakeIssuer(BASE, "https://mail.corp.example")
     trusted = provider.issuer(email_verifier=True, email_domains=("corp.example",))
     await change(lambda tx: issuer_queries.add(tx, trusted, own=BASE, allow_loopback=False))
@@ -199,9 +190,7 @@ async def test_an_issuer_s_assertion_has_one_spelling(
 
 
 @pytest.mark.asyncio
-async def test_a_client_s_assertion_has_one_spelling(
-    client: httpx2.AsyncClient, change: Change
-) -> None:
+async def test_a_client_s_assertion_has_one_spelling(client: httpx2.AsyncClient, change: Change) -> None:
     signer = ClientAssertionSigner()
     jwks = client_authentication.read_client_keys(signer.jwks)
     new = NewClient("signer", clients.GRANTS, tuple(ASSISTANT), (), PRIVATE_KEY_JWT, jwks=jwks)
@@ -215,9 +204,7 @@ async def test_a_client_s_assertion_has_one_spelling(
 
 
 @pytest.mark.asyncio
-async def test_a_security_event_has_one_spelling(
-    client: httpx2.AsyncClient, idp: FakeIssuer
-) -> None:
+async def test_a_security_event_has_one_spelling(client: httpx2.AsyncClient, idp: FakeIssuer) -> None:
     registered = await client.post("/api/agent/register", json=registration(idp.assertion()))
     token = bearer(registered.json())
 
@@ -238,10 +225,7 @@ async def test_a_proof_of_possession_has_one_spelling(client: httpx2.AsyncClient
     token = (await register_bound(client, prover))["access_token"]
 
     async def present(text: str) -> httpx2.Response:
-        headers = [
-            (b"authorization", f"DPoP {token}".encode()),
-            (b"dpop", text.encode("utf-8")),
-        ]
+        headers = [(b"authorization", f"DPoP {token}".encode()), (b"dpop", text.encode("utf-8"))]
         return await client.get(LIST, headers=headers)
 
     good = prover.proof("GET", LIST, token=token)
@@ -249,9 +233,7 @@ async def test_a_proof_of_possession_has_one_spelling(client: httpx2.AsyncClient
 
 
 @pytest.mark.asyncio
-async def test_a_statement_of_a_directory_identity_has_one_spelling(
-    client: httpx2.AsyncClient,
-) -> None:
+async def test_a_statement_of_a_directory_identity_has_one_spelling(client: httpx2.AsyncClient) -> None:
     signer = Identity("P-256")
     record = await register_account(client, "did", signer.did)
     good, asked = signer.statement(record), record["identity"]["challenge"]
@@ -274,9 +256,7 @@ async def test_a_hint_at_who_is_signed_in_has_one_spelling(
     for name, text in (*respelled(good), *resigned(good, key)):
         answer = await ada.http.get(public_app.asks(prompt="none", id_token_hint=text))
         assert redirected(answer).get("error") == "login_required", name
-    assert redirected(await ada.http.get(public_app.asks(prompt="none", id_token_hint=good)))[
-        "code"
-    ]
+    assert redirected(await ada.http.get(public_app.asks(prompt="none", id_token_hint=good)))["code"]
 
 
 def test_nothing_decodes_a_jwt_but_the_strict_reader() -> None:

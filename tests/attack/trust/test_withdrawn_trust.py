@@ -55,9 +55,7 @@ async def test_one_assertion_opens_one_door_once(forger: Forger) -> None:
 async def test_a_key_spends_its_own_issuer_s_jti_only(forger: Forger) -> None:
     """Two issuers may choose the same jti; neither can spend the other's."""
     claims = {"jti": "one-and-the-same"}
-    assert (
-        await forger.present("register", forger.forge(Forgery(claims=claims), "register"))
-    ).is_success
+    assert (await forger.present("register", forger.forge(Forgery(claims=claims), "register"))).is_success
     other = Forgery(claims={**claims, "iss": OTHER}, alg="ES384")
     assert (await forger.present("register", forger.forge(other, "register"))).is_success
     edges = Forgery(key=private_key("ES256"), claims=claims)
@@ -76,9 +74,7 @@ async def _tokens(forger: Forger, **claims: object) -> list[str]:
 
 
 async def _alive(forger: Forger, tokens: list[str]) -> list[bool]:
-    answers = [
-        await forger.client.get(LIST, headers=bearer({"access_token": token})) for token in tokens
-    ]
+    answers = [await forger.client.get(LIST, headers=bearer({"access_token": token})) for token in tokens]
     for answer in answers:
         if answer.status_code != 200:
             refused(answer, (401, "invalid_token"))
@@ -110,9 +106,7 @@ async def test_a_removed_issuer_takes_everything_along_and_its_return_brings_not
     tokens, others = await _tokens(forger), await _claimed_by_other(forger)
     unused = {door: forger.forge(GOOD, door) for door in ASSERTION_ENDPOINTS}
     await change(lambda tx: issuer_queries.remove(tx, IDP))
-    for door, expected in zip(
-        ASSERTION_ENDPOINTS, ((400, "issuer_not_enabled"), GRANT), strict=True
-    ):
+    for door, expected in zip(ASSERTION_ENDPOINTS, ((400, "issuer_not_enabled"), GRANT), strict=True):
         fresh = forger.forge(GOOD, door)
         refused(await forger.present(door, fresh), expected, fresh)
     assert await _alive(forger, tokens) == [False, False]
@@ -128,17 +122,13 @@ async def test_a_removed_issuer_takes_everything_along_and_its_return_brings_not
 
 
 @pytest.mark.asyncio
-async def test_a_key_that_the_operator_replaced_signs_nothing_any_more(
-    forger: Forger, change: Change
-) -> None:
+async def test_a_key_that_the_operator_replaced_signs_nothing_any_more(forger: Forger, change: Change) -> None:
     """27: at the next assertion, with no cache between."""
     assert await _alive(forger, await _tokens(forger)) == [True, True]
     allowed = frozenset({AGENT, forger.client_id})
     rotated = Issuer(IDP, ("EdDSA",), jwks=jwks(jwk("EdDSA")), clients=allowed)
     await change(lambda tx: issuer_queries.add(tx, rotated, own=BASE, allow_loopback=False))
-    for door, expected in zip(
-        ASSERTION_ENDPOINTS, ((400, "invalid_signature"), GRANT), strict=True
-    ):
+    for door, expected in zip(ASSERTION_ENDPOINTS, ((400, "invalid_signature"), GRANT), strict=True):
         old = forger.forge(GOOD, door)
         refused(await forger.present(door, old), expected, old)
         assert (await forger.present(door, forger.forge(Forgery(alg="EdDSA"), door))).is_success
@@ -150,9 +140,7 @@ async def test_a_closed_account_has_no_agents_and_gets_none(forger: Forger, chan
     tokens, others = await _tokens(forger, **claims), await _tokens(forger, sub="u-2")
     await change(lambda tx: user_queries.disable(tx, "ada@corp.example"))
     before = forger.counts()
-    for door, expected in zip(
-        ASSERTION_ENDPOINTS, ((403, "access_denied"), (400, "access_denied")), strict=True
-    ):
+    for door, expected in zip(ASSERTION_ENDPOINTS, ((403, "access_denied"), (400, "access_denied")), strict=True):
         text = forger.forge(Forgery(claims=claims), door)
         refused(await forger.present(door, text), expected, text)
     assert forger.counts() == before
@@ -169,13 +157,9 @@ async def test_a_revoked_agent_and_a_removed_client_are_out_at_once(
     _, second = await mint()
     claimed: list[str] = []
     for agent, word in zip(agents, (code, second), strict=True):
-        answer = await forger.client.post(
-            "/api/agent/claim", json={"claim_token": word}, headers=bearer(agent)
-        )
+        answer = await forger.client.post("/api/agent/claim", json={"claim_token": word}, headers=bearer(agent))
         claimed.append(answer.json()["access_token"])
-    assert not await change(
-        lambda tx: registration.revoke(tx, agents[0]["client_id"], user_id="usr_other")
-    )
+    assert not await change(lambda tx: registration.revoke(tx, agents[0]["client_id"], user_id="usr_other"))
     assert await _alive(forger, claimed) == [True, True]
     assert await change(lambda tx: registration.revoke(tx, agents[0]["client_id"], user_id=user))
     assert await _alive(forger, claimed) == [False, True]

@@ -33,11 +33,7 @@ STRETCH: Final = 0.25
 PATIENCE: Final = 2
 """A fixed adviser leaves after its last offer has met this many answers in vain."""
 NEARLY: Final = 0.02
-_ACTIONS: Final[Mapping[str, MoveAction]] = {
-    "accept": "accept",
-    "counter": "offer",
-    "walk_away": "leave",
-}
+_ACTIONS: Final[Mapping[str, MoveAction]] = {"accept": "accept", "counter": "offer", "walk_away": "leave"}
 
 
 def last_packages(ledger: Sequence[OfferRow], side: str) -> list[Package]:
@@ -56,9 +52,7 @@ def utility(terms: Terms, package: Package) -> float:
 
 def keeps_limits(terms: Terms, package: Package) -> bool:
     """Whether the user may agree to this package."""
-    return not is_below_floor(terms, package, binding=True) and not broken_constraints(
-        terms, package
-    )
+    return not is_below_floor(terms, package, binding=True) and not broken_constraints(terms, package)
 
 
 def whole_package(terms: Terms, worth: Worth | None, *, best: bool) -> Package:
@@ -69,10 +63,7 @@ def whole_package(terms: Terms, worth: Worth | None, *, best: bool) -> Package:
 
 def between(terms: Terms, start: Package, end: Package, share: float) -> Package:
     """The package a share of the way from one to another, issue by issue; options change half-way."""
-    return {
-        issue.name: _mixed(issue, start[issue.name], end[issue.name], share)
-        for issue in terms.issues
-    }
+    return {issue.name: _mixed(issue, start[issue.name], end[issue.name], share) for issue in terms.issues}
 
 
 def _end(issue: Issue, *, best: bool) -> Scalar:
@@ -104,9 +95,7 @@ def _mixed(issue: Issue, start: Scalar, end: Scalar, share: float) -> Scalar:
 class MeetInTheMiddle:
     """Opens at the target, then goes half of the way to their last offer, never past the walk-away."""
 
-    def advise(
-        self, negotiation: Mapping[str, Any], ledger: Sequence[OfferRow], state: TalkState
-    ) -> Move:
+    def advise(self, negotiation: Mapping[str, Any], ledger: Sequence[OfferRow], state: TalkState) -> Move:
         terms = state.terms
         mine, theirs = last_packages(ledger, "me"), last_packages(ledger, "them")
         if not mine:
@@ -124,9 +113,7 @@ class MeetInTheMiddle:
 class FixedPath:
     """Goes from a stretched target to the walk-away in five offers, late steps larger, whatever they do."""
 
-    def advise(
-        self, negotiation: Mapping[str, Any], ledger: Sequence[OfferRow], state: TalkState
-    ) -> Move:
+    def advise(self, negotiation: Mapping[str, Any], ledger: Sequence[OfferRow], state: TalkState) -> Move:
         terms = state.terms
         mine, theirs = last_packages(ledger, "me"), last_packages(ledger, "them")
         target = whole_package(terms, terms.target, best=True)
@@ -150,9 +137,7 @@ def _within(issue: Issue, value: Scalar) -> Scalar:
     return value_at_coordinate(issue.type, min(issue.range.max, max(issue.range.min, at)))
 
 
-def _counter(
-    terms: Terms, package: Package, theirs: Sequence[Package], mine: Sequence[Package]
-) -> Move:
+def _counter(terms: Terms, package: Package, theirs: Sequence[Package], mine: Sequence[Package]) -> Move:
     """Accept what is as good as the next offer; leave when the last offer has been repeated in vain."""
     if theirs and keeps_limits(terms, theirs[-1]):
         worn = len(mine) >= PATH_STEPS + PATIENCE
@@ -166,13 +151,9 @@ def _counter(
 class EngineForAgents:
     """The strategy engine, asked as the route of a stored negotiation asks it."""
 
-    def advise(
-        self, negotiation: Mapping[str, Any], ledger: Sequence[OfferRow], state: TalkState
-    ) -> Move:
+    def advise(self, negotiation: Mapping[str, Any], ledger: Sequence[OfferRow], state: TalkState) -> Move:
         terms = state.terms
-        situation = engine_input.stored_turn_input(
-            terms, ledger, opened_at=state.opened_at, now=state.now
-        )
+        situation = engine_input.stored_turn_input(terms, ledger, opened_at=state.opened_at, now=state.now)
         standing = engine_input.standing_package(terms, ledger, state.now)
         return read_answer(engine_input.next_move_answer(situation, terms, standing))
 
@@ -183,20 +164,13 @@ class AdviceForPeople:
 
     style: Style = "balanced"
 
-    def advise(
-        self, negotiation: Mapping[str, Any], ledger: Sequence[OfferRow], state: TalkState
-    ) -> Move:
+    def advise(self, negotiation: Mapping[str, Any], ledger: Sequence[OfferRow], state: TalkState) -> Move:
         return read_answer(self.answer(ledger, state))
 
     def answer(self, ledger: Sequence[OfferRow], state: TalkState) -> dict[str, Any]:
         """The whole answer, from which the move is read."""
         session = NegotiationSession(
-            id="neg_0",
-            owner="",
-            request=b"",
-            terms=state.terms,
-            created_at=state.opened_at,
-            state=ACTIVE,
+            id="neg_0", owner="", request=b"", terms=state.terms, created_at=state.opened_at, state=ACTIVE
         )
         return stored_person_answer(session, ledger, now=state.now, style=self.style)
 

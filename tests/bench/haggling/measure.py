@@ -189,9 +189,7 @@ def _room(terms: Terms, person: Person) -> float | None:
         if issue.type not in UNORDERED_TYPES:
             listed += [stake.floor, stake.ask, *_exact_floor(stake, person.floor)]
         allowed = [
-            value
-            for value in listed
-            if within_own_limit(terms, issue, value) and within_limit(terms, issue, value)
+            value for value in listed if within_own_limit(terms, issue, value) and within_limit(terms, issue, value)
         ]
         gain = np.array([stake.weight * stake.worth(value) for value in allowed])
         worth = np.array([issue.weight * (worth_of(issue, value) or 0.0) for value in allowed])
@@ -278,9 +276,7 @@ Key = tuple[str, str, int]
 Scores = Mapping[Key, Score]
 
 
-def play_all(
-    adviser: str, cases: Iterable[Case], kinds: Sequence[str], seeds: Iterable[int]
-) -> dict[Key, Score]:
+def play_all(adviser: str, cases: Iterable[Case], kinds: Sequence[str], seeds: Iterable[int]) -> dict[Key, Score]:
     """Every talk of one adviser by case, kind and seed."""
     listed = list(seeds)
     return {

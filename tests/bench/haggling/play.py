@@ -83,9 +83,7 @@ class Move:
 class Adviser(Protocol):
     """Advises the user of a negotiation, one move at a time; it sees the body and the ledger, never the person."""
 
-    def advise(
-        self, negotiation: Mapping[str, Any], ledger: Sequence[OfferRow], state: TalkState
-    ) -> Move:
+    def advise(self, negotiation: Mapping[str, Any], ledger: Sequence[OfferRow], state: TalkState) -> Move:
         """The next move."""
         ...
 

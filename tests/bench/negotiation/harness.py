@@ -97,10 +97,7 @@ def additive_tables(ufun: Any, issues: Sequence[Any]) -> tuple[float, dict[str, 
     base = tuple(next(iter(issue.all)) for issue in issues)
     at_base = float(ufun(base))
     tables = {
-        issue.name: {
-            value: float(ufun((*base[:place], value, *base[place + 1 :]))) - at_base
-            for value in issue.all
-        }
+        issue.name: {value: float(ufun((*base[:place], value, *base[place + 1 :]))) - at_base for value in issue.all}
         for place, issue in enumerate(issues)
     }
     rng, values = random.Random(0), [list(issue.all) for issue in issues]
@@ -110,10 +107,7 @@ def additive_tables(ufun: Any, issues: Sequence[Any]) -> tuple[float, dict[str, 
         if abs(at_base + added - float(ufun(outcome))) > 1e-6:
             raise ValueError("the utility is not additive")
     lows = {name: min(table.values()) for name, table in tables.items()}
-    shifted = {
-        name: {value: worth - lows[name] for value, worth in table.items()}
-        for name, table in tables.items()
-    }
+    shifted = {name: {value: worth - lows[name] for value, worth in table.items()} for name, table in tables.items()}
     return at_base + sum(lows.values()), shifted
 
 
@@ -133,11 +127,7 @@ def standard_form(ufun: Any, space: Any) -> LinearAdditiveUtilityFunction:
     }
     weights = {name: top / span for name, top in tops.items()}
     return LinearAdditiveUtilityFunction(
-        values=values,
-        weights=weights,
-        outcome_space=space,
-        name=ufun.name,
-        reserved_value=(floor - constant) / span,
+        values=values, weights=weights, outcome_space=space, name=ufun.name, reserved_value=(floor - constant) / span
     )
 
 
@@ -166,8 +156,7 @@ class AdvisedNegotiator(SAOCallNegotiator):
                 "reservation_utility": float(self.reserved_value),
                 "constant": constant,
                 "part_worths": {
-                    name: [[plain(value), worth] for value, worth in table.items()]
-                    for name, table in tables.items()
+                    name: [[plain(value), worth] for value, worth in table.items()] for name, table in tables.items()
                 },
             }
         return self._told_preferences
@@ -181,15 +170,9 @@ class AdvisedNegotiator(SAOCallNegotiator):
             "protocol": "alternating_offers",
             "issues": [{"name": i.name, "values": [plain(v) for v in i.all]} for i in issues],
             "my_preferences": self.told_preferences(),
-            "progress": {
-                "step": state.step,
-                "n_steps": self.nmi.n_steps,
-                "relative_time": float(state.relative_time),
-            },
+            "progress": {"step": state.step, "n_steps": self.nmi.n_steps, "relative_time": float(state.relative_time)},
             "history": self.history,
-            "on_table": None
-            if offer is None
-            else {"offer": self.named(offer), "my_utility": float(self.ufun(offer))},
+            "on_table": None if offer is None else {"offer": self.named(offer), "my_utility": float(self.ufun(offer))},
         }
 
     def named(self, outcome: Sequence[Any]) -> dict[str, Any]:
@@ -217,8 +200,7 @@ class AdvisedNegotiator(SAOCallNegotiator):
             if answer["action"] == "walk_away":
                 return SAOResponse(ResponseType.END_NEGOTIATION, None)
             offer = tuple(
-                next(value for value in issue.all if plain(value) == answer["offer"][issue.name])
-                for issue in issues
+                next(value for value in issue.all if plain(value) == answer["offer"][issue.name]) for issue in issues
             )
         except Exception:  # the advisor's fault, whatever it is
             self.errors += 1
@@ -236,9 +218,7 @@ def negotiator(name: str, rules: Rules) -> type:
         advise = getattr(importlib.import_module(module), function)
         return type("Advised", (AdvisedNegotiator,), {"advise": staticmethod(advise)})
     if name.startswith("genius:"):
-        return getattr(
-            importlib.import_module("negmas_genius_agents"), name.removeprefix("genius:")
-        )
+        return getattr(importlib.import_module("negmas_genius_agents"), name.removeprefix("genius:"))
     return getattr(builtin, name)
 
 
@@ -256,10 +236,7 @@ def has_room(folder: Path, reserve: str) -> bool:
     scenario = load(folder, reserve)
     floors = [float(each.reserved_value) for each in scenario.ufuns]
     points = calc_scenario_stats(tuple(scenario.ufuns)).pareto_utils
-    gains = (
-        sum(max(0.0, value - floor) for value, floor in zip(point, floors, strict=True))
-        for point in points
-    )
+    gains = (sum(max(0.0, value - floor) for value, floor in zip(point, floors, strict=True)) for point in points)
     return max(gains, default=0.0) > 0
 
 
@@ -269,10 +246,7 @@ def play(folder: Path, names: tuple[str, str], seed: int, rules: Rules) -> TalkR
     random.seed(seed)
     np.random.seed(seed)
     mechanism = SAOMechanism(
-        outcome_space=scenario.outcome_space,
-        n_steps=rules.n_steps,
-        time_limit=None,
-        ignore_negotiator_exceptions=True,
+        outcome_space=scenario.outcome_space, n_steps=rules.n_steps, time_limit=None, ignore_negotiator_exceptions=True
     )
     sides = [negotiator(name, rules)(name=name.split(":")[-1]) for name in names]
     for side, ufun in zip(sides, scenario.ufuns, strict=True):
@@ -304,13 +278,9 @@ def model_rank(side: AdvisedNegotiator, scenario: Scenario, seat: int) -> float 
         return None
     rng, issues = random.Random(1), scenario.outcome_space.issues
     outcomes = [tuple(rng.choice(list(issue.all)) for issue in issues) for _ in range(SAMPLED)]
-    tables = {
-        name: {json.dumps(value): score for value, score in table}
-        for name, table in side.model.items()
-    }
+    tables = {name: {json.dumps(value): score for value, score in table} for name, table in side.model.items()}
     guessed = [
-        sum(tables[i.name][json.dumps(plain(v))] for i, v in zip(issues, outcome, strict=True))
-        for outcome in outcomes
+        sum(tables[i.name][json.dumps(plain(v))] for i, v in zip(issues, outcome, strict=True)) for outcome in outcomes
     ]
     return rank_correlation(guessed, [float(scenario.ufuns[1 - seat](each)) for each in outcomes])
 
@@ -319,9 +289,7 @@ def play_all(
     folders: Sequence[Path], pool: Sequence[str], seed: int, rules: Rules, *, jobs: int, full: bool
 ) -> list[TalkResult]:
     """Each pair in both orders on each scenario; only those with the advisor unless `full`."""
-    pairs = [
-        pair for pair in itertools.product([*pool, ADVISOR], repeat=2) if full or ADVISOR in pair
-    ]
+    pairs = [pair for pair in itertools.product([*pool, ADVISOR], repeat=2) if full or ADVISOR in pair]
     work = [(folder, pair, seed * 1000, rules) for folder in folders for pair in pairs]
     if jobs == 1:
         return list(itertools.starmap(play, work))

@@ -25,14 +25,10 @@ def opponent_model(view: View) -> dict[str, dict[Any, float]]:
         counts = [1 + sum(offer[name] == value for offer in named) for value in issue["values"]]
         weight = sum((count / sum(counts)) ** 2 for count in counts)
         scores[name] = {
-            value: weight * count / max(counts)
-            for value, count in zip(issue["values"], counts, strict=True)
+            value: weight * count / max(counts) for value, count in zip(issue["values"], counts, strict=True)
         }
     whole = sum(max(table.values()) for table in scores.values()) or 1.0
-    return {
-        name: {value: score / whole for value, score in table.items()}
-        for name, table in scores.items()
-    }
+    return {name: {value: score / whole for value, score in table.items()} for name, table in scores.items()}
 
 
 def target(view: View) -> float:
@@ -44,10 +40,7 @@ def target(view: View) -> float:
 def advise(view: View) -> dict[str, Any]:
     """Answer one view."""
     mine = view["my_preferences"]
-    tables = {
-        name: sorted(map(tuple, table), key=lambda pair: -pair[1])
-        for name, table in mine["part_worths"].items()
-    }
+    tables = {name: sorted(map(tuple, table), key=lambda pair: -pair[1]) for name, table in mine["part_worths"].items()}
     model, wanted = opponent_model(view), target(view)
     best, top = None, None
     best_score, top_utility = -1.0, -1.0

@@ -15,24 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from tests.bench.negotiation.harness import (
-    ADVISOR,
-    STRONG,
-    AdvisorUse,
-    Rules,
-    TalkResult,
-    make_anl,
-    play_all,
-)
+from tests.bench.negotiation.harness import ADVISOR, STRONG, AdvisorUse, Rules, TalkResult, make_anl, play_all
 from tests.bench.negotiation.strategy_scenarios import FAMILIES, write_shapes
 
 FOLDER: Final = Path(__file__).parents[3] / ".bench/scenarios"
-QUICK_POOL: Final = (
-    "BoulwareTBNegotiator",
-    "MiCRONegotiator",
-    "genius:HardHeaded",
-    "genius:Atlas3",
-)
+QUICK_POOL: Final = ("BoulwareTBNegotiator", "MiCRONegotiator", "genius:HardHeaded", "genius:Atlas3")
 QUICK_SHAPES: Final = ("treaty576", "components180", "barter80", "purchase330", "delivery168")
 
 
@@ -110,10 +97,7 @@ def _play(regime: Regime, seed: int, options: argparse.Namespace) -> list[TalkRe
 
 
 def _row(name: str, runs: Sequence[Sequence[TalkResult]]) -> str:
-    seats = [
-        [(talk, seat) for talk in talks for seat in (0, 1) if talk.names[seat] == ADVISOR]
-        for talks in runs
-    ]
+    seats = [[(talk, seat) for talk in talks for seat in (0, 1) if talk.names[seat] == ADVISOR] for talks in runs]
     every = [each for part in seats for each in part]
     uses = [talk.uses[seat] for talk, seat in every]
     ranks = [use.rank_correlation for use in uses if use.rank_correlation is not None]
@@ -122,9 +106,7 @@ def _row(name: str, runs: Sequence[Sequence[TalkResult]]) -> str:
         for talk, seat in every
         if "HardHeaded" in talk.names[1 - seat]
     ]
-    middle = statistics.median(
-        statistics.fmean(talk.advantages[seat] for talk, seat in part) for part in seats
-    )
+    middle = statistics.median(statistics.fmean(talk.advantages[seat] for talk, seat in part) for part in seats)
     cells = (
         str(len(every)),
         _mean_and_error([talk.advantages[seat] for talk, seat in every]),

@@ -23,8 +23,7 @@ def advise(view: dict[str, Any]) -> dict[str, Any]:
     move = next_move(
         StrategySituation(
             issues=tuple(
-                StrategyIssue(i["name"], tuple(i["values"]), numeric_scale(i["values"]))
-                for i in view["issues"]
+                StrategyIssue(i["name"], tuple(i["values"]), numeric_scale(i["values"])) for i in view["issues"]
             ),
             my_preferences=StrategyPreferences(
                 preferences["reservation_utility"],

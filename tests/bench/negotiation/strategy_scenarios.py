@@ -105,9 +105,7 @@ def _draw_ordered(shape: Shape, rng: random.Random) -> tuple[Tables, Tables]:
 def _peaked(size: int, rng: random.Random) -> list[float]:
     """Worths that rise to one value and fall after it; the peak may be at an end."""
     peak = rng.randrange(size)
-    worths = [
-        (k + 1) / (peak + 1) if k <= peak else (size - k) / (size - peak) for k in range(size)
-    ]
+    worths = [(k + 1) / (peak + 1) if k <= peak else (size - k) / (size - peak) for k in range(size)]
     least = min(worths)
     return [(worth - least) / (1.0 - least) for worth in worths]
 
@@ -128,10 +126,7 @@ def _weights(kinds: list[str], rng: random.Random) -> list[float]:
 
 def _curve(size: int, rng: random.Random) -> list[float]:
     bend = rng.choice([0.6, 1.0, 1.0, 1.6])
-    inner = sorted(
-        min(1.0, max(0.0, (k / (size - 1)) ** bend + rng.uniform(-0.08, 0.08)))
-        for k in range(1, size - 1)
-    )
+    inner = sorted(min(1.0, max(0.0, (k / (size - 1)) ** bend + rng.uniform(-0.08, 0.08))) for k in range(1, size - 1))
     return [0.0, *inner, 1.0]
 
 

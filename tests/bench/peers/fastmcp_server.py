@@ -31,9 +31,7 @@ async def keys(_request: Request) -> JSONResponse:
     return JSONResponse(KEYS)
 
 
-memory = InMemoryOAuthProvider(
-    base_url=BASE, client_registration_options=ClientRegistrationOptions(enabled=True)
-)
+memory = InMemoryOAuthProvider(base_url=BASE, client_registration_options=ClientRegistrationOptions(enabled=True))
 proxy: Any = OAuthProxy(
     upstream_authorization_endpoint=f"{ISSUER}/authorize",
     upstream_token_endpoint=f"{ISSUER}/token",
@@ -44,16 +42,8 @@ proxy: Any = OAuthProxy(
     client_storage=MemoryStore(max_entries_per_collection=sys.maxsize),
     jwt_signing_key="a-key-of-the-benchmark",
     identity_assertion=IdentityAssertion(
-        trusted_issuers=[ISSUER],
-        jwks_uris={ISSUER: f"http://127.0.0.1:{os.environ['PORT']}/jwks"},
-        algorithm="ES256",
+        trusted_issuers=[ISSUER], jwks_uris={ISSUER: f"http://127.0.0.1:{os.environ['PORT']}/jwks"}, algorithm="ES256"
     ),
 )
 proxy._identity_assertion_validator._jti_cache_max_size = sys.maxsize
-app = Starlette(
-    routes=[
-        Route("/jwks", keys),
-        Mount("/memory", routes=memory.get_routes()),
-        *proxy.get_routes(),
-    ]
-)
+app = Starlette(routes=[Route("/jwks", keys), Mount("/memory", routes=memory.get_routes()), *proxy.get_routes()])

@@ -112,9 +112,7 @@ class Line:
             here = coordinate(issue.type, found[issue.name])
             if issue.type == "money" and here is not None:
                 before = coordinate(issue.type, (last or self.target)[issue.name]) or here
-                shown = rounded(
-                    issue, here, round_unit(issue, here, abs(here - before) or here / 20)
-                )
+                shown = rounded(issue, here, round_unit(issue, here, abs(here - before) or here / 20))
                 named = {**found, issue.name: value_at_coordinate(issue.type, shown)}
                 found = named if at < 0 or keeps_limits(self.terms, named) else found
         return found
@@ -141,9 +139,7 @@ def line_of(case: str) -> Line:
     return Line(terms, target, worst, end)
 
 
-def rehearse(
-    case: str, kind: PersonKind, hardness: Hardness, seed: int, style: str
-) -> RehearsedTalk | None:
+def rehearse(case: str, kind: PersonKind, hardness: Hardness, seed: int, style: str) -> RehearsedTalk | None:
     """One talk of a user of this style with the counterpart that the product draws; the counterpart opens."""
     line = line_of(case)
     person = draw_counterpart(line.terms, kind, f"{case} {seed}", hardness=hardness)
@@ -157,9 +153,7 @@ def rehearse(
     offers.append(("them", said.package or {}))
 
     def over(deal: Package | None, ended: str, turns: int) -> RehearsedTalk:
-        return RehearsedTalk(
-            case, line.terms, person, style, tuple(offers), tuple(answers), deal, ended, turns
-        )
+        return RehearsedTalk(case, line.terms, person, style, tuple(offers), tuple(answers), deal, ended, turns)
 
     for spoken in range(MOST_TURNS):
         theirs = next(package for by, package in reversed(offers) if by == "them")

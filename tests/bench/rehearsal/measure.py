@@ -80,22 +80,14 @@ def rehearse(name: str, kind: str, seed: int, player: str) -> RehearsalScore:
     if best is not None:
         gap, money = left_on_table(own, best, talk.deal)
         left = gap if money is None else float(money)
-    return RehearsalScore(
-        name, kind, seed, player, score(own, best, talk.deal, state), left, talk.deal is not None
-    )
+    return RehearsalScore(name, kind, seed, player, score(own, best, talk.deal, state), left, talk.deal is not None)
 
 
-def rehearse_all(
-    names: Iterable[str], seeds: Iterable[int], kinds: Sequence[str] = KINDS
-) -> list[RehearsalScore]:
+def rehearse_all(names: Iterable[str], seeds: Iterable[int], kinds: Sequence[str] = KINDS) -> list[RehearsalScore]:
     """Every talk of every player with every person of these cases."""
     listed = list(seeds)
     return [
-        rehearse(name, kind, seed, player)
-        for name in names
-        for seed in listed
-        for kind in kinds
-        for player in PLAYERS
+        rehearse(name, kind, seed, player) for name in names for seed in listed for kind in kinds for player in PLAYERS
     ]
 
 

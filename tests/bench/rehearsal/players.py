@@ -50,9 +50,7 @@ ENDS: Final = 0.1
 class Boulware:
     """Each issue goes from the user's best value to the walk-away as t^(1/β); accepts what is as good as its next."""
 
-    def advise(
-        self, negotiation: Mapping[str, Any], ledger: Sequence[OfferRow], state: TalkState
-    ) -> Move:
+    def advise(self, negotiation: Mapping[str, Any], ledger: Sequence[OfferRow], state: TalkState) -> Move:
         terms, rounds = state.terms, end_of(state)
         gone = share_of_time(state) ** (1 / BETA)
         start = whole_package(terms, None, best=True)
@@ -69,18 +67,14 @@ class ReferenceAdvisor:
     Of the packages of at least the target it offers the one that the model holds best for the other side.
     """
 
-    def advise(
-        self, negotiation: Mapping[str, Any], ledger: Sequence[OfferRow], state: TalkState
-    ) -> Move:
+    def advise(self, negotiation: Mapping[str, Any], ledger: Sequence[OfferRow], state: TalkState) -> Move:
         space, rounds = _space(state.case), end_of(state)
         floor = max(floor_of(state.terms), 0.0) + ABOVE_FLOOR
         wanted = floor + (1.0 - floor) * (1 - share_of_time(state) ** (1 / BETA))
         theirs = last_packages(ledger, "them")
         liked = space.model([space.places(package) for package in theirs])
         enough = space.worths >= wanted - 1e-9
-        place = int(
-            np.argmax(np.where(enough, liked, -1.0)) if enough.any() else np.argmax(space.worths)
-        )
+        place = int(np.argmax(np.where(enough, liked, -1.0)) if enough.any() else np.argmax(space.worths))
         if theirs:
             offered = utility(state.terms, theirs[-1])
             is_last = rounds - state.round <= 1
@@ -99,12 +93,9 @@ class _Space:
         self.issues = terms.issues
         others = [_grid(issue, OTHER_VALUES) for issue in terms.issues if issue is not terms.price]
         left = max(2, min(VALUE_GRID_SIZE, MAX_OUTCOMES // prod(map(len, others))))
-        self.values = [
-            _grid(issue, left if issue is terms.price else OTHER_VALUES) for issue in terms.issues
-        ]
+        self.values = [_grid(issue, left if issue is terms.price else OTHER_VALUES) for issue in terms.issues]
         self.packages: list[Package] = [
-            dict(zip((issue.name for issue in terms.issues), choice, strict=True))
-            for choice in product(*self.values)
+            dict(zip((issue.name for issue in terms.issues), choice, strict=True)) for choice in product(*self.values)
         ]
         self.indices = np.array(list(product(*(range(len(one)) for one in self.values))))
         self.worths = np.array([utility(terms, package) for package in self.packages])
@@ -129,10 +120,7 @@ class _Space:
             tables.append(weight * counts / counts.max())
         total = sum(table.max() for table in tables)
         return (
-            sum(
-                (table[self.indices[:, column]] for column, table in enumerate(tables)),
-                np.zeros(len(self.packages)),
-            )
+            sum((table[self.indices[:, column]] for column, table in enumerate(tables)), np.zeros(len(self.packages)))
             / total
         )
 
@@ -140,9 +128,7 @@ class _Space:
 class ByChance:
     """Offers any package, accepts and leaves by chance, as the random negotiator of NegMAS does."""
 
-    def advise(
-        self, negotiation: Mapping[str, Any], ledger: Sequence[OfferRow], state: TalkState
-    ) -> Move:
+    def advise(self, negotiation: Mapping[str, Any], ledger: Sequence[OfferRow], state: TalkState) -> Move:
         theirs = last_packages(ledger, "them")
         rng = Random(f"{state.case.name} {state.round} {theirs}")
         drawn = rng.random()

@@ -170,9 +170,7 @@ def splits(talks: Sequence[RehearsedTalk]) -> float:
 def reciprocity(talks: Sequence[RehearsedTalk]) -> float:
     """The rank correlation of a step with the other side's step before it, both as shares of the gap."""
     found = [s for s in _steps(talks) if s.answered > SAME and s.gap > SAME and s.size > -SAME]
-    return rank_correlation(
-        [s.size / s.gap for s in found], [s.answered / (s.gap + s.answered) for s in found]
-    )
+    return rank_correlation([s.size / s.gap for s in found], [s.answered / (s.gap + s.answered) for s in found])
 
 
 def deal_place(talks: Sequence[RehearsedTalk]) -> float:
@@ -258,13 +256,7 @@ RANGES: Final = (
         "mean 11.6 (CaSiNo), 9.2 (He et al. 2018, recalled), 6.6 (Lewis et al. 2017, recalled)",
         turns,
     ),
-    HumanRange(
-        "left by the counterpart",
-        0.02,
-        0.35,
-        "failures above; one side or the other leaves",
-        walk_outs,
-    ),
+    HumanRange("left by the counterpart", 0.02, 0.35, "failures above; one side or the other leaves", walk_outs),
     HumanRange(
         "agreed on the first counter-offer",
         0.0,
@@ -311,11 +303,7 @@ RANGES: Final = (
     ),
     HumanRange("repeats its own figure", 0.01, 0.2, "6 % (CraigslistBargain)", repeats),
     HumanRange(
-        "splits the difference",
-        0.04,
-        0.5,
-        "the most frequent share in seven settings (Keniston et al. 2021)",
-        splits,
+        "splits the difference", 0.04, 0.5, "the most frequent share in seven settings (Keniston et al. 2021)", splits
     ),
     HumanRange(
         "deal, from own floor to their limit",
@@ -332,19 +320,9 @@ RANGES: Final = (
         own_anchor,
     ),
     HumanRange(
-        "first price of the user and deal, r",
-        0.1,
-        0.9,
-        "the same; said second here, it pulls less",
-        user_anchor,
+        "first price of the user and deal, r", 0.1, 0.9, "the same; said second here, it pulls less", user_anchor
     ),
-    HumanRange(
-        "round prices",
-        0.8,
-        1.0,
-        "88 % divisible by 25 (CraigslistBargain, prices from 1,000)",
-        rounding,
-    ),
+    HumanRange("round prices", 0.8, 1.0, "88 % divisible by 25 (CraigslistBargain, prices from 1,000)", rounding),
 )
 BY_NATURE: Final[Mapping[str, frozenset[str]]] = {
     "stubborn": frozenset(
@@ -371,10 +349,7 @@ BY_NATURE: Final[Mapping[str, frozenset[str]]] = {
 
 
 def talks_of(
-    kinds: Iterable[PersonKind],
-    hardnesses: Iterable[Hardness],
-    seeds: Iterable[int],
-    cases: Sequence[str] = (),
+    kinds: Iterable[PersonKind], hardnesses: Iterable[Hardness], seeds: Iterable[int], cases: Sequence[str] = ()
 ) -> list[RehearsedTalk]:
     """Talks over these cases, or all; the styles of users take turns."""
     styles, listed = list(STYLES), list(seeds)
@@ -425,9 +400,7 @@ def main() -> None:
     for figure in RANGES:
         shown = [column[figure.name] for column in columns.values()]
         marked = (f"{one:.2f}" if figure.holds(one) else f"*{one:.2f}*" for one in shown)
-        lines.append(
-            f"| {figure.name} | {figure.low:g} to {figure.high:g} | {' | '.join(marked)} |"
-        )
+        lines.append(f"| {figure.name} | {figure.low:g} to {figure.high:g} | {' | '.join(marked)} |")
     lines += ["", "| Figure | Source of the range |", "|:--|:--|"]
     lines += [f"| {figure.name} | {figure.source} |" for figure in RANGES]
     odd = {key: left for key, cell in found.items() if (left := outside(*key, cell))}

@@ -29,11 +29,7 @@ def rehearsal_turns(talk: Talk) -> tuple[list[RehearsalTurn], RehearsalState]:
         if row.kind == "withdrawal":
             withdraws = True
             continue
-        package = {
-            **named.get("me" if by == "them" else "them", {}),
-            **named.get(by, {}),
-            **(row.package or {}),
-        }
+        package = {**named.get("me" if by == "them" else "them", {}), **named.get(by, {}), **(row.package or {})}
         named[by] = package
         found.append(
             RehearsalTurn(

@@ -19,14 +19,7 @@ FIVE = ["client_id", "access_token", "token_type", "expires_in", "scopes"]
 
 
 @pytest.mark.asyncio
-@covers(
-    "2.2:anonymous",
-    "2.1:result",
-    "2.1:result-status",
-    "2.2:anonymous-scopes",
-    "2.2:five",
-    "2.1:created",
-)
+@covers("2.2:anonymous", "2.1:result", "2.1:result-status", "2.2:anonymous-scopes", "2.2:five", "2.1:created")
 async def test_an_anonymous_agent_gets_exactly_the_five_members(client: httpx2.AsyncClient) -> None:
     answer = await client.post(REGISTER, json=ANONYMOUS)
     assert answer.status_code == 201
@@ -84,9 +77,7 @@ async def test_the_token_lives_as_long_as_it_was_said_to(
         },
     ],
 )
-async def test_a_missing_or_mistyped_field_is_refused(
-    client: httpx2.AsyncClient, body: dict[str, Any]
-) -> None:
+async def test_a_missing_or_mistyped_field_is_refused(client: httpx2.AsyncClient, body: dict[str, Any]) -> None:
     refused(await client.post(REGISTER, json=body), 400, "invalid_request")
 
 
@@ -107,18 +98,12 @@ async def test_a_missing_or_mistyped_field_is_refused(
     ],
 )
 @covers("2.1:name", "2.5:invalid_request")
-async def test_a_name_that_could_deceive_a_reader_is_refused(
-    client: httpx2.AsyncClient, name: str
-) -> None:
-    refused(
-        await client.post(REGISTER, json={**ANONYMOUS, "agent_name": name}), 400, "invalid_request"
-    )
+async def test_a_name_that_could_deceive_a_reader_is_refused(client: httpx2.AsyncClient, name: str) -> None:
+    refused(await client.post(REGISTER, json={**ANONYMOUS, "agent_name": name}), 400, "invalid_request")
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize(
-    "name", ["x", "x" * 100, "Müller & Söhne", "交渉エージェント", "O'Neil <b>"]
-)
+@pytest.mark.parametrize("name", ["x", "x" * 100, "Müller & Söhne", "交渉エージェント", "O'Neil <b>"])
 @covers("2.1:name")
 async def test_a_plain_name_of_any_language_is_fine(client: httpx2.AsyncClient, name: str) -> None:
     answer = await client.post(REGISTER, json={**ANONYMOUS, "agent_name": name})
@@ -126,21 +111,15 @@ async def test_a_plain_name_of_any_language_is_fine(client: httpx2.AsyncClient, 
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize(
-    "extra", [{"assertion": "a.b.c"}, {"assertion_type": "verified_email"}, {"assertion": ""}]
-)
+@pytest.mark.parametrize("extra", [{"assertion": "a.b.c"}, {"assertion_type": "verified_email"}, {"assertion": ""}])
 @covers("2.2:no-assertion")
-async def test_an_anonymous_agent_carries_no_assertion(
-    client: httpx2.AsyncClient, extra: dict[str, str]
-) -> None:
+async def test_an_anonymous_agent_carries_no_assertion(client: httpx2.AsyncClient, extra: dict[str, str]) -> None:
     refused(await client.post(REGISTER, json={**ANONYMOUS, **extra}), 400, "invalid_request")
 
 
 @pytest.mark.asyncio
 @covers("2.1:alias", "2.8:v0.1")
-async def test_type_is_an_alias_and_brings_the_members_of_auth_md(
-    client: httpx2.AsyncClient, idp: FakeIssuer
-) -> None:
+async def test_type_is_an_alias_and_brings_the_members_of_auth_md(client: httpx2.AsyncClient, idp: FakeIssuer) -> None:
     for body in (
         {"type": "anonymous"},
         {"type": "anonymous", "identity_type": "anonymous", "agent_name": "a"},
@@ -165,9 +144,7 @@ async def test_two_names_of_the_variant_must_agree(client: httpx2.AsyncClient) -
 
 @pytest.mark.asyncio
 @covers("2.1:variants")
-async def test_the_identity_type_selects_the_variant(
-    client: httpx2.AsyncClient, idp: FakeIssuer
-) -> None:
+async def test_the_identity_type_selects_the_variant(client: httpx2.AsyncClient, idp: FakeIssuer) -> None:
     anonymous = (await client.post(REGISTER, json=ANONYMOUS)).json()
     asserted = (await client.post(REGISTER, json=registration(idp.assertion()))).json()
     assert "identity" not in anonymous

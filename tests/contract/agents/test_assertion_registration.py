@@ -39,17 +39,8 @@ async def trust(change: Change, idp: FakeIssuer, **policy: Any) -> None:
 
 
 @pytest.mark.asyncio
-@covers(
-    "2.3:assertion",
-    "2.3:id-jag",
-    "2.3:answer",
-    "2.3:policy",
-    "2.3:no-refresh",
-    "2.1:created",
-)
-async def test_an_id_jag_makes_an_agent_of_its_user(
-    client: httpx2.AsyncClient, idp: FakeIssuer
-) -> None:
+@covers("2.3:assertion", "2.3:id-jag", "2.3:answer", "2.3:policy", "2.3:no-refresh", "2.1:created")
+async def test_an_id_jag_makes_an_agent_of_its_user(client: httpx2.AsyncClient, idp: FakeIssuer) -> None:
     assertion = idp.assertion(email="ada@corp.example", email_verified=True)
     answer = await present(client, assertion)
     assert answer.status_code == 201, answer.text
@@ -73,8 +64,7 @@ async def test_the_same_subject_is_the_same_user_and_another_another(
     client: httpx2.AsyncClient, idp: FakeIssuer
 ) -> None:
     first, again, other = [
-        (await present(client, idp.assertion(sub=subject))).json()
-        for subject in ("u-1", "u-1", "u-2")
+        (await present(client, idp.assertion(sub=subject))).json() for subject in ("u-1", "u-1", "u-2")
     ]
     assert first["identity"]["user_id"] == again["identity"]["user_id"]
     assert first["client_id"] != again["client_id"]
@@ -124,11 +114,7 @@ async def test_scopes_are_the_issuer_s_cut_to_the_assertion_s(
     "2.5:invalid_client_id",
 )
 async def test_each_fault_has_its_word(
-    client: httpx2.AsyncClient,
-    idp: FakeIssuer,
-    headers: dict[str, Any],
-    claims: dict[str, Any],
-    error: str,
+    client: httpx2.AsyncClient, idp: FakeIssuer, headers: dict[str, Any], claims: dict[str, Any], error: str
 ) -> None:
     assertion = idp.assertion(headers=headers, **claims)
     answer = await present(client, assertion)
@@ -138,13 +124,10 @@ async def test_each_fault_has_its_word(
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize(
-    "assertion",
-    ["x", "a.b", "a.b.c", "a.b.c.d.e", '{"payload": "x"}', "\u00e9.b.c", "a b.c.d", "=.=.="],
+    "assertion", ["x", "a.b", "a.b.c", "a.b.c.d.e", '{"payload": "x"}', "\u00e9.b.c", "a b.c.d", "=.=.="]
 )
 @covers("2.5:invalid_request")
-async def test_what_is_no_jwt_is_malformed(
-    client: httpx2.AsyncClient, idp: FakeIssuer, assertion: str
-) -> None:
+async def test_what_is_no_jwt_is_malformed(client: httpx2.AsyncClient, idp: FakeIssuer, assertion: str) -> None:
     del idp
     refused(await present(client, assertion), 400, "invalid_request")
 
@@ -185,12 +168,7 @@ async def test_only_the_issuer_s_own_key_signs(client: httpx2.AsyncClient, idp: 
 )
 @covers("2.5:expired")
 async def test_an_assertion_is_fresh_and_short_lived(
-    clock: Clock,
-    client: httpx2.AsyncClient,
-    idp: FakeIssuer,
-    issued: int,
-    expires: int,
-    right: bool,
+    clock: Clock, client: httpx2.AsyncClient, idp: FakeIssuer, issued: int, expires: int, right: bool
 ) -> None:
     now = clock.at // 1000
     answer = await present(client, idp.assertion(iat=now + issued, exp=now + expires))
@@ -258,17 +236,13 @@ async def test_a_stale_login_names_the_age_that_is_allowed(
         answer = await present(client, idp.assertion(auth_time=auth_time))
         body = refused(answer, 401, "login_required")
         assert body["max_age"] == 900
-        assert answer.headers["www-authenticate"] == (
-            'AgentAuth error="login_required", max_age="900"'
-        )
+        assert answer.headers["www-authenticate"] == ('AgentAuth error="login_required", max_age="900"')
     assert (await present(client, idp.assertion(auth_time=now - 800))).status_code == 201
 
 
 @pytest.mark.asyncio
 @covers("2.5:temporarily_unavailable")
-async def test_keys_out_of_reach_are_no_bad_signature(
-    client: httpx2.AsyncClient, change: Change
-) -> None:
+async def test_keys_out_of_reach_are_no_bad_signature(client: httpx2.AsyncClient, change: Change) -> None:
     away = FakeIssuer(BASE, "https://127.0.0.1:9")
     await trust(change, away, jwks="", jwks_uri="https://127.0.0.1:9/jwks.json")
     answer = await present(client, away.assertion())

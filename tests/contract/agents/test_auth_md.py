@@ -129,9 +129,7 @@ async def test_an_agent_that_names_its_user_gets_nothing_before_they_approve(
 
 @covers("2.8:register")
 @pytest.mark.asyncio
-async def test_an_id_jag_gives_an_identity_that_dies_by_a_report(
-    client: httpx2.AsyncClient, idp: FakeIssuer
-) -> None:
+async def test_an_id_jag_gives_an_identity_that_dies_by_a_report(client: httpx2.AsyncClient, idp: FakeIssuer) -> None:
     body = {"type": "identity_assertion", "assertion_type": ID_JAG, "assertion": idp.assertion()}
     first = await made(client, **body)
     assert first["scopes"] == list(ASSISTANT)
@@ -147,11 +145,7 @@ async def test_an_id_jag_gives_an_identity_that_dies_by_a_report(
 
 @pytest.mark.asyncio
 async def test_a_report_ends_what_a_claimed_agent_could_renew(
-    client: httpx2.AsyncClient,
-    idp: FakeIssuer,
-    browsers: Browsers,
-    account: Account,
-    clock: Clock,
+    client: httpx2.AsyncClient, idp: FakeIssuer, browsers: Browsers, account: Account, clock: Clock
 ) -> None:
     await account("ada@corp.example")
     body = {"type": "identity_assertion", "assertion_type": ID_JAG}
@@ -238,9 +232,7 @@ async def test_identities_claim_tokens_and_assertions_do_not_pass_for_each_other
 
 
 @pytest.mark.asyncio
-async def test_a_claim_token_is_hard_to_guess_and_ends(
-    client: httpx2.AsyncClient, clock: Clock
-) -> None:
+async def test_a_claim_token_is_hard_to_guess_and_ends(client: httpx2.AsyncClient, clock: Clock) -> None:
     first = await made(client, type="anonymous")
     token, complete = first["claim"]["token"], f"{IDENTITY}/claim/complete"
     other = await made(client, type="anonymous")
@@ -272,8 +264,6 @@ async def test_a_claim_token_is_hard_to_guess_and_ends(
         {"type": "anonymous", "agent_name": "a\u202eb"},
     ],
 )
-async def test_a_body_that_is_no_variant_is_refused(
-    body: dict[str, Any], client: httpx2.AsyncClient
-) -> None:
+async def test_a_body_that_is_no_variant_is_refused(body: dict[str, Any], client: httpx2.AsyncClient) -> None:
     answer = await client.post(IDENTITY, json=body)
     assert (answer.status_code, answer.json()["error"]) == (400, "invalid_request")

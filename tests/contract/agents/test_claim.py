@@ -27,13 +27,7 @@ async def claim(client: httpx2.AsyncClient, code: str, headers: Headers) -> http
 
 
 @pytest.mark.asyncio
-@covers(
-    "2.7:claim-later",
-    "2.7:claim",
-    "2.7:claimed",
-    "2.7:new-token",
-    "1.11:no-store",
-)
+@covers("2.7:claim-later", "2.7:claim", "2.7:claimed", "2.7:new-token", "1.11:no-store")
 async def test_a_claimed_agent_has_a_new_token_and_the_old_one_is_dead(
     client: httpx2.AsyncClient, register: Register, mint: Mint
 ) -> None:
@@ -95,9 +89,7 @@ async def test_a_code_is_three_groups_of_consonants(mint: Mint) -> None:
 
 @pytest.mark.asyncio
 @covers("2.6:spelling")
-async def test_case_spaces_and_dashes_do_not_matter(
-    client: httpx2.AsyncClient, register: Register, mint: Mint
-) -> None:
+async def test_case_spaces_and_dashes_do_not_matter(client: httpx2.AsyncClient, register: Register, mint: Mint) -> None:
     codes = [(await mint())[1] for _ in range(4)]
     typed = [
         codes[0].lower(),
@@ -124,9 +116,7 @@ async def test_a_code_lives_ten_minutes_unless_told_otherwise(
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize(
-    "code", [WRONG, "x", "BCDF-GHJK", "ABCD-EFGH-IJKL", "BCDF-GHJK-LMNP-QRST", " "]
-)
+@pytest.mark.parametrize("code", [WRONG, "x", "BCDF-GHJK", "ABCD-EFGH-IJKL", "BCDF-GHJK-LMNP-QRST", " "])
 @covers("2.7:invalid_claim_token")
 async def test_an_unknown_or_malformed_code_is_refused(
     client: httpx2.AsyncClient, register: Register, code: str
@@ -137,9 +127,7 @@ async def test_an_unknown_or_malformed_code_is_refused(
 @pytest.mark.asyncio
 @pytest.mark.parametrize("body", [{}, {"claim_token": 7}, {"claim_token": None}, {"code": WRONG}])
 @covers("2.5:invalid_request")
-async def test_a_claim_names_its_code(
-    client: httpx2.AsyncClient, register: Register, body: dict[str, object]
-) -> None:
+async def test_a_claim_names_its_code(client: httpx2.AsyncClient, register: Register, body: dict[str, object]) -> None:
     answer = await client.post(CLAIM, json=body, headers=bearer(await register()))
     refused(answer, 400, "invalid_request")
 
@@ -192,9 +180,7 @@ async def test_five_failures_end_an_agent_s_tries_even_at_once(
 
 @pytest.mark.asyncio
 @covers("2.7:global-budget")
-async def test_wrong_codes_are_counted_over_all_agents_and_right_ones_pass(
-    settings: Settings, mint: Mint
-) -> None:
+async def test_wrong_codes_are_counted_over_all_agents_and_right_ones_pass(settings: Settings, mint: Mint) -> None:
     strict = make_settings(settings.data_dir, settings.keys_dir, claim_failures_per_hour=7)
     async with running(strict) as application, connect(application) as client:
 
@@ -226,13 +212,9 @@ async def test_of_fifty_agents_with_one_code_one_wins(
 
 @pytest.mark.asyncio
 @covers("2.7:claim-only-agents")
-async def test_a_client_cannot_be_claimed(
-    client: httpx2.AsyncClient, mint: Mint, change: Change
-) -> None:
+async def test_a_client_cannot_be_claimed(client: httpx2.AsyncClient, mint: Mint, change: Change) -> None:
     new = NewClient("robot", clients.GRANTS, ("negotiations:read",))
     client_id, secret = await change(lambda tx: clients.add(tx, new))
-    token = await client.post(
-        "/oauth/token", data={"grant_type": "client_credentials"}, auth=(client_id, secret)
-    )
+    token = await client.post("/oauth/token", data={"grant_type": "client_credentials"}, auth=(client_id, secret))
     _, code = await mint()
     refused(await claim(client, code, bearer(token.json())), 403, "access_denied")

@@ -31,9 +31,7 @@ async def verifier(change: Change, **policy: Any) -> FakeIssuer:
 
 @pytest.mark.asyncio
 @covers("2.4:verified-email", "2.4:signed", "2.4:domain")
-async def test_a_configured_verifier_speaks_for_its_domains_only(
-    client: httpx2.AsyncClient, change: Change
-) -> None:
+async def test_a_configured_verifier_speaks_for_its_domains_only(client: httpx2.AsyncClient, change: Change) -> None:
     idp = await verifier(change, email_domains=("corp.example",))
     good = idp.assertion(email="ada@corp.example", email_verified=True)
     answer = await client.post(REGISTER, json=by_email(good))
@@ -55,9 +53,7 @@ async def test_a_configured_verifier_speaks_for_its_domains_only(
 
 @pytest.mark.asyncio
 @covers("2.4:signed")
-async def test_an_issuer_that_is_no_verifier_is_not_enabled_for_it(
-    client: httpx2.AsyncClient, idp: FakeIssuer
-) -> None:
+async def test_an_issuer_that_is_no_verifier_is_not_enabled_for_it(client: httpx2.AsyncClient, idp: FakeIssuer) -> None:
     assertion = idp.assertion(email="ada@corp.example", email_verified=True)
     refused(await client.post(REGISTER, json=by_email(assertion)), 400, "issuer_not_enabled")
 
@@ -112,12 +108,7 @@ async def test_the_owner_s_password_turns_the_link_into_a_code_for_that_agent(
     assert (await client.get(link)).status_code == 200, "looking grants nothing"
     wrong = await client.post(link, data={"password": "not the password"})
     assert wrong.status_code == 403
-    form = {
-        "purpose": "own",
-        "password": PASSWORD,
-        "scope:negotiations:read": "on",
-        "scope:openid": "on",
-    }
+    form = {"purpose": "own", "password": PASSWORD, "scope:negotiations:read": "on", "scope:openid": "on"}
     granted = await client.post(link, data=form)
     assert granted.status_code == 200, granted.text
     code = re.search("([BCDFGHJKLMNPQRSTVWXZ]{4}-){2}[BCDFGHJKLMNPQRSTVWXZ]{4}", granted.text)

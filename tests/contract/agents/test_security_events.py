@@ -67,11 +67,7 @@ async def test_what_a_code_bound_dies_too_and_the_codes_nobody_used(
 ) -> None:
     user_id, code = await mint()
     _, unused = await mint()
-    await change(
-        lambda tx: identity_matching.link(
-            tx, identity=KEY, issuer=ISSUER, user_id=user_id, actor="test"
-        )
-    )
+    await change(lambda tx: identity_matching.link(tx, identity=KEY, issuer=ISSUER, user_id=user_id, actor="test"))
     path, agent = "/api/agent/claim", await register()
     claimed = await client.post(path, json={"claim_token": code}, headers=bearer(agent))
     assert (await push(client, security_event(idp, f"{CAEP}session-revoked"))).status_code == 202
@@ -90,9 +86,7 @@ async def test_sessions_and_grants_die_as_far_as_they_stand_on_the_identity(
 
     def grant(tx: Transaction, secret: str, identity: str | None) -> str:
         issuer = ISSUER if identity else None
-        session_queries.begin(
-            tx, secret, user_id, means=SignInDetails(issuer=issuer, identity=identity)
-        )
+        session_queries.begin(tx, secret, user_id, means=SignInDetails(issuer=issuer, identity=identity))
         asked = authorization_codes.s256_challenge("verifier")
         told = NewGrant("cli_1", user_id, [], "", "", "", asked, 0, issuer, identity)
         code = authorization_codes.issue_code(tx, told, pepper=b"pepper")
@@ -201,17 +195,13 @@ async def test_nobody_we_know_is_taken_and_means_nothing(
 ) -> None:
     made = (await _register(client, idp)).json()
     for event in (f"{SSF}verification", f"{CAEP}session-revoked"):
-        answer = await push(
-            client, security_event(idp, event, sub_id=subject, payload={"state": "x"})
-        )
+        answer = await push(client, security_event(idp, event, sub_id=subject, payload={"state": "x"}))
         assert answer.status_code == 202
     assert await _status(client, made) == 200
 
 
 @pytest.mark.asyncio
-async def test_a_complex_subject_means_its_user(
-    client: httpx2.AsyncClient, idp: FakeIssuer
-) -> None:
+async def test_a_complex_subject_means_its_user(client: httpx2.AsyncClient, idp: FakeIssuer) -> None:
     made = (await _register(client, idp)).json()
     user = {"format": "iss_sub", "iss": ISSUER, "sub": "u-1001"}
     named = {"format": "complex", "user": user, "session": {"format": "opaque", "id": "s-1"}}

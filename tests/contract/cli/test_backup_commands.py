@@ -62,9 +62,7 @@ async def test_what_was_backed_up_beside_the_server_is_restored_on_another_machi
 
 @pytest.mark.asyncio
 @covers("5.2:unreadable-backup", "5.2:refusal", "5.2:misuse", "1.3:no-echo")
-async def test_a_backup_that_cannot_be_read_is_refused_with_its_reason(
-    operator: Operator, tmp_path: Path
-) -> None:
+async def test_a_backup_that_cannot_be_read_is_refused_with_its_reason(operator: Operator, tmp_path: Path) -> None:
     await operator("keys", "list")
     await operator("users", "list")
     file, there = tmp_path / "a.backup", elsewhere(tmp_path / "there")
@@ -74,8 +72,7 @@ async def test_a_backup_that_cannot_be_read_is_refused_with_its_reason(
     assert "exists already" in await operator.refused("backup", str(file), GIVEN, given=PASSPHRASE)
     assert file.read_bytes() == whole
     lines = [
-        await there.refused(word, str(file), GIVEN, given="another long passphrase\n")
-        for word in ("verify", "restore")
+        await there.refused(word, str(file), GIVEN, given="another long passphrase\n") for word in ("verify", "restore")
     ]
     assert {*lines} == {"negotiator: The passphrase is wrong."}
     for content, reason in (
@@ -97,9 +94,7 @@ async def test_a_backup_that_cannot_be_read_is_refused_with_its_reason(
 
 @pytest.mark.asyncio
 @covers("5.2:backup")
-async def test_no_backup_is_made_of_nothing_or_over_anything(
-    operator: Operator, tmp_path: Path
-) -> None:
+async def test_no_backup_is_made_of_nothing_or_over_anything(operator: Operator, tmp_path: Path) -> None:
     await operator("keys", "list")
     await operator("users", "list")
     target = tmp_path / "mine"
@@ -113,9 +108,7 @@ async def test_no_backup_is_made_of_nothing_or_over_anything(
     assert not (tmp_path / "missing").exists()
     empty = elsewhere(tmp_path / "empty", NEGOTIATOR_BACKUP_PASSPHRASE=PASSPHRASE.strip())
     assert "no database" in await empty.refused("backup", str(tmp_path / "b"))
-    await empty(
-        "users", "add", "ada@example.com", "--password-stdin", given="correct horse battery\n"
-    )
+    await empty("users", "add", "ada@example.com", "--password-stdin", given="correct horse battery\n")
     assert "pepper" in await empty.refused("backup", str(tmp_path / "b"))
     (tmp_path / "empty/var/secret").write_text("pepper")
     assert "no signing keys" in await empty.refused("backup", str(tmp_path / "b"))
@@ -191,10 +184,7 @@ async def test_an_agent_is_erased_and_its_token_ends(
     agent, other = await register("one"), await register("other")
     erased = await operator.json("agents", "erase", agent["client_id"], "--yes")
     assert erased.value["agents"] == [agent["client_id"]]
-    codes = [
-        (await client.get("/api/negotiations", headers=bearer(each))).status_code
-        for each in (agent, other)
-    ]
+    codes = [(await client.get("/api/negotiations", headers=bearer(each))).status_code for each in (agent, other)]
     assert codes == [401, 200]
     events = (await operator.json("audit")).value
     assert [each["event"] for each in events if each["subject"] == agent["client_id"]] == [

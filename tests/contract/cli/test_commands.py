@@ -39,10 +39,7 @@ async def test_people_are_added_listed_and_closed(operator: Operator) -> None:
         command = ("users", "admin", "b@example.com", *([option] if option else []))
         assert (await operator.json(*command)).value["is_admin"] is is_admin
         listed = (await operator.json("users", "list")).value
-        assert (
-            next(each for each in listed if each["email"] == "b@example.com")["is_admin"]
-            is is_admin
-        )
+        assert next(each for each in listed if each["email"] == "b@example.com")["is_admin"] is is_admin
     await operator.refused("users", "admin", "nobody@example.com")
     assert (await operator.json("users", "disable", "ada@example.com")).value["disabled"] is True
     await operator.refused("users", "disable", "nobody@example.com")
@@ -77,9 +74,7 @@ async def test_the_first_user_is_an_administrator_and_the_last_one_stays(
     assert "only administrator" in await operator.refused(*off)
     assert (await operator("users", "admin", "b@example.com")).exit_code == 0
     assert (await operator(*off)).out == "ada@example.com is no administrator any more.\n"
-    assert "only administrator" in await operator.refused(
-        "users", "admin", "b@example.com", "--off"
-    )
+    assert "only administrator" in await operator.refused("users", "admin", "b@example.com", "--off")
     erase = ("users", "erase", "b@example.com", "--yes")
     assert "--last" in await operator.refused(*erase)
     assert (await operator(*erase, "--last")).exit_code == 0
@@ -100,9 +95,7 @@ async def test_a_disabled_account_is_opened_again(operator: Operator, browsers: 
 
 @pytest.mark.asyncio
 @covers("5.2:users", "5.2:refusal", "5.2:misuse", "1.3:no-echo")
-async def test_a_password_is_replaced_beside_the_running_server(
-    operator: Operator, browsers: Browsers
-) -> None:
+async def test_a_password_is_replaced_beside_the_running_server(operator: Operator, browsers: Browsers) -> None:
     first, second = "the first password\n", "the second password\n"
     await operator.json("users", "add", "b@example.com", "--password-stdin", given=first)
     browser = browsers()
@@ -156,9 +149,7 @@ async def test_a_code_made_at_the_command_line_works_at_the_running_server(
     assert made["code"] not in listed.out
     assert made["code"].replace("-", "") not in listed.out
     answer = await client.post(
-        "/api/agent/claim",
-        json={"claim_token": everything["code"]},
-        headers=bearer(await register()),
+        "/api/agent/claim", json={"claim_token": everything["code"]}, headers=bearer(await register())
     )
     refused(answer, 410, "claim_revoked")
 

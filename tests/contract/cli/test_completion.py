@@ -27,21 +27,14 @@ echo "${COMPREPLY[@]}"
 def test_bash_completes_by_the_script_that_is_shown() -> None:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
-        ["bash", "-c", IN_BASH],
-        env={**os.environ, "PATH": path},
-        capture_output=True,
-        text=True,
-        check=True,
+        ["bash", "-c", IN_BASH], env={**os.environ, "PATH": path}, capture_output=True, text=True, check=True
     )
     assert set(done.stdout.split()) == USERS_A, done
 
 
 @covers("5.2:completion")
 def test_zsh_is_told_the_commands_with_their_help() -> None:
-    asked = {
-        "_NEGOTIATOR_COMPLETE": "complete_zsh",
-        "_TYPER_COMPLETE_ARGS": "negotiator users a",
-    }
+    asked = {"_NEGOTIATOR_COMPLETE": "complete_zsh", "_TYPER_COMPLETE_ARGS": "negotiator users a"}
     told = CliRunner().invoke(app, [], env=asked, prog_name="negotiator").stdout
     assert told.startswith("_arguments '*: :((")
     assert all(f'"{name}":"' in told for name in USERS_A)

@@ -9,13 +9,7 @@ from negotiator.settings import Settings
 from tests.conftest import PEPPER
 from tests.contract.requirements import covers
 from tests.helpers.command_line import CommandLine, CommandResult
-from tests.helpers.directory_identity import (
-    CHALLENGE,
-    StatementSigner,
-    is_accepted,
-    key_header,
-    register_account,
-)
+from tests.helpers.directory_identity import CHALLENGE, StatementSigner, is_accepted, key_header, register_account
 from tests.helpers.form_browser import BASE
 
 pytestmark = pytest.mark.asyncio

@@ -128,9 +128,7 @@ def at_terminal(*command: str, variables: dict[str, str], folder: Path, columns:
     own, its = pty.openpty()
     fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     plain = {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith("NEGOTIATOR_") and name != "COLUMNS"
+        name: value for name, value in os.environ.items() if not name.startswith("NEGOTIATOR_") and name != "COLUMNS"
     }
     settings = {"NEGOTIATOR_CONFIG": os.devnull, **variables}
     with subprocess.Popen(
@@ -171,9 +169,7 @@ def test_a_finding_fits_the_terminal_and_loses_no_word(width: int) -> None:
 
 
 def test_the_settings_are_listed_by_where_they_come_from(tmp_path: Path) -> None:
-    (tmp_path / "negotiator.toml").write_text(
-        'listen = "127.0.0.1:1"\nbase_url = "http://n.example"'
-    )
+    (tmp_path / "negotiator.toml").write_text('listen = "127.0.0.1:1"\nbase_url = "http://n.example"')
     (tmp_path / ".env").write_text("NEGOTIATOR_BASE_URL=http://other.example\n")
     places = {"NEGOTIATOR_DATA_DIR": str(tmp_path / "var"), "NEGOTIATOR_CONFIG": ""}
     said = CommandLine(places).spawn("doctor", "--json", folder=tmp_path)
@@ -214,9 +210,7 @@ async def test_a_check_that_hangs_or_breaks_hides_no_other(monkeypatch: pytest.M
 
 
 @pytest.mark.asyncio
-async def test_mail_is_connected_and_signed_in_but_only_sent_when_asked_for(
-    settings: Settings,
-) -> None:
+async def test_mail_is_connected_and_signed_in_but_only_sent_when_asked_for(settings: Settings) -> None:
     async with recording_smtp("plain") as smtp:
         url = f"smtp://ada:secret@127.0.0.1:{smtp.port}"
         one = patient(settings, smtp_url=url)
@@ -262,10 +256,7 @@ def test_the_connections_of_all_workers_are_counted(
     """Without Redis each worker has one more, on which PostgreSQL tells it of events."""
     one = patient(settings, redis_url=redis_url)
     finding = connections_needed(Patient(one.settings, NOTHING, "", machines=2, workers=2), allowed)
-    assert (finding.state, finding.text) == (
-        state,
-        f"2 workers × {most}, of {allowed} that PostgreSQL allows",
-    )
+    assert (finding.state, finding.text) == (state, f"2 workers × {most}, of {allowed} that PostgreSQL allows")
 
 
 PLAIN = ArrivedRequest(host="n.example", peer="10.0.0.2", forwarded="203.0.113.9", is_trusted=True)
@@ -283,9 +274,7 @@ PLAIN = ArrivedRequest(host="n.example", peer="10.0.0.2", forwarded="203.0.113.9
     ],
 )
 @covers("5.2:doctor")
-def test_what_a_proxy_does_not_pass_on_is_named(
-    base: str, changed: dict[str, Any], said: str
-) -> None:
+def test_what_a_proxy_does_not_pass_on_is_named(base: str, changed: dict[str, Any], said: str) -> None:
     arrived: Any = {**PLAIN, **changed}
     findings = passed_on(base, arrived)
     assert [said in each.text for each in findings] == ([True] if said else [])

@@ -26,9 +26,7 @@ def link(pepper: str = PEPPER) -> str:
 
 @pytest.mark.asyncio
 @covers("5.3:first-user")
-async def test_the_link_makes_an_administrator_signs_them_in_and_works_once(
-    browsers: Browsers, change: Change
-) -> None:
+async def test_the_link_makes_an_administrator_signs_them_in_and_works_once(browsers: Browsers, change: Change) -> None:
     browser, path = browsers(), link()
     page = await browser.open(path)
     assert page.status_code == 200
@@ -45,9 +43,7 @@ def _stays(_log_format: str, _options: dict[str, Any], _drain_seconds: float) ->
 
 
 @covers("5.3:first-user", "5.3:serve-says")
-def test_serve_prints_the_link_while_there_is_nobody(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_serve_prints_the_link_while_there_is_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     places = {"NEGOTIATOR_DATA_DIR": str(tmp_path / "var"), "NEGOTIATOR_KEYS_DIR": str(tmp_path)}
     machine = CommandLine({**places, "NEGOTIATOR_BASE_URL": BASE})
     monkeypatch.setattr("negotiator.cli.supervisor.main", _stays)
@@ -59,9 +55,7 @@ def test_serve_prints_the_link_while_there_is_nobody(
     assert "first-user" not in machine.run("serve", "--port", "0").out
 
 
-def test_the_command_is_printed_as_the_user_can_paste_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_command_is_printed_as_the_user_can_paste_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     own = Path(sys.executable).with_name("negotiator")
     monkeypatch.setenv("PATH", str(tmp_path))
     assert command_name() == str(own)
@@ -109,9 +103,7 @@ async def test_what_cannot_be_an_account_is_said_and_the_link_lives(
 
 
 @pytest.mark.asyncio
-async def test_an_old_a_foreign_or_a_garbled_link_is_gone(
-    clock: Clock, browsers: Browsers, change: Change
-) -> None:
+async def test_an_old_a_foreign_or_a_garbled_link_is_gone(clock: Clock, browsers: Browsers, change: Change) -> None:
     del change
     browser, old = browsers(), link()
     bad = [link("another pepper"), "/first-user/x", f"{old}0", old[:-1]]

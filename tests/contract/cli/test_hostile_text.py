@@ -117,12 +117,7 @@ def strings(value: Any) -> Iterable[str]:
 
 @pytest.mark.asyncio
 async def test_no_name_ends_a_list_or_reaches_the_terminal_as_it_is(
-    operator: Operator,
-    client: httpx2.AsyncClient,
-    change: Change,
-    settings: Settings,
-    mint: Mint,
-    tmp_path: Path,
+    operator: Operator, client: httpx2.AsyncClient, change: Change, settings: Settings, mint: Mint, tmp_path: Path
 ) -> None:
     file = settings.data_dir / "negotiator.db"
     await mint("ada@example.com", label="first")
@@ -187,9 +182,7 @@ async def test_a_memory_waits_for_review_whatever_it_says(
 
 
 @pytest.mark.asyncio
-async def test_a_refusal_and_a_misuse_print_no_markup_and_no_control_character(
-    operator: Operator,
-) -> None:
+async def test_a_refusal_and_a_misuse_print_no_markup_and_no_control_character(operator: Operator) -> None:
     for name in NAMES:
         for words in (
             ("users", "disable", f"{name}@x.de"),
@@ -222,15 +215,11 @@ def test_json_is_exact_and_holds_no_control_character(capsys: pytest.CaptureFixt
     assert not [mark for mark in out if mark != "\n" and has_invisible_characters(mark)]
 
 
-def test_a_log_line_obeys_no_text_in_it(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_log_line_obeys_no_text_in_it(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     before = structlog.get_config()
     try:
         telemetry.configure("console")
-        structlog.configure(
-            logger_factory=structlog.PrintLoggerFactory(sys.stdout), cache_logger_on_first_use=False
-        )
+        structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stdout), cache_logger_on_first_use=False)
         for name in NAMES:
             telemetry.logger("tests").info("said", name=name)
     finally:

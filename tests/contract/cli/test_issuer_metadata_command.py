@@ -13,10 +13,7 @@ operator = _operator
 ADD = ("issuers", "add", ISSUER, "--discover")
 KEYS = "https://keys.elsewhere.example/jwks"
 # The example key of RFC 7517, appendix A.1.
-_X, _Y = (
-    "MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4",
-    "4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM",
-)
+_X, _Y = ("MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4", "4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM")
 
 
 @pytest.fixture
@@ -66,9 +63,7 @@ async def test_keys_on_another_host_are_allowed_told_and_in_the_trail(
 
 
 @pytest.mark.asyncio
-async def test_an_issuer_without_a_client_list_is_warned_of(
-    operator: Operator, metadata: dict[str, Any]
-) -> None:
+async def test_an_issuer_without_a_client_list_is_warned_of(operator: Operator, metadata: dict[str, Any]) -> None:
     del metadata
     said = await operator(*ADD)
     assert said.exit_code == 0
@@ -90,9 +85,7 @@ async def test_metadata_that_names_another_issuer_is_warned_of_and_not_believed(
 
 
 @pytest.mark.asyncio
-async def test_an_issuer_that_is_refused_is_not_asked(
-    operator: Operator, metadata: dict[str, Any]
-) -> None:
+async def test_an_issuer_that_is_refused_is_not_asked(operator: Operator, metadata: dict[str, Any]) -> None:
     del metadata
     line = await operator.refused("issuers", "add", "http://idp.example", "--discover")
     assert line == "negotiator: http://idp.example is not an https URL."

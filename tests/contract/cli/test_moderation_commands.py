@@ -20,10 +20,7 @@ async def test_the_queue_is_listed_shown_and_decided(
     operator: Operator, client: httpx2.AsyncClient, change: Change
 ) -> None:
     agent = await join_directory(client, change)
-    keys = [
-        (await agent.post("/tools", tool(f"Tool {place}", f"t{place}.example"))).json()["id"]
-        for place in range(3)
-    ]
+    keys = [(await agent.post("/tools", tool(f"Tool {place}", f"t{place}.example"))).json()["id"] for place in range(3)]
     rows = (await operator.json(*_QUEUE, "list")).value
     assert [row["id"] for row in rows] == keys
     assert rows[0]["look_at"] == ["publisher"]

@@ -34,11 +34,7 @@ def serve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Serve]:
 
         def start(name: str, *files: Path, **variables: str) -> Path:
             folder = tmp_path / name
-            given = {
-                "NEGOTIATOR_DATA_DIR": str(folder),
-                "NEGOTIATOR_BASE_URL": f"https://{name}.example",
-                **variables,
-            }
+            given = {"NEGOTIATOR_DATA_DIR": str(folder), "NEGOTIATOR_BASE_URL": f"https://{name}.example", **variables}
             sources = read_sources(Settings.model_fields, files, given)
             with monkeypatch.context() as patch:
                 for variable, value in given.items():
@@ -57,9 +53,7 @@ def told(machine: CommandLine) -> str:
 
 
 @covers("5.2:running-server")
-def test_a_command_that_is_given_nothing_uses_the_running_servers_settings(
-    serve: Serve, elsewhere: Path
-) -> None:
+def test_a_command_that_is_given_nothing_uses_the_running_servers_settings(serve: Serve, elsewhere: Path) -> None:
     folder = serve("one", NEGOTIATOR_SECRET="its own")
     assert FREE.run("users", "add", "ada@example.com").exit_code == 0
     assert (folder / "negotiator.db").exists()
@@ -70,9 +64,7 @@ def test_a_command_that_is_given_nothing_uses_the_running_servers_settings(
 
 
 @covers("5.2:running-server")
-def test_what_the_user_names_wins_over_the_running_server(
-    serve: Serve, elsewhere: Path, tmp_path: Path
-) -> None:
+def test_what_the_user_names_wins_over_the_running_server(serve: Serve, elsewhere: Path, tmp_path: Path) -> None:
     folder = serve("one")
     own = {"NEGOTIATOR_CONFIG": "", "NEGOTIATOR_DATA_DIR": str(tmp_path / "own")}
     assert f"{tmp_path}/own" in told(CommandLine(own))
@@ -84,9 +76,7 @@ def test_what_the_user_names_wins_over_the_running_server(
 
 
 @covers("5.2:running-server")
-def test_a_file_that_the_server_reads_too_is_no_choice_of_another_database(
-    serve: Serve, elsewhere: Path
-) -> None:
+def test_a_file_that_the_server_reads_too_is_no_choice_of_another_database(serve: Serve, elsewhere: Path) -> None:
     file = elsewhere / "negotiator.toml"
     file.write_text("limit_rpm = 7\n")
     folder = serve("one", file)
@@ -127,9 +117,7 @@ def test_records_of_the_dead_and_garbage_are_removed(tmp_path: Path) -> None:
     assert list(folder.iterdir()) == []
 
 
-def test_a_server_of_another_installation_is_not_meant(
-    serve: Serve, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_server_of_another_installation_is_not_meant(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("negotiator.cli.running_servers._package", lambda: "/opt/other")
     serve("one")
     monkeypatch.undo()

@@ -17,10 +17,7 @@ DEFAULT = "http://127.0.0.1:8000"
 @pytest.fixture
 def variables(tmp_path: Path) -> dict[str, str]:
     """A machine's own folders."""
-    return {
-        "NEGOTIATOR_DATA_DIR": str(tmp_path / "data"),
-        "NEGOTIATOR_KEYS_DIR": str(tmp_path / "keys"),
-    }
+    return {"NEGOTIATOR_DATA_DIR": str(tmp_path / "data"), "NEGOTIATOR_KEYS_DIR": str(tmp_path / "keys")}
 
 
 def stopped(machine: CommandLine, *words: str) -> str:
@@ -74,9 +71,7 @@ def test_an_ill_typed_setting_is_named(variables: dict[str, str], name: str, val
 
 @covers("5.1:unknown", "5.1:ill-typed")
 def test_serve_stops_in_the_same_way(variables: dict[str, str], tmp_path: Path) -> None:
-    assert "NEGOTIATOR_BASEURL" in stopped(
-        CommandLine({**variables, "NEGOTIATOR_BASEURL": "x"}), "serve"
-    )
+    assert "NEGOTIATOR_BASEURL" in stopped(CommandLine({**variables, "NEGOTIATOR_BASEURL": "x"}), "serve")
     wrong = {**variables, "NEGOTIATOR_LIMIT_RPM": "many"}
     said = CommandLine(wrong).spawn("serve", folder=tmp_path)
     assert said.exit_code == 2
@@ -110,9 +105,7 @@ def base(machine: CommandLine) -> str:
 
 
 @covers("5.1:environment", "5.1:files")
-def test_a_variable_wins_over_env_and_that_over_toml(
-    variables: dict[str, str], places: tuple[Path, ...]
-) -> None:
+def test_a_variable_wins_over_env_and_that_over_toml(variables: dict[str, str], places: tuple[Path, ...]) -> None:
     here, root, _ = places
     (root / "negotiator.toml").write_text('base_url = "https://toml.example"\n')
     assert base(CommandLine({**variables, **FILES})) == "https://toml.example"
@@ -180,9 +173,7 @@ def test_a_settings_file_of_another_user_in_the_current_folder_is_not_read(
 
 
 @covers("5.1:files")
-def test_a_relative_path_starts_at_the_folder_of_the_file_that_has_it(
-    places: tuple[Path, ...],
-) -> None:
+def test_a_relative_path_starts_at_the_folder_of_the_file_that_has_it(places: tuple[Path, ...]) -> None:
     here, root, _ = places
     (root / "negotiator.toml").write_text('data_dir = "data"\nkeys_dir = "~/keys"\n')
     made = load(read(root / "negotiator.toml"))

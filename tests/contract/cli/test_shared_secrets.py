@@ -42,9 +42,7 @@ class Machine:
         return CommandLine(self.variables).run("doctor").out
 
     def kids(self) -> list[str]:
-        return [
-            each["kid"] for each in CommandLine(self.variables).run("keys", "list", "--json").value
-        ]
+        return [each["kid"] for each in CommandLine(self.variables).run("keys", "list", "--json").value]
 
 
 @pytest.fixture(autouse=True)
@@ -71,13 +69,9 @@ def first(tmp_path: Path) -> Machine:
 
 
 @covers("5.1:secrets")
-def test_a_machine_starts_only_with_the_pepper_and_keys_of_its_database(
-    tmp_path: Path, first: Machine
-) -> None:
+def test_a_machine_starts_only_with_the_pepper_and_keys_of_its_database(tmp_path: Path, first: Machine) -> None:
     second = Machine(tmp_path, "second")
-    assert (
-        f"{second.data}/secret is missing, the pepper of this database: copy it" in second.starts()
-    )
+    assert f"{second.data}/secret is missing, the pepper of this database: copy it" in second.starts()
     assert second.files() == set()
     shutil.copy(first.data / "secret", second.data)
     assert f"{second.keys} lacks keys that sign for this database" in second.starts()
@@ -90,9 +84,7 @@ def test_a_machine_starts_only_with_the_pepper_and_keys_of_its_database(
     assert first.starts() == ""
 
 
-def test_a_copy_of_the_keys_serves_one_rotation_longer_and_not_two(
-    tmp_path: Path, first: Machine
-) -> None:
+def test_a_copy_of_the_keys_serves_one_rotation_longer_and_not_two(tmp_path: Path, first: Machine) -> None:
     second = Machine(tmp_path, "second")
     second.data.mkdir(parents=True)
     shutil.copy(first.data / "secret", second.data)
@@ -105,9 +97,7 @@ def test_a_copy_of_the_keys_serves_one_rotation_longer_and_not_two(
     assert first.starts() == ""
 
 
-def test_the_doctor_names_the_file_and_adopting_makes_it_count(
-    tmp_path: Path, first: Machine
-) -> None:
+def test_the_doctor_names_the_file_and_adopting_makes_it_count(tmp_path: Path, first: Machine) -> None:
     (first.data / "secret").write_text("changed")
     found = CommandLine(first.variables).run("doctor").out
     assert "fault    secrets" in found
@@ -118,9 +108,7 @@ def test_the_doctor_names_the_file_and_adopting_makes_it_count(
     assert "ok       secrets" in CommandLine(first.variables).run("doctor").out
 
 
-def test_the_doctor_names_a_pepper_and_keys_that_are_missing(
-    tmp_path: Path, first: Machine
-) -> None:
+def test_the_doctor_names_a_pepper_and_keys_that_are_missing(tmp_path: Path, first: Machine) -> None:
     second = Machine(tmp_path, "second")
     second.data.mkdir(parents=True)
     said = CommandLine(second.variables).run("doctor").out
@@ -164,9 +152,7 @@ def test_the_start_names_the_port_that_it_took(tmp_path: Path) -> None:
 
 @covers("5.1:listen")
 @pytest.mark.parametrize(("host", "own"), [("0.0.0.0", "127.0.0.1"), ("[::]", "[::1]")])
-def test_a_start_on_all_addresses_names_one_that_a_browser_opens(
-    tmp_path: Path, host: str, own: str
-) -> None:
+def test_a_start_on_all_addresses_names_one_that_a_browser_opens(tmp_path: Path, host: str, own: str) -> None:
     machine = Machine(tmp_path, "only")
     machine.variables["NEGOTIATOR_LISTEN"] = f"{host}:0"
     said = CommandLine(machine.variables).run("serve").out
@@ -178,12 +164,9 @@ def test_a_start_on_all_addresses_names_one_that_a_browser_opens(
 
 @covers("5.1:listen", "5.1:base-url")
 @pytest.mark.parametrize(
-    ("base", "warned"),
-    [("http://127.0.0.1:1", True), ("http://localhost:1", True), ("https://n.example.org", False)],
+    ("base", "warned"), [("http://127.0.0.1:1", True), ("http://localhost:1", True), ("https://n.example.org", False)]
 )
-def test_a_base_url_of_this_machine_where_nothing_listens_is_warned_of(
-    tmp_path: Path, base: str, warned: bool
-) -> None:
+def test_a_base_url_of_this_machine_where_nothing_listens_is_warned_of(tmp_path: Path, base: str, warned: bool) -> None:
     machine = Machine(tmp_path, "only")
     machine.variables |= {"NEGOTIATOR_LISTEN": "127.0.0.1:0", "NEGOTIATOR_BASE_URL": base}
     said = CommandLine(machine.variables).run("serve")
@@ -282,9 +265,7 @@ def test_keys_move_into_the_database_and_back(tmp_path: Path, first: Machine) ->
     assert "The signing keys of this database are in files" in in_database.starts()
     assert "are in files" in in_database.doctor()
     Machine(tmp_path, "third").keys.mkdir(parents=True)
-    assert "has no signing keys of a server" in in_database.run(
-        "keys", "import", str(tmp_path / "third/keys")
-    )
+    assert "has no signing keys of a server" in in_database.run("keys", "import", str(tmp_path / "third/keys"))
     assert in_database.run("keys", "import", str(first.keys)) == ""
     assert in_database.kids() == kids
     assert in_database.starts() == ""
@@ -307,17 +288,13 @@ def test_keys_move_into_the_database_and_back(tmp_path: Path, first: Machine) ->
     assert first.run("keys", "rotate") == ""
 
 
-def test_other_keys_replace_those_of_the_database_only_when_told_so(
-    tmp_path: Path, first: Machine
-) -> None:
+def test_other_keys_replace_those_of_the_database_only_when_told_so(tmp_path: Path, first: Machine) -> None:
     alone = Machine(tmp_path / "elsewhere", "other")
     (tmp_path / "elsewhere").mkdir()
     assert alone.starts() == ""
     in_database = with_keys_in_database(tmp_path, "second")
     in_database.variables["NEGOTIATOR_SECRET"] = (first.data / "secret").read_text()
-    assert "lacks keys that sign for this database" in in_database.run(
-        "keys", "import", str(alone.keys)
-    )
+    assert "lacks keys that sign for this database" in in_database.run("keys", "import", str(alone.keys))
     assert in_database.run("keys", "import", "--replace", str(alone.keys)) == ""
     assert in_database.kids() == alone.kids()
     assert in_database.starts() == ""

@@ -84,9 +84,7 @@ def data_nowhere(_folder: Path) -> dict[str, str]:
 def machine(folder: Path, variables: dict[str, str]) -> CommandLine:
     """A machine whose data and keys are in this folder."""
     places = {"DATA_DIR": str(folder / "var"), "KEYS_DIR": str(folder / "keys")}
-    return CommandLine(
-        {f"NEGOTIATOR_{name}": text for name, text in {**places, **variables}.items()}
-    )
+    return CommandLine({f"NEGOTIATOR_{name}": text for name, text in {**places, **variables}.items()})
 
 
 @pytest.fixture(autouse=True)
@@ -124,17 +122,13 @@ def refused(machine: CommandLine, *words: str) -> str:
     ],
 )
 @covers("5.2:refusal")
-def test_what_cannot_be_used_is_one_line_for_every_command(
-    tmp_path: Path, fault: Break, said: str
-) -> None:
+def test_what_cannot_be_used_is_one_line_for_every_command(tmp_path: Path, fault: Break, said: str) -> None:
     made = machine(tmp_path, fault(tmp_path))
     for words in COMMANDS:
         assert said in refused(made, *words), words
 
 
-def test_a_full_disk_is_named_whatever_the_database_says(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_is_named_whatever_the_database_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = machine(tmp_path, garbage(tmp_path))
     usage = shutil.disk_usage(tmp_path)._replace(free=0)
     monkeypatch.setattr("shutil.disk_usage", Mock(return_value=usage))
@@ -186,9 +180,7 @@ def test_a_folder_without_permission_is_one_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("option", ["--port", "metrics"])
-def test_an_address_that_is_taken_is_said_before_anything_is_promised(
-    tmp_path: Path, option: str
-) -> None:
+def test_an_address_that_is_taken_is_said_before_anything_is_promised(tmp_path: Path, option: str) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -248,9 +240,7 @@ def test_a_command_that_needs_a_database_says_that_there_is_none_and_makes_none(
         ("issuers", "add", "https://idp.example", "--jwks-url", "https://127.0.0.1/jwks"),
     ],
 )
-def test_a_command_that_adds_makes_the_database_and_says_so(
-    tmp_path: Path, words: tuple[str, ...]
-) -> None:
+def test_a_command_that_adds_makes_the_database_and_says_so(tmp_path: Path, words: tuple[str, ...]) -> None:
     said = machine(tmp_path, {}).run(*words)
     assert said.exit_code == 0, said.err
     assert "A new database was made at" in said.err

@@ -41,9 +41,7 @@ def other_service(single_service: str) -> str:
 
 
 @pytest_asyncio.fixture
-async def single_service_client(
-    single_service: str, settings: Settings
-) -> AsyncGenerator[httpx2.AsyncClient]:
+async def single_service_client(single_service: str, settings: Settings) -> AsyncGenerator[httpx2.AsyncClient]:
     """A client of that service alone."""
     other_settings = make_settings(settings.data_dir, settings.keys_dir, services=[single_service])
     async with running(other_settings) as application, connect(application) as client:
@@ -100,9 +98,7 @@ async def test_the_other_s_scopes_are_unknown(
     client_id, secret = await change(lambda tx: clients.add(tx, both))
     for scope, status in ((both.scopes[0], 200), (both.scopes[1], 400)):
         form = {"grant_type": "client_credentials", "scope": scope}
-        answer = await single_service_client.post(
-            "/oauth/token", data=form, auth=(client_id, secret)
-        )
+        answer = await single_service_client.post("/oauth/token", data=form, auth=(client_id, secret))
         assert answer.status_code == status, answer.text
         assert status == 200 or answer.json()["error"] == "invalid_scope"
 

@@ -71,10 +71,7 @@ async def test_a_revoked_code_binds_nobody(
         ("advise", {"negotiations:read", "memories:read", "ai:tactics"}),
         (
             "negotiate",
-            {
-                *("negotiations:read", "negotiations:write", "ai:tactics"),
-                *("memories:read", "memories:write"),
-            },
+            {*("negotiations:read", "negotiations:write", "ai:tactics"), *("memories:read", "memories:write")},
         ),
         ("everything", set(ASSISTANT)),
     ],

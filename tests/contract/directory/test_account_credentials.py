@@ -38,16 +38,9 @@ async def bought(client: httpx2.AsyncClient, record: dict[str, Any], **more: str
 
 
 @covers("9.3:bearer", "9.3:credentials", "9.3:client-credentials")
-async def test_a_key_an_opaque_bearer_and_a_jwt_go_into_the_same_header(
-    client: httpx2.AsyncClient,
-) -> None:
-    record = await register_account(
-        client, "did", StatementSigner().did, requested_scopes=["tools:write"]
-    )
-    opaque, signed = (
-        await bought(client, record),
-        await bought(client, record, requested_token_type=JWT),
-    )
+async def test_a_key_an_opaque_bearer_and_a_jwt_go_into_the_same_header(client: httpx2.AsyncClient) -> None:
+    record = await register_account(client, "did", StatementSigner().did, requested_scopes=["tools:write"])
+    opaque, signed = (await bought(client, record), await bought(client, record, requested_token_type=JWT))
     assert opaque["token_type"] == signed["token_type"] == "Bearer"
     assert opaque["expires_in"] == 3600
     assert opaque["scope"] == signed["scope"] == "tools:write"
@@ -79,9 +72,7 @@ async def test_without_or_with_a_bad_credential_it_is_401(client: httpx2.AsyncCl
 
 
 @covers("9.3:revocation", "9.3:revoke")
-async def test_revocation_says_the_same_of_everything(
-    application: Starlette, client: httpx2.AsyncClient
-) -> None:
+async def test_revocation_says_the_same_of_everything(application: Starlette, client: httpx2.AsyncClient) -> None:
     record = await register_account(client)
     told: set[tuple[int, bytes]] = set()
     for token in (record["api_key"], record["api_key"], "unknown", "ngt_live_x", "a.b.c", " "):
@@ -119,9 +110,7 @@ async def test_revocation_without_a_token_is_400(client: httpx2.AsyncClient) -> 
 
 
 @covers("9.3:rotate")
-async def test_rotation_answers_the_new_key_and_when_the_old_one_ends(
-    client: httpx2.AsyncClient,
-) -> None:
+async def test_rotation_answers_the_new_key_and_when_the_old_one_ends(client: httpx2.AsyncClient) -> None:
     record = await register_account(client)
     answer = await client.post(ROTATE, json={"overlap_seconds": 60}, headers=key_header(record))
     told = answer.json()
@@ -159,10 +148,7 @@ async def test_the_promised_rate_is_the_one_that_holds(settings: Settings) -> No
 @covers("1.10:baseline", "1.10:429-directory")
 async def test_health_and_revocation_have_budgets_of_their_own(settings: Settings) -> None:
     small = {"limit_health_rpm": 2, "limit_directory_rpm": 1}
-    async with (
-        running(settings.model_copy(update=small)) as application,
-        connect(application) as client,
-    ):
+    async with running(settings.model_copy(update=small)) as application, connect(application) as client:
         for status in (200, 200, 429):
             assert (await client.get("/api/health")).status_code == status
         for status in (200, 429):

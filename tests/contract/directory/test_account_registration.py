@@ -24,42 +24,20 @@ from tests.helpers.directory_identity import (
 pytestmark = pytest.mark.asyncio
 
 
-@covers(
-    "9.1:self-registration",
-    "9.1:record",
-    "9.1:automatic",
-    "9.1:created",
-    "9.1:required",
-    "9.1:default-scopes",
-)
-async def test_the_record_has_six_members_and_the_key_works_at_once(
-    client: httpx2.AsyncClient,
-) -> None:
+@covers("9.1:self-registration", "9.1:record", "9.1:automatic", "9.1:created", "9.1:required", "9.1:default-scopes")
+async def test_the_record_has_six_members_and_the_key_works_at_once(client: httpx2.AsyncClient) -> None:
     answer = await client.post(REGISTER, json=registration_body())
     assert answer.status_code == 201
     assert answer.headers["cache-control"] == "no-store"
     limited(answer)
     record = answer.json()
-    assert list(record) == [
-        "status",
-        "client_id",
-        "api_key",
-        "scopes",
-        "rate_limit",
-        "created_at",
-        "identity",
-    ]
+    assert list(record) == ["status", "client_id", "api_key", "scopes", "rate_limit", "created_at", "identity"]
     assert record["status"] == "registered"
     assert record["client_id"].startswith("agt_")
     assert record["scopes"] == READS
     assert list(record["rate_limit"]) == ["requests_per_minute", "burst"]
     assert is_instant(record["created_at"])
-    assert record["identity"] == {
-        "type": "agent_id",
-        "verified": False,
-        "trust_level": 1,
-        "challenge": None,
-    }
+    assert record["identity"] == {"type": "agent_id", "verified": False, "trust_level": 1, "challenge": None}
     assert await is_accepted(client, record["api_key"])
 
 
@@ -97,9 +75,7 @@ async def test_every_identity_type_registers_and_says_how_it_could_be_proven(
 
 
 @covers("9.1:granted", "1.14:five-scopes")
-async def test_what_is_asked_for_and_known_is_granted_and_never_more(
-    client: httpx2.AsyncClient,
-) -> None:
+async def test_what_is_asked_for_and_known_is_granted_and_never_more(client: httpx2.AsyncClient) -> None:
     every = [*DIRECTORY]
     assert len(every) == 5
     for asked, granted in (
@@ -146,14 +122,10 @@ async def test_a_body_that_is_none_is_400(client: httpx2.AsyncClient, sent: dict
 
 
 @covers("1.2:media-type-directory")
-async def test_registration_reads_json_of_8_kib_and_ignores_what_it_does_not_know(
-    client: httpx2.AsyncClient,
-) -> None:
+async def test_registration_reads_json_of_8_kib_and_ignores_what_it_does_not_know(client: httpx2.AsyncClient) -> None:
     form = {"agent_name": "a", "identity_type": "agent_id", "identity_value": "abc"}
     refused(await client.post(REGISTER, data=form), 415, "invalid_request")
-    refused(
-        await client.post(REGISTER, json=registration_body(more="x" * 9000)), 413, "invalid_request"
-    )
+    refused(await client.post(REGISTER, json=registration_body(more="x" * 9000)), 413, "invalid_request")
     assert (await register_account(client, more="x" * 100))["status"] == "registered"
 
 
@@ -211,6 +183,4 @@ async def test_the_defaults_are_the_reference_s() -> None:
 async def test_versioned_paths_register_nobody(client: httpx2.AsyncClient) -> None:
     for path in ("/api/v1/auth/register", "/api/v1/auth/revoke", "/api/v1/health"):
         assert (await client.post(path, json=registration_body())).status_code == 404
-    assert (
-        await client.get("/api/health", headers=key_header(await register_account(client)))
-    ).status_code == 200
+    assert (await client.get("/api/health", headers=key_header(await register_account(client)))).status_code == 200

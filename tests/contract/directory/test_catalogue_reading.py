@@ -60,9 +60,7 @@ async def test_categories_are_the_taxonomy_with_counts(client: httpx2.AsyncClien
 @covers(
     "9.4:public", "9.4:no-header", "9.4:public-reads", "1.10:headers-read"
 )  # fmt: skip
-async def test_public_endpoints_take_requests_without_a_credential(
-    client: httpx2.AsyncClient,
-) -> None:
+async def test_public_endpoints_take_requests_without_a_credential(client: httpx2.AsyncClient) -> None:
     for path in PATHS:
         answer = await client.get(path)
         assert answer.status_code == 200
@@ -70,9 +68,7 @@ async def test_public_endpoints_take_requests_without_a_credential(
 
 
 @covers("9.3:bearer-public")
-async def test_a_credential_that_is_sent_is_looked_at(
-    client: httpx2.AsyncClient, register: Register
-) -> None:
+async def test_a_credential_that_is_sent_is_looked_at(client: httpx2.AsyncClient, register: Register) -> None:
     for path in ("/api/v1/tools", "/api/v1/categories", "/v0.1/servers", "/api/v1/changes"):
         bad = await client.get(path, headers={"authorization": "Bearer nobody"})
         refused(bad, 401, "invalid_token")
@@ -82,9 +78,7 @@ async def test_a_credential_that_is_sent_is_looked_at(
 
 
 @covers("9.4:tools")
-async def test_a_list_is_filtered_sorted_counted_and_turned_page_by_page(
-    client: httpx2.AsyncClient,
-) -> None:
+async def test_a_list_is_filtered_sorted_counted_and_turned_page_by_page(client: httpx2.AsyncClient) -> None:
     params: dict[str, Any] = {"category": "coding", "sort": "name", "limit": 3, "facets": "kind"}
     first = await read(client, "/api/v1/tools", **params)
     names = [item["name"].casefold() for item in first["items"]]
@@ -109,17 +103,13 @@ async def test_a_query_in_another_language_is_read_in_english(client: httpx2.Asy
         assert answer["query"]["normalized"] == english
         assert answer["total"] > 2
         if language:
-            rest = await read(
-                client, "/api/v1/tools", query=text, limit=100, cursor=answer["next_cursor"]
-            )
+            rest = await read(client, "/api/v1/tools", query=text, limit=100, cursor=answer["next_cursor"])
             keys = [item["id"] for item in (*answer["items"], *rest["items"])]
             assert len(keys) == len(set(keys)) == min(answer["total"], 102)
 
 
 @covers("9.4:use")
-async def test_an_entry_says_how_to_use_the_tool_and_by_what_evidence(
-    client: httpx2.AsyncClient,
-) -> None:
+async def test_an_entry_says_how_to_use_the_tool_and_by_what_evidence(client: httpx2.AsyncClient) -> None:
     use = (await read(client, "/api/v1/tools/stripe"))["use"]
     assert use.keys() == {
         "documentation", "sign_in", "rest_base", "pricing", "licence", "install",
@@ -133,9 +123,7 @@ async def test_an_entry_says_how_to_use_the_tool_and_by_what_evidence(
 
 
 @covers("9.4:tool")
-async def test_a_tool_many_tools_and_the_whole_catalogue_are_read(
-    client: httpx2.AsyncClient,
-) -> None:
+async def test_a_tool_many_tools_and_the_whole_catalogue_are_read(client: httpx2.AsyncClient) -> None:
     tool = (await read(client, "/api/v1/tools", limit=1))["items"][0]
     by_slug = await client.get(f"/api/v1/tools/{tool['slug']}")
     assert by_slug.json()["id"] == tool["id"]
@@ -150,14 +138,10 @@ async def test_a_tool_many_tools_and_the_whole_catalogue_are_read(
 
 
 @covers("9.5:registry")
-async def test_the_registry_surface_answers_in_the_registry_s_shape(
-    client: httpx2.AsyncClient,
-) -> None:
+async def test_the_registry_surface_answers_in_the_registry_s_shape(client: httpx2.AsyncClient) -> None:
     listed = await read(client, "/v0.1/servers", limit=5)
     assert listed["metadata"]["count"] == len(listed["servers"])
-    assert listed["servers"] == [], (
-        "no registry names a server of the content, nor a version of one"
-    )
+    assert listed["servers"] == [], "no registry names a server of the content, nor a version of one"
     assert (await read(client, "/v0/servers", limit=5))["servers"] == []
 
 
@@ -174,9 +158,7 @@ async def test_every_entry_says_where_it_is_from(client: httpx2.AsyncClient) -> 
 
 
 @covers("5.2:directory-import")
-async def test_the_operator_takes_a_file_over(
-    client: httpx2.AsyncClient, settings: Settings, tmp_path: Path
-) -> None:
+async def test_the_operator_takes_a_file_over(client: httpx2.AsyncClient, settings: Settings, tmp_path: Path) -> None:
     machine = CommandLine(
         {
             "NEGOTIATOR_DATABASE_URL": settings.database_url,

@@ -39,19 +39,12 @@ def believed(answer: httpx2.Response, record: dict[str, Any]) -> None:
     told = answer.json()
     assert (told["status"], told["client_id"]) == ("verified", record["client_id"])
     kind = record["identity"]["type"]
-    assert told["identity"] == {
-        "type": kind,
-        "verified": True,
-        "trust_level": 2,
-        "challenge": None,
-    }
+    assert told["identity"] == {"type": kind, "verified": True, "trust_level": 2, "challenge": None}
 
 
 @covers("9.2:did-key")
 @pytest.mark.parametrize("curve", ["Ed25519", "P-256"])
-async def test_a_did_key_is_proven_by_its_own_signature(
-    client: httpx2.AsyncClient, change: Change, curve: str
-) -> None:
+async def test_a_did_key_is_proven_by_its_own_signature(client: httpx2.AsyncClient, change: Change, curve: str) -> None:
     signer = StatementSigner(curve)
     record = await register_account(client, "did", signer.did)
     believed(await prove(client, record, signer.statement(record)), record)
@@ -78,13 +71,7 @@ async def test_the_kid_may_be_the_did_alone_or_missing(client: httpx2.AsyncClien
 )
 @pytest.mark.parametrize("embedded", [True, False])
 async def test_a_did_web_is_proven_by_a_key_of_its_document(
-    client: httpx2.AsyncClient,
-    change: Change,
-    web: FakeWeb,
-    did: str,
-    url: str,
-    domain: str | None,
-    embedded: bool,
+    client: httpx2.AsyncClient, change: Change, web: FakeWeb, did: str, url: str, domain: str | None, embedded: bool
 ) -> None:
     signer = StatementSigner("P-256")
     document = signer.did_document(did)
@@ -94,9 +81,7 @@ async def test_a_did_web_is_proven_by_a_key_of_its_document(
     web.documents[url] = document
     record = await register_account(client, "did", did)
     believed(await prove(client, record, signer.statement(record, did)), record)
-    proven: list[ProvenIdentity] = await change(
-        lambda tx: accounts_queries.proven_identities(tx, record["client_id"])
-    )
+    proven: list[ProvenIdentity] = await change(lambda tx: accounts_queries.proven_identities(tx, record["client_id"]))
     assert [each.domain for each in proven] == [domain]
 
 
@@ -113,9 +98,7 @@ async def test_an_agent_url_is_proven_by_a_key_of_its_client_document(
     web.documents[URL] = document
     record = await register_account(client, "agent_id", URL)
     believed(await prove(client, record, signer.statement(record, URL)), record)
-    proven: list[ProvenIdentity] = await change(
-        lambda tx: accounts_queries.proven_identities(tx, record["client_id"])
-    )
+    proven: list[ProvenIdentity] = await change(lambda tx: accounts_queries.proven_identities(tx, record["client_id"]))
     assert [each.domain for each in proven] == ["agents.example"]
 
 
@@ -131,9 +114,7 @@ async def test_an_address_is_proven_by_the_code_that_was_mailed_to_it(
     assert len(code) == 8
     assert code.isdecimal()
     believed(await prove(client, record, code), record)
-    proven: list[ProvenIdentity] = await change(
-        lambda tx: accounts_queries.proven_identities(tx, record["client_id"])
-    )
+    proven: list[ProvenIdentity] = await change(lambda tx: accounts_queries.proven_identities(tx, record["client_id"]))
     assert [(each.value, each.domain) for each in proven] == [("ada@example.com", None)]
 
 
@@ -145,9 +126,7 @@ async def test_there_is_no_challenge_for_what_cannot_be_proven(client: httpx2.As
         refused(answer, 400, "unsupported_identity")
 
 
-async def test_only_the_newest_challenge_counts_once_for_ten_minutes(
-    client: httpx2.AsyncClient, clock: Clock
-) -> None:
+async def test_only_the_newest_challenge_counts_once_for_ten_minutes(client: httpx2.AsyncClient, clock: Clock) -> None:
     signer = StatementSigner()
     record = await register_account(client, "did", signer.did)
     newer = (await client.post(CHALLENGE, headers=key_header(record))).json()
@@ -162,9 +141,7 @@ async def test_only_the_newest_challenge_counts_once_for_ten_minutes(
     refused(answer, 409, "challenge_used")
 
 
-async def test_a_challenge_takes_five_tries_and_a_refusal_costs_nothing_else(
-    client: httpx2.AsyncClient,
-) -> None:
+async def test_a_challenge_takes_five_tries_and_a_refusal_costs_nothing_else(client: httpx2.AsyncClient) -> None:
     signer = StatementSigner()
     record = await register_account(client, "did", signer.did)
     for _ in range(4):
@@ -201,8 +178,6 @@ async def test_a_proven_identity_is_one_agent_s_and_a_claimed_one_nobody_s(
     believed(await prove(client, owner, signer.statement(owner)), owner)
     second = await prove(client, squatter, signer.statement(squatter))
     refused(second, 409, "identity_taken")
-    assert (
-        await change(lambda tx: accounts_queries.proven_identities(tx, squatter["client_id"])) == []
-    )
+    assert await change(lambda tx: accounts_queries.proven_identities(tx, squatter["client_id"])) == []
     await change(lambda tx: accounts_queries.revoke(tx, owner["client_id"], actor="operator"))
     believed(await prove(client, squatter, signer.statement(squatter)), squatter)

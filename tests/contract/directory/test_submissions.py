@@ -51,9 +51,7 @@ async def test_a_scope_opens_what_it_says_and_no_other_does(
 ) -> None:
     key = await add_tool(change, "Acme")
     having = await join_directory(client, change, level=2, scopes=[scope])
-    lacking = await join_directory(
-        client, change, scopes=[name for name in DIRECTORY if name != scope]
-    )
+    lacking = await join_directory(client, change, scopes=[name for name in DIRECTORY if name != scope])
     for method, place, body in GUARDED[scope]:
         path = place.format(tool=key)
         closed = await lacking.call(method, path, body, if_match="*")
@@ -73,9 +71,7 @@ async def test_a_scope_opens_what_it_says_and_no_other_does(
 
 
 @covers("9.6:submission", "9.6:states", "9.6:own")
-async def test_a_submission_goes_its_way_in_sight_of_its_submitter(
-    client: httpx2.AsyncClient, change: Change
-) -> None:
+async def test_a_submission_goes_its_way_in_sight_of_its_submitter(client: httpx2.AsyncClient, change: Change) -> None:
     agent, other = await join_directory(client, change), await join_directory(client, change)
     answer = await agent.post("/tools", TOOL)
     view = answer.json()
@@ -105,9 +101,7 @@ async def test_a_submission_goes_its_way_in_sight_of_its_submitter(
 
 
 @covers("9.6:update")
-async def test_an_update_is_asked_for_under_the_tool_s_revision(
-    client: httpx2.AsyncClient, change: Change
-) -> None:
+async def test_an_update_is_asked_for_under_the_tool_s_revision(client: httpx2.AsyncClient, change: Change) -> None:
     agent, key = await join_directory(client, change), await add_tool(change, "Acme")
     path, patch = f"/tools/{key}", {"tags": ["notes"]}
     refused(await agent.call("PATCH", path, patch), 428, "precondition_required")
@@ -121,9 +115,7 @@ async def test_an_update_is_asked_for_under_the_tool_s_revision(
 
 
 @covers("9.8:bookmarks", "9.8:conditions", "9.8:collections-alias")
-async def test_a_collection_is_kept_under_its_revision(
-    client: httpx2.AsyncClient, change: Change
-) -> None:
+async def test_a_collection_is_kept_under_its_revision(client: httpx2.AsyncClient, change: Change) -> None:
     agent, key = await join_directory(client, change), await add_tool(change, "Acme")
     made = await agent.post("/bookmarks", {**SAVED, "items": [{"tool_id": key}]})
     view = made.json()
@@ -152,9 +144,7 @@ async def _changed(agent: DirectoryAgent, path: str, key: str) -> None:
 
 
 @covers("9.8:shared")
-async def test_a_share_link_is_for_reading_and_needs_nothing(
-    client: httpx2.AsyncClient, change: Change
-) -> None:
+async def test_a_share_link_is_for_reading_and_needs_nothing(client: httpx2.AsyncClient, change: Change) -> None:
     agent = await join_directory(client, change)
     view = (await agent.post("/bookmarks", {**SAVED, "visibility": "unlisted"})).json()
     path = view["share_url"].removeprefix(BASE)
@@ -162,8 +152,6 @@ async def test_a_share_link_is_for_reading_and_needs_nothing(
     assert (answer.status_code, answer.json()) == (200, view)
     limited(answer)
     refused(await client.get(path, headers={"Authorization": "Bearer x"}), 401, "invalid_token")
-    patched = await agent.call(
-        "PATCH", f"/bookmarks/{view['id']}", {"visibility": "private"}, if_match="*"
-    )
+    patched = await agent.call("PATCH", f"/bookmarks/{view['id']}", {"visibility": "private"}, if_match="*")
     assert patched.json()["share_url"] is None
     refused(await client.get(path), 404, "not_found")

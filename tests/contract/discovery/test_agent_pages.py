@@ -44,9 +44,7 @@ async def run(client: httpx2.AsyncClient, words: list[str], **given: str) -> htt
     return await client.request(method, url, headers=headers, content=data)
 
 
-async def secrets_for(
-    client: httpx2.AsyncClient, idp: FakeIssuer, register: Register, mint: Mint
-) -> dict[str, str]:
+async def secrets_for(client: httpx2.AsyncClient, idp: FakeIssuer, register: Register, mint: Mint) -> dict[str, str]:
     """What an agent that follows the page would have got by then, all of it fresh."""
     path, code = "/api/agent/identity", (await mint())[1]
     first, other = [(await client.post(path, json={"type": "anonymous"})).json() for _ in range(2)]
@@ -118,9 +116,7 @@ async def test_metadata_documents_of_clients_are_named_before_registration(
 
 @pytest.mark.asyncio
 @covers("3.6:order")
-async def test_the_metadata_name_client_documents_before_the_registration_endpoint(
-    client: httpx2.AsyncClient,
-) -> None:
+async def test_the_metadata_name_client_documents_before_the_registration_endpoint(client: httpx2.AsyncClient) -> None:
     for name in ("oauth-authorization-server", "openid-configuration"):
         members = list((await client.get(f"/.well-known/{name}")).json())
         documents = members.index("client_id_metadata_document_supported")
@@ -129,9 +125,7 @@ async def test_the_metadata_name_client_documents_before_the_registration_endpoi
 
 @pytest.mark.asyncio
 @covers("4.4:pages")
-async def test_the_first_page_and_the_map_lead_to_submitting_a_tool(
-    client: httpx2.AsyncClient,
-) -> None:
+async def test_the_first_page_and_the_map_lead_to_submitting_a_tool(client: httpx2.AsyncClient) -> None:
     index = (await client.get("/llms.txt")).text
     begin = index.partition("## Skills")[0]
     found = re.search(r"\[Submit a tool\]\(([^)]+)\).*POST \S+/api/v1/tools`", begin)

@@ -46,12 +46,8 @@ async def browser(chromium: Browser, client: httpx2.AsyncClient) -> AsyncGenerat
         if not asked.url.startswith(f"{BASE}/"):
             await route.abort()
             return
-        answer = await client.request(
-            asked.method, asked.url, headers=asked.headers, content=asked.post_data_buffer
-        )
-        await route.fulfill(
-            status=answer.status_code, headers=dict(answer.headers), body=answer.content
-        )
+        answer = await client.request(asked.method, asked.url, headers=asked.headers, content=asked.post_data_buffer)
+        await route.fulfill(status=answer.status_code, headers=dict(answer.headers), body=answer.content)
 
     await context.route("**/*", carry)
     yield context
@@ -83,11 +79,7 @@ async def registered(page: Page) -> list[dict[str, Any]]:
 @covers("4.4:webmcp")
 @pytest.mark.parametrize(
     ("wanted", "where"),
-    [
-        (("document",), "document"),
-        (("navigator",), "navigator"),
-        (("document", "navigator"), "document"),
-    ],
+    [(("document",), "document"), (("navigator",), "navigator"), (("document", "navigator"), "document")],
 )
 async def test_tools_are_registered_once_wherever_the_browser_has_them(
     browser: BrowserContext, wanted: tuple[str, ...], where: str
@@ -129,9 +121,7 @@ async def test_a_browser_without_it_sees_a_plain_page(browser: BrowserContext) -
 @pytest.mark.asyncio
 @covers("4.4:manual", "4.4:home")
 @pytest.mark.parametrize("path", ["/", "/docs"])
-async def test_a_page_loads_nothing_from_elsewhere_and_fits_a_telephone(
-    browser: BrowserContext, path: str
-) -> None:
+async def test_a_page_loads_nothing_from_elsewhere_and_fits_a_telephone(browser: BrowserContext, path: str) -> None:
     page = await browser.new_page()
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))

@@ -62,9 +62,7 @@ def owner(name: str) -> CallerKind:
 
 @pytest.mark.parametrize("name", OPERATIONS)
 @covers("1.3:never-500", "1.13:openapi")
-def test_every_corner_of_an_operation_is_answered_as_described(
-    request_runner: RequestRunner, name: str
-) -> None:
+def test_every_corner_of_an_operation_is_answered_as_described(request_runner: RequestRunner, name: str) -> None:
     session = Session(request_runner)
     corners = generated_requests.corners(name)
     assert corners
@@ -76,9 +74,7 @@ def test_every_corner_of_an_operation_is_answered_as_described(
 
 @pytest.mark.parametrize("name", OPERATIONS)
 @covers("1.3:never-500", "1.13:openapi")
-def test_whatever_is_sent_is_answered_as_described(
-    request_runner: RequestRunner, name: str
-) -> None:
+def test_whatever_is_sent_is_answered_as_described(request_runner: RequestRunner, name: str) -> None:
     session = Session(request_runner)
     callers = st.sampled_from([*([owner(name)] * len(CALLER_KINDS)), *CALLER_KINDS])
 

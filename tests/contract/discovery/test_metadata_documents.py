@@ -93,16 +93,12 @@ async def test_the_resource_describes_itself(client: httpx2.AsyncClient) -> None
 
 @pytest.mark.asyncio
 @covers("4.1:server")
-async def test_authlib_finds_nothing_wrong_with_the_server_metadata(
-    client: httpx2.AsyncClient,
-) -> None:
+async def test_authlib_finds_nothing_wrong_with_the_server_metadata(client: httpx2.AsyncClient) -> None:
     document = await read(client, SERVER)
     AuthorizationServerMetadata(document).validate()
     assert "urn:ietf:params:oauth:grant-type:jwt-bearer" in document["grant_types_supported"]
     assert "client_credentials" in document["grant_types_supported"]
-    assert document["authorization_grant_profiles_supported"] == [
-        "urn:ietf:params:oauth:grant-profile:id-jag"
-    ]
+    assert document["authorization_grant_profiles_supported"] == ["urn:ietf:params:oauth:grant-profile:id-jag"]
     assert set(document["token_endpoint_auth_methods_supported"]) == {
         "client_secret_basic",
         "client_secret_post",
@@ -178,9 +174,7 @@ async def test_everything_that_is_advertised_is_there(client: httpx2.AsyncClient
     assert len(found) > 8
     for address in sorted(found - {BASE, f"{BASE}/api", f"{BASE}/api/v1"}):
         parts = urlsplit(address)
-        statuses = {
-            (await client.request(method, parts.path)).status_code for method in ("GET", "POST")
-        }
+        statuses = {(await client.request(method, parts.path)).status_code for method in ("GET", "POST")}
         assert 404 not in statuses, address
         assert 500 not in statuses, address
 
@@ -188,9 +182,7 @@ async def test_everything_that_is_advertised_is_there(client: httpx2.AsyncClient
 @pytest.mark.asyncio
 @pytest.mark.parametrize("path", DOCUMENTS)
 @covers("4.5:transport", "1.12:cors")
-async def test_a_document_answers_get_head_and_304_for_any_origin(
-    client: httpx2.AsyncClient, path: str
-) -> None:
+async def test_a_document_answers_get_head_and_304_for_any_origin(client: httpx2.AsyncClient, path: str) -> None:
     origin = {"origin": "https://page.example"}
     read_ = await client.get(path, headers=origin)
     looked = await client.head(path, headers=origin)

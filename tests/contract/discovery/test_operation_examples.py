@@ -19,9 +19,7 @@ from tests.helpers.published_documents import read
 
 @pytest.mark.asyncio
 @covers("1.13:examples", "4.4:manual")
-async def test_every_operation_has_its_example_in_both_places(
-    client: httpx2.AsyncClient, settings: Settings
-) -> None:
+async def test_every_operation_has_its_example_in_both_places(client: httpx2.AsyncClient, settings: Settings) -> None:
     described = (await read(client, "/openapi.json"))["paths"]
     listed = set(re.findall(r'href="(/docs/api/\w+)"', (await client.get("/docs")).text))
     pages = [(await client.get(address)).text for address in sorted(listed)]
@@ -41,16 +39,12 @@ async def test_every_operation_has_its_example_in_both_places(
 def test_every_command_says_what_the_operation_takes(settings: Settings) -> None:
     house = app.build_application(settings)
     for operation in house.service.operations:
-        words = shlex.split(
-            operation_examples.curl_command(operation, house.settings.base_url).replace("\\\n", "")
-        )
+        words = shlex.split(operation_examples.curl_command(operation, house.settings.base_url).replace("\\\n", ""))
         assert words[0] == "curl"
         assert words[1].startswith(house.settings.base_url)
         assert "{" not in words[1]
         assert ("Authorization: Bearer $TOKEN" in words) == (operation.access == "bearer")
         if "-d" in words:
-            assert json.loads(words[words.index("-d") + 1]) == operation_examples.example_body(
-                operation
-            )
+            assert json.loads(words[words.index("-d") + 1]) == operation_examples.example_body(operation)
         sends = "-d" in words or "--data-urlencode" in words or "--data-raw" in words
         assert sends or operation.reads_query or words[-2:] == ["-X", "POST"]

@@ -63,9 +63,7 @@ async def test_line_2_every_address_of_the_sitemap_answers(client: httpx2.AsyncC
 
 @pytest.mark.asyncio
 @covers("4.4:home")
-async def test_line_3_every_link_of_the_home_page_is_of_the_stated_type(
-    client: httpx2.AsyncClient,
-) -> None:
+async def test_line_3_every_link_of_the_home_page_is_of_the_stated_type(client: httpx2.AsyncClient) -> None:
     for asked in ({}, {"accept": "text/markdown"}):
         found = links(await client.get("/", headers=asked))
         relations = {link.relation for link in found}
@@ -75,19 +73,14 @@ async def test_line_3_every_link_of_the_home_page_is_of_the_stated_type(
             answer = await client.get(link.target)
             assert answer.status_code == 200, link
             if link.media_type:
-                stated, real = (
-                    media_type(link.media_type),
-                    media_type(answer.headers["content-type"]),
-                )
+                stated, real = (media_type(link.media_type), media_type(answer.headers["content-type"]))
                 assert stated == real, link
 
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("accept", ACCEPTED)
 @covers("4.4:home")
-async def test_line_4_the_home_page_speaks_html_or_markdown(
-    client: httpx2.AsyncClient, accept: str | None
-) -> None:
+async def test_line_4_the_home_page_speaks_html_or_markdown(client: httpx2.AsyncClient, accept: str | None) -> None:
     answer = await client.get("/", headers={"accept": accept} if accept else {"accept": ""})
     assert answer.status_code == 200
     assert answer.headers["content-type"] == f"{ACCEPTED[accept]}; charset=utf-8"
@@ -104,9 +97,7 @@ async def test_line_4_the_home_page_speaks_html_or_markdown(
 
 @pytest.mark.asyncio
 @covers("4.3:catalog")
-async def test_line_5_the_catalogue_answers_with_the_types_it_states(
-    client: httpx2.AsyncClient,
-) -> None:
+async def test_line_5_the_catalogue_answers_with_the_types_it_states(client: httpx2.AsyncClient) -> None:
     path = "/.well-known/api-catalog"
     wanted = 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"'
     for method in ("GET", "HEAD"):
@@ -134,9 +125,7 @@ async def test_line_6_issuer_and_server_are_the_base(client: httpx2.AsyncClient)
 
 @pytest.mark.asyncio
 @covers("4.1:exists")
-async def test_line_7_every_address_in_every_document_is_there(
-    client: httpx2.AsyncClient, settings: Settings
-) -> None:
+async def test_line_7_every_address_in_every_document_is_there(client: httpx2.AsyncClient, settings: Settings) -> None:
     found: dict[str, str] = {}
     for path in documents(settings):
         text = (await client.get(path)).text
@@ -160,10 +149,7 @@ async def test_line_8_each_way_in_is_complete(client: httpx2.AsyncClient) -> Non
     for door in ("identity_endpoint", "claim_endpoint", "events_endpoint"):
         assert await is_reachable(client, block[door].removeprefix(BASE))
     assert await is_reachable(client, f"{block['claim_endpoint']}/complete".removeprefix(BASE))
-    assert (
-        "https://schemas.workos.com/events/agent/auth/identity/assertion/revoked"
-        in (block["events_supported"])
-    )
+    assert "https://schemas.workos.com/events/agent/auth/identity/assertion/revoked" in (block["events_supported"])
     for name in block["identity_types_supported"]:
         way = block[name]
         assert way["credential_types_supported"]
@@ -195,9 +181,7 @@ async def test_line_13_a_skill_is_served_as_its_digest_says(client: httpx2.Async
 
 @pytest.mark.asyncio
 @covers("4.3:resources")
-async def test_line_14_both_catalogues_of_resources_are_one_list(
-    client: httpx2.AsyncClient,
-) -> None:
+async def test_line_14_both_catalogues_of_resources_are_one_list(client: httpx2.AsyncClient) -> None:
     ours = await read(client, "/.well-known/ai-catalog.json")
     assert ours == await read(client, "/.well-known/ard.json")
     assert ours["specVersion"] == "1.0"
@@ -257,9 +241,7 @@ async def test_line_17_pages_of_any_origin_may_read_every_document(
 
 @pytest.mark.asyncio
 @covers("4.4:home")
-async def test_line_18_nothing_here_looks_like_a_shop(
-    client: httpx2.AsyncClient, settings: Settings
-) -> None:
+async def test_line_18_nothing_here_looks_like_a_shop(client: httpx2.AsyncClient, settings: Settings) -> None:
     house = app.build_application(settings)
     paths = [document.path for document in house.documents]
     paths += [operation.path for operation in house.service.operations]
@@ -270,22 +252,15 @@ async def test_line_18_nothing_here_looks_like_a_shop(
 
 @pytest.mark.asyncio
 @covers("1.13:openapi")
-async def test_line_19_the_description_is_what_answers(
-    client: httpx2.AsyncClient, settings: Settings
-) -> None:
+async def test_line_19_the_description_is_what_answers(client: httpx2.AsyncClient, settings: Settings) -> None:
     described = (await read(client, "/openapi.json"))["paths"]
-    offered = {
-        (each.path, each.method.lower())
-        for each in app.build_application(settings).service.operations
-    }
+    offered = {(each.path, each.method.lower()) for each in app.build_application(settings).service.operations}
     assert {(path, method) for path, methods in described.items() for method in methods} == offered
 
 
 @pytest.mark.asyncio
 @covers("1.1:base")
-async def test_line_20_no_document_depends_on_who_is_asked(
-    client: httpx2.AsyncClient, settings: Settings
-) -> None:
+async def test_line_20_no_document_depends_on_who_is_asked(client: httpx2.AsyncClient, settings: Settings) -> None:
     forged = {"host": "evil.example", "x-forwarded-host": "evil.example", "forwarded": "host=e"}
     for path in documents(settings):
         for accept in ("*/*", "text/markdown"):

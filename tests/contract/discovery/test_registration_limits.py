@@ -16,11 +16,7 @@ DIRECTORY = {"agent_name": "a", "identity_type": "agent_id", "identity_value": "
 
 @pytest.mark.asyncio
 async def test_documents_and_refusals_say_the_limits_of_the_settings(settings: Settings) -> None:
-    chosen = {
-        "register_limit_anonymous": 1,
-        "register_limit_directory": 2,
-        "register_limit_directory_daily": 3,
-    }
+    chosen = {"register_limit_anonymous": 1, "register_limit_directory": 2, "register_limit_directory_daily": 3}
     async with running(settings.model_copy(update=chosen)) as started, connect(started) as client:
         page = (await client.get("/auth.md")).text
         assert "at most 1 anonymous agents an hour" in page
@@ -32,15 +28,11 @@ async def test_documents_and_refusals_say_the_limits_of_the_settings(settings: S
             assert block[method]["registrations_per_hour"] == 2
             assert block[method]["registrations_per_day"] == 3
         assert (await client.post("/api/agent/register", json=ANONYMOUS)).status_code == 201
-        body = refused(
-            await client.post("/api/agent/register", json=ANONYMOUS), 429, "rate_limit_exceeded"
-        )
+        body = refused(await client.post("/api/agent/register", json=ANONYMOUS), 429, "rate_limit_exceeded")
         assert "at most 1 registrations from one address an hour" in body["error_description"]
         for _ in range(2):
             assert (await client.post("/api/auth/register", json=DIRECTORY)).status_code == 201
-        body = refused(
-            await client.post("/api/auth/register", json=DIRECTORY), 429, "rate_limit_exceeded"
-        )
+        body = refused(await client.post("/api/auth/register", json=DIRECTORY), 429, "rate_limit_exceeded")
         assert "at most 2 registrations from one address an hour" in body["error_description"]
 
 
@@ -51,7 +43,4 @@ def test_the_guides_say_the_limits_that_hold_unless_the_operator_chose_others(gu
     assert found, guide
     fields = Settings.model_fields
     said = tuple(map(int, found.groups()))
-    assert said == (
-        fields["register_limit_directory"].default,
-        fields["register_limit_directory_daily"].default,
-    )
+    assert said == (fields["register_limit_directory"].default, fields["register_limit_directory_daily"].default)

@@ -30,10 +30,7 @@ async def card(client: httpx2.AsyncClient) -> dict[str, Any]:
 @pytest.mark.asyncio
 @covers("4.3:server-card")
 async def test_one_card_answers_at_both_places(client: httpx2.AsyncClient) -> None:
-    found = [
-        await client.get(path, headers={"origin": "https://scanner.example"})
-        for path in (WELL_KNOWN, BESIDE)
-    ]
+    found = [await client.get(path, headers={"origin": "https://scanner.example"}) for path in (WELL_KNOWN, BESIDE)]
     assert [answer.status_code for answer in found] == [200, 200]
     types = [answer.headers["content-type"] for answer in found]
     assert types == ["application/json", "application/mcp-server-card+json"]
@@ -82,9 +79,7 @@ async def test_readers_of_the_drafts_find_their_members(client: httpx2.AsyncClie
 
 @pytest.mark.asyncio
 @covers("4.3:card")
-async def test_the_card_and_the_endpoint_never_disagree(
-    client: httpx2.AsyncClient, register: Register
-) -> None:
+async def test_the_card_and_the_endpoint_never_disagree(client: httpx2.AsyncClient, register: Register) -> None:
     found, line = await card(client), McpClient(client, bearer(await register()))
     versions = found["remotes"][0]["supportedProtocolVersions"]
     told = (await line.ask("server/discover")).json()["result"]

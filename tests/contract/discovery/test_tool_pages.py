@@ -61,9 +61,7 @@ async def test_line_4_a_tool_s_page_speaks_html_or_markdown(
 
 @pytest.mark.asyncio
 @covers("4.4:tool-pages")
-async def test_what_others_wrote_is_text_and_never_markup(
-    client: httpx2.AsyncClient, tool: CatalogueTool
-) -> None:
+async def test_what_others_wrote_is_text_and_never_markup(client: httpx2.AsyncClient, tool: CatalogueTool) -> None:
     page = await client.get(f"/tools/{tool.slug}")
     assert "<script>alert" not in page.text
     assert "&lt;script&gt;alert(1)" in page.text
@@ -84,9 +82,7 @@ async def test_a_tool_is_at_one_address_and_gone_is_gone(
     assert (moved.status_code, moved.headers["location"]) == (301, f"/tools/{tool.slug}")
     assert (await client.get("/tools/nothing")).status_code == 404
     assert (await client.get("/tools/%00")).status_code == 404
-    await change(
-        lambda tx: catalogue_queries.withdraw(tx, tool.id, "deleted", message="", actor="tests")
-    )
+    await change(lambda tx: catalogue_queries.withdraw(tx, tool.id, "deleted", message="", actor="tests"))
     answer = await client.get(f"/tools/{tool.slug}")
     assert answer.status_code == 410
     assert "Quiver" not in answer.text
@@ -97,9 +93,7 @@ async def test_a_tool_is_at_one_address_and_gone_is_gone(
 async def test_tools_are_found_by_words_category_and_kind(
     client: httpx2.AsyncClient, tool: CatalogueTool, change: Change
 ) -> None:
-    await change(
-        lambda tx: catalogue_queries.put(tx, record("Other", category="coding"), actor="tests")
-    )
+    await change(lambda tx: catalogue_queries.put(tx, record("Other", category="coding"), actor="tests"))
     for query, found in (
         ("", {"Quiver", "Other"}),
         ("?query=quivr", {"Quiver"}),
@@ -121,9 +115,7 @@ async def test_tools_are_found_by_words_category_and_kind(
 
 @pytest.mark.asyncio
 @covers("4.4:tool-pages")
-async def test_a_long_list_goes_on_behind_one_link(
-    client: httpx2.AsyncClient, change: Change
-) -> None:
+async def test_a_long_list_goes_on_behind_one_link(client: httpx2.AsyncClient, change: Change) -> None:
     for number in range(30):
         made = record(f"Tool{number}")
         await change(lambda tx, made=made: catalogue_queries.put(tx, made, actor="tests"))
@@ -143,11 +135,7 @@ async def test_the_sitemap_names_every_tool_that_can_be_seen(
     client: httpx2.AsyncClient, tool: CatalogueTool, change: Change
 ) -> None:
     hidden = await change(lambda tx: catalogue_queries.put(tx, record("Hidden"), actor="tests"))
-    await change(
-        lambda tx: catalogue_queries.withdraw(
-            tx, hidden.id, "quarantined", message="", actor="tests"
-        )
-    )
+    await change(lambda tx: catalogue_queries.withdraw(tx, hidden.id, "quarantined", message="", actor="tests"))
     found = await located(client, "/sitemap.xml")
     assert f"{BASE}/tools/{tool.slug}" in found
     assert f"{BASE}/tools/{hidden.slug}" not in found
@@ -169,9 +157,7 @@ async def test_every_source_is_named_with_its_licence(client: httpx2.AsyncClient
 
 @pytest.mark.asyncio
 @covers("4.1:exists")
-async def test_every_link_of_the_pages_is_there(
-    client: httpx2.AsyncClient, tool: CatalogueTool
-) -> None:
+async def test_every_link_of_the_pages_is_there(client: httpx2.AsyncClient, tool: CatalogueTool) -> None:
     for path in ("/tools", f"/tools/{tool.slug}", "/about/data", "/tools/nothing"):
         for target in hrefs((await client.get(path)).text, path):
             assert await is_reachable(client, target), f"{target}, linked from {path}"

@@ -160,9 +160,7 @@ async def naming_one_host(service: RunningService) -> httpx2.Response:
 SHOWN: Final[dict[str, Shown]] = {
     "default": Shown("limit_rpm", 60, reading),
     "baseline": Shown("limit_baseline_rpm", 60, get("/api/negotiations")),
-    "registrations": Shown(
-        "register_limit_anonymous", HOUR, post("/api/agent/register", ANONYMOUS)
-    ),
+    "registrations": Shown("register_limit_anonymous", HOUR, post("/api/agent/register", ANONYMOUS)),
     "assertions": Shown("register_limit_assertion", HOUR, post("/api/agent/register", ASSERTED)),
     "teleprompter": Shown("limit_teleprompter_rpm", 60, hearing, burst_part=10),
     "events": Shown("limit_events_rpm", 60, telling),
@@ -218,25 +216,15 @@ def test_every_budget_has_a_row_and_every_documented_rate_a_budget(settings: Set
 @pytest.mark.parametrize("name", [*SHOWN, *LEVELS])
 @covers("1.10:budgets")
 async def test_the_headers_show_the_documented_budget(
-    settings: Settings,
-    name: str,
-    register: Register,
-    mint: Mint,
-    change: Change,
-    monkeypatch: pytest.MonkeyPatch,
+    settings: Settings, name: str, register: Register, mint: Mint, change: Change, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     row = {**SHOWN, **LEVELS}[name]
     default, meaning = documented()[row.setting]
     assert [window for word, window in WINDOWS.items() if word in meaning] == [row.window]
-    async with (
-        running(defaults(settings, **row.overrides)) as application,
-        connect(application, "192.0.2.7") as client,
-    ):
+    async with running(defaults(settings, **row.overrides)) as application, connect(application, "192.0.2.7") as client:
         service = RunningService(application, client, register, mint, change, FakeWeb(monkeypatch))
         answer = await row.probe(service)
-    assert (
-        answer.headers["ratelimit-policy"] == f'"{row.policy or name}";q={default};w={row.window}'
-    )
+    assert answer.headers["ratelimit-policy"] == f'"{row.policy or name}";q={default};w={row.window}'
     assert answer.headers["x-ratelimit-limit"] == default
     burst, left = int(default) // row.burst_part, int(answer.headers["x-ratelimit-remaining"])
     # An agent of the directory has made some calls to get to its level.
@@ -247,12 +235,7 @@ async def test_the_headers_show_the_documented_budget(
 @pytest.mark.parametrize("name", COUNTED)
 @covers("1.10:budgets")
 async def test_a_budget_without_headers_is_empty_after_as_many_calls_as_documented(
-    settings: Settings,
-    name: str,
-    register: Register,
-    mint: Mint,
-    change: Change,
-    monkeypatch: pytest.MonkeyPatch,
+    settings: Settings, name: str, register: Register, mint: Mint, change: Change, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     row = COUNTED[name]
     default, meaning = documented()[row.setting]
@@ -268,9 +251,7 @@ async def test_a_budget_without_headers_is_empty_after_as_many_calls_as_document
         await house.pipeline.limits.close()
     else:
         async with running(small) as application, connect(application, "192.0.2.7") as client:
-            service = RunningService(
-                application, client, register, mint, change, FakeWeb(monkeypatch)
-            )
+            service = RunningService(application, client, register, mint, change, FakeWeb(monkeypatch))
             while (answer := await row.probe(service)).status_code != 429:
                 passed += 1
                 assert passed <= quota
@@ -279,9 +260,7 @@ async def test_a_budget_without_headers_is_empty_after_as_many_calls_as_document
 
 
 @pytest.mark.asyncio
-async def test_the_decisions_and_the_page_for_agents_name_the_same_rates(
-    settings: Settings,
-) -> None:
+async def test_the_decisions_and_the_page_for_agents_name_the_same_rates(settings: Settings) -> None:
     said = {name: default for name, (default, _) in documented().items()}
     levels = [said[f"limit_{name}_rpm"] for name in ("unproven", "proven", "vetted")]
     decisions = (DOCS / "contract" / "decisions.md").read_text()

@@ -14,9 +14,7 @@ NEGOTIATIONS = "/api/negotiations"
 
 @pytest.mark.asyncio
 @covers("1.7:etag", "1.7:if-none-match")
-async def test_a_client_that_has_the_revision_gets_304(
-    client: httpx2.AsyncClient, register: Register
-) -> None:
+async def test_a_client_that_has_the_revision_gets_304(client: httpx2.AsyncClient, register: Register) -> None:
     headers = bearer(await register())
     opened = await client.post(NEGOTIATIONS, json=OPENING, headers=headers)
     path = f"{NEGOTIATIONS}/{opened.json()['id']}"
@@ -42,9 +40,7 @@ async def test_a_change_needs_the_current_revision_when_it_names_one(
     headers = bearer(await register())
     opened = (await client.post(NEGOTIATIONS, json=OPENING, headers=headers)).json()
     path = f"{NEGOTIATIONS}/{opened['id']}"
-    changed = await client.patch(
-        path, json={"title": "New"}, headers={**headers, "if-match": '"1"'}
-    )
+    changed = await client.patch(path, json={"title": "New"}, headers={**headers, "if-match": '"1"'})
     assert (changed.status_code, changed.headers["etag"]) == (200, '"2"')
     assert changed.json()["revision"] == 2
     for stale in ('"1"', 'W/"2"', '"3"', '""', "2", '"x"'):
@@ -66,9 +62,7 @@ async def test_a_change_needs_the_current_revision_when_it_names_one(
 
 @pytest.mark.asyncio
 @covers("1.7:if-match")
-async def test_of_two_changes_to_one_revision_one_wins(
-    client: httpx2.AsyncClient, register: Register
-) -> None:
+async def test_of_two_changes_to_one_revision_one_wins(client: httpx2.AsyncClient, register: Register) -> None:
     headers = bearer(await register())
     opened = (await client.post(NEGOTIATIONS, json=OPENING, headers=headers)).json()
     path = f"{NEGOTIATIONS}/{opened['id']}"
@@ -85,9 +79,7 @@ async def test_the_same_key_and_body_answer_the_first_result_again(
     client: httpx2.AsyncClient, register: Register
 ) -> None:
     headers = {**bearer(await register()), "idempotency-key": "order-1"}
-    answers = await asyncio.gather(
-        *(client.post(NEGOTIATIONS, json=OPENING, headers=headers) for _ in range(10))
-    )
+    answers = await asyncio.gather(*(client.post(NEGOTIATIONS, json=OPENING, headers=headers) for _ in range(10)))
     assert {answer.status_code for answer in answers} == {201}
     assert len({answer.text for answer in answers}) == 1
     assert {answer.headers["etag"] for answer in answers} == {'"1"'}
@@ -97,9 +89,7 @@ async def test_the_same_key_and_body_answer_the_first_result_again(
 
 @pytest.mark.asyncio
 @covers("1.8:other-body")
-async def test_the_same_key_with_another_body_is_refused(
-    client: httpx2.AsyncClient, register: Register
-) -> None:
+async def test_the_same_key_with_another_body_is_refused(client: httpx2.AsyncClient, register: Register) -> None:
     headers = {**bearer(await register()), "idempotency-key": "order-1"}
     assert (await client.post(NEGOTIATIONS, json=OPENING, headers=headers)).status_code == 201
     other = {**OPENING, "title": "Another"}
@@ -110,9 +100,7 @@ async def test_the_same_key_with_another_body_is_refused(
 
 @pytest.mark.asyncio
 @covers("1.8:same-answer")
-async def test_a_refused_request_leaves_its_key_free(
-    client: httpx2.AsyncClient, register: Register
-) -> None:
+async def test_a_refused_request_leaves_its_key_free(client: httpx2.AsyncClient, register: Register) -> None:
     headers = {**bearer(await register()), "idempotency-key": "order-1"}
     answer = await client.post(NEGOTIATIONS, json={"title": "x"}, headers=headers)
     refused(answer, 422, "validation_failed")
@@ -122,9 +110,7 @@ async def test_a_refused_request_leaves_its_key_free(
 @pytest.mark.asyncio
 @pytest.mark.parametrize("key", ["", "x" * 256])
 @covers("1.8:same-answer")
-async def test_a_key_has_1_to_255_characters(
-    client: httpx2.AsyncClient, register: Register, key: str
-) -> None:
+async def test_a_key_has_1_to_255_characters(client: httpx2.AsyncClient, register: Register, key: str) -> None:
     headers = {**bearer(await register()), "idempotency-key": key}
     answer = await client.post(NEGOTIATIONS, json=OPENING, headers=headers)
     refused(answer, 400, "invalid_request")

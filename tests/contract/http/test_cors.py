@@ -65,9 +65,7 @@ async def test_a_page_of_any_origin_may_call_what_lives_by_tokens(
 
 @pytest.mark.asyncio
 @covers("1.12:cors")
-async def test_documents_are_shared_and_pages_for_people_never_are(
-    client: httpx2.AsyncClient,
-) -> None:
+async def test_documents_are_shared_and_pages_for_people_never_are(client: httpx2.AsyncClient) -> None:
     for path in DOCUMENTS:
         answer = await client.get(path)
         assert answer.headers["access-control-allow-origin"] == "*"
@@ -91,9 +89,7 @@ async def test_no_operation_reads_a_cookie(
     await browser.sign_in()
     cookies = {"cookie": "; ".join(f"{c.name}={c.value}" for c in browser.client.cookies.jar)}
     assert str(browser.session()) in cookies["cookie"]
-    guarded = [
-        each for each in build_application(settings).service.operations if each.access == "bearer"
-    ]
+    guarded = [each for each in build_application(settings).service.operations if each.access == "bearer"]
     assert len(guarded) > 60
     for operation in guarded:
         path = operation.path.replace("{", "").replace("}", "")
@@ -111,9 +107,7 @@ async def test_no_operation_reads_a_cookie(
 
 @pytest.mark.asyncio
 @covers("1.12:cors")
-async def test_a_page_goes_from_registration_to_a_claim(
-    client: httpx2.AsyncClient, mint: Mint
-) -> None:
+async def test_a_page_goes_from_registration_to_a_claim(client: httpx2.AsyncClient, mint: Mint) -> None:
     async def posted(path: str, headers: dict[str, str], **body: Any) -> dict[str, Any]:
         answer = await client.post(path, json=body, headers={**ORIGIN, **headers})
         assert answer.is_success, answer.text

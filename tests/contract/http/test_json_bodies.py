@@ -56,8 +56,7 @@ async def test_twenty_levels_are_enough(client: httpx2.AsyncClient, levels: int)
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize(
-    "declared",
-    ["text/plain", "application/x-www-form-urlencoded", "application/jsonp", "", "json", None],
+    "declared", ["text/plain", "application/x-www-form-urlencoded", "application/jsonp", "", "json", None]
 )
 @covers("1.2:media-type", "1.2:media-type-sent")
 async def test_json_is_declared_as_json(client: httpx2.AsyncClient, declared: str | None) -> None:
@@ -69,9 +68,7 @@ async def test_json_is_declared_as_json(client: httpx2.AsyncClient, declared: st
 @pytest.mark.asyncio
 @pytest.mark.parametrize("declared", ["application/json; charset=utf-8", "Application/JSON"])
 @covers("1.2:media-type")
-async def test_a_media_type_has_parameters_and_no_case(
-    client: httpx2.AsyncClient, declared: str
-) -> None:
+async def test_a_media_type_has_parameters_and_no_case(client: httpx2.AsyncClient, declared: str) -> None:
     body = b'{"agent_name": "a", "identity_type": "anonymous"}'
     answer = await client.post(REGISTER, content=body, headers={"content-type": declared})
     assert answer.status_code == 201
@@ -79,17 +76,11 @@ async def test_a_media_type_has_parameters_and_no_case(
 
 @pytest.mark.asyncio
 @covers("1.2:media-type")
-async def test_a_patch_is_plain_json_or_a_merge_patch(
-    client: httpx2.AsyncClient, register: Register
-) -> None:
+async def test_a_patch_is_plain_json_or_a_merge_patch(client: httpx2.AsyncClient, register: Register) -> None:
     headers = bearer(await register())
     opened = (await client.post(NEGOTIATIONS, json=OPENING, headers=headers)).json()
     path = f"{NEGOTIATIONS}/{opened['id']}"
-    for declared in (
-        "application/json",
-        "application/merge-patch+json",
-        "Application/Merge-Patch+JSON",
-    ):
+    for declared in ("application/json", "application/merge-patch+json", "Application/Merge-Patch+JSON"):
         sent = {**headers, "content-type": declared}
         assert (await client.patch(path, content=b"{}", headers=sent)).status_code == 200
     for declared in ("application/merge-patch+jsonx", "application/json-patch+json"):
@@ -105,9 +96,7 @@ def padded(size: int) -> bytes:
 
 @pytest.mark.asyncio
 @covers("1.2:size-entry")
-async def test_registration_and_claim_take_eight_kibibytes(
-    client: httpx2.AsyncClient, register: Register
-) -> None:
+async def test_registration_and_claim_take_eight_kibibytes(client: httpx2.AsyncClient, register: Register) -> None:
     full = await client.post(REGISTER, content=padded(8192), headers=JSON)
     assert full.status_code == 201
     over = await client.post(REGISTER, content=padded(8193), headers=JSON)
@@ -119,9 +108,7 @@ async def test_registration_and_claim_take_eight_kibibytes(
 
 @pytest.mark.asyncio
 @covers("1.2:size-others")
-async def test_other_bodies_take_sixty_four_kibibytes(
-    client: httpx2.AsyncClient, register: Register
-) -> None:
+async def test_other_bodies_take_sixty_four_kibibytes(client: httpx2.AsyncClient, register: Register) -> None:
     sent = {**JSON, **bearer(await register())}
     full = await client.post(NEGOTIATIONS, content=padded(65_536), headers=sent)
     refused(full, 422, "validation_failed")
@@ -174,9 +161,7 @@ async def test_other_bodies_and_queries_refuse_what_they_do_not_know(
 ) -> None:
     headers = bearer(await register())
     body = {**OPENING, "color/~": "blue", "owner": "usr_1"}
-    refusal = refused(
-        await client.post(NEGOTIATIONS, json=body, headers=headers), 422, "validation_failed"
-    )
+    refusal = refused(await client.post(NEGOTIATIONS, json=body, headers=headers), 422, "validation_failed")
     assert {entry["pointer"] for entry in refusal["errors"]} == {"/color~1~0", "/owner"}
     listed = await client.get(f"{NEGOTIATIONS}?color=blue", headers=headers)
     refused(listed, 422, "validation_failed")

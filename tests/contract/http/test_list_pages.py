@@ -15,18 +15,13 @@ Headers = dict[str, str]
 
 async def opened(client: httpx2.AsyncClient, headers: Headers, count: int) -> list[str]:
     """The ids of freshly opened negotiations, newest first."""
-    made = [
-        (await client.post(NEGOTIATIONS, json=OPENING, headers=headers)).json()["id"]
-        for _ in range(count)
-    ]
+    made = [(await client.post(NEGOTIATIONS, json=OPENING, headers=headers)).json()["id"] for _ in range(count)]
     return made[::-1]
 
 
 @pytest.mark.asyncio
 @covers("1.6:shape", "1.6:limit", "6.1:list")
-async def test_pages_follow_each_other_newest_first_and_end(
-    client: httpx2.AsyncClient, register: Register
-) -> None:
+async def test_pages_follow_each_other_newest_first_and_end(client: httpx2.AsyncClient, register: Register) -> None:
     headers = bearer(await register())
     ids = await opened(client, headers, 23)
     page = (await client.get(NEGOTIATIONS, headers=headers)).json()
@@ -45,9 +40,7 @@ async def test_pages_follow_each_other_newest_first_and_end(
 
 @pytest.mark.asyncio
 @covers("1.6:shape")
-async def test_a_page_that_ends_exactly_has_no_next(
-    client: httpx2.AsyncClient, register: Register
-) -> None:
+async def test_a_page_that_ends_exactly_has_no_next(client: httpx2.AsyncClient, register: Register) -> None:
     headers = bearer(await register())
     empty = await client.get(NEGOTIATIONS, headers=headers)
     assert empty.json() == {"items": [], "next_cursor": None}
@@ -60,9 +53,7 @@ async def test_a_page_that_ends_exactly_has_no_next(
 @pytest.mark.asyncio
 @pytest.mark.parametrize("limit", ["0", "101", "-1", "x", "1.5", "1e1"])
 @covers("1.6:limit")
-async def test_a_limit_is_one_to_a_hundred(
-    client: httpx2.AsyncClient, register: Register, limit: str
-) -> None:
+async def test_a_limit_is_one_to_a_hundred(client: httpx2.AsyncClient, register: Register, limit: str) -> None:
     headers = bearer(await register())
     answer = await client.get(f"{NEGOTIATIONS}?limit={limit}", headers=headers)
     refusal = refused(answer, 422, "validation_failed")
@@ -115,9 +106,7 @@ async def test_a_cursor_is_good_for_its_own_query_and_owner_only(
 
 @pytest.mark.asyncio
 @covers("1.5:ids", "1.5:time")
-async def test_ids_and_times_have_the_form_of_the_contract(
-    client: httpx2.AsyncClient, register: Register
-) -> None:
+async def test_ids_and_times_have_the_form_of_the_contract(client: httpx2.AsyncClient, register: Register) -> None:
     registered = await register()
     assert re.fullmatch("agt_[0-9a-hjkmnp-tv-z]{26}", registered["client_id"])
     answer = await client.post(NEGOTIATIONS, json=OPENING, headers=bearer(registered))

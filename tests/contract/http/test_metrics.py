@@ -32,9 +32,7 @@ async def test_the_token_opens_metrics_and_nothing_else_does(settings: Settings)
         assert "error=" not in plain.headers["www-authenticate"]
         refused(plain, 401, "invalid_token")
         for wrong in ("Bearer no", "Bearer ", f"Basic {TOKEN}", f"Bearer {TOKEN}x", TOKEN):
-            refused(
-                await client.get("/metrics", headers={"authorization": wrong}), 401, "invalid_token"
-            )
+            refused(await client.get("/metrics", headers={"authorization": wrong}), 401, "invalid_token")
         answer = await client.get("/metrics", headers={"authorization": f"Bearer {TOKEN}"})
         assert answer.status_code == 200
         assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
@@ -45,9 +43,7 @@ async def test_the_token_opens_metrics_and_nothing_else_does(settings: Settings)
 @pytest.mark.asyncio
 @covers("1.13:metrics")
 async def test_guesses_at_the_token_are_limited(settings: Settings) -> None:
-    other_settings = make_settings(
-        settings.data_dir, settings.keys_dir, metrics_token=TOKEN, limit_baseline_rpm=3
-    )
+    other_settings = make_settings(settings.data_dir, settings.keys_dir, metrics_token=TOKEN, limit_baseline_rpm=3)
     async with running(other_settings) as application, connect(application) as client:
         found = [(await client.get("/metrics")).status_code for _ in range(5)]
         assert found == [401, 401, 401, 429, 429]
@@ -97,9 +93,7 @@ async def ask(port: int, head: bytes) -> bytes:
 @covers("1.13:metrics")
 async def test_a_private_address_answers_without_a_token(settings: Settings) -> None:
     port = free_port()
-    other_settings = make_settings(
-        settings.data_dir, settings.keys_dir, metrics_listen=f"127.0.0.1:{port}"
-    )
+    other_settings = make_settings(settings.data_dir, settings.keys_dir, metrics_listen=f"127.0.0.1:{port}")
     async with running(other_settings) as application, connect(application) as client:
         refused(await client.get("/metrics"), 404, "not_found")
         answer = await ask(port, b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")

@@ -18,9 +18,7 @@ BODY = {"agent_name": "a", "identity_type": "anonymous"}
 
 
 @asynccontextmanager
-async def both(
-    settings: Settings, **limits: Any
-) -> AsyncGenerator[tuple[httpx2.AsyncClient, httpx2.AsyncClient]]:
+async def both(settings: Settings, **limits: Any) -> AsyncGenerator[tuple[httpx2.AsyncClient, httpx2.AsyncClient]]:
     """Clients at two addresses of the application with these limits."""
     strict = make_settings(settings.data_dir, settings.keys_dir, **limits)
     async with (
@@ -62,10 +60,7 @@ async def test_every_answer_of_an_api_path_says_what_is_left(client: httpx2.Asyn
 async def test_a_credential_has_a_minute_s_worth_and_then_waits(settings: Settings) -> None:
     async with both(settings, limit_rpm=6) as (client, _):
         first, second = await token(client), await token(client)
-        left = [
-            (await client.get(NEGOTIATIONS, headers=first)).headers["x-ratelimit-remaining"]
-            for _ in range(6)
-        ]
+        left = [(await client.get(NEGOTIATIONS, headers=first)).headers["x-ratelimit-remaining"] for _ in range(6)]
         assert left == ["5", "4", "3", "2", "1", "0"]
         answer = await client.get(NEGOTIATIONS, headers=first)
         refused(answer, 429, "rate_limit_exceeded")
@@ -80,18 +75,14 @@ async def test_a_credential_has_a_minute_s_worth_and_then_waits(settings: Settin
 async def test_no_number_of_calls_at_once_gets_more(settings: Settings) -> None:
     async with both(settings, limit_rpm=20) as (client, _):
         headers = await token(client)
-        answers = await asyncio.gather(
-            *(client.get(NEGOTIATIONS, headers=headers) for _ in range(60))
-        )
+        answers = await asyncio.gather(*(client.get(NEGOTIATIONS, headers=headers) for _ in range(60)))
         statuses = sorted(answer.status_code for answer in answers)
         assert statuses == [200] * 20 + [429] * 40
 
 
 @pytest.mark.asyncio
 @covers("1.10:key")
-async def test_nobody_is_counted_by_address_and_never_at_a_credential_s_expense(
-    settings: Settings,
-) -> None:
+async def test_nobody_is_counted_by_address_and_never_at_a_credential_s_expense(settings: Settings) -> None:
     async with both(settings, limit_baseline_rpm=5, limit_rpm=100) as (client, other):
         headers = await token(client)
         probes = [NEGOTIATIONS, "/api/nothing", "/api/other", NEGOTIATIONS, "/api/nothing"]

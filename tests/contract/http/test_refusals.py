@@ -13,9 +13,7 @@ NEGOTIATIONS = "/api/negotiations"
 
 @pytest.mark.asyncio
 @covers("1.4:challenge-none", "1.3:shape", "1.4:bearer")
-async def test_without_a_credential_the_challenge_names_no_error(
-    client: httpx2.AsyncClient,
-) -> None:
+async def test_without_a_credential_the_challenge_names_no_error(client: httpx2.AsyncClient) -> None:
     for headers in ({}, {"authorization": "Basic YTpi"}, {"authorization": "Digest x"}):
         answer = await client.get(NEGOTIATIONS, headers=headers)
         refused(answer, 401, "invalid_token")
@@ -26,9 +24,7 @@ async def test_without_a_credential_the_challenge_names_no_error(
 @pytest.mark.asyncio
 @pytest.mark.parametrize("credential", ["x", "a.b.c", "x" * 5000, "eyJhbGciOiJub25lIn0.e30."])
 @covers("1.4:challenge-token", "1.3:no-echo")
-async def test_a_bad_credential_is_told_so_and_never_repeated(
-    client: httpx2.AsyncClient, credential: str
-) -> None:
+async def test_a_bad_credential_is_told_so_and_never_repeated(client: httpx2.AsyncClient, credential: str) -> None:
     answer = await client.get(NEGOTIATIONS, headers={"authorization": f"Bearer {credential}"})
     refused(answer, 401, "invalid_token")
     assert answer.headers["www-authenticate"] == f'{CHALLENGE}, error="invalid_token"'
@@ -37,16 +33,10 @@ async def test_a_bad_credential_is_told_so_and_never_repeated(
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize(
-    "value", ["Bearer", "Bearer ", "Bearer a b", "Bearer a,Bearer b", 'Bearer "a"']
-)
+@pytest.mark.parametrize("value", ["Bearer", "Bearer ", "Bearer a b", "Bearer a,Bearer b", 'Bearer "a"'])
 @covers("1.3:shape", "1.3:never-500")
-async def test_a_malformed_authorization_header_is_400(
-    client: httpx2.AsyncClient, value: str
-) -> None:
-    refused(
-        await client.get(NEGOTIATIONS, headers={"authorization": value}), 400, "invalid_request"
-    )
+async def test_a_malformed_authorization_header_is_400(client: httpx2.AsyncClient, value: str) -> None:
+    refused(await client.get(NEGOTIATIONS, headers={"authorization": value}), 400, "invalid_request")
 
 
 @pytest.mark.asyncio
@@ -122,18 +112,16 @@ async def test_a_method_that_is_not_there_names_those_that_are(client: httpx2.As
 
 @pytest.mark.asyncio
 @covers("1.3:404", "1.9:ownership")
-async def test_somebody_else_s_object_is_as_one_that_never_was(
-    client: httpx2.AsyncClient, register: Register
-) -> None:
+async def test_somebody_else_s_object_is_as_one_that_never_was(client: httpx2.AsyncClient, register: Register) -> None:
     mine, theirs = bearer(await register()), bearer(await register())
     opened = (await client.post(NEGOTIATIONS, json=OPENING, headers=mine)).json()
     foreign, missing = f"{NEGOTIATIONS}/{opened['id']}", f"{NEGOTIATIONS}/{new_id('neg')}"
     for method in ("GET", "PATCH", "DELETE"):
         body = {"title": "mine now"} if method == "PATCH" else None
         said = {
-            refused(
-                await client.request(method, path, headers=theirs, json=body), 404, "not_found"
-            )["error_description"]
+            refused(await client.request(method, path, headers=theirs, json=body), 404, "not_found")[
+                "error_description"
+            ]
             for path in (foreign, missing)
         }
         assert len(said) == 1
@@ -142,13 +130,9 @@ async def test_somebody_else_s_object_is_as_one_that_never_was(
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize(
-    "path", ["/nothing", "/api", "/api/", "/api/nothing", "/api/negotiations/", "/x/y"]
-)
+@pytest.mark.parametrize("path", ["/nothing", "/api", "/api/", "/api/nothing", "/api/negotiations/", "/x/y"])
 @covers("1.3:shape")
-async def test_a_path_that_is_not_there_is_404_in_the_one_shape(
-    client: httpx2.AsyncClient, path: str
-) -> None:
+async def test_a_path_that_is_not_there_is_404_in_the_one_shape(client: httpx2.AsyncClient, path: str) -> None:
     answer = await client.get(path)
     refused(answer, 404, "not_found")
     if path.startswith("/api/"):
@@ -174,9 +158,7 @@ async def test_a_path_that_is_not_there_is_404_in_the_one_shape(
     ],
 )
 @covers("1.3:never-500")
-async def test_odd_addresses_are_answered_in_kind(
-    client: httpx2.AsyncClient, register: Register, path: str
-) -> None:
+async def test_odd_addresses_are_answered_in_kind(client: httpx2.AsyncClient, register: Register, path: str) -> None:
     answer = await client.get(path, headers=bearer(await register()))
     assert answer.status_code in {200, 400, 404, 422}
     limited(answer)
@@ -184,9 +166,7 @@ async def test_odd_addresses_are_answered_in_kind(
 
 @pytest.mark.asyncio
 @covers("1.3:fields")
-async def test_a_refused_field_is_pointed_to(
-    client: httpx2.AsyncClient, register: Register
-) -> None:
+async def test_a_refused_field_is_pointed_to(client: httpx2.AsyncClient, register: Register) -> None:
     body = {"title": "", "role": "spy", "issues": [1]}
     answer = await client.post(NEGOTIATIONS, json=body, headers=bearer(await register()))
     refusal = refused(answer, 422, "validation_failed")
@@ -195,16 +175,12 @@ async def test_a_refused_field_is_pointed_to(
 
 @pytest.mark.asyncio
 @covers("1.3:no-echo")
-async def test_no_refusal_repeats_a_secret_that_was_sent(
-    client: httpx2.AsyncClient, register: Register
-) -> None:
+async def test_no_refusal_repeats_a_secret_that_was_sent(client: httpx2.AsyncClient, register: Register) -> None:
     body = {"agent_name": "a", "identity_type": "identity_assertion", "assertion_type": "x"}
     secret = "BCDFGHJKLMNP.secret.secret"
     answer = await client.post("/api/agent/register", json={**body, "assertion": secret})
     assert "secret" not in answer.text
-    answer = await client.post(
-        "/api/agent/claim", json={"claim_token": secret}, headers=bearer(await register())
-    )
+    answer = await client.post("/api/agent/claim", json={"claim_token": secret}, headers=bearer(await register()))
     assert "secret" not in answer.text
     form = {"grant_type": "client_credentials", "client_id": "cli_x", "client_secret": secret}
     assert "secret.secret" not in (await client.post("/oauth/token", data=form)).text

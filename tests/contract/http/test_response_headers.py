@@ -15,9 +15,7 @@ NEGOTIATIONS = "/api/negotiations"
 
 @pytest.mark.asyncio
 @covers("1.11:request-id")
-async def test_a_sane_request_id_is_kept_and_another_is_replaced(
-    client: httpx2.AsyncClient,
-) -> None:
+async def test_a_sane_request_id_is_kept_and_another_is_replaced(client: httpx2.AsyncClient) -> None:
     for path in ("/api/health", NEGOTIATIONS, "/auth.md", "/nothing"):
         kept = await client.get(path, headers={"x-request-id": "trace-0001.a_b"})
         assert kept.headers.get_list("x-request-id") == ["trace-0001.a_b"]
@@ -28,9 +26,7 @@ async def test_a_sane_request_id_is_kept_and_another_is_replaced(
 
 @pytest.mark.asyncio
 @covers("1.11:request-id")
-async def test_a_browser_gets_the_same_headers_as_a_program(
-    client: httpx2.AsyncClient, register: Register
-) -> None:
+async def test_a_browser_gets_the_same_headers_as_a_program(client: httpx2.AsyncClient, register: Register) -> None:
     """Requests for HTML pass the middleware, all others do not."""
     agent = bearer(await register())
     for path in ("/api/health", NEGOTIATIONS):
@@ -42,9 +38,7 @@ async def test_a_browser_gets_the_same_headers_as_a_program(
 
 @pytest.mark.asyncio
 @covers("1.11:no-store")
-async def test_what_carries_a_secret_is_never_stored(
-    client: httpx2.AsyncClient, register: Register
-) -> None:
+async def test_what_carries_a_secret_is_never_stored(client: httpx2.AsyncClient, register: Register) -> None:
     body = {"agent_name": "a", "identity_type": "anonymous"}
     registered = await client.post("/api/agent/register", json=body)
     listed = await client.get(NEGOTIATIONS, headers=bearer(await register()))
@@ -118,10 +112,7 @@ async def test_openapi_describes_every_operation(client: httpx2.AsyncClient) -> 
         assert named == re.findall(r"\{(\w+)\}", path)
         if "x-required-scopes" in operation:
             assert {"401", "403"} <= set(operation["responses"])
-            assert operation["security"] == [
-                {"bearer": []},
-                {"oauth2": operation["x-required-scopes"]},
-            ]
+            assert operation["security"] == [{"bearer": []}, {"oauth2": operation["x-required-scopes"]}]
         if method in {"post", "patch"}:
             assert {"413", "415"} <= set(operation["responses"])
     found = set(re.findall(r'"\$ref":\s*"#/components/schemas/([^"]+)"', answer.text))

@@ -23,9 +23,7 @@ OLDER_WORD: Final = {-32002}
 
 @pytest.mark.asyncio
 @covers("10.3:codes")
-async def test_no_answer_has_a_code_of_ours_in_a_reserved_range(
-    client: httpx2.AsyncClient, register: Register
-) -> None:
+async def test_no_answer_has_a_code_of_ours_in_a_reserved_range(client: httpx2.AsyncClient, register: Register) -> None:
     line = McpClient(client, bearer(await register()))
     strange: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
     answers = {

@@ -92,9 +92,7 @@ async def test_a_call_counts_as_a_request(client: httpx2.AsyncClient, register: 
     limited(second)
     left = [int(answer.headers["x-ratelimit-remaining"]) for answer in (first, second)]
     assert left[1] <= left[0]
-    assert [talk["id"] for talk in second.json()["items"]] == [
-        first.json()["result"]["structuredContent"]["id"]
-    ]
+    assert [talk["id"] for talk in second.json()["items"]] == [first.json()["result"]["structuredContent"]["id"]]
 
 
 def test_every_marked_operation_is_a_tool(settings: Settings) -> None:

@@ -57,11 +57,7 @@ async def test_results_say_how_long_they_are_fresh_where_the_revision_has_words_
     uri = "skill://run-a-negotiation/SKILL.md"
     for version in (NEWEST, OLDER[0]):
         line = McpClient(client, headers, version)
-        for method, params in (
-            ("skills/list", {}),
-            ("skills/get", {"uri": uri}),
-            ("resources/read", {"uri": uri}),
-        ):
+        for method, params in (("skills/list", {}), ("skills/get", {"uri": uri}), ("resources/read", {"uri": uri})):
             result = (await line.ask(method, **params)).json()["result"]
             told = {result.get(name) for name in ("resultType", "ttlMs", "cacheScope")}
             assert told == ({"complete", 300_000, "public"} if version == NEWEST else {None})
@@ -83,10 +79,7 @@ async def test_the_extension_is_declared_and_its_files_are_resources(
     for uri, file in files.items():
         front = entries[uri]["frontmatter"]
         assert (file["name"], file["description"]) == (front["name"], front["description"])
-        assert (file["mimeType"], file["size"]) == (
-            "text/markdown",
-            entries[uri]["resources"][0]["size"],
-        )
+        assert (file["mimeType"], file["size"]) == ("text/markdown", entries[uri]["resources"][0]["size"])
 
 
 @pytest.mark.asyncio
@@ -113,9 +106,7 @@ async def test_what_is_no_skill_is_an_invalid_parameter(
 
 @pytest.mark.asyncio
 @covers("10.5:skills")
-async def test_the_list_of_the_drafts_is_still_read(
-    client: httpx2.AsyncClient, register: Register
-) -> None:
+async def test_the_list_of_the_drafts_is_still_read(client: httpx2.AsyncClient, register: Register) -> None:
     """Hosts built on drafts of SEP-2640 read the resource `skill://index.json`."""
     async with official(McpClient(client, bearer(await register())), NEWEST) as connected:
         contents: Any = (await connected.read_resource("skill://index.json")).contents[0]

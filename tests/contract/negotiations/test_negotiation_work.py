@@ -29,9 +29,7 @@ async def opened(client: httpx2.AsyncClient, headers: dict[str, str]) -> str:
 
 @covers("6.4:states")
 @pytest.mark.asyncio
-async def test_a_state_is_changed_by_the_update_operation(
-    client: httpx2.AsyncClient, register: Register
-) -> None:
+async def test_a_state_is_changed_by_the_update_operation(client: httpx2.AsyncClient, register: Register) -> None:
     headers = bearer(await register())
     one = await opened(client, headers)
     moved = await client.post(f"{one}/state", json={"to": "planned"}, headers=headers)
@@ -77,9 +75,7 @@ async def test_leverage_and_suggestions_run_under_their_scope_alone(
 
 @covers("1.5:money")
 @pytest.mark.asyncio
-async def test_money_is_a_decimal_string_and_never_loses_a_cent(
-    client: httpx2.AsyncClient, register: Register
-) -> None:
+async def test_money_is_a_decimal_string_and_never_loses_a_cent(client: httpx2.AsyncClient, register: Register) -> None:
     headers = bearer(await register())
     one = await opened(client, headers)
     view = (await client.get(one, headers=headers)).json()

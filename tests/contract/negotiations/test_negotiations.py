@@ -23,9 +23,7 @@ async def opened(client: httpx2.AsyncClient, headers: Headers, **members: Any) -
 
 @pytest.mark.asyncio
 @covers("6.1:open", "6.2:required", "6.1:read")
-async def test_what_is_opened_is_what_is_read(
-    client: httpx2.AsyncClient, register: Register
-) -> None:
+async def test_what_is_opened_is_what_is_read(client: httpx2.AsyncClient, register: Register) -> None:
     headers = bearer(await register())
     answer = await client.post(NEGOTIATIONS, json=OPENING, headers=headers)
     assert answer.status_code == 201
@@ -75,29 +73,21 @@ async def test_title_role_and_an_issue_are_required(
 async def test_what_does_not_fit_is_refused(
     client: httpx2.AsyncClient, register: Register, wrong: dict[str, Any]
 ) -> None:
-    answer = await client.post(
-        NEGOTIATIONS, json={**OPENING, **wrong}, headers=bearer(await register())
-    )
+    answer = await client.post(NEGOTIATIONS, json={**OPENING, **wrong}, headers=bearer(await register()))
     refusal = refused(answer, 422, "validation_failed")
     assert all(entry["pointer"].startswith(f"/{min(wrong)}") for entry in refusal["errors"])
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize(
-    "role", ["buyer", "seller", "employer", "candidate", "landlord", "tenant", "party"]
-)
+@pytest.mark.parametrize("role", ["buyer", "seller", "employer", "candidate", "landlord", "tenant", "party"])
 @covers("6.1:open")
-async def test_every_role_of_the_contract_opens_one(
-    client: httpx2.AsyncClient, register: Register, role: str
-) -> None:
+async def test_every_role_of_the_contract_opens_one(client: httpx2.AsyncClient, register: Register, role: str) -> None:
     assert (await opened(client, bearer(await register()), role=role))["role"] == role
 
 
 @pytest.mark.asyncio
 @covers("6.1:filters")
-async def test_the_list_is_filtered_by_state_category_and_title(
-    client: httpx2.AsyncClient, register: Register
-) -> None:
+async def test_the_list_is_filtered_by_state_category_and_title(client: httpx2.AsyncClient, register: Register) -> None:
     headers = bearer(await register())
     rent = await opened(client, headers, title="Rent for 100% of the Loft", category="rent")
     car = await opened(client, headers, title="A_car, used", category="vehicle")
@@ -142,9 +132,7 @@ async def test_a_merge_patch_changes_what_it_names_and_nothing_else(
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize(
-    "wrong", [{"title": None}, {"title": ""}, {"id": "neg_1"}, {"revision": 9}, {"owner": "me"}]
-)
+@pytest.mark.parametrize("wrong", [{"title": None}, {"title": ""}, {"id": "neg_1"}, {"revision": 9}, {"owner": "me"}])
 @covers("6.1:patch", "1.2:unknown-refused")
 async def test_a_patch_that_does_not_fit_changes_nothing(
     client: httpx2.AsyncClient, register: Register, wrong: dict[str, Any]
@@ -158,9 +146,7 @@ async def test_a_patch_that_does_not_fit_changes_nothing(
 
 @pytest.mark.asyncio
 @covers("6.1:delete")
-async def test_an_erased_negotiation_is_gone(
-    client: httpx2.AsyncClient, register: Register
-) -> None:
+async def test_an_erased_negotiation_is_gone(client: httpx2.AsyncClient, register: Register) -> None:
     headers = bearer(await register())
     made, kept = await opened(client, headers), await opened(client, headers)
     path = f"{NEGOTIATIONS}/{made['id']}"

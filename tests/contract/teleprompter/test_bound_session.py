@@ -25,9 +25,7 @@ async def bound(teleprompter_client: TeleprompterClient, **members: Any) -> tupl
     talk = await teleprompter_client.send("POST", "/api/negotiations", TALK)
     assert talk.status_code == 201, talk.text
     name = talk.json()["id"]
-    return f"/api/negotiations/{name}", await teleprompter_client.open(
-        negotiation_id=name, role=None, **members
-    )
+    return f"/api/negotiations/{name}", await teleprompter_client.open(negotiation_id=name, role=None, **members)
 
 
 @covers("8.7:limits", "8.7:offers")
@@ -43,11 +41,7 @@ async def test_a_figure_past_the_limit_beats_every_phrase_and_waits_in_the_ledge
     assert not any(limit in str(card) for limit in ("18000", "18,000", "12000", "12,000"))
     [offer] = (await teleprompter_client.send("GET", f"{talk}/offers")).json()["items"]
     assert offer["id"] == heard["offer_id"]
-    assert (offer["by"], offer["status"], offer["source"]) == (
-        "them",
-        "unconfirmed",
-        "detected_in_speech",
-    )
+    assert (offer["by"], offer["status"], offer["source"]) == ("them", "unconfirmed", "detected_in_speech")
     assert offer["package"] == {"price": "25000.00"}
     again = await teleprompter_client.say(one, "Whatever.")
     assert again["offer_id"] == heard["offer_id"]
@@ -70,34 +64,19 @@ async def test_a_final_says_what_each_figure_is_and_whose_and_only_offers_enter_
         return [(row["value"], row["kind"], row["whose"]) for row in heard["figures"]]
 
     assert await said("u1", "How about sixteen five?") == [("16500.00", "offer", "them")]
-    assert await said("u2", "Another firm quoted us 14.000 €.", "me") == [
-        ("14000.00", "rival", "third")
-    ]
+    assert await said("u2", "Another firm quoted us 14.000 €.", "me") == [("14000.00", "rival", "third")]
     assert await said("u3", "16,500, hm, all right.", "me") == [("16500.00", "offer", "them")]
     assert await said("u4", "Okay, take 500 off.") == [("16000.00", "reduction", "them")]
     rows = (await teleprompter_client.send("GET", f"{talk}/offers")).json()["items"]
-    assert sorted((row["by"], row["package"]["price"]) for row in rows) == [
-        ("them", "16000.00"),
-        ("them", "16500.00"),
-    ]
+    assert sorted((row["by"], row["package"]["price"]) for row in rows) == [("them", "16000.00"), ("them", "16500.00")]
     finals = (await teleprompter_client.events(one))["items"]
     told = [event["figures"] for event in finals if event["type"] == "transcript.final"]
-    assert told[0] == [
-        {
-            "issue": "price",
-            "value": "16500.00",
-            "kind": "offer",
-            "whose": "them",
-            "is_offer": True,
-        }
-    ]
+    assert told[0] == [{"issue": "price", "value": "16500.00", "kind": "offer", "whose": "them", "is_offer": True}]
     assert "18000" not in str(told), "a figure says nothing about a limit"
 
 
 @pytest.mark.asyncio
-async def test_who_may_not_write_negotiations_writes_no_ledger(
-    new_teleprompter_client: NewTeleprompterClient,
-) -> None:
+async def test_who_may_not_write_negotiations_writes_no_ledger(new_teleprompter_client: NewTeleprompterClient) -> None:
     owner = await new_teleprompter_client()
     talk, one = await bound(owner)
     reader = await new_teleprompter_client(scopes=["teleprompter:stream", "negotiations:read"])
@@ -111,27 +90,18 @@ async def test_who_may_not_write_negotiations_writes_no_ledger(
 
 
 @pytest.mark.asyncio
-async def test_a_negotiation_that_went_leaves_the_call_as_it_is(
-    teleprompter_client: TeleprompterClient,
-) -> None:
+async def test_a_negotiation_that_went_leaves_the_call_as_it_is(teleprompter_client: TeleprompterClient) -> None:
     talk, one = await bound(teleprompter_client)
     assert (await teleprompter_client.send("DELETE", talk)).status_code == 204
     heard = await teleprompter_client.say(one, f"Honestly, that is over our budget. {FIGURE}")
     assert [card["family"] for card in heard["cues"]] == ["budget"]
     assert heard["offer_id"] is None
-    gone = {
-        "negotiation_id": talk.rpartition("/")[2],
-        "consent": {"basis": "test", "confirmed_by": "A"},
-    }
-    refused(
-        await teleprompter_client.send("POST", "/api/teleprompter/sessions", gone), 404, "not_found"
-    )
+    gone = {"negotiation_id": talk.rpartition("/")[2], "consent": {"basis": "test", "confirmed_by": "A"}}
+    refused(await teleprompter_client.send("POST", "/api/teleprompter/sessions", gone), 404, "not_found")
 
 
 @pytest.mark.asyncio
-async def test_what_may_not_be_kept_is_in_no_ledger_either(
-    teleprompter_client: TeleprompterClient,
-) -> None:
+async def test_what_may_not_be_kept_is_in_no_ledger_either(teleprompter_client: TeleprompterClient) -> None:
     talk, one = await bound(teleprompter_client, keep="none")
     await teleprompter_client.say(one, FIGURE)
     [offer] = (await teleprompter_client.send("GET", f"{talk}/offers")).json()["items"]
@@ -141,9 +111,7 @@ async def test_what_may_not_be_kept_is_in_no_ledger_either(
 
 @covers("8.10:practice")
 @pytest.mark.asyncio
-async def test_practice_reads_figures_and_records_and_learns_nothing(
-    teleprompter_client: TeleprompterClient,
-) -> None:
+async def test_practice_reads_figures_and_records_and_learns_nothing(teleprompter_client: TeleprompterClient) -> None:
     talk, one = await bound(teleprompter_client, practice=True, consent=PRACTICE)
     view = (await teleprompter_client.send("GET", one)).json()
     assert (view["practice"], view["cues"], view["notice_text"]) == (True, True, "")
@@ -151,9 +119,7 @@ async def test_practice_reads_figures_and_records_and_learns_nothing(
     theirs = await teleprompter_client.say(one, FIGURE)
     mine = await teleprompter_client.say(one, "I could pay 14,000 euros.", "u2", speaker="me")
     for heard, value in ((theirs, "25000.00"), (mine, "14000.00")):
-        assert [(figure["value"], figure["is_offer"]) for figure in heard["figures"]] == [
-            (value, True)
-        ]
+        assert [(figure["value"], figure["is_offer"]) for figure in heard["figures"]] == [(value, True)]
         assert heard["offer_id"] is None
     assert (await teleprompter_client.send("GET", f"{talk}/offers")).json()["items"] == []
     assert (await teleprompter_client.send("GET", talk)).json() == before
@@ -167,9 +133,7 @@ async def test_practice_reads_figures_and_records_and_learns_nothing(
 
 
 @pytest.mark.asyncio
-async def test_practice_begins_without_the_offers_of_the_negotiation(
-    teleprompter_client: TeleprompterClient,
-) -> None:
+async def test_practice_begins_without_the_offers_of_the_negotiation(teleprompter_client: TeleprompterClient) -> None:
     talk, one = await bound(teleprompter_client, practice=True, consent=PRACTICE)
     offer = {"by": "them", "package": {"price": "15000"}}
     assert (await teleprompter_client.send("POST", f"{talk}/offers", offer)).status_code == 201
@@ -179,9 +143,7 @@ async def test_practice_begins_without_the_offers_of_the_negotiation(
 
 @covers("8.10:cues")
 @pytest.mark.asyncio
-async def test_without_cues_no_card_is_raised_and_the_rest_goes_on(
-    teleprompter_client: TeleprompterClient,
-) -> None:
+async def test_without_cues_no_card_is_raised_and_the_rest_goes_on(teleprompter_client: TeleprompterClient) -> None:
     talk, one = await bound(teleprompter_client, cues=False)
     said = f"That is way over our budget. {FIGURE} Take it or leave it."
     heard = await teleprompter_client.say(one, said)
@@ -199,10 +161,7 @@ async def test_without_cues_no_card_is_raised_and_the_rest_goes_on(
 async def test_a_card_that_was_marked_wrong_three_times_is_hidden_from_that_user_only(
     new_teleprompter_client: NewTeleprompterClient,
 ) -> None:
-    mine, other = (
-        await new_teleprompter_client(),
-        await new_teleprompter_client(email="grace@example.com"),
-    )
+    mine, other = (await new_teleprompter_client(), await new_teleprompter_client(email="grace@example.com"))
     said = "Could you sharpen your pencil a little on that quote?"
     for number in range(3):
         one = await mine.open()
@@ -223,12 +182,8 @@ async def test_a_card_that_was_marked_wrong_three_times_is_hidden_from_that_user
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("name", ["cue_1", "cue_99", "cue_", "cue_x", "1", "cue_99999999999"])
-async def test_feedback_on_what_is_no_card_is_404(
-    teleprompter_client: TeleprompterClient, name: str
-) -> None:
+async def test_feedback_on_what_is_no_card_is_404(teleprompter_client: TeleprompterClient, name: str) -> None:
     one = await teleprompter_client.open()
     await teleprompter_client.say(one, "Honestly, that is way over our budget.")
-    answer = await teleprompter_client.send(
-        "POST", f"{one}/cues/{name}/feedback", {"action": "used"}
-    )
+    answer = await teleprompter_client.send("POST", f"{one}/cues/{name}/feedback", {"action": "used"})
     refused(answer, 404, "not_found")

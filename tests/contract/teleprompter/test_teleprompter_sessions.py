@@ -11,12 +11,7 @@ from negotiator.settings import Settings
 from tests.contract.requirements import covers
 from tests.helpers.answer_checks import refused
 from tests.helpers.fake_recognizer import FakeRecognizer
-from tests.helpers.teleprompter_client import (
-    CONSENT,
-    PATH,
-    NewTeleprompterClient,
-    TeleprompterClient,
-)
+from tests.helpers.teleprompter_client import CONSENT, PATH, NewTeleprompterClient, TeleprompterClient
 
 OBJECTION = "Honestly, that is way over our budget."
 
@@ -66,12 +61,8 @@ async def test_what_cannot_be_opened_is_refused_by_field(
 
 @covers("1.14:scope-stream")
 @pytest.mark.asyncio
-async def test_the_scope_opens_and_nothing_else_does(
-    new_teleprompter_client: NewTeleprompterClient,
-) -> None:
-    without = await new_teleprompter_client(
-        scopes=["negotiations:read", "negotiations:write", "memories:read"]
-    )
+async def test_the_scope_opens_and_nothing_else_does(new_teleprompter_client: NewTeleprompterClient) -> None:
+    without = await new_teleprompter_client(scopes=["negotiations:read", "negotiations:write", "memories:read"])
     refused(await without.send("POST", PATH, {"consent": CONSENT}), 403, "insufficient_scope")
     alone = await new_teleprompter_client(email="grace@example.com", scopes=["teleprompter:stream"])
     assert (await alone.say(await alone.open(), OBJECTION))["cues"]
@@ -81,9 +72,7 @@ async def test_the_scope_opens_and_nothing_else_does(
 
 @covers("8.3:utterances", "8.4:cue")
 @pytest.mark.asyncio
-async def test_an_objection_is_answered_with_its_card(
-    teleprompter_client: TeleprompterClient,
-) -> None:
+async def test_an_objection_is_answered_with_its_card(teleprompter_client: TeleprompterClient) -> None:
     one = await teleprompter_client.open()
     heard = await teleprompter_client.say(one, OBJECTION)
     [cue] = heard["cues"]
@@ -107,30 +96,22 @@ async def test_an_objection_is_answered_with_its_card(
         "ttl_ms": 20_000,
         "stage": "final",
     }
-    assert (
-        await teleprompter_client.send("GET", f"/api/tactics/{cue['tactic_id']}")
-    ).status_code == 200
+    assert (await teleprompter_client.send("GET", f"/api/tactics/{cue['tactic_id']}")).status_code == 200
 
 
 @covers("8.4:few")
 @pytest.mark.asyncio
-async def test_a_third_card_in_a_minute_is_listed_and_not_shown(
-    teleprompter_client: TeleprompterClient,
-) -> None:
+async def test_a_third_card_in_a_minute_is_listed_and_not_shown(teleprompter_client: TeleprompterClient) -> None:
     one = await teleprompter_client.open()
     said = (OBJECTION, "I have to ask my boss about that.", "Take it or leave it.")
-    answers = [
-        await teleprompter_client.say(one, text, f"u{number}") for number, text in enumerate(said)
-    ]
+    answers = [await teleprompter_client.say(one, text, f"u{number}") for number, text in enumerate(said)]
     assert [len(answer["cues"]) for answer in answers] == [1, 1, 0]
     assert answers[2]["maybe"][0]["cue"] == "take_it_or_leave_it"
 
 
 @covers("8.4:answers")
 @pytest.mark.asyncio
-async def test_a_bare_no_is_a_refusal_after_a_request_only(
-    teleprompter_client: TeleprompterClient,
-) -> None:
+async def test_a_bare_no_is_a_refusal_after_a_request_only(teleprompter_client: TeleprompterClient) -> None:
     one = await teleprompter_client.open()
     cards = (await teleprompter_client.say(one, "No.", "u1"))["cues"]
     assert "refusal" not in {card["cue"] for card in cards}
@@ -144,9 +125,7 @@ async def test_a_bare_no_is_a_refusal_after_a_request_only(
 
 @covers("8.3:final-once", "8.5:events")
 @pytest.mark.asyncio
-async def test_a_final_counts_once_and_events_are_numbered(
-    teleprompter_client: TeleprompterClient,
-) -> None:
+async def test_a_final_counts_once_and_events_are_numbered(teleprompter_client: TeleprompterClient) -> None:
     one = await teleprompter_client.open()
     first = await teleprompter_client.say(one, OBJECTION)
     again = await teleprompter_client.say(one, "Something else entirely.")
@@ -164,9 +143,7 @@ async def test_a_final_counts_once_and_events_are_numbered(
 
 
 @pytest.mark.asyncio
-async def test_one_final_sent_by_many_at_once_counts_once(
-    teleprompter_client: TeleprompterClient,
-) -> None:
+async def test_one_final_sent_by_many_at_once_counts_once(teleprompter_client: TeleprompterClient) -> None:
     one = await teleprompter_client.open()
     answers = await asyncio.gather(*(teleprompter_client.say(one, OBJECTION) for _ in range(12)))
     assert {answer["seq"] for answer in answers} == {1}
@@ -175,9 +152,7 @@ async def test_one_final_sent_by_many_at_once_counts_once(
 
 @covers("8.5:poll")
 @pytest.mark.asyncio
-async def test_a_long_poll_wakes_with_the_first_event(
-    teleprompter_client: TeleprompterClient,
-) -> None:
+async def test_a_long_poll_wakes_with_the_first_event(teleprompter_client: TeleprompterClient) -> None:
     one = await teleprompter_client.open()
     asked = asyncio.create_task(teleprompter_client.events(one, wait=20))
     await asyncio.sleep(0)
@@ -189,9 +164,7 @@ async def test_a_long_poll_wakes_with_the_first_event(
 
 @covers("8.5:sse")
 @pytest.mark.asyncio
-async def test_the_stream_goes_on_where_the_last_one_broke(
-    teleprompter_client: TeleprompterClient,
-) -> None:
+async def test_the_stream_goes_on_where_the_last_one_broke(teleprompter_client: TeleprompterClient) -> None:
     one = await teleprompter_client.open()
     await teleprompter_client.say(one, OBJECTION)
     await teleprompter_client.send("POST", f"{one}/end")
@@ -203,17 +176,13 @@ async def test_the_stream_goes_on_where_the_last_one_broke(
 
 @covers("8.1:pause")
 @pytest.mark.asyncio
-async def test_a_pause_marks_a_gap_and_hears_nothing(
-    teleprompter_client: TeleprompterClient,
-) -> None:
+async def test_a_pause_marks_a_gap_and_hears_nothing(teleprompter_client: TeleprompterClient) -> None:
     one = await teleprompter_client.open()
     await teleprompter_client.say(one, OBJECTION)
     assert (await teleprompter_client.send("POST", f"{one}/pause")).json()["state"] == "paused"
     assert (await teleprompter_client.send("POST", f"{one}/pause")).json()["last_seq"] == 3
     said = {"utterance_id": "u2", "text": "Between us, we would pay double."}
-    refused(
-        await teleprompter_client.send("POST", f"{one}/utterances", said), 409, "session_paused"
-    )
+    refused(await teleprompter_client.send("POST", f"{one}/utterances", said), 409, "session_paused")
     assert (await teleprompter_client.send("POST", f"{one}/resume")).json()["state"] == "live"
     await teleprompter_client.say(one, "Shall we go on?", "u3")
     lines = (await teleprompter_client.send("GET", f"{one}/transcript")).json()["lines"]
@@ -223,23 +192,17 @@ async def test_a_pause_marks_a_gap_and_hears_nothing(
 
 @covers("8.2:consent")
 @pytest.mark.asyncio
-async def test_without_their_consent_they_are_not_heard(
-    teleprompter_client: TeleprompterClient,
-) -> None:
+async def test_without_their_consent_they_are_not_heard(teleprompter_client: TeleprompterClient) -> None:
     mine = await teleprompter_client.open(consent={"basis": "own_side_only", "confirmed_by": "Ada"})
     said = {"utterance_id": "u1", "speaker": "them", "text": OBJECTION}
-    refused(
-        await teleprompter_client.send("POST", f"{mine}/utterances", said), 409, "not_consented"
-    )
+    refused(await teleprompter_client.send("POST", f"{mine}/utterances", said), 409, "not_consented")
     await teleprompter_client.say(mine, "I could come down a little.", "u2", speaker="me")
     assert (await teleprompter_client.events(mine))["items"][0]["utterance_id"] == "u2"
 
 
 @covers("8.1:end", "8.1:transcript")
 @pytest.mark.asyncio
-async def test_an_ended_session_hears_nothing_and_is_still_read(
-    teleprompter_client: TeleprompterClient,
-) -> None:
+async def test_an_ended_session_hears_nothing_and_is_still_read(teleprompter_client: TeleprompterClient) -> None:
     one = await teleprompter_client.open()
     await teleprompter_client.say(one, OBJECTION, start_ms=100, end_ms=1900)
     ended = (await teleprompter_client.send("POST", f"{one}/end")).json()
@@ -255,9 +218,7 @@ async def test_an_ended_session_hears_nothing_and_is_still_read(
 
 @covers("8.1:delete")
 @pytest.mark.asyncio
-async def test_what_is_deleted_is_in_no_file(
-    teleprompter_client: TeleprompterClient, settings: Settings
-) -> None:
+async def test_what_is_deleted_is_in_no_file(teleprompter_client: TeleprompterClient, settings: Settings) -> None:
     one = await teleprompter_client.open(keep="until_deleted")
     await teleprompter_client.say(one, f"The zebracorn clause. {OBJECTION}")
     assert (await teleprompter_client.send("DELETE", one)).status_code == 204
@@ -286,13 +247,9 @@ async def test_what_may_not_be_kept_is_never_written(
 
 @covers("8.2:redact")
 @pytest.mark.asyncio
-async def test_what_nobody_needs_is_taken_out_before_it_is_kept(
-    teleprompter_client: TeleprompterClient,
-) -> None:
+async def test_what_nobody_needs_is_taken_out_before_it_is_kept(teleprompter_client: TeleprompterClient) -> None:
     one = await teleprompter_client.open()
-    await teleprompter_client.say(
-        one, "Charge 4111 1111 1111 1111 and mail ada@example.com, at $52,000."
-    )
+    await teleprompter_client.say(one, "Charge 4111 1111 1111 1111 and mail ada@example.com, at $52,000.")
     text = (await teleprompter_client.events(one))["items"][0]["text"]
     assert text == "Charge [card] and mail [email], at $52,000."
 
@@ -330,13 +287,8 @@ async def test_the_list_says_who_would_hear_a_call(
 
 @covers("8.1:owner")
 @pytest.mark.asyncio
-async def test_somebody_else_s_session_is_not_there(
-    new_teleprompter_client: NewTeleprompterClient,
-) -> None:
-    mine, other = (
-        await new_teleprompter_client(),
-        await new_teleprompter_client(email="grace@example.com"),
-    )
+async def test_somebody_else_s_session_is_not_there(new_teleprompter_client: NewTeleprompterClient) -> None:
+    mine, other = (await new_teleprompter_client(), await new_teleprompter_client(email="grace@example.com"))
     one = await mine.open()
     await mine.say(one, OBJECTION)
     said = {"utterance_id": "u9", "text": "Hello."}

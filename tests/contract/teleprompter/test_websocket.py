@@ -20,10 +20,7 @@ async def test_the_stream_speaks_its_subprotocol_and_plain_http_is_told_so(
     refused(await teleprompter_client.send("GET", f"{one}/stream"), 426, "upgrade_required")
     assert SUBPROTOCOL == "negotiator.teleprompter.v1"
     async with connect(
-        application,
-        f"{one}/stream",
-        headers=teleprompter_client.headers,
-        subprotocols=[SUBPROTOCOL],
+        application, f"{one}/stream", headers=teleprompter_client.headers, subprotocols=[SUBPROTOCOL]
     ) as socket:
         assert socket.subprotocol == SUBPROTOCOL
         await socket.send("start", after=0)
@@ -32,9 +29,7 @@ async def test_the_stream_speaks_its_subprotocol_and_plain_http_is_told_so(
 
 @covers("8.6:tickets")
 @pytest.mark.asyncio
-async def test_a_ticket_opens_its_session_once(
-    application: Starlette, teleprompter_client: TeleprompterClient
-) -> None:
+async def test_a_ticket_opens_its_session_once(application: Starlette, teleprompter_client: TeleprompterClient) -> None:
     one = await teleprompter_client.open()
     made = await teleprompter_client.send("POST", f"{one}/tickets")
     assert (made.status_code, made.json()["expires_in"]) == (201, 30)
@@ -65,8 +60,7 @@ async def test_a_client_that_reconnects_continues_after_its_last_sequence_number
 @covers("8.6:close-codes")
 @pytest.mark.asyncio
 @pytest.mark.parametrize(
-    ("frame", "code"),
-    [('{"type":"ping","x":1}', 4400), (" " * 65_537, 4413), ('{"type":"stop"}', 1000)],
+    ("frame", "code"), [('{"type":"ping","x":1}', 4400), (" " * 65_537, 4413), ('{"type":"stop"}', 1000)]
 )
 async def test_the_close_code_says_why(
     application: Starlette, teleprompter_client: TeleprompterClient, frame: str, code: int

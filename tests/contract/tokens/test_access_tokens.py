@@ -30,9 +30,7 @@ async def alive(client: httpx2.AsyncClient, token: dict[str, str]) -> bool:
 
 @pytest.mark.asyncio
 @covers("3.9:jwks")
-async def test_the_key_set_is_public_and_has_the_current_and_the_next_key(
-    client: httpx2.AsyncClient,
-) -> None:
+async def test_the_key_set_is_public_and_has_the_current_and_the_next_key(client: httpx2.AsyncClient) -> None:
     answer = await client.get(JWKS)
     assert answer.headers["content-type"] == "application/jwk-set+json"
     keys = answer.json()["keys"]
@@ -48,9 +46,7 @@ async def test_the_key_set_is_public_and_has_the_current_and_the_next_key(
 
 @pytest.mark.asyncio
 @covers("3.7:at-jwt")
-async def test_another_service_verifies_a_token_offline(
-    client: httpx2.AsyncClient, register: Register
-) -> None:
+async def test_another_service_verifies_a_token_offline(client: httpx2.AsyncClient, register: Register) -> None:
     result = await register()
     keys = KeySet.import_key_set((await client.get(JWKS)).json())
     header = extract_compact(result["access_token"].encode()).headers()
@@ -100,9 +96,7 @@ async def test_a_token_dies_with_its_agent_and_no_other_does(
     user_id, _ = await mint()
     for _ in range(2):
         _, code = await mint()
-        answer = await client.post(
-            "/api/agent/claim", json={"claim_token": code}, headers=bearer(await register())
-        )
+        answer = await client.post("/api/agent/claim", json={"claim_token": code}, headers=bearer(await register()))
         bound.append(answer.json())
     first, second = bound
     assert await alive(client, first)
@@ -125,9 +119,7 @@ async def test_a_closed_account_gets_no_new_token(
     assert not await alive(client, token)
     answer = await client.post("/api/agent/register", json=registration(idp.assertion()))
     refused(answer, 403, "access_denied")
-    answer = await client.post(
-        "/api/agent/claim", json={"claim_token": code}, headers=bearer(await register())
-    )
+    answer = await client.post("/api/agent/claim", json={"claim_token": code}, headers=bearer(await register()))
     refused(answer, 410, "claim_revoked")
 
 

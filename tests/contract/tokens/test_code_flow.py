@@ -19,10 +19,7 @@ async def test_a_user_signs_in_consents_and_the_client_gets_a_code_with_iss(
     client: httpx2.AsyncClient, ada: ConsentingUser, public_app: ClientApp
 ) -> None:
     stranger = await client.get(public_app.asks())
-    assert (stranger.status_code, stranger.headers["location"].split("?")[0]) == (
-        303,
-        f"{BASE}/sign-in",
-    )
+    assert (stranger.status_code, stranger.headers["location"].split("?")[0]) == (303, f"{BASE}/sign-in")
     page = await ada.http.get(public_app.asks())
     wanted, _, others = page.text.partition("It may not")
     assert "app.example" in wanted
@@ -40,9 +37,7 @@ async def test_a_user_signs_in_consents_and_the_client_gets_a_code_with_iss(
 
 @pytest.mark.asyncio
 @covers("3.4:refresh")
-async def test_refresh_tokens_rotate_and_reuse_kills_the_family(
-    ada: ConsentingUser, public_app: ClientApp
-) -> None:
+async def test_refresh_tokens_rotate_and_reuse_kills_the_family(ada: ConsentingUser, public_app: ClientApp) -> None:
     first = await ada.tokens(public_app)
     second = (await public_app.refresh(first["refresh_token"])).json()
     assert (await public_app.refresh(first["refresh_token"])).json()["error"] == "invalid_grant"
@@ -54,9 +49,7 @@ async def test_refresh_tokens_rotate_and_reuse_kills_the_family(
 
 @pytest.mark.asyncio
 @covers("3.6:register")
-async def test_a_client_registers_itself_and_uses_the_flow(
-    client: httpx2.AsyncClient, ada: ConsentingUser
-) -> None:
+async def test_a_client_registers_itself_and_uses_the_flow(client: httpx2.AsyncClient, ada: ConsentingUser) -> None:
     body = {"redirect_uris": [CALLBACK], "token_endpoint_auth_method": "none"}
     made = await client.post("/oauth/register", json=body)
     assert made.status_code == 201
@@ -70,10 +63,7 @@ async def test_a_client_registers_itself_and_uses_the_flow(
 @pytest.mark.asyncio
 @covers("3.9:userinfo", "1.14:scope-openid")
 async def test_openid_and_profile_open_userinfo(ada: ConsentingUser, public_app: ClientApp) -> None:
-    for scope, claims in (
-        ("openid", {"sub"}),
-        ("openid profile", {"sub", "name", "preferred_username", "email"}),
-    ):
+    for scope, claims in (("openid", {"sub"}), ("openid profile", {"sub", "name", "preferred_username", "email"})):
         tokens = await ada.tokens(public_app, scope=scope)
         answer = await public_app.http.get("/oauth/userinfo", headers=bearer(tokens))
         assert set(answer.json()) == claims
@@ -85,9 +75,7 @@ async def test_openid_and_profile_open_userinfo(ada: ConsentingUser, public_app:
 
 @pytest.mark.asyncio
 @covers("4.1:inserted")
-async def test_parts_of_the_service_have_resource_metadata_of_their_own(
-    client: httpx2.AsyncClient,
-) -> None:
+async def test_parts_of_the_service_have_resource_metadata_of_their_own(client: httpx2.AsyncClient) -> None:
     for path in ("", "/mcp", "/api/v1"):
         document = (await client.get(f"{RESOURCE}{path}")).json()
         assert document["resource"] == f"{BASE}{path}"

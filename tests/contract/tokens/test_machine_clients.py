@@ -17,9 +17,7 @@ from tests.helpers.answer_checks import refused
 from tests.helpers.fake_issuer import FakeIssuer
 
 TOKEN = "/oauth/token"
-CHALLENGED = (
-    "negotiations:read negotiations:write memories:read memories:write ai:tactics tools:read"
-)
+CHALLENGED = "negotiations:read negotiations:write memories:read memories:write ai:tactics tools:read"
 
 
 def machine(*scopes: str) -> NewClient:
@@ -98,8 +96,6 @@ async def test_an_unverified_address_in_an_id_jag_is_neither_stored_nor_linked(
         odd = idp.assertion(client_id=pair[0], email="ada@corp.example", email_verified=verified)
         form = {"grant_type": JWT_BEARER, "assertion": odd}
         refused(await client.post(TOKEN, data=form, auth=pair), 400, "invalid_grant")
-    proven = idp.assertion(
-        client_id=pair[0], sub="u-3", email="ada@corp.example", email_verified=True
-    )
+    proven = idp.assertion(client_id=pair[0], sub="u-3", email="ada@corp.example", email_verified=True)
     form = {"grant_type": JWT_BEARER, "assertion": proven}
     refused(await client.post(TOKEN, data=form, auth=pair), 400, "invalid_grant")

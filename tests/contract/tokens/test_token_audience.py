@@ -107,9 +107,7 @@ async def test_without_a_resource_a_token_opens_everything(
 
 @pytest.mark.asyncio
 @covers("3.7:audience")
-async def test_tokens_bought_with_an_api_key_are_limited_too(
-    client: httpx2.AsyncClient,
-) -> None:
+async def test_tokens_bought_with_an_api_key_are_limited_too(client: httpx2.AsyncClient) -> None:
     record = await register_account(client)
     pair = (record["client_id"], record["api_key"])
     for more in ({}, {"requested_token_type": JWT_TOKEN_TYPE}):

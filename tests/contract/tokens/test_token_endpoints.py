@@ -25,8 +25,7 @@ async def add(change: Change) -> Add:
     """Adds an OAuth client and answers its id and secret."""
 
     async def call(
-        grants: tuple[str, ...] = clients.GRANTS,
-        scopes: tuple[str, ...] = ("negotiations:read", "negotiations:write"),
+        grants: tuple[str, ...] = clients.GRANTS, scopes: tuple[str, ...] = ("negotiations:read", "negotiations:write")
     ) -> Pair:
         pair: Pair = await change(lambda tx: clients.add(tx, NewClient("app", grants, scopes)))
         return pair
@@ -40,9 +39,7 @@ async def own(client: httpx2.AsyncClient, pair: Pair, **form: str) -> httpx2.Res
     return await client.post(TOKEN, data=fields, auth=pair)
 
 
-async def exchange(
-    client: httpx2.AsyncClient, pair: Pair, assertion: str, **form: str
-) -> httpx2.Response:
+async def exchange(client: httpx2.AsyncClient, pair: Pair, assertion: str, **form: str) -> httpx2.Response:
     """Ask for a token for the user of an ID-JAG."""
     fields = {"grant_type": JWT_BEARER, "assertion": assertion, **form}
     return await client.post(TOKEN, data=fields, auth=pair)
@@ -55,12 +52,7 @@ async def test_a_client_gets_a_token_for_itself(client: httpx2.AsyncClient, add:
     for answer in (
         await own(client, pair),
         await client.post(
-            TOKEN,
-            data={
-                "grant_type": "client_credentials",
-                "client_id": pair[0],
-                "client_secret": pair[1],
-            },
+            TOKEN, data={"grant_type": "client_credentials", "client_id": pair[0], "client_secret": pair[1]}
         ),
     ):
         assert answer.status_code == 200, answer.text
@@ -74,16 +66,12 @@ async def test_a_client_gets_a_token_for_itself(client: httpx2.AsyncClient, add:
         assert (await client.get("/api/negotiations", headers=bearer(result))).status_code == 200
     narrow = (await own(client, pair, scope="negotiations:write")).json()
     assert narrow["scope"] == "negotiations:write"
-    refused(
-        await client.get("/api/negotiations", headers=bearer(narrow)), 403, "insufficient_scope"
-    )
+    refused(await client.get("/api/negotiations", headers=bearer(narrow)), 403, "insufficient_scope")
 
 
 @pytest.mark.asyncio
 @covers("3.1:token-errors", "3.1:resource")
-async def test_the_token_endpoint_speaks_in_the_words_of_oauth(
-    client: httpx2.AsyncClient, add: Add
-) -> None:
+async def test_the_token_endpoint_speaks_in_the_words_of_oauth(client: httpx2.AsyncClient, add: Add) -> None:
     pair = await add()
     for form, error in (
         ({"x": "1"}, "invalid_request"),
@@ -119,9 +107,7 @@ async def test_a_client_proves_its_secret_in_one_way(client: httpx2.AsyncClient,
         refused(answer, 401, "invalid_client")
         assert answer.headers["www-authenticate"].startswith("Basic ")
         assert pair[1] not in answer.text
-    refused(
-        await client.post(TOKEN, data={"grant_type": "client_credentials"}), 401, "invalid_client"
-    )
+    refused(await client.post(TOKEN, data={"grant_type": "client_credentials"}), 401, "invalid_client")
     answer = await own(client, pair, client_secret=pair[1])
     refused(answer, 400, "invalid_request")
     answer = await own(client, pair, client_id="cli_other")
@@ -134,9 +120,7 @@ async def test_a_client_proves_its_secret_in_one_way(client: httpx2.AsyncClient,
 
 @pytest.mark.asyncio
 @covers("3.1:token-errors")
-async def test_a_client_uses_its_own_grants_only(
-    client: httpx2.AsyncClient, add: Add, idp: FakeIssuer
-) -> None:
+async def test_a_client_uses_its_own_grants_only(client: httpx2.AsyncClient, add: Add, idp: FakeIssuer) -> None:
     answer = await own(client, await add((JWT_BEARER,)))
     refused(answer, 400, "unauthorized_client")
     pair = await add(("client_credentials",))
@@ -155,9 +139,7 @@ async def test_an_id_jag_is_exchanged_for_a_token_of_its_user(
     result = answer.json()
     assert "refresh_token" not in result
     assert result["scope"] == "negotiations:read negotiations:write"
-    described = await client.post(
-        "/oauth/introspect", data={"token": result["access_token"]}, auth=pair
-    )
+    described = await client.post("/oauth/introspect", data={"token": result["access_token"]}, auth=pair)
     assert described.json()["sub"].startswith("usr_")
     cut = idp.assertion(client_id=pair[0], scope="negotiations:read ai:tactics")
     assert (await exchange(client, pair, cut)).json()["scope"] == "negotiations:read"
@@ -189,9 +171,7 @@ async def test_everything_wrong_with_the_assertion_is_an_invalid_grant(
 
 @pytest.mark.asyncio
 @covers("3.1:jwt-bearer", "2.5:replay_detected")
-async def test_an_id_jag_at_both_doors_at_once_opens_one(
-    client: httpx2.AsyncClient, add: Add, idp: FakeIssuer
-) -> None:
+async def test_an_id_jag_at_both_doors_at_once_opens_one(client: httpx2.AsyncClient, add: Add, idp: FakeIssuer) -> None:
     pair = await add()
     answers = await asyncio.gather(
         *(exchange(client, pair, idp.assertion(client_id=pair[0], jti="j")) for _ in range(10))
@@ -201,9 +181,7 @@ async def test_an_id_jag_at_both_doors_at_once_opens_one(
 
 @pytest.mark.asyncio
 @covers("3.5:revoke", "3.7:dead-at-once")
-async def test_a_revoked_token_is_dead_at_once(
-    client: httpx2.AsyncClient, add: Add, register: Register
-) -> None:
+async def test_a_revoked_token_is_dead_at_once(client: httpx2.AsyncClient, add: Add, register: Register) -> None:
     pair, other = await add(), await add()
     token = (await own(client, pair)).json()
     strange = await client.post("/oauth/revoke", data={"token": token["access_token"]}, auth=other)
@@ -251,6 +229,4 @@ async def test_a_client_sees_its_own_live_tokens_and_nothing_else(
     await client.post("/oauth/revoke", data={"token": token}, auth=pair)
     assert await look(token, pair) == dead
     refused(await client.post("/oauth/introspect", data={"token": token}), 401, "invalid_client")
-    refused(
-        await client.post("/oauth/introspect", data={"x": "1"}, auth=pair), 400, "invalid_request"
-    )
+    refused(await client.post("/oauth/introspect", data={"x": "1"}, auth=pair), 400, "invalid_request")

@@ -23,9 +23,7 @@ def s3_url(s3: S3StandIn, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize(
-    ("engine", "target"), [("sqlite", "file"), ("sqlite", "s3"), ("postgresql", "s3")]
-)
+@pytest.mark.parametrize(("engine", "target"), [("sqlite", "file"), ("sqlite", "s3"), ("postgresql", "s3")])
 async def test_a_lost_machine_comes_back_from_its_backup(
     tmp_path: Path, engine: str, target: str, request: pytest.FixtureRequest
 ) -> None:
@@ -75,11 +73,7 @@ async def registered_on(client: httpx2.AsyncClient) -> None:
     """Registers agents without end."""
     while (
         "access_token"
-        in (
-            await client.post(
-                "/api/agent/register", json={"agent_name": "b", "identity_type": "anonymous"}
-            )
-        ).text
+        in (await client.post("/api/agent/register", json={"agent_name": "b", "identity_type": "anonymous"})).text
     ):
         pass
 

@@ -54,9 +54,7 @@ MILESTONES = {
 
 
 def _run(
-    *arguments: str,
-    environment: Mapping[str, str] | None = None,
-    folder: Path = ROOT,
+    *arguments: str, environment: Mapping[str, str] | None = None, folder: Path = ROOT
 ) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "negotiator", *arguments],
@@ -82,9 +80,7 @@ def test_the_demo_reaches_every_milestone_on_a_server_of_its_own() -> None:
 
 def test_the_demo_tells_a_reader_and_leaves_no_trust_behind_on_somebodys_server() -> None:
     with run_own_server(allow_loopback_fetch="false") as site:
-        done = _run(
-            "demo", "--verbose", "--url", site.url, environment=site.environment, folder=site.folder
-        )
+        done = _run("demo", "--verbose", "--url", site.url, environment=site.environment, folder=site.folder)
         assert done.returncode == 0, done.stderr
         sentences = [sentence for each in MILESTONES.values() for sentence in each]
         assert [sentence for sentence in sentences if sentence not in done.stdout] == []

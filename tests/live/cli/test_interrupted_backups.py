@@ -133,9 +133,7 @@ def left_in(folder: Path) -> list[str]:
     return sorted(path.name for pattern in left for path in folder.glob(pattern))
 
 
-def test_a_backup_that_is_interrupted_at_any_moment_is_whole_or_not_there(
-    here: CommandLine, tmp_path: Path
-) -> None:
+def test_a_backup_that_is_interrupted_at_any_moment_is_whole_or_not_there(here: CommandLine, tmp_path: Path) -> None:
     with interrupting(here) as run:
         code, passed = run(["backup", str(tmp_path / "whole.backup")], NEVER)
         assert code == 0
@@ -193,9 +191,7 @@ def large(tmp_path: Path, migrated: Path) -> CommandLine:
 
 
 @contextmanager
-def running_command(
-    command_line: CommandLine, *words: str, **options: Any
-) -> Generator["subprocess.Popen[str]"]:
+def running_command(command_line: CommandLine, *words: str, **options: Any) -> Generator["subprocess.Popen[str]"]:
     """A command as a process of its own, which ends with the block."""
     with subprocess.Popen(
         [sys.executable, "-m", "negotiator", *words],
@@ -219,9 +215,7 @@ def interrupt(process: "subprocess.Popen[str]") -> str:
 
 
 @pytest.mark.parametrize("written", ["unfinished-*/database", ".large.backup.*"])
-def test_ctrl_c_ends_a_running_backup_of_a_large_database(
-    large: CommandLine, tmp_path: Path, written: str
-) -> None:
+def test_ctrl_c_ends_a_running_backup_of_a_large_database(large: CommandLine, tmp_path: Path, written: str) -> None:
     """While SQLite copies the database, and while the copy is encrypted into the file."""
     file = tmp_path / "large.backup"
     with running_command(large, "backup", str(file)) as process:
@@ -241,9 +235,7 @@ def test_ctrl_c_ends_a_backup_that_nobody_takes(large: CommandLine, tmp_path: Pa
     assert left_in(tmp_path) == []
 
 
-def test_ctrl_c_ends_a_restore_and_a_check_that_wait_for_their_backup(
-    large: CommandLine, tmp_path: Path
-) -> None:
+def test_ctrl_c_ends_a_restore_and_a_check_that_wait_for_their_backup(large: CommandLine, tmp_path: Path) -> None:
     file = tmp_path / "large.backup"
     assert large.run("backup", str(file)).exit_code == 0
     for words in (["restore", "--replace", "-"], ["verify", "-"]):
@@ -251,9 +243,7 @@ def test_ctrl_c_ends_a_restore_and_a_check_that_wait_for_their_backup(
             given: Any = process.stdin
             given.buffer.write(file.read_bytes()[: 1 << 20])
             given.flush()
-            wait_until(
-                lambda: any(tmp_path.glob("restore-*/*")) or any(tmp_path.glob("unfinished-*/*"))
-            )
+            wait_until(lambda: any(tmp_path.glob("restore-*/*")) or any(tmp_path.glob("unfinished-*/*")))
             assert interrupt(process) == ""
         assert users(large) == 1
         assert left_in(tmp_path) == []
@@ -301,12 +291,8 @@ count()
             process.kill()
 
 
-@pytest.mark.parametrize(
-    "words", [("backup", "a.backup"), ("users", "add", "bob@example.com", "--password-stdin")]
-)
-def test_ctrl_c_ends_a_command_that_asks(
-    tmp_path: Path, migrated: Path, words: tuple[str, ...]
-) -> None:
+@pytest.mark.parametrize("words", [("backup", "a.backup"), ("users", "add", "bob@example.com", "--password-stdin")])
+def test_ctrl_c_ends_a_command_that_asks(tmp_path: Path, migrated: Path, words: tuple[str, ...]) -> None:
     """At a terminal, where the kernel makes SIGINT of the key."""
     file = tmp_path / "negotiator.db"
     file.write_bytes(migrated.read_bytes())

@@ -112,9 +112,7 @@ def content_of(key: str) -> bytes:
     return b"".join(iter(lambda: reader.read(70_000), b""))
 
 
-def test_what_was_backed_up_into_a_bucket_is_restored_from_it(
-    here: CommandLine, tmp_path: Path, s3: S3StandIn
-) -> None:
+def test_what_was_backed_up_into_a_bucket_is_restored_from_it(here: CommandLine, tmp_path: Path, s3: S3StandIn) -> None:
     made = here.run("backup", url("whole"), "--json").value
     assert s3.objects()["whole"] == made["bytes"]
     assert made["file"] == url("whole")
@@ -127,9 +125,7 @@ def test_what_was_backed_up_into_a_bucket_is_restored_from_it(
 
 
 @pytest.mark.usefixtures("variables")
-def test_an_object_of_many_parts_takes_the_memory_of_one(
-    s3: S3StandIn, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_object_of_many_parts_takes_the_memory_of_one(s3: S3StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(object_store, "PART", SMALL_PART)
     monkeypatch.setattr(object_store, "RANGE", 1 << 20)
     key = "a folder/ü?x=1#%41&+.backup"
@@ -187,9 +183,7 @@ def test_of_two_uploads_of_one_name_the_first_to_end_has_it(
 
 
 @pytest.mark.usefixtures("variables")
-def test_an_upload_that_fails_leaves_neither_object_nor_parts(
-    s3: S3StandIn, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_upload_that_fails_leaves_neither_object_nor_parts(s3: S3StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(object_store, "PART", SMALL_PART)
 
     def fail() -> None:
@@ -291,9 +285,7 @@ def test_a_store_that_does_not_answer_in_time_is_given_up(
     assert user["email"] == "ada@example.com", "nothing was touched"
 
 
-def test_each_fault_is_told_in_one_line_without_the_keys(
-    here: CommandLine, s3: S3StandIn, tmp_path: Path
-) -> None:
+def test_each_fault_is_told_in_one_line_without_the_keys(here: CommandLine, s3: S3StandIn, tmp_path: Path) -> None:
     secret = "a-secret-key-that-is-wrong"
     none = {"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": ""}
     for changed, bucket, reason in (
@@ -328,12 +320,8 @@ def test_credentials_that_may_only_write_make_a_backup(here: CommandLine, s3: S3
     assert "can be restored" in here.run("verify", url("written")).out
 
 
-def test_a_profile_of_the_user_names_store_and_keys(
-    here: CommandLine, s3: S3StandIn, tmp_path: Path
-) -> None:
-    (tmp_path / "config").write_text(
-        f"[profile elsewhere]\nregion = eu-central-1\nendpoint_url = {s3.url}\n"
-    )
+def test_a_profile_of_the_user_names_store_and_keys(here: CommandLine, s3: S3StandIn, tmp_path: Path) -> None:
+    (tmp_path / "config").write_text(f"[profile elsewhere]\nregion = eu-central-1\nendpoint_url = {s3.url}\n")
     keys = "\n".join(f"{name.lower()} = {value}" for name, value in s3.owner.items())
     (tmp_path / "credentials").write_text(f"[elsewhere]\n{keys}\n")
     ours = {name: value for name, value in here.variables.items() if name.startswith(PREFIX)}
@@ -346,9 +334,7 @@ def test_a_profile_of_the_user_names_store_and_keys(
     assert "profile" in s3.objects()
 
 
-def test_bytes_that_change_on_their_way_are_noticed(
-    through: CommandLine, s3: S3StandIn, proxy: S3Proxy
-) -> None:
+def test_bytes_that_change_on_their_way_are_noticed(through: CommandLine, s3: S3StandIn, proxy: S3Proxy) -> None:
     proxy.harm(*PUT, change_a_byte)
     line = refused(through.run("backup", url("changed")))
     assert "received other bytes than were sent: BadDigest" in line
@@ -359,9 +345,7 @@ def test_bytes_that_change_on_their_way_are_noticed(
         assert "damaged" in refused(through.run(word, url("changed"), *replace(word)))
 
 
-def test_an_answer_that_is_lost_or_cut_costs_no_backup(
-    through: CommandLine, s3: S3StandIn, proxy: S3Proxy
-) -> None:
+def test_an_answer_that_is_lost_or_cut_costs_no_backup(through: CommandLine, s3: S3StandIn, proxy: S3Proxy) -> None:
     """The completion is repeated and then refused, since the name is taken, by this upload itself."""
     proxy.harm(*COMPLETE, lose_the_answer)
     proxy.harm(*PUT, lose_the_answer)
@@ -375,9 +359,7 @@ def test_an_answer_that_is_lost_or_cut_costs_no_backup(
 
 
 @pytest.mark.usefixtures("variables")
-def test_an_object_that_is_replaced_while_it_is_read_is_refused(
-    s3: S3StandIn, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_object_that_is_replaced_while_it_is_read_is_refused(s3: S3StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(object_store, "RANGE", 10)
     s3.client().put_object(Bucket=BUCKET, Key="replaced", Body=b"0123456789abcdefghij")
     reader = open_object(url("replaced"))
@@ -409,9 +391,7 @@ def test_what_is_no_object_store_is_told(
     assert key not in s3.uploads()
 
 
-def test_without_the_extra_the_command_says_what_to_install(
-    here: CommandLine, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_the_extra_the_command_says_what_to_install(here: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "negotiator.backup.object_store")
     monkeypatch.delattr("negotiator.backup.object_store")
     monkeypatch.setitem(sys.modules, "botocore.config", None)

@@ -13,9 +13,7 @@ pytestmark = pytest.mark.usefixtures("built_models")
 
 
 @covers("5.2:running-server", "5.2:doctor")
-def test_commands_find_a_server_until_it_is_killed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_commands_find_a_server_until_it_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     server = Server(tmp_path / "served", workers=1)
     server.folder.mkdir()
     monkeypatch.chdir(tmp_path)

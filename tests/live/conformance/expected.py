@@ -13,9 +13,7 @@ REVISIONS: Final = ("2026-07-28", "2025-11-25")
 AUTHORIZATION: Final = {"authorization-server-metadata-endpoint", "authorization-code-grant"}
 """The scenarios for authorization servers; a user signs in and says yes in the second."""
 
-_FIXTURE: Final = (
-    "calls a tool of the suite's fixture server; our tools are called by our own tests"
-)
+_FIXTURE: Final = "calls a tool of the suite's fixture server; our tools are called by our own tests"
 _RESOURCE: Final = "reads a resource of the suite's fixture server; ours are read by our own tests"
 _PROMPT: Final = "gets a prompt of the suite's fixture server; ours are got by our own tests"
 _MEDIA: Final = "no operation answers images, sound or binary"
@@ -77,6 +75,6 @@ UNTESTABLE: Final[Mapping[str, Mapping[str, str]]] = {
         "sep-2575-missing-capability-http-400": _ASKING,
         "sep-2575-http-server-no-independent-requests-on-stream": _ASKING,
         "sep-2575-server-no-log-without-loglevel": _LOGGING,
-    },
+    }
 }
 """Checks inside a scenario that otherwise applies: the suite itself calls them not testable without its fixture."""

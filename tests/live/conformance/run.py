@@ -69,9 +69,7 @@ def inspected(url: str, token: str, home: Path, *method: str) -> subprocess.Comp
     header = f"Authorization: Bearer {token}"
     command = [NODE, INSPECTOR, "--cli", url, "--transport", "http", "--header", header, *method]
     environment = {**os.environ, "HOME": str(home), "MCP_CATALOG_PATH": str(home / "mcp.json")}
-    return subprocess.run(
-        command, capture_output=True, text=True, env=environment, timeout=60, check=False
-    )
+    return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=60, check=False)
 
 
 def inspect(url: str, token: str, home: Path) -> list[str]:
@@ -127,9 +125,7 @@ def main() -> int:
         server.start()
         try:
             body = {"agent_name": "conformance", "identity_type": "anonymous"}
-            token = httpx2.post(f"{server.base}/api/agent/register", json=body).json()[
-                "access_token"
-            ]
+            token = httpx2.post(f"{server.base}/api/agent/register", json=body).json()["access_token"]
             wrong: list[str] = []
             with bearing(token, server.port, listening) as between:
                 for revision in REVISIONS:

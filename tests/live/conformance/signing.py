@@ -49,11 +49,7 @@ async def bridged(server: Server, *bridge: str | Path, home: Path) -> list[str]:
         args=[*rest, f"{server.base}/mcp", "--allow-http", "--transport", "http-only"],
         env={**os.environ, "HOME": str(home), "MCP_REMOTE_CONFIG_DIR": str(home), "PATH": ""},
     )
-    async with (
-        asyncio.timeout(_PATIENCE),
-        _overheard() as (said, errors),
-        asyncio.TaskGroup() as beside,
-    ):
+    async with asyncio.timeout(_PATIENCE), _overheard() as (said, errors), asyncio.TaskGroup() as beside:
         signing = beside.create_task(_sign(person, said))
         async with Client(stdio_client(parameters, errlog=errors), mode="legacy") as client:
             tools = (await client.list_tools()).tools
@@ -95,8 +91,6 @@ async def _overheard() -> AsyncGenerator[tuple[asyncio.StreamReader, TextIO]]:
     said = asyncio.StreamReader()
     loop = asyncio.get_running_loop()
     with os.fdopen(reading, "rb") as source, os.fdopen(writing, "w") as errors:
-        transport, _ = await loop.connect_read_pipe(
-            lambda: asyncio.StreamReaderProtocol(said), source
-        )
+        transport, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(said), source)
         yield said, errors
         transport.close()

@@ -40,11 +40,7 @@ def main() -> None:
     if not given.names and given.to == FOLDER:
         for old in given.to.glob("*.webp"):
             old.unlink()
-    with (
-        TemporaryDirectory() as folder,
-        example_site(Path(folder)) as site,
-        launched() as browser,
-    ):
+    with TemporaryDirectory() as folder, example_site(Path(folder)) as site, launched() as browser:
         site.sign_in(browser)
         for page in shown:
             with site.context(browser, page) as context:
@@ -61,9 +57,7 @@ def main() -> None:
                         Path(f"{file}.webp").write_bytes(_picture(tab, width))
                 if page.name == _README_PAGE and given.to == FOLDER:
                     site.look(tab, scheme=SCHEMES[0], width=WIDTHS[0])
-                    README_PICTURE.write_bytes(
-                        _picture(tab, WIDTHS[0], _README_HEIGHT, _README_QUALITY)
-                    )
+                    README_PICTURE.write_bytes(_picture(tab, WIDTHS[0], _README_HEIGHT, _README_QUALITY))
 
 
 def _picture(tab: Page, width: int, tallest: int = _TALLEST, quality: int = _QUALITY) -> bytes:

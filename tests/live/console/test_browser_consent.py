@@ -55,9 +55,7 @@ def callback() -> Generator[str]:
 def account(server: Server) -> str:
     """Somebody with a password."""
     hashed, email = user_queries.hash_password(PASSWORD), f"{secrets.token_hex(4)}@live.example"
-    making = server.change(
-        lambda tx: user_queries.add(tx, email, password_hash=hashed, actor="operator")
-    )
+    making = server.change(lambda tx: user_queries.add(tx, email, password_hash=hashed, actor="operator"))
     with ThreadPoolExecutor(1) as aside:  # the browser's driver has a loop running here
         aside.submit(asyncio.run, making).result()
     return email
@@ -66,11 +64,7 @@ def account(server: Server) -> str:
 def test_a_stranger_signs_in_allows_and_lands_at_the_program(
     server: Server, chromium: Browser, callback: str, account: str
 ) -> None:
-    body = {
-        "client_name": "Desk",
-        "redirect_uris": ["http://127.0.0.1/callback"],
-        "token_endpoint_auth_method": "none",
-    }
+    body = {"client_name": "Desk", "redirect_uris": ["http://127.0.0.1/callback"], "token_endpoint_auth_method": "none"}
     client_id = httpx2.post(f"{server.base}/oauth/register", json=body).json()["client_id"]
     verifier = secrets.token_urlsafe(48)
     asked = {
@@ -115,9 +109,7 @@ def test_whoever_let_a_client_in_before_goes_from_sign_in_straight_back_to_it(
     server: Server, chromium: Browser, callback: str, account: str
 ) -> None:
     """The redirect leaves our origin within what began as the sign-in form."""
-    made = server.run(
-        *("clients", "add", "web", "--redirect-uri", "http://127.0.0.1/callback", "--json")
-    )
+    made = server.run(*("clients", "add", "web", "--redirect-uri", "http://127.0.0.1/callback", "--json"))
     client_id = made.split('"client_id": "')[1].split('"')[0]
     asked = {
         "response_type": "code",

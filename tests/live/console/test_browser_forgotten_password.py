@@ -50,18 +50,14 @@ def mails() -> Generator[RecordingSmtp]:
 
 
 @pytest.fixture(scope="module")
-def mailing_server(
-    tmp_path_factory: pytest.TempPathFactory, mails: RecordingSmtp
-) -> Generator[Server]:
+def mailing_server(tmp_path_factory: pytest.TempPathFactory, mails: RecordingSmtp) -> Generator[Server]:
     """A service with mail, and an account for Ada."""
     folder: Path = tmp_path_factory.mktemp("house")
     server = Server(folder, workers=1, settings={"smtp_url": f"smtp://127.0.0.1:{mails.port}"})
     server.start()
     hashed = user_queries.hash_password(PASSWORD)
     server.change_now(
-        lambda tx: user_queries.add(
-            tx, "ada@example.com", name="Ada", password_hash=hashed, actor="operator"
-        )
+        lambda tx: user_queries.add(tx, "ada@example.com", name="Ada", password_hash=hashed, actor="operator")
     )
     yield server
     server.stop()
@@ -89,10 +85,7 @@ def newest_link(mails: RecordingSmtp) -> str:
 def test_a_forgotten_password_is_replaced_by_mail(
     chromium: Browser, mailing_server: Server, mails: RecordingSmtp
 ) -> None:
-    with (
-        chromium.new_context() as desk,
-        chromium.new_context(viewport={"width": 390, "height": 844}) as phone,
-    ):
+    with chromium.new_context() as desk, chromium.new_context(viewport={"width": 390, "height": 844}) as phone:
         signed_in, one = tab(desk, mailing_server.base), tab(phone, mailing_server.base)
         enter(signed_in, PASSWORD)
         signed_in.at("/account")

@@ -11,12 +11,7 @@ from playwright.sync_api import Browser
 
 from tests.helpers.chromium import PASSWORD, Tab, sign_in, tab
 from tests.helpers.chromium import chromium as chromium
-from tests.helpers.fake_openid_provider import (
-    CLIENT,
-    SECRET,
-    FakeOpenIdProvider,
-    fake_openid_provider,
-)
+from tests.helpers.fake_openid_provider import CLIENT, SECRET, FakeOpenIdProvider, fake_openid_provider
 from tests.helpers.live_server import Server
 
 CODE: Final = re.compile("^([BCDFGHJKLMNPQRSTVWXZ]{4}-){2}[BCDFGHJKLMNPQRSTVWXZ]{4}$")
@@ -114,9 +109,7 @@ def test_a_person_s_whole_way(chromium: Browser, first_user_server: Server) -> N
         assert one.outside == []
 
 
-def test_the_cookie_is_out_of_a_script_s_reach(
-    chromium: Browser, first_user_server: Server
-) -> None:
+def test_the_cookie_is_out_of_a_script_s_reach(chromium: Browser, first_user_server: Server) -> None:
     with chromium.new_context() as context:
         one = tab(context, first_user_server.base)
         sign_in(one)
@@ -127,9 +120,7 @@ def test_the_cookie_is_out_of_a_script_s_reach(
         assert one.page.evaluate("document.cookie") == ""
 
 
-def test_another_site_can_neither_frame_nor_post(
-    chromium: Browser, first_user_server: Server
-) -> None:
+def test_another_site_can_neither_frame_nor_post(chromium: Browser, first_user_server: Server) -> None:
     with chromium.new_context() as context:
         one = tab(context, first_user_server.base)
         sign_in(one)
@@ -163,14 +154,10 @@ def test_an_organisation_s_provider_signs_people_in(
         assert one.outside == []
 
 
-def test_an_authorization_is_gone_on_with_after_signing_in(
-    chromium: Browser, first_user_server: Server
-) -> None:
+def test_an_authorization_is_gone_on_with_after_signing_in(chromium: Browser, first_user_server: Server) -> None:
     with chromium.new_context() as context:
         one = tab(context, first_user_server.base)
-        onward = (
-            "/oauth/nothing-yet?client_id=a&redirect_uri=https%3A%2F%2Fapp.example%2Fcb%3Fx%3D1"
-        )
+        onward = "/oauth/nothing-yet?client_id=a&redirect_uri=https%3A%2F%2Fapp.example%2Fcb%3Fx%3D1"
         one.page.goto(f"{first_user_server.base}/sign-in?next={quote(onward, safe='')}")
         one.fill("E-mail", "ada@example.com")
         one.fill("Password", PASSWORD)
@@ -178,9 +165,7 @@ def test_an_authorization_is_gone_on_with_after_signing_in(
         one.page.wait_for_url(f"{first_user_server.base}{onward}")
 
 
-def test_it_can_be_used_by_keyboard_on_a_phone(
-    chromium: Browser, first_user_server: Server
-) -> None:
+def test_it_can_be_used_by_keyboard_on_a_phone(chromium: Browser, first_user_server: Server) -> None:
     small = {"width": 360, "height": 640}
     with chromium.new_context(viewport={"width": 360, "height": 640}) as context:
         one = tab(context, first_user_server.base)

@@ -45,9 +45,7 @@ async def test_a_session_lives_until_something_it_stands_on_dies(store: Store) -
         (listed,) = await store.read(lambda tx: session_queries.of_user(tx, user))
         assert listed.id == session
         subject = issuer or user
-        await store.write(
-            lambda tx, subject=subject: revocations.revoke(tx, subject, before=values.now())
-        )
+        await store.write(lambda tx, subject=subject: revocations.revoke(tx, subject, before=values.now()))
         assert await store.read(lambda tx, secret=secret: session_queries.find(tx, secret)) is None
         await store.write(lambda tx: session_queries.end_all(tx, user))
         await asyncio.sleep(0.002)  # the next session is younger than the watermark
@@ -57,9 +55,7 @@ async def test_a_session_lives_until_something_it_stands_on_dies(store: Store) -
 async def test_a_session_is_ended_by_its_user_only(store: Store) -> None:
     user = await ada(store)
     one, two = values.new_secret(), values.new_secret()
-    first = await store.write(
-        lambda tx: session_queries.begin(tx, one, user, means=SignInDetails())
-    )
+    first = await store.write(lambda tx: session_queries.begin(tx, one, user, means=SignInDetails()))
     await store.write(lambda tx: session_queries.begin(tx, two, user, means=SignInDetails()))
     assert not await store.write(lambda tx: session_queries.end(tx, first, user_id="usr_other"))
     assert await store.write(lambda tx: session_queries.end_all(tx, user, but=first)) == 1
@@ -76,9 +72,7 @@ async def test_one_invitation_makes_one_user_however_many_accept(store: Store) -
 
     async def accept(number: int) -> str:
         def unit(tx: Transaction) -> str:
-            return invitation.accept(
-                tx, PEPPER, invited, email=f"u{number}@example.com", name="", password_hash=HASH
-            )
+            return invitation.accept(tx, PEPPER, invited, email=f"u{number}@example.com", name="", password_hash=HASH)
 
         return await store.write(unit)
 
@@ -89,16 +83,11 @@ async def test_one_invitation_makes_one_user_however_many_accept(store: Store) -
 
 
 @pytest.mark.asyncio
-async def test_the_overview_shows_what_is_live_and_ends_what_is_his(
-    store: Store, tmp_path: Any
-) -> None:
+async def test_the_overview_shows_what_is_live_and_ends_what_is_his(store: Store, tmp_path: Any) -> None:
     from negotiator.compose.application import build_application
 
     house = build_application(make_settings(tmp_path / "data", tmp_path / "keys"))
-    user, agents = (
-        await ada(store),
-        registration.AgentRegistration(house.services.credentials, 60, 60, 1),
-    )
+    user, agents = (await ada(store), registration.AgentRegistration(house.services.credentials, 60, 60, 1))
     token = agents.prepare_anonymous()
     agent = token.subject.client_id
     await store.write(lambda tx: agents.register_anonymous(tx, token, name="scout", address="::1"))
@@ -108,9 +97,7 @@ async def test_the_overview_shows_what_is_live_and_ends_what_is_his(
     caller = house.services.credentials._believe(text)  # pyright: ignore[reportPrivateUsage]
     assert caller is not None
     await store.write(lambda tx: house.delegations.claim(tx, caller[1], code.code))
-    await store.write_unserialized(
-        lambda tx: registration.mark_seen(tx, {agent: values.now(), "agt_none": 1})
-    )
+    await store.write_unserialized(lambda tx: registration.mark_seen(tx, {agent: values.now(), "agt_none": 1}))
 
     def gather(tx: Transaction) -> agents_overview.AgentsOverview:
         return agents_overview.load_overview(tx, user, connections=NoClientConnections())
@@ -122,9 +109,7 @@ async def test_the_overview_shows_what_is_live_and_ends_what_is_his(
     assert [(each.state, each.used_by) for each in seen.codes] == [("used", "scout")]
     for other in ("usr_other", ""):
         with pytest.raises(NotFound):
-            await store.write(
-                lambda tx, other=other: agents_overview.revoke_agent(tx, agent, user_id=other)
-            )
+            await store.write(lambda tx, other=other: agents_overview.revoke_agent(tx, agent, user_id=other))
     spare = await store.write(lambda tx: house.delegations.mint(tx, user, scopes))
     with pytest.raises(NotFound):
         await store.write(lambda tx: agents_overview.revoke_code(tx, spare.id, user_id="usr_other"))

@@ -107,9 +107,7 @@ def test_who_leaves_the_page_does_not_keep_the_agent(chromium: Browser, server: 
         wait_for(lambda: lists(server.base, bearer) == 401)
 
 
-def test_without_script_a_second_question_is_asked_and_no_more(
-    chromium: Browser, server: Server
-) -> None:
+def test_without_script_a_second_question_is_asked_and_no_more(chromium: Browser, server: Server) -> None:
     with chromium.new_context(java_script_enabled=False) as context:
         one = tab(context, server.base)
         sign_in(one)
@@ -141,9 +139,7 @@ def test_what_is_said_for_curl_works_in_a_shell(chromium: Browser, server: Serve
 
 
 @pytest.mark.parametrize("width", [390, 320])
-def test_on_a_phone_a_long_name_is_read_and_nothing_scrolls(
-    chromium: Browser, server: Server, width: int
-) -> None:
+def test_on_a_phone_a_long_name_is_read_and_nothing_scrolls(chromium: Browser, server: Server, width: int) -> None:
     with chromium.new_context(viewport={"width": width, "height": 700}) as context:
         one = tab(context, server.base)
         sign_in(one)

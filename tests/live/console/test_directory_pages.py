@@ -7,11 +7,7 @@ import httpx2
 import pytest
 from playwright.sync_api import Browser, Page, ViewportSize, expect
 
-from negotiator.directory import (
-    catalogue_queries,
-    submissions_queries,
-    submissions_transitions,
-)
+from negotiator.directory import catalogue_queries, submissions_queries, submissions_transitions
 from negotiator.directory.tool_record import ProvenPublisher
 from negotiator.store.statement import Transaction
 from tests.helpers.chromium import Tab, make_first_user, sign_in, tab
@@ -55,9 +51,7 @@ def tab_to(page: Page, field: str, most: int = 60) -> None:
 
 
 @pytest.mark.parametrize("size", [WIDE, SMALL], ids=["wide", "small"])
-def test_a_person_searches_with_a_filter_by_keyboard(
-    chromium: Browser, server: Server, size: ViewportSize
-) -> None:
+def test_a_person_searches_with_a_filter_by_keyboard(chromium: Browser, server: Server, size: ViewportSize) -> None:
     with chromium.new_context(viewport=size) as context:
         one = tab(context, server.base)
         one.open("/tools")
@@ -101,9 +95,7 @@ def test_without_script_the_search_is_a_form(chromium: Browser, server: Server) 
         assert names(one.page) == [tool["name"] for tool in told["items"]]
 
 
-def test_a_tool_is_submitted_approved_in_the_queue_and_found(
-    chromium: Browser, server: Server
-) -> None:
+def test_a_tool_is_submitted_approved_in_the_queue_and_found(chromium: Browser, server: Server) -> None:
     with chromium.new_context(viewport=WIDE) as context:
         one = tab(context, server.base)
         sign_in(one)
@@ -113,9 +105,7 @@ def test_a_tool_is_submitted_approved_in_the_queue_and_found(
             page.get_by_label("Address").fill(f"https://{name.split()[0].lower()}.invalid")
             one.press("Read it")
             page.get_by_role("heading", name="Nothing could be read").wait_for()
-            page.locator("[name=homepage_url]").fill(
-                f"https://{name.lower().replace(' ', '-')}.org"
-            )
+            page.locator("[name=homepage_url]").fill(f"https://{name.lower().replace(' ', '-')}.org")
             page.locator("[name=name]").fill(name)
             page.locator("[name=summary]").fill("Finds what you wrote down")
             page.locator("[name=kind]").select_option("app")
@@ -152,9 +142,7 @@ def test_a_tool_is_submitted_approved_in_the_queue_and_found(
         assert one.outside == []
 
 
-def test_a_tool_is_kept_shared_and_read_without_a_sign_in(
-    chromium: Browser, server: Server
-) -> None:
+def test_a_tool_is_kept_shared_and_read_without_a_sign_in(chromium: Browser, server: Server) -> None:
     with chromium.new_context(viewport=SMALL) as context, chromium.new_context() as other:
         one, stranger = tab(context, server.base), tab(other, server.base)
         sign_in(one)

@@ -27,9 +27,7 @@ _CLIPPED: Final = """() => [...document.querySelectorAll('body *')].filter((one)
 }).map((one) => one.outerHTML.slice(0, 120))"""
 _LOADED: Final = """() => [...document.querySelectorAll('link[rel=stylesheet], script[src]')]
   .map((one) => one.href || one.src)"""
-_SIDEWAYS: Final = (
-    "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
-)
+_SIDEWAYS: Final = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
 _WORDS: Final = """() => {
   const folded = [...document.querySelectorAll('details:not([open])')];
   folded.forEach((one) => { one.open = true; });
@@ -61,9 +59,7 @@ class ShownPage:
 
 
 @pytest.fixture(scope="module", params=PAGES, ids=lambda page: page.name)
-def shown(
-    examples: tuple[ExampleSite, Browser], request: pytest.FixtureRequest
-) -> Generator[ShownPage]:
+def shown(examples: tuple[ExampleSite, Browser], request: pytest.FixtureRequest) -> Generator[ShownPage]:
     """One page after the other; pytest runs the tests of one together."""
     site, browser = examples
     page: ConsolePage = request.param
@@ -133,10 +129,7 @@ def _is_about(text: str, status: int) -> bool:
 
 def inner_words(text: str) -> list[str]:
     """Each inner word with what stands around it."""
-    found = [
-        text[max(0, hit.start() - 40) : hit.end() + 40].replace("\n", " ")
-        for hit in INNER_WORDS.finditer(text)
-    ]
+    found = [text[max(0, hit.start() - 40) : hit.end() + 40].replace("\n", " ") for hit in INNER_WORDS.finditer(text)]
     return found + (["BATNA"] if _BATNA.search(text) and not _EXPLAINED.search(text) else [])
 
 

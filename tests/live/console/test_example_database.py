@@ -13,8 +13,7 @@ def test_the_example_database_has_something_on_every_page(filled_site: ExampleSi
     bearer = {"Authorization": f"Bearer {stored.token}"}
     with httpx2.Client(base_url=filled_site.base, headers=bearer) as http:
         states = {
-            name: http.get(f"/api/negotiations/{one}").json()["state"]
-            for name, one in stored.negotiations.items()
+            name: http.get(f"/api/negotiations/{one}").json()["state"] for name, one in stored.negotiations.items()
         }
         assert states == dict.fromkeys(CASES, "active") | {"freelance_rate": "awaiting_approval"}
         assert len(http.get("/api/wins").json()["items"]) == len(CASES)

@@ -21,9 +21,7 @@ CAR: Final[dict[str, Any]] = {
     "role": "buyer",
     "currency": "EUR",
     "counterparty": "Jens",
-    "issues": [
-        {"name": "price", "label": "Price", "type": "money", "range": {"min": 11000, "max": 15000}}
-    ],
+    "issues": [{"name": "price", "label": "Price", "type": "money", "range": {"min": 11000, "max": 15000}}],
     "target": {"package": {"price": 12500}},
     "walk_away": {"package": {"price": 14000}},
 }

@@ -10,9 +10,7 @@ from tests.helpers.example_site import ExampleSite
 HOME = ConsolePage("home", "/")
 
 
-def test_a_negotiation_a_tool_and_a_guide_are_reached_by_keys(
-    examples: tuple[ExampleSite, Browser],
-) -> None:
+def test_a_negotiation_a_tool_and_a_guide_are_reached_by_keys(examples: tuple[ExampleSite, Browser]) -> None:
     site, browser = examples
     with site.context(browser, HOME) as context:
         one = context.new_page()
@@ -40,9 +38,7 @@ def test_a_negotiation_a_tool_and_a_guide_are_reached_by_keys(
         expect(one.get_by_role("dialog")).to_have_count(0)
 
 
-def test_the_menu_of_a_phone_leaves_room_for_the_page(
-    examples: tuple[ExampleSite, Browser],
-) -> None:
+def test_the_menu_of_a_phone_leaves_room_for_the_page(examples: tuple[ExampleSite, Browser]) -> None:
     site, browser = examples
     with site.context(browser, HOME, width=320) as context:
         one = context.new_page()

@@ -53,9 +53,7 @@ def remembered(agent: Api) -> dict[str, dict[str, Any]]:
     return {one["text"]: one for one in found}
 
 
-def test_memories_are_searched_edited_and_erased_with_undo(
-    chromium: Browser, server: Server
-) -> None:
+def test_memories_are_searched_edited_and_erased_with_undo(chromium: Browser, server: Server) -> None:
     with chromium.new_context(locale="en-US") as context:
         one = tab(context, server.base)
         sign_in(one)
@@ -70,9 +68,7 @@ def test_memories_are_searched_edited_and_erased_with_undo(
         expect(found.get_by_role("link").first).to_have_text("Acme gives discounts in March.")
         expect(found).to_contain_text("1 with these words")
         expect(page).to_have_url(re.compile("query=disc"))
-        assert page.get_by_label("Search what you know").evaluate(
-            "e => e === document.activeElement"
-        )
+        assert page.get_by_label("Search what you know").evaluate("e => e === document.activeElement")
 
         found.get_by_role("link").first.click()
         page.get_by_role("link", name="Edit").click()
@@ -122,9 +118,7 @@ def test_what_waits_is_reviewed_in_one_go(chromium: Browser, server: Server) -> 
         one.press("Keep the ticked ones")
         expect(one.page.get_by_role("status").first).to_contain_text("Kept.")
         found = remembered(agent)
-        assert [
-            found[text]["trust"] for text in ("One that is right.", "Another that is right.")
-        ] == [3, 3]
+        assert [found[text]["trust"] for text in ("One that is right.", "Another that is right.")] == [3, 3]
         assert "A wrong one." not in found
 
 
@@ -156,9 +150,7 @@ def test_a_result_recorded_by_hand_is_in_chart_and_csv(chromium: Browser, server
         with page.expect_download() as started:
             page.get_by_role("link", name="CSV of all results").click()
         rows = list(csv.DictReader(started.value.path().read_text().splitlines()))
-        assert [(row["counterparty"], row["savings_total"]) for row in rows] == [
-            ("Relatio", "8640.00")
-        ]
+        assert [(row["counterparty"], row["savings_total"]) for row in rows] == [("Relatio", "8640.00")]
         assert one.said == []
 
 

@@ -13,13 +13,7 @@ from playwright._impl._api_structures import SetCookieParam
 from playwright.sync_api import Browser, BrowserContext, Page, Route, ViewportSize
 
 from tests.contract.requirements import covers
-from tests.helpers.chromium import (
-    Tab,
-    bind_agent,
-    launched,
-    make_first_user,
-    tab,
-)
+from tests.helpers.chromium import Tab, bind_agent, launched, make_first_user, tab
 from tests.helpers.live_server import Server
 from tests.helpers.synthetic_speech import silence, synthesise
 
@@ -32,9 +26,7 @@ GOLF: Final[dict[str, Any]] = {
     "role": "buyer",
     "currency": "EUR",
     "counterparty": "Jens",
-    "issues": [
-        {"name": "price", "label": "Price", "type": "money", "range": {"min": 11000, "max": 16000}}
-    ],
+    "issues": [{"name": "price", "label": "Price", "type": "money", "range": {"min": 11000, "max": 16000}}],
     "target": {"package": {"price": 12630}},
     "walk_away": {"package": {"price": 13870}},
 }
@@ -105,9 +97,7 @@ class Caller:
         return self.one.page
 
     def send(self, method: str, path: str, body: Any = None) -> Any:
-        answer = httpx2.request(
-            method, f"{self.one.base}/api{path}", json=body, headers=self.headers, timeout=30
-        )
+        answer = httpx2.request(method, f"{self.one.base}/api{path}", json=body, headers=self.headers, timeout=30)
         assert answer.status_code < 300, answer.text
         return answer.json()
 
@@ -278,12 +268,7 @@ INSIDE: Final = """
 })
 """
 """Those of the selectors whose element does not stand wholly in the window."""
-CARD: Final = (
-    "#first .cue",
-    "#line",
-    "#end",
-    *(f"#first button:nth-of-type({n})" for n in (1, 2, 3)),
-)
+CARD: Final = ("#first .cue", "#line", "#end", *(f"#first button:nth-of-type({n})" for n in (1, 2, 3)))
 
 
 @pytest.mark.parametrize("size", [LOW, SMALL], ids=["low", "small"])
@@ -449,9 +434,7 @@ def test_the_browser_s_own_recogniser_hears_where_it_works_on_the_device(
         ada.one.press("Start listening")
         ada.state("Listening")
         ada.page.locator("#first .cue").wait_for()
-        assert ada.page.evaluate("[window.heard.processLocally, window.heard.lang]") == [
-            *(True, "en-GB"),
-        ]
+        assert ada.page.evaluate("[window.heard.processLocally, window.heard.lang]") == [*(True, "en-GB")]
         assert "on this device" in ada.page.locator("#hears").inner_text()
         view = ada.send("GET", session)
         assert (view["source"], view["engine"]["id"]) == ("text", "none")

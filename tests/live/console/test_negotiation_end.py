@@ -45,10 +45,7 @@ CRM: Final[dict[str, Any]] = {
     ],
     "target": {"package": {"price": 45, "months": 12}},
     "walk_away": {"package": {"price": "54.50", "months": 24}},
-    "batna": {
-        "description": "the written quote of Nimbus",
-        "value": {"package": {"price": 56, "months": 24}},
-    },
+    "batna": {"description": "the written quote of Nimbus", "value": {"package": {"price": 56, "months": 24}}},
     "their_estimate": {"walk_away": {"low": 44, "likely": 48, "high": 54}},
     "authority": {"needs_approval_above": "53.25"},
 }
@@ -113,9 +110,7 @@ def test_an_agent_asks_to_pass_the_limit_and_is_refused_with_a_reason(
 
 
 @SIZES
-def test_an_agreed_deal_becomes_a_win_by_keyboard(
-    chromium: Browser, server: Server, size: ViewportSize
-) -> None:
+def test_an_agreed_deal_becomes_a_win_by_keyboard(chromium: Browser, server: Server, size: ViewportSize) -> None:
     with chromium.new_context(viewport=size) as context:
         one = tab(context, server.base)
         sign_in(one)
@@ -137,11 +132,7 @@ def test_an_agreed_deal_becomes_a_win_by_keyboard(
         page.keyboard.press("Tab")
         with page.expect_navigation():
             page.keyboard.press("Enter")
-        [win] = [
-            win
-            for win in call(one, "/wins", headers)["items"]
-            if path.endswith(win["negotiation_id"])
-        ]
+        [win] = [win for win in call(one, "/wins", headers)["items"] if path.endswith(win["negotiation_id"])]
         assert win["savings_total"] == "2400.00"
         assert call(one, path, headers)["state"] == "won"
         assert "€2,400" in page.locator("#end").inner_text()
@@ -150,21 +141,14 @@ def test_an_agreed_deal_becomes_a_win_by_keyboard(
         assert one.said == []
 
 
-def test_the_plan_is_printed_on_two_pages_without_the_limit(
-    chromium: Browser, server: Server, tmp_path: Path
-) -> None:
+def test_the_plan_is_printed_on_two_pages_without_the_limit(chromium: Browser, server: Server, tmp_path: Path) -> None:
     with chromium.new_context(viewport=WIDE) as context:
         one = tab(context, server.base)
         sign_in(one)
         headers, page = bind_agent(one), one.page
         path = f"/negotiations/{call(one, '/negotiations', headers, CRM)['id']}"
         for by, price in (("them", 60), ("me", "43.50"), ("them", 57)):
-            call(
-                one,
-                f"{path}/offers",
-                headers,
-                {"by": by, "package": {"price": price, "months": 12}},
-            )
+            call(one, f"{path}/offers", headers, {"by": by, "package": {"price": price, "months": 12}})
         one.open(path)
         one.press("Make a plan")
         plan = page.locator("#plan .prose")
@@ -181,9 +165,7 @@ def test_the_plan_is_printed_on_two_pages_without_the_limit(
         assert "Step by step" not in printed
         assert "Who needs it more" not in printed
         assert pages(page.pdf(format="A4", prefer_css_page_size=True)) <= 2
-        page.get_by_label("Print my aim, steps and limit too").evaluate(
-            "box => { box.checked = true; }"
-        )
+        page.get_by_label("Print my aim, steps and limit too").evaluate("box => { box.checked = true; }")
         assert "54.50" in page.locator("main").inner_text()
         assert pages(page.pdf(format="A4", prefer_css_page_size=True)) <= 2
         assert one.said == []

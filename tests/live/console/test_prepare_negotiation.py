@@ -161,9 +161,7 @@ def test_a_refusal_is_heard_and_mended_by_keyboard(chromium: Browser, server: Se
         page.keyboard.press("Tab")
         page.keyboard.press("Control+A")
         page.keyboard.type("14k")
-        page.get_by_text("€14,000", exact=True).or_(
-            page.get_by_text("$14,000", exact=True)
-        ).wait_for()
+        page.get_by_text("€14,000", exact=True).or_(page.get_by_text("$14,000", exact=True)).wait_for()
         tab_to(page, "save")
         page.keyboard.press("Enter")
         page.wait_for_url(re.compile(r"/negotiations/neg_\w+#plan$"))
@@ -187,9 +185,7 @@ def test_points_are_added_and_taken_out_in_place(chromium: Browser, server: Serv
         assert page.get_by_label("Point 4").input_value() == "Stock options"
         page.fill("#i0-target", "100k")
         page.get_by_text("100,000").first.wait_for()
-        assert page.evaluate("document.activeElement.id") == "i0-target", (
-            "what is live takes no focus"
-        )
+        assert page.evaluate("document.activeElement.id") == "i0-target", "what is live takes no focus"
         assert page.get_by_label("Name", exact=True).input_value() == "Senior engineer"
         assert is_narrow(page)
         assert one.said == []
@@ -239,9 +235,7 @@ def test_an_ended_session_takes_nothing_from_the_page(chromium: Browser, server:
         assert page.locator("#save").is_visible()
 
 
-def test_saving_after_the_session_has_ended_loses_nothing(
-    chromium: Browser, server: Server
-) -> None:
+def test_saving_after_the_session_has_ended_loses_nothing(chromium: Browser, server: Server) -> None:
     with chromium.new_context(viewport=SMALL) as context:
         one = tab(context, server.base)
         sign_in(one)

@@ -18,9 +18,7 @@ CAR: Final[dict[str, Any]] = {
     "role": "buyer",
     "currency": "EUR",
     "counterparty": "Jens",
-    "issues": [
-        {"name": "price", "label": "Price", "type": "money", "range": {"min": 9000, "max": 16000}}
-    ],
+    "issues": [{"name": "price", "label": "Price", "type": "money", "range": {"min": 9000, "max": 16000}}],
     "target": {"package": {"price": 11000}},
     "walk_away": {"package": {"price": 13500}},
     "their_estimate": {"walk_away": {"low": "11500", "likely": "12000", "high": "12500"}},
@@ -46,9 +44,7 @@ def tab_to(page: Page, field: str) -> None:
     raise AssertionError(f"{field} is not reached by Tab")
 
 
-def test_a_talk_is_practised_by_keyboard_alone_and_a_lesson_kept(
-    chromium: Browser, server: Server
-) -> None:
+def test_a_talk_is_practised_by_keyboard_alone_and_a_lesson_kept(chromium: Browser, server: Server) -> None:
     with chromium.new_context(viewport=SMALL, locale="en-US") as context:
         one = tab(context, server.base)
         make_first_user(one, server.folder / "log")

@@ -18,9 +18,7 @@ GOLF: Final[dict[str, Any]] = {
     "role": "buyer",
     "currency": "EUR",
     "counterparty": "Jens",
-    "issues": [
-        {"name": "price", "label": "Price", "type": "money", "range": {"min": 11000, "max": 16000}}
-    ],
+    "issues": [{"name": "price", "label": "Price", "type": "money", "range": {"min": 11000, "max": 16000}}],
     "target": {"package": {"price": 12500}},
     "walk_away": {"package": {"price": 13870}},
 }
@@ -81,9 +79,7 @@ def cookies(server: Server, browser: Browser) -> list[SetCookieParam]:
 class Practice:
     """Ada in front of a rehearsal, and an agent of hers that reads what came of it."""
 
-    def __init__(
-        self, context: BrowserContext, server: Server, cookies: list[SetCookieParam], *scripts: str
-    ) -> None:
+    def __init__(self, context: BrowserContext, server: Server, cookies: list[SetCookieParam], *scripts: str) -> None:
         context.add_cookies(cookies)
         self.one: Tab = tab(context, server.base)
         for script in (VOICE, *scripts):
@@ -100,9 +96,7 @@ class Practice:
         return self.one.page
 
     def send(self, method: str, path: str, body: Any = None) -> Any:
-        answer = httpx2.request(
-            method, f"{self.one.base}/api{path}", json=body, headers=self.headers, timeout=30
-        )
+        answer = httpx2.request(method, f"{self.one.base}/api{path}", json=body, headers=self.headers, timeout=30)
         assert answer.status_code < 300, answer.text
         return answer.json()
 

@@ -106,25 +106,14 @@ def _make_base() -> None:
 def _build() -> None:
     certificates = "/etc/ssl/certs/ca-certificates.crt"
     _run(
-        *(
-            "buildah",
-            "build",
-            "--layers",
-            "--format",
-            "docker",
-            "--isolation",
-            "chroot",
-            "--pull-never",
-        ),
+        *("buildah", "build", "--layers", "--format", "docker", "--isolation", "chroot", "--pull-never"),
         *("--volume", f"{certificates}:{certificates}:ro", "--file", _DOCKERFILE),
         *("--ignorefile", f"{_DOCKERFILE}.dockerignore", "--tag", _IMAGE, "."),
     )
 
 
 def _use() -> None:
-    app: dict[str, Any] = yaml.safe_load((ROOT / "deploy/compose.yaml").read_text())["services"][
-        "app"
-    ]
+    app: dict[str, Any] = yaml.safe_load((ROOT / "deploy/compose.yaml").read_text())["services"]["app"]
     assert app["read_only"], "the container runs read-only"
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     files = min(app["ulimits"]["nofile"], most)
@@ -150,9 +139,7 @@ def _use() -> None:
     added = _inside("negotiator", "users", "add", "ada@example.com")
     assert "ada@example.com" in added, added
     assert _inside("id", "-u").strip() == "10001"
-    assert subprocess.run(
-        ["podman", "exec", _NAME, "touch", "/opt/x"], capture_output=True
-    ).returncode
+    assert subprocess.run(["podman", "exec", _NAME, "touch", "/opt/x"], capture_output=True).returncode
     began = time.monotonic()
     _run("podman", "stop", "--time", "30", _NAME)
     code = json.loads(_run("podman", "inspect", _NAME))[0]["State"]["ExitCode"]

@@ -27,9 +27,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="fresh-check") as scratch:
         machine = Path(scratch, "machine")
         unpack_machine(machine)
-        subprocess.run(
-            ["git", "clone", "--quiet", "--bare", ROOT, machine / "srv/negotiator.git"], check=True
-        )
+        subprocess.run(["git", "clone", "--quiet", "--bare", ROOT, machine / "srv/negotiator.git"], check=True)
         shutil.copy("/etc/ssl/certs/ca-certificates.crt", machine / "etc/ssl/certs")
         shutil.copy(_HERE / "first_steps.sh", machine / "srv")
         subprocess.run(["chroot", machine, "useradd", "--create-home", "newcomer"], check=True)

@@ -121,10 +121,7 @@ def _use(commands: Path, label: str, began: float) -> dict[str, str]:
         environment = {"PATH": f"{commands}:{os.defpath}", "HOME": home}
         for option in ("--version", "--help"):
             assert "negotiator" in _run(command, option, environment=environment).lower()
-        folders = {
-            "NEGOTIATOR_DATA_DIR": f"{home}/data",
-            "NEGOTIATOR_KEYS_DIR": f"{home}/data/keys",
-        }
+        folders = {"NEGOTIATOR_DATA_DIR": f"{home}/data", "NEGOTIATOR_KEYS_DIR": f"{home}/data/keys"}
         answer = ask_for_advice(command, {**environment, **folders})
     checks: dict[str, str] = answer.health["checks"]
     assert answer.page.startswith("<!doctype html>")

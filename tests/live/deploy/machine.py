@@ -45,9 +45,7 @@ def unpack_machine(folder: Path) -> None:
         say("Debian is fetched once, about three minutes")
         include = f"--include={','.join(_PACKAGES)}"
         made = archive.with_suffix(".new.tar")
-        subprocess.run(
-            ["mmdebstrap", "--quiet", "--variant=minbase", include, SUITE, made], check=True
-        )
+        subprocess.run(["mmdebstrap", "--quiet", "--variant=minbase", include, SUITE, made], check=True)
         made.rename(archive)
     folder.mkdir(parents=True, exist_ok=True)
     subprocess.run(["tar", "xf", archive, "-C", folder, "--exclude=./dev/*"], check=True)

@@ -67,10 +67,7 @@ class Container:
         environment = {"PATH": os.environ["PATH"], "HOME": str(data), **self.variables, **more}
         with (self.folder / "log").open("ab") as log:
             return subprocess.Popen(
-                (*inside, sys.executable, "-m", *command),
-                env=environment,
-                stdout=log,
-                stderr=subprocess.STDOUT,
+                (*inside, sys.executable, "-m", *command), env=environment, stdout=log, stderr=subprocess.STDOUT
             )
 
     def run(self, *command: str, **more: str) -> tuple[int, str]:
@@ -139,9 +136,7 @@ def _bind_read_only(source: Path, target: Path) -> None:
     _run("mount", "-o", "remount,bind,ro", str(target))
 
 
-def _check(
-    folder: Path, database: str, redis: str, processes: list[subprocess.Popen[bytes]]
-) -> None:
+def _check(folder: Path, database: str, redis: str, processes: list[subprocess.Popen[bytes]]) -> None:
     dockerfile = (_FILES / "Dockerfile").read_text()
     last = dockerfile.rpartition("\nFROM ")[2]
     serve = ("negotiator", *json.loads(re.findall(r"^CMD (.*)$", last, re.M)[0]))
@@ -195,9 +190,7 @@ def _check(
     _restart_under_load(containers, running, start)
 
 
-def _restart_under_load(
-    containers: list[Container], running: dict[str, subprocess.Popen[bytes]], start: Any
-) -> None:
+def _restart_under_load(containers: list[Container], running: dict[str, subprocess.Popen[bytes]], start: Any) -> None:
     over, statuses = threading.Event(), Counter[str]()
 
     def register() -> None:
@@ -228,9 +221,7 @@ def _restart_under_load(
     assert statuses.keys() == {"201"}, statuses
 
 
-def _container(
-    name: str, address: str, folder: Path, keys: Path, database: str, redis: str
-) -> Container:
+def _container(name: str, address: str, folder: Path, keys: Path, database: str, redis: str) -> Container:
     """The namespace with its link to this one, and the variables of all compose files."""
     own, outside = folder / name, f"172.30.17.{int(address.rpartition('.')[2]) - 1}"
     (own / "data").mkdir(parents=True)
@@ -246,9 +237,7 @@ def _container(
         services: dict[str, Any] = yaml.safe_load((_FILES / file).read_text())["services"]
         app: dict[str, Any] = services.get(name) or (services["app"] if file == _COMPOSE[0] else {})
         variables |= app.get("environment", {})
-    given = {
-        key: _VARIABLE.sub(lambda found: _GIVEN[found[1]], text) for key, text in variables.items()
-    }
+    given = {key: _VARIABLE.sub(lambda found: _GIVEN[found[1]], text) for key, text in variables.items()}
     changed = {
         "NEGOTIATOR_DATABASE_URL": database,
         "NEGOTIATOR_REDIS_URL": redis,

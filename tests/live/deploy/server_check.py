@@ -64,14 +64,7 @@ def main() -> None:
         (units / "default.target.wants").mkdir(exist_ok=True)
         (units / "default.target.wants/page.service").symlink_to("/etc/systemd/system/page.service")
         began = time.monotonic()
-        boot = (
-            "systemd-nspawn",
-            "--quiet",
-            "--boot",
-            "--register=no",
-            "--keep-unit",
-            "--private-network",
-        )
+        boot = ("systemd-nspawn", "--quiet", "--boot", "--register=no", "--keep-unit", "--private-network")
         with (Path(scratch) / "console").open("wb") as console:
             subprocess.run(
                 [*boot, f"--directory={machine}"],

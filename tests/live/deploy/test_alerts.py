@@ -101,9 +101,7 @@ def test_every_alert_is_valid_and_has_a_test() -> None:
 
 
 @pytest.mark.asyncio
-async def test_alerts_name_metrics_that_exist_and_the_text_is_what_prometheus_reads(
-    settings: Settings,
-) -> None:
+async def test_alerts_name_metrics_that_exist_and_the_text_is_what_prometheus_reads(settings: Settings) -> None:
     async with watched(settings, redis_url="unix:///nowhere") as service:
         await service.ask("/api/health")
         shown = await service.scrape()
@@ -111,10 +109,7 @@ async def test_alerts_name_metrics_that_exist_and_the_text_is_what_prometheus_re
         assert named_metrics(rule["expr"]) <= metric_names(shown), rule["alert"]
     assert 'check="redis"' in shown
     assert promtool("check", "metrics", text=shown).returncode == 0
-    assert sorted(each.name for each in OBSERVABILITY.iterdir()) == [
-        "alerts.yaml",
-        "dashboard.json",
-    ]
+    assert sorted(each.name for each in OBSERVABILITY.iterdir()) == ["alerts.yaml", "dashboard.json"]
 
 
 @pytest.mark.asyncio
@@ -169,9 +164,7 @@ async def test_slow_answers(settings: Settings, tmp_path: Path) -> None:
 
 
 @pytest.mark.asyncio
-async def test_overload(
-    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_overload(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(waiting, "LONGEST_WAIT", 0.1)
     async with watched(settings) as service:
         before = await service.scrape()
@@ -231,9 +224,7 @@ async def mails_wait(application: Application, _patch: pytest.MonkeyPatch) -> No
     mails = application.services.mails
     for number in range(8):
         address = f"user{number}@example.com"
-        await application.store.write(
-            lambda tx, to=address: mails.add(tx, to, "subject", "text", life=3_600_000)
-        )
+        await application.store.write(lambda tx, to=address: mails.add(tx, to, "subject", "text", life=3_600_000))
     await mails.send_due()
 
 
@@ -241,9 +232,7 @@ async def another_holds_the_lease(application: Application, _patch: pytest.Monke
     """It holds it and does nothing, as a process that hangs in the middle of a round."""
     now = await application.store.clock() + 3_600_000
     holder = "proc_that_hangs"
-    await application.store.write(
-        lambda tx: leases.take(tx, JOB, holder, now=now, life=-3_600_000 + 60_000)
-    )
+    await application.store.write(lambda tx: leases.take(tx, JOB, holder, now=now, life=-3_600_000 + 60_000))
     await application.housekeeping.run()
 
 
@@ -258,9 +247,7 @@ async def the_disk_is_full(application: Application, patch: pytest.MonkeyPatch) 
     patch.setattr(os, "statvfs", lambda _path: Space())  # pyright: ignore[reportUnknownLambdaType,reportUnknownArgumentType]
 
 
-async def the_database_has_another_time(
-    application: Application, patch: pytest.MonkeyPatch
-) -> None:
+async def the_database_has_another_time(application: Application, patch: pytest.MonkeyPatch) -> None:
     clock = application.store.clock
 
     async def ahead() -> int:
@@ -282,11 +269,7 @@ FAULTS = {
     "housekeeping": Fault("NegotiatorHousekeepingStuck", {}, another_holds_the_lease),
     "disk": Fault("NegotiatorDiskAlmostFull", {}, the_disk_is_full),
     "clock": Fault("NegotiatorClockSkew", {}, the_database_has_another_time),
-    "advisor": Fault(
-        "NegotiatorPartFailing",
-        {"advisor_url": NOWHERE, "advisor_model": "m"},
-        the_advisor_is_asked,
-    ),
+    "advisor": Fault("NegotiatorPartFailing", {"advisor_url": NOWHERE, "advisor_model": "m"}, the_advisor_is_asked),
 }
 
 
@@ -301,9 +284,7 @@ async def test_a_fault_of_one_part(
         await fault.make(application, monkeypatch)
         found = firing(tmp_path, [before, await text(application)])
     # No test lasts until the next round, so a round is always missing; only one test is about that.
-    assert found - {"NegotiatorHousekeepingStuck"} == {fault.alert} - {
-        "NegotiatorHousekeepingStuck"
-    }
+    assert found - {"NegotiatorHousekeepingStuck"} == {fault.alert} - {"NegotiatorHousekeepingStuck"}
     assert fault.alert in found
 
 

@@ -14,9 +14,7 @@ from tests.helpers.prometheus_rules import OBSERVABILITY, metric_names, named_me
 
 DASHBOARD: dict[str, Any] = json.loads((OBSERVABILITY / "dashboard.json").read_text())
 PANELS: list[dict[str, Any]] = DASHBOARD["panels"]
-QUERIES: list[str] = [
-    target["expr"] for panel in PANELS if panel["type"] != "row" for target in panel["targets"]
-]
+QUERIES: list[str] = [target["expr"] for panel in PANELS if panel["type"] != "row" for target in panel["targets"]]
 
 
 def test_the_panels_have_what_grafana_needs() -> None:
@@ -47,13 +45,9 @@ def test_no_panel_covers_another() -> None:
 
 
 @pytest.mark.asyncio
-async def test_every_query_names_metrics_that_exist_and_every_metric_is_shown(
-    settings: Settings,
-) -> None:
+async def test_every_query_names_metrics_that_exist_and_every_metric_is_shown(settings: Settings) -> None:
     token, nowhere = "only the collector knows", "http://127.0.0.1:9/v1/traces"
-    chosen = make_settings(
-        settings.data_dir, settings.keys_dir, metrics_token=token, traces_url=nowhere
-    )
+    chosen = make_settings(settings.data_dir, settings.keys_dir, metrics_token=token, traces_url=nowhere)
     async with running(chosen) as application, connect(application) as client:
         answer = await client.get("/metrics", headers={"authorization": f"Bearer {token}"})
     shown = metric_names(answer.text)
@@ -65,9 +59,7 @@ async def test_every_query_names_metrics_that_exist_and_every_metric_is_shown(
 
 
 def test_every_query_is_promql(tmp_path: Path) -> None:
-    plain = [
-        query.replace("$__rate_interval", "5m").replace("$instance", ".*") for query in QUERIES
-    ]
+    plain = [query.replace("$__rate_interval", "5m").replace("$instance", ".*") for query in QUERIES]
     rules = [{"record": f"panel:{at}", "expr": query} for at, query in enumerate(plain)]
     path = tmp_path / "queries.yaml"
     path.write_text(yaml.safe_dump({"groups": [{"name": "panels", "rules": rules}]}))

@@ -140,9 +140,7 @@ def test_the_server_keeps_connections_longer_than_the_proxies_do() -> None:
 
 def test_every_container_runs_without_more_rights_than_it_needs() -> None:
     both = (
-        _compose()["services"]
-        | _compose("compose.postgres.yaml")["services"]
-        | {"app": _compose()["services"]["app"]}
+        _compose()["services"] | _compose("compose.postgres.yaml")["services"] | {"app": _compose()["services"]["app"]}
     )
     assert set(both) == {"app", "caddy", "postgres", "redis"}
     for name, service in both.items():
@@ -164,9 +162,7 @@ def test_only_the_proxy_shares_the_network_whose_addresses_are_believed() -> Non
         for name in compose["networks"]
     }
     assert shared.pop("front") == ["app", "caddy"]
-    assert all(len(members) == 1 for members in shared.values()), (
-        "the name `app` has one address for Caddy"
-    )
+    assert all(len(members) == 1 for members in shared.values()), "the name `app` has one address for Caddy"
     assert "ports" not in app
 
 
@@ -210,9 +206,7 @@ def test_the_pods_have_the_commands_the_settings_and_the_user_of_the_container()
     for container in (migrate, server):
         folders = [mount["mountPath"] for mount in container["volumeMounts"]]
         assert {str(settings.data_dir.parent), str(settings.keys_dir.parent)} <= set(folders)
-        assert {mount["name"] for mount in container["volumeMounts"]} == {
-            volume["name"] for volume in pod["volumes"]
-        }
+        assert {mount["name"] for mount in container["volumeMounts"]} == {volume["name"] for volume in pod["volumes"]}
         assert container["image"] == server["image"]
     (port,) = server["ports"]
     assert port["containerPort"] == int(server["args"][server["args"].index("--port") + 1])
@@ -238,9 +232,7 @@ def test_the_pods_meet_the_restricted_standard_of_kubernetes() -> None:
 def test_kubernetes_asks_the_probes_and_keeps_one_pod_at_least() -> None:
     found = _resources()
     (server,) = _pod()["containers"]
-    asked = {
-        name: server[f"{name}Probe"]["httpGet"] for name in ("startup", "liveness", "readiness")
-    }
+    asked = {name: server[f"{name}Probe"]["httpGet"] for name in ("startup", "liveness", "readiness")}
     assert [asked[name]["path"] for name in asked] == [LIVE_PATH, LIVE_PATH, READY_PATH]
     assert {each["port"] for each in asked.values()} == {server["ports"][0]["name"]}
     labels = found["Deployment"]["spec"]["template"]["metadata"]["labels"]
@@ -271,9 +263,7 @@ def test_the_pod_of_the_backup_is_as_restricted_as_the_server_and_waits_for_its_
     assert [{**mount, "readOnly": True} for mount in backup["volumeMounts"]] == [
         {**mount, "readOnly": True} for mount in server["volumeMounts"]
     ]
-    assert [volume["name"] for volume in pod["volumes"]] == [
-        volume["name"] for volume in _pod()["volumes"]
-    ]
+    assert [volume["name"] for volume in pod["volumes"]] == [volume["name"] for volume in _pod()["volumes"]]
 
 
 def _nightly_scripts() -> dict[str, str]:
@@ -284,17 +274,12 @@ def _nightly_scripts() -> dict[str, str]:
     (backup,) = pod["containers"]
     assert backup["command"] == ["/bin/sh", "-euc"]
     (text,) = backup["args"]
-    return {
-        "service": script.replace("$$", "$").replace("%%", "%"),
-        "CronJob": text.replace("$$", "$"),
-    }
+    return {"service": script.replace("$$", "$").replace("%%", "%"), "CronJob": text.replace("$$", "$")}
 
 
 @pytest.mark.parametrize("name", ["service", "CronJob"])
 @pytest.mark.parametrize("works", [True, False])
-def test_every_night_a_backup_is_written_and_read_back(
-    name: str, works: bool, tmp_path: Path
-) -> None:
+def test_every_night_a_backup_is_written_and_read_back(name: str, works: bool, tmp_path: Path) -> None:
     """A backup that fails ends the script, and nothing is checked."""
     program = tmp_path / "negotiator"
     program.write_text(f'#!/bin/sh\necho "$*" >> {tmp_path}/calls\nexit {int(not works)}\n')

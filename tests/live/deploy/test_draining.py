@@ -24,18 +24,12 @@ ANONYMOUS: Final = {"agent_name": "walker", "identity_type": "anonymous"}
 
 
 def _machine(folder: Path, workers: int) -> Server:
-    settings = {
-        "drain_seconds": str(DRAIN),
-        "idle_timeout": "75",
-        "register_limit_anonymous": "1000000",
-    }
+    settings = {"drain_seconds": str(DRAIN), "idle_timeout": "75", "register_limit_anonymous": "1000000"}
     return Server(folder, workers=workers, settings=settings)
 
 
 @pytest.fixture(scope="module", params=[1, 2])
-def machine(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Generator[Server]:
+def machine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Generator[Server]:
     """A server of one worker, then one of two, for one test after the other."""
     made = _machine(tmp_path_factory.mktemp(f"workers-{request.param}"), request.param)
     yield made

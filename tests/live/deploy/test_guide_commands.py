@@ -19,16 +19,7 @@ _CODE: Final = re.compile(r"^```bash\n(.*?)^```$|((?:^ {4}[^\n]+\n)+)", re.DOTAL
 _REPLACES: Final = re.compile(r"^ *(?:ln -s|mv |runuser [^\n]* restore )", re.MULTILINE)
 _STOPS: Final = re.compile(r"^ *\(\n +set -e\n", re.MULTILINE)
 _ROOT: Final = re.compile(r"/(?=(?:opt|var|etc)/)")
-_NOTED: Final = (
-    "systemctl",
-    "runuser",
-    "curl",
-    "journalctl",
-    "install",
-    "openssl",
-    "python3",
-    "cp",
-)
+_NOTED: Final = ("systemctl", "runuser", "curl", "journalctl", "install", "openssl", "python3", "cp")
 _STUB: Final = """#!/bin/sh
 name=$(basename "$0")
 echo "$name $*" >> "$CALLS"
@@ -133,9 +124,7 @@ def _block(text: str) -> str:
 
 
 @pytest.mark.parametrize(("guide", "least"), [("server", 5), ("machines", 4)])
-def test_each_block_that_replaces_something_stops_at_the_first_failure(
-    guide: str, least: int
-) -> None:
+def test_each_block_that_replaces_something_stops_at_the_first_failure(guide: str, least: int) -> None:
     dangerous = [block for block in _blocks(guide) if "set -e" in block or _REPLACES.search(block)]
     assert len(dangerous) >= least
     for block in dangerous:
@@ -151,24 +140,18 @@ def test_an_update_copies_the_data_and_leads_to_the_new_release(machine: Machine
 
 
 @pytest.mark.parametrize("failing", ["-m venv", "--require-hashes", "dist/negotiator-"])
-def test_an_update_whose_packages_cannot_be_installed_changes_nothing(
-    machine: Machine, failing: str
-) -> None:
+def test_an_update_whose_packages_cannot_be_installed_changes_nothing(machine: Machine, failing: str) -> None:
     assert machine.run(_block(UPDATE), failing=failing) != 0
     assert (machine.release, machine.services()) == ("negotiator-old", [])
 
 
-def test_an_update_whose_data_cannot_be_copied_leaves_no_copy_and_starts_the_old_release(
-    machine: Machine,
-) -> None:
+def test_an_update_whose_data_cannot_be_copied_leaves_no_copy_and_starts_the_old_release(machine: Machine) -> None:
     machine.run(_block(UPDATE), failing="cp -aT")
     assert (machine.release, machine.services()) == ("negotiator-old", ["stop", "start"])
     assert machine.copies() == ["negotiator"]
 
 
-def test_going_back_keeps_the_data_and_then_the_copy_can_be_put_in_its_place(
-    updated: Machine,
-) -> None:
+def test_going_back_keeps_the_data_and_then_the_copy_can_be_put_in_its_place(updated: Machine) -> None:
     assert updated.run(_block(GO_BACK)) == 0
     assert (updated.release, updated.data()) == ("negotiator-old", "new")
     updated.link("negotiator-new")
@@ -177,9 +160,7 @@ def test_going_back_keeps_the_data_and_then_the_copy_can_be_put_in_its_place(
     assert updated.services()[-3:] == ["stop", "reset-failed", "start"]
 
 
-def test_nothing_stops_where_there_is_no_release_to_go_back_to(
-    machine: Machine, updated: Machine
-) -> None:
+def test_nothing_stops_where_there_is_no_release_to_go_back_to(machine: Machine, updated: Machine) -> None:
     (updated.folder / "opt/negotiator-old/bin/negotiator").unlink()
     assert updated.run(_block(GO_BACK)) != 0
     machine.link("negotiator-old")
@@ -187,12 +168,8 @@ def test_nothing_stops_where_there_is_no_release_to_go_back_to(
     assert updated.services() == []
 
 
-@pytest.mark.parametrize(
-    "given", ["", "release=\n", "release=negotiator-old\n", "release=negotiator-strange\n"]
-)
-def test_no_data_is_moved_in_a_shell_that_does_not_know_what_was_left(
-    updated: Machine, given: str
-) -> None:
+@pytest.mark.parametrize("given", ["", "release=\n", "release=negotiator-old\n", "release=negotiator-strange\n"])
+def test_no_data_is_moved_in_a_shell_that_does_not_know_what_was_left(updated: Machine, given: str) -> None:
     """`release` is empty in a new shell, and another release's where one went back twice."""
     updated.add_data("negotiator-old-before", "older")
     updated.link("negotiator-old")

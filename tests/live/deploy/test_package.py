@@ -95,34 +95,15 @@ def test_the_lock_of_a_server_is_a_part_of_the_whole_one_without_tools_of_develo
     for entry in re.split(r"^(?=\w)", lock, flags=re.MULTILINE):
         assert entry in whole
     names = set(re.findall(r"^([\w.-]+)==", lock, re.MULTILINE))
-    assert names >= {
-        "uvicorn",
-        "click",
-        "onnxruntime",
-        "ctranslate2",
-        "silero-vad",
-        "h11",
-        "botocore",
-    }
-    assert not names & {
-        "pytest",
-        "playwright",
-        "ruff",
-        "setuptools",
-        "torch",
-        "django",
-        "moto",
-        "boto3",
-    }
+    assert names >= {"uvicorn", "click", "onnxruntime", "ctranslate2", "silero-vad", "h11", "botocore"}
+    assert not names & {"pytest", "playwright", "ruff", "setuptools", "torch", "django", "moto", "boto3"}
 
 
 def test_a_lock_can_be_had_for_one_package() -> None:
     assert re.findall(r"^([\w.-]+)==", server_lock(["setuptools"]), re.MULTILINE) == ["setuptools"]
 
 
-def test_the_installed_command_gives_its_first_advice_from_any_folder(
-    installed: Path, tmp_path: Path
-) -> None:
+def test_the_installed_command_gives_its_first_advice_from_any_folder(installed: Path, tmp_path: Path) -> None:
     settings = {
         "NEGOTIATOR_DATA_DIR": str(tmp_path / "data"),
         "NEGOTIATOR_KEYS_DIR": str(tmp_path / "keys"),
@@ -131,9 +112,7 @@ def test_the_installed_command_gives_its_first_advice_from_any_folder(
     environment = {"PATH": os.defpath, "HOME": str(tmp_path), **settings}
     command = str(installed / "negotiator")
     where = (str(installed / "python"), "-c", "import negotiator; print(negotiator.__file__)")
-    module = subprocess.run(
-        where, cwd="/", env=environment, check=True, capture_output=True, text=True
-    )
+    module = subprocess.run(where, cwd="/", env=environment, check=True, capture_output=True, text=True)
     assert module.stdout.startswith(str(installed.parent)), "the wheel, not the checkout"
     answer = ask_for_advice(command, environment)
     assert answer.advice["position"]["my_walk_away"] == "14000.00"

@@ -46,12 +46,9 @@ class Proxy:
     def client(self, last: int, **headers: str) -> httpx2.AsyncClient:
         """A client with an address of its own, for which the public name leads to this proxy."""
         transport = _ToProxy(
-            self.https,
-            httpx2.AsyncHTTPTransport(verify=_trust_nobody(), local_address=self.address(last)),
+            self.https, httpx2.AsyncHTTPTransport(verify=_trust_nobody(), local_address=self.address(last))
         )
-        return httpx2.AsyncClient(
-            base_url=BASE, transport=transport, headers=headers, timeout=PATIENCE
-        )
+        return httpx2.AsyncClient(base_url=BASE, transport=transport, headers=headers, timeout=PATIENCE)
 
     def address(self, last: int) -> str:
         return f"{self.network}.{last}"
@@ -102,9 +99,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[Server]:
 
 
 @pytest.fixture(scope="module", params=["nginx", "caddy"])
-def proxy(
-    request: pytest.FixtureRequest, server: Server, tmp_path_factory: pytest.TempPathFactory
-) -> Generator[Proxy]:
+def proxy(request: pytest.FixtureRequest, server: Server, tmp_path_factory: pytest.TempPathFactory) -> Generator[Proxy]:
     """One proxy, then the other, with the shipped file; only ports and certificate are the test's."""
     name: str = request.param
     if shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin") is None:
@@ -149,8 +144,7 @@ def _nginx(folder: Path, upstream: int, http: int, https: int, log: Any) -> subp
         assert shipped in site, shipped
         site = site.replace(shipped, own)
     paths = "".join(
-        f"{kind}_temp_path {folder}/{kind};\n"
-        for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+        f"{kind}_temp_path {folder}/{kind};\n" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
     )
     (folder / "nginx.conf").write_text(
         f"pid {folder}/pid;\ndaemon off;\nerror_log stderr;\nuser {getpass.getuser()};\nevents {{}}\n"
@@ -162,13 +156,7 @@ def _nginx(folder: Path, upstream: int, http: int, https: int, log: Any) -> subp
 
 def _caddy(folder: Path, upstream: int, http: int, https: int, log: Any) -> subprocess.Popen[bytes]:
     options = (
-        *(
-            "admin off",
-            "local_certs",
-            "skip_install_trust",
-            f"http_port {http}",
-            f"https_port {https}",
-        ),
+        *("admin off", "local_certs", "skip_install_trust", f"http_port {http}", f"https_port {https}"),
         f"storage file_system {folder}",
     )
     lines = "".join(f"\t{option}\n" for option in options)
@@ -177,9 +165,7 @@ def _caddy(folder: Path, upstream: int, http: int, https: int, log: Any) -> subp
     return _start(command, folder, {"NEGOTIATOR_UPSTREAM": f"127.0.0.1:{upstream}"}, log)
 
 
-def _start(
-    command: tuple[str, ...], folder: Path, more: dict[str, str], log: Any
-) -> subprocess.Popen[bytes]:
+def _start(command: tuple[str, ...], folder: Path, more: dict[str, str], log: Any) -> subprocess.Popen[bytes]:
     environment = {"PATH": f"{os.environ['PATH']}:/usr/sbin", "HOME": str(folder), **more}
     return subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log)
 
@@ -265,9 +251,7 @@ async def test_limits_count_the_client_s_own_address_whatever_it_claims(proxy: P
     async with proxy.client(5) as client:
         answers = [
             await client.post(
-                "/api/agent/register",
-                json=body,
-                headers={"x-forwarded-for": f"198.51.100.{number}, 127.0.0.1"},
+                "/api/agent/register", json=body, headers={"x-forwarded-for": f"198.51.100.{number}, 127.0.0.1"}
             )
             for number in range(LIMIT + 1)
         ]
@@ -280,13 +264,9 @@ async def test_limits_count_the_client_s_own_address_whatever_it_claims(proxy: P
 
 
 @pytest.mark.asyncio
-async def test_a_large_import_passes_and_a_larger_one_gets_the_server_s_answer(
-    proxy: Proxy,
-) -> None:
+async def test_a_large_import_passes_and_a_larger_one_gets_the_server_s_answer(proxy: Proxy) -> None:
     async with proxy.client(7) as client:
         body = b"x" * (2 * 1024 * 1024)
-        answer = await client.post(
-            "/api/agent/register", content=body, headers={"content-type": "application/json"}
-        )
+        answer = await client.post("/api/agent/register", content=body, headers={"content-type": "application/json"})
     assert answer.status_code == 413
     assert answer.json()["error"], "the answer is the server's"

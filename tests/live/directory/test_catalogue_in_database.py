@@ -35,9 +35,7 @@ for suite in SUITES:
 
 @pytest.fixture
 def settings(tmp_path: Path, signing_keys: Path, postgres: Callable[[], str]) -> Settings:
-    return make_settings(
-        tmp_path, signing_keys, database_url=postgres(), directory_search="database"
-    )
+    return make_settings(tmp_path, signing_keys, database_url=postgres(), directory_search="database")
 
 
 @pytest.fixture
@@ -46,9 +44,7 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "entries.json"
 
 
-async def test_health_says_that_the_database_searches_tools(
-    client: httpx2.AsyncClient, change: Change
-) -> None:
+async def test_health_says_that_the_database_searches_tools(client: httpx2.AsyncClient, change: Change) -> None:
     await keep(change)
     assert (await client.get("/api/v1/tools", params={"query": "notion"})).json()["total"] == 2
     checks = (await client.get("/api/health")).json()["checks"]

@@ -76,9 +76,7 @@ async def test_an_agent_s_whole_life_is_the_same_on_each_engine(two_clients: Pai
     assert mailed["identity"]["challenge"]["method"] == "email_code"
 
 
-async def test_of_two_agents_with_one_identity_one_proves_it_on_each_engine(
-    two_clients: Pair,
-) -> None:
+async def test_of_two_agents_with_one_identity_one_proves_it_on_each_engine(two_clients: Pair) -> None:
     client, elsewhere = two_clients
     signer = StatementSigner()
     records = [await register_account(client, "did", signer.did) for _ in range(2)]
@@ -96,9 +94,7 @@ async def test_of_two_agents_with_one_identity_one_proves_it_on_each_engine(
     assert set(words) <= told
 
 
-async def test_the_sweep_and_the_operator_work_on_each_engine(
-    shared_settings: Settings, store: Store
-) -> None:
+async def test_the_sweep_and_the_operator_work_on_each_engine(shared_settings: Settings, store: Store) -> None:
     async with running(shared_settings) as one, connect(one) as client:
         record = await register_account(client)
         agent = record["client_id"]

@@ -42,9 +42,7 @@ def seen(of: ToolDraft) -> DraftScreening:
     return DraftScreening(of, draft_checks.find_injection_flags(of))
 
 
-async def crowd(
-    store: Store, unit: Callable[[Transaction], Any], size: int = 12
-) -> tuple[list[Any], list[Conflict]]:
+async def crowd(store: Store, unit: Callable[[Transaction], Any], size: int = 12) -> tuple[list[Any], list[Conflict]]:
     """What came of running a unit so many times at once: the answers, and the conflicts."""
     found = await asyncio.gather(*(store.write(unit) for _ in range(size)), return_exceptions=True)
     odd = [each for each in found if isinstance(each, BaseException)]
@@ -53,20 +51,14 @@ async def crowd(
     return made, [each for each in odd if isinstance(each, Conflict)]
 
 
-async def test_a_crowd_that_submits_the_same_makes_one_submission_and_one_tool(
-    store: Store,
-) -> None:
+async def test_a_crowd_that_submits_the_same_makes_one_submission_and_one_tool(store: Store) -> None:
     acme = draft()
-    made, refused = await crowd(
-        store, lambda tx: submissions_transitions.propose(tx, ANY, acme, seen(acme))
-    )
+    made, refused = await crowd(store, lambda tx: submissions_transitions.propose(tx, ANY, acme, seen(acme)))
     assert (len(made), {each.error for each in refused}) == (1, {"duplicate"})
     approved, late = await crowd(store, lambda tx: submissions_transitions.approve(tx, made[0].id))
     assert (len(approved), {each.error for each in late}) == (1, {"illegal_transition"})
     beta = draft("Beta")
-    listed, again = await crowd(
-        store, lambda tx: submissions_transitions.propose(tx, VETTED, beta, seen(beta))
-    )
+    listed, again = await crowd(store, lambda tx: submissions_transitions.propose(tx, VETTED, beta, seen(beta)))
     assert (len(listed), len(again)) == (1, 11)
     assert listed[0].status == "approved"
 
@@ -82,10 +74,7 @@ async def test_the_quota_of_waiting_submissions_holds(store: Store) -> None:
 
 async def test_a_crowd_that_fills_one_collection_leaves_it_whole(store: Store) -> None:
     keys = [
-        (
-            await store.write(lambda tx, n=n: catalogue_queries.put(tx, record(f"T{n}"), actor="x"))
-        ).id
-        for n in range(12)
+        (await store.write(lambda tx, n=n: catalogue_queries.put(tx, record(f"T{n}"), actor="x"))).id for n in range(12)
     ]
     new = NewCollection.model_validate({"name": "All", "visibility": "unlisted"})
     kept = await store.write(lambda tx: collections_editing.add(tx, ANY, new))
@@ -93,9 +82,7 @@ async def test_a_crowd_that_fills_one_collection_leaves_it_whole(store: Store) -
 
     def put(tx: Transaction, tool: str) -> Any:
         before = bookmarks.load_own(tx, "agt_1", key, expected=None)
-        return collections_editing.put(
-            tx, before, PutItem.model_validate({"id": key, "tool_id": tool, "position": 0})
-        )
+        return collections_editing.put(tx, before, PutItem.model_validate({"id": key, "tool_id": tool, "position": 0}))
 
     await asyncio.gather(*(store.write(lambda tx, t=t: put(tx, t)) for t in keys))
     found = await store.read(lambda tx: bookmarks.find_shared(tx, kept.row.share or ""))
@@ -113,24 +100,16 @@ async def test_a_report_is_one_and_what_a_principal_owned_goes(store: Store) -> 
     report = NewReport.model_validate({"id": tool.id, "reason": "malware"})
     made, refused = await crowd(store, lambda tx: reports.add_report(tx, VETTED, report))
     assert (len(made), {each.error for each in refused}) == (1, {"already_reported"})
-    assert (
-        await store.read(lambda tx: catalogue_queries.require(tx, tool.id))
-    ).status == "quarantined"
+    assert (await store.read(lambda tx: catalogue_queries.require(tx, tool.id))).status == "quarantined"
     await store.write(lambda tx: reports.release(tx, tool.id))
     beta = draft("Beta")
     await store.write(lambda tx: submissions_transitions.propose(tx, ANY, beta, seen(beta)))
     await store.write(
-        lambda tx: submissions_transitions.expire_overdue(
-            tx, values.now() + submissions.SUBMISSION_LIFETIME + 1, 200
-        )
+        lambda tx: submissions_transitions.expire_overdue(tx, values.now() + submissions.SUBMISSION_LIFETIME + 1, 200)
     )
-    page = await store.read(
-        lambda tx: submissions.page(tx, "agt_1", status="expired", before=None, limit=5)
-    )
+    page = await store.read(lambda tx: submissions.page(tx, "agt_1", status="expired", before=None, limit=5))
     assert len(page) == 1
     for principal in ("agt_1", "agt_2"):
         await store.write(lambda tx, owner=principal: ownership.erase(tx, owner))
     assert await store.read(lambda tx: submissions.queue(tx, status=None, limit=5)) == []
-    assert (
-        await store.read(lambda tx: reports.list_reports(tx, tool=None, status=None, limit=5)) == []
-    )
+    assert await store.read(lambda tx: reports.list_reports(tx, tool=None, status=None, limit=5)) == []

@@ -44,9 +44,7 @@ async def store(postgres: Callable[[], str]) -> AsyncGenerator[Store]:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def searches(
-    store: Store, tmp_path_factory: pytest.TempPathFactory
-) -> dict[str, CatalogueSearch]:
+async def searches(store: Store, tmp_path_factory: pytest.TempPathFactory) -> dict[str, CatalogueSearch]:
     """Both searches, with the same vectors."""
     found: dict[str, CatalogueSearch] = {
         "worker": CatalogueIndex(store, folder=None), "database": DatabaseSearch(store)
@@ -69,18 +67,12 @@ def shown(page: SearchPage) -> dict[str, Any]:
     }
 
 
-async def ask(
-    searches: dict[str, CatalogueSearch], request: SearchRequest
-) -> dict[str, SearchPage]:
-    return {
-        name: await (await search.snapshot()).search(request) for name, search in searches.items()
-    }
+async def ask(searches: dict[str, CatalogueSearch], request: SearchRequest) -> dict[str, SearchPage]:
+    return {name: await (await search.snapshot()).search(request) for name, search in searches.items()}
 
 
 @pytest.mark.asyncio(loop_scope="module")
-async def test_every_judged_query_has_the_same_answer(
-    searches: dict[str, CatalogueSearch],
-) -> None:
+async def test_every_judged_query_has_the_same_answer(searches: dict[str, CatalogueSearch]) -> None:
     for place, text in enumerate(QUESTIONS):
         request = SearchRequest(
             query=text,
@@ -97,12 +89,9 @@ async def test_every_judged_query_has_the_same_answer(
 
 
 @pytest.mark.asyncio(loop_scope="module")
-async def test_categories_have_the_same_numbers_and_times(
-    searches: dict[str, CatalogueSearch],
-) -> None:
+async def test_categories_have_the_same_numbers_and_times(searches: dict[str, CatalogueSearch]) -> None:
     answers = [
-        categories_with_counts(await (await search.snapshot()).category_counts())
-        for search in searches.values()
+        categories_with_counts(await (await search.snapshot()).category_counts()) for search in searches.values()
     ]
     assert answers[0] == answers[1]
     assert all(each["tool_count"] and each["updated_at"] for each in answers[0]["items"])
@@ -112,10 +101,7 @@ async def test_categories_have_the_same_numbers_and_times(
 async def test_pages_of_every_order_are_the_same(searches: dict[str, CatalogueSearch]) -> None:
     for sort in SORTS:
         for query, filters in (("", FILTERS[0]), ("", FILTERS[2]), ("agent", FILTERS[0])):
-            await pages_are_same(
-                searches,
-                SearchRequest(query=query, sort=sort, filters=filters, limit=90, now=AT),
-            )
+            await pages_are_same(searches, SearchRequest(query=query, sort=sort, filters=filters, limit=90, now=AT))
     changed = SearchRequest(sort="updated", updated_since=2**62, facets=FACETS)
     pages = await ask(searches, changed)
     assert shown(pages["database"]) == shown(pages["worker"])
@@ -138,19 +124,13 @@ async def pages_are_same(searches: dict[str, CatalogueSearch], request: SearchRe
 
 
 @pytest.mark.asyncio(loop_scope="module")
-async def test_the_same_pages_by_relevance_have_every_match_once(
-    searches: dict[str, CatalogueSearch],
-) -> None:
+async def test_the_same_pages_by_relevance_have_every_match_once(searches: dict[str, CatalogueSearch]) -> None:
     for text in ("api", "open source agent", "chat with documents"):
-        await pages_are_same(
-            searches, SearchRequest(query=text, sort="relevance", limit=50, now=AT)
-        )
+        await pages_are_same(searches, SearchRequest(query=text, sort="relevance", limit=50, now=AT))
 
 
 @pytest.mark.asyncio(loop_scope="module")
-async def test_misspelt_names_and_words_are_read_the_same(
-    searches: dict[str, CatalogueSearch],
-) -> None:
+async def test_misspelt_names_and_words_are_read_the_same(searches: dict[str, CatalogueSearch]) -> None:
     rng = random.Random(5)  # noqa: S311  not a secret
     names = await names_of_all(searches["worker"])
     for name in rng.sample(names, 60):
@@ -159,10 +139,7 @@ async def test_misspelt_names_and_words_are_read_the_same(
             (
                 name[:place] + name[place + 1 :],
                 name[:place] + rng.choice("aeinrst") + name[place:],
-                name[:place]
-                + name[place + 1 : place + 2]
-                + name[place : place + 1]
-                + name[place + 2 :],
+                name[:place] + name[place + 1 : place + 2] + name[place : place + 1] + name[place + 2 :],
             )
         )
         for text in (wrong, f"{wrong} alternative", wrong.replace(" ", "")):
@@ -179,25 +156,10 @@ async def names_of_all(search: CatalogueSearch) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        "'",
-        "''' | 'a",
-        "\\",
-        "a & b | !c",
-        "=kind:app",
-        "x\x1fy",
-        "<->",
-        "*:A",
-        "ü’s",
-        "%_",
-        "\u0000",
-    ],
+    "text", ["'", "''' | 'a", "\\", "a & b | !c", "=kind:app", "x\x1fy", "<->", "*:A", "ü’s", "%_", "\u0000"]
 )
 @pytest.mark.asyncio(loop_scope="module")
-async def test_no_text_is_read_as_a_query_of_the_database(
-    searches: dict[str, CatalogueSearch], text: str
-) -> None:
+async def test_no_text_is_read_as_a_query_of_the_database(searches: dict[str, CatalogueSearch], text: str) -> None:
     for filters in ({}, {"tag": [text]}, {"publisher": [text], "licence": [text, "MIT"]}):
         request = SearchRequest(query=text, sort="relevance", filters=filters, now=AT)
         pages = await ask(searches, request)

@@ -9,12 +9,7 @@ import pytest
 import pytest_asyncio
 from sqlalchemy import text
 
-from negotiator.directory import (
-    catalogue_queries,
-    database_matching,
-    database_search,
-    search_rows,
-)
+from negotiator.directory import catalogue_queries, database_matching, database_search, search_rows
 from negotiator.directory.catalogue_index import CatalogueIndex
 from negotiator.directory.database_search import DatabaseSearch
 from negotiator.directory.search import matching
@@ -30,9 +25,7 @@ from tests.helpers.opened_store import opened_store
 
 pytestmark = pytest.mark.asyncio
 AT: Final = 1_800_000_000_000
-_ROW: Final = Query(
-    text("select tool, seq, form, terms::text from tool_search order by tool"), tuple
-)
+_ROW: Final = Query(text("select tool, seq, form, terms::text from tool_search order by tool"), tuple)
 
 
 @pytest.fixture
@@ -68,34 +61,26 @@ async def found(catalogue: DatabaseSearch | CatalogueIndex, query: str) -> list[
     return [hit.id for hit in (await search(catalogue, query)).hits]
 
 
-async def test_what_any_process_wrote_is_found_by_the_next_search_of_every_other(
-    store: Store, url: str
-) -> None:
+async def test_what_any_process_wrote_is_found_by_the_next_search_of_every_other(store: Store, url: str) -> None:
     other = make_store(url)
     await other.start()
     here, there = DatabaseSearch(store), DatabaseSearch(other)
     (first,) = await put(store, "Alpha")
     assert await found(there, "alpha") == [first]
     await other.write(
-        lambda tx: catalogue_queries.put(
-            tx, record("Alpha", id=first, summary="Renders waterfalls"), actor="t"
-        )
+        lambda tx: catalogue_queries.put(tx, record("Alpha", id=first, summary="Renders waterfalls"), actor="t")
     )
     assert await found(here, "waterfalls") == [first]
     assert await found(here, "does its work") == []
     (second,) = await put(other, "Alpha Two")
     pages = await asyncio.gather(*(found(each, "alpha") for each in (here, there) * 4))
     assert pages == [[first, second]] * 8
-    await other.write(
-        lambda tx: catalogue_queries.withdraw(tx, first, "deleted", message="m", actor="op")
-    )
+    await other.write(lambda tx: catalogue_queries.withdraw(tx, first, "deleted", message="m", actor="op"))
     assert await found(here, "alpha") == [second]
     await other.close()
 
 
-async def test_rows_of_an_older_version_are_made_anew_and_none_replaces_a_newer_one(
-    store: Store,
-) -> None:
+async def test_rows_of_an_older_version_are_made_anew_and_none_replaces_a_newer_one(store: Store) -> None:
     await put(store, "Alpha", "Beta")
     catalogue = DatabaseSearch(store)
     await catalogue.catch_up()
@@ -111,9 +96,7 @@ async def test_rows_of_an_older_version_are_made_anew_and_none_replaces_a_newer_
     assert await store.read(lambda tx: tx.all(_ROW)) == newer
 
 
-async def test_a_search_does_not_wait_for_a_whole_catalogue(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_search_does_not_wait_for_a_whole_catalogue(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(database_search, "AWAITED", 2)
     monkeypatch.setattr(search_rows, "BATCH", 2)
     ids = await put(store, "Alpha", "Beta", "Gamma")
@@ -141,9 +124,9 @@ async def test_of_more_matches_than_are_ranked_every_one_has_its_page_and_the_fi
         mine, theirs = await search(catalogue, query), await search(index, query)
         assert mine.total == theirs.total >= 1_000, query
         # Numbers of tools are remembered for a minute, and so are not those of the last changes.
-        assert [(hit.id, hit.matched_on) for hit in mine.hits] == [
-            (hit.id, hit.matched_on) for hit in theirs.hits
-        ], query
+        assert [(hit.id, hit.matched_on) for hit in mine.hits] == [(hit.id, hit.matched_on) for hit in theirs.hits], (
+            query
+        )
         seen: list[str] = []
         after, frozen, added = None, None, 0
         while True:
@@ -194,9 +177,7 @@ async def test_without_pgvector_words_alone_count_and_the_command_makes_what_is_
     assert (await catalogue.snapshot()).meaning == (True, 0)
 
 
-async def test_what_is_long_is_stored_beside_the_rows_so_that_counting_reads_few_pages(
-    store: Store,
-) -> None:
+async def test_what_is_long_is_stored_beside_the_rows_so_that_counting_reads_few_pages(store: Store) -> None:
     await put(store, "Alpha")
     await DatabaseSearch(store).catch_up()
     stored = "pg_column_toast_chunk_id(terms) is not null, pg_column_toast_chunk_id(name) is null"
@@ -265,9 +246,7 @@ async def test_of_many_tools_the_nearest_are_found_by_an_index_unless_a_filter_l
     asked: list[tuple[bool, bool]] = []
     nearest = search_rows.nearest
     used = Query(
-        text(
-            "select coalesce(pg_stat_get_xact_numscans(cast('ix_tool_vectors_embedding' as regclass)), 0)"
-        ),
+        text("select coalesce(pg_stat_get_xact_numscans(cast('ix_tool_vectors_embedding' as regclass)), 0)"),
         lambda row: int(row[0]),
     )
 
@@ -288,9 +267,7 @@ async def test_of_many_tools_the_nearest_are_found_by_an_index_unless_a_filter_l
     assert set(asked) == {(False, True), (True, False)}
 
 
-async def test_large_numbers_are_estimated_and_the_first_are_found_without_reading_every_match(
-    store: Store,
-) -> None:
+async def test_large_numbers_are_estimated_and_the_first_are_found_without_reading_every_match(store: Store) -> None:
     await put(store, *(f"Graph {number}" for number in range(300)), summary="Draws networks")
     await DatabaseSearch(store).catch_up()
     scope = search_rows.RowScope("'network'")

@@ -33,9 +33,7 @@ def operate(site: DemoServer, *words: str) -> str:
 
 def shell(command: str) -> dict[str, Any]:
     """The answer to a command of the page."""
-    done = subprocess.run(
-        ["bash", "-c", command], capture_output=True, text=True, timeout=60, check=True
-    )
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60, check=True)
     answer: dict[str, Any] = json.loads(done.stdout)
     return answer
 
@@ -45,9 +43,7 @@ def test_an_agent_that_follows_auth_md_to_the_letter_gets_in() -> None:
     with run_own_server() as site:
         idp = FakeIssuer(site.url)
         (site.folder / "jwks.json").write_text(json.dumps(idp.jwks()))
-        operate(
-            site, "issuers", "add", idp.name, "--jwks-file", "jwks.json", "--algorithm", "ES256"
-        )
+        operate(site, "issuers", "add", idp.name, "--jwks-file", "jwks.json", "--algorithm", "ES256")
         operate(site, "users", "add", EMAIL)
         page = httpx2.get(f"{site.url}/auth.md").text
         commands: list[str] = re.findall(r"(?:^    .*\n)+", page, re.MULTILINE)

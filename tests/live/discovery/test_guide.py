@@ -92,13 +92,9 @@ def test_a_page_hides_nothing_and_is_checked_whole(page: Path) -> None:
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="the guides use curl")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_the_page_does_what_it_says(
-    page: Path, site: DemoServer, checkout: Path, tmp_path: Path
-) -> None:
+def test_the_page_does_what_it_says(page: Path, site: DemoServer, checkout: Path, tmp_path: Path) -> None:
     found = snippets(page.read_text())
-    script = "".join(
-        f"{each.shell}\nprintf '\\n=== {number}\\n'\n" for number, each in enumerate(found)
-    )
+    script = "".join(f"{each.shell}\nprintf '\\n=== {number}\\n'\n" for number, each in enumerate(found))
     home = tmp_path / "home"
     home.mkdir()
     before = _files(checkout)
@@ -121,9 +117,7 @@ def test_the_page_does_what_it_says(
 
 def _environment(site: DemoServer, home: Path) -> dict[str, str]:
     """What `env -i` leaves, and the settings of the server, which has its data in a folder of its own."""
-    settings = {
-        name: value for name, value in site.environment.items() if name.startswith("NEGOTIATOR_")
-    }
+    settings = {name: value for name, value in site.environment.items() if name.startswith("NEGOTIATOR_")}
     plain = {"PATH": "/usr/bin:/bin", "HOME": str(home), "TMPDIR": str(home), "COLUMNS": "200"}
     return {**settings, **plain}
 

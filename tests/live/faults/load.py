@@ -73,9 +73,7 @@ class LedgerEntry:
 class Ledger:
     """What was acknowledged, by kind and id. What a request without an answer was about is not in it."""
 
-    entries: dict[tuple[str, str], LedgerEntry] = field(
-        default_factory=dict[tuple[str, str], LedgerEntry]
-    )
+    entries: dict[tuple[str, str], LedgerEntry] = field(default_factory=dict[tuple[str, str], LedgerEntry])
     trail: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
     """Events that the audit trail must have: kind and subject."""
     counts: Counter[str] = field(default_factory=Counter[str])
@@ -191,20 +189,13 @@ class Load:
         asking = asyncio.Semaphore(16)
         found: list[str] = []
         async with AsyncExitStack() as opened:
-            clients = [
-                await opened.enter_async_context(machine.connect(keep=16))
-                for machine in self.machines
-            ]
+            clients = [await opened.enter_async_context(machine.connect(keep=16)) for machine in self.machines]
 
             async def check(number: int, key: tuple[str, str], entry: LedgerEntry) -> None:
                 async with asking:
-                    answer = await clients[number % len(clients)].get(
-                        entry.path, headers=entry.headers
-                    )
+                    answer = await clients[number % len(clients)].get(entry.path, headers=entry.headers)
                 if answer.status_code != entry.status or entry.text not in answer.text:
-                    found.append(
-                        f"{key[0]} {key[1]}: {answer.status_code} instead of {entry.status}"
-                    )
+                    found.append(f"{key[0]} {key[1]}: {answer.status_code} instead of {entry.status}")
 
             entries = list(self.ledger.entries.items())[-newest if newest else None :]
             await asyncio.gather(*(check(number, *item) for number, item in enumerate(entries)))
@@ -216,9 +207,7 @@ class Load:
         there = {
             (kind, event.subject)
             for kind in kinds
-            for event in audit.search(
-                tx, audit.AuditFilter(event=kind), before="", limit=10_000_000
-            )
+            for event in audit.search(tx, audit.AuditFilter(event=kind), before="", limit=10_000_000)
         }
         return [f"trail: no {kind} of {subject}" for kind, subject in self.ledger.trail - there]
 
@@ -262,9 +251,7 @@ class LoadClient:
             await action()
             await asyncio.sleep(self.random.uniform(0, 2 * self.load.pause))
 
-    async def _write(
-        self, method: str, path: str, statuses: tuple[int, ...], **options: Any
-    ) -> dict[str, Any] | None:
+    async def _write(self, method: str, path: str, statuses: tuple[int, ...], **options: Any) -> dict[str, Any] | None:
         """The answer's members when it has one of these statuses."""
         answer = await self.load.call("write", self.client, method, path, **options)
         if answer is None or answer.status_code not in statuses:
@@ -385,9 +372,7 @@ class LoadClient:
         made = await self._write("POST", TOOLS, (201, 202), json=tool, headers=self.publisher)
         if made is not None:
             path = f"/api/v1/submissions/{made['id']}"
-            self.load.ledger.add(
-                "submission", made["id"], LedgerEntry(path, self.publisher, 200, host)
-            )
+            self.load.ledger.add("submission", made["id"], LedgerEntry(path, self.publisher, 200, host))
             self.load.ledger.trail.add(("submission.made", made["id"]))
 
     async def read_negotiations(self) -> None:

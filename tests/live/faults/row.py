@@ -12,15 +12,7 @@ from typing import Final
 from tests.live.faults.load import WITHOUT_ANSWER, Load, Sample
 from tests.live.faults.site import Machine, Site, progress
 
-COLUMNS: Final = (
-    "Fault",
-    "Clients saw",
-    "Slowest, p99",
-    "Acknowledged, lost",
-    "Health",
-    "Recovery",
-    "Log lines",
-)
+COLUMNS: Final = ("Fault", "Clients saw", "Slowest, p99", "Acknowledged, lost", "Health", "Recovery", "Log lines")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +57,7 @@ class Finding:
         health = [each for each in self.samples if each.kind == "health"]
         cut = sum(each.outcome in WITHOUT_ANSWER for each in requests)
         refused = Counter(
-            each.outcome
-            for each in requests
-            if each.kind in {"read", "page"} and each.outcome.startswith("5")
+            each.outcome for each in requests if each.kind in {"read", "page"} and each.outcome.startswith("5")
         )
         slow = max((each.seconds_from(self.began) for each in health), default=0.0)
         slowest = max((each.seconds_from(self.began) for each in requests), default=0.0)
@@ -77,22 +67,13 @@ class Finding:
             (bool(wrong), f"{wrong['500']} answers 500"),
             (bounds.reads and bool(refused), f"reads refused: {counted(refused)}"),
             (bounds.cut is not None and cut > bounds.cut, f"{cut} requests without an answer"),
-            (
-                bounds.health is not None and slow > bounds.health,
-                f"health took {slow:.1f} s",
-            ),
+            (bounds.health is not None and slow > bounds.health, f"health took {slow:.1f} s"),
             (
                 bounds.recovery is not None and (self.recovery or 0) > bounds.recovery,
                 f"recovery took {self.recovery or 0:.1f} s",
             ),
-            (
-                bounds.slowest is not None and slowest > bounds.slowest,
-                f"slowest answer {slowest:.1f} s",
-            ),
-            (
-                bounds.log_lines is not None and len(self.log) > bounds.log_lines,
-                f"{len(self.log)} log lines",
-            ),
+            (bounds.slowest is not None and slowest > bounds.slowest, f"slowest answer {slowest:.1f} s"),
+            (bounds.log_lines is not None and len(self.log) > bounds.log_lines, f"{len(self.log)} log lines"),
         )
         self.broken += [text for is_broken, text in checks if is_broken]
 
@@ -105,9 +86,7 @@ class Finding:
         return [
             "<br>".join([self.fault, *self.notes, *(f"**{text}**" for text in self.broken)]),
             counted(_outcomes(requests)) or "–",
-            f"{slowest_of(requests, self.began)}, {percentile(requests, self.began):.2f} s"
-            if requests
-            else "–",
+            f"{slowest_of(requests, self.began)}, {percentile(requests, self.began):.2f} s" if requests else "–",
             f"{total}, {len(self.missing)}" if total else "–",
             (f"{counted(_outcomes(health))}; ≤ {slowest_of(health, self.began)}" if health else "–")
             + (f"; {words}" if words else ""),
@@ -193,8 +172,7 @@ _STARTING: Final = re.compile(
 def recovery(samples: Iterable[Sample], ended: float) -> float:
     """Seconds from the end of a cause until requests begin that are all answered."""
     after = sorted(
-        (each for each in samples if each.began >= ended and each.kind != "health"),
-        key=lambda each: each.began,
+        (each for each in samples if each.began >= ended and each.kind != "health"), key=lambda each: each.began
     )
     last = max((each.began for each in after if each.failed), default=0.0)
     good = (each.ended for each in after if each.began >= last and not each.failed)

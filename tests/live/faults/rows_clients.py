@@ -88,9 +88,7 @@ async def drip(site: Site) -> list[Finding]:
     name = f"{count} dripping clients, {_DESCRIPTORS} descriptors"
     async with observed(name, [machine], Bounds(), load) as seen:
         ours, theirs = Pipe(duplex=False)
-        process = get_context("spawn").Process(
-            target=drip_bytes, args=(machine.port, count, theirs), daemon=True
-        )
+        process = get_context("spawn").Process(target=drip_bytes, args=(machine.port, count, theirs), daemon=True)
         async with seen.fault():
             process.start()
             await asyncio.sleep(_RETURN + (10 if site.small else _SECONDS))
@@ -101,9 +99,7 @@ async def drip(site: Site) -> list[Finding]:
     with suppress(EOFError):
         while ours.poll():
             told = ours.recv()
-    seen.finding.notes.append(
-        f"{told[0]} open from their side, {told[1]} cut off, {files} descriptors in the worker"
-    )
+    seen.finding.notes.append(f"{told[0]} open from their side, {told[1]} cut off, {files} descriptors in the worker")
     return [seen.finding]
 
 

@@ -87,8 +87,7 @@ class OneTimeThings:
         code, for_call, authorization_code = await machine.change(unit)
         stamps: dict[str, Any] = {"iat": now, "exp": now + 300}
         assertion, granted = (
-            self.issuer.assertion(**stamps, client_id=client)
-            for client in ("corp-agent", self.client[0])
+            self.issuer.assertion(**stamps, client_id=client) for client in ("corp-agent", self.client[0])
         )
         proof = DpopProver().proof("POST", REGISTER, htu=f"{machine.base}{REGISTER}", iat=now)
         form = {"grant_type": "authorization_code", "code": authorization_code}
@@ -103,11 +102,7 @@ class OneTimeThings:
             OneTimeThing("assertion", _sends(REGISTER, json=registration(assertion))),
             OneTimeThing(
                 "assertion at the token endpoint",
-                _sends(
-                    _TOKEN,
-                    data={"grant_type": JWT_BEARER, "assertion": granted},
-                    auth=self.client,
-                ),
+                _sends(_TOKEN, data={"grant_type": JWT_BEARER, "assertion": granted}, auth=self.client),
             ),
             OneTimeThing("DPoP proof", _sends(REGISTER, json=ANONYMOUS, headers={"DPoP": proof})),
             OneTimeThing("delegation code", claim),
@@ -125,9 +120,7 @@ class OneTimeThings:
             if not claimed.is_success:
                 return []
             headers = bearer(claimed.json())
-            opened = await http.post(
-                PATH, json={"consent": CONSENT, "role": "buyer"}, headers=headers
-            )
+            opened = await http.post(PATH, json={"consent": CONSENT, "role": "buyer"}, headers=headers)
             if not opened.is_success:
                 return []
             session = f"{PATH}/{opened.json()['id']}"
@@ -197,9 +190,7 @@ class EverydayKeys:
             await client.aclose()
 
 
-async def _steps(
-    site: Site, name: str, machines: Sequence[Machine], clocks: Sequence[WrongClock]
-) -> Finding:
+async def _steps(site: Site, name: str, machines: Sequence[Machine], clocks: Sequence[WrongClock]) -> Finding:
     """An hour ahead, right, an hour behind, right again; a round of housekeeping at each."""
     things, keys = OneTimeThings(machines), EverydayKeys(machines)
     await things.prepare()
@@ -233,12 +224,8 @@ async def _steps(
     if len(finding.log) > _LOG_LINES:
         finding.broken.append(f"{len(finding.log)} log lines")
     finding.broken += broken[:8]
-    finding.broken += [
-        f"{each.name} let in {each.accepted} times" for each in things.made if each.accepted > 1
-    ]
-    finding.notes.append(
-        f"{len(things.made)} one-time things, {sum(each.accepted for each in things.made)} let in"
-    )
+    finding.broken += [f"{each.name} let in {each.accepted} times" for each in things.made if each.accepted > 1]
+    finding.notes.append(f"{len(things.made)} one-time things, {sum(each.accepted for each in things.made)} let in")
     return finding
 
 
@@ -271,9 +258,7 @@ async def two_machines(site: Site) -> list[Finding]:
         for clock in clocks:
             base = {"base_url": machines[0].base} if machines else {}
             options: dict[str, Any] = {**_SETTINGS, **base, "database_url": url}
-            machines.append(
-                await site.machine(workers=1, prefix=clock.prefix, keys=folder / "keys", **options)
-            )
+            machines.append(await site.machine(workers=1, prefix=clock.prefix, keys=folder / "keys", **options))
         began = time.monotonic()
         name = f"Clock ±1 h, PostgreSQL, {words}"
         findings.append(await _steps(site, name, machines, clocks[:wrong]))

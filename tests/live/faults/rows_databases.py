@@ -25,12 +25,7 @@ async def _neighbours(site: Site) -> tuple[Machine, PostgresServer, RedisServer]
 
 
 async def _away(
-    machine: Machine,
-    fault: str,
-    bounds: Bounds,
-    end: Callable[[], None],
-    begin: Callable[[], None],
-    seconds: float,
+    machine: Machine, fault: str, bounds: Bounds, end: Callable[[], None], begin: Callable[[], None], seconds: float
 ) -> Finding:
     load = Load([machine], 16)
     async with observed(fault, [machine], bounds, load, after=6) as seen, seen.fault():
@@ -50,16 +45,7 @@ async def postgres_crash(site: Site) -> list[Finding]:
 async def postgres_restart(site: Site) -> list[Finding]:
     """PostgreSQL is restarted as an operator does it."""
     machine, postgres, _ = await _neighbours(site)
-    return [
-        await _away(
-            machine,
-            "PostgreSQL: fast restart",
-            _DATABASE_BOUNDS,
-            postgres.shut_down,
-            postgres.start,
-            0,
-        )
-    ]
+    return [await _away(machine, "PostgreSQL: fast restart", _DATABASE_BOUNDS, postgres.shut_down, postgres.start, 0)]
 
 
 async def postgres_hang(site: Site) -> list[Finding]:
@@ -112,9 +98,7 @@ async def redis_hang(site: Site) -> list[Finding]:
 async def redis_flush(site: Site) -> list[Finding]:
     """Redis forgets everything."""
     machine, _, redis = await _neighbours(site)
-    return [
-        await _away(machine, "Redis: flushed", Bounds(), redis.flush, lambda: None, 0),
-    ]
+    return [await _away(machine, "Redis: flushed", Bounds(), redis.flush, lambda: None, 0)]
 
 
 ROWS: Final = (

@@ -90,9 +90,7 @@ async def full(site: Site) -> list[Finding]:
     finding.notes.append(f"workers at the end of the fault: {workers}")
     if not any(each.kind == "write" and each.outcome == "503" for each in finding.samples):
         finding.broken.append("no write was refused")
-    late = Counter(
-        each.outcome for each in finding.samples if each.began > ended + 2 and each.failed
-    )
+    late = Counter(each.outcome for each in finding.samples if each.began > ended + 2 and each.failed)
     if late:
         finding.broken.append(f"failed two seconds after it: {late}")
     return [finding]

@@ -59,11 +59,7 @@ def _version_before(folder: Path) -> Path:
 
     newest = max((root / _SCHEMA).glob("0*.py")).name
     added = git("log", "--diff-filter=A", "--format=%h", "-1", "--", f"{_SCHEMA}/{newest}")
-    subprocess.run(
-        ("git", "archive", "-o", folder / "old.tar", f"{added}^", "negotiator"),
-        cwd=root,
-        check=True,
-    )
+    subprocess.run(("git", "archive", "-o", folder / "old.tar", f"{added}^", "negotiator"), cwd=root, check=True)
     with tarfile.open(folder / "old.tar") as archive:
         archive.extractall(folder / "old", filter="data")
     return folder / "old"
@@ -85,9 +81,7 @@ async def two_versions(site: Site) -> list[Finding]:
     base, proxy = await asyncio.to_thread(start_nginx, folder, machines)
     site.at_end(lambda: (proxy.send_signal(signal.SIGQUIT), proxy.wait(PATIENCE)))
     load = Load(machines, 16, base=base, retry_cut_reads=False)
-    name = (
-        "Two versions at once: behind nginx one machine is upgraded, the other restarted, upgraded"
-    )
+    name = "Two versions at once: behind nginx one machine is upgraded, the other restarted, upgraded"
     async with observed(name, machines, Bounds(), load) as seen, seen.fault():
         first, second = machines
         for machine, source in ((first, None), (second, old), (second, None)):

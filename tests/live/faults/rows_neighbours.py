@@ -40,9 +40,7 @@ async def mail_hangs(site: Site) -> list[Finding]:
     """Twenty mails wait for a mail server that hangs, while a user signs in; then the server answers."""
     async with recording_smtp("silent") as silent:
         port = silent.port
-        machine = await site.machine(
-            workers=2, smtp_url=f"smtp://127.0.0.1:{port}", mail_from="service@example.com"
-        )
+        machine = await site.machine(workers=2, smtp_url=f"smtp://127.0.0.1:{port}", mail_from="service@example.com")
         await machine.change(_add_user)
         load = Load([machine], _CLIENTS)
         asking: list[float] = []
@@ -138,9 +136,7 @@ async def issuers_hang(site: Site) -> list[Finding]:
                     await register(client, good, "good")
                 await asyncio.gather(*tasks)
     finding = seen.finding
-    finding.notes.append(
-        f"the 13th ≤ {max(waited['good']):.2f} s, the others ≤ {max(waited['dead']):.1f} s"
-    )
+    finding.notes.append(f"the 13th ≤ {max(waited['good']):.2f} s, the others ≤ {max(waited['dead']):.1f} s")
     if max(waited["good"]) > _ANSWER:
         finding.broken.append(f"the 13th took {max(waited['good']):.1f} s")
     finding.broken += sorted(set(refused))[:4]
@@ -188,9 +184,7 @@ async def speech_worker_dies(site: Site) -> list[Finding]:
         await socket.close()
     finding = seen.finding
     wrong = [Levenshtein.distance(a, b.lower()) for a, b in zip(_SPOKEN, finals, strict=True)]
-    finding.notes.append(
-        f"sentences heard: {len(finals)} of {len(_SPOKEN)}, letters wrong: {wrong}"
-    )
+    finding.notes.append(f"sentences heard: {len(finals)} of {len(_SPOKEN)}, letters wrong: {wrong}")
     if any(2 * count > len(text) for count, text in zip(wrong, _SPOKEN, strict=True)):
         finding.broken.append(f"a sentence was lost: {finals}")
     return [finding]

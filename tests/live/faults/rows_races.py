@@ -42,9 +42,7 @@ class OneTimeRaces:
     machine_client: tuple[str, str]
     application: str
 
-    async def _all(
-        self, ask: Callable[[httpx2.AsyncClient, int], Awaitable[httpx2.Response]]
-    ) -> list[httpx2.Response]:
+    async def _all(self, ask: Callable[[httpx2.AsyncClient, int], Awaitable[httpx2.Response]]) -> list[httpx2.Response]:
         chosen = zip(range(_CROWD), cycle(self.clients), strict=False)
         return await asyncio.gather(*(ask(client, number) for number, client in chosen))
 
@@ -56,9 +54,7 @@ class OneTimeRaces:
         (code,) = await self.machines[0].delegation_codes(1)
         agents = await self._all(lambda client, _: client.post(REGISTER, json=ANONYMOUS))
         body = {"claim_token": code}
-        answers = await self._all(
-            lambda client, n: client.post(CLAIM, json=body, headers=bearer(agents[n].json()))
-        )
+        answers = await self._all(lambda client, n: client.post(CLAIM, json=body, headers=bearer(agents[n].json())))
         return _one_wins(answers, 200)
 
     async def assertion(self) -> str:
@@ -77,21 +73,12 @@ class OneTimeRaces:
         prover = DpopProver()
         own = self.machines[0].base
         proof = {"DPoP": prover.proof("POST", REGISTER, htu=f"{own}{REGISTER}")}
-        answers = await self._all(
-            lambda client, _: client.post(REGISTER, json=ANONYMOUS, headers=proof)
-        )
+        answers = await self._all(lambda client, _: client.post(REGISTER, json=ANONYMOUS, headers=proof))
         return _one_wins(answers, 201)
 
     async def _code(self) -> dict[str, str]:
         grant = NewGrant(
-            self.application,
-            self.user,
-            ["openid", *ASSISTANT],
-            "",
-            _CALLBACK,
-            "n",
-            s256_challenge(_VERIFIER),
-            0,
+            self.application, self.user, ["openid", *ASSISTANT], "", _CALLBACK, "n", s256_challenge(_VERIFIER), 0
         )
 
         def unit(tx: Transaction) -> str:
@@ -121,9 +108,7 @@ class OneTimeRaces:
         """All get the one answer, and one row is made."""
         headers, body = await self._register(), negotiation_body()
         sent = {**headers, "Idempotency-Key": "once"}
-        answers = await self._all(
-            lambda client, _: client.post(NEGOTIATIONS, json=body, headers=sent)
-        )
+        answers = await self._all(lambda client, _: client.post(NEGOTIATIONS, json=body, headers=sent))
         made = {answer.json().get("id") for answer in answers if answer.status_code == 201}
         rows = (await self.clients[0].get(NEGOTIATIONS, headers=headers)).json()["items"]
         if len(made) == len(rows) == 1 and _only(answers, {201, 409}):
@@ -135,13 +120,8 @@ class OneTimeRaces:
         headers = await self._register()
         made = await self.clients[0].post(NEGOTIATIONS, json=negotiation_body(), headers=headers)
         view = made.raise_for_status().json()
-        path, sent = (
-            f"{NEGOTIATIONS}/{view['id']}",
-            {**headers, "If-Match": f'"{view["revision"]}"'},
-        )
-        answers = await self._all(
-            lambda client, n: client.patch(path, json={"title": f"T{n}"}, headers=sent)
-        )
+        path, sent = (f"{NEGOTIATIONS}/{view['id']}", {**headers, "If-Match": f'"{view["revision"]}"'})
+        answers = await self._all(lambda client, n: client.patch(path, json={"title": f"T{n}"}, headers=sent))
         return _one_wins(answers, 200)
 
 
@@ -185,9 +165,7 @@ async def _prepared(machines: Sequence[Machine]) -> AsyncGenerator[OneTimeRaces]
 
     made: tuple[str, tuple[str, str], str] = await machines[0].change(unit)
     async with AsyncExitStack() as opened:
-        connected = [
-            await opened.enter_async_context(machine.connect(keep=64)) for machine in machines
-        ]
+        connected = [await opened.enter_async_context(machine.connect(keep=64)) for machine in machines]
         yield OneTimeRaces(machines, connected, issuer, *made)
 
 
@@ -203,11 +181,7 @@ async def _race(site: Site, machines: Sequence[Machine], engine: str) -> Finding
             finding.notes.append(f"{name}: {rounds - len(wrong)} of {rounds}")
             if wrong:
                 finding.broken.append(f"{name}: {len(wrong)} wrong rounds, {wrong[0]}")
-    finding.log = [
-        line
-        for machine, size in zip(machines, sizes, strict=True)
-        for line in machine.log_lines(size)
-    ]
+    finding.log = [line for machine, size in zip(machines, sizes, strict=True) for line in machine.log_lines(size)]
     return finding
 
 
@@ -223,6 +197,4 @@ async def races(site: Site) -> list[Finding]:
     return findings
 
 
-ROWS: Final[tuple[Row, ...]] = (
-    Row("races", "one-time things presented fifty times at once, on both engines", races),
-)
+ROWS: Final[tuple[Row, ...]] = (Row("races", "one-time things presented fifty times at once, on both engines", races),)

@@ -24,10 +24,7 @@ async def kill_worker(site: Site) -> list[Finding]:
     machine = await site.machine(workers=_WORKERS)
     bounds = Bounds(cut=_CLIENTS)
     load = Load([machine], _CLIENTS)
-    async with (
-        observed("Worker: 1 of 4 SIGKILL", [machine], bounds, load, after=6) as seen,
-        seen.fault(),
-    ):
+    async with observed("Worker: 1 of 4 SIGKILL", [machine], bounds, load, after=6) as seen, seen.fault():
         victim = machine.worker_processes()[0]
         victim.kill()
     seen.finding.notes.append(f"replaced: {_is_replaced(machine, victim)}")
@@ -39,9 +36,7 @@ async def stop_worker(site: Site) -> list[Finding]:
     machine = await site.machine(workers=_WORKERS, worker_timeout="5")
     bounds = Bounds(cut=_CLIENTS, health=None, recovery=None, slowest=15)
     load = Load([machine], _CLIENTS)
-    async with observed(
-        "Worker: 1 of 4 SIGSTOP, time-out 5 s", [machine], bounds, load, after=6
-    ) as seen:
+    async with observed("Worker: 1 of 4 SIGSTOP, time-out 5 s", [machine], bounds, load, after=6) as seen:
         victim = machine.worker_processes()[0]
         async with seen.fault():
             victim.send_signal(signal.SIGSTOP)

@@ -65,9 +65,7 @@ async def _run(row: Row, options: argparse.Namespace) -> list[Finding]:
 
 def _explain(finding: Finding) -> None:
     """What the table has no room for: what was lost, which requests were slow, which errors came, what was logged."""
-    errors = Counter(
-        f"{each.outcome} {each.detail}" for each in finding.samples if each.failed and each.detail
-    )
+    errors = Counter(f"{each.outcome} {each.detail}" for each in finding.samples if each.failed and each.detail)
     cause = finding.began
     slowest = sorted(finding.samples, key=lambda each: each.seconds_from(cause), reverse=True)
     lines = [

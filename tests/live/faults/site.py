@@ -75,10 +75,7 @@ class Machine(Server):
         folder = self.folder / "beside"
         folder.mkdir(exist_ok=True)
         return make_settings(
-            folder,
-            self.keys or self.folder / "keys",
-            base_url=self.settings.get("base_url", self.base),
-            secret=SECRET,
+            folder, self.keys or self.folder / "keys", base_url=self.settings.get("base_url", self.base), secret=SECRET
         )
 
     @property
@@ -116,9 +113,7 @@ class Machine(Server):
             log.seek(since)
             return [line for line in log.read().decode(errors="replace").splitlines() if line]
 
-    async def delegation_codes(
-        self, count: int, scopes: Sequence[str] = tuple(ASSISTANT)
-    ) -> list[str]:
+    async def delegation_codes(self, count: int, scopes: Sequence[str] = tuple(ASSISTANT)) -> list[str]:
         """Codes that bind agents to users; they live for an hour."""
         delegations = build_application(self.application_settings).delegations
 
@@ -304,18 +299,8 @@ class RedisServer:
         self.address.unlink(missing_ok=True)
         options = ("--port", "0", "--unixsocket", str(self.address), "--save", "")
         if self.addresses:
-            options = (
-                *options,
-                "--port",
-                "6379",
-                "--protected-mode",
-                "no",
-                "--bind",
-                *self.addresses,
-            )
-        self.process = subprocess.Popen(
-            [binary, *options, "--dir", str(self.folder)], stdout=subprocess.DEVNULL
-        )
+            options = (*options, "--port", "6379", "--protected-mode", "no", "--bind", *self.addresses)
+        self.process = subprocess.Popen([binary, *options, "--dir", str(self.folder)], stdout=subprocess.DEVNULL)
         wait_for(self.address.exists)
 
     def signal(self, number: signal.Signals) -> None:
@@ -402,13 +387,7 @@ class Site:
         place = folder or self.folder / f"machine{self._count}"
         place.mkdir(exist_ok=True)
         made = (ForkedMachine if forked else Machine)(
-            place,
-            workers,
-            {**UNLIMITED, **settings},
-            port=free_port(),
-            prefix=tuple(prefix),
-            source=source,
-            keys=keys,
+            place, workers, {**UNLIMITED, **settings}, port=free_port(), prefix=tuple(prefix), source=source, keys=keys
         )
         self.at_end(lambda: _stop(made))
         return made
@@ -420,9 +399,7 @@ class Site:
         await workers_answer(made)
         return made
 
-    async def pair(
-        self, *, workers: int = 2, source: Path | None = None, **settings: str
-    ) -> tuple[Machine, Machine]:
+    async def pair(self, *, workers: int = 2, source: Path | None = None, **settings: str) -> tuple[Machine, Machine]:
         """Two running machines that share pepper, keys and base URL; the settings name the database and Redis."""
         keys = self.folder / "keys"
         shared: dict[str, Any] = {"workers": workers, "keys": keys, "source": source, **settings}

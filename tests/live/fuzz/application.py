@@ -107,10 +107,7 @@ async def send_call(application: Starlette, call: MadeCall) -> httpx2.Response:
     async with asyncio.timeout(_PATIENCE):
         await application(scope, receive, send)
     return httpx2.Response(
-        answer["status"],
-        headers=answer["headers"],
-        content=b"".join(pieces),
-        request=httpx2.Request(call.method, BASE),
+        answer["status"], headers=answer["headers"], content=b"".join(pieces), request=httpx2.Request(call.method, BASE)
     )
 
 
@@ -259,9 +256,7 @@ async def _run(progress: Progress, folder: Path, log: WatchedLog) -> None:
             if fault or told:
                 progress.fault(number, fault or told.strip()[-150:], sent, told)
             if took > _SLOW:
-                progress.fault(
-                    number, f"slow: {getattr(sent, 'name', 'socket')}", sent, f"{took} s"
-                )
+                progress.fault(number, f"slow: {getattr(sent, 'name', 'socket')}", sent, f"{took} s")
             progress.count(outcome, took, getattr(sent, "name", "socket"))
             if progress.is_saving():
                 progress.save(memory_mb())

@@ -112,25 +112,15 @@ class CallMaker:
             target += f"?{query}" if query else ""
         else:
             headers["content-type"] = mutator.any_of(operation.takes)
-            sent = self._body(
-                mutator, operation, members if operation.path_parameters else body, headers
-            )
+            sent = self._body(mutator, operation, members if operation.path_parameters else body, headers)
         headers = self._headers(mutator, headers)
         method: str = mutator.any_of(_METHODS) if mutator.happens(0.03) else operation.method
         return MadeCall(
             operation.name, method, target, tuple(headers.items()), sent, who, method == operation.method
         )  # fmt: skip
 
-    def _input(
-        self,
-        mutator: Mutator,
-        operation: Operation,
-        example: dict[str, Any],
-        schema: dict[str, Any],
-    ) -> Any:
-        good = (
-            mutator.described(schema, schema.get("$defs", {})) if mutator.happens(0.4) else example
-        )
+    def _input(self, mutator: Mutator, operation: Operation, example: dict[str, Any], schema: dict[str, Any]) -> Any:
+        good = mutator.described(schema, schema.get("$defs", {})) if mutator.happens(0.4) else example
         made = good if mutator.happens(0.35) else mutator.value(good, [example])
         if operation.name in {"register_agent", "register_identity", "issue_token"}:
             claims = mutator.value(forged.claims(iss=forged.IDP))
@@ -151,33 +141,19 @@ class CallMaker:
 
     def _place(self, mutator: Mutator, operation: Operation, name: str) -> str:
         if mutator.happens(0.1):
-            return (
-                mutator.text(
-                    mutator.any_of(("neg_01k5w3z8q4h6r2t9v7x1y0abcd", "x", *STRANGE_TEXTS))
-                )
-                or "x"
-            )
+            return mutator.text(mutator.any_of(("neg_01k5w3z8q4h6r2t9v7x1y0abcd", "x", *STRANGE_TEXTS))) or "x"
         filled = self.material.fill(operation.path, {name: ""})[name]
         before = operation.path.partition(f"/{{{name}}}")[0].rpartition("/")[2]
-        return (
-            self.seen.get(before)
-            or filled
-            or self.seen.get(name)
-            or "neg_01k5w3z8q4h6r2t9v7x1y0abcd"
-        )
+        return self.seen.get(before) or filled or self.seen.get(name) or "neg_01k5w3z8q4h6r2t9v7x1y0abcd"
 
-    def _body(
-        self, mutator: Mutator, operation: Operation, body: Any, headers: Mapping[str, str]
-    ) -> bytes:
+    def _body(self, mutator: Mutator, operation: Operation, body: Any, headers: Mapping[str, str]) -> bytes:
         match headers["content-type"]:
             case kind if kind == FORM:
                 flat = {name: str(value) for name, value in as_object(body).items()}
                 sent = urlencode(flat, errors="surrogatepass").encode()
                 return mutator.data(sent) if mutator.happens(0.1) else sent
             case kind if kind == LINES:
-                return b"\n".join(
-                    mutator.json(mutator.value(CREATING["remember"])) for _ in range(3)
-                )
+                return b"\n".join(mutator.json(mutator.value(CREATING["remember"])) for _ in range(3))
             case kind if kind in (JSON, MERGE):
                 return mutator.json(body)
             case _:
@@ -202,10 +178,7 @@ class CallMaker:
             known = {name: self._place(mutator, operation, name) for name in places}
             arguments = {**as_object(arguments), **known}
         method = mutator.any_of(("tools/call",) * 12 + _MCP_METHODS)
-        params: dict[str, Any] = {
-            "name": getattr(operation.tool, "name", "") or operation.name,
-            "arguments": arguments,
-        }
+        params: dict[str, Any] = {"name": getattr(operation.tool, "name", "") or operation.name, "arguments": arguments}
         if method != "tools/call" and mutator.happens(0.7):
             params = {"uri": "negotiator://guides/agents", "name": "prepare", "cursor": "x"}
         client = McpClient(client=None, version=mutator.any_of((NEWEST, *OLDER)))  # pyright: ignore[reportArgumentType]
@@ -213,12 +186,7 @@ class CallMaker:
         if mutator.happens(0.3):
             message = mutator.value(message)
         who: CallerKind = mutator.any_of((*(_owner(operation),) * 12, *CALLER_KINDS))
-        headers = {
-            "content-type": JSON,
-            "accept": f"{JSON}, text/event-stream",
-            **more,
-            **self.material.headers[who],
-        }
+        headers = {"content-type": JSON, "accept": f"{JSON}, text/event-stream", **more, **self.material.headers[who]}
         sent = self._headers(mutator, headers)
         return MadeCall("mcp", "POST", MCP_PATH, tuple(sent.items()), mutator.json(message), who)
 

@@ -64,9 +64,7 @@ class NetworkFuzz:
                 return await self._socket(mutator)
             case number if number < 9:
                 sent = self._request(mutator)
-                sent = mutator.data(
-                    sent, [b"Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"]
-                )
+                sent = mutator.data(sent, [b"Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"])
                 return await self._raw(sent, "damaged", _QUIET)
             case 9:
                 sent = self._request(mutator)
@@ -93,9 +91,7 @@ class NetworkFuzz:
         if body and mutator.happens(0.2):
             half = len(body) // 2
             headers["transfer-encoding"] = "chunked"
-            body = b"".join(
-                b"%x\r\n%s\r\n" % (len(part), part) for part in (body[:half], body[half:]) if part
-            )
+            body = b"".join(b"%x\r\n%s\r\n" % (len(part), part) for part in (body[:half], body[half:]) if part)
             body += b"0\r\n\r\n"
         elif body:
             headers["content-length"] = str(len(body))
@@ -126,9 +122,7 @@ class NetworkFuzz:
 
     async def _socket(self, mutator: Mutator) -> tuple[str, str, bytes]:
         """A socket whose frames are whole, damaged, fragmented, unmasked or of reserved kinds."""
-        headers = "".join(
-            f"{name}: {value}\r\n" for name, value in self.maker.material.headers["bound"].items()
-        )
+        headers = "".join(f"{name}: {value}\r\n" for name, value in self.maker.material.headers["bound"].items())
         handshake = (
             f"GET {self.session}/stream HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
             f"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {_KEY}\r\n{headers}\r\n"
@@ -188,9 +182,7 @@ def _frame(mutator: Mutator) -> bytes:
             opcode = random.choice((0, 1, 2, 3, 8, 9, 10, 11, 15))
             return _bytes_of_frame(opcode, random.randbytes(random.choice((0, 1, 2, 125, 126))))
         case 2:
-            return _bytes_of_frame(
-                random.randrange(256) & 0x7F, b"x" * 9, masked=mutator.happens(0.5)
-            )
+            return _bytes_of_frame(random.randrange(256) & 0x7F, b"x" * 9, masked=mutator.happens(0.5))
         case _:
             size = random.choice((0, 1, 2, 320, 640, 641, 3200))
             channel = bytes([random.choice((0, 0, 1, 2, 255))])
@@ -201,11 +193,7 @@ def _bytes_of_frame(opcode: int, data: bytes, *, masked: bool = True) -> bytes:
     """A frame (RFC 6455 §5.2); an opcode above 15 has reserved bits in it, one below is a whole message."""
     first = opcode | 0x80 if opcode < 16 else opcode
     size = len(data)
-    length = (
-        bytes([size | 0x80 * masked])
-        if size < 126
-        else struct.pack(">BH", 126 | 0x80 * masked, size)
-    )
+    length = bytes([size | 0x80 * masked]) if size < 126 else struct.pack(">BH", 126 | 0x80 * masked, size)
     return bytes([first]) + length + (bytes(4) if masked else b"") + data
 
 

@@ -12,22 +12,12 @@ from urllib.parse import urlencode
 from docs.generate import service
 from negotiator.agents.delegation import normalise_code
 from negotiator.backup.archive import ArchiveReader, Manifest, write_archive
-from negotiator.backup.encrypted_stream import (
-    EncryptedReader,
-    EncryptedWriter,
-    KeyDerivation,
-    UnreadableBackup,
-)
+from negotiator.backup.encrypted_stream import EncryptedReader, EncryptedWriter, KeyDerivation, UnreadableBackup
 from negotiator.console.browser_sessions import browser_name, local_path
 from negotiator.console.entered_numbers import read_entered
 from negotiator.console.markdown_html import render_markdown
 from negotiator.console.preparation_body import prepared_body
-from negotiator.console.preparation_form import (
-    change_preparation,
-    field_names,
-    new_preparation,
-    read_preparation,
-)
+from negotiator.console.preparation_form import change_preparation, field_names, new_preparation, read_preparation
 from negotiator.directory import exchange_files
 from negotiator.directory.address_reader import AddressReader
 from negotiator.directory.catalogue_index import SYNONYMS_FILE
@@ -41,14 +31,7 @@ from negotiator.errors import Refusal
 from negotiator.http.cursors import Cursors
 from negotiator.http.endpoint import is_not_modified
 from negotiator.http.guard import address_key
-from negotiator.http.input import (
-    list_fields,
-    parse_form,
-    parse_json,
-    parse_lines,
-    parse_query,
-    validate,
-)
+from negotiator.http.input import list_fields, parse_form, parse_json, parse_lines, parse_query, validate
 from negotiator.http.operation import Operation
 from negotiator.memory.content_guard import suspicion_reason, text_digest
 from negotiator.memory.search_filters import compile_filters
@@ -73,14 +56,7 @@ from negotiator.trust.fetcher import Fetcher
 from negotiator.trust.issuers import Issuer
 from negotiator.trust.keysets import IssuerKeys, KeysRefused
 from negotiator.trust.security_events import SECURITY_EVENT_TYPE, SecurityEventVerifier
-from negotiator.written_values import (
-    read_amount,
-    read_currency,
-    read_day,
-    read_number,
-    read_percentage,
-    read_with_unit,
-)
+from negotiator.written_values import read_amount, read_currency, read_day, read_number, read_percentage, read_with_unit
 from tests.helpers import forged_assertions as forged
 from tests.helpers.speech_frames import cutter
 from tests.live.fuzz.mutations import Mutator
@@ -214,23 +190,11 @@ def security_event(mutator: Mutator) -> Sent:
 
 def proof(mutator: Mutator) -> Sent:
     """Truly signed DPoP proofs with changed keys and claims."""
-    key = {
-        name: value
-        for name, value in forged.jwk("ES256").items()
-        if name in ("kty", "crv", "x", "y")
-    }
+    key = {name: value for name, value in forged.jwk("ES256").items() if name in ("kty", "crv", "x", "y")}
     header = {"typ": "dpop+jwt", "alg": "ES256", "jwk": key}
-    claims = {
-        "jti": "j",
-        "htm": "GET",
-        "htu": "https://h.example/a",
-        "iat": forged.SECONDS,
-        "ath": "x",
-    }
+    claims = {"jti": "j", "htm": "GET", "htu": "https://h.example/a", "iat": forged.SECONDS, "ath": "x"}
     if mutator.happens(0.5):
-        header = mutator.value(
-            header, [forged.jwk("RS256"), forged.jwk("EdDSA"), forged.jwk("ES384")]
-        )
+        header = mutator.value(header, [forged.jwk("RS256"), forged.jwk("EdDSA"), forged.jwk("ES384")])
     else:
         claims = mutator.value(claims)
     sent = forged.sign(json.dumps(header).encode(), mutator.json(claims))
@@ -259,9 +223,7 @@ def metadata(mutator: Mutator) -> Sent:
                 "token_endpoint_auth_methods_supported": ["client_secret_basic"],
             }
             sent = mutator.value(good)
-            ours = openid.ProviderRegistration(
-                issuer, "us", "secret", "OP", "https://us.example/in"
-            )
+            ours = openid.ProviderRegistration(issuer, "us", "secret", "OP", "https://us.example/in")
             found = as_object(sent)
             provider = openid.OpenIdProvider(ours, _Published(found), lambda: forged.NOW)
             ask = partial(provider.ask, state="s", nonce="n", verifier="v", again=False)
@@ -269,10 +231,7 @@ def metadata(mutator: Mutator) -> Sent:
         case 1:
             card = {"serverInfo": {"name": "n", "title": "t", "version": "1"}, "description": "d"}
             card |= {"transport": {"endpoint": "/mcp"}, "documentationUrl": "https://d.example"}
-            described = {
-                "openapi": "3.1.0",
-                "info": {"title": "t", "license": {"identifier": "MIT"}},
-            }
+            described = {"openapi": "3.1.0", "info": {"title": "t", "license": {"identifier": "MIT"}}}
             described |= {"servers": [{"url": "/v1"}]}
             page = (
                 '<!doctype html><html><head><title>Quiet &amp; Search | Home</title><meta name="description"'
@@ -282,9 +241,7 @@ def metadata(mutator: Mutator) -> Sent:
             text = mutator.data(page.encode()).decode(errors="replace")
             fetcher = _Published(as_object(value), text)
             reader = AddressReader(ClientUrlFetcher(fetcher, _uncharged))
-            return (value, text), partial(
-                _awaited, partial(reader.read, "https://a.example/x", "me")
-            )
+            return (value, text), partial(_awaited, partial(reader.read, "https://a.example/x", "me"))
         case _:
             good = {
                 "client_name": "Agent",
@@ -368,8 +325,7 @@ def sound(mutator: Mutator) -> Sent:
     """Binary frames, and how they are cut into utterances."""
     random = mutator.random
     frames = [
-        bytes([random.choice((0, 0, 1, 2, 255))])
-        + random.randbytes(random.choice((0, 1, 2, 3, 320, 640, 641, 6400)))
+        bytes([random.choice((0, 0, 1, 2, 255))]) + random.randbytes(random.choice((0, 1, 2, 3, 320, 640, 641, 6400)))
         for _ in range(random.randint(1, 8))
     ]
 
@@ -385,26 +341,8 @@ def sound(mutator: Mutator) -> Sent:
 
 
 _WRITTEN: Final = (
-    *(
-        "€500",
-        "1,500.00",
-        "15k",
-        "12 %",
-        "1 March 2027",
-        "five thousand dollars",
-        "2027-03-01",
-        "March 1st, 2027",
-    ),
-    *(
-        "13/04/2027",
-        "12 months",
-        "-5.50 EUR",
-        "1.500",
-        "$1.2m per year",
-        "between 5 and 6",
-        "two point five",
-        "1e5",
-    ),
+    *("€500", "1,500.00", "15k", "12 %", "1 March 2027", "five thousand dollars", "2027-03-01", "March 1st, 2027"),
+    *("13/04/2027", "12 months", "-5.50 EUR", "1.500", "$1.2m per year", "between 5 and 6", "two point five", "1e5"),
 )
 _KINDS: Final = ("money", "number", "percent", "duration_days", "integer")
 
@@ -484,23 +422,13 @@ _HEADERS: Final[Sequence[tuple[str, Callable[[str], object]]]] = (
 def header(mutator: Mutator) -> Sent:
     """Values of headers, addresses, codes and links."""
     good, read = mutator.any_of(_HEADERS)
-    sent = (
-        mutator.data(good.encode()).decode("latin-1")
-        if mutator.happens(0.5)
-        else mutator.text(good)
-    )
+    sent = mutator.data(good.encode()).decode("latin-1") if mutator.happens(0.5) else mutator.text(good)
     return sent, lambda: read(sent)
 
 
 def search_filter(mutator: Mutator) -> Sent:
     """Filters of memories, compiled and tried on one."""
-    memory = {
-        "kind": "fact",
-        "trust": 2,
-        "tags": ["a"],
-        "created_at": "2027-01-01T00:00:00Z",
-        "attributes": {"x": 1},
-    }
+    memory = {"kind": "fact", "trust": 2, "tags": ["a"], "created_at": "2027-01-01T00:00:00Z", "attributes": {"x": 1}}
     good = {"AND": [{"kind": "fact"}, {"OR": [{"trust": {"gte": 2}}, {"NOT": {"tags": {"in": ["a", "b"]}}}]}],
             "attributes.x": {"lt": 5, "exists": True}, "created_at": {"gte": "2026-01-01T00:00:00Z"}}  # fmt: skip
     sent = as_object(mutator.value(good), "NOT")

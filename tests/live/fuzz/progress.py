@@ -100,10 +100,7 @@ class Progress:
     def count(self, outcome: str, took: float, what: str) -> None:
         """One input was answered after so many seconds."""
         number = min(self.done * TENTHS // self.inputs, TENTHS - 1) + 1
-        if not self.tenths or (self.tenths[-1].number, self.tenths[-1].process) != (
-            number,
-            self.processes,
-        ):
+        if not self.tenths or (self.tenths[-1].number, self.tenths[-1].process) != (number, self.processes):
             self.tenths.append(Tenth(number, self.processes))
         tenth = self.tenths[-1]
         self.done += 1
@@ -174,12 +171,8 @@ class Progress:
                 for each in self.tenths
             ),
             "",
-            "Answers: "
-            + ", ".join(f"{name} {count:,}" for name, count in self.outcomes.most_common(20)),
-            *(
-                f"FAULT, {each.count} times, first at input {each.first}: {each.where}"
-                for each in self.faults.values()
-            ),
+            "Answers: " + ", ".join(f"{name} {count:,}" for name, count in self.outcomes.most_common(20)),
+            *(f"FAULT, {each.count} times, first at input {each.first}: {each.where}" for each in self.faults.values()),
         ]
         return "\n".join(lines)
 

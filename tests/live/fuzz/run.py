@@ -45,9 +45,7 @@ def main() -> int:
             continue
         run, inputs = PARTS[part]
         if asked.at is not None:
-            progress = Progress(
-                part, asked.seed or 1, asked.at + 1, asked.folder / "one", done=asked.at
-            )
+            progress = Progress(part, asked.seed or 1, asked.at + 1, asked.folder / "one", done=asked.at)
         else:
             progress = Progress.load(part, asked.seed, asked.inputs or inputs, asked.folder)
         run(progress)

@@ -69,15 +69,9 @@ def _chat(asked: dict[str, Any]) -> dict[str, Any]:
 
 
 def _response(asked: dict[str, Any]) -> dict[str, Any]:
-    results = [
-        each["output"] for each in asked["input"] if each.get("type") == "function_call_output"
-    ]
+    results = [each["output"] for each in asked["input"] if each.get("type") == "function_call_output"]
     call = {"name": "open_negotiation", "arguments": json.dumps(_CAR), "call_id": "call_1"}
-    text: dict[str, Any] = {
-        "type": "output_text",
-        "text": f"Opened: {results[-1:]}",
-        "annotations": [],
-    }
+    text: dict[str, Any] = {"type": "output_text", "text": f"Opened: {results[-1:]}", "annotations": []}
     item: dict[str, Any] = {"type": "function_call", "id": "fc_1", **call}
     if results:
         item = {"type": "message", "id": "msg_1", "role": "assistant", "content": [text]}
@@ -117,13 +111,7 @@ def code_of_user(server: Server, email: str) -> str:
     def negotiator(*words: str, said: str = "") -> str:
         command = [sys.executable, "-m", "negotiator", *words]
         done = subprocess.run(
-            command,
-            input=said,
-            env=server.environment,
-            capture_output=True,
-            text=True,
-            timeout=_PATIENCE,
-            check=True,
+            command, input=said, env=server.environment, capture_output=True, text=True, timeout=_PATIENCE, check=True
         )
         return done.stdout.strip()
 
@@ -131,19 +119,11 @@ def code_of_user(server: Server, email: str) -> str:
     return negotiator("delegations", "create", "--user", email)
 
 
-def ran(
-    command: list[str | Path], folder: Path, environment: dict[str, str]
-) -> subprocess.CompletedProcess[str]:
+def ran(command: list[str | Path], folder: Path, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
     """The command in a folder that is also its home, with a plain environment."""
     plain = {"HOME": str(folder), "PATH": f"{CLAUDE.parent}:{os.environ['PATH']}", **environment}
     return subprocess.run(
-        command,
-        cwd=folder,
-        env=plain,
-        capture_output=True,
-        text=True,
-        timeout=_PATIENCE,
-        check=False,
+        command, cwd=folder, env=plain, capture_output=True, text=True, timeout=_PATIENCE, check=False
     )
 
 

@@ -44,11 +44,7 @@ async def langchain(url: str, token: str) -> AsyncGenerator[Session]:
     from langchain_mcp_adapters.tools import convert_mcp_tool_to_langchain_tool
     from mcp.types import Tool
 
-    connection: Any = {
-        "transport": "streamable_http",
-        "url": url,
-        "headers": {"Authorization": f"Bearer {token}"},
-    }
+    connection: Any = {"transport": "streamable_http", "url": url, "headers": {"Authorization": f"Bearer {token}"}}
     tools = await MultiServerMCPClient({"negotiator": connection}).get_tools()
 
     async def call(name: str, arguments: dict[str, Any]) -> Any:

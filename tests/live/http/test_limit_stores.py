@@ -13,12 +13,7 @@ import pytest
 import pytest_asyncio
 
 from negotiator import values
-from negotiator.http.limit_stores import (
-    DatabaseLimitStore,
-    FileLimitStore,
-    RedisClusterLimitStore,
-    RedisLimitStore,
-)
+from negotiator.http.limit_stores import DatabaseLimitStore, FileLimitStore, RedisClusterLimitStore, RedisLimitStore
 from negotiator.http.limits import LimitStore, RateBudget
 from negotiator.store import atomic_updates
 from negotiator.store.store import make_store
@@ -32,9 +27,7 @@ Make = Callable[[], LimitStore]
 
 
 @pytest_asyncio.fixture(params=["shared", "redis", "redis-cluster", "sqlite", "postgresql"])
-async def make(
-    request: pytest.FixtureRequest, tmp_path: Path, migrated: Path
-) -> AsyncGenerator[Make]:
+async def make(request: pytest.FixtureRequest, tmp_path: Path, migrated: Path) -> AsyncGenerator[Make]:
     """Makes limiters that share one place, as the workers of one service would."""
     opened: list[LimitStore] = []
     url = _url(request, tmp_path, migrated)
@@ -75,9 +68,7 @@ def _url(request: pytest.FixtureRequest, tmp_path: Path, migrated: Path) -> str:
 
 
 @pytest.mark.asyncio
-async def test_a_burst_is_exact_and_a_refusal_costs_nothing(
-    make: Make, request: pytest.FixtureRequest
-) -> None:
+async def test_a_burst_is_exact_and_a_refusal_costs_nothing(make: Make, request: pytest.FixtureRequest) -> None:
     key = request.node.name
     limiter = make()
     readings = [await limiter.take(SLOW, key) for _ in range(12)]
@@ -91,9 +82,7 @@ async def test_a_burst_is_exact_and_a_refusal_costs_nothing(
 
 
 @pytest.mark.asyncio
-async def test_forty_at_once_through_three_doors_get_ten(
-    make: Make, request: pytest.FixtureRequest
-) -> None:
+async def test_forty_at_once_through_three_doors_get_ten(make: Make, request: pytest.FixtureRequest) -> None:
     doors = [make() for _ in range(3)]
     takes = [doors[number % 3].take(SLOW, request.node.name) for number in range(40)]
     readings = await asyncio.gather(*takes)
@@ -131,9 +120,7 @@ async def test_six_hundred_at_once_on_one_key_are_exact_and_none_is_turned_away(
 
 
 @pytest.mark.asyncio
-async def test_what_was_taken_comes_back_with_time(
-    make: Make, request: pytest.FixtureRequest
-) -> None:
+async def test_what_was_taken_comes_back_with_time(make: Make, request: pytest.FixtureRequest) -> None:
     limiter, key = make(), request.node.name
     taken = await limiter.take(QUICK, key)
     refusals = 0
@@ -218,9 +205,7 @@ def test_budgets_are_exact_while_workers_join_a_lone_one(tmp_path: Path, quick: 
 
     def start() -> "subprocess.Popen[str]":
         command = [sys.executable, "-c", _WORKER, str(tmp_path), *quick]
-        return subprocess.Popen(
-            command, stdout=subprocess.PIPE, env={"PYTHONPATH": root}, text=True
-        )
+        return subprocess.Popen(command, stdout=subprocess.PIPE, env={"PYTHONPATH": root}, text=True)
 
     first = start()
     assert first.stdout is not None

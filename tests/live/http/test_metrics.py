@@ -21,9 +21,7 @@ SAMPLE = 'negotiator_requests_total{operation="get_health",status="200"}'
 def metrics_server(tmp_path: Path) -> Generator[Server]:
     """A service with three workers that tells its numbers in both ways."""
     private = f"127.0.0.1:{free_port()}"
-    started = Server(
-        tmp_path, workers=3, settings={"metrics_token": TOKEN, "metrics_listen": private}
-    )
+    started = Server(tmp_path, workers=3, settings={"metrics_token": TOKEN, "metrics_listen": private})
     started.start()
     yield started
     started.stop()
@@ -47,9 +45,7 @@ def waited(server: Server, workers: int) -> dict[str, float]:
 
 
 @covers("1.13:metrics")
-def test_whoever_is_asked_adds_up_all_workers_and_the_dead_are_not_forgotten(
-    metrics_server: Server,
-) -> None:
+def test_whoever_is_asked_adds_up_all_workers_and_the_dead_are_not_forgotten(metrics_server: Server) -> None:
     before = waited(metrics_server, 3)[SAMPLE]
     for _ in range(40):
         assert httpx2.get(f"{metrics_server.base}/api/health").status_code == 200

@@ -24,9 +24,7 @@ ONCE: Final = 0.5
 
 
 @pytest_asyncio.fixture
-async def machine(
-    redis: RedisServer, tmp_path: Path
-) -> AsyncGenerator[Callable[[], RedisLimitStore]]:
+async def machine(redis: RedisServer, tmp_path: Path) -> AsyncGenerator[Callable[[], RedisLimitStore]]:
     """Makes the limits of a further machine."""
     opened: list[RedisLimitStore] = []
 
@@ -106,8 +104,7 @@ async def test_three_machines_without_redis_let_through_three_budgets_at_most(
 @pytest.mark.asyncio
 async def test_workers_of_one_machine_are_exact_without_redis(tmp_path: Path) -> None:
     workers = [
-        RedisLimitStore(f"unix://{tmp_path}/none", FileLimitStore(tmp_path / "limits", b"pepper"))
-        for _ in range(4)
+        RedisLimitStore(f"unix://{tmp_path}/none", FileLimitStore(tmp_path / "limits", b"pepper")) for _ in range(4)
     ]
     readings = await asyncio.gather(*(take(each, 10) for each in workers))
     assert sum(map(taken, readings)) == BUDGET.burst
@@ -134,9 +131,7 @@ async def test_without_redis_requests_go_on_and_health_names_it(
     redis: RedisServer, tmp_path: Path, migrated: Path, signing_keys: Path
 ) -> None:
     (tmp_path / "negotiator.db").write_bytes(migrated.read_bytes())
-    settings = make_settings(
-        tmp_path, signing_keys, redis_url=redis[0], register_limit_anonymous=60
-    )
+    settings = make_settings(tmp_path, signing_keys, redis_url=redis[0], register_limit_anonymous=60)
     async with running(settings) as app, connect(app) as client:
         assert (await client.get("/api/health")).json()["checks"]["redis"] == "ok"
         redis[1].kill()

@@ -25,22 +25,16 @@ KEYS: Final = [f"default:agent{number}" for number in range(30)]
 async def _take(stores: Sequence[RedisClusterLimitStore], calls: int) -> dict[str, int]:
     """So many calls on each key from every machine at once; how many passed, by key."""
     readings = {
-        key: await asyncio.gather(
-            *(store.take(BUDGET, key) for store in stores for _ in range(calls))
-        )
-        for key in KEYS
+        key: await asyncio.gather(*(store.take(BUDGET, key) for store in stores for _ in range(calls))) for key in KEYS
     }
     return {key: sum(each.taken for each in found) for key, found in readings.items()}
 
 
 @pytest.mark.asyncio
-async def test_a_budget_is_exact_over_machines_and_lasts_when_a_server_is_lost(
-    tmp_path: Path,
-) -> None:
+async def test_a_budget_is_exact_over_machines_and_lasts_when_a_server_is_lost(tmp_path: Path) -> None:
     with running_redis_cluster() as cluster:
         machines = [
-            RedisClusterLimitStore(cluster.url, FileLimitStore(tmp_path / name, b"pepper"))
-            for name in ("a", "b")
+            RedisClusterLimitStore(cluster.url, FileLimitStore(tmp_path / name, b"pepper")) for name in ("a", "b")
         ]
         for machine in machines:
             await machine.start()
@@ -77,25 +71,18 @@ async def test_doctor_says_whether_the_cluster_serves_all_slots(tmp_path: Path) 
 
     with running_redis_cluster() as cluster:
         url = cluster.url.replace("redis:", "redis+cluster:")
-        assert await finding(url) == Finding(
-            "redis", "ok", "127.0.0.1 answers, its cluster serves all slots"
-        )
+        assert await finding(url) == Finding("redis", "ok", "127.0.0.1 answers, its cluster serves all slots")
         for number in (1, 1 + SHARDS):
             cluster.kill(number)
         ends = time.monotonic() + 20
         while (found := await finding(url)).state == "ok":
             await asyncio.sleep(0.05)
             assert time.monotonic() < ends
-    assert (found.state, found.text) == (
-        "fault",
-        "the cluster of 127.0.0.1 does not serve all slots",
-    )
+    assert (found.state, found.text) == ("fault", "the cluster of 127.0.0.1 does not serve all slots")
 
 
 @pytest.mark.asyncio
-async def test_doctor_tells_a_single_server_from_a_cluster(
-    tmp_path: Path, redis: RedisServer
-) -> None:
+async def test_doctor_tells_a_single_server_from_a_cluster(tmp_path: Path, redis: RedisServer) -> None:
     port = free_port()
     client: Any = Redis.from_url(redis[0])  # pyright: ignore[reportUnknownMemberType]
     await client.config_set("port", str(port))

@@ -76,15 +76,11 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Generator[DocumentSite]:
 
 
 @pytest.fixture(scope="session")
-def short_token_server(
-    tmp_path_factory: pytest.TempPathFactory, site: DocumentSite
-) -> Generator[ShortTokenServer]:
+def short_token_server(tmp_path_factory: pytest.TempPathFactory, site: DocumentSite) -> Generator[ShortTokenServer]:
     """A running server whose tokens live seconds, and which may read the site."""
     loopback = {"allow_loopback_fetch": "true"}
     folder = tmp_path_factory.mktemp("brief")
-    started = ShortTokenServer(
-        folder, workers=1, settings=loopback, authority=str(site.certificate)
-    )
+    started = ShortTokenServer(folder, workers=1, settings=loopback, authority=str(site.certificate))
     started.start()
     yield started
     started.stop()

@@ -57,9 +57,7 @@ class DirectTransport:
         self.seen[answer.request.method, answer.request.url.path, answer.status_code] += 1
 
     @asynccontextmanager
-    async def mcp(
-        self, auth: httpx2.Auth, mode: Literal["auto", "legacy"]
-    ) -> AsyncGenerator[Client]:
+    async def mcp(self, auth: httpx2.Auth, mode: Literal["auto", "legacy"]) -> AsyncGenerator[Client]:
         """The SDK's client at the endpoint, authenticated as `auth` sees fit."""
         async with self.server.connect(auth=auth, event_hooks={"response": [self.note]}) as http:
             transport = streamable_http_client(f"{self.server.base}/mcp", http_client=http)
@@ -68,12 +66,7 @@ class DirectTransport:
 
 
 def provider(
-    server: Server,
-    person: LiveUser,
-    drawer: TokenStorage,
-    *,
-    document: str | None = None,
-    **told: Any,
+    server: Server, person: LiveUser, drawer: TokenStorage, *, document: str | None = None, **told: Any
 ) -> OAuthClientProvider:
     """The SDK's OAuth client, whose browser is in this person's hands; `document` is its id where it has one."""
     backs: asyncio.Queue[str] = asyncio.Queue()
@@ -84,18 +77,9 @@ def provider(
     async def called_back() -> AuthorizationCodeResult:
         where = urlsplit(await backs.get())
         assert f"{where.scheme}://{where.netloc}{where.path}" == CALLBACK
-        return AuthorizationCodeResult(
-            **{name: value for name, (value,) in parse_qs(where.query).items()}
-        )
+        return AuthorizationCodeResult(**{name: value for name, (value,) in parse_qs(where.query).items()})
 
-    metadata = OAuthClientMetadata(
-        redirect_uris=[AnyUrl(CALLBACK)], client_name="Python client", **told
-    )
+    metadata = OAuthClientMetadata(redirect_uris=[AnyUrl(CALLBACK)], client_name="Python client", **told)
     return OAuthClientProvider(
-        f"{server.base}/mcp",
-        metadata,
-        drawer,
-        open_browser,
-        called_back,
-        client_metadata_url=document,
+        f"{server.base}/mcp", metadata, drawer, open_browser, called_back, client_metadata_url=document
     )

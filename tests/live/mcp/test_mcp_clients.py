@@ -43,9 +43,7 @@ async def arrived(client: httpx2.AsyncClient) -> dict[str, Any]:
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("version", [NEWEST, OLDER[0]])
-async def test_the_python_client_calls_every_tool_on_whichever_worker(
-    server: Server, version: str
-) -> None:
+async def test_the_python_client_calls_every_tool_on_whichever_worker(server: Server, version: str) -> None:
     known: dict[str, Any] = {}
     async with server.connect() as connected:
         line = McpClient(connected, bearer(await arrived(connected)))
@@ -65,23 +63,17 @@ async def test_the_python_client_calls_every_tool_on_whichever_worker(
 
 
 @pytest.mark.asyncio
-async def test_a_claimed_agent_and_a_user_s_other_agent_see_the_same_over_both_doors(
-    server: Server,
-) -> None:
+async def test_a_claimed_agent_and_a_user_s_other_agent_see_the_same_over_both_doors(server: Server) -> None:
     """What is made over one door is there over the other, whichever worker answers."""
     async with server.connect() as connected:
         line = McpClient(connected, bearer(await arrived(connected)))
         made = [
-            await line.done(
-                "open_negotiation", **{**CALLS["open_negotiation"]({}), "idempotency_key": f"k{n}"}
-            )
+            await line.done("open_negotiation", **{**CALLS["open_negotiation"]({}), "idempotency_key": f"k{n}"})
             for n in range(8)
         ]
         page = await connected.get("/api/negotiations", headers=line.headers)
         assert {talk["id"] for talk in page.json()["items"]} == {talk["id"] for talk in made}
-        again = await asyncio.gather(
-            *(line.done("get_negotiation", id=talk["id"]) for talk in made)
-        )
+        again = await asyncio.gather(*(line.done("get_negotiation", id=talk["id"]) for talk in made))
         assert again == made
 
 
@@ -96,9 +88,7 @@ async def test_a_key_holds_across_workers_and_doors_of_one_kind(server: Server) 
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize(("revision", "spoken"), [("auto", NEWEST), (OLDER[0], OLDER[0])])
-async def test_the_typescript_client_agrees(
-    server: Server, modules: Path, revision: str, spoken: str
-) -> None:
+async def test_the_typescript_client_agrees(server: Server, modules: Path, revision: str, spoken: str) -> None:
     async with server.connect() as connected:
         token = (await arrived(connected))["access_token"]
     talk = {"id": "$open_negotiation.id"}

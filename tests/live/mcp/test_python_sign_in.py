@@ -5,10 +5,7 @@ from typing import Any
 
 import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
-from mcp.client.auth.extensions.client_credentials import (
-    PrivateKeyJWTOAuthProvider,
-    SignedJWTParameters,
-)
+from mcp.client.auth.extensions.client_credentials import PrivateKeyJWTOAuthProvider, SignedJWTParameters
 from mcp.client.auth.extensions.identity_assertion import IdentityAssertionOAuthProvider
 
 from negotiator.scopes import ANONYMOUS, ASSISTANT
@@ -35,11 +32,7 @@ async def test_a_client_that_registers_itself_calls_every_tool_and_asks_again_fo
     server: Server,
 ) -> None:
     """The user unticks a scope at first; the tool that needs it is refused, and its challenge widens the grant."""
-    person, drawer, wire = (
-        await arrive(server, "python@live.example"),
-        TokenStorage(),
-        DirectTransport(server),
-    )
+    person, drawer, wire = (await arrive(server, "python@live.example"), TokenStorage(), DirectTransport(server))
     person.refusing = (WRITING,)
     auth = provider(server, person, drawer, token_endpoint_auth_method="none")
     known: dict[str, Any] = {}
@@ -98,11 +91,7 @@ async def test_a_client_known_by_its_document_outlives_its_token(
 
 async def test_a_company_s_client_brings_an_assertion_and_nobody_is_asked(server: Server) -> None:
     """SEP-990: the server is configured, not discovered; a refused tool makes it bring another assertion."""
-    idp, drawer, wire = (
-        FakeIssuer(server.base, "https://company.example"),
-        TokenStorage(),
-        DirectTransport(server),
-    )
+    idp, drawer, wire = (FakeIssuer(server.base, "https://company.example"), TokenStorage(), DirectTransport(server))
 
     def unit(tx: Transaction) -> tuple[str, str]:
         issuer_queries.add(tx, idp.issuer(), own=server.base, allow_loopback=False)
@@ -116,13 +105,7 @@ async def test_a_company_s_client_brings_an_assertion_and_nobody_is_asked(server
         return idp.assertion(client_id=client_id, resource=resource, scope=" ".join(ASSISTANT))
 
     auth = IdentityAssertionOAuthProvider(
-        f"{server.base}/mcp",
-        drawer,
-        client_id,
-        secret,
-        server.base,
-        assert_identity,
-        scope=" ".join(ANONYMOUS),
+        f"{server.base}/mcp", drawer, client_id, secret, server.base, assert_identity, scope=" ".join(ANONYMOUS)
     )
     async with wire.mcp(auth, "auto") as client:
         assert len((await client.list_tools()).tools) == len(CALLS)
@@ -130,10 +113,7 @@ async def test_a_company_s_client_brings_an_assertion_and_nobody_is_asked(server
             result = await client.call_tool(name, CALLS[name]({}))
             assert result.is_error is False, result
     assert asked == [(server.base, f"{server.base}/mcp")] * 2
-    assert [set((each.scope or "").split()) for each in drawer.tokens] == [
-        {*ANONYMOUS},
-        {*ANONYMOUS, WRITING},
-    ]
+    assert [set((each.scope or "").split()) for each in drawer.tokens] == [{*ANONYMOUS}, {*ANONYMOUS, WRITING}]
     assert wire.seen["POST", "/mcp", 403] == 1
 
 
@@ -146,15 +126,9 @@ async def test_a_program_that_holds_a_key_signs_its_own_way_in(server: Server) -
     )
     client_id, _ = await server.change(lambda tx: clients.add(tx, new))
     pem = signer.key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
-    signing = SignedJWTParameters(
-        issuer=client_id, subject=client_id, signing_key=pem, signing_algorithm="ES256"
-    )
+    signing = SignedJWTParameters(issuer=client_id, subject=client_id, signing_key=pem, signing_algorithm="ES256")
     auth = PrivateKeyJWTOAuthProvider(
-        f"{server.base}/mcp",
-        drawer,
-        client_id,
-        signing.create_assertion_provider(),
-        issuer=server.base,
+        f"{server.base}/mcp", drawer, client_id, signing.create_assertion_provider(), issuer=server.base
     )
     async with wire.mcp(auth, "auto") as client:
         names = {tool.name for tool in (await client.list_tools()).tools}

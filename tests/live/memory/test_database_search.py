@@ -40,19 +40,11 @@ def use_hashing_embedder(hashing_embedder: None) -> None:
 
 @pytest.fixture
 def settings(tmp_path: Path, signing_keys: Path, postgres: Callable[[], str]) -> Settings:
-    return make_settings(
-        tmp_path,
-        signing_keys,
-        token_ttl=86_400,
-        database_url=postgres(),
-        memory_search="database",
-    )
+    return make_settings(tmp_path, signing_keys, token_ttl=86_400, database_url=postgres(), memory_search="database")
 
 
 @pytest.mark.asyncio
-async def test_health_says_that_the_database_searches(
-    client: httpx2.AsyncClient, memory_client: MemoryClient
-) -> None:
+async def test_health_says_that_the_database_searches(client: httpx2.AsyncClient, memory_client: MemoryClient) -> None:
     assert await memory_client.found("anything") == []
     checks = (await client.get("/api/health")).json()["checks"]
     assert checks["memory_search"] == "ok: in the database"

@@ -13,12 +13,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from negotiator.memory import memories_lifecycle, memories_queries, search_rows, vector_queries
-from negotiator.memory.database_index import (
-    DatabaseIndexes,
-    PreferredIndexes,
-    catch_up,
-    catch_up_all,
-)
+from negotiator.memory.database_index import DatabaseIndexes, PreferredIndexes, catch_up, catch_up_all
 from negotiator.memory.embedding.embedder import HashingEmbedder
 from negotiator.memory.index_cache import MemoryIndexCache, WorkerIndexes
 from negotiator.memory.memories_lifecycle import MemoryWriter, SimilarMemories
@@ -66,9 +61,7 @@ class Owner:
 
         def unit(tx: Transaction) -> list[str]:
             return [
-                memories_lifecycle.create_memory(tx, writer, body, one, near=SimilarMemories())[0][
-                    "id"
-                ]
+                memories_lifecycle.create_memory(tx, writer, body, one, near=SimilarMemories())[0]["id"]
                 for body, one in zip(bodies, embedded, strict=True)
             ]
 
@@ -77,10 +70,7 @@ class Owner:
     async def answers(self, query: str, **members: Any) -> dict[str, list[dict[str, Any]]]:
         """What each of both finds."""
         request = asking(query=query, explain=True, **members)
-        return {
-            name: (await search.search(self.owner, request))["items"]
-            for name, search in self.searches.items()
-        }
+        return {name: (await search.search(self.owner, request))["items"] for name, search in self.searches.items()}
 
     async def found(self, query: str, **members: Any) -> list[str]:
         """The texts that both find, in the same order and with the same scores."""
@@ -90,15 +80,10 @@ class Owner:
 
 
 def indexes_of(store: Store, models: Sequence[str]) -> dict[str, OwnerIndexes]:
-    return {
-        "worker": WorkerIndexes(MemoryIndexCache(store, models)),
-        "database": DatabaseIndexes(store, models),
-    }
+    return {"worker": WorkerIndexes(MemoryIndexCache(store, models)), "database": DatabaseIndexes(store, models)}
 
 
-def assert_same(
-    worker: Sequence[dict[str, Any]], database: Sequence[dict[str, Any]], asked: object
-) -> None:
+def assert_same(worker: Sequence[dict[str, Any]], database: Sequence[dict[str, Any]], asked: object) -> None:
     assert [hit["memory"] for hit in database] == [hit["memory"] for hit in worker], asked
     for mine, theirs in zip(database, worker, strict=True):
         assert mine["score"] == pytest.approx(theirs["score"], abs=2e-6), asked
@@ -131,9 +116,7 @@ async def test_a_thousand_memories_answer_every_question_alike(ada: Owner) -> No
             kind=one.kind,
             counterparty=one.counterparty,
             tags=["terms", one.kind] if number % 3 else [],
-            expires_at=datetime(2031 - number % 2 * 10, 1, 1, tzinfo=UTC)
-            if number % 7 == 0
-            else None,
+            expires_at=datetime(2031 - number % 2 * 10, 1, 1, tzinfo=UTC) if number % 7 == 0 else None,
         )
         for number, one in enumerate(memories())
     ]
@@ -146,9 +129,7 @@ async def test_a_thousand_memories_answer_every_question_alike(ada: Owner) -> No
 
 
 RENT: Final = noted(text="Acme pays the rent in 30 days.", counterparty="Acme", tags=["terms"])
-STEEL: Final = noted(
-    text="Globex sells steel by the ton.", kind="preference", attributes={"tons": 30}
-)
+STEEL: Final = noted(text="Globex sells steel by the ton.", kind="preference", attributes={"tons": 30})
 
 
 @pytest.mark.asyncio
@@ -159,9 +140,7 @@ async def test_filters_and_statuses_narrow_both_alike(ada: Owner) -> None:
     def unit(tx: Transaction) -> None:
         memories_lifecycle.quarantine_memories(tx, ADA, "nobody", actor="operator")
         view = memories_queries.load(tx, ADA, late, expected=None)
-        memories_queries.save(
-            tx, ADA, view, {**view, "status": "pending"}, actor="ada", change="edited"
-        )
+        memories_queries.save(tx, ADA, view, {**view, "status": "pending"}, actor="ada", change="edited")
 
     await ada.store.write(unit)
     assert set(await ada.found("rent or steel")) == {RENT.text, STEEL.text}
@@ -202,19 +181,14 @@ async def test_a_query_is_only_ever_a_query(ada: Owner) -> None:
 async def test_words_spelled_alike_are_found_until_they_are_erased(ada: Owner) -> None:
     rent, _ = await ada.say(RENT, STEEL)
     await ada.say(noted(text="Globexx is not Globex.", counterparty="Globexx"))
-    assert await ada.found("glubex steell", mode="keyword") == [
-        STEEL.text,
-        "Globexx is not Globex.",
-    ]
+    assert await ada.found("glubex steell", mode="keyword") == [STEEL.text, "Globexx is not Globex."]
     assert await ada.found("rennt", mode="keyword") == [RENT.text]
     await ada.store.write(lambda tx: memories_lifecycle.erase_memory(tx, ADA, rent))
     assert await ada.found("rennt", mode="keyword") == []
 
 
 def test_every_search_of_rows_names_the_owner() -> None:
-    statements = {
-        name: one.sql for name, one in vars(search_rows).items() if isinstance(one, Query)
-    }
+    statements = {name: one.sql for name, one in vars(search_rows).items() if isinstance(one, Query)}
     without = {name for name, sql in statements.items() if "owner = :owner" not in sql}
     assert without == {"_EXISTS", "_WITHOUT_JIT", "_BEHIND"}, "the last is an operator's command"
     assert len(statements) >= 8
@@ -246,9 +220,7 @@ async def test_a_memory_that_went_to_another_owner_is_not_found_by_its_old_row(a
     found = (await search.search(ADA, asking(query="rent")))["items"]
     assert [hit["memory"]["text"] for hit in found] == [STEEL.text]
     vectors = await ada.embedder.embed_texts([RENT.text])
-    assert [view["text"] for view, _ in await search.near(ADA, list(vectors), least=-1)] == [
-        STEEL.text
-    ]
+    assert [view["text"] for view, _ in await search.near(ADA, list(vectors), least=-1)] == [STEEL.text]
 
 
 @pytest.mark.asyncio
@@ -272,9 +244,7 @@ _ROWS = Query(
 
 
 @pytest.mark.asyncio
-async def test_the_row_that_is_stored_with_a_memory_is_the_one_that_a_search_would_put(
-    ada: Owner,
-) -> None:
+async def test_the_row_that_is_stored_with_a_memory_is_the_one_that_a_search_would_put(ada: Owner) -> None:
     ada.embedder.makes_rows = True
     await ada.say(RENT, STEEL, noted(text="Steel, steel and Stahl.", tags=["steel"]))
     stored = await ada.store.read(lambda tx: tx.all(_ROWS))

@@ -49,17 +49,13 @@ async def claimed(agent: NegotiationClient, mint: Mint) -> NegotiationClient:
     return NegotiationClient(agent.client, bearer(answer.json()))
 
 
-async def pages(
-    negotiation_client: NegotiationClient, path: str, **asked: Any
-) -> list[dict[str, Any]]:
+async def pages(negotiation_client: NegotiationClient, path: str, **asked: Any) -> list[dict[str, Any]]:
     """Every item of a list, two to a page."""
     items: list[dict[str, Any]] = []
     cursor: dict[str, str] = {}
     while True:
         answer = await negotiation_client.client.get(
-            f"/api{path}",
-            params={**asked, "limit": 2, **cursor},
-            headers=negotiation_client.headers,
+            f"/api{path}", params={**asked, "limit": 2, **cursor}, headers=negotiation_client.headers
         )
         assert answer.status_code == 200, answer.text
         page = answer.json()

@@ -10,9 +10,7 @@ from tests.live.negotiations.conftest import ISSUES, PACKAGE, pages
 pytestmark = pytest.mark.asyncio
 
 
-async def _post(
-    negotiation_client: NegotiationClient, path: str, body: Any, status: int = 200
-) -> dict[str, Any]:
+async def _post(negotiation_client: NegotiationClient, path: str, body: Any, status: int = 200) -> dict[str, Any]:
     answer = await negotiation_client.post(path, body)
     assert answer.status_code == status, answer.text
     view: dict[str, Any] = answer.json()
@@ -37,9 +35,7 @@ async def test_plans_are_made_listed_printed_and_grow_stale(user: NegotiationCli
 
 
 async def test_own_tactics_are_added_changed_and_deleted(user: NegotiationClient) -> None:
-    first, second = [
-        await _post(user, "/tactics", {**TACTIC, "name": name}, 201) for name in ("Tea", "Coffee")
-    ]
+    first, second = [await _post(user, "/tactics", {**TACTIC, "name": name}, 201) for name in ("Tea", "Coffee")]
     own = await pages(user, "/tactics", owner="user")
     assert [view["id"] for view in own] == [second["id"], first["id"]]
     path, tag = f"/api/tactics/{first['id']}", {"if-match": f'"{first["revision"]}"'}
@@ -58,11 +54,7 @@ async def test_own_tactics_are_added_changed_and_deleted(user: NegotiationClient
 
 
 async def test_advice_stands_on_what_is_kept(user: NegotiationClient) -> None:
-    members = {
-        "target": {"package": PACKAGE},
-        "batna": {"value": {"utility": 0.1}},
-        "max_rounds": 8,
-    }
+    members = {"target": {"package": PACKAGE}, "batna": {"value": {"utility": 0.1}}, "max_rounds": 8}
     key = (await user.opened(issues=ISSUES, **members))["id"]
     await _post(user, "/tactics", TACTIC, 201)
     for by, price in (("me", "850"), ("them", "1150"), ("me", "880"), ("them", "1100")):

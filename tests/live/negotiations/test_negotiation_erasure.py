@@ -8,13 +8,7 @@ from sqlmodel import SQLModel, func, select
 from negotiator import values
 from negotiator.negotiations import tactic_queries
 from negotiator.negotiations.schemas_tactics import NewTactic
-from negotiator.negotiations.tables import (
-    BattlePlan,
-    Negotiation,
-    NegotiationEvent,
-    Offer,
-    OwnTactic,
-)
+from negotiator.negotiations.tables import BattlePlan, Negotiation, NegotiationEvent, Offer, OwnTactic
 from negotiator.store.statement import Query, Transaction
 from tests.conftest import Change, Clock, Mint, Register, bearer
 from tests.helpers.negotiation_client import TACTIC, NegotiationClient, NewNegotiationClient
@@ -23,9 +17,7 @@ from tests.live.negotiations.conftest import ISSUES, PACKAGE, claimed, pages
 
 pytestmark = pytest.mark.asyncio
 TABLES: list[type[SQLModel]] = [Negotiation, NegotiationEvent, Offer, BattlePlan, OwnTactic]
-_COUNTS = [
-    Query(select(func.count()).select_from(each), lambda row: int(row[0])) for each in TABLES
-]
+_COUNTS = [Query(select(func.count()).select_from(each), lambda row: int(row[0])) for each in TABLES]
 
 
 def _counts(tx: Transaction) -> list[int]:
@@ -35,9 +27,7 @@ def _counts(tx: Transaction) -> list[int]:
 async def _filled(negotiation_client: NegotiationClient) -> str:
     """A negotiation with a row in every table of its own."""
     key: str = (await negotiation_client.opened(issues=ISSUES, target={"package": PACKAGE}))["id"]
-    assert (
-        await negotiation_client.post(f"/negotiations/{key}/battle-plans", {})
-    ).status_code == 201
+    assert (await negotiation_client.post(f"/negotiations/{key}/battle-plans", {})).status_code == 201
     await negotiation_client.offered(key, "850")
     await negotiation_client.offered(key, "1050", "them")
     return key

@@ -21,24 +21,17 @@ CROWD = 20
 
 
 @pytest_asyncio.fixture
-async def negotiation_clients(
-    user: NegotiationClient, settings: Settings
-) -> AsyncGenerator[list[NegotiationClient]]:
+async def negotiation_clients(user: NegotiationClient, settings: Settings) -> AsyncGenerator[list[NegotiationClient]]:
     """One user's agent before two applications on one database, in turn."""
     async with running(settings) as other, connect(other) as client:
         yield [user, NegotiationClient(client, user.headers)] * (CROWD // 2)
 
 
-async def test_twenty_offers_at_once_leave_a_gapless_ledger(
-    negotiation_clients: list[NegotiationClient],
-) -> None:
+async def test_twenty_offers_at_once_leave_a_gapless_ledger(negotiation_clients: list[NegotiationClient]) -> None:
     for _ in range(ROUNDS):
         key = (await negotiation_clients[0].opened(issues=ISSUES))["id"]
         answers = await asyncio.gather(
-            *(
-                agent.offer(key, 800 + n, "me" if n % 2 else "them")
-                for n, agent in enumerate(negotiation_clients)
-            )
+            *(agent.offer(key, 800 + n, "me" if n % 2 else "them") for n, agent in enumerate(negotiation_clients))
         )
         assert Counter(answer.status_code for answer in answers) == {201: CROWD}
         ledger = await pages(negotiation_clients[0], f"/negotiations/{key}/offers")
@@ -50,26 +43,19 @@ async def test_twenty_offers_at_once_leave_a_gapless_ledger(
         assert view["revision"] == CROWD + 1
 
 
-async def test_of_twenty_patches_of_one_revision_one_wins(
-    negotiation_clients: list[NegotiationClient],
-) -> None:
+async def test_of_twenty_patches_of_one_revision_one_wins(negotiation_clients: list[NegotiationClient]) -> None:
     for _ in range(ROUNDS):
         view = await negotiation_clients[0].opened()
         tag = {"if-match": f'"{view["revision"]}"'}
         answers = await asyncio.gather(
-            *(
-                agent.patch(view["id"], {"title": f"T{n}"}, **tag)
-                for n, agent in enumerate(negotiation_clients)
-            )
+            *(agent.patch(view["id"], {"title": f"T{n}"}, **tag) for n, agent in enumerate(negotiation_clients))
         )
         assert Counter(answer.status_code for answer in answers) == {200: 1, 412: CROWD - 1}
         won = next(answer.json() for answer in answers if answer.is_success)
         assert (await negotiation_clients[0].get(f"/negotiations/{view['id']}")).json() == won
 
 
-async def test_twenty_plans_at_once_are_twenty_versions(
-    negotiation_clients: list[NegotiationClient],
-) -> None:
+async def test_twenty_plans_at_once_are_twenty_versions(negotiation_clients: list[NegotiationClient]) -> None:
     key = (await negotiation_clients[0].opened(issues=ISSUES))["id"]
     path = f"/negotiations/{key}/battle-plans"
     answers = await asyncio.gather(*(agent.post(path, {}) for agent in negotiation_clients))
@@ -78,24 +64,17 @@ async def test_twenty_plans_at_once_are_twenty_versions(
     assert versions == [*range(CROWD, 0, -1)]
 
 
-async def test_twenty_creations_with_one_key_are_one(
-    negotiation_clients: list[NegotiationClient],
-) -> None:
+async def test_twenty_creations_with_one_key_are_one(negotiation_clients: list[NegotiationClient]) -> None:
     body = {"title": "Once", "role": "buyer", "issues": ISSUES}
     answers = await asyncio.gather(
-        *(
-            agent.post("/negotiations", body, **{"idempotency-key": "k"})
-            for agent in negotiation_clients
-        )
+        *(agent.post("/negotiations", body, **{"idempotency-key": "k"}) for agent in negotiation_clients)
     )
     assert Counter(answer.status_code for answer in answers) == {201: CROWD}
     assert len({answer.json()["id"] for answer in answers}) == 1
     assert len(await pages(negotiation_clients[0], "/negotiations")) == 1
 
 
-async def test_of_twenty_acceptances_one_agrees(
-    negotiation_clients: list[NegotiationClient],
-) -> None:
+async def test_of_twenty_acceptances_one_agrees(negotiation_clients: list[NegotiationClient]) -> None:
     for _ in range(ROUNDS):
         key = (await negotiation_clients[0].opened())["id"]
         theirs = await negotiation_clients[0].offered(key, "1000", "them")
@@ -124,9 +103,7 @@ async def test_whoever_comes_upon_a_passed_deadline_the_clock_ends_it_once(
         assert [event["to_state"] for event in events] == ["expired", "draft"]
 
 
-async def test_a_sweep_disturbs_nobody_at_work(
-    negotiation_clients: list[NegotiationClient], change: Change
-) -> None:
+async def test_a_sweep_disturbs_nobody_at_work(negotiation_clients: list[NegotiationClient], change: Change) -> None:
     keys = [(await negotiation_clients[0].opened())["id"] for _ in range(4)]
     *answers, _, _ = await asyncio.gather(
         *(agent.offer(keys[n % 4], 900 + n) for n, agent in enumerate(negotiation_clients)),

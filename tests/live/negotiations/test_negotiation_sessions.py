@@ -20,10 +20,7 @@ def _error(answer: httpx2.Response) -> tuple[int, str]:
 
 async def test_a_list_is_paged_and_filtered(user: NegotiationClient) -> None:
     other = {"name": "Ångström 100 %_\\", "organisation": "Acme"}
-    opened = [
-        await user.opened(title=f"Deal {n}", category="laptops" if n % 2 else "leases")
-        for n in range(5)
-    ]
+    opened = [await user.opened(title=f"Deal {n}", category="laptops" if n % 2 else "leases") for n in range(5)]
     named = await user.opened(title="Desks", issues=ISSUES, counterparty=other)
     await user.move(opened[0]["id"], "lost", reason="budget")
     ids = [one["id"] for one in (*opened, named)][::-1]
@@ -45,12 +42,7 @@ async def test_a_list_is_paged_and_filtered(user: NegotiationClient) -> None:
 async def test_a_merge_patch_wins_once_for_each_revision(user: NegotiationClient) -> None:
     view = await user.opened(issues=ISSUES, baseline={"value": "1200"})
     tag = f'"{view["revision"]}"'
-    change = {
-        "title": "Tablets",
-        "category": "tablets",
-        "walk_away": None,
-        "target": {"utility": 1},
-    }
+    change = {"title": "Tablets", "category": "tablets", "walk_away": None, "target": {"utility": 1}}
     answer = await user.patch(view["id"], change, **{"if-match": tag})
     edited = answer.json()
     assert answer.status_code == 200, answer.text
@@ -58,16 +50,12 @@ async def test_a_merge_patch_wins_once_for_each_revision(user: NegotiationClient
     assert len(edited["issues"]) == 3
     assert (await user.patch(view["id"], change, **{"if-match": tag})).status_code == 412
     assert (await user.get(f"/negotiations/{view['id']}")).json() == edited
-    assert [one["id"] for one in await pages(user, "/negotiations", category="tablets")] == [
-        view["id"]
-    ]
+    assert [one["id"] for one in await pages(user, "/negotiations", category="tablets")] == [view["id"]]
     kept = (await user.patch(view["id"], {"baseline": {"value": "1150"}})).json()
     assert len(kept["baseline_history"]) == 1
 
 
-async def test_both_sides_offer_and_one_accepts(
-    new_negotiation_client: NewNegotiationClient,
-) -> None:
+async def test_both_sides_offer_and_one_accepts(new_negotiation_client: NewNegotiationClient) -> None:
     user = await new_negotiation_client()
     key = (await user.opened(issues=ISSUES))["id"]
     assert _error(await user.offer(key, "1150")) == (409, "below_walk_away")
@@ -78,8 +66,7 @@ async def test_both_sides_offer_and_one_accepts(
     over = await user.offer(key, "1150", override=True, reason="We need them today.")
     assert over.status_code == 201, over.text
     accepted = await user.post(
-        f"/negotiations/{key}/offers",
-        {"by": "me", "kind": "acceptance", "in_reply_to": theirs["id"]},
+        f"/negotiations/{key}/offers", {"by": "me", "kind": "acceptance", "in_reply_to": theirs["id"]}
     )
     assert accepted.status_code == 201, accepted.text
     rows = await pages(user, f"/negotiations/{key}/offers")
@@ -94,9 +81,7 @@ async def test_both_sides_offer_and_one_accepts(
     assert {"opened", "offer", "override", "state"} == {event["kind"] for event in events}
 
 
-async def test_an_agent_that_passes_its_users_limit_waits_and_cannot_approve(
-    user: NegotiationClient,
-) -> None:
+async def test_an_agent_that_passes_its_users_limit_waits_and_cannot_approve(user: NegotiationClient) -> None:
     key = (await user.opened(issues=ISSUES))["id"]
     over = await user.offered(key, "1150", override=True, reason="We need them today.")
     assert over["status"] == "awaiting_approval"
@@ -150,9 +135,7 @@ async def test_a_talk_is_paused_left_and_reopened(user: NegotiationClient, close
 
 
 @pytest.mark.parametrize("door", ["list", "filter", "read", "offer", "sweep"])
-async def test_the_clock_ends_what_is_due(
-    user: NegotiationClient, clock: Clock, change: Change, door: str
-) -> None:
+async def test_the_clock_ends_what_is_due(user: NegotiationClient, clock: Clock, change: Change, door: str) -> None:
     key = (await user.opened(deadline=_in(60)))["id"]
     await user.opened(deadline=_in(600))
     clock.advance(61)
@@ -172,9 +155,7 @@ async def test_the_clock_ends_what_is_due(
     assert reopened.json()["state"] == "active"
 
 
-async def test_the_same_key_is_answered_once_and_another_body_refused(
-    user: NegotiationClient,
-) -> None:
+async def test_the_same_key_is_answered_once_and_another_body_refused(user: NegotiationClient) -> None:
     once = {"idempotency-key": "k-1"}
     body = {"title": "Once", "role": "buyer", "issues": ISSUES}
     first, again = [await user.post("/negotiations", body, **once) for _ in range(2)]

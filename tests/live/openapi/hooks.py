@@ -27,8 +27,4 @@ def before_call(_context: object, case: Any, _kwargs: object) -> None:
 @_SCHEMATHESIS.serializer("application/secevent+jwt")
 def as_text(_context: object, value: Any) -> bytes:
     """Text goes as it is; what is no text goes as JSON would."""
-    return (
-        value.encode("utf-8", "surrogatepass")
-        if isinstance(value, str)
-        else json.dumps(value).encode()
-    )
+    return value.encode("utf-8", "surrogatepass") if isinstance(value, str) else json.dumps(value).encode()

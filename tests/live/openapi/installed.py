@@ -36,10 +36,7 @@ def python() -> Path:
     """
     lock, environment = HERE / "requirements.lock", PYTHON.parents[1]
     install = [PYTHON, "-m", "pip", "--disable-pip-version-check", "install", "-q", "--no-deps"]
-    commands = [
-        [sys.executable, "-m", "venv", "--clear", environment],
-        [*install, "--require-hashes", "-r", lock],
-    ]
+    commands = [[sys.executable, "-m", "venv", "--clear", environment], [*install, "--require-hashes", "-r", lock]]
     _install(lock, environment / ".installed", commands)
     return PYTHON
 
@@ -51,9 +48,7 @@ def _install(lock: Path, mark: Path, commands: Iterable[Sequence[str | Path]]) -
         if mark.exists() and mark.stat().st_mtime >= lock.stat().st_mtime:
             return
         for command in commands:
-            done = subprocess.run(
-                command, capture_output=True, text=True, timeout=_SECONDS, check=False
-            )
+            done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=False)
             if done.returncode:
                 raise NotInstalled(f"{command[0]}: {(done.stdout + done.stderr)[-2000:]}")
         mark.touch()

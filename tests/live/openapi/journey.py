@@ -37,9 +37,7 @@ def main() -> None:
         max_rounds=5,
     )
     opened = open_negotiation.sync(client=client, body=body)
-    changed = edit_negotiation.sync(
-        opened.id, client=client, body=EditNegotiation(title="Servers", max_rounds=None)
-    )
+    changed = edit_negotiation.sync(opened.id, client=client, body=EditNegotiation(title="Servers", max_rounds=None))
     read = get_negotiation.sync(opened.id, client=client)
     assert read == changed
     print(json.dumps({"opened": opened.to_dict(), "read": read.to_dict()}))

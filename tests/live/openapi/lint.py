@@ -61,13 +61,7 @@ def _pointer(path: list[str | int]) -> str:
 
 def _run(command: list[str]) -> Any:
     done = subprocess.run(
-        command,
-        capture_output=True,
-        text=True,
-        timeout=_SECONDS,
-        check=False,
-        cwd=HERE,
-        env=environment(),
+        command, capture_output=True, text=True, timeout=_SECONDS, check=False, cwd=HERE, env=environment()
     )
     start = min((at for mark in "[{" if (at := done.stdout.find(mark)) >= 0), default=-1)
     if start < 0:

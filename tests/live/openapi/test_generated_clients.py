@@ -10,13 +10,7 @@ import pytest
 
 from tests.helpers.live_server import Server
 from tests.helpers.missing_tools import missing
-from tests.live.openapi.installed import (
-    HERE,
-    NotInstalled,
-    environment,
-    node_tool,
-    python,
-)
+from tests.live.openapi.installed import HERE, NotInstalled, environment, node_tool, python
 from tests.live.openapi.lint import findings, write_document
 
 _SECONDS: Final = 300
@@ -27,13 +21,7 @@ _IGNORED: Final = {"position", "added_at", "status", "token_type_hint"}
 def run(*command: str | Path, folder: Path) -> str:
     """The standard output of a command that must succeed."""
     done = subprocess.run(
-        command,
-        capture_output=True,
-        text=True,
-        timeout=_SECONDS,
-        check=False,
-        cwd=folder,
-        env=environment(),
+        command, capture_output=True, text=True, timeout=_SECONDS, check=False, cwd=folder, env=environment()
     )
     assert done.returncode == 0, (done.stdout + done.stderr)[-4000:]
     return done.stdout + done.stderr
@@ -70,25 +58,17 @@ def test_two_linters_find_nothing(described: Path) -> None:
         missing(str(fault))
 
 
-def test_the_python_generator_leaves_no_operation_and_no_schema_out(
-    described: Path, made: tuple[Path, str]
-) -> None:
+def test_the_python_generator_leaves_no_operation_and_no_schema_out(described: Path, made: tuple[Path, str]) -> None:
     folder, said = made
     document: dict[str, Any] = json.loads(described.read_text())
-    names = {
-        operation["operationId"]
-        for methods in document["paths"].values()
-        for operation in methods.values()
-    }
+    names = {operation["operationId"] for methods in document["paths"].values() for operation in methods.values()}
     generated = {path.stem for path in (folder / "generated" / "api").glob("*/*.py")}
     assert names <= generated
     assert "Unable to process schema" not in said
     assert "WARNING" not in said
 
 
-def test_a_generated_python_client_opens_and_changes_a_negotiation(
-    made: tuple[Path, str], server: Server
-) -> None:
+def test_a_generated_python_client_opens_and_changes_a_negotiation(made: tuple[Path, str], server: Server) -> None:
     folder, _ = made
     said = run(python(), HERE / "journey.py", folder, server.base, folder=folder)
     views = json.loads(said)
@@ -97,9 +77,7 @@ def test_a_generated_python_client_opens_and_changes_a_negotiation(
     assert (views["read"]["title"], views["read"]["max_rounds"]) == ("Servers", None)
 
 
-def test_generated_typescript_types_compile_and_refuse_what_the_schema_refuses(
-    described: Path,
-) -> None:
+def test_generated_typescript_types_compile_and_refuse_what_the_schema_refuses(described: Path) -> None:
     folder = described.parent
     try:
         generator, compiler = node_tool("openapi-typescript"), node_tool("tsc")

@@ -45,11 +45,7 @@ async def engines(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[En
         stand_in(patch)
 
         async def make(name: str) -> Recognizer:
-            chosen: dict[str, Any] = {
-                "speech_engine": name,
-                "speech_workers": 1,
-                "speech_streams": STREAMS,
-            }
+            chosen: dict[str, Any] = {"speech_engine": name, "speech_workers": 1, "speech_streams": STREAMS}
             if name == "scripted":
                 return ScriptedRecognizer(most=STREAMS)
             if name == "openai":

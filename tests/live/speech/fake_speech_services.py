@@ -63,9 +63,7 @@ async def fake_transcriptions() -> AsyncGenerator[FakeService]:
             return JSONResponse({"error": {"message": "overloaded"}}, 503)
         return JSONResponse({"text": f" heard {(len(wav) - 44) // 32} ms "})
 
-    application = Starlette(
-        routes=[Route("/v1/audio/transcriptions", transcribe, methods=["POST"])]
-    )
+    application = Starlette(routes=[Route("/v1/audio/transcriptions", transcribe, methods=["POST"])])
     config = uvicorn.Config(application, port=0, log_level="error", lifespan="off", ws="none")
     server = uvicorn.Server(config)
     serving = asyncio.create_task(server.serve())
@@ -98,9 +96,7 @@ class _Ears:
             if np.abs(np.frombuffer(block, "<i2")).mean() > _LOUD:
                 if not self.open:
                     told.append({"type": "SpeechStarted", "channel": [0], "timestamp": at})
-                self.words.append(
-                    {"word": f"w{self.blocks}", "start": at, "end": at + 0.1, "confidence": 0.9}
-                )
+                self.words.append({"word": f"w{self.blocks}", "start": at, "end": at + 0.1, "confidence": 0.9})
                 self.quiet, self.open = 0, True
             else:
                 self.quiet += 1
@@ -119,9 +115,7 @@ class _Ears:
             "duration": (self.blocks - self.begun) / 10,
             "is_final": final,
             "speech_final": pause,
-            "channel": {
-                "alternatives": [{"transcript": text, "confidence": 0.9, "words": self.words}]
-            },
+            "channel": {"alternatives": [{"transcript": text, "confidence": 0.9, "words": self.words}]},
         }
         if final:
             self.words, self.begun = [], self.blocks

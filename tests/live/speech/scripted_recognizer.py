@@ -32,9 +32,7 @@ class ScriptedRecognizer:
     )
     fault = ""
 
-    def __init__(
-        self, sentences: Sequence[str] = ("your price is too high",), most: int = 8
-    ) -> None:
+    def __init__(self, sentences: Sequence[str] = ("your price is too high",), most: int = 8) -> None:
         self._sentences = sentences
         self._most = most
         self._open: set[RemoteRecognition] = set()
@@ -63,9 +61,7 @@ class ScriptedRecognizer:
                     telling.partial(name, " ".join(words[:step]), until)
                 driven.channel.heard(at + len(pcm) // 2)
 
-        driven = RemoteRecognition(
-            RecognitionChannel(interim=config.interim), hear, self._open.discard
-        )
+        driven = RemoteRecognition(RecognitionChannel(interim=config.interim), hear, self._open.discard)
         self._open.add(driven)
         return driven
 

@@ -5,13 +5,7 @@ from typing import Final
 
 import pytest
 
-from negotiator.teleprompter.speech.events import (
-    AudioGap,
-    PartialTranscript,
-    RecognitionLag,
-    SpeechEnd,
-    SpeechStart,
-)
+from negotiator.teleprompter.speech.events import AudioGap, PartialTranscript, RecognitionLag, SpeechEnd, SpeechStart
 from negotiator.teleprompter.speech.recognizer import RecognizerBusy, StreamConfig
 from tests.helpers.synthetic_speech import (
     check_event_order,
@@ -31,10 +25,7 @@ NAMES: Final = (
 )
 TWO: Final = ("your price is too high for us", "we need ten percent less")
 
-pytestmark = [
-    pytest.mark.asyncio(loop_scope="module"),
-    pytest.mark.parametrize("name", NAMES),
-]
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.parametrize("name", NAMES)]
 
 
 async def test_what_is_said_comes_out_as_the_events_promise(name: str, engines: Engines) -> None:
@@ -62,9 +53,7 @@ async def test_an_open_utterance_is_finished_with_the_channel(name: str, engines
     check_event_order(events, len(pcm) // 32)
     assert len(finals(events)) == 1
     assert isinstance(events[0], SpeechStart)
-    assert {type(event) for event in events[-2:]} >= {
-        SpeechEnd
-    } or recognizer.caps.kind == "streaming"
+    assert {type(event) for event in events[-2:]} >= {SpeechEnd} or recognizer.caps.kind == "streaming"
 
 
 async def test_who_wants_no_partials_gets_none(name: str, engines: Engines) -> None:
@@ -108,14 +97,9 @@ async def test_half_a_sample_and_too_much_at_once_are_refused(name: str, engines
     await recognition.close()
 
 
-async def test_more_channels_than_the_operator_allowed_are_refused(
-    name: str, engines: Engines
-) -> None:
+async def test_more_channels_than_the_operator_allowed_are_refused(name: str, engines: Engines) -> None:
     recognizer = await engines(name)
-    taken = [
-        await recognizer.open(StreamConfig())
-        for _ in range(STREAMS if name != "pocketsphinx" else 0)
-    ]
+    taken = [await recognizer.open(StreamConfig()) for _ in range(STREAMS if name != "pocketsphinx" else 0)]
     if taken:
         with pytest.raises(RecognizerBusy):
             await recognizer.open(StreamConfig())

@@ -8,12 +8,7 @@ from negotiator.circuit_breaker import COOL_DOWN_SECONDS
 from negotiator.errors import Unavailable
 from negotiator.teleprompter.speech import deepgram
 from negotiator.teleprompter.speech.deepgram import DeepgramRecognizer
-from negotiator.teleprompter.speech.events import (
-    AudioGap,
-    FinalTranscript,
-    RecognitionEvent,
-    RecognitionProblem,
-)
+from negotiator.teleprompter.speech.events import AudioGap, FinalTranscript, RecognitionEvent, RecognitionProblem
 from negotiator.teleprompter.speech.recognizer import StreamConfig
 from negotiator.teleprompter.speech.transcription_api import TranscriptionApiRecognizer
 from tests.helpers.synthetic_speech import (
@@ -85,12 +80,7 @@ async def test_a_service_that_answers_nothing_is_given_up() -> None:
 
 @pytest.mark.asyncio
 async def test_who_speaks_on_and_on_is_sent_in_pieces() -> None:
-    pcm = (
-        synthesise(
-            "we have been told by our board that the price which you quoted last week is far too high"
-        )
-        * 3
-    )
+    pcm = synthesise("we have been told by our board that the price which you quoted last week is far too high") * 3
     async with fake_transcriptions() as service:
         recognizer = over_http(service.url)
         events = await heard(await recognizer.open(StreamConfig()), pcm)
@@ -108,23 +98,13 @@ async def test_the_service_is_told_what_comes_and_when_it_is_over() -> None:
         await recognizer.close()
     (asked,) = service.forms
     assert asked["language"] == "en-GB"
-    assert (asked["encoding"], asked["sample_rate"], asked["channels"]) == (
-        "linear16",
-        "16000",
-        "1",
-    )
-    assert (asked["model"], asked["endpointing"], asked["interim_results"]) == (
-        MODEL,
-        "500",
-        "true",
-    )
+    assert (asked["encoding"], asked["sample_rate"], asked["channels"]) == ("linear16", "16000", "1")
+    assert (asked["model"], asked["endpointing"], asked["interim_results"]) == (MODEL, "500", "true")
     assert service.texts == ["CloseStream"]
 
 
 @pytest.mark.asyncio
-async def test_a_dropped_connection_is_made_again_and_times_go_on(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_a_dropped_connection_is_made_again_and_times_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(deepgram, "_PAUSE_SECONDS", 0.001)
     pcm = sentences(*SAID)
     async with fake_deepgram() as service:
@@ -137,9 +117,7 @@ async def test_a_dropped_connection_is_made_again_and_times_go_on(
     check_event_order(events, len(pcm) // 32)
     assert problems(events) == ["engine_restarted"]
     got = finals(events)
-    assert [len(final.words) for final in got] == pytest.approx(
-        [len(final.words) for final in whole], abs=2
-    )
+    assert [len(final.words) for final in got] == pytest.approx([len(final.words) for final in whole], abs=2)
     assert [final.end_ms for final in got] == pytest.approx([one.end_ms for one in whole], abs=200)
 
 
@@ -176,8 +154,6 @@ async def test_a_quiet_channel_stays_open(monkeypatch: pytest.MonkeyPatch) -> No
         while len(service.texts) < 2:
             await asyncio.sleep(0.005)
         await recognition.finish()
-        assert not [
-            event for event in await collected(recognition) if isinstance(event, FinalTranscript)
-        ]
+        assert not [event for event in await collected(recognition) if isinstance(event, FinalTranscript)]
         await recognizer.close()
     assert set(service.texts) == {"KeepAlive", "CloseStream"}

@@ -12,22 +12,11 @@ import pytest_asyncio
 from negotiator.teleprompter.speech.events import FinalTranscript as FinalEvent
 from negotiator.teleprompter.speech.events import PartialTranscript, RecognitionEvent
 from negotiator.teleprompter.speech.local_recognizer import LocalRecognizer
-from negotiator.teleprompter.speech.pocketsphinx_engine import (
-    PocketsphinxDecoder,
-    PocketsphinxEngine,
-)
+from negotiator.teleprompter.speech.pocketsphinx_engine import PocketsphinxDecoder, PocketsphinxEngine
 from negotiator.teleprompter.speech.recognizer import BYTES_PER_MS, StreamConfig
 from tests.conftest import MODELS
 from tests.helpers.human_speech import TEXTS, noisy, recording, spoken
-from tests.helpers.synthetic_speech import (
-    feed,
-    finals,
-    heard,
-    sentences,
-    silence,
-    synthesise,
-    word_errors,
-)
+from tests.helpers.synthetic_speech import feed, finals, heard, sentences, silence, synthesise, word_errors
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -71,9 +60,7 @@ def embedded(request: pytest.FixtureRequest) -> LocalRecognizer:
 
 
 @pytest.mark.parametrize("decibels", HUMAN_ERRORS)
-async def test_people_are_understood_in_noise_too(
-    whisper: LocalRecognizer, decibels: float | None
-) -> None:
+async def test_people_are_understood_in_noise_too(whisper: LocalRecognizer, decibels: float | None) -> None:
     said, got = list[str](), list[str]()
     for name in TEXTS:
         one = recording(name)

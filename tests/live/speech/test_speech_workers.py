@@ -15,12 +15,7 @@ import pytest_asyncio
 
 from negotiator.circuit_breaker import COOL_DOWN_SECONDS
 from negotiator.errors import Unavailable
-from negotiator.teleprompter.speech.events import (
-    AudioGap,
-    PartialTranscript,
-    RecognitionEvent,
-    RecognitionProblem,
-)
+from negotiator.teleprompter.speech.events import AudioGap, PartialTranscript, RecognitionEvent, RecognitionProblem
 from negotiator.teleprompter.speech.local_recognizer import LocalRecognizer, WorkerPool
 from negotiator.teleprompter.speech.recognition_channel import RecognitionChannel
 from negotiator.teleprompter.speech.recognizer import BYTES_PER_MS, StreamConfig
@@ -69,9 +64,7 @@ def problems(events: list[RecognitionEvent]) -> list[RecognitionProblem]:
 
 
 @pytest.mark.asyncio
-async def test_a_killed_worker_is_replaced_and_not_a_word_is_lost(
-    embedded: LocalRecognizer,
-) -> None:
+async def test_a_killed_worker_is_replaced_and_not_a_word_is_lost(embedded: LocalRecognizer) -> None:
     pcm = sentences(*SAID)
     recognition = await embedded.open(StreamConfig())
     reading = asyncio.create_task(collected(recognition))
@@ -88,12 +81,9 @@ async def test_a_killed_worker_is_replaced_and_not_a_word_is_lost(
     assert embedded.pool.pids != [first]
     at = events.index(problems(events)[0])
     before, after = (
-        [event for event in part if isinstance(event, PartialTranscript)]
-        for part in (events[:at], events[at:])
+        [event for event in part if isinstance(event, PartialTranscript)] for part in (events[:at], events[at:])
     )
-    assert all(each.end_ms >= before[-1].end_ms for each in after if before), (
-        "nothing that was read is taken back"
-    )
+    assert all(each.end_ms >= before[-1].end_ms for each in after if before), "nothing that was read is taken back"
 
 
 @pytest.mark.asyncio
@@ -129,9 +119,7 @@ async def test_an_engine_that_keeps_dying_is_given_up(vosk: Path) -> None:
         os.kill(recognizer.pool.pids[0], signal.SIGKILL)
         await noticed(recognizer)
     events = await reading
-    assert [problem.code for problem in problems(events)] == ["engine_restarted"] * 3 + [
-        "engine_failed"
-    ]
+    assert [problem.code for problem in problems(events)] == ["engine_restarted"] * 3 + ["engine_failed"]
     assert problems(events)[-1].fatal
     await recognizer.close()
 
@@ -170,12 +158,7 @@ async def test_a_long_utterance_that_is_cut_by_a_death_names_what_is_missing(vos
     recognizer = local("vosk", vosk)
     recognition = await recognizer.open(StreamConfig())
     reading = asyncio.create_task(collected(recognition))
-    long = (
-        synthesise(
-            "we have been told by our board that the price which you quoted last week is far too high"
-        )
-        * 2
-    )
+    long = synthesise("we have been told by our board that the price which you quoted last week is far too high") * 2
     await feed(recognition, long[: 8_000 * BYTES_PER_MS], within_ms=0)
     os.kill(recognizer.pool.pids[0], signal.SIGKILL)
     await recognition.finish()
@@ -188,9 +171,7 @@ async def test_a_long_utterance_that_is_cut_by_a_death_names_what_is_missing(vos
 
 
 @pytest.mark.asyncio
-async def test_a_model_that_cannot_be_loaded_is_said_at_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_model_that_cannot_be_loaded_is_said_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stand_in(monkeypatch)
     recognizer = local("sherpa-onnx", tmp_path)
     with pytest.raises(Unavailable) as refused:
@@ -217,9 +198,7 @@ async def test_no_file_with_audio_appears_and_none_is_open(
     embedded: LocalRecognizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    monkeypatch.delenv(
-        "CI", raising=False
-    )  # build machines get a more discreet runtime than people do
+    monkeypatch.delenv("CI", raising=False)  # build machines get a more discreet runtime than people do
     monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")  # compiled modules are no sound
     for name in ("TMPDIR", "TEMP", "TMP", "HOME"):
         monkeypatch.setenv(name, str(tmp_path))
@@ -243,9 +222,7 @@ async def test_no_file_with_audio_appears_and_none_is_open(
 
 
 @pytest.mark.asyncio
-async def test_a_worker_knows_none_of_the_server_s_secrets(
-    vosk: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_worker_knows_none_of_the_server_s_secrets(vosk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NEGOTIATOR_SECRET", "pepper")
     recognizer = local("vosk", vosk)
     await recognizer.open(StreamConfig())
@@ -256,9 +233,7 @@ async def test_a_worker_knows_none_of_the_server_s_secrets(
 @pytest.mark.asyncio
 async def test_who_is_heard_badly_is_told_so(vosk: Path) -> None:
     load = {"engine": "vosk", "model": str(vosk), "hangover_ms": 500}
-    pool = WorkerPool(
-        load, size=1, most=1, doubtful=0.8
-    )  # the stand-in is sure by 0.75, whatever it hears
+    pool = WorkerPool(load, size=1, most=1, doubtful=0.8)  # the stand-in is sure by 0.75, whatever it hears
     recognition = await pool.open(RecognitionChannel(), "en")
     events = await heard(recognition, (synthesise(SAID[1]) + silence(700)) * 6)
     assert problems(events) == [HARD_TO_HEAR]

@@ -46,9 +46,7 @@ async def made(settings: Settings) -> BytesIO:
 
 async def put_back(settings: Settings, backup: BytesIO, *, replace: bool = False) -> list[str]:
     backup.seek(0)
-    done = await restore_backup(
-        settings, backup, PASSPHRASE, replace=replace, erase_again=ownership.erase_again
-    )
+    done = await restore_backup(settings, backup, PASSPHRASE, replace=replace, erase_again=ownership.erase_again)
     return done.set_aside
 
 
@@ -73,9 +71,7 @@ async def write(settings: Settings, unit: Callable[[Transaction], object]) -> No
 @pytest.fixture
 def here(tmp_path: Path, database_url: str) -> Settings:
     """A place with keys, a pepper, an unsent mail and a database of each engine in turn."""
-    settings = make_settings(
-        tmp_path, tmp_path / "keys", database_url=database_url, secret="", backup_passphrase=""
-    )
+    settings = make_settings(tmp_path, tmp_path / "keys", database_url=database_url, secret="", backup_passphrase="")
     settings.pepper_file.write_text("the pepper")
     settings.outbox_folder.mkdir()
     (settings.outbox_folder / f"{values.new_id('mail')}.eml").write_text("To: ada@example.com\n\n.")
@@ -114,9 +110,7 @@ async def rows(settings: Settings, folder: Path) -> dict[str, list[tuple[object,
         }
 
 
-async def test_either_engine_restores_into_either(
-    here: Settings, there: Settings, tmp_path: Path
-) -> None:
+async def test_either_engine_restores_into_either(here: Settings, there: Settings, tmp_path: Path) -> None:
     """Every row is there, and a token of before the backup works after it."""
     async with running(here) as application, connect(application) as client:
         await journey(client, here)
@@ -149,14 +143,10 @@ async def test_a_place_with_data_is_replaced_only_when_that_is_asked_for(here: S
     [old_keys] = [Path(each) for each in aside if each.startswith(str(here.keys_dir))]
     assert sorted(path.name for path in old_keys.iterdir()) == keys
     assert len(list(here.keys_dir.glob("*.pem"))) == len(keys) - 2
-    assert await put_back(here, backup, replace=True) != aside, (
-        "each restore has a folder of its own"
-    )
+    assert await put_back(here, backup, replace=True) != aside, "each restore has a folder of its own"
     if here.database_url.startswith("sqlite"):
         [folder] = [Path(each) for each in aside if not each.startswith(str(here.keys_dir))]
-        old = here.model_copy(
-            update={"database_url": f"sqlite+aiosqlite:///{folder}/negotiator.db"}
-        )
+        old = here.model_copy(update={"database_url": f"sqlite+aiosqlite:///{folder}/negotiator.db"})
         assert await emails(old) == ["ada@example.com", "bob@example.com"]
     else:
         [schema] = [each.split()[1] for each in aside if each.startswith("schema")]
@@ -326,9 +316,7 @@ def restoring_process(backup: Path, settings: Settings) -> Generator[Callable[[i
         "NEGOTIATOR_DATABASE_URL": settings.database_url,
         "PYTHONPATH": str(Path(__file__).parents[3]),
     }
-    plain = {
-        name: value for name, value in os.environ.items() if not name.startswith("NEGOTIATOR_")
-    }
+    plain = {name: value for name, value in os.environ.items() if not name.startswith("NEGOTIATOR_")}
     with subprocess.Popen(
         [sys.executable, "-c", _FORKING, str(backup), PASSPHRASE],
         env=plain | variables,
@@ -354,9 +342,7 @@ def with_keys_in_database(settings: Settings) -> Settings:
     return settings.model_copy(update={"keys_in": "database"})
 
 
-async def test_keys_in_the_database_and_their_secret_are_in_the_backup(
-    here: Settings, there: Settings
-) -> None:
+async def test_keys_in_the_database_and_their_secret_are_in_the_backup(here: Settings, there: Settings) -> None:
     here, there = with_keys_in_database(here), with_keys_in_database(there)
     async with running(here) as application, connect(application) as client:
         body = {"agent_name": "a", "identity_type": "anonymous"}

@@ -62,9 +62,7 @@ class Traces:
         registration.add(tx, agent, actor=f"{self.word}.example", value=self.word)
         audit.record(tx, "passkey.added", "pky_1", actor=self.user_id, name=self.word)
         audit.record(tx, "consent.withdrawn", "cli_1", actor=f"{self.word}:1", user=self.user_id)
-        identity_matching.link(
-            tx, identity=self.identity, issuer=self.word, user_id=self.user_id, actor="operator"
-        )
+        identity_matching.link(tx, identity=self.identity, issuer=self.word, user_id=self.user_id, actor="operator")
         for subject in (self.identity, revocations.login_key(self.identity)):
             revocations.revoke(tx, subject)
         assert mail.allow_mail(tx, self.email)
@@ -83,9 +81,7 @@ class Traces:
         for column, parent in declared.get("part_of", {}).items():
             parents = {"users": self.user_id, "agents": self.agent_id}
             row[column] = parents.get(parent) or self._key(parent, principal)
-        if principal == self.agent_id and {"users", "agents"} & {
-            *declared.get("part_of", {}).values()
-        }:
+        if principal == self.agent_id and {"users", "agents"} & {*declared.get("part_of", {}).values()}:
             return
         tx.run(Statement(insertion_of(table)), **row)
         self.tables.add(table.name)
@@ -111,17 +107,11 @@ class Traces:
 
 
 def insertion_of(table: Table) -> Any:
-    [model] = [
-        each
-        for each in TableModel.__subclasses__()
-        if getattr(each, "__tablename__", "") == table.name
-    ]
+    [model] = [each for each in TableModel.__subclasses__() if getattr(each, "__tablename__", "") == table.name]
     return insertion(model)
 
 
-async def test_no_row_and_no_byte_of_an_erased_user_is_left(
-    store: Store, database_url: str
-) -> None:
+async def test_no_row_and_no_byte_of_an_erased_user_is_left(store: Store, database_url: str) -> None:
     ada, bob = Traces("vandelayindustries"), Traces("kramerica")
     for person in (ada, bob):
         await store.write(person.leave)
@@ -147,9 +137,7 @@ async def test_no_row_and_no_byte_of_an_erased_user_is_left(
     assert erased.rows["memories"] == 2
     events = await store.read(lambda tx: audit.latest_events(tx, 20))
     assert next(each.event for each in events if each.subject == ada.user_id) == "user.erased"
-    assert {event.detail for event in events if ada.user_id in (event.subject, event.actor)} == {
-        "{}"
-    }
+    assert {event.detail for event in events if ada.user_id in (event.subject, event.actor)} == {"{}"}
     assert await store.read(lambda tx: revocations.revoked_before(tx, ada.user_id))
 
 
@@ -179,17 +167,10 @@ async def test_the_trail_takes_no_other_change(store: Store) -> None:
     for change in changes:
         statement = Statement(change)
         with pytest.raises(Exception, match="append-only"):
-            await store.write(
-                lambda tx, s=statement: tx.run(s, moment=1) if "moment" in s.sql else tx.run(s)
-            )
+            await store.write(lambda tx, s=statement: tx.run(s, moment=1) if "moment" in s.sql else tx.run(s))
     await store.write(lambda tx: audit.redact(tx, "usr_1"))
     [event] = await store.read(lambda tx: audit.latest_events(tx, 5))
-    assert (event.event, event.subject, event.actor, event.detail) == (
-        "user.created",
-        "usr_1",
-        "",
-        "{}",
-    )
+    assert (event.event, event.subject, event.actor, event.detail) == ("user.created", "usr_1", "", "{}")
 
 
 async def test_a_user_without_an_address_is_erased_by_id(store: Store) -> None:

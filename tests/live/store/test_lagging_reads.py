@@ -28,9 +28,7 @@ _BOUND: Final = 2.0
 _LATER: Final = 1 << 50
 _AWAY: Final = "reads that may lag go to the primary, the replica cannot be used"
 _AT_REPLICA: Final = Query(sql_text("select pg_is_in_recovery()"), lambda row: bool(row[0]))
-_SPENT: Final = Query(
-    sql_text("select count(*) from spent where kind = 'lag'"), lambda row: int(row[0])
-)
+_SPENT: Final = Query(sql_text("select count(*) from spent where kind = 'lag'"), lambda row: int(row[0]))
 
 
 @pytest.fixture(scope="module")
@@ -40,9 +38,7 @@ def replica(postgres: Callable[[], str]) -> Generator[PostgresReplica]:
 
 
 @asynccontextmanager
-async def _reads(
-    replica: PostgresReplica, url: str = ""
-) -> AsyncGenerator[tuple[Store, LaggingReads]]:
+async def _reads(replica: PostgresReplica, url: str = "") -> AsyncGenerator[tuple[Store, LaggingReads]]:
     primary, other = make_store(replica.primary), make_store(url or replica.url)
     reads = LaggingReads(primary, other, bound=_BOUND)
     await reads.start()
@@ -59,10 +55,7 @@ def often(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def _is_at_replica(reads: LaggingReads) -> bool:
-    found = {
-        await reads.read(lambda tx: tx.one(_AT_REPLICA)),
-        await reads.scan(lambda tx: tx.one(_AT_REPLICA)),
-    }
+    found = {await reads.read(lambda tx: tx.one(_AT_REPLICA)), await reads.scan(lambda tx: tx.one(_AT_REPLICA))}
     return found == {True}
 
 
@@ -82,9 +75,7 @@ async def _spent(reads: LaggingReads | Store) -> int:
 
 
 @pytest.mark.asyncio
-async def test_a_replica_that_lags_too_far_is_not_read_until_it_has_caught_up(
-    replica: PostgresReplica,
-) -> None:
+async def test_a_replica_that_lags_too_far_is_not_read_until_it_has_caught_up(replica: PostgresReplica) -> None:
     async with _reads(replica) as (primary, reads):
         await _until(lambda: reads.state() == "ok")
         assert await _is_at_replica(reads)
@@ -97,9 +88,7 @@ async def test_a_replica_that_lags_too_far_is_not_read_until_it_has_caught_up(
             assert time.monotonic() - began < _SOON
             await asyncio.sleep(0.05)
         assert time.monotonic() - began > _BOUND / 2
-        assert reads.state() == (
-            "lesser: reads go to the primary: it is more than 2 s behind the primary"
-        )
+        assert reads.state() == ("lesser: reads go to the primary: it is more than 2 s behind the primary")
         assert not await _is_at_replica(reads)
         assert await _spent(reads) == before + 1
         replica.sql("select pg_wal_replay_resume()")
@@ -109,9 +98,7 @@ async def test_a_replica_that_lags_too_far_is_not_read_until_it_has_caught_up(
 
 
 @pytest.mark.asyncio
-async def test_an_idle_primary_does_not_make_the_replica_look_late(
-    replica: PostgresReplica,
-) -> None:
+async def test_an_idle_primary_does_not_make_the_replica_look_late(replica: PostgresReplica) -> None:
     async with _reads(replica) as (_, reads):
         await _until(lambda: reads.state() == "ok")
         ends = time.monotonic() + 2 * _BOUND
@@ -158,14 +145,10 @@ async def _ends_and_comes_back(replica: PostgresReplica) -> None:
 
 
 @pytest.mark.asyncio
-async def test_another_database_is_not_read(
-    replica: PostgresReplica, postgres: Callable[[], str]
-) -> None:
+async def test_another_database_is_not_read(replica: PostgresReplica, postgres: Callable[[], str]) -> None:
     for url in (replica.primary, postgres()):
         async with _reads(replica, url) as (primary, reads):
-            assert reads.state() == (
-                "lesser: reads go to the primary: it is no replica of this database"
-            )
+            assert reads.state() == ("lesser: reads go to the primary: it is no replica of this database")
             assert await _spent(reads) == await _spent(primary)
 
 
@@ -184,10 +167,7 @@ async def test_what_may_lag_is_read_at_the_replica_and_everything_else_at_the_pr
     replica: PostgresReplica, tmp_path: Path, signing_keys: Path
 ) -> None:
     settings = make_settings(
-        *(tmp_path, signing_keys),
-        database_url=replica.primary,
-        replica_url=replica.url,
-        replica_lag_seconds=600,
+        *(tmp_path, signing_keys), database_url=replica.primary, replica_url=replica.url, replica_lag_seconds=600
     )
     primary = make_store(replica.primary)
     name = "Lantern"
@@ -200,9 +180,7 @@ async def test_what_may_lag_is_read_at_the_replica_and_everything_else_at_the_pr
         async def where(tool: str) -> dict[str, bool]:
             """Which answers have the tool."""
             found = (await client.get("/api/v1/tools", params={"query": name})).json()["items"]
-            changes = (await client.get("/api/v1/changes", params={"since": made.seq - 1})).json()[
-                "items"
-            ]
+            changes = (await client.get("/api/v1/changes", params={"since": made.seq - 1})).json()["items"]
             export = (await client.get("/api/v1/export.ndjson")).text
             sitemap = (await client.get("/sitemap/tools/1")).text
             return {
@@ -215,9 +193,7 @@ async def test_what_may_lag_is_read_at_the_replica_and_everything_else_at_the_pr
 
         assert await checked() == "ok"
         replica.sql("select pg_wal_replay_pause()")
-        made = await primary.write(
-            lambda tx: catalogue_queries.put(tx, record(name), actor="operator")
-        )
+        made = await primary.write(lambda tx: catalogue_queries.put(tx, record(name), actor="operator"))
         assert await checked() == "ok"
         late = await where(made.id)
         replica.sql("select pg_wal_replay_resume()")

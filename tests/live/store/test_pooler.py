@@ -71,9 +71,7 @@ async def test_units_mean_the_same_behind_a_pooler(pooled: str) -> None:
         assert spend(tx, "undone")
         raise NotFound("on purpose")
 
-    won = await asyncio.gather(
-        *(each.write(lambda tx: spend(tx, "once")) for each in stores for _ in range(25))
-    )
+    won = await asyncio.gather(*(each.write(lambda tx: spend(tx, "once")) for each in stores for _ in range(25)))
     assert won.count(True) == 1
     with pytest.raises(NotFound):
         await stores[0].write(undone)

@@ -70,9 +70,7 @@ def unclaimed(name: str, days: int) -> Agent:
     )
 
 
-async def test_nothing_stays_of_an_agent_that_expired_but_its_events(
-    store: Store, database_url: str
-) -> None:
+async def test_nothing_stays_of_an_agent_that_expired_but_its_events(store: Store, database_url: str) -> None:
     agent = unclaimed("vandelayindustries", 30)
     await store.write(lambda tx: registration.add(tx, agent, actor="192.0.2.7"))
     await housekeep(store)
@@ -102,9 +100,7 @@ async def test_an_agent_whose_tokens_may_live_leaves_a_revocation_until_they_hav
 
         def end(tx: Transaction) -> bool:
             kept_for = -values.HOUR
-            return registration.end(
-                tx, agent.id, service="assistant", actor="clock", kept_for=kept_for
-            )
+            return registration.end(tx, agent.id, service="assistant", actor="clock", kept_for=kept_for)
 
         assert await store.write(end)
     await housekeep(store)

@@ -75,9 +75,7 @@ async def test_a_unit_that_raises_leaves_nothing_and_harms_no_neighbour(store: S
     def good(tx: Transaction) -> bool:
         return atomic_updates.spend(tx, "jti", "good", expires_at=LATER)
 
-    outcomes = await asyncio.gather(
-        store.write(good), store.write(bad), store.write(good), return_exceptions=True
-    )
+    outcomes = await asyncio.gather(store.write(good), store.write(bad), store.write(good), return_exceptions=True)
     assert sorted(map(str, outcomes)) == ["False", "True", "on purpose"]
     assert await store.write(lambda tx: atomic_updates.spend(tx, "jti", "bad", expires_at=LATER))
 
@@ -105,8 +103,7 @@ async def test_units_that_share_a_commit_are_kept_or_undone_one_by_one(store: St
     told: list[str] = []
     store.listen(told.extend)
     outcomes = await asyncio.gather(
-        *(store.write(lambda tx, n=number: unit(tx, n)) for number in range(40)),
-        return_exceptions=True,
+        *(store.write(lambda tx, n=number: unit(tx, n)) for number in range(40)), return_exceptions=True
     )
     kept = [number for number in range(40) if number % 5 == 0]
     assert [each for each in outcomes if isinstance(each, int)] == kept
@@ -117,9 +114,7 @@ async def test_units_that_share_a_commit_are_kept_or_undone_one_by_one(store: St
     assert sorted(told) == subjects
     events = await store.read(lambda tx: audit.latest_events(tx, 100))
     assert sorted(event.subject for event in events) == subjects
-    spent = await store.read(
-        lambda tx: [atomic_updates.is_spent(tx, "jti", f"usr_{number}") for number in range(40)]
-    )
+    spent = await store.read(lambda tx: [atomic_updates.is_spent(tx, "jti", f"usr_{number}") for number in range(40)])
     assert [number for number, is_spent in enumerate(spent) if is_spent] == kept
 
 
@@ -141,14 +136,11 @@ async def test_reads_of_requests_that_share_round_trips_get_their_own_rows(store
         return atomic_updates.read_budget(tx, f"key{number}") or budget, len(spent)
 
     await store.write(write)
-    await store.write(
-        lambda tx: [audit.record(tx, "user.created", "usr_1", actor="test") for _ in range(10)]
-    )
+    await store.write(lambda tx: [audit.record(tx, "user.created", "usr_1", actor="test") for _ in range(10)])
     request_priority.set(Priority.READ)
     for _ in range(2):
         outcomes = await asyncio.gather(
-            *(store.read(lambda tx, n=number: unit(tx, n)) for number in range(40)),
-            return_exceptions=True,
+            *(store.read(lambda tx, n=number: unit(tx, n)) for number in range(40)), return_exceptions=True
         )
         for number, outcome in enumerate(outcomes):
             if number % 5 == 1:
@@ -161,8 +153,7 @@ async def test_reads_of_requests_that_share_round_trips_get_their_own_rows(store
 
 async def test_reads_of_one_moment_share_one_connection(postgres: Callable[[], str]) -> None:
     connections = Query(
-        text("select count(*) from pg_stat_activity where datname = current_database()"),
-        lambda row: int(row[0]),
+        text("select count(*) from pg_stat_activity where datname = current_database()"), lambda row: int(row[0])
     )
     store = make_store(postgres())
     request_priority.set(Priority.READ)
@@ -191,9 +182,7 @@ async def test_a_write_that_ends_a_condition_answers_after_the_last_write_under_
     async def write(writer: int) -> None:
         def unit(tx: Transaction) -> None:
             slow(tx)
-            atomic_updates.spend(
-                tx, "jti", f"{writer}.{len(kept)}.{values.new_ulid()}", expires_at=LATER
-            )
+            atomic_updates.spend(tx, "jti", f"{writer}.{len(kept)}.{values.new_ulid()}", expires_at=LATER)
 
         with contextlib.suppress(NotFound), write_condition(check):
             while True:
@@ -201,9 +190,7 @@ async def test_a_write_that_ends_a_condition_answers_after_the_last_write_under_
                 kept.append(writer)
 
     kept: list[int] = []
-    count = Query(
-        select(func.count()).select_from(table(atomic_updates.SpentValue)), lambda row: int(row[0])
-    )
+    count = Query(select(func.count()).select_from(table(atomic_updates.SpentValue)), lambda row: int(row[0]))
     writing = [asyncio.create_task(write(number)) for number in range(6)]
     while not kept:
         await asyncio.sleep(0.01)
@@ -233,9 +220,7 @@ async def test_only_what_was_kept_is_announced(store: Store) -> None:
     assert sorted(told) == ["one", "two"]
 
 
-async def test_what_was_read_is_still_so_when_the_unit_writes(
-    store: Store, database_url: str
-) -> None:
+async def test_what_was_read_is_still_so_when_the_unit_writes(store: Store, database_url: str) -> None:
     """Read, think, write: twenty at once lose no count, which read-committed would (write skew and lost update)."""
     other = make_store(database_url)
     await other.start()
@@ -248,15 +233,11 @@ async def test_what_was_read_is_still_so_when_the_unit_writes(
     assert await store.read(lambda tx: revocations.revoked_before(tx, "count")) == 20
 
 
-async def test_a_slow_unit_that_lost_a_race_to_requests_loses_none_again(
-    postgres: Callable[[], str],
-) -> None:
+async def test_a_slow_unit_that_lost_a_race_to_requests_loses_none_again(postgres: Callable[[], str]) -> None:
     """As a claim, which reads and changes many tables, beside requests that are quicker."""
     url = postgres()
     slow, quick = make_store(url), make_store(url)
-    count = Query(
-        select(func.count()).select_from(table(atomic_updates.SpentValue)), lambda row: int(row[0])
-    )
+    count = Query(select(func.count()).select_from(table(atomic_updates.SpentValue)), lambda row: int(row[0]))
     runs = list[str]()
 
     def unit(tx: Transaction, kind: str) -> None:
@@ -287,9 +268,7 @@ async def test_a_slow_unit_that_lost_a_race_to_requests_loses_none_again(
     await quick.close()
 
 
-async def test_a_nudge_waits_for_the_row_and_never_runs_twice(
-    store: Store, database_url: str
-) -> None:
+async def test_a_nudge_waits_for_the_row_and_never_runs_twice(store: Store, database_url: str) -> None:
     other = make_store(database_url)
     await other.start()
     runs: list[int] = []
@@ -298,9 +277,7 @@ async def test_a_nudge_waits_for_the_row_and_never_runs_twice(
         runs.append(1)
         return atomic_updates.charge_budget(tx, "hot", now=1_000, interval=10, burst=999)
 
-    taken = await asyncio.gather(
-        *(each.write_unserialized(unit) for each in (store, other) for _ in range(50))
-    )
+    taken = await asyncio.gather(*(each.write_unserialized(unit) for each in (store, other) for _ in range(50)))
     await other.close()
     assert sorted(arrival or 0 for arrival in taken) == [1_010 + 10 * n for n in range(100)]
     assert len(runs) == 100
@@ -325,9 +302,7 @@ async def test_a_scan_sees_one_moment(store: Store, database_url: str) -> None:
 async def _bumped(url: str) -> None:
     opened = make_store(url)
     await opened.start()
-    await opened.write_unserialized(
-        lambda tx: atomic_updates.charge_budget(tx, "key", now=1_000, interval=10, burst=9)
-    )
+    await opened.write_unserialized(lambda tx: atomic_updates.charge_budget(tx, "key", now=1_000, interval=10, burst=9))
     await opened.close()
 
 
@@ -342,36 +317,26 @@ async def test_two_who_number_a_row_alike_both_get_a_number(
     def unit(tx: Transaction) -> None:
         tries.append(len(tries))
         for _ in range(2 if len(tries) == 1 else 1):
-            event_queries.append(
-                tx, "neg_1", 1, actor=CLOCK_ACTOR, event=HistoryEvent(kind="opened"), revision=1
-            )
+            event_queries.append(tx, "neg_1", 1, actor=CLOCK_ACTOR, event=HistoryEvent(kind="opened"), revision=1)
 
     await opened.write(unit)
     assert tries == [0, 1]
     monkeypatch.setattr("negotiator.store.postgres._ATTEMPTS", 2)
     with pytest.raises(asyncpg.UniqueViolationError):
         await opened.write(unit)
-    assert (
-        len(await opened.read(lambda tx: event_queries.page(tx, "neg_1", before=None, limit=9)))
-        == 1
-    )
+    assert len(await opened.read(lambda tx: event_queries.page(tx, "neg_1", before=None, limit=9))) == 1
     await opened.close()
 
 
 async def test_migrating_again_changes_nothing(store: Store, database_url: str) -> None:
     await store.write(lambda tx: atomic_updates.spend(tx, "jti", "kept", expires_at=LATER))
     await migrate(database_url)
-    assert not await store.write(
-        lambda tx: atomic_updates.spend(tx, "jti", "kept", expires_at=LATER)
-    )
+    assert not await store.write(lambda tx: atomic_updates.spend(tx, "jti", "kept", expires_at=LATER))
 
 
 @pytest.mark.parametrize(
     "statement",
-    [
-        Statement(delete(AuditEvent)),
-        Statement(update(AuditEvent).values(event=bindparam("word"))),
-    ],
+    [Statement(delete(AuditEvent)), Statement(update(AuditEvent).values(event=bindparam("word")))],
     ids=["delete", "update"],
 )
 async def test_the_trail_can_only_grow(store: Store, statement: Statement) -> None:
@@ -437,9 +402,7 @@ async def test_several_may_migrate_at_once(postgres: Callable[[], str], tmp_path
     await asyncio.gather(*(migrate(f"sqlite+aiosqlite:///{tmp_path}/x.db") for _ in range(3)))
 
 
-async def test_the_way_in_is_the_same_on_both(
-    database_url: str, tmp_path: Path, signing_keys: Path
-) -> None:
+async def test_the_way_in_is_the_same_on_both(database_url: str, tmp_path: Path, signing_keys: Path) -> None:
     """Register, ID-JAG at both doors, work, claim, list, mail, revoke, replay: through the application."""
     settings = make_settings(tmp_path, signing_keys, database_url=database_url)
     async with running(settings) as application, connect(application) as client:
@@ -477,9 +440,7 @@ async def test_a_database_that_hangs_is_a_503_within_seconds_and_serves_again_wh
     await opened.close()
 
 
-async def test_a_database_that_is_away_is_a_503(
-    postgres: Callable[[], str], tmp_path: Path
-) -> None:
+async def test_a_database_that_is_away_is_a_503(postgres: Callable[[], str], tmp_path: Path) -> None:
     """Before the first connection, and when the connections that were open are cut."""
     nowhere = make_store(f"postgresql+asyncpg://postgres@/x?host={tmp_path}")
     for call in (nowhere.read, nowhere.write):
@@ -487,10 +448,7 @@ async def test_a_database_that_is_away_is_a_503(
             await call(user_queries.list_users)
     await nowhere.close()
     url = postgres()
-    opened, other = (
-        make_store(url),
-        create_async_engine(url.replace(url.split("/")[3].split("?")[0], "postgres")),
-    )
+    opened, other = (make_store(url), create_async_engine(url.replace(url.split("/")[3].split("?")[0], "postgres")))
     cut = (
         "select pg_terminate_backend(pid, 5000) from pg_stat_activity"
         " where pid <> pg_backend_pid() and backend_type = 'client backend'"
@@ -509,9 +467,7 @@ async def test_a_database_that_is_away_is_a_503(
     await opened.close()
 
 
-async def test_connections_that_end_under_load_make_503s_and_nothing_else(
-    postgres: Callable[[], str],
-) -> None:
+async def test_connections_that_end_under_load_make_503s_and_nothing_else(postgres: Callable[[], str]) -> None:
     opened = make_store(postgres())
     cut = (
         "select pg_terminate_backend(pid, 5000) from pg_stat_activity"
@@ -545,16 +501,12 @@ async def test_connections_that_end_under_load_make_503s_and_nothing_else(
             with contextlib.suppress(Unavailable):
                 await opened.read(lambda tx: tx.all(Query(text(cut), tuple)))
         ended = True
-    spent = await opened.read(
-        lambda tx: [atomic_updates.is_spent(tx, "jti", value) for value in kept]
-    )
+    spent = await opened.read(lambda tx: [atomic_updates.is_spent(tx, "jti", value) for value in kept])
     assert all(spent)
     await opened.close()
 
 
-async def test_what_was_issued_while_the_clock_was_ahead_ends_with_its_identity(
-    store: Store,
-) -> None:
+async def test_what_was_issued_while_the_clock_was_ahead_ends_with_its_identity(store: Store) -> None:
     """Judged by its date alone, it would outlive the revocation."""
     now = values.now()
     ahead = now + values.HOUR

@@ -23,9 +23,7 @@ def two_workers(tmp_path_factory: pytest.TempPathFactory) -> Generator[Server]:
 
 
 @pytest.fixture(params=["datagrams", "redis", "notify"])
-def on_each_bus(
-    request: pytest.FixtureRequest, tmp_path: Path, migrated: Path, signing_keys: Path
-) -> Settings:
+def on_each_bus(request: pytest.FixtureRequest, tmp_path: Path, migrated: Path, signing_keys: Path) -> Settings:
     """Settings that applications share; their messages go over a bus of each kind."""
     shutil.copy(migrated, tmp_path / "negotiator.db")
     shared: dict[str, str] = {}

@@ -37,15 +37,7 @@ class TeleprompterUser:
         assert answer.status_code == 201, answer.text
         return f"{PATH}/{answer.json()['id']}"
 
-    async def say(
-        self,
-        client: httpx2.AsyncClient,
-        session: str,
-        name: str,
-        text: str,
-        *,
-        final: bool = True,
-    ) -> None:
+    async def say(self, client: httpx2.AsyncClient, session: str, name: str, text: str, *, final: bool = True) -> None:
         """Say something over HTTP."""
         body = {"utterance_id": name, "text": text, "final": final}
         answer = await client.post(f"{session}/utterances", json=body, headers=self.headers)
@@ -81,9 +73,7 @@ async def let_in(client: httpx2.AsyncClient, settings: Settings, *more: str) -> 
         code = await store.write(unit)
     body = {"agent_name": "caller", "identity_type": "anonymous"}
     agent = (await client.post("/api/agent/register", json=body)).json()
-    answer = await client.post(
-        "/api/agent/claim", json={"claim_token": code}, headers=bearer(agent)
-    )
+    answer = await client.post("/api/agent/claim", json={"claim_token": code}, headers=bearer(agent))
     assert answer.status_code == 200, answer.text
     return bearer(answer.json())
 

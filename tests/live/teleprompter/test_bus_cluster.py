@@ -57,9 +57,7 @@ async def _is_woken(subscription: BusSubscription) -> None:
 
 
 @pytest.mark.asyncio
-async def test_a_message_goes_to_one_shard_and_to_the_followers_of_its_session(
-    redis_cluster: RedisCluster,
-) -> None:
+async def test_a_message_goes_to_one_shard_and_to_the_followers_of_its_session(redis_cluster: RedisCluster) -> None:
     session = _SESSIONS[0]
     owner = redis_cluster.owner(_channel(session))
     async with _buses(redis_cluster) as (one, other):
@@ -75,9 +73,7 @@ async def test_a_message_goes_to_one_shard_and_to_the_followers_of_its_session(
             client = redis_cluster.client(owner)
             channels = client.execute_command("PUBSUB", "SHARDNUMSUB", _channel(session))
             client.close()
-            assert channels == [_channel(session).encode(), 1], (
-                "only its follower's process listens"
-            )
+            assert channels == [_channel(session).encode(), 1], "only its follower's process listens"
 
         def passed_on() -> list[int]:
             return [_shard_messages(redis_cluster, n) - before[n] for n in range(6)]
@@ -96,9 +92,7 @@ def _shard_messages(cluster: RedisCluster, number: int) -> int:
 
 
 @pytest.mark.asyncio
-async def test_a_follower_is_woken_when_its_subscription_begins(
-    redis_cluster: RedisCluster,
-) -> None:
+async def test_a_follower_is_woken_when_its_subscription_begins(redis_cluster: RedisCluster) -> None:
     async with _buses(redis_cluster) as (one, other):
         for session in _SESSIONS:
             with other.following(session) as subscription:
@@ -107,9 +101,7 @@ async def test_a_follower_is_woken_when_its_subscription_begins(
 
 
 @pytest.mark.asyncio
-async def test_nothing_is_followed_when_its_last_follower_has_gone(
-    redis_cluster: RedisCluster,
-) -> None:
+async def test_nothing_is_followed_when_its_last_follower_has_gone(redis_cluster: RedisCluster) -> None:
     async with _buses(redis_cluster) as (one, other):
         for session in _SESSIONS[:6]:
             with other.following(session) as subscription, other.following(session):
@@ -118,9 +110,7 @@ async def test_nothing_is_followed_when_its_last_follower_has_gone(
         clients = [redis_cluster.client(number) for number in range(3)]
         until = time.monotonic() + _SOON
         while any(
-            client.execute_command("PUBSUB", "SHARDCHANNELS", channel)
-            for client in clients
-            for channel in channels
+            client.execute_command("PUBSUB", "SHARDCHANNELS", channel) for client in clients for channel in channels
         ):
             assert time.monotonic() < until
             await asyncio.sleep(0.05)
@@ -129,9 +119,7 @@ async def test_nothing_is_followed_when_its_last_follower_has_gone(
 
 
 @pytest.mark.asyncio
-async def test_a_session_whose_slot_has_moved_is_followed_at_its_new_server(
-    redis_cluster: RedisCluster,
-) -> None:
+async def test_a_session_whose_slot_has_moved_is_followed_at_its_new_server(redis_cluster: RedisCluster) -> None:
     session = "tps_that_moves"
     owner = redis_cluster.owner(_channel(session))
     async with _buses(redis_cluster) as (one, other):
@@ -244,9 +232,7 @@ async def test_under_load_a_lost_server_delays_its_own_sessions_only_and_may_com
 
 
 @pytest.mark.asyncio
-async def test_a_server_that_hangs_is_replaced_and_its_followers_are_woken(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_a_server_that_hangs_is_replaced_and_its_followers_are_woken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bus_connection, "_BEAT_SECONDS", 0.1)
     for module in (bus_connection, redis_cluster_bus):
         monkeypatch.setattr(module, "PATIENCE", 1.0)

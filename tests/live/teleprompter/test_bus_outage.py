@@ -27,9 +27,7 @@ async def _first_word(told: ServerBus, follower: ServerBus) -> None:
             assert time.monotonic() < until
 
 
-async def _is_woken_and_hears_again(
-    one: ServerBus, other: ServerBus, disturb: Callable[[], Awaitable[None]]
-) -> None:
+async def _is_woken_and_hears_again(one: ServerBus, other: ServerBus, disturb: Callable[[], Awaitable[None]]) -> None:
     await _first_word(one, other)
     with other.following("another session") as subscription:
         await subscription.listen(0.2)

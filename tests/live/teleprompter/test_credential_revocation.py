@@ -165,9 +165,7 @@ class Round:
             return refused.response.status_code
 
 
-async def _played(
-    server: Server, client: httpx2.AsyncClient, key: tuple[str, str], number: int
-) -> Round:
+async def _played(server: Server, client: httpx2.AsyncClient, key: tuple[str, str], number: int) -> Round:
     """One round: everything writes and listens while the token is revoked."""
     form = {"grant_type": "client_credentials", "scope": " ".join(_SCOPES)}
     token = (await client.post("/oauth/token", data=form, auth=key)).json()["access_token"]
@@ -233,18 +231,14 @@ async def _end_all(client: httpx2.AsyncClient, key: tuple[str, str]) -> None:
 
 
 @pytest.mark.asyncio
-async def test_an_operator_s_command_closes_what_is_open_on_every_worker(
-    two_workers: Server,
-) -> None:
+async def test_an_operator_s_command_closes_what_is_open_on_every_worker(two_workers: Server) -> None:
     """`users disable` runs in a process of its own, and reaches the streams over the bus."""
     caller = await bound(two_workers)
     async with two_workers.connect() as client:
         one = await caller.open(client)
         sockets = [await caller.socket(one, 0) for _ in range(4)]
         headers = {**caller.headers, "accept": "text/event-stream"}
-        streams = [
-            asyncio.create_task(client.get(f"{one}/events", headers=headers)) for _ in range(4)
-        ]
+        streams = [asyncio.create_task(client.get(f"{one}/events", headers=headers)) for _ in range(4)]
         for opened in sockets:
             assert json.loads(await opened.recv())["type"] == "ready"
         email = _email_of(two_workers, caller)

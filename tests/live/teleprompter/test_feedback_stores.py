@@ -7,12 +7,7 @@ from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 from negotiator.teleprompter import example_queries
 from negotiator.teleprompter.cues.catalogue import NEUTRAL
-from negotiator.teleprompter.example_queries import (
-    MAX_EXAMPLES,
-    ExampleLabel,
-    ExamplesVersion,
-    LabelledVector,
-)
+from negotiator.teleprompter.example_queries import MAX_EXAMPLES, ExampleLabel, ExamplesVersion, LabelledVector
 
 VECTOR = bytes(range(256)) * 6
 LESSON = ExampleLabel(NEUTRAL, "price_too_high", 0.5)
@@ -24,9 +19,7 @@ def teach(tx: Transaction, owner: str, count: int) -> None:
         example_queries.add_example(tx, owner, LESSON, vector=VECTOR, model="m")
 
 
-async def kept(
-    store: Store, owner: str, model: str = "m"
-) -> tuple[ExamplesVersion, list[LabelledVector]]:
+async def kept(store: Store, owner: str, model: str = "m") -> tuple[ExamplesVersion, list[LabelledVector]]:
     """An owner's examples."""
     return await store.scan(lambda tx: example_queries.examples_of(tx, owner, model))
 

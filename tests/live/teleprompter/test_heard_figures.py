@@ -14,9 +14,7 @@ GOLF: Final[dict[str, Any]] = {
     "role": "buyer",
     "currency": "EUR",
     "counterparty": "Jens",
-    "issues": [
-        {"name": "price", "label": "Price", "type": "money", "range": {"min": 11000, "max": 16000}}
-    ],
+    "issues": [{"name": "price", "label": "Price", "type": "money", "range": {"min": 11000, "max": 16000}}],
     "target": {"package": {"price": 12600}},
     "walk_away": {"package": {"price": 13900}},
 }
@@ -29,9 +27,7 @@ async def advice(client: httpx2.AsyncClient, caller: TeleprompterUser, talk: str
     return answer.json()
 
 
-async def ledger(
-    client: httpx2.AsyncClient, caller: TeleprompterUser, talk: str
-) -> list[dict[str, Any]]:
+async def ledger(client: httpx2.AsyncClient, caller: TeleprompterUser, talk: str) -> list[dict[str, Any]]:
     """The offers, the newest first."""
     answer = await client.get(f"{talk}/offers", headers=caller.headers)
     items: list[dict[str, Any]] = answer.json()["items"]
@@ -39,9 +35,7 @@ async def ledger(
 
 
 @pytest.mark.asyncio
-async def test_a_misheard_figure_counts_in_the_advice_as_the_user_corrects_it(
-    two_workers: Server,
-) -> None:
+async def test_a_misheard_figure_counts_in_the_advice_as_the_user_corrects_it(two_workers: Server) -> None:
     caller = await bound(two_workers, AI_TACTICS)
     async with two_workers.connect() as client:
         opened = await client.post("/api/negotiations", json=GOLF, headers=caller.headers)

@@ -33,9 +33,7 @@ _NEVER = 3600.0
 
 
 @asynccontextmanager
-async def two_applications(
-    settings: Settings,
-) -> AsyncGenerator[tuple[TeleprompterUser, str, Starlette, Starlette]]:
+async def two_applications(settings: Settings) -> AsyncGenerator[tuple[TeleprompterUser, str, Starlette, Starlette]]:
     """A user with an open session, its path, and two applications that share what two machines would."""
     async with running(settings) as here, running(settings) as there, client_of(here) as client:
         caller = TeleprompterUser(settings.base_url, await let_in(client, settings))
@@ -43,9 +41,7 @@ async def two_applications(
 
 
 @asynccontextmanager
-async def viewing(
-    caller: TeleprompterUser, session: str, application: Starlette
-) -> AsyncGenerator[AsgiWebSocket]:
+async def viewing(caller: TeleprompterUser, session: str, application: Starlette) -> AsyncGenerator[AsgiWebSocket]:
     """A socket that follows the session."""
     stream = connect(application, f"{session}/stream", headers=caller.headers, query="after=0")
     async with stream as viewer:
@@ -134,9 +130,7 @@ async def test_speech_is_one_trace_from_its_first_sound_to_its_cards(
     assert OBJECTION.encode() not in b"".join(collector.bodies)
 
 
-async def speak_to_service(
-    settings: Settings, pcm: bytes, *, until: Callable[[], bool] = lambda: True
-) -> None:
+async def speak_to_service(settings: Settings, pcm: bytes, *, until: Callable[[], bool] = lambda: True) -> None:
     """Send sound to a session on a server with these settings, until its words are final and `until` is true."""
     async with running(settings) as here, client_of(here) as client:
         caller = TeleprompterUser(settings.base_url, await let_in(client, settings))
@@ -157,17 +151,13 @@ async def speak_to_service(
 
 
 @pytest.mark.asyncio
-async def test_a_call_to_a_transcription_service_is_a_span_of_its_utterance(
-    settings: Settings,
-) -> None:
+async def test_a_call_to_a_transcription_service_is_a_span_of_its_utterance(settings: Settings) -> None:
     with collecting() as collector:
         async with fake_transcriptions() as service:
             service.failures = 1
             remote = {"speech_engine": "openai", "speech_url": service.url, "speech_key": KEY}
             chosen = with_traces(settings, collector, **remote, speech_model=MODEL)
-            await speak_to_service(
-                chosen, sentences("your price is too high", "we need ten percent less")
-            )
+            await speak_to_service(chosen, sentences("your price is too high", "we need ten percent less"))
     utterances = [span for span in collector.spans if span.name == "utterance"]
     lost, whole = [span for span in collector.spans if span.name == "transcription"]
     assert [lost.parent_span_id, whole.parent_span_id] == [each.span_id for each in utterances]
@@ -190,24 +180,17 @@ async def test_a_connection_to_a_streaming_service_is_a_span_of_what_it_was_made
             service.drop_after = 8  # in the middle of what is said
             remote = {"speech_engine": "deepgram", "speech_url": service.url, "speech_key": KEY}
             chosen = with_traces(settings, collector, **remote, speech_model=MODEL)
-            await speak_to_service(
-                chosen, sentences("we were told that your price is far too high")
-            )
+            await speak_to_service(chosen, sentences("we were told that your price is far too high"))
     first, again = [span for span in collector.spans if span.name == "speech connection"]
     opened = only(collector.spans, "stream_session start")
     assert first.parent_span_id == opened.span_id
     said = only(collector.spans, "utterance")
     assert again.parent_span_id == said.span_id
-    assert [each.split("-")[2] for each in service.traceparents] == [
-        first.span_id.hex(),
-        again.span_id.hex(),
-    ]
+    assert [each.split("-")[2] for each in service.traceparents] == [first.span_id.hex(), again.span_id.hex()]
 
 
 @pytest.mark.asyncio
-async def test_what_is_not_recorded_is_not_recorded_elsewhere_either(
-    settings: Settings, phrase_analyser: None
-) -> None:
+async def test_what_is_not_recorded_is_not_recorded_elsewhere_either(settings: Settings, phrase_analyser: None) -> None:
     del phrase_analyser
     with collecting() as collector:
         async with (
@@ -221,9 +204,7 @@ async def test_what_is_not_recorded_is_not_recorded_elsewhere_either(
 
 
 @pytest.mark.asyncio
-async def test_one_trace_crosses_two_machines(
-    postgres: Callable[[], str], redis_url: str, tmp_path: Path
-) -> None:
+async def test_one_trace_crosses_two_machines(postgres: Callable[[], str], redis_url: str, tmp_path: Path) -> None:
     """Two servers that share PostgreSQL and Redis; a request to one is followed at the other."""
     shared = {
         "base_url": "http://negotiator.test",
@@ -247,9 +228,7 @@ async def test_one_trace_crosses_two_machines(
         finally:
             for machine in machines:
                 machine.stop()
-    [(speaker, heard)] = [
-        each for each in collector.spans_by_process if each[1].name == "hear_utterance"
-    ]
+    [(speaker, heard)] = [each for each in collector.spans_by_process if each[1].name == "hear_utterance"]
     viewers = [
         (process, span)
         for process, span in collector.spans_by_process
@@ -282,9 +261,5 @@ def test_without_traces_a_session_has_the_same_parts_as_before() -> None:
         "print(*(kind.__name__ for kind in (type(local), type(local.codec), *others)))\n"
         "print([name for name in sys.modules if 'session_traces' in name or 'opentelemetry' in name])\n"
     )
-    printed = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, check=True, text=True
-    ).stdout
-    assert printed == (
-        "LocalBus BusMessageCodec UtteranceAnalyser AudioReader MessageHandler\n[]\n"
-    )
+    printed = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True, text=True).stdout
+    assert printed == ("LocalBus BusMessageCodec UtteranceAnalyser AudioReader MessageHandler\n[]\n")

@@ -60,8 +60,7 @@ async def _allowed(user: ConsentingUser, app: ClientApp) -> str:
 
 
 @pytest.mark.parametrize(
-    ("kind", "told"),
-    [("bearer", {"type": "bearer"}), ("dpop", {"type": "dpop", "unbound": "invalid_grant"})],
+    ("kind", "told"), [("bearer", {"type": "bearer"}), ("dpop", {"type": "dpop", "unbound": "invalid_grant"})]
 )
 async def test_openid_client_registers_itself_and_goes_all_the_way(
     server: Server, modules: Path, kind: str, told: dict[str, str]
@@ -87,9 +86,7 @@ async def test_openid_client_registers_itself_and_goes_all_the_way(
     async with server.connect() as http:
         user = await _signed_in(server, http, "ada@live.example")
         back = await user.decide(json.loads(first)["go"])
-    rest, said = await asyncio.wait_for(
-        running.communicate(f"{back.headers['location']}\n".encode()), 60
-    )
+    rest, said = await asyncio.wait_for(running.communicate(f"{back.headers['location']}\n".encode()), 60)
     assert running.returncode == 0, said.decode()
     assert json.loads(rest) == {
         "issuer": server.base,
@@ -104,9 +101,7 @@ async def test_openid_client_registers_itself_and_goes_all_the_way(
     }
 
 
-async def test_of_fifty_who_redeem_one_code_one_wins_and_loses_it_again(
-    server: Server, app: ClientApp
-) -> None:
+async def test_of_fifty_who_redeem_one_code_one_wins_and_loses_it_again(server: Server, app: ClientApp) -> None:
     async with server.connect() as http, app.http:
         user = await _signed_in(server, http, "eve@live.example")
         for _ in range(ROUNDS):
@@ -119,16 +114,12 @@ async def test_of_fifty_who_redeem_one_code_one_wins_and_loses_it_again(
             assert (await app.http.get(LIST, headers=bearer(won[0]))).status_code == 401
 
 
-async def test_of_fifty_who_refresh_at_once_one_wins_and_loses_it_again(
-    server: Server, app: ClientApp
-) -> None:
+async def test_of_fifty_who_refresh_at_once_one_wins_and_loses_it_again(server: Server, app: ClientApp) -> None:
     async with server.connect() as http, app.http:
         user = await _signed_in(server, http, "fay@live.example")
         for _ in range(ROUNDS):
             tokens = (await app.redeem(await _allowed(user, app))).json()
-            answers = await asyncio.gather(
-                *(app.refresh(tokens["refresh_token"]) for _ in range(50))
-            )
+            answers = await asyncio.gather(*(app.refresh(tokens["refresh_token"]) for _ in range(50)))
             won = [answer.json() for answer in answers if answer.status_code == 200]
             assert len(won) == 1
             for dead in (tokens, won[0]):

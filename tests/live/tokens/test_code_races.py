@@ -32,23 +32,13 @@ def won(answers: list[Any]) -> list[Any]:
 async def test_of_many_who_redeem_or_rotate_at_once_one_wins(store: Store) -> None:
     code = await store.write(lambda tx: authorization_codes.issue_code(tx, GRANTED, pepper=PEPPER))
     presented = PresentedCode(code, "cli_1", CALLBACK, VERIFIER)
-    racing = [
-        store.write(lambda tx: authorization_codes.redeem(tx, presented, pepper=PEPPER))
-        for _ in range(30)
-    ]
+    racing = [store.write(lambda tx: authorization_codes.redeem(tx, presented, pepper=PEPPER)) for _ in range(30)]
     (grant,) = won(await asyncio.gather(*racing, return_exceptions=True))
     refreshing = RefreshTokens(PEPPER, 600, 86_400)
-    token = await store.write(
-        lambda tx: refreshing.issue(tx, grant.id, granted_at=grant.created_at)
-    )
-    rotating = [
-        store.write(lambda tx: refreshing.rotate(tx, token.text, client_id="cli_1"))
-        for _ in range(30)
-    ]
+    token = await store.write(lambda tx: refreshing.issue(tx, grant.id, granted_at=grant.created_at))
+    rotating = [store.write(lambda tx: refreshing.rotate(tx, token.text, client_id="cli_1")) for _ in range(30)]
     ((same, following),) = won(await asyncio.gather(*rotating, return_exceptions=True))
     assert same.id == grant.id
-    await store.write(
-        lambda tx: authorization_codes.end(tx, grant.id, client_id="cli_1", actor="", reason="test")
-    )
+    await store.write(lambda tx: authorization_codes.end(tx, grant.id, client_id="cli_1", actor="", reason="test"))
     with pytest.raises(InvalidRequest):
         await store.write(lambda tx: refreshing.rotate(tx, following.text, client_id="cli_1"))

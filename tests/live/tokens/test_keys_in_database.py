@@ -168,9 +168,7 @@ async def test_a_machine_that_stood_still_refuses_no_token_that_another_signed_m
 
     async def ask() -> tuple[int, set[str]]:
         async with two.connect() as client:
-            answer, keys = await asyncio.gather(
-                client.get(LIST, headers=bearer(agent)), client.get(JWKS)
-            )
+            answer, keys = await asyncio.gather(client.get(LIST, headers=bearer(agent)), client.get(JWKS))
         return answer.status_code, {key["kid"] for key in keys.json()["keys"]}
 
     answers = await asyncio.gather(*(ask() for _ in range(16)))
@@ -179,9 +177,7 @@ async def test_a_machine_that_stood_still_refuses_no_token_that_another_signed_m
     assert (await ask())[0] == 200
 
 
-async def test_of_ten_machines_that_start_at_once_one_makes_the_keys(
-    store: Store, database_url: str
-) -> None:
+async def test_of_ten_machines_that_start_at_once_one_makes_the_keys(store: Store, database_url: str) -> None:
     del store
     stores = [make_store(database_url) for _ in range(10)]
     rings = [DatabaseKeyring(each, SECRET.encode()) for each in stores]

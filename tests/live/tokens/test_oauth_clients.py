@@ -47,9 +47,7 @@ def test_authlib_s_client_gets_uses_describes_and_ends_tokens(
         granted = client.fetch_token(found["token_endpoint"], grant_type="client_credentials")
         assert granted["scope"] == "negotiations:read"
         assert client.get(f"{server.base}/api/negotiations").json()["items"] == []
-        told = client.introspect_token(
-            found["introspection_endpoint"], token=granted["access_token"]
-        )
+        told = client.introspect_token(found["introspection_endpoint"], token=granted["access_token"])
         assert told.json()["client_id"] == client_id
         ended = client.revoke_token(found["revocation_endpoint"], token=granted["access_token"])
         assert ended.status_code == 200

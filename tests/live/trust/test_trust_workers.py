@@ -23,9 +23,7 @@ MCP = "/mcp"
 
 
 @pytest.fixture(scope="module")
-def two_workers(
-    tmp_path_factory: pytest.TempPathFactory, postgres: Callable[[], str]
-) -> Generator[Server]:
+def two_workers(tmp_path_factory: pytest.TempPathFactory, postgres: Callable[[], str]) -> Generator[Server]:
     """A server with two workers on PostgreSQL."""
     settings = {"database_url": postgres(), "services": "assistant"}
     started = Server(tmp_path_factory.mktemp("crowd"), workers=2, settings=settings)
@@ -35,9 +33,7 @@ def two_workers(
     assert "crashed" not in (started.folder / "log").read_text()
 
 
-def _prove(
-    prover: DpopProver, server: Server, token: str, method: str, path: str
-) -> dict[str, str]:
+def _prove(prover: DpopProver, server: Server, token: str, method: str, path: str) -> dict[str, str]:
     return prover.headers(token, method, path, htu=f"{server.base}{path}")
 
 
@@ -46,9 +42,7 @@ async def test_a_proof_counts_once_on_all_workers_together(two_workers: Server) 
     prover, body = DpopProver(), {"agent_name": "prover", "identity_type": "anonymous"}
     proof = {"DPoP": prover.proof("POST", REGISTER, htu=f"{two_workers.base}{REGISTER}")}
     async with two_workers.connect() as http:
-        made = await asyncio.gather(
-            *(http.post(REGISTER, json=body, headers=proof) for _ in range(12))
-        )
+        made = await asyncio.gather(*(http.post(REGISTER, json=body, headers=proof) for _ in range(12)))
         assert Counter(answer.status_code for answer in made) == {201: 1, 400: 11}
         (token,) = (answer.json()["access_token"] for answer in made if answer.is_success)
         for _ in range(ROUNDS):
@@ -77,20 +71,14 @@ async def test_a_report_to_one_worker_ends_what_all_of_them_believed(two_workers
         await two_workers.change(unit)
         async with two_workers.connect() as http:
             assertions = [idp.assertion() for _ in range(4)]
-            made = await asyncio.gather(
-                *(http.post(REGISTER, json=registration(text)) for text in assertions)
-            )
+            made = await asyncio.gather(*(http.post(REGISTER, json=registration(text)) for text in assertions))
             tokens = [answer.json() for answer in made]
             assert await _believed(http, tokens) == {200}
             late = idp.assertion()
-            reported = await push(
-                http, security_event(idp, f"{CAEP}session-revoked", aud=two_workers.base)
-            )
+            reported = await push(http, security_event(idp, f"{CAEP}session-revoked", aud=two_workers.base))
             assert reported.status_code == 202
             assert await _believed(http, tokens) == {401}
-            again = await asyncio.gather(
-                *(http.post(REGISTER, json=registration(late)) for _ in range(3))
-            )
+            again = await asyncio.gather(*(http.post(REGISTER, json=registration(late)) for _ in range(3)))
             assert {answer.json()["error"] for answer in again} == {"expired"}
 
 

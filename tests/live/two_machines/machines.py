@@ -12,14 +12,7 @@ import httpx2
 
 from tests.helpers.live_server import PATIENCE
 from tests.live.faults.proxy import start_nginx
-from tests.live.faults.site import (
-    UNLIMITED,
-    Machine,
-    PostgresServer,
-    RedisServer,
-    Site,
-    workers_answer,
-)
+from tests.live.faults.site import UNLIMITED, Machine, PostgresServer, RedisServer, Site, workers_answer
 from tests.live.faults.wrong_clock import WrongClock
 from tests.live.two_machines.network import NETWORK, Host
 
@@ -110,6 +103,4 @@ async def two_machines(
         base, proxy = await asyncio.to_thread(start_nginx, folder, machines)
         site.at_end(lambda: (proxy.send_signal(signal.SIGTERM), proxy.wait(PATIENCE)))
         first, second = machines
-        yield TwoMachines(
-            base, first, second, postgres, redis, local, f"redis://{gateways[0]}:6379", keys
-        )
+        yield TwoMachines(base, first, second, postgres, redis, local, f"redis://{gateways[0]}:6379", keys)

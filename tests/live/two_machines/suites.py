@@ -102,9 +102,7 @@ class Proxied:
         query = b"?" + scope["query_string"] if scope["query_string"] else b""
         left_out = {b"x-forwarded-for", b"content-length", b"transfer-encoding"}
         # Blanks around a value are no part of it (RFC 9110, section 5.5), and the client refuses to send them.
-        headers = [
-            (name, value.strip()) for name, value in scope["headers"] if name not in left_out
-        ]
+        headers = [(name, value.strip()) for name, value in scope["headers"] if name not in left_out]
         headers.append((b"x-forwarded-for", scope["client"][0].encode()))
         url = f"{self._suites.machines.base}{(path + query).decode('ascii')}"
         request = httpx2.Request(scope["method"], url, headers=headers, content=body or None)
@@ -241,10 +239,7 @@ def _requested(item: pytest.Item) -> frozenset[str]:
     definitions: Any = getattr(getattr(item, "_fixtureinfo", None), "name2fixturedefs", {})
     own: Sequence[str] = getattr(getattr(item, "_fixtureinfo", None), "argnames", ())
     asked = {
-        each
-        for name in names
-        if name not in _CHECKS and name in definitions
-        for each in definitions[name][-1].argnames
+        each for name in names if name not in _CHECKS and name in definitions for each in definitions[name][-1].argnames
     }
     by_itself = {name for name in names if name not in {"monkeypatch", *_CHECKS}}
     return frozenset(by_itself | asked | set(own))
@@ -298,6 +293,4 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     for name, count in sorted(config.stash[_RESULTS].items()):
         terminalreporter.write_line(f"{name}: {count}")
     suites = config.stash[_STARTED]
-    terminalreporter.write_line(
-        f"requests over the proxy: {suites.requests}, sent again: {suites.crowded}"
-    )
+    terminalreporter.write_line(f"requests over the proxy: {suites.requests}, sent again: {suites.crowded}")

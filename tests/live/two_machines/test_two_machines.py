@@ -56,10 +56,7 @@ async def test_the_proxy_takes_machines_in_turn_whose_clocks_differ(
     machines: TwoMachines, client: httpx2.AsyncClient
 ) -> None:
     agent = bearer((await client.post(_REGISTER, json=_ANONYMOUS)).json())
-    made = [
-        (await client.post(_NEGOTIATIONS, json=negotiation_body(), headers=agent)).json()["id"]
-        for _ in range(4)
-    ]
+    made = [(await client.post(_NEGOTIATIONS, json=negotiation_body(), headers=agent)).json()["id"] for _ in range(4)]
     assert len(set(made)) == 4
     for machine in (machines.a, machines.b):
         async with machine.connect() as direct:

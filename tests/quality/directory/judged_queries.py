@@ -26,9 +26,7 @@ def entries() -> list[IndexEntry]:
     for incoming in exchange_entries.read_content():
         ours = {"id": values.new_id("tool"), "slug": incoming.wanted_slug, "revision": 1}
         times = {"status_changed_at": moment, "created_at": moment, "updated_at": moment}
-        view = ToolView.model_validate(
-            {**incoming.record.model_dump(exclude={"id", "slug"}), **ours, **times}
-        )
+        view = ToolView.model_validate({**incoming.record.model_dump(exclude={"id", "slug"}), **ours, **times})
         made.append(IndexEntry(view.id, orjson.loads(view.document()), 0, AT, AT))
     return made
 

@@ -46,9 +46,7 @@ def read(path: Path) -> list[dict[str, Any]]:
             "text": query["text"],
             "type": f"{query.get('split', 'tune')} {query.get('type', 'task')}",
             "language": query.get("language", "en"),
-            "grades": {
-                slug: grade for name, grade in GRADES.items() for slug in query.get(name, [])
-            },
+            "grades": {slug: grade for name, grade in GRADES.items() for slug in query.get(name, [])},
         }
         for query in tomllib.loads(path.read_text())["query"]
     ]
@@ -64,9 +62,7 @@ class Searches:
     """The four searches over the same entries."""
 
     def __init__(self, entries: Sequence[IndexEntry], vectors: ToolVectors) -> None:
-        self.index = SearchIndex(
-            terms.load_synonyms(SYNONYMS_FILE), languages.load_translator(LANGUAGES_FILE)
-        )
+        self.index = SearchIndex(terms.load_synonyms(SYNONYMS_FILE), languages.load_translator(LANGUAGES_FILE))
         self.index.put(entries)
         self.slugs = [str(entry.document["slug"]) for entry in entries]
         self.queries: dict[str, Any] = {}

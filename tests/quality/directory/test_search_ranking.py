@@ -36,9 +36,7 @@ def our_search() -> Search:
 
     def search(text: str) -> list[str]:
         translated = index.translate(text)
-        wanted = SearchRequest(
-            query=text, sort="relevance", limit=10, now=AT, translated=translated
-        )
+        wanted = SearchRequest(query=text, sort="relevance", limit=10, now=AT, translated=translated)
         return [slugs[hit.id] for hit in search_page(index, wanted).hits]
 
     return search
@@ -60,9 +58,7 @@ def fts5_search() -> Search:
     def search(text: str) -> list[str]:
         words = [f'"{word}"' for word in re.findall(r"\w+", text)]
         for join in (" AND ", " OR "):
-            asked = (
-                "select slug from t where t match ? order by bm25(t, 0, 10, 4, 3, 2, 1) limit 10"
-            )
+            asked = "select slug from t where t match ? order by bm25(t, 0, 10, 4, 3, 2, 1) limit 10"
             if found := database.execute(asked, (join.join(words),)).fetchall():
                 return [str(row[0]) for row in found]
         return []
@@ -83,9 +79,7 @@ def mean(search: Search, **only: str) -> float:
     return sum(ndcg(search(query["text"]), query) for query in asked) / len(asked)
 
 
-def test_the_ranking_is_good_on_what_it_was_never_tuned_on(
-    our_search: Search, fts5_search: Search
-) -> None:
+def test_the_ranking_is_good_on_what_it_was_never_tuned_on(our_search: Search, fts5_search: Search) -> None:
     for split in ("tune", "held_out"):
         for kind in ("exact", "typo", "synonym", "task"):
             of = {"split": split, "type": kind}

@@ -92,26 +92,13 @@ def _moments(talk: Talk, *, noise: bool) -> Iterator[Moment]:
         found = price_talk(terms, rows[:count])
         reach = None if found is None else forecast_reach(found)
         if found is not None and reach is not None and span:
-            yield Moment(
-                talk.case.name,
-                talk.person.kind,
-                talk.seed,
-                count,
-                found,
-                reach,
-                sign * float(deal),
-                span,
-            )
+            yield Moment(talk.case.name, talk.person.kind, talk.seed, count, found, reach, sign * float(deal), span)
 
 
 def without_limit(found: Iterable[Moment]) -> list[Moment]:
     """The same moments, with the user's limit not known to the forecast."""
     silent = [replace(one, talk=replace(one.talk, limit=None)) for one in found]
-    return [
-        replace(one, reach=reach)
-        for one in silent
-        if (reach := forecast_reach(one.talk)) is not None
-    ]
+    return [replace(one, reach=reach) for one in silent if (reach := forecast_reach(one.talk)) is not None]
 
 
 def _misheard(row: LedgerOffer, issue: Issue, rng: Random) -> LedgerOffer:
@@ -129,10 +116,7 @@ def residuals(found: Sequence[Moment]) -> tuple[tuple[float, float], ...]:
     Of all pairs that hold the conformal share of the deals, the one with the narrowest interval on average.
     """
     last = len(RESIDUALS) - 1
-    return tuple(
-        _narrowest([one for one in found if min(one.offers, last) == count])
-        for count in range(last + 1)
-    )
+    return tuple(_narrowest([one for one in found if min(one.offers, last) == count]) for count in range(last + 1))
 
 
 def _narrowest(found: Sequence[Moment]) -> tuple[float, float]:
@@ -160,10 +144,7 @@ def _narrowest(found: Sequence[Moment]) -> tuple[float, float]:
 def interval(one: Moment, rows: Sequence[tuple[float, float]]) -> tuple[float, float]:
     """The ends of the forecast with these rows of residuals."""
     reach, (down, up) = one.reach, rows[min(one.offers, len(rows) - 1)]
-    return (
-        reach.median - down * (reach.median - reach.best),
-        reach.median + up * (reach.worst - reach.median),
-    )
+    return (reach.median - down * (reach.median - reach.best), reach.median + up * (reach.worst - reach.median))
 
 
 def holds(one: Moment, rows: Sequence[tuple[float, float]]) -> bool:

@@ -42,10 +42,7 @@ def test_the_cases_differ_in_issues_currency_direction_and_end() -> None:
     terms = [case.terms for case in cases]
     assert {len(one.issues) for one in terms} >= {1, 2, 3, 4, 5}
     assert len({one.currency for one in terms}) >= 3
-    assert {issue.direction for one in terms for issue in one.issues if issue.type == "money"} == {
-        "higher",
-        "lower",
-    }
+    assert {issue.direction for one in terms for issue in one.issues if issue.type == "money"} == {"higher", "lower"}
     assert {(one.max_rounds is None, one.deadline is None) for one in terms} >= {
         (True, True),
         (True, False),

@@ -22,9 +22,7 @@ class Follower:
 
     answers: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
 
-    def advise(
-        self, negotiation: Mapping[str, Any], ledger: Sequence[OfferRow], state: TalkState
-    ) -> Move:
+    def advise(self, negotiation: Mapping[str, Any], ledger: Sequence[OfferRow], state: TalkState) -> Move:
         self.answers.append(AdviceForPeople().answer(ledger, state))
         return read_answer(self.answers[-1])
 
@@ -47,8 +45,10 @@ def test_a_concession_larger_than_the_last_one_says_why(name: str, end: str) -> 
                 if last is not None:
                     compared += 1
                     said = " ".join(after["reasons"])
-                    assert given <= last * ROUNDED_STEP + SAME or (
-                        "This step is larger than your last one" in said
-                    ), (kind, seed, said)
+                    assert given <= last * ROUNDED_STEP + SAME or ("This step is larger than your last one" in said), (
+                        kind,
+                        seed,
+                        said,
+                    )
                 last = given
     assert compared > 20

@@ -28,10 +28,7 @@ _SEEDS = st.integers(0, 10_000)
 @st.composite
 def _packages(draw: st.DrawFn, case: Case) -> Package:
     """A package anywhere between a little below their floor and their first ask."""
-    return {
-        stake.name: stake.value_of(draw(st.floats(-0.4, 1.0)), stake.ask)
-        for stake in case.interests.stakes
-    }
+    return {stake.name: stake.value_of(draw(st.floats(-0.4, 1.0)), stake.ask) for stake in case.interests.stakes}
 
 
 @given(_CASES, _KINDS, _SEEDS, st.data())
@@ -78,9 +75,7 @@ def test_only_one_kind_takes_a_concession_back(case: Case, seed: int) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_an_offer_far_beyond_the_floor_is_warned_about_and_then_ends_the_talk(
-    kind: PersonKind,
-) -> None:
+def test_an_offer_far_beyond_the_floor_is_warned_about_and_then_ends_the_talk(kind: PersonKind) -> None:
     case = load_case("used_car")
     person, memory = draw_person(case.interests, kind, 3), PersonMemory()
     actions: list[str] = []
@@ -102,9 +97,7 @@ def test_steps_shrink_as_those_of_people_do() -> None:
             person = draw_person(case.interests, "fair", seed)
             talk = play(case, "fair", seed, ADVISERS["middle"])
             named = [row.package for row in talk.ledger if row.side == "them"]
-            worths = [
-                person.interests.worth(p) for p in named if p and len(p) == len(case.terms.issues)
-            ]
+            worths = [person.interests.worth(p) for p in named if p and len(p) == len(case.terms.issues)]
             steps = [a - b for a, b in pairwise(worths) if a - b > 1e-9]
             ratios += [later / earlier for earlier, later in pairwise(steps)]
     assert 0.3 <= median(ratios) <= 0.8

@@ -42,9 +42,7 @@ def test_the_engine_scores_most_and_chance_least(scores: list[RehearsalScore]) -
     assert min(others) > means["random"]
 
 
-def test_with_one_person_the_score_falls_as_the_money_left_rises(
-    scores: list[RehearsalScore],
-) -> None:
+def test_with_one_person_the_score_falls_as_the_money_left_rises(scores: list[RehearsalScore]) -> None:
     values = [alone(rows) for rows in by_case(scores).values()]
     assert fmean(value for value in values if not isnan(value)) <= LEAST_CORRELATION
 

@@ -45,9 +45,7 @@ def memories() -> list[Noted]:
         for party in range(len(PARTIES))
         for place, aspect in enumerate(ASPECTS)
     ]
-    lessons = [
-        Noted(f"lesson-{number}", text, "lesson", None) for number, (text, _) in enumerate(LESSONS)
-    ]
+    lessons = [Noted(f"lesson-{number}", text, "lesson", None) for number, (text, _) in enumerate(LESSONS)]
     return [*noted, *lessons]
 
 

@@ -84,8 +84,7 @@ class Bench:
         """What an order reaches on the questions of a part."""
         found = [(order(ask), ask.question.answers) for ask in self.asked if part(ask.question)]
         places = [
-            [listed.index(answer) if answer in listed else None for answer in answers]
-            for listed, answers in found
+            [listed.index(answer) if answer in listed else None for answer in answers] for listed, answers in found
         ]
         hits = [[place is not None and place < _FIRST for place in each] for each in places]
         ranks = [min((p for p in each if p is not None), default=None) for each in places]
@@ -115,18 +114,14 @@ def by_mode(index: MemoryIndex, mode: RankingMode, *, plain: bool = False) -> Or
             mode,
             NOW,
             frozenset({"active"}),
-            query_terms=[{term: 1.0} for term in stemmed_terms(ask.question.text)]
-            if plain
-            else None,
+            query_terms=[{term: 1.0} for term in stemmed_terms(ask.question.text)] if plain else None,
         )
         return [memory for memory, _ in index.search(query)]
 
     return order
 
 
-async def build(
-    memories: Sequence[tuple[str, EmbeddedText]], questions: Sequence[Question], models: Path
-) -> Bench:
+async def build(memories: Sequence[tuple[str, EmbeddedText]], questions: Sequence[Question], models: Path) -> Bench:
     """The indexes and the questions, with the vectors of the embedded model."""
     embedder = choose_embedder("", key="", model="", models=models)
     await embedder.prepare()
@@ -138,9 +133,7 @@ async def build(
     vectors, plain_vectors = await product.embed_texts(asked), await embedder.embed(asked)
     await embedder.close()
 
-    def indexed(
-        vectors: Sequence[bytes], terms: Callable[[EmbeddedText], list[str]]
-    ) -> MemoryIndex:
+    def indexed(vectors: Sequence[bytes], terms: Callable[[EmbeddedText], list[str]]) -> MemoryIndex:
         index = MemoryIndex(1)
         index.put(
             [
@@ -152,20 +145,14 @@ async def build(
 
     return Bench(
         indexed(stored, lambda one: searchable_terms(one.text, one.counterparty, one.tags)),
-        indexed(
-            plain,
-            lambda one: stemmed_terms(" ".join([one.text, one.counterparty or "", *one.tags])),
-        ),
+        indexed(plain, lambda one: stemmed_terms(" ".join([one.text, one.counterparty or "", *one.tags]))),
         [Ask(*each) for each in zip(questions, vectors, plain_vectors, strict=True)],
     )
 
 
 async def own_corpus(models: Path) -> Bench:
     """The corpus that is made from the facts of this folder."""
-    memories = [
-        (one.id, EmbeddedText(one.text, one.kind, one.counterparty, ()))
-        for one in corpus.memories()
-    ]
+    memories = [(one.id, EmbeddedText(one.text, one.kind, one.counterparty, ())) for one in corpus.memories()]
     questions = [Question(one.text, (one.answer,)) for one in corpus.questions()]
     return await build(memories, questions, models)
 
@@ -195,9 +182,7 @@ def main() -> None:
     """Print the table."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("folder", type=Path, nargs="?")
-    options.add_argument(
-        "--models", type=Path, default=Path(tempfile.gettempdir(), "negotiator-models")
-    )
+    options.add_argument("--models", type=Path, default=Path(tempfile.gettempdir(), "negotiator-models"))
     given = options.parse_args()
     parts: dict[str, Callable[[Question], bool]] = {"": every}
     if given.folder is None:

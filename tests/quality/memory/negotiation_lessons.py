@@ -19,10 +19,7 @@ LESSONS: Final = (
         "A precise opening figure is believed to rest on knowledge and is countered less.",
         "is it better to ask for an odd sum than a round one",
     ),
-    (
-        "Concessions that shrink tell the other side that the limit is near.",
-        "what do smaller and smaller steps signal",
-    ),
+    ("Concessions that shrink tell the other side that the limit is near.", "what do smaller and smaller steps signal"),
     (
         "Ask open questions and let them explain their interests behind the position.",
         "how to find out what they really need",
@@ -33,18 +30,12 @@ LESSONS: Final = (
     ),
     ("Label the emotion you hear; naming it calms it.", "counterpart is angry, what do I do"),
     ("Never concede without asking for something in return.", "should I give in for nothing"),
-    (
-        "A deadline that only you know can be a weapon against yourself.",
-        "is it wise to hide when my time runs out",
-    ),
+    ("A deadline that only you know can be a weapon against yourself.", "is it wise to hide when my time runs out"),
     (
         "Agree on objective criteria such as market prices before you argue about figures.",
         "how to make a fair standard decide instead of willpower",
     ),
-    (
-        "Separate the people from the problem.",
-        "how do I attack the issue without hurting the relationship",
-    ),
+    ("Separate the people from the problem.", "how do I attack the issue without hurting the relationship"),
     (
         "Write the summary yourself after every meeting: whoever holds the pen frames the deal.",
         "who ought to draft the minutes",
@@ -53,27 +44,12 @@ LESSONS: Final = (
         "Limited authority is a shield: what you cannot decide you cannot be pushed to decide.",
         "pretend I must consult my manager first",
     ),
-    (
-        "The winner's curse: an offer taken at once was too generous.",
-        "they said yes immediately, did I overpay",
-    ),
+    ("The winner's curse: an offer taken at once was too generous.", "they said yes immediately, did I overpay"),
     ("Reciprocity makes people return even small favours.", "will a gift oblige them"),
-    (
-        "People hate losses about twice as much as they like equal gains.",
-        "frame it as what they would forfeit",
-    ),
-    (
-        "Offers that expire soon provoke refusal when they look like tricks.",
-        "are exploding proposals wise",
-    ),
-    (
-        "Rehearse with a colleague who plays the other side.",
-        "practising through role play beforehand",
-    ),
-    (
-        "Talk about salary after the employer wants you, not before.",
-        "when in a job interview should pay come up",
-    ),
+    ("People hate losses about twice as much as they like equal gains.", "frame it as what they would forfeit"),
+    ("Offers that expire soon provoke refusal when they look like tricks.", "are exploding proposals wise"),
+    ("Rehearse with a colleague who plays the other side.", "practising through role play beforehand"),
+    ("Talk about salary after the employer wants you, not before.", "when in a job interview should pay come up"),
     (
         "In a tender the second best bidder decides what the best one can earn.",
         "what limits the profit of an auction winner",
@@ -86,10 +62,7 @@ LESSONS: Final = (
         "Post-settlement talks can improve a deal that is already signed for both.",
         "can an agreement be made better for everyone after closing",
     ),
-    (
-        "Cultural norms differ: a direct no is rude in some places.",
-        "why do foreign partners avoid refusing openly",
-    ),
+    ("Cultural norms differ: a direct no is rude in some places.", "why do foreign partners avoid refusing openly"),
     (
         "Ultimatums work only when the threat is believable and you are ready to carry it out.",
         "should I bluff about leaving",
@@ -103,14 +76,8 @@ LESSONS: Final = (
         "how to react to an outrageous bid",
     ),
     ("Sunk costs are no reason to accept bad terms.", "we invested so much already, must we go on"),
-    (
-        "Three equivalent packages show which issue matters most to them.",
-        "learn priorities by giving a menu",
-    ),
-    (
-        "The reservation price is the point where no deal becomes better.",
-        "where exactly do I stop bargaining",
-    ),
+    ("Three equivalent packages show which issue matters most to them.", "learn priorities by giving a menu"),
+    ("The reservation price is the point where no deal becomes better.", "where exactly do I stop bargaining"),
     (
         "A bracketed range invites the other side to hear only its favourable end.",
         "is it fine to say between this and that",
@@ -119,46 +86,25 @@ LESSONS: Final = (
         "Fairness counts: people refuse money when the split insults them.",
         "why would somebody reject a profitable deal",
     ),
-    (
-        "Bring an issue that you can afford to lose, and lose it visibly.",
-        "decoy demand to sacrifice",
-    ),
+    ("Bring an issue that you can afford to lose, and lose it visibly.", "decoy demand to sacrifice"),
     (
         "Silence after your own offer is stronger than any justification.",
         "do not keep talking when you have named your terms",
     ),
-    (
-        "Let the landlord compete with time: empty flats cost him each month.",
-        "leverage for a tenant",
-    ),
+    ("Let the landlord compete with time: empty flats cost him each month.", "leverage for a tenant"),
     (
         "Longer commitments are worth a discount to whoever fears losing the customer.",
         "what can a multi year promise buy",
     ),
-    (
-        "Ask what would have to be true for the answer to become yes.",
-        "they refuse, how do I keep the door open",
-    ),
-    (
-        "Check that the person opposite can decide before you show your limit.",
-        "make sure they are empowered",
-    ),
-    (
-        "Teams claim more when one speaks and another only listens.",
-        "should several of us attend and split roles",
-    ),
+    ("Ask what would have to be true for the answer to become yes.", "they refuse, how do I keep the door open"),
+    ("Check that the person opposite can decide before you show your limit.", "make sure they are empowered"),
+    ("Teams claim more when one speaks and another only listens.", "should several of us attend and split roles"),
     (
         "Put a price on every extra, or extras will be asked for at the very end.",
         "protect against last minute nibbling",
     ),
-    (
-        "A deal that only one side likes will be renegotiated or broken.",
-        "why leave something for them",
-    ),
-    (
-        "Emotional outbursts get concessions once and reputation damage for ever.",
-        "does shouting help",
-    ),
+    ("A deal that only one side likes will be renegotiated or broken.", "why leave something for them"),
+    ("Emotional outbursts get concessions once and reputation damage for ever.", "does shouting help"),
     ("Look for the hidden table: those who are absent may veto.", "stakeholders outside the room"),
     ("Decide in advance what you will not say.", "keep secrets from slipping out"),
     (

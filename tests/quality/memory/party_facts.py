@@ -23,12 +23,8 @@ SHARES: Final = ("4", "6", "7.5", "9", "11", "13", "16")
 SUMS: Final = ("5,000", "12,500", "20,000", "35,000", "60,000", "90,000")
 MONTHS: Final = ("January", "March", "May", "June", "September", "November")
 NUMBERS: Final = range(2101, 3200, 137)
-CONTRACTS: Final = tuple(
-    f"{letters}-{number}" for letters in ("FC", "KV", "MX", "TR", "QL") for number in NUMBERS
-)
-PARTS: Final = tuple(
-    f"{letters}{number}" for letters in ("PA", "SD", "WN", "EH", "JU") for number in NUMBERS
-)
+CONTRACTS: Final = tuple(f"{letters}-{number}" for letters in ("FC", "KV", "MX", "TR", "QL") for number in NUMBERS)
+PARTS: Final = tuple(f"{letters}{number}" for letters in ("PA", "SD", "WN", "EH", "JU") for number in NUMBERS)
 PEOPLE: Final = ("Ms Okafor", "Mr Lindqvist", "Ms Duarte", "Mr Tanaka", "Ms Novak", "Mr Haddad")
 
 ASPECTS: Final = (
@@ -54,10 +50,7 @@ ASPECTS: Final = (
     ),
     Aspect(
         "fact",
-        (
-            "At {n} only {v} can sign a contract.",
-            "The signature on any contract with {n} has to come from {v}.",
-        ),
+        ("At {n} only {v} can sign a contract.", "The signature on any contract with {n} has to come from {v}."),
         "who signs a contract at {n}",
         ("which person has the final say over at {t}", "who is the real decision maker of {t}"),
         PEOPLE,
@@ -94,10 +87,7 @@ ASPECTS: Final = (
     ),
     Aspect(
         "fact",
-        (
-            "{n} grants a warranty of {v} months on everything it sells.",
-            "The warranty from {n} runs for {v} months.",
-        ),
+        ("{n} grants a warranty of {v} months on everything it sells.", "The warranty from {n} runs for {v} months."),
         "warranty months of {n}",
         ("how long will {t} repair faults for free", "who fixes it if something from {t} breaks"),
         ("12", "18", "24", "30", "36", "48"),
@@ -164,10 +154,7 @@ ASPECTS: Final = (
     ),
     Aspect(
         "win",
-        (
-            "We saved {v} EUR with {n} by bundling two orders into one.",
-            "Bundling orders saved {v} EUR at {n}.",
-        ),
+        ("We saved {v} EUR with {n} by bundling two orders into one.", "Bundling orders saved {v} EUR at {n}."),
         "how much did bundling orders save with {n}",
         ("did combining purchases pay off with {t}", "benefit of joining demand at {t}"),
         SUMS,
@@ -224,10 +211,7 @@ ASPECTS: Final = (
     ),
     Aspect(
         "fact",
-        (
-            "Prices at {n} follow an index and rise each {v}.",
-            "Each {v} the prices of {n} are adjusted by an index.",
-        ),
+        ("Prices at {n} follow an index and rise each {v}.", "Each {v} the prices of {n} are adjusted by an index."),
         "index and price rise of {n}",
         ("is inflation passed on by {t}", "when do charges of {t} go up automatically"),
         MONTHS,
@@ -264,20 +248,14 @@ ASPECTS: Final = (
     ),
     Aspect(
         "fact",
-        (
-            "Liability of {n} is capped at {v} EUR per claim.",
-            "{n} caps its liability: {v} EUR for each claim.",
-        ),
+        ("Liability of {n} is capped at {v} EUR per claim.", "{n} caps its liability: {v} EUR for each claim."),
         "liability cap {n} per claim",
         ("what is the most {t} would owe us for harm", "how far does {t} answer for mistakes"),
         SUMS,
     ),
     Aspect(
         "fact",
-        (
-            "The frame contract with {n} is {v}; quote it on every order.",
-            "Orders to {n} go under frame contract {v}.",
-        ),
+        ("The frame contract with {n} is {v}; quote it on every order.", "Orders to {n} go under frame contract {v}."),
         "what is {v}",
         ("agreement identifier to put on purchases from {t}", "paperwork reference for {t}"),
         CONTRACTS,

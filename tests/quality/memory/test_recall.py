@@ -33,10 +33,7 @@ def test_the_corpus_is_large_varied_and_mostly_asked_in_other_words() -> None:
 
 @pytest.mark.parametrize("part", ["tune", "held"])
 def test_both_together_beat_meaning_alone_and_words_alone(memory_corpus: Bench, part: Part) -> None:
-    scores = {
-        name: memory_corpus.score(order, half(part))
-        for name, order in memory_corpus.orders().items()
-    }
+    scores = {name: memory_corpus.score(order, half(part)) for name, order in memory_corpus.orders().items()}
     hybrid = scores.pop("hybrid")
     for name, other in scores.items():
         assert hybrid.recall > other.recall, name

@@ -20,16 +20,8 @@ from negotiator.memory.embedding.embedder import Embedder
 from negotiator.memory.embedding.embedder_selection import choose_embedder
 from negotiator.memory.embedding.trained_file import embed_in_batches
 from negotiator.negotiations.tactics.examples import built_in_examples
-from negotiator.negotiations.tactics.recognition import (
-    RecognisedTactic,
-    recognise_tactics,
-    recognition_pieces,
-)
-from negotiator.negotiations.tactics.sentence_classifier import (
-    TacticClassifier,
-    Vectors,
-    train_classifier,
-)
+from negotiator.negotiations.tactics.recognition import RecognisedTactic, recognise_tactics, recognition_pieces
+from negotiator.negotiations.tactics.sentence_classifier import TacticClassifier, Vectors, train_classifier
 
 CLOSE: Final = 0.6
 """From this cosine to one of the sentences an example is left out, for the strictest figures."""
@@ -64,11 +56,7 @@ def read_sentences(file: Path) -> list[Sentence]:
     """The sentences of a corpus."""
     rows: list[dict[str, Any]] = json.loads(file.read_text("utf-8"))
     return [
-        Sentence(
-            row["text"],
-            frozenset(row["tactics"]),
-            frozenset([*row["tactics"], *row.get("also_ok", [])]),
-        )
+        Sentence(row["text"], frozenset(row["tactics"]), frozenset([*row["tactics"], *row.get("also_ok", [])]))
         for row in rows
     ]
 
@@ -83,11 +71,7 @@ def figures(sentences: Sequence[Sentence], recognise: Recogniser) -> Figures:
         recognised += bool(one.tactics and named & one.allowed)
         false += bool(not one.tactics and named - one.allowed)
     meant = sum(bool(one.tactics) for one in sentences)
-    return Figures(
-        recognised / max(meant, 1),
-        right / max(right + wrong, 1),
-        false / max(len(sentences) - meant, 1),
-    )
+    return Figures(recognised / max(meant, 1), right / max(right + wrong, 1), false / max(len(sentences) - meant, 1))
 
 
 async def piece_vectors(embedder: Embedder, sentences: Sequence[Sentence]) -> dict[str, Vectors]:
@@ -100,9 +84,7 @@ def with_vectors(classifier: TacticClassifier, vectors: dict[str, Vectors]) -> R
     return lambda text: recognise_tactics(text, vectors[text], classifier)
 
 
-def far_from(
-    sentences: dict[str, Vectors], examples: Sequence[tuple[str, str]], vectors: Vectors
-) -> TacticClassifier:
+def far_from(sentences: dict[str, Vectors], examples: Sequence[tuple[str, str]], vectors: Vectors) -> TacticClassifier:
     """A classifier that learned from the examples that are close to none of the sentences."""
     import numpy as np
 

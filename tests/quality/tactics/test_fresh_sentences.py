@@ -28,9 +28,7 @@ def heard() -> dict[str, tuple[RecognisedTactic, ...]]:
 
     async def listen() -> dict[str, tuple[RecognisedTactic, ...]]:
         recogniser = TacticRecogniser(embedder, MODELS, patience=None)
-        found = {
-            one.text: (await recogniser.recognise(one.text)).moves for one in (*SENTENCES, *UNSEEN)
-        }
+        found = {one.text: (await recogniser.recognise(one.text)).moves for one in (*SENTENCES, *UNSEEN)}
         await embedder.close()
         return found
 
@@ -42,9 +40,7 @@ def test_the_sentences_are_no_examples() -> None:
     assert not {one.text for one in SENTENCES} & {text for text, _ in built_in_examples()}
 
 
-def test_meaning_recognises_many_times_what_phrases_alone_do(
-    heard: dict[str, tuple[RecognisedTactic, ...]],
-) -> None:
+def test_meaning_recognises_many_times_what_phrases_alone_do(heard: dict[str, tuple[RecognisedTactic, ...]]) -> None:
     found: Figures = figures(SENTENCES, lambda text: heard[text])
     alone = figures(SENTENCES, recognise_tactics)
     assert found.recall >= 0.45

@@ -18,12 +18,7 @@ from negotiator.memory.embedding.embedder_selection import choose_embedder
 from negotiator.teleprompter.cues.catalogue import SPEAKERS, Speaker, cue_catalogue
 from negotiator.teleprompter.cues.classifier import CueClassifier, TextEmbedder, train
 from negotiator.teleprompter.cues.matcher import CueMatch, Matcher, build_matcher, text_pieces
-from negotiator.teleprompter.cues.policy import (
-    HeardUtterance,
-    PolicySettings,
-    Screen,
-    advance_screen,
-)
+from negotiator.teleprompter.cues.policy import HeardUtterance, PolicySettings, Screen, advance_screen
 
 FILE: Final = Path(__file__).with_name("held_out.toml")
 THRESHOLDS: Final = (0.05, 0.10, 0.15, 0.18, 0.20, 0.25, 0.30, 0.40, 0.50)
@@ -49,9 +44,7 @@ class Answer:
     def shown(self, patience: PolicySettings) -> str:
         """The cue of the card that is shown for it as a final, or nothing."""
         heard = HeardUtterance("u", self.wording.speaker, self.wording.text, final=True, at=0.0)
-        _, events = advance_screen(
-            Screen(), heard, self.matches, catalogue=cue_catalogue(), patience=patience
-        )
+        _, events = advance_screen(Screen(), heard, self.matches, catalogue=cue_catalogue(), patience=patience)
         return next((event.cards[0].cue_id for event in events if event.news == "shown"), "")
 
 
@@ -70,17 +63,11 @@ def wordings() -> tuple[Wording, ...]:
     """Everything in the held-out file."""
     page = tomllib.loads(FILE.read_text("utf-8"))
     cues = cue_catalogue().cues
-    meant = [
-        Wording(text, cues[row["id"]].speaker, row["id"])
-        for row in page["cue"]
-        for text in row["said"]
-    ]
+    meant = [Wording(text, cues[row["id"]].speaker, row["id"]) for row in page["cue"] for text in row["said"]]
     return (*meant, *(Wording(t, s, "") for s in SPEAKERS for t in page["neutral"][s]))
 
 
-def answers(
-    matcher: Matcher, heads: dict[Speaker, CueClassifier], embedder: TextEmbedder
-) -> list[Answer]:
+def answers(matcher: Matcher, heads: dict[Speaker, CueClassifier], embedder: TextEmbedder) -> list[Answer]:
     """Every wording matched."""
 
     async def run() -> list[Answer]:
@@ -149,10 +136,7 @@ def growing(matcher: Matcher, heads: dict[Speaker, CueClassifier], embedder: Tex
         heard = sum(part for _, _, part in shown) / max(len(shown), 1)
         count = len(meant)
         return Early(
-            shown=len(shown) / count,
-            wrong_family=len(wrong) / count,
-            heard=heard,
-            false=sum(ordinary) / len(ordinary),
+            shown=len(shown) / count, wrong_family=len(wrong) / count, heard=heard, false=sum(ordinary) / len(ordinary)
         )
 
     return asyncio.run(run())
@@ -165,8 +149,7 @@ def unlike_every_phrasing(found: list[Answer]) -> list[Answer]:
         one
         for one in found
         if not one.wording.cue_id
-        or process.extractOne(one.wording.text, phrasings, scorer=fuzz.ratio, score_cutoff=ALIKE)
-        is None
+        or process.extractOne(one.wording.text, phrasings, scorer=fuzz.ratio, score_cutoff=ALIKE) is None
     ]
 
 
@@ -176,9 +159,7 @@ def taught(embedder: TextEmbedder) -> dict[Speaker, CueClassifier]:
 
     async def run() -> dict[Speaker, CueClassifier]:
         return {
-            speaker: (
-                await train(embedder, [cue.id for cue in book.of(speaker)], book.examples(speaker))
-            ).head()
+            speaker: (await train(embedder, [cue.id for cue in book.of(speaker)], book.examples(speaker))).head()
             for speaker in SPEAKERS
         }
 

@@ -24,22 +24,13 @@ from typing import Any, Final, cast
 from negotiator.negotiations.session import NegotiationSession
 from negotiator.teleprompter.cues.catalogue import Speaker
 from negotiator.teleprompter.detected_offers import detected_offer
-from negotiator.teleprompter.figures import (
-    ComparedFigure,
-    EarlierFigure,
-    figures_as_earlier,
-    read_figures,
-)
+from negotiator.teleprompter.figures import ComparedFigure, EarlierFigure, figures_as_earlier, read_figures
 from negotiator.teleprompter.redaction import redact
 from negotiator.teleprompter.spoken_figures import SpokenFigure, find_figures
 from tests.helpers.example_session import example_session
 
 SELLING: Final = frozenset({"seller", "freelancer", "landlord", "candidate", "asker"})
-DAYS_OF: Final = {
-    "days": (Decimal(1),),
-    "weeks": (Decimal(7),),
-    "months": (Decimal(30), Decimal(365) / 12),
-}
+DAYS_OF: Final = {"days": (Decimal(1),), "weeks": (Decimal(7),), "months": (Decimal(30), Decimal(365) / 12)}
 PLAUSIBLE: Final = (Decimal("0.4"), Decimal("2.5"))
 
 
@@ -102,26 +93,17 @@ def measure_forms(forms: Sequence[Mapping[str, Any]]) -> Score:
         found, read, row = heard(text, session, "them")
         expected = [one for one in form["figures"] if one["measure"] != "count"]
         wrong = [said for one in expected if (said := _figure_fault(one, found, read, score, text))]
-        prices = [
-            value
-            for one in expected
-            if one["measure"] == "money"
-            for value in values_of(one["value"])
-        ]
+        prices = [value for one in expected if one["measure"] == "money" for value in values_of(one["value"])]
         for one in read:
             if one.figure.measure == "money" and one.kind not in ("reduction", "other"):
                 right = one.value in prices
-                score.count(
-                    "no other number is a price", right, f"{text} -> {one.value} {one.kind}"
-                )
+                score.count("no other number is a price", right, f"{text} -> {one.value} {one.kind}")
                 wrong += [] if right else [f"extra {one.value}"]
         offers = values_of(form["offer"])
         right = row in offers if offers else row is None
         score.count("offer", right, f"{text} -> {row}, expected {form['offer']}")
         if row is not None:
-            score.count(
-                "offer precision", row in offers, f"{text} -> {row}, expected {form['offer']}"
-            )
+            score.count("offer precision", row in offers, f"{text} -> {row}, expected {form['offer']}")
         if offers:
             score.count("offer recall", row in offers, f"{text} -> {row}, expected {form['offer']}")
         score.count(f"style {form['style']}", right and not wrong, f"{text} -> {wrong or row}")
@@ -130,18 +112,10 @@ def measure_forms(forms: Sequence[Mapping[str, Any]]) -> Score:
 
 
 def _figure_fault(
-    expected: Mapping[str, Any],
-    found: Sequence[SpokenFigure],
-    read: Sequence[ComparedFigure],
-    score: Score,
-    text: str,
+    expected: Mapping[str, Any], found: Sequence[SpokenFigure], read: Sequence[ComparedFigure], score: Score, text: str
 ) -> str:
     """What is wrong with the reading of one figure; empty where nothing is."""
-    values, measure, kind = (
-        values_of(expected["value"]),
-        str(expected["measure"]),
-        str(expected["kind"]),
-    )
+    values, measure, kind = (values_of(expected["value"]), str(expected["measure"]), str(expected["kind"]))
     met = [one for one in _candidates(measure, found, read) if one[0] in values]
     score.count(f"value {measure}", bool(met), f"{text} -> {expected['said']}")
     if not met:
@@ -160,19 +134,12 @@ def _candidates(
     alike = [one for one in found if one.measure == kind_of]
     if measure == "money":
         priced = [
-            (one.value, str(one.figure.sense.kind), str(one.whose))
-            for one in read
-            if one.figure.measure == "money"
+            (one.value, str(one.figure.sense.kind), str(one.whose)) for one in read if one.figure.measure == "money"
         ]
         values = [(value, one) for one in alike for value in (*one.readings, one.low, one.high)]
         return [*priced, *((value, one.sense.kind, one.sense.whose) for value, one in values)]
     per = DAYS_OF.get(measure, (Decimal(1),))
-    values = [
-        (round(value / each, 2), one)
-        for one in alike
-        for value in (one.low, one.high)
-        for each in per
-    ]
+    values = [(round(value / each, 2), one) for one in alike for value in (one.low, one.high) for each in per]
     return [(value, one.sense.kind, one.sense.whose) for value, one in values]
 
 
@@ -188,10 +155,7 @@ def measure_talks(talks: Sequence[tuple[str, Mapping[str, Any]]]) -> Score:
         memory: list[EarlierFigure] = []
         named: list[Decimal] = values_of(talk["list_price"])
         last: dict[str, Decimal] = {}
-        low, high = (
-            Decimal(str(issue["min"])) * PLAUSIBLE[0],
-            Decimal(str(issue["max"])) * PLAUSIBLE[1],
-        )
+        low, high = (Decimal(str(issue["min"])) * PLAUSIBLE[0], Decimal(str(issue["max"])) * PLAUSIBLE[1])
         for turn in talk["turns"]:
             who: Speaker = turn["who"]
             text = str(turn["text"])
@@ -202,43 +166,26 @@ def measure_talks(talks: Sequence[tuple[str, Mapping[str, Any]]]) -> Score:
             for one in money:
                 plausible = [value for value in values_of(one["value"]) if low <= value <= high]
                 if plausible and one["kind"] in ("offer", "limit", "list_price"):
-                    values = {
-                        value for each in found for value in (*each.readings, each.low, each.high)
-                    }
+                    values = {value for each in found for value in (*each.readings, each.low, each.high)}
                     values |= {each.value for each in read}
-                    score.count(
-                        "price found", bool(values & set(plausible)), f"{where} -> {one['said']}"
-                    )
+                    score.count("price found", bool(values & set(plausible)), f"{where} -> {one['said']}")
             offered = _values(money, "offer")
             limits, cuts = _values(money, "limit"), _values(money, "reduction")
             if row is not None and last.get(who) == row:
                 row = None
             if row is not None:
                 rest = {one - cut for one in named for cut in cuts}
-                percent = [
-                    one
-                    for one in turn["figures"]
-                    if one["measure"] == "percent" and one["kind"] == "reduction"
-                ]
+                percent = [one for one in turn["figures"] if one["measure"] == "percent" and one["kind"] == "reduction"]
                 rest |= {
-                    one * (100 - cut) / 100
-                    for one in named
-                    for each in percent
-                    for cut in values_of(each["value"])
+                    one * (100 - cut) / 100 for one in named for each in percent for cut in values_of(each["value"])
                 }
                 right = row in (*offered, *limits, *rest)
                 score.count("ledger precision", right, f"{where} -> {row}")
                 last[who] = row
-            wanted = [
-                value
-                for value in offered
-                if low <= value <= high and value != last.get(f"said {who}")
-            ]
+            wanted = [value for value in offered if low <= value <= high and value != last.get(f"said {who}")]
             if wanted:
                 score.count(
-                    "ledger recall",
-                    row in wanted or last.get(who) in wanted,
-                    f"{where} -> {row}, expected {wanted}",
+                    "ledger recall", row in wanted or last.get(who) in wanted, f"{where} -> {row}, expected {wanted}"
                 )
                 last[f"said {who}"] = wanted[-1]
             named += [value for one in money for value in values_of(one["value"])]
@@ -256,14 +203,9 @@ def _values(figures: Sequence[Mapping[str, Any]], kind: str) -> list[Decimal]:
 
 def read_corpus(folder: Path) -> tuple[list[Any], list[tuple[str, Any]]]:
     """The forms and the talks of a folder, each talk with its name; `forms.json` may be in `figures`."""
-    files = [
-        one for one in (folder / "forms.json", folder / "figures" / "forms.json") if one.exists()
-    ]
+    files = [one for one in (folder / "forms.json", folder / "figures" / "forms.json") if one.exists()]
     forms = [form for one in files for form in json.loads(one.read_text("utf-8"))]
-    talks = [
-        (file.stem, json.loads(file.read_text("utf-8")))
-        for file in sorted((folder / "talks").glob("*.json"))
-    ]
+    talks = [(file.stem, json.loads(file.read_text("utf-8"))) for file in sorted((folder / "talks").glob("*.json"))]
     return forms, talks
 
 

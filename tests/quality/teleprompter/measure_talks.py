@@ -99,11 +99,7 @@ def shipped_analyser(embedder: Any) -> UtteranceAnalyser:
     heads = cast("UserClassifiers", _ShippedHeads(embedder))
     tactics = TacticRecogniser(HashingEmbedder("tactics are not measured here"), Path())
     return UtteranceAnalyser(
-        BuiltOnce(lambda: build_matcher(cue_catalogue())),
-        heads,
-        embedder,
-        cast("MemorySearch", None),
-        tactics,
+        BuiltOnce(lambda: build_matcher(cue_catalogue())), heads, embedder, cast("MemorySearch", None), tactics
     )
 
 
@@ -145,9 +141,7 @@ def role_of(talk: Mapping[str, Any]) -> NegotiationRole | None:
     return named if named in ROLES else ROLE_OF.get(named)
 
 
-async def walk(
-    talk: Mapping[str, Any], analyser: UtteranceAnalyser, *, name: str = ""
-) -> list[Turn]:
+async def walk(talk: Mapping[str, Any], analyser: UtteranceAnalyser, *, name: str = "") -> list[Turn]:
     """The turns of a talk with their cards."""
     role, session = role_of(talk), negotiation_of(talk)
     screen: dict[str, Any] = {}
@@ -158,20 +152,13 @@ async def walk(
         ahead = await analyser.listen(
             "usr_1", turn["text"], speaker, final=True, role=role, session=session, remembers=False
         )
-        heard = HeardUtterance(
-            f"u{number}", speaker, ahead.text, final=True, at=at, asks=ahead.asks
-        )
+        heard = HeardUtterance(f"u{number}", speaker, ahead.text, final=True, at=at, asks=ahead.asks)
         earlier = remembered_figures(remembered)
         ahead = replace(ahead, earlier=earlier)
         read = read_figures(ahead.figures, session, speaker, earlier)
         remembered = remember_figures(remembered, read)
         cards = cards_beyond_phrases(
-            ahead,
-            session,
-            heard,
-            catalogue=analyser.catalogue,
-            screen=restore_screen(screen),
-            role=role,
+            ahead, session, heard, catalogue=analyser.catalogue, screen=restore_screen(screen), role=role
         )
         piece = AnalysedUtterance(heard, ahead.matches, cards)
         screen, news = advance_stored_screen(screen, piece, catalogue=analyser.catalogue, role=role)
@@ -206,8 +193,7 @@ def talk_figures(talks: Sequence[Sequence[Turn]]) -> TalkFigures:
     minutes = sum(len(talk) * TURN_SECONDS for talk in talks) / 60
     recognised = {move: _f1(theirs, move, [turn.heard for turn in theirs]) for move in CUES_OF_MOVE}
     shown = {
-        move: _f1(theirs, move, [frozenset(c.cue_id for c in turn.shown) for turn in theirs])
-        for move in CUES_OF_MOVE
+        move: _f1(theirs, move, [frozenset(c.cue_id for c in turn.shown) for turn in theirs]) for move in CUES_OF_MOVE
     }
     return TalkFigures(
         cards,
@@ -240,9 +226,7 @@ def as_text(talk: Sequence[Turn], about: str = "") -> str:
     lines = [about] if about else []
     for turn in talk:
         lines.append(f"{'ME  ' if turn.speaker == 'me' else 'THEM'}: {turn.text}")
-        lines += [
-            f"      [card] {card.title} | say: {card.say} | why: {card.why}" for card in turn.shown
-        ]
+        lines += [f"      [card] {card.title} | say: {card.say} | why: {card.why}" for card in turn.shown]
     return "\n".join(lines) + "\n"
 
 

@@ -13,14 +13,7 @@ from negotiator.teleprompter.cues.matcher import build_matcher
 from negotiator.teleprompter.cues.policy import PolicySettings
 from tests.conftest import MODELS
 from tests.helpers.missing_tools import MODEL, missing
-from tests.quality.teleprompter.measure_cues import (
-    FILE,
-    Answer,
-    answers,
-    figures,
-    taught,
-    unlike_every_phrasing,
-)
+from tests.quality.teleprompter.measure_cues import FILE, Answer, answers, figures, taught, unlike_every_phrasing
 
 
 @pytest.fixture(scope="module")
@@ -36,9 +29,7 @@ def found() -> Iterator[list[Answer]]:
 def test_the_held_out_set_covers_every_cue_that_is_said_and_shares_no_wording() -> None:
     page = tomllib.loads(FILE.read_text("utf-8"))
     book = cue_catalogue()
-    assert {row["id"] for row in page["cue"]} == {
-        cue.id for cue in book.cues.values() if cue.phrasings
-    }
+    assert {row["id"] for row in page["cue"]} == {cue.id for cue in book.cues.values() if cue.phrasings}
     assert all(len(row["said"]) >= 6 for row in page["cue"])
     assert sum(len(texts) for texts in page["neutral"].values()) >= 80
     held = {text for row in page["cue"] for text in row["said"]}
@@ -48,9 +39,7 @@ def test_the_held_out_set_covers_every_cue_that_is_said_and_shares_no_wording() 
     assert not ordinary & {text for texts in page["neutral"].values() for text in texts}
 
 
-def test_the_right_card_is_found_and_shown_and_ordinary_talk_stays_quiet(
-    found: list[Answer],
-) -> None:
+def test_the_right_card_is_found_and_shown_and_ordinary_talk_stays_quiet(found: list[Answer]) -> None:
     got = figures(found, PolicySettings())
     assert got.first_three >= 0.86
     assert got.shown >= 0.65

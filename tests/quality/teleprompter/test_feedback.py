@@ -47,8 +47,7 @@ def ground() -> Ground:
 
         async def run() -> ShippedClassifiers:
             them, me = [
-                await embedder.embed([text for text, _ in book.examples(speaker)])
-                for speaker in ("them", "me")
+                await embedder.embed([text for text, _ in book.examples(speaker)]) for speaker in ("them", "me")
             ]
             return classifier_training.train_shipped(book, {"them": them, "me": me})
 
@@ -82,34 +81,24 @@ def refusing(ground: Ground, *said: str, times: int = 3) -> tuple[UserClassifier
         vectors = asyncio.run(ground.embedder.embed([text]))
         head = shipped.taught["them"].head
         cues.append(matcher.match(text, "them", head=head, vectors=vectors)[0].cue_id)
-        own += [
-            LabelledVector(label_from_feedback("wrong", cues[-1]), vectors[0].tobytes())
-        ] * times
+        own += [LabelledVector(label_from_feedback("wrong", cues[-1]), vectors[0].tobytes())] * times
     return shipped.with_own("them", own), cues
 
 
 @pytest.mark.parametrize(("said", "nearly"), SAID.items())
-def test_after_three_refusals_the_card_is_gone_in_other_words_too(
-    ground: Ground, said: str, nearly: str
-) -> None:
+def test_after_three_refusals_the_card_is_gone_in_other_words_too(ground: Ground, said: str, nearly: str) -> None:
     mine, [cue] = refusing(ground, said)
     matcher = build_matcher(cue_catalogue())
     shown = PolicySettings().shown
     for text in (said, nearly):
         vectors = asyncio.run(ground.embedder.embed(text_pieces(text)))
-        shipped = matcher.match(
-            text, "them", head=ground.shipped.taught["them"].head, vectors=vectors
-        )
+        shipped = matcher.match(text, "them", head=ground.shipped.taught["them"].head, vectors=vectors)
         assert next(one.confidence for one in shipped if one.cue_id == cue) >= shown
-        own = mine.with_refusals(
-            matcher.match(text, "them", head=mine.head, vectors=vectors), vectors
-        )
+        own = mine.with_refusals(matcher.match(text, "them", head=mine.head, vectors=vectors), vectors)
         assert all(one.confidence < shown for one in own if one.cue_id == cue)
 
 
-def test_four_refused_sentences_cost_their_owner_little_else_and_others_nothing(
-    ground: Ground,
-) -> None:
+def test_four_refused_sentences_cost_their_owner_little_else_and_others_nothing(ground: Ground) -> None:
     shipped = ground.shipped.taught["them"]
     before = figures(answers(ground, shipped), PolicySettings())
     mine, _ = refusing(ground, *SAID)
@@ -125,6 +114,4 @@ def test_the_kept_lessons_are_those_that_were_measured(ground: Ground) -> None:
     for speaker, head in fresh.items():
         kept = ground.shipped.taught[speaker].head
         assert kept.labels == head.labels
-        assert (
-            abs(kept.weights - head.weights).max() < 1e-4
-        )  # the last bits depend on which kernels ran
+        assert abs(kept.weights - head.weights).max() < 1e-4  # the last bits depend on which kernels ran

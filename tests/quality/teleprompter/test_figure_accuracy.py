@@ -9,12 +9,7 @@ from tests.quality.teleprompter.measure_figures import measure_forms, measure_ta
 
 CORPUS: Final = Path(__file__).parent
 FORM_FLOORS: Final = {
-    "tuned": {
-        "value money": 0.95,
-        "no other number is a price": 0.95,
-        "offer precision": 0.95,
-        "offer recall": 0.90,
-    },
+    "tuned": {"value money": 0.95, "no other number is a price": 0.95, "offer precision": 0.95, "offer recall": 0.90},
     "held_out": {
         "value money": 0.88,
         "no other number is a price": 0.89,

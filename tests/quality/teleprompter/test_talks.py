@@ -12,13 +12,7 @@ from negotiator.memory.embedding.embedder_selection import choose_embedder
 from negotiator.memory.embedding.minilm_embedder import find_minilm_files
 from tests.conftest import MODELS
 from tests.helpers.missing_tools import MODEL, missing
-from tests.quality.teleprompter.measure_talks import (
-    CUES_OF_MOVE,
-    Turn,
-    as_text,
-    talk_figures,
-    walk_all,
-)
+from tests.quality.teleprompter.measure_talks import CUES_OF_MOVE, Turn, as_text, talk_figures, walk_all
 
 CORPUS: Final = Path(__file__).parent
 
@@ -55,9 +49,7 @@ def talks(part: str) -> Iterator[list[list[Turn]]]:
     asyncio.run(embedder.close())
 
 
-def test_ordinary_talk_stays_quiet_and_cards_come_where_they_help(
-    part: str, talks: list[list[Turn]]
-) -> None:
+def test_ordinary_talk_stays_quiet_and_cards_come_where_they_help(part: str, talks: list[list[Turn]]) -> None:
     got, floors = talk_figures(talks), FLOORS[part]
     assert got.false <= floors.false
     assert got.precision >= floors.precision

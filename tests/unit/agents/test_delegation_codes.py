@@ -17,12 +17,9 @@ def test_the_alphabet_has_no_vowel_and_no_digit_to_misread() -> None:
 
 
 @given(CODES, GAPS, st.lists(st.booleans(), min_size=CODE_LENGTH, max_size=CODE_LENGTH))
-def test_case_spaces_and_dashes_do_not_matter(
-    code: str, gaps: list[str], lower: list[bool]
-) -> None:
+def test_case_spaces_and_dashes_do_not_matter(code: str, gaps: list[str], lower: list[bool]) -> None:
     typed = "".join(
-        gap + (letter.lower() if down else letter)
-        for letter, gap, down in zip(code, gaps, lower, strict=True)
+        gap + (letter.lower() if down else letter) for letter, gap, down in zip(code, gaps, lower, strict=True)
     )
     assert normalise_code(typed) == code
 

@@ -16,9 +16,7 @@ def test_the_help_imports_no_command() -> None:
         "import sys; from negotiator.cli import main\n"
         "try: main()\nexcept SystemExit: print(len(sys.modules), 'sqlalchemy' in sys.modules)"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code, "--help"], capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([sys.executable, "-c", code, "--help"], capture_output=True, text=True, check=True)
     count, has_database = done.stdout.split()[-2:]
     assert int(count) < _MODULES
     assert has_database == "False"

@@ -31,9 +31,7 @@ def test_root_is_told_whose_data_they_are(monkeypatch: pytest.MonkeyPatch) -> No
         check_owner(settings_of(54321))
 
 
-def test_their_own_and_a_new_folder_are_used(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_their_own_and_a_new_folder_are_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     check_owner(cast("Settings", SimpleNamespace(data_dir=tmp_path)))
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     check_owner(settings_of(0))

@@ -47,9 +47,7 @@ def test_a_narrator_tells_a_command_as_it_can_be_typed(capsys: pytest.CaptureFix
     assert "negotiator clients add 'two words'" in capsys.readouterr().out
 
 
-def test_text_of_others_in_an_answer_does_not_command_the_terminal(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_text_of_others_in_an_answer_does_not_command_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     hostile = "[/x] \x1b[31m \x9b31m \u202e :key:"
     narrator = DemoPrinter(silent=False)
     narrator.got(200, {"name": hostile})

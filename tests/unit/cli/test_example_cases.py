@@ -26,9 +26,7 @@ def test_offers_come_closer_and_stay_on_the_user_s_side_of_the_limit(name: str) 
     target, limit = (sign * terms[one]["package"][price["name"]] for one in ("target", "walk_away"))
     assert target > limit
     assert min(prices["me"]) >= limit
-    low, likely, high = (
-        terms["their_estimate"]["walk_away"][one] for one in ("low", "likely", "high")
-    )
+    low, likely, high = (terms["their_estimate"]["walk_away"][one] for one in ("low", "likely", "high"))
     assert low < likely < high
     assert sign * likely > limit, "there is room for a deal"
 

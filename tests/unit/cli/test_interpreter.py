@@ -9,13 +9,7 @@ from negotiator.cli.doctor_checks import needed_python
 
 @pytest.mark.parametrize(
     ("version", "needed"),
-    [
-        ((3, 11, 9), "3.11.10"),
-        ((3, 11, 10), ""),
-        ((3, 12, 5), "3.12.6"),
-        ((3, 12, 6), ""),
-        ((3, 13, 0), ""),
-    ],
+    [((3, 11, 9), "3.11.10"), ((3, 11, 10), ""), ((3, 12, 5), "3.12.6"), ((3, 12, 6), ""), ((3, 13, 0), "")],
 )
 def test_an_interpreter_with_a_known_hole_is_told_from_one_that_is_patched(
     version: tuple[int, int, int], needed: str, monkeypatch: pytest.MonkeyPatch

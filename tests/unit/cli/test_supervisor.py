@@ -152,9 +152,7 @@ def test_a_second_signal_ends_the_drain_and_no_worker_is_made_in_it(
 
 
 @pytest.mark.asyncio
-async def test_one_server_goes_on_for_the_drain_unless_it_is_interrupted(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_one_server_goes_on_for_the_drain_unless_it_is_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stopping, "_is_announced", False)
     server = DrainingServer(uvicorn.Config("app"), 5)
     server.started = True

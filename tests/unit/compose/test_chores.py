@@ -64,30 +64,17 @@ def test_a_chore_with_nothing_due_scans_no_table_and_sorts_nothing(
     assert transaction.plans
     whole = ("SCAN", "USE TEMP B-TREE")
     due_alone = "SCAN collection_counts_due USING COVERING INDEX"
-    assert not [
-        plan
-        for plan in transaction.plans
-        if plan.startswith(whole) and not plan.startswith(due_alone)
-    ]
+    assert not [plan for plan in transaction.plans if plan.startswith(whole) and not plan.startswith(due_alone)]
 
 
 def test_an_agent_that_owns_nothing_is_deleted_by_few_statements_without_a_scan(
     transaction: ExplainedTransaction,
 ) -> None:
     [chore] = [each for each in _CHORES if each.name == "agents.expires_at"]
-    expired = Agent(
-        id="agt_1",
-        service="assistant",
-        name="a",
-        identity_type="anonymous",
-        created_at=0,
-        expires_at=1,
-    )
+    expired = Agent(id="agt_1", service="assistant", name="a", identity_type="anonymous", created_at=0, expires_at=1)
     transaction.run(Statement(insertion(Agent)), **column_values(expired))
     transaction.plans.clear()
     transaction.statements = 0
     assert chore.run(transaction, values.now(), 100) == 1
     assert transaction.statements <= 10
-    assert not [
-        plan for plan in transaction.plans if plan.startswith("SCAN") and "CONSTANT" not in plan
-    ]
+    assert not [plan for plan in transaction.plans if plan.startswith("SCAN") and "CONSTANT" not in plan]

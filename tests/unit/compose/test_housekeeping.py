@@ -97,9 +97,7 @@ def test_a_machine_whose_clock_differs_from_the_database_s_says_so_and_stops_del
 
 
 @pytest.mark.asyncio
-async def test_of_two_processes_one_does_the_chores_until_its_lease_ends(
-    store: SqliteStore,
-) -> None:
+async def test_of_two_processes_one_does_the_chores_until_its_lease_ends(store: SqliteStore) -> None:
     def take(holder: str, now: int) -> bool | None:
         return leases.take(tx, "job", holder, now=now, life=LEASE_LIFE)
 
@@ -120,9 +118,7 @@ async def test_of_two_processes_one_does_the_chores_until_its_lease_ends(
 
 
 @pytest.mark.asyncio
-async def test_a_lease_that_was_taken_before_the_clock_was_set_back_is_no_bar(
-    store: SqliteStore,
-) -> None:
+async def test_a_lease_that_was_taken_before_the_clock_was_set_back_is_no_bar(store: SqliteStore) -> None:
     ahead = values.now() + values.HOUR
     await store.write(lambda tx: leases.take(tx, "job", "a", now=ahead, life=LEASE_LIFE))
     now = values.now()
@@ -130,9 +126,7 @@ async def test_a_lease_that_was_taken_before_the_clock_was_set_back_is_no_bar(
 
 
 @pytest.mark.asyncio
-async def test_a_chore_runs_in_units_until_nothing_is_left_and_only_in_one_process(
-    store: SqliteStore,
-) -> None:
+async def test_a_chore_runs_in_units_until_nothing_is_left_and_only_in_one_process(store: SqliteStore) -> None:
     left, units = 1000, list[int]()
 
     def run(_tx: Transaction, _now: int, limit: int) -> int:

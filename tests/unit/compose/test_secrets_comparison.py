@@ -9,9 +9,7 @@ from negotiator.store.store import make_store
 
 
 @pytest.mark.asyncio
-async def test_health_says_that_another_machine_has_other_secrets_and_names_no_file(
-    settings: Settings,
-) -> None:
+async def test_health_says_that_another_machine_has_other_secrets_and_names_no_file(settings: Settings) -> None:
     store, keyring = make_store(settings.database_url), FolderKeyring(settings.keys_dir)
     await store.start()
     try:

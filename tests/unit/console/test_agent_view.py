@@ -17,18 +17,14 @@ def test_a_missing_right_is_named_with_the_smallest_purpose_that_has_it() -> Non
     (said,) = calls_in_words([refused], {}, HELD)
     assert [one.words for one in said.lacks] == [WORDS["memories:write"]]
     assert said.purpose == "negotiate"
-    (everything,) = calls_in_words(
-        [call("x", "insufficient_scope", needs="teleprompter:stream")], {}, HELD
-    )
+    (everything,) = calls_in_words([call("x", "insufficient_scope", needs="teleprompter:stream")], {}, HELD)
     assert everything.purpose == "everything"
     (none,) = calls_in_words([call("x", "insufficient_scope", needs="tools:write")], {}, HELD)
     assert none.purpose == ""
 
 
 def test_a_refusal_is_a_sentence_for_people() -> None:
-    wrong = call(
-        "record_offer", "validation_failed", description="/package/price: Must be a number."
-    )
+    wrong = call("record_offer", "validation_failed", description="/package/price: Must be a number.")
     (said,) = calls_in_words([wrong], {}, HELD)
     assert said.why == "Price: must be a number."
     assert said.refused

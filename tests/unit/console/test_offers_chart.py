@@ -15,9 +15,7 @@ LETTER = 6.4
 def boxes(svg: str) -> list[tuple[float, float, float, float]]:
     """The boxes of all texts: left, top, right, bottom."""
     found: list[tuple[float, float, float, float]] = []
-    for kind, x, y, text in re.findall(
-        r'<text class="([^"]*)" x="([\d.-]+)" y="([\d.-]+)">([^<]*)', svg
-    ):
+    for kind, x, y, text in re.findall(r'<text class="([^"]*)" x="([\d.-]+)" y="([\d.-]+)">([^<]*)', svg):
         wide = len(text) * LETTER
         left = float(x) - (0 if kind == "level-name" else wide / 2)
         found.append((left, float(y) - 10, left + wide, float(y) + 2))
@@ -60,9 +58,7 @@ def test_without_offers_there_is_no_chart() -> None:
 
 def test_a_better_offer_stands_higher_and_an_open_one_has_a_bar() -> None:
     mine = [Point(0, 80, 80, "80"), Point(2, 60, 70, "60–70", conditions=["Cash", "Friday"])]
-    svg = offers_chart(
-        OffersChart("c", "Offers", mine, [Point(1, 20, 20, "20")], ends=(0.0, 100.0)), width=720
-    )
+    svg = offers_chart(OffersChart("c", "Offers", mine, [Point(1, 20, 20, "20")], ends=(0.0, 100.0)), width=720)
     heights = [float(y) for y in re.findall(r'<circle [^>]*cy="([\d.]+)"', svg)]
     assert heights[0] < heights[1]
     assert svg.count('class="mine open"') == 1

@@ -8,12 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from negotiator.console.preparation_body import (
-    BELOW_ALTERNATIVE,
-    PreparedBody,
-    prepared_body,
-    suggested_range,
-)
+from negotiator.console.preparation_body import BELOW_ALTERNATIVE, PreparedBody, prepared_body, suggested_range
 from negotiator.console.preparation_form import IssueRow, Preparation, new_preparation
 from negotiator.console.preparation_kinds import preparation_kinds
 from negotiator.errors import FieldError, ValidationFailed
@@ -86,19 +81,13 @@ def test_every_answer_has_its_member() -> None:
     assert body["baseline"] == {"kind": "previous_price", "value": "58"}
     assert body["batna"]["probability"] == 0.75
     assert body["batna"]["value"]["package"] == {**body["walk_away"]["package"], "price": "57"}
-    assert body["their_estimate"]["walk_away"] == {
-        **{"low": "43.0", "likely": "48", "high": "53.0"},
-        "unit": "money",
-    }
+    assert body["their_estimate"]["walk_away"] == {**{"low": "43.0", "likely": "48", "high": "53.0"}, "unit": "money"}
     assert body["counterparty"] == {
         **{"name": "Relatio", "relationship": "ongoing", "decision_maker": "no"},
         "notes": "a signature this quarter",
     }
     price, term, _, payment = body["issues"]
-    assert price["multiples"] == [
-        {"count": 80.0, "of": "seats"},
-        {"count": 12.0, "of": "months a year"},
-    ]
+    assert price["multiples"] == [{"count": 80.0, "of": "seats"}, {"count": 12.0, "of": "months a year"}]
     assert price["range"] == {"min": "40.5", "max": "63.0"}
     assert term["range"] == {"min": 12, "max": 36}, "no contract is for less than a year"
     assert payment["options"][-1] == {"value": "monthly"}, "the best one last"
@@ -122,20 +111,12 @@ def test_names_are_those_of_the_template_or_made_from_the_label() -> None:
     form = filled("purchase", {0: {"label": "Price of the car"}, 1: {"label": "Price of the car"}})
     form = replace(form, rows=(*form.rows, IssueRow(label="Größe", type="number"), IssueRow()))
     prepared = prepared_body(form)
-    assert prepared.names == (
-        "price_of_the_car",
-        "price_of_the_car_2",
-        "warranty",
-        "gr_e",
-        "point_5",
-    )
+    assert prepared.names == ("price_of_the_car", "price_of_the_car_2", "warranty", "gr_e", "point_5")
     assert len(prepared.body["issues"]) == 4, "one has no name"
 
 
 def test_the_priorities_are_in_the_order_of_what_matters_to_them() -> None:
-    form = filled(
-        "rent", {0: {"target": "900", "theirs": "2"}, 2: {"target": "2031-06-01", "theirs": "4"}}
-    )
+    form = filled("rent", {0: {"target": "900", "theirs": "2"}, 2: {"target": "2031-06-01", "theirs": "4"}})
     body = prepared_body(form).body
     assert body["their_estimate"]["priorities"] == ["move_in", "rent"]
     assert [one["their_weight"] for one in body["issues"]] == [2.0, 4.0]
@@ -182,9 +163,7 @@ def test_refusals_stand_at_their_field_in_words_for_a_person() -> None:
     guess = renewal(their_guess="48", their_low="50")
     assert list(faults(prepared_body(guess))) == ["their_guess"]
     narrow = renewal()
-    narrow = replace(
-        narrow, rows=(replace(narrow.rows[0], best="50", worst="60"), *narrow.rows[1:])
-    )
+    narrow = replace(narrow, rows=(replace(narrow.rows[0], best="50", worst="60"), *narrow.rows[1:]))
     assert list(faults(prepared_body(narrow))) == ["i0.target"]
 
 
@@ -242,16 +221,12 @@ def test_a_suggested_range_holds_target_and_limit(target: Decimal, limit: Decima
     assert low < high
 
 
-TEXTS = st.sampled_from(
-    ["", "45", "0", "54", "yes", "monthly", "x", "-3", "1e9", "2031-02-30", "15k"]
-)
+TEXTS = st.sampled_from(["", "45", "0", "54", "yes", "monthly", "x", "-3", "1e9", "2031-02-30", "15k"])
 ROWS = st.builds(
     IssueRow,
     origin=st.sampled_from(["", "price"]),
     label=st.sampled_from(["", "Price", "Term", "/~"]),
-    type=st.sampled_from(
-        ["money", "integer", "percent", "date", "enum", "boolean", "number", "no"]
-    ),
+    type=st.sampled_from(["money", "integer", "percent", "date", "enum", "boolean", "number", "no"]),
     unit=st.sampled_from(["", "months"]),
     direction=st.sampled_from(["", "higher", "lower", "up"]),
     choices=st.sampled_from(["", "monthly, yearly", "yes, monthly, yes"]),
@@ -264,15 +239,11 @@ ROWS = st.builds(
 @given(
     rows=st.lists(ROWS, min_size=1, max_size=4),
     typed=st.fixed_dictionaries(
-        dict.fromkeys(
-            ("deadline", "alternative_price", "their_guess", "baseline", "currency"), TEXTS
-        )
+        dict.fromkeys(("deadline", "alternative_price", "their_guess", "baseline", "currency"), TEXTS)
     ),
 )
 @settings(max_examples=150)
-def test_whatever_is_typed_is_read_or_refused_at_a_field(
-    rows: list[IssueRow], typed: dict[str, Any]
-) -> None:
+def test_whatever_is_typed_is_read_or_refused_at_a_field(rows: list[IssueRow], typed: dict[str, Any]) -> None:
     form = replace(new_preparation("purchase"), rows=tuple(rows), **typed)
     prepared = prepared_body(form)
     assert all(sentence.endswith(".") for sentence in prepared.errors.values())
@@ -282,6 +253,4 @@ def test_whatever_is_typed_is_read_or_refused_at_a_field(
 def test_a_total_typed_for_the_price_of_one_unit_is_asked_about() -> None:
     assert prepared_body(renewal(their_guess="48")).errors == {}
     said = prepared_body(renewal(their_guess="46000")).errors
-    assert said == {
-        "their_guess": "This is far from your own figures. Count it as they are: Price per seat and month."
-    }
+    assert said == {"their_guess": "This is far from your own figures. Count it as they are: Price per seat and month."}

@@ -37,13 +37,7 @@ def test_another_kind_brings_its_points_and_keeps_those_that_were_touched() -> N
     form = sent(form, kind="rent")
     assert (form.role, form.shown_kind) == ("tenant", "rent")
     labels = [row.label for row in form.rows]
-    assert labels == [
-        "Rent of the hall",
-        "Rent per month",
-        "Deposit",
-        "Day of moving in",
-        "Minimum stay",
-    ]
+    assert labels == ["Rent of the hall", "Rent per month", "Deposit", "Day of moving in", "Minimum stay"]
     assert form.rows[0].target == "900"
 
 

@@ -32,18 +32,14 @@ ORDER: Final = [
     "location-devices",
     "media-leisure",
 ]
-REQUIRED: Final = frozenset(
-    ("slug", "name", "kind", "summary", "subcategories", "tags", "homepage_url", "publisher")
-)
+REQUIRED: Final = frozenset(("slug", "name", "kind", "summary", "subcategories", "tags", "homepage_url", "publisher"))
 OPTIONAL: Final = frozenset(
     (
         *("description", "docs_url", "repository", "interfaces", "packages", "auth"),
         *("pricing", "licence", "open_source", "evidence"),
     )
 )
-KINDS: Final = frozenset(
-    ["app", "api", "mcp_server", "agent", "skill", "library", "model", "dataset"]
-)
+KINDS: Final = frozenset(["app", "api", "mcp_server", "agent", "skill", "library", "model", "dataset"])
 PRICING: Final = frozenset(["free", "freemium", "paid", "open_source", "usage"])
 AUTH: Final = frozenset(["none", "api_key", "oauth2", "other"])
 INTERFACES: Final = frozenset(["streamable-http", "sse", "stdio", "rest", "a2a", "cli", "web"])
@@ -109,15 +105,9 @@ def test_a_category_has_enough_tools_and_uses_its_whole_closed_list(category: st
 def test_there_are_many_tools_and_every_slug_name_and_package_is_there_once() -> None:
     assert len(ALL) >= 250
     for field in ("slug", "name", "summary"):
-        assert [
-            key
-            for key, times in Counter(tool[field].casefold() for tool in ALL).items()
-            if times > 1
-        ] == []
+        assert [key for key, times in Counter(tool[field].casefold() for tool in ALL).items() if times > 1] == []
     packages = Counter(
-        (package["registry"], package["identifier"])
-        for tool in ALL
-        for package in tool.get("packages", [])
+        (package["registry"], package["identifier"]) for tool in ALL for package in tool.get("packages", [])
     )
     assert [package for package, times in packages.items() if times > 1] == []
 
@@ -195,9 +185,7 @@ def test_no_text_carries_hidden_or_directing_characters() -> None:
 
 def test_each_subcategory_says_what_people_want_done() -> None:
     tasks: dict[str, str] = _read("tasks")["tasks"]
-    parts = [
-        part["slug"] for each in _read("taxonomy")["category"] for part in each["subcategories"]
-    ]
+    parts = [part["slug"] for each in _read("taxonomy")["category"] for part in each["subcategories"]]
     assert list(tasks) == parts
     assert all(25 <= len(text) <= 300 and text.isprintable() for text in tasks.values())
 

@@ -24,9 +24,7 @@ def test_a_key_is_sixty_characters_and_reads_back(key_id: str, secret: str) -> N
 
 
 @given(IDS, SECRETS, st.integers(9, 59), st.sampled_from(api_keys.ALPHABET))
-def test_one_mistyped_character_makes_no_key(
-    key_id: str, secret: str, place: int, other: str
-) -> None:
+def test_one_mistyped_character_makes_no_key(key_id: str, secret: str, place: int, other: str) -> None:
     text = api_keys.write_key(key_id, secret)
     typed = text[:place] + other + text[place + 1 :]
     assert api_keys.read_key(typed) is None or typed == text
@@ -73,14 +71,8 @@ def test_no_other_text_becomes_a_key_of_another_length(text: str) -> None:
 @pytest.mark.parametrize(
     ("did", "x"),
     [  # the examples of the did:key specification
-        (
-            "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
-            "Lm_M42cB3HkUiODQsXRcweM6TByfzEHGO9ND274JcOY",
-        ),
-        (
-            "did:key:zDnaerDaTF5BXEavCrfRZEk316dpbLsfPDZ3WJ5hRTPFU2169",
-            "fyNYMN0976ci7xqiSdag3buk-ZCwgXU4kz9XNkBlNUI",
-        ),
+        ("did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK", "Lm_M42cB3HkUiODQsXRcweM6TByfzEHGO9ND274JcOY"),
+        ("did:key:zDnaerDaTF5BXEavCrfRZEk316dpbLsfPDZ3WJ5hRTPFU2169", "fyNYMN0976ci7xqiSdag3buk-ZCwgXU4kz9XNkBlNUI"),
     ],
 )
 def test_known_keys_are_read_as_everybody_reads_them(did: str, x: str) -> None:
@@ -129,15 +121,7 @@ def test_only_a_whole_host_is_a_domain() -> None:
 
 def test_a_did_has_a_method_and_a_name() -> None:
     assert is_did("did:plc:ewvi7nxzyoun6zhxrhs64oiz")
-    for text in (
-        "did:",
-        "did:web",
-        "did:web:",
-        "did:WEB:x",
-        "did:web:a b",
-        "DID:web:x",
-        "did:x:" + "y" * 512,
-    ):
+    for text in ("did:", "did:web", "did:web:", "did:WEB:x", "did:web:a b", "DID:web:x", "did:x:" + "y" * 512):
         assert not is_did(text)
 
 
@@ -155,12 +139,6 @@ def test_an_address_is_kept_as_a_network(address: str, seen: str) -> None:
 
 
 def test_both_doors_read_auth_md_s_body() -> None:
-    body = {
-        "type": "identity_assertion",
-        "assertion_type": "verified_email",
-        "assertion": "a@b.example",
-    }
+    body = {"type": "identity_assertion", "assertion_type": "verified_email", "assertion": "a@b.example"}
     assert RegisterAgent.model_validate(body).is_bare_email
-    assert RegisterDirectoryAgent.model_validate(body).identity == ClaimedIdentity(
-        "email", "a@b.example"
-    )
+    assert RegisterDirectoryAgent.model_validate(body).identity == ClaimedIdentity("email", "a@b.example")

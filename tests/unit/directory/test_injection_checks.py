@@ -51,9 +51,7 @@ def test_a_description_for_readers_is_not_flagged(text: str) -> None:
     assert injection_kinds(text) == []
 
 
-@pytest.mark.parametrize(
-    ("kind", "text"), [(kind, text) for kind in ORDERS for text in ORDERS[kind]]
-)
+@pytest.mark.parametrize(("kind", "text"), [(kind, text) for kind in ORDERS for text in ORDERS[kind]])
 def test_text_for_models_is_flagged(kind: str, text: str) -> None:
     assert kind in injection_kinds(text)
 

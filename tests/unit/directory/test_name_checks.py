@@ -4,12 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator.directory.name_likeness import (
-    TrigramIndex,
-    folded_name,
-    jaccard_similarity,
-    trigrams,
-)
+from negotiator.directory.name_likeness import TrigramIndex, folded_name, jaccard_similarity, trigrams
 
 WORDS = st.text(st.characters(categories=["L", "N"]), min_size=1, max_size=20)
 

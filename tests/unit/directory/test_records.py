@@ -24,8 +24,7 @@ def test_there_are_nineteen_categories_and_none_is_called_other() -> None:
     assert [each.position for each in TAXONOMY.values()] == list(range(1, 20))
     assert not any("other" in slug or "misc" in slug for slug in TAXONOMY)
     assert all(
-        record_text.SLUG.fullmatch(slug) and each.description and each.subcategories
-        for slug, each in TAXONOMY.items()
+        record_text.SLUG.fullmatch(slug) and each.description and each.subcategories for slug, each in TAXONOMY.items()
     )
 
 
@@ -37,9 +36,7 @@ def test_unknown_is_null_and_never_false() -> None:
 
 
 def test_what_only_looks_like_text_is_taken_out() -> None:
-    seen = record(
-        name="No\u202etion\u200b\x00 \x1b[31mx", description="one\r\ntwo\u2028three\u2066"
-    )
+    seen = record(name="No\u202etion\u200b\x00 \x1b[31mx", description="one\r\ntwo\u2028three\u2066")
     assert seen.name == "Notion [31mx"
     assert seen.description == "one\ntwo\nthree"
 
@@ -141,17 +138,12 @@ def test_weaker_evidence_never_overwrites_and_always_adds() -> None:
 
 def test_fields_without_evidence_take_any() -> None:
     half = record(evidence=(proof("content", "us", field="summary"),))
-    merged = tool_record.merge_records(
-        half, record(licence="MIT", summary="X", evidence=(proof("list", "l"),))
-    )
+    merged = tool_record.merge_records(half, record(licence="MIT", summary="X", evidence=(proof("list", "l"),)))
     assert (merged.licence, merged.summary) == ("MIT", "Notes for teams")
 
 
 def test_a_proven_publisher_gives_way_to_a_proven_one_only() -> None:
-    owner = record(
-        publisher={"name": "Acme", "verified": True, "method": "dns"},
-        evidence=(proof("list", "l"),),
-    )
+    owner = record(publisher={"name": "Acme", "verified": True, "method": "dns"}, evidence=(proof("list", "l"),))
     claimed = record(publisher={"name": "Mallory"}, evidence=(proof("content", "us"),))
     kept = tool_record.merge_records(owner, claimed).publisher
     assert kept is not None
@@ -159,19 +151,13 @@ def test_a_proven_publisher_gives_way_to_a_proven_one_only() -> None:
 
 
 def test_merging_a_record_with_itself_changes_nothing() -> None:
-    held = record(
-        licence="MIT", evidence=(proof("content", "us"), proof("list", "l", field="licence"))
-    )
+    held = record(licence="MIT", evidence=(proof("content", "us"), proof("list", "l", field="licence")))
     assert tool_record.merge_records(held, held) == held
 
 
 def test_a_draft_carries_nothing_that_is_ours_to_say() -> None:
     plain = {"name": "N", "summary": "S", "kind": "app", "category": "coding"}
-    wrong: list[dict[str, Any]] = [
-        {"status": "active"},
-        {"evidence": []},
-        {"publisher": {"verified": True}},
-    ]
+    wrong: list[dict[str, Any]] = [{"status": "active"}, {"evidence": []}, {"publisher": {"verified": True}}]
     for ours in wrong:
         with pytest.raises(ValidationError):
             ToolDraft.model_validate({**plain, **ours})

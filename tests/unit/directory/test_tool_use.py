@@ -41,30 +41,19 @@ def test_most_entries_say_enough_to_begin() -> None:
     assert sum(use.rest_base is not None for use in found) >= 50
     assert sum(use.install is not None for use in found) >= 150
     for record, use in zip(CONTENT.values(), found, strict=True):
-        facts = (
-            use.documentation,
-            use.sign_in,
-            use.rest_base,
-            use.pricing,
-            use.licence,
-            use.install,
-        )
+        facts = (use.documentation, use.sign_in, use.rest_base, use.pricing, use.licence, use.install)
         assert all(fact.source for fact in facts if fact is not None), record.name
 
 
 def package(registry: str, identifier: str, kind: str = "library") -> str | None:
     """The command for one package."""
-    return install_command(
-        {"kind": kind, "packages": [{"registry": registry, "identifier": identifier}]}
-    )
+    return install_command({"kind": kind, "packages": [{"registry": registry, "identifier": identifier}]})
 
 
 def test_a_library_is_installed_and_a_server_is_run() -> None:
     assert package("pypi", "chroma-mcp") == "pip install chroma-mcp"
     assert package("pypi", "chroma-mcp", "mcp_server") == "uvx chroma-mcp"
-    assert package("npm", "@modelcontextprotocol/server-x", "mcp_server") == (
-        "npx -y @modelcontextprotocol/server-x"
-    )
+    assert package("npm", "@modelcontextprotocol/server-x", "mcp_server") == ("npx -y @modelcontextprotocol/server-x")
     assert package("oci", "mcp/stripe:1.2", "mcp_server") == "docker run -i --rm mcp/stripe:1.2"
     assert package("mcpb", "https://example.com/x.mcpb") is None
 

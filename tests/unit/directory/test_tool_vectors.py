@@ -31,9 +31,7 @@ async def test_a_tool_is_found_by_its_meaning_without_any_common_word(tmp_path: 
     plain = SearchRequest(query="bill", sort="relevance", now=AT)
     assert ids(search_page(index, plain)) == []
     await vectors.fill(index, reader(*TOOLS))
-    near = SearchRequest(
-        query="bill", sort="relevance", now=AT, vector=await vectors.of_query("bill")
-    )
+    near = SearchRequest(query="bill", sort="relevance", now=AT, vector=await vectors.of_query("bill"))
     found = search_page(index, near)
     assert ids(found) == ["tool_1"]
     assert found.frozen is not None
@@ -63,20 +61,14 @@ async def test_one_of_several_workers_computes(tmp_path: Path) -> None:
     assert (embedder.texts, index.vectors.present) == (9, True)
 
 
-async def test_pages_with_meaning_skip_and_repeat_nothing_while_the_catalogue_grows(
-    tmp_path: Path,
-) -> None:
+async def test_pages_with_meaning_skip_and_repeat_nothing_while_the_catalogue_grows(tmp_path: Path) -> None:
     index, vectors = indexed(), ToolVectors(ThemeEmbedder(), tmp_path)
     texts = ("accounting", "bill", "music", "bill and song", "accounting with melody")
     entries = [entry(f"T{n}", texts[n % 5], key=f"tool_{n:02}") for n in range(32)]
     index.put(entries[:25])
     await vectors.fill(index, reader(*entries))
     wanted = SearchRequest(
-        query="invoice bill",
-        sort="relevance",
-        limit=4,
-        now=AT,
-        vector=await vectors.of_query("bill"),
+        query="invoice bill", sort="relevance", limit=4, now=AT, vector=await vectors.of_query("bill")
     )
     whole = set(ids(search_page(index, replace(wanted, limit=100))))
     page = search_page(index, wanted)

@@ -29,10 +29,7 @@ async def nothing(_call: Call[Any]) -> None:
 
 def service(*names: str) -> ServiceDescription:
     """A service with these operations."""
-    operations = (
-        Operation(name=name, method="POST", path=PATHS[name], summary="Do", run=nothing)
-        for name in names
-    )
+    operations = (Operation(name=name, method="POST", path=PATHS[name], summary="Do", run=nothing) for name in names)
     return ServiceDescription(BASE, {**ASSISTANT, **DIRECTORY}, tuple(operations))
 
 
@@ -63,14 +60,8 @@ def test_both_together_say_for_each_way_which_door_is_its_own() -> None:
     made = block(*FIRST, *SECOND)
     assert made["register_uri"] == f"{BASE}/api/agent/register"
     assert made["claim_uri"] == f"{BASE}/api/agent/claim"
-    assert made["identity_types_supported"] == [
-        *("anonymous", "identity_assertion"),
-        *("did", "agent_id", "email"),
-    ]
-    assert made["credential_types_supported"] == [
-        *("access_token", "api_key"),
-        *("bearer_token", "jwt"),
-    ]
+    assert made["identity_types_supported"] == [*("anonymous", "identity_assertion"), *("did", "agent_id", "email")]
+    assert made["credential_types_supported"] == [*("access_token", "api_key"), *("bearer_token", "jwt")]
     assert made["identity_assertion"]["assertion_types_supported"] == [ID_JAG, "verified_email"]
     for way, door in {
         "anonymous": "/api/agent/register",

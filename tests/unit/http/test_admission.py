@@ -10,12 +10,7 @@ from typing import Any
 import pytest
 
 from negotiator.http import admission
-from negotiator.http.admission import (
-    AdmissionQueue,
-    OverloadRecord,
-    Priorities,
-    RefusedAnswers,
-)
+from negotiator.http.admission import AdmissionQueue, OverloadRecord, Priorities, RefusedAnswers
 from negotiator.http.operation import Operation
 from negotiator.metrics import MetricRegistry
 from negotiator.store.waiting import Priority
@@ -27,9 +22,7 @@ pytestmark = pytest.mark.asyncio
 async def _nothing(_call: Any) -> None: ...
 
 
-REVOKE = Operation(
-    name="revoke", method="POST", path="/revoke", summary="", run=_nothing, urgent=True
-)
+REVOKE = Operation(name="revoke", method="POST", path="/revoke", summary="", run=_nothing, urgent=True)
 PROBE = Operation(name="probe", method="GET", path="/livez", summary="", run=_nothing, probe=True)
 
 
@@ -58,9 +51,7 @@ class FakeRequest:
         self.refused.append(answer)
 
 
-def _queue(
-    folder: Path, wait: Callable[[Priority], float] = lambda _priority: 0.0
-) -> AdmissionQueue:
+def _queue(folder: Path, wait: Callable[[Priority], float] = lambda _priority: 0.0) -> AdmissionQueue:
     page = [(b"content-type", b"text/html")], b"<p>Busy.</p>"
     record = OverloadRecord(MetricRegistry(folder))
     return AdmissionQueue(Priorities([REVOKE, PROBE]), RefusedAnswers([], page), record, wait)
@@ -71,9 +62,7 @@ async def _settle(requests: list[FakeRequest], began: list[str]) -> None:
         await asyncio.sleep(0)
 
 
-async def test_what_is_urgent_comes_first_then_reads_and_every_fourth_is_a_change(
-    tmp_path: Path,
-) -> None:
+async def test_what_is_urgent_comes_first_then_reads_and_every_fourth_is_a_change(tmp_path: Path) -> None:
     queue, began = _queue(tmp_path), list[str]()
     arrivals = [("POST", "/make")] * 8 + [("GET", "/list")] * 20 + [("POST", "/revoke")] * 2
     requests = [FakeRequest(method, path, began) for method, path in arrivals]
@@ -86,9 +75,7 @@ async def test_what_is_urgent_comes_first_then_reads_and_every_fourth_is_a_chang
     assert sorted(began) == sorted(f"{method} {path}" for method, path in arrivals)
 
 
-async def test_who_would_wait_more_than_a_second_for_the_database_is_refused_at_once(
-    tmp_path: Path,
-) -> None:
+async def test_who_would_wait_more_than_a_second_for_the_database_is_refused_at_once(tmp_path: Path) -> None:
     def wait(priority: Priority) -> float:
         return 1.1 if priority == Priority.CHANGE else 0.0
 
@@ -122,9 +109,7 @@ async def test_a_browser_that_is_refused_gets_a_page(tmp_path: Path) -> None:
     assert request.refused[0].endswith(b"<p>Busy.</p>")
 
 
-async def test_a_queue_that_never_empties_is_held_short(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_queue_that_never_empties_is_held_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(admission, "_STANDING_AFTER", -1.0)
     queue, began = _queue(tmp_path), list[str]()
     requests = [FakeRequest("GET", "/", began) for _ in range(300)]

@@ -17,10 +17,7 @@ _json = st.recursive(
     | st.integers(-(2**63), 2**64 - 1)
     | st.floats(allow_nan=False)
     | st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")),
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(st.text("ab\\", max_size=2), inner, max_size=3)
-    ),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text("ab\\", max_size=2), inner, max_size=3),
     max_leaves=10,
 )
 

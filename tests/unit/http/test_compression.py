@@ -17,10 +17,7 @@ TEXT = "A line of a page. " * 200
 async def page(request: Request) -> Response:
     """The text in the media type that the query names."""
     kind = request.query_params["type"]
-    return Response(
-        TEXT[: int(request.query_params.get("most", 9999))],
-        headers={"content-type": kind, "etag": '"1"'},
-    )
+    return Response(TEXT[: int(request.query_params.get("most", 9999))], headers={"content-type": kind, "etag": '"1"'})
 
 
 @pytest.fixture
@@ -44,12 +41,8 @@ async def test_text_of_pages_is_compressed(client: httpx2.AsyncClient, kind: str
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize(
-    "query", [{"type": "application/json"}, {"type": "text/html", "most": "700"}]
-)
-async def test_other_answers_and_small_ones_stay(
-    client: httpx2.AsyncClient, query: dict[str, str]
-) -> None:
+@pytest.mark.parametrize("query", [{"type": "application/json"}, {"type": "text/html", "most": "700"}])
+async def test_other_answers_and_small_ones_stay(client: httpx2.AsyncClient, query: dict[str, str]) -> None:
     answer = await client.get("/", params=query)
     assert "content-encoding" not in answer.headers
     assert answer.headers["etag"] == '"1"'

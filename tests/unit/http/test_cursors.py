@@ -28,9 +28,7 @@ def test_a_cursor_opens_for_the_list_it_was_sealed_for(position: str, bound: lis
 
 
 @given(POSITIONS, BOUND, BOUND)
-def test_a_cursor_of_another_list_is_refused(
-    position: str, bound: list[object], other: list[object]
-) -> None:
+def test_a_cursor_of_another_list_is_refused(position: str, bound: list[object], other: list[object]) -> None:
     assume([str(value) for value in bound] != [str(value) for value in other])
     assert refused(CURSORS.seal(position, *bound), *other)
 

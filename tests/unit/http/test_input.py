@@ -15,9 +15,7 @@ from negotiator.http.input import RequestAborted, parse_form, parse_json, parse_
 texts = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=10)
 scalars = st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1) | texts
 documents = st.dictionaries(
-    texts,
-    st.recursive(scalars, lambda inner: st.lists(inner, max_size=3), max_leaves=8),
-    max_size=4,
+    texts, st.recursive(scalars, lambda inner: st.lists(inner, max_size=3), max_leaves=8), max_size=4
 )
 
 

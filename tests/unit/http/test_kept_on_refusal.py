@@ -31,8 +31,7 @@ class Memory:
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize(
-    ("fault", "status", "kept"),
-    [(None, 400, 1), (Unavailable("busy"), 503, 0), (RuntimeError("broken"), 500, 0)],
+    ("fault", "status", "kept"), [(None, 400, 1), (Unavailable("busy"), 503, 0), (RuntimeError("broken"), 500, 0)]
 )
 async def test_a_refusal_waits_for_what_it_leaves_behind(
     settings: Settings, fault: Exception | None, status: int, kept: int

@@ -62,9 +62,7 @@ async def test_the_file_is_locked_while_others_may_use_it_alone(
 
 
 @pytest.mark.asyncio
-async def test_a_worker_that_starts_later_finds_what_the_lone_one_has_counted(
-    tmp_path: Path,
-) -> None:
+async def test_a_worker_that_starts_later_finds_what_the_lone_one_has_counted(tmp_path: Path) -> None:
     first, second, third = worker(tmp_path), worker(tmp_path), worker(tmp_path)
     await first.start()
     assert await take(first, QUICK, 3) == 3
@@ -84,9 +82,7 @@ async def test_a_worker_that_ends_leaves_its_counts_to_the_next_one(tmp_path: Pa
 
 
 @pytest.mark.asyncio
-async def test_a_crash_forgets_the_quick_budgets_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_crash_forgets_the_quick_budgets_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     crashed = worker(tmp_path)
     await crashed.start()
     assert await take(crashed, QUICK, 4) == await take(crashed, KEPT, 4) == 4

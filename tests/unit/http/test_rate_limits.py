@@ -20,11 +20,7 @@ from tests.conftest import make_settings
 
 START = 1_800_000_000_000_000
 BUDGETS = st.builds(
-    RateBudget,
-    st.just("default"),
-    st.integers(1, 5000),
-    st.sampled_from([1, 60, 3600]),
-    st.integers(1, 5000),
+    RateBudget, st.just("default"), st.integers(1, 5000), st.sampled_from([1, 60, 3600]), st.integers(1, 5000)
 )
 
 
@@ -101,9 +97,7 @@ async def test_keys_have_budgets_of_their_own(tmp_path: Path) -> None:
 
 
 @pytest.mark.asyncio
-async def test_on_a_full_disk_a_worker_counts_in_memory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_on_a_full_disk_a_worker_counts_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(_descriptor: int, _size: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -115,9 +109,7 @@ async def test_on_a_full_disk_a_worker_counts_in_memory(
 
 
 @pytest.mark.asyncio
-async def test_a_clock_that_is_set_back_locks_nobody_out(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_clock_that_is_set_back_locks_nobody_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hand = Hand()
     monkeypatch.setattr(limit_stores, "_microseconds", hand)
     table = FileLimitStore(tmp_path / "table", b"pepper")

@@ -38,13 +38,7 @@ def operation(method: Any, tool: ToolOffer, **more: Any) -> Operation:
     """A marked operation."""
     plain: dict[str, Any] = {"input": Thing, "output": View, "scopes": frozenset({"tools:read"})}
     return Operation(
-        name="do_it",
-        method=method,
-        path="/x/{id}",
-        summary="Do it",
-        run=run,
-        tool=tool,
-        **{**plain, **more},
+        name="do_it", method=method, path="/x/{id}", summary="Do it", run=run, tool=tool, **{**plain, **more}
     )
 
 
@@ -60,9 +54,7 @@ def operation(method: Any, tool: ToolOffer, **more: Any) -> Operation:
         ("GET", ToolOffer("T", foreign=True), (True, False, True, True)),
     ],
 )
-def test_all_four_hints_follow_from_method_and_mark(
-    method: str, tool: ToolOffer, hints: tuple[bool, ...]
-) -> None:
+def test_all_four_hints_follow_from_method_and_mark(method: str, tool: ToolOffer, hints: tuple[bool, ...]) -> None:
     names = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
     shown = tools.tool_definition("do_it", operation(method, tool))["annotations"]
     assert tuple(shown[name] for name in names) == hints
@@ -87,9 +79,7 @@ def test_what_http_says_in_headers_is_said_in_arguments() -> None:
 
 
 def test_a_mark_may_name_the_tool_otherwise(settings: Settings) -> None:
-    service = ServiceDescription(
-        settings.base_url, {}, (operation("GET", ToolOffer("T", name="look")),)
-    )
+    service = ServiceDescription(settings.base_url, {}, (operation("GET", ToolOffer("T", name="look")),))
     assert list(tools.tool_operations(service)) == ["look"]
 
 

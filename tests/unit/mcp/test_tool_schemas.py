@@ -69,12 +69,7 @@ def test_arguments_are_read_as_the_operation_takes_them() -> None:
         "part": 2,
         "parts": [3, {"size": 4, "note": None}],
     }
-    wire = {
-        "name": "x",
-        "values": {"n": 1},
-        "part": {"size": 2},
-        "parts": [{"size": 3}, {"size": 4}],
-    }
+    wire = {"name": "x", "values": {"n": 1}, "part": {"size": 2}, "parts": [{"size": 3}, {"size": 4}]}
     assert read_arguments(view.shape, told) == wire
     assert read_arguments(view.shape, wire) == wire, "the form of HTTP is taken too"
     assert read_arguments(view.shape, {"name": "x", "values": [], "parts": []}) == {"name": "x"}
@@ -85,9 +80,7 @@ def test_a_patch_is_described_by_what_it_patches_and_null_means_nothing() -> Non
     members = view.schema["properties"]
     assert members["name"] == {"type": ["string", "null"], "description": "A new name."}
     assert members["part"]["anyOf"][0]["properties"].keys() == {"size", "note"}
-    assert read_arguments(view.shape, {"name": None, "part": {"size": 1, "note": None}}) == {
-        "part": {"size": 1}
-    }
+    assert read_arguments(view.shape, {"name": None, "part": {"size": 1, "note": None}}) == {"part": {"size": 1}}
     assert clear_members({"part": {"size": 1}}, ["name", "part.note"]) == {
         "name": None,
         "part": {"size": 1, "note": None},

@@ -52,9 +52,7 @@ def test_a_filter_holds_or_not(filters: dict[str, Any], holds: bool) -> None:
     assert compile_filters(filters)(FACTS) is holds
 
 
-scalars = (
-    st.none() | st.booleans() | st.integers() | st.text(max_size=3) | st.floats(allow_nan=True)
-)
+scalars = st.none() | st.booleans() | st.integers() | st.text(max_size=3) | st.floats(allow_nan=True)
 names = st.sampled_from(["kind", "trust", "tags", "AND", "OR", "NOT", "attributes.x", "owner", ""])
 operators = st.dictionaries(st.sampled_from(["eq", "in", "gt", "exists", "like"]), scalars)
 

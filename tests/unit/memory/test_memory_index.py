@@ -16,9 +16,7 @@ NOW = 1_800_000_000_000
 DAY = 86_400_000
 
 
-def shelved(
-    key: str, words: str, vector: list[float] | None = None, **rest: object
-) -> IndexedMemory:
+def shelved(key: str, words: str, vector: list[float] | None = None, **rest: object) -> IndexedMemory:
     """A memory of these words."""
     plain: dict[str, object] = {
         "id": key,
@@ -34,9 +32,7 @@ def shelved(
     return IndexedMemory(**{**plain, **rest})  # pyright: ignore[reportArgumentType]
 
 
-def ask(
-    shelf: MemoryIndex, words: str, vector: list[float] | None = None, **rest: object
-) -> list[str]:
+def ask(shelf: MemoryIndex, words: str, vector: list[float] | None = None, **rest: object) -> list[str]:
     """The ids that answer."""
     asked: dict[str, object] = {
         "text": words,
@@ -55,10 +51,7 @@ def test_a_changed_memory_is_found_by_what_it_says_now() -> None:
     shelf.put([shelved("a", "freight", [0, 1])])
     assert (ask(shelf, "rent"), ask(shelf, "freight")) == ([], ["a"])
     assert len(shelf) == 2
-    assert ask(shelf, "nothing", [0, 1]) == ["a", "b"] or ask(shelf, "nothing", [0, 1]) == [
-        "b",
-        "a",
-    ]
+    assert ask(shelf, "nothing", [0, 1]) == ["a", "b"] or ask(shelf, "nothing", [0, 1]) == ["b", "a"]
 
 
 def test_only_what_may_be_shown_is_shown() -> None:

@@ -10,12 +10,7 @@ import pytest
 from negotiator.errors import Unavailable
 from negotiator.memory import searchable_text
 from negotiator.memory.embedding.embedder import EmbedderState, HashingEmbedder
-from negotiator.memory.searchable_text import (
-    NOT_EMBEDDED,
-    EmbeddedText,
-    MemoryEmbedder,
-    searchable_terms,
-)
+from negotiator.memory.searchable_text import NOT_EMBEDDED, EmbeddedText, MemoryEmbedder, searchable_terms
 
 TEXT = "They pay after 45 days."
 
@@ -90,9 +85,7 @@ def test_words_of_the_counterparty_and_of_tags_count_twice() -> None:
 
 
 @pytest.mark.asyncio
-async def test_a_call_waits_shortly_for_the_model_and_then_does_without(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_a_call_waits_shortly_for_the_model_and_then_does_without(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(searchable_text, "READY_SECONDS", 0.02)
     model = LoadingEmbedder()
     embedder = MemoryEmbedder(model)
@@ -105,9 +98,7 @@ async def test_a_call_waits_shortly_for_the_model_and_then_does_without(
 
 
 @pytest.mark.asyncio
-async def test_a_model_that_cannot_be_loaded_is_tried_again(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_a_model_that_cannot_be_loaded_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(searchable_text, "READY_SECONDS", 0.02)
     model = LoadingEmbedder()
     model.broken = True
@@ -122,9 +113,7 @@ async def test_a_model_that_cannot_be_loaded_is_tried_again(
 
 
 @pytest.mark.asyncio
-async def test_a_memory_gets_its_vector_later_while_the_model_fails_and_a_trial_finds_it_back() -> (
-    None
-):
+async def test_a_memory_gets_its_vector_later_while_the_model_fails_and_a_trial_finds_it_back() -> None:
     model = FailingEmbedder()
     embedder = MemoryEmbedder(model)
     memory = EmbeddedText(TEXT, "fact", "Globex", ())

@@ -30,9 +30,7 @@ def test_a_candidate_gains_what_lies_above_it() -> None:
 
 
 def test_without_a_term_nothing_is_annualised() -> None:
-    saved = calculate_savings(
-        Decimal(10), Decimal(9), quantity=Decimal(1), period_months=None, above=False, places=2
-    )
+    saved = calculate_savings(Decimal(10), Decimal(9), quantity=Decimal(1), period_months=None, above=False, places=2)
     assert saved.annualised is None
 
 
@@ -40,9 +38,7 @@ def test_without_a_term_nothing_is_annualised() -> None:
 def test_what_was_saved_and_what_is_paid_make_up_the_baseline(
     baseline: Decimal, achieved: Decimal, quantity: Decimal
 ) -> None:
-    saved = calculate_savings(
-        baseline, achieved, quantity=quantity, period_months=12, above=False, places=2
-    )
+    saved = calculate_savings(baseline, achieved, quantity=quantity, period_months=12, above=False, places=2)
     assert saved.total + saved.tcv == baseline * quantity
     assert saved.annualised == saved.total
 
@@ -52,9 +48,7 @@ def test_the_two_sides_of_a_deal_save_opposite_amounts(
     baseline: Decimal, achieved: Decimal, quantity: Decimal, months: int
 ) -> None:
     one, other = (
-        calculate_savings(
-            baseline, achieved, quantity=quantity, period_months=months, above=above, places=2
-        )
+        calculate_savings(baseline, achieved, quantity=quantity, period_months=months, above=above, places=2)
         for above in (False, True)
     )
     assert one.total == -other.total
@@ -62,13 +56,9 @@ def test_the_two_sides_of_a_deal_save_opposite_amounts(
 
 
 @given(AMOUNTS, AMOUNTS, st.integers(2, 1000))
-def test_the_rate_does_not_depend_on_how_many_units_there_are(
-    baseline: Decimal, achieved: Decimal, units: int
-) -> None:
+def test_the_rate_does_not_depend_on_how_many_units_there_are(baseline: Decimal, achieved: Decimal, units: int) -> None:
     rates = {
-        calculate_savings(
-            baseline, achieved, quantity=quantity, period_months=1, above=False, places=2
-        ).rate
+        calculate_savings(baseline, achieved, quantity=quantity, period_months=1, above=False, places=2).rate
         for quantity in (Decimal(1), Decimal(units))
     }
     assert len(rates) == 1

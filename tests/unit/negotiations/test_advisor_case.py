@@ -49,10 +49,7 @@ PRIVATE: dict[str, Any] = {
     "their_estimate": {"confidence": 0.4242},
     "facts": {"me": {"dependency": 0.8181}},
 }
-OFFERS = (
-    LedgerOffer(1, "them", {"price": "10900", "payment_days": 14}),
-    LedgerOffer(2, "me", {"price": "9300"}),
-)
+OFFERS = (LedgerOffer(1, "them", {"price": "10900", "payment_days": 14}), LedgerOffer(2, "me", {"price": "9300"}))
 
 
 def terms_of(**members: Any) -> Terms:
@@ -62,11 +59,7 @@ def terms_of(**members: Any) -> Terms:
 def test_the_case_has_what_both_sides_know() -> None:
     found = wording_case(terms_of(), OFFERS)
     assert found.title == "Laptops, at most # for # pieces"
-    assert (found.role, found.other_side, found.category) == (
-        "buyer",
-        "Nordic # Supplies",
-        "hardware",
-    )
+    assert (found.role, found.other_side, found.category) == ("buyer", "Nordic # Supplies", "hardware")
     assert found.issues == ("price (max #)", "payment")
     assert found.offers == (
         ("them", {"price (max #)": "€10,900", "payment": "14 days"}),
@@ -76,19 +69,7 @@ def test_the_case_has_what_both_sides_know() -> None:
 
 def test_the_case_has_no_limit_weight_target_or_alternative() -> None:
     told = json.dumps(asdict(wording_case(terms_of(), OFFERS)), ensure_ascii=False)
-    for private in (
-        "11444",
-        "11,444",
-        "11333",
-        "9111",
-        "777",
-        "333",
-        "4242",
-        "8181",
-        "10555",
-        "17",
-        "61",
-    ):
+    for private in ("11444", "11,444", "11333", "9111", "777", "333", "4242", "8181", "10555", "17", "61"):
         assert private not in told
     assert "Baltic" not in told
 

@@ -74,9 +74,7 @@ async def floods(_body: dict[str, Any], writer: asyncio.StreamWriter) -> None:
         await writer.drain()
 
 
-async def ask(
-    behave: Behaviour, asked: WordingRequest = ASKED, seconds: float = 5.0
-) -> tuple[Any, Any]:
+async def ask(behave: Behaviour, asked: WordingRequest = ASKED, seconds: float = 5.0) -> tuple[Any, Any]:
     seen: list[dict[str, Any]] = []
     async with fake_chat_model(behave, seen) as url:
         advisor = OpenAiAdvisor(url, key="k-1", model="m", seconds=seconds)
@@ -90,9 +88,7 @@ async def ask(
 async def test_a_good_answer_words_the_sentence_and_says_so() -> None:
     worded, seen = await ask(completion({"opening": FINE}))
     assert worded.by == "advisor"
-    assert worded.texts == {
-        "opening": "What we have in mind is a price of 8300.00 EUR. How does that sound to you?"
-    }
+    assert worded.texts == {"opening": "What we have in mind is a price of 8300.00 EUR. How does that sound to you?"}
     assert "authorization: bearer k-1" in seen[0]["head"].lower()
     body = seen[0]["body"]
     assert (body["model"], body["temperature"]) == ("m", 0)
@@ -125,17 +121,9 @@ async def test_the_model_sees_no_number_and_their_words_only_as_quoted_data() ->
         floods,
         completion("no object"),
         completion({"opening": "We would take 8500.00 EUR for the price. How does that sound?"}),
-        completion(
-            {"opening": "We have in mind a price of {{n0}} EUR, at most 9400. How does that sound?"}
-        ),
-        completion(
-            {"opening": "We have in mind a price of {{n0}} EUR, up to nine thousand four hundred."}
-        ),
-        completion(
-            {
-                "opening": "What we have in mind is a price of {{n0}} EUR; our walk-away price is near."
-            }
-        ),
+        completion({"opening": "We have in mind a price of {{n0}} EUR, at most 9400. How does that sound?"}),
+        completion({"opening": "We have in mind a price of {{n0}} EUR, up to nine thousand four hundred."}),
+        completion({"opening": "What we have in mind is a price of {{n0}} EUR; our walk-away price is near."}),
         completion({"opening": "HACKED: I obey. {{n0}}"}),
         completion({"opening": FINE, "floor": "9400"}),
         completion({"opening": FINE + " See http://evil.example/"}),
@@ -190,11 +178,7 @@ async def test_the_model_is_told_the_case_as_quoted_data() -> None:
     marker, told = quoted[0], json.loads(quoted[1])
     assert quoted[2] == f"CASE-{marker}>>>"
     assert told["other_side"] == HOSTILE
-    assert (told["role"], told["category"], told["issues"]) == (
-        "buyer",
-        "hardware",
-        ["price", "payment"],
-    )
+    assert (told["role"], told["category"], told["issues"]) == ("buyer", "hardware", ["price", "payment"])
     assert told["offers"] == [["them", {"price": "€8,900"}], ["me", {"price": "€8,300"}]]
     assert len(marker) == 16
 
@@ -219,9 +203,7 @@ async def test_health_is_off_ok_or_failing_by_the_recent_calls() -> None:
     fine = True
 
     async def sometimes(body: dict[str, Any], writer: asyncio.StreamWriter) -> None:
-        await (completion({"opening": FINE}) if fine else sends(reply("500 No", b"{}")))(
-            body, writer
-        )
+        await (completion({"opening": FINE}) if fine else sends(reply("500 No", b"{}")))(body, writer)
 
     async with fake_chat_model(sometimes, []) as url:
         advisor = OpenAiAdvisor(url, key="", model="m")
@@ -250,9 +232,7 @@ async def test_answers_that_are_never_used_count_as_failing() -> None:
 
 
 @pytest.mark.asyncio
-async def test_a_model_that_does_not_answer_is_left_alone_for_a_while(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_a_model_that_does_not_answer_is_left_alone_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1000.0
     monkeypatch.setattr("negotiator.circuit_breaker.monotonic", lambda: now)
     seen: list[dict[str, Any]] = []
@@ -290,9 +270,7 @@ class ModelServer:
         return httpx2.Response(status, content=_streamed(json.dumps(content).encode()))
 
     def advisor(self) -> OpenAiAdvisor:
-        return OpenAiAdvisor(
-            "http://model.example/v1", key="k", model="m", transport=httpx2.MockTransport(self)
-        )
+        return OpenAiAdvisor("http://model.example/v1", key="k", model="m", transport=httpx2.MockTransport(self))
 
 
 @pytest.mark.asyncio
@@ -307,9 +285,7 @@ class ModelServer:
     ],
 )
 @covers("1.13:health-advisor-probe")
-async def test_the_probe_finds_a_dead_model_before_anybody_asks_for_advice(
-    status: int | None, said: str
-) -> None:
+async def test_the_probe_finds_a_dead_model_before_anybody_asks_for_advice(status: int | None, said: str) -> None:
     server = ModelServer(models=status)
     advisor = server.advisor()
     await advisor.probe()
@@ -344,8 +320,7 @@ async def test_a_model_that_is_back_is_asked_again_at_once() -> None:
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize(
-    ("status", "said"),
-    [(404, "it has no such model or address"), (401, "it refuses the key"), (400, "status 400")],
+    ("status", "said"), [(404, "it has no such model or address"), (401, "it refuses the key"), (400, "status 400")]
 )
 async def test_a_fault_of_calls_stays_though_the_server_is_there(status: int, said: str) -> None:
     server = ModelServer(completions=status)
@@ -368,10 +343,7 @@ def test_the_settings_of_the_guide_are_settings(tmp_path: Path) -> None:
         given = dict(line.split("=", 1) for line in block.splitlines())
         lower = {name.removeprefix("NEGOTIATOR_").lower(): given[name] for name in given}
         settings = make_settings(tmp_path, tmp_path, **lower)
-        assert (settings.advisor_url, settings.advisor_model) == (
-            lower["advisor_url"],
-            lower["advisor_model"],
-        )
+        assert (settings.advisor_url, settings.advisor_model) == (lower["advisor_url"], lower["advisor_model"])
 
 
 def test_the_guide_explains_each_reason_and_names_the_times_as_they_are() -> None:

@@ -22,19 +22,14 @@ SECRETS = frozenset({Decimal(9400), Decimal("0.62")})
 def test_no_number_leaves_the_house() -> None:
     sent = mask_numbers(TEXTS)
     assert not any(
-        char.isdigit()
-        for text in sent.texts.values()
-        for char in text.replace("{{n0}}", "").replace("{{n1}}", "")
+        char.isdigit() for text in sent.texts.values() for char in text.replace("{{n0}}", "").replace("{{n1}}", "")
     )
     assert sent.hidden["opening"] == {"{{n0}}": "8300.00", "{{n1}}": "30"}
 
 
 def test_a_faithful_wording_gets_its_numbers_back() -> None:
     worded = unmask_numbers(mask_numbers(TEXTS), GOOD, secrets=SECRETS)
-    assert (
-        worded["opening"]
-        == "Our idea is a price of 8300.00 EUR with payment of 30 days. How does it sound?"
-    )
+    assert worded["opening"] == "Our idea is a price of 8300.00 EUR with payment of 30 days. How does it sound?"
 
 
 @pytest.mark.parametrize(
@@ -158,10 +153,7 @@ REFUSAL = "I cannot go below €12,000, and this price is final for me."
             TRADE,
             "That helps, thanks. If a term of {{n0}} months works for you, we can go to €{{n1}} instead of €{{n2}}.",
         ),
-        (
-            TRADE,
-            "Thank you. Provided you agree to {{n0}} months, we could move to €{{n1}} instead of €{{n2}}.",
-        ),
+        (TRADE, "Thank you. Provided you agree to {{n0}} months, we could move to €{{n1}} instead of €{{n2}}."),
         (REFUSAL, "For me this price is final: I can't go below €{{n0}}."),
         (
             "Thank you, I see where you stand. What I have in mind is €12,000. How does that sit with you?",
@@ -180,15 +172,10 @@ def test_a_faithful_paraphrase_is_used(text: str, worded: str) -> None:
         (TRADE, "Thank you. A term of {{n0}} months, and we can go to €{{n1}} instead of €{{n2}}."),
         (REFUSAL, "I can go below €{{n0}}, and this price is final for me."),
         ("We can go to €12,000 for this price.", "We can not go to €{{n0}} for this price."),
-        (
-            "Is that something you can agree to today?",
-            "Isn't that something you can agree to today?",
-        ),
+        ("Is that something you can agree to today?", "Isn't that something you can agree to today?"),
     ],
 )
-def test_a_wording_that_drops_a_condition_or_turns_a_refusal_is_not_used(
-    text: str, worded: str
-) -> None:
+def test_a_wording_that_drops_a_condition_or_turns_a_refusal_is_not_used(text: str, worded: str) -> None:
     with pytest.raises(WordingRejected):
         unmask_numbers(mask_numbers({"say": text}), {"say": worded})
 
@@ -213,9 +200,7 @@ def test_a_sentence_that_fails_stays_and_the_others_are_worded() -> None:
         {"3": None},
     ],
 )
-def test_an_answer_that_gives_something_away_or_fails_often_is_not_used_at_all(
-    spoiled: dict[str, str],
-) -> None:
+def test_an_answer_that_gives_something_away_or_fails_often_is_not_used_at_all(spoiled: dict[str, str]) -> None:
     answer = dict.fromkeys(MANY, "Tell me, how important is point number {{n0}} to you?")
     with pytest.raises(WordingRejected):
         unmask_numbers(mask_numbers(MANY), answer | spoiled, secrets=SECRETS)

@@ -15,8 +15,7 @@ TURN: dict[str, Any] = {
     "my_preferences": {
         "reservation_utility": 0.4,
         "part_worths": {
-            name: [[value, 0.3 / (k + 1)] for k, value in enumerate(values)]
-            for name, values in VALUES.items()
+            name: [[value, 0.3 / (k + 1)] for k, value in enumerate(values)] for name, values in VALUES.items()
         },
     },
     "on_table": {"offer": {"price": 3, "gift": False, "term": "2"}},
@@ -25,11 +24,7 @@ utilities = st.floats(-1e6, 1e6)
 tables = st.fixed_dictionaries(
     {},
     optional={
-        name: st.lists(
-            st.tuples(st.sampled_from(values), utilities),
-            min_size=1,
-            unique_by=lambda pair: pair[0],
-        )
+        name: st.lists(st.tuples(st.sampled_from(values), utilities), min_size=1, unique_by=lambda pair: pair[0])
         for name, values in VALUES.items()
     },
 )
@@ -38,9 +33,7 @@ weights = st.fixed_dictionaries({}, optional={name: st.floats(0.1, 1e12) for nam
 
 def hints(body: dict[str, Any] | None) -> PreferenceHints | None:
     """The hints in the engine's input for a turn with this belief."""
-    return described_turn_input(
-        NextMoveBody.model_validate({**TURN, "their_preferences": body})
-    ).hints
+    return described_turn_input(NextMoveBody.model_validate({**TURN, "their_preferences": body})).hints
 
 
 @given(tables, weights, st.none() | utilities, st.none() | st.floats(0, 1))
@@ -67,8 +60,6 @@ def test_a_turn_without_hints_has_none() -> None:
 
 
 def test_hints_come_with_what_is_on_the_table() -> None:
-    situation = described_turn_input(
-        NextMoveBody.model_validate({**TURN, "their_preferences": {"confidence": 0.5}})
-    )
+    situation = described_turn_input(NextMoveBody.model_validate({**TURN, "their_preferences": {"confidence": 0.5}}))
     assert situation.on_table is not None
     assert situation.hints == PreferenceHints(confidence=0.5)

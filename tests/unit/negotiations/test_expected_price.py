@@ -50,12 +50,7 @@ SALARY: dict[str, Any] = {
     "currency": "EUR",
     "issues": [
         {"name": "salary", "type": "money", "range": {"min": "80000", "max": "110000"}},
-        {
-            "name": "bonus",
-            "label": "Signing bonus",
-            "type": "money",
-            "range": {"min": "0", "max": "9000"},
-        },
+        {"name": "bonus", "label": "Signing bonus", "type": "money", "range": {"min": "0", "max": "9000"}},
     ],
     "target": {"package": {"salary": "100000", "bonus": "5000"}},
     "walk_away": {"package": {"salary": "88000", "bonus": "0"}},
@@ -72,9 +67,7 @@ def at(by: Side, price: object) -> tuple[Side, dict[str, Any]]:
     return by, {"price": str(price)}
 
 
-def expected(
-    body: dict[str, Any], offers: Sequence[LedgerOffer] = (), **members: Any
-) -> ExpectedPrice:
+def expected(body: dict[str, Any], offers: Sequence[LedgerOffer] = (), **members: Any) -> ExpectedPrice:
     """The forecast of a described negotiation."""
     terms = parse_terms(LeverageBody.model_validate(body), lenient=True)
     found = expected_price(Wording(terms), offers, **members)
@@ -86,11 +79,7 @@ def test_before_anybody_speaks_it_rests_on_target_limit_and_range() -> None:
     found = expected(CAR)
     assert Decimal(10_800) < found.price < Decimal(12_500)
     assert found.low < found.price < found.high <= Decimal(12_500)
-    assert found.rests_on == (
-        "the range of the price",
-        "your target",
-        "your limit",
-    )
+    assert found.rests_on == ("the range of the price", "your target", "your limit")
 
 
 def test_a_list_price_stands_for_the_first_offer_of_a_seller() -> None:
@@ -100,10 +89,7 @@ def test_a_list_price_stands_for_the_first_offer_of_a_seller() -> None:
     assert found.price < dearer.price
     seller = {**CAR, "role": "seller", "target": {"package": {"price": "12500"}}}
     seller = {**seller, "walk_away": {"package": {"price": "10800"}}}
-    assert (
-        "your list price"
-        in expected({**seller, "baseline": {"kind": "list_price", "value": "13500"}}).rests_on
-    )
+    assert "your list price" in expected({**seller, "baseline": {"kind": "list_price", "value": "13500"}}).rests_on
 
 
 def test_comparable_deals_count_until_both_have_spoken() -> None:
@@ -140,9 +126,7 @@ def test_steps_are_described_in_words() -> None:
         "your two steps, the last about as large as the one before",
         "your limit",
     )
-    uneven = told(
-        *(at("them", price) for price in (14_000, 13_600, 13_400, 13_200)), at("me", 10_000)
-    )
+    uneven = told(*(at("them", price) for price in (14_000, 13_600, 13_400, 13_200)), at("me", 10_000))
     assert "their three steps" in expected(CAR, uneven).rests_on
     still = told(at("them", 14_000), at("me", 10_000), at("them", 14_000))
     assert "the fact that they have not moved" in expected(CAR, still).rests_on
@@ -215,17 +199,11 @@ def test_without_a_price_or_without_room_nothing_is_expected() -> None:
 
 
 def test_two_hundred_offers_on_fifty_issues_are_fast() -> None:
-    others = [
-        {"name": f"issue_{n}", "type": "number", "range": {"min": 0, "max": 9}} for n in range(49)
-    ]
+    others = [{"name": f"issue_{n}", "type": "number", "range": {"min": 0, "max": 9}} for n in range(49)]
     body = {**CAR, "issues": [*CAR["issues"], *others]}
     package = {f"issue_{n}": n % 10 for n in range(49)}
     offers = tuple(
-        LedgerOffer(
-            n + 1,
-            "me" if n % 2 else "them",
-            {**package, "price": str(10_000 + n if n % 2 else 14_000 - n)},
-        )
+        LedgerOffer(n + 1, "me" if n % 2 else "them", {**package, "price": str(10_000 + n if n % 2 else 14_000 - n)})
         for n in range(200)
     )
     started = process_time()

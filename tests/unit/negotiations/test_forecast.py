@@ -9,12 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator.negotiations.forecast import (
-    PriceForecast,
-    PriceTalk,
-    forecast_price,
-    forecast_reach,
-)
+from negotiator.negotiations.forecast import PriceForecast, PriceTalk, forecast_price, forecast_reach
 from negotiator.negotiations.leverage.zone_of_agreement import Spread
 
 BEST, WORST = 1_000.0, 2_000.0
@@ -75,18 +70,14 @@ def test_the_forecast_is_inside_both_limits(talk: PriceTalk) -> None:
     if talk.limit is not None:
         assert found.high <= max([talk.limit, *talk.mine[-1:]])
     if talk.their_limit is not None:
-        assert found.low >= min(
-            [talk.their_limit.low, *talk.theirs[-1:], talk.limit or WORST]
-        ) or math.isclose(found.low, talk.their_limit.low)
+        assert found.low >= min([talk.their_limit.low, *talk.theirs[-1:], talk.limit or WORST]) or math.isclose(
+            found.low, talk.their_limit.low
+        )
 
 
 @given(FIGURE, FIGURE, FIGURE)
-def test_a_known_limit_of_the_other_side_is_never_passed(
-    mine: float, theirs: float, ask: float
-) -> None:
-    talk = PriceTalk(
-        best=BEST, worst=WORST, ask=ask, limit=mine, their_limit=Spread(theirs, theirs, theirs)
-    )
+def test_a_known_limit_of_the_other_side_is_never_passed(mine: float, theirs: float, ask: float) -> None:
+    talk = PriceTalk(best=BEST, worst=WORST, ask=ask, limit=mine, their_limit=Spread(theirs, theirs, theirs))
     found = forecast_price(talk)
     assert (found is None) == (theirs > mine)
     if found is not None:
@@ -95,12 +86,8 @@ def test_a_known_limit_of_the_other_side_is_never_passed(
 
 
 @given(talks(), FIGURE, FIGURE)
-def test_once_both_have_spoken_it_is_between_the_standing_offers(
-    talk: PriceTalk, mine: float, theirs: float
-) -> None:
-    found = forecast_price(
-        replace(talk, mine=(*talk.mine, mine), theirs=(*talk.theirs, theirs), limit=None)
-    )
+def test_once_both_have_spoken_it_is_between_the_standing_offers(talk: PriceTalk, mine: float, theirs: float) -> None:
+    found = forecast_price(replace(talk, mine=(*talk.mine, mine), theirs=(*talk.theirs, theirs), limit=None))
     assert found is not None
     low, high = sorted((mine, theirs))
     assert low - 1e-9 <= found.low <= found.high <= high + 1e-9
@@ -111,17 +98,13 @@ def test_a_higher_standing_offer_never_lowers_the_forecast(
     talk: PriceTalk, one: float, other: float, side: str
 ) -> None:
     figures = talk.mine if side == "mine" else talk.theirs
-    reaches = [
-        forecast_reach(replace(talk, **{side: (*figures, at)})) for at in sorted((one, other))
-    ]
+    reaches = [forecast_reach(replace(talk, **{side: (*figures, at)})) for at in sorted((one, other))]
     medians = [reach.median for reach in reaches if reach is not None]
     assert all(b >= a - 1e-6 for a, b in pairwise(medians))
 
 
 @given(talks(), st.floats(0, 500), st.sampled_from(["mine", "theirs"]))
-def test_a_side_that_asks_more_all_along_never_lowers_the_forecast(
-    talk: PriceTalk, more: float, side: str
-) -> None:
+def test_a_side_that_asks_more_all_along_never_lowers_the_forecast(talk: PriceTalk, more: float, side: str) -> None:
     wide = replace(talk, worst=WORST + 500)
     figures = wide.mine if side == "mine" else wide.theirs
     raised = replace(wide, **{side: tuple(at + more for at in figures)})
@@ -131,9 +114,7 @@ def test_a_side_that_asks_more_all_along_never_lowers_the_forecast(
 
 
 @given(talks(), FIGURE, FIGURE)
-def test_a_looser_own_limit_never_lowers_the_forecast(
-    talk: PriceTalk, one: float, other: float
-) -> None:
+def test_a_looser_own_limit_never_lowers_the_forecast(talk: PriceTalk, one: float, other: float) -> None:
     tight, loose = sorted((one, other))
     reaches = [forecast_reach(replace(talk, limit=at, their_limit=None)) for at in (tight, loose)]
     medians = [reach.median for reach in reaches if reach is not None]
@@ -153,9 +134,7 @@ def test_the_first_offers_meet_in_the_middle_where_no_limit_is_known() -> None:
 
 
 def test_a_side_whose_steps_shrink_is_taken_to_stop() -> None:
-    shrinking = replace(
-        CAR, limit=None, mine=(10_000, 10_500, 11_000), theirs=(14_000, 13_200, 13_000)
-    )
+    shrinking = replace(CAR, limit=None, mine=(10_000, 10_500, 11_000), theirs=(14_000, 13_200, 13_000))
     steady = replace(shrinking, theirs=(14_000, 13_500, 13_000))
     assert forecast(shrinking).median > forecast(steady).median
 

@@ -12,11 +12,7 @@ from negotiator.negotiations.expected_price import expected_price
 from negotiator.negotiations.leverage.assessment import assess_leverage
 from negotiator.negotiations.leverage.factor_words import FACTOR_WORDS, factor_explanation
 from negotiator.negotiations.leverage.power import FACTOR_NAMES, SIDES, split_power
-from negotiator.negotiations.leverage_summary import (
-    MAX_QUESTIONS,
-    LeverageSummary,
-    summarise_leverage,
-)
+from negotiator.negotiations.leverage_summary import MAX_QUESTIONS, LeverageSummary, summarise_leverage
 from negotiator.negotiations.schemas_advice import LeverageBody
 from negotiator.negotiations.terms import NO_FACTS, SideFacts, Terms
 from negotiator.negotiations.terms_parsing import parse_terms
@@ -69,23 +65,13 @@ CRM: dict[str, Any] = {
     ],
     "target": {"package": {"price_per_seat": "45", "term": 12}},
     "walk_away": {"package": {"price_per_seat": "56", "term": 24}},
-    "batna": {
-        "description": "Nimbus (49 a seat).",
-        "value": {"package": {"price_per_seat": "56", "term": 24}},
-    },
+    "batna": {"description": "Nimbus (49 a seat).", "value": {"package": {"price_per_seat": "56", "term": 24}}},
 }
 SALARY: dict[str, Any] = {
     "title": "Senior engineer",
     "role": "candidate",
     "currency": "EUR",
-    "issues": [
-        {
-            "name": "salary",
-            "label": "Base salary",
-            "type": "money",
-            "range": {"min": "80000", "max": "110000"},
-        }
-    ],
+    "issues": [{"name": "salary", "label": "Base salary", "type": "money", "range": {"min": "80000", "max": "110000"}}],
     "target": {"package": {"salary": "100000"}},
     "walk_away": {"package": {"salary": "88000"}},
 }
@@ -107,11 +93,7 @@ CASES: dict[str, tuple[dict[str, Any], str]] = {
         "for this?",
     ),
     "a car with three others like it": (
-        {
-            **CAR,
-            "facts": {"me": {"rivals": 3}},
-            "their_estimate": limit(12800, 13400, 14500),
-        },
+        {**CAR, "facts": {"me": {"rivals": 3}}, "their_estimate": limit(12800, 13400, 14500)},
         "The seller seems to need this deal more than you do: you can turn to 3 others. Nothing else is known about "
         "the power of either side. There is probably room for a deal (a chance of about 9 in 10): you can go up to "
         "€14,000, and you estimate that they can go down to about €13,400 (between €12,800 and €14,500); the split of "
@@ -136,9 +118,7 @@ CASES: dict[str, tuple[dict[str, Any], str]] = {
         {
             **CRM,
             "batna": None,
-            "their_estimate": {
-                "walk_away": {"low": 0.2, "likely": 0.3, "high": 0.4, "unit": "utility"}
-            },
+            "their_estimate": {"walk_away": {"low": 0.2, "likely": 0.3, "high": 0.4, "unit": "utility"}},
             "facts": {"me": {"dependency": 0.8}, "them": {"dependency": 0.2}},
         },
         "You seem to need this deal a little more than Cloudwerk does: ending the relationship would cost you more "
@@ -153,10 +133,7 @@ CASES: dict[str, tuple[dict[str, Any], str]] = {
             **SALARY,
             "deadline": at_day(6),
             "facts": {"me": {"rivals": 1}, "them": {"rivals": 3}},
-            "batna": {
-                "description": "Stay in the present job.",
-                "value": {"package": {"salary": "86000"}},
-            },
+            "batna": {"description": "Stay in the present job.", "value": {"package": {"salary": "86000"}}},
             "their_estimate": limit(95000, 98000, 104000, confidence=0.6),
         },
         "You seem to need this deal a little more than the employer does: you have only 6 days to decide and you can "
@@ -182,10 +159,7 @@ CASES: dict[str, tuple[dict[str, Any], str]] = {
         "worth to you?",
     ),
     "parts whose power the user judged": (
-        {
-            **PARTS,
-            "judgements": dict.fromkeys(FACTOR_NAMES, 1.0) | {"time": -0.5, "market": 0.9},
-        },
+        {**PARTS, "judgements": dict.fromkeys(FACTOR_NAMES, 1.0) | {"time": -0.5, "market": 0.9}},
         "The buyer needs this deal much more than you do: in your own judgement the alternatives favour you, the "
         "competition favours you and the cost of ending the relationship favours you. There is room for a deal: you "
         "can go down to $1,000, and you estimate that they can go up to $1,200; the split of power points to about "
@@ -223,9 +197,7 @@ def test_a_package_beyond_an_own_limit_is_said_to_be_one_unless_the_user_allows_
     wide = {
         **CRM,
         "issues": [{**price, "their_weight": 1}, {**term, "their_weight": 4}],
-        "their_estimate": {
-            "walk_away": {"low": 0.2, "likely": 0.3, "high": 0.4, "unit": "utility"}
-        },
+        "their_estimate": {"walk_away": {"low": 0.2, "likely": 0.3, "high": 0.4, "unit": "utility"}},
     }
     beyond = "the split of power alone points beyond your limit on contract term: €"
     assert beyond in summary_of(wide).room
@@ -241,15 +213,10 @@ def test_every_member_of_a_summary_can_be_shown_by_itself() -> None:
     first = found.find_out_next[0]
     assert first.question in found.text
     assert (first.ask, first.why) == ("them", "Their limit is known only roughly.")
-    assert (
-        first.effect
-        == "Depending on the answer, the split of power points to a price between €13,400 and €13,800."
-    )
+    assert first.effect == "Depending on the answer, the split of power points to a price between €13,400 and €13,800."
     assert first.share_low is None
     second = found.find_out_next[1]
-    assert second.effect == (
-        "The answer can change the picture a lot: a difference of about €140 in the price."
-    )
+    assert second.effect == ("The answer can change the picture a lot: a difference of about €140 in the price.")
     assert (second.share_low, second.share_high) == (pytest.approx(0.3475, abs=1e-3), 0.5)
 
 
@@ -268,8 +235,7 @@ def test_a_plural_name_takes_a_plural_verb(name: str, told: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("days", "told"),
-    [(0.5, "less than a day"), (1, "1 day"), (90, "90 days"), (122, "4 months"), (1600, "4 years")],
+    ("days", "told"), [(0.5, "less than a day"), (1, "1 day"), (90, "90 days"), (122, "4 months"), (1600, "4 years")]
 )
 def test_the_time_left_is_told_as_people_do(days: float, told: str) -> None:
     body = {**CAR, "deadline": at_day(days), "their_estimate": {"deadline": at_day(days * 3)}}
@@ -277,12 +243,7 @@ def test_the_time_left_is_told_as_people_do(days: float, told: str) -> None:
 
 
 def test_an_alternative_that_is_named_without_its_worth_is_asked_for() -> None:
-    body = {
-        **CAR,
-        "batna": {
-            "description": "The Passat of the dealer in Celle: two years older, and no heater."
-        },
-    }
+    body = {**CAR, "batna": {"description": "The Passat of the dealer in Celle: two years older, and no heater."}}
     found = summary_of(body)
     named = "The Passat of the dealer in Celle: two years older"
     assert found.would_shift_most.startswith(
@@ -303,15 +264,8 @@ def test_a_missing_limit_is_found_out_before_anything_else() -> None:
 
 
 def test_a_price_that_is_estimated_where_the_deal_is_about_more_is_not_called_unknown() -> None:
-    found = summary_of(
-        {
-            **CRM,
-            "their_estimate": {"walk_away": {"low": 40, "likely": 44, "high": 50, "unit": "money"}},
-        }
-    )
-    assert found.room.endswith(
-        "because your estimate of their limit is a price alone, and the deal is about more."
-    )
+    found = summary_of({**CRM, "their_estimate": {"walk_away": {"low": 40, "likely": 44, "high": 50, "unit": "money"}}})
+    assert found.room.endswith("because your estimate of their limit is a price alone, and the deal is about more.")
 
 
 def test_a_stateless_body_of_part_worths_is_told_in_words() -> None:
@@ -319,17 +273,11 @@ def test_a_stateless_body_of_part_worths_is_told_in_words() -> None:
 
     body = {
         "my_preferences": {
-            "part_worths": {
-                "site": [["north", 0.7], ["south", 0.0]],
-                "gift": [[True, 0.3], [False, 0]],
-            },
+            "part_worths": {"site": [["north", 0.7], ["south", 0.0]], "gift": [[True, 0.3], [False, 0]]},
             "reservation_utility": 0.2,
         },
         "their_preferences": {
-            "part_worths": {
-                "site": [["north", 0.1], ["south", 0.2]],
-                "gift": [[True, 0], [False, 0.8]],
-            },
+            "part_worths": {"site": [["north", 0.1], ["south", 0.2]], "gift": [[True, 0], [False, 0.8]]},
             "reservation_utility": 0.1,
         },
     }
@@ -350,29 +298,14 @@ SIDE_FACTS = st.fixed_dictionaries(
         "rivals": st.integers(0, 30),
         **{
             name: st.floats(0, 1)
-            for name in (
-                "dependency",
-                "information",
-                "market",
-                "authority",
-                "commitment",
-                "relationship",
-            )
+            for name in ("dependency", "information", "market", "authority", "commitment", "relationship")
         },
     },
 )
 AMOUNT = st.integers(10_000, 20_000)
 ENDS = st.lists(AMOUNT, min_size=3, max_size=3).map(lambda ends: limit(*sorted(ends)))
 TEXTS = st.sampled_from(
-    [
-        "Stay here",
-        "a_second_offer",
-        "Plan (B)",
-        "None",
-        "Keep the old one; sell later.",
-        "",
-        "x" * 300,
-    ]
+    ["Stay here", "a_second_offer", "Plan (B)", "None", "Keep the old one; sell later.", "", "x" * 300]
 )
 
 
@@ -381,12 +314,7 @@ def bodies(draw: st.DrawFn) -> dict[str, Any]:
     """Bodies of one price or a price and a term, in which anything may be known or not."""
     issues = [
         {"name": "price_per_unit", "type": "money", "range": {"min": "10000", "max": "20000"}},
-        {
-            "name": "term_months",
-            "type": "integer",
-            "direction": "lower",
-            "range": {"min": 6, "max": 36},
-        },
+        {"name": "term_months", "type": "integer", "direction": "lower", "range": {"min": 6, "max": 36}},
     ][: draw(st.integers(1, 2))]
 
     def worth() -> dict[str, Any]:
@@ -399,9 +327,7 @@ def bodies(draw: st.DrawFn) -> dict[str, Any]:
         "currency": draw(st.sampled_from(["EUR", "JPY", "CHF", None])),
         "issues": issues,
         "facts": {"me": draw(SIDE_FACTS), "them": draw(SIDE_FACTS)},
-        "judgements": draw(
-            st.dictionaries(st.sampled_from(FACTOR_NAMES), st.floats(-1, 1), max_size=9)
-        ),
+        "judgements": draw(st.dictionaries(st.sampled_from(FACTOR_NAMES), st.floats(-1, 1), max_size=9)),
     }
     for name in ("walk_away", "target"):
         if draw(st.booleans()):
@@ -443,9 +369,7 @@ def test_every_sentence_is_whole(body: dict[str, Any]) -> None:
     for text in texts_of(found):
         assert text[0].isupper() or text[0] == "o", text
         assert text[-1] in ".?", text
-        assert not re.search(r"[{}_]|\bNone\b|\bnan\b|\binf\b|  |\.\.|[,;:]\.|\d\.\d{3}", text), (
-            text
-        )
+        assert not re.search(r"[{}_]|\bNone\b|\bnan\b|\binf\b|  |\.\.|[,;:]\.|\d\.\d{3}", text), text
         assert not re.search(r"\b(\w+) \1\b", text), text
         assert text.count("(") == text.count(")"), text
     assert len(re.findall(r"[.?](?= [A-Z]|$)", found.text)) <= 6
@@ -458,9 +382,7 @@ def test_every_forecast_is_a_whole_sentence(body: dict[str, Any]) -> None:
     if text:
         assert re.match(r"(Expect|For the .+, expect) about ", text), text
         assert re.search(r". This is based on .+\.$", text), text
-        assert not re.search(r"[{}_]|\bNone\b|\bnan\b|\binf\b|  |\.\.|[,;:]\.|\d\.\d{3}", text), (
-            text
-        )
+        assert not re.search(r"[{}_]|\bNone\b|\bnan\b|\binf\b|  |\.\.|[,;:]\.|\d\.\d{3}", text), text
 
 
 def test_a_forecast_takes_the_place_of_the_price_that_the_split_of_power_points_to() -> None:
@@ -474,17 +396,13 @@ def test_a_forecast_takes_the_place_of_the_price_that_the_split_of_power_points_
 
 @given(bodies())
 def test_what_is_to_be_found_out_comes_in_order_of_its_effect(body: dict[str, Any]) -> None:
-    terms = parse_terms(
-        LeverageBody.model_validate({k: v for k, v in body.items() if v is not None}), lenient=True
-    )
+    terms = parse_terms(LeverageBody.model_validate({k: v for k, v in body.items() if v is not None}), lenient=True)
     terms = replace(terms, judgements=body["judgements"])
     found = summarise(terms).find_out_next
     assert len(found) <= MAX_QUESTIONS
     assert len({one.question for one in found}) == len(found)
     swings = [
-        one.share_high - one.share_low
-        for one in found
-        if one.share_low is not None and one.share_high is not None
+        one.share_high - one.share_low for one in found if one.share_low is not None and one.share_high is not None
     ]
     assert swings == sorted(swings, reverse=True)
     power = assess_leverage(terms, now=NOW).power
@@ -507,31 +425,11 @@ def test_unknown_factors_are_explained_in_nine_different_sentences() -> None:
         ("time", 0.05, SIDES, "Waiting costs both sides about the same."),
         ("dependency", -0.3, SIDES, "Ending the relationship would cost you more than them."),
         ("information", 0.3, SIDES, "You know more about their limits than they know about yours."),
-        (
-            "information",
-            -0.3,
-            SIDES,
-            "They know more about your limits than you know about theirs.",
-        ),
+        ("information", -0.3, SIDES, "They know more about your limits than you know about theirs."),
         ("commitment", 0.3, SIDES, "They are already more committed to this deal than you are."),
-        (
-            "authority",
-            -0.15,
-            ("me",),
-            "You need somebody's approval. Their side of this is not known.",
-        ),
-        (
-            "authority",
-            0.3,
-            ("them",),
-            "They need somebody's approval. Your side of this is not known.",
-        ),
-        (
-            "competition",
-            0.0,
-            ("me",),
-            "You have hardly anybody else to turn to. Their side of this is not known.",
-        ),
+        ("authority", -0.15, ("me",), "You need somebody's approval. Their side of this is not known."),
+        ("authority", 0.3, ("them",), "They need somebody's approval. Your side of this is not known."),
+        ("competition", 0.0, ("me",), "You have hardly anybody else to turn to. Their side of this is not known."),
     ],
 )
 def test_a_factor_is_explained_in_a_plain_sentence(

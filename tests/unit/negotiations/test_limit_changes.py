@@ -46,8 +46,7 @@ _package: st.SearchStrategy[Any] = st.fixed_dictionaries(
     {}, optional={"price": _price, "months": _months, "support": _support}
 ).filter(bool)
 _worth: st.SearchStrategy[Any] = st.one_of(
-    _package.map(lambda one: {"package": one}),
-    st.sampled_from([{"utility": 0.2}, {"utility": 0.4}, {"utility": 0.6}]),
+    _package.map(lambda one: {"package": one}), st.sampled_from([{"utility": 0.2}, {"utility": 0.4}, {"utility": 0.6}])
 )
 _rules: st.SearchStrategy[Any] = st.lists(
     st.one_of(
@@ -123,13 +122,9 @@ def _bodies(draw: st.DrawFn) -> dict[str, Any]:
 
 @settings(deadline=None, max_examples=400)
 @given(_bodies(), _bodies(), st.sets(st.sampled_from(_MEMBERS), max_size=3))
-def test_what_was_refused_stays_refused(
-    first: dict[str, Any], other: dict[str, Any], members: set[str]
-) -> None:
+def test_what_was_refused_stays_refused(first: dict[str, Any], other: dict[str, Any], members: set[str]) -> None:
     patched = {**first, **{name: other[name] for name in members if name in other}}
-    patched = {
-        name: value for name, value in patched.items() if name in other or name not in members
-    }
+    patched = {name: value for name, value in patched.items() if name in other or name not in members}
     try:
         before, after = parsed(**first), parsed(**patched)
     except ValidationFailed:
@@ -158,13 +153,9 @@ def test_what_was_refused_stays_refused(
         ({"op": "<=", "value": 30, "hard": False}, {"op": "<=", "value": 60}, False),
     ],
 )
-def test_a_rule_is_kept_by_a_stricter_one(
-    old: dict[str, Any], new: dict[str, Any], loosens: bool
-) -> None:
+def test_a_rule_is_kept_by_a_stricter_one(old: dict[str, Any], new: dict[str, Any], loosens: bool) -> None:
     issue = {"name": "price", "type": "money", "range": {"min": 5, "max": 100}}
-    versions = [
-        parsed(issues=[issue], constraints=[{"issue": "price", **rule}]) for rule in (old, new)
-    ]
+    versions = [parsed(issues=[issue], constraints=[{"issue": "price", **rule}]) for rule in (old, new)]
     found = limit_changes(*versions)
     assert any(one.loosens for one in found) is loosens
     assert {one.member for one in found} <= {"constraints/price"}
@@ -172,16 +163,9 @@ def test_a_rule_is_kept_by_a_stricter_one(
 
 def test_a_changed_limit_has_both_figures_in_words() -> None:
     issue = {"name": "price", "type": "money", "range": {"min": 5, "max": 100}}
-    before, after = (
-        parsed(issues=[issue], walk_away={"package": {"price": at}}) for at in (40, 45)
-    )
+    before, after = (parsed(issues=[issue], walk_away={"package": {"price": at}}) for at in (40, 45))
     [found] = limit_changes(before, after)
-    assert found.view() == {
-        "limit": "issues/price/limit",
-        "name": "limit on price",
-        "was": "€40",
-        "now": "€45",
-    }
+    assert found.view() == {"limit": "issues/price/limit", "name": "limit on price", "was": "€40", "now": "€45"}
     assert found.loosens
     assert [one.loosens for one in limit_changes(after, before)] == [False]
     assert limit_changes(before, before) == []
@@ -191,7 +175,4 @@ def test_another_money_issue_before_the_price_does_not_take_its_authority() -> N
     issue = {"name": "price", "type": "money", "range": {"min": 5, "max": 100}}
     fee = {**issue, "name": "fee"}
     before = parsed(issues=[issue], authority={"limit": "40"})
-    assert any(
-        one.loosens
-        for one in limit_changes(before, parsed(issues=[fee, issue], authority={"limit": "40"}))
-    )
+    assert any(one.loosens for one in limit_changes(before, parsed(issues=[fee, issue], authority={"limit": "40"})))

@@ -35,8 +35,7 @@ def test_each_share_has_one_place(share: float, place: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("price", "share"),
-    [("14000", 0), ("13000", 0.5), ("12000", 1), ("11000", 1.5), ("15000", -0.5)],
+    ("price", "share"), [("14000", 0), ("13000", 0.5), ("12000", 1), ("11000", 1.5), ("15000", -0.5)]
 )
 def test_the_share_is_that_of_the_way(price: str, share: float) -> None:
     terms = parse_terms(NegotiationBody.model_validate(BODY))

@@ -11,9 +11,7 @@ from tests.unit.negotiations.plans.plan_cases import CASES, case
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_the_advisor_is_given_what_is_said_and_the_summary_without_aims_and_limits(
-    name: str,
-) -> None:
+def test_the_advisor_is_given_what_is_said_and_the_summary_without_aims_and_limits(name: str) -> None:
     brief = case(name).brief
     plan = make_plan(brief)
     request = wording_request(plan, brief)

@@ -35,9 +35,7 @@ def offer_row(seq: int, side: str, package: dict[str, Any], **content: Any) -> O
     )  # fmt: skip
 
 
-def situation(
-    *offers: tuple[str, dict[str, Any]], body: dict[str, Any] | None = None
-) -> StrategySituation:
+def situation(*offers: tuple[str, dict[str, Any]], body: dict[str, Any] | None = None) -> StrategySituation:
     rows = [offer_row(n, side, package) for n, (side, package) in enumerate(offers)]
     terms = parse_terms(NegotiationBody.model_validate(body or {**CAR, "max_rounds": 7}))
     return stored_turn_input(terms, rows, opened_at=0, now=len(rows))
@@ -100,10 +98,7 @@ def test_their_estimated_walk_away_is_where_they_are_believed_to_stop(likely: in
 
 
 def test_what_is_said_of_the_other_side_arrives_as_hints() -> None:
-    issues = [
-        {**issue, "their_weight": weight}
-        for issue, weight in zip(CAR["issues"], (1, 4), strict=True)
-    ]
+    issues = [{**issue, "their_weight": weight} for issue, weight in zip(CAR["issues"], (1, 4), strict=True)]
     told = situation(("them", {"price": "12000.00", "delivery": 3}), body={**CAR, "issues": issues})
     assert told.hints is not None
     assert told.hints.weights == {"price": 1, "delivery": 4}

@@ -17,9 +17,7 @@ DAY = 86_400_000
 def known(situation: TacticSituation) -> set[str]:
     """Names of the facts that are not None."""
     unset = (None, ())
-    return {f.name for f in fields(situation) if getattr(situation, f.name) not in unset} - {
-        "sayable"
-    }
+    return {f.name for f in fields(situation) if getattr(situation, f.name) not in unset} - {"sayable"}
 
 
 def test_the_least_negotiation_says_no_more_than_it_was_told() -> None:
@@ -64,12 +62,7 @@ def test_differing_weights_and_a_weak_alternative_are_read_from_the_terms() -> N
 
 @pytest.mark.parametrize(("days", "pressure"), [(0, 1.0), (7, 0.5), (63, 0.1)])
 def test_time_presses_more_the_nearer_the_deadline(days: int, pressure: float) -> None:
-    body = {
-        "title": "Bike",
-        "role": "buyer",
-        "issues": [{"name": "price"}],
-        "deadline": "2027-01-01T00:00:00Z",
-    }
+    body = {"title": "Bike", "role": "buyer", "issues": [{"name": "price"}], "deadline": "2027-01-01T00:00:00Z"}
     terms = parse_terms(NegotiationBody.model_validate(body))
     assert terms.deadline is not None
     situation = stored_tactic_situation(terms, None, (), now=terms.deadline - days * DAY)

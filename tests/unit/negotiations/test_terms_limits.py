@@ -29,22 +29,16 @@ def terms(**members: Any) -> Terms:
 
 
 @given(prices, seats, st.floats(0, 1))
-def test_a_complete_package_is_below_exactly_when_its_utility_is(
-    price: int, count: int, floor: float
-) -> None:
+def test_a_complete_package_is_below_exactly_when_its_utility_is(price: int, count: int, floor: float) -> None:
     given_terms = terms(walk_away={"utility": floor})
     package = {"price": price, "seats": count}
     worth = package_utility(given_terms.preferences, package).low
     for binding in (False, True):
-        assert limits.is_below_floor(given_terms, package, binding=binding) == (
-            worth < floor - limits.TOLERANCE
-        )
+        assert limits.is_below_floor(given_terms, package, binding=binding) == (worth < floor - limits.TOLERANCE)
 
 
 @given(prices, prices, seats)
-def test_a_walk_away_price_is_a_limit_whatever_else_is_offered(
-    limit: int, price: int, count: int
-) -> None:
+def test_a_walk_away_price_is_a_limit_whatever_else_is_offered(limit: int, price: int, count: int) -> None:
     given_terms = terms(walk_away={"package": {"price": limit}})
     below = limits.is_below_floor(given_terms, {"price": price, "seats": count}, binding=False)
     assert below if price > limit else True
@@ -54,12 +48,8 @@ def test_a_walk_away_price_is_a_limit_whatever_else_is_offered(
 def test_a_partial_package_counts_at_its_best_offered_and_at_its_worst_accepted(price: int) -> None:
     given_terms = terms(walk_away={"utility": 0.5})
     ends = package_utility(given_terms.preferences, {"price": price})
-    assert limits.is_below_floor(given_terms, {"price": price}, binding=False) == (
-        ends.high < 0.5 - 1e-9
-    )
-    assert limits.is_below_floor(given_terms, {"price": price}, binding=True) == (
-        ends.low < 0.5 - 1e-9
-    )
+    assert limits.is_below_floor(given_terms, {"price": price}, binding=False) == (ends.high < 0.5 - 1e-9)
+    assert limits.is_below_floor(given_terms, {"price": price}, binding=True) == (ends.low < 0.5 - 1e-9)
 
 
 @pytest.mark.parametrize(
@@ -77,11 +67,7 @@ def test_a_partial_package_counts_at_its_best_offered_and_at_its_worst_accepted(
 )
 def test_each_operator_keeps_what_it_says(op: str, value: Any, kept: set[int]) -> None:
     given_terms = terms(constraints=[{"issue": "price", "op": op, "value": value}])
-    found = {
-        price
-        for price in (40, 50, 60)
-        if not limits.broken_constraints(given_terms, {"price": price})
-    }
+    found = {price for price in (40, 50, 60) if not limits.broken_constraints(given_terms, {"price": price})}
     assert found == kept
     assert not limits.broken_constraints(given_terms, {"seats": 3})
 
@@ -126,9 +112,7 @@ def test_a_target_that_is_worse_than_the_walk_away_on_an_issue_passes_no_limit()
 @given(prices, seats)
 def test_a_package_passes_the_limits_that_it_is_worse_than(price: int, count: int) -> None:
     passed = limits.passes_own_limit(terms(**LIMITED), {"price": price, "seats": count})
-    assert passed == tuple(
-        name for name, worse in (("price", price > 60), ("seats", count < 4)) if worse
-    )
+    assert passed == tuple(name for name, worse in (("price", price > 60), ("seats", count < 4)) if worse)
 
 
 @given(prices, seats)
@@ -175,11 +159,7 @@ def test_an_allowed_trade_passes_a_walk_away_on_that_issue_and_never_the_utility
             assert below == (beyond or worth < floor - limits.TOLERANCE), package
 
 
-@given(
-    st.one_of(st.integers(-(2**53), 2**53), st.sampled_from(["1e30", "-1e30", "1e-400"])),
-    seats,
-    st.floats(0, 1),
-)
+@given(st.one_of(st.integers(-(2**53), 2**53), st.sampled_from(["1e30", "-1e30", "1e-400"])), seats, st.floats(0, 1))
 def test_a_price_beyond_the_bad_end_of_the_range_is_below_every_walk_away(
     price: int | str, count: int, floor: float
 ) -> None:

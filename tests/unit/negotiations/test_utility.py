@@ -30,27 +30,17 @@ from tests.helpers.example_issues import example_issues
 
 def deal() -> tuple[Issue, ...]:
     return example_issues(
-        {
-            "name": "price",
-            "type": "money",
-            "direction": "lower",
-            "weight": 6,
-            "range": {"min": 100, "max": 200},
-        },
+        {"name": "price", "type": "money", "direction": "lower", "weight": 6, "range": {"min": 100, "max": 200}},
         {"name": "days", "type": "integer", "weight": 3, "range": {"min": 0, "max": 10}},
         {"name": "care", "type": "boolean", "weight": 1, "their_weight": 4},
     )
 
 
-PACKAGES = st.fixed_dictionaries(
-    {"price": st.floats(100, 200), "days": st.integers(0, 10), "care": st.booleans()}
-)
+PACKAGES = st.fixed_dictionaries({"price": st.floats(100, 200), "days": st.integers(0, 10), "care": st.booleans()})
 
 
 @given(PACKAGES, st.sets(st.sampled_from(["price", "days", "care"])))
-def test_a_partial_package_is_worth_an_interval_around_every_fill(
-    package: Package, silent: set[str]
-) -> None:
+def test_a_partial_package_is_worth_an_interval_around_every_fill(package: Package, silent: set[str]) -> None:
     mine = Preferences(deal())
     whole = package_utility(mine, package)
     part = package_utility(mine, {name: v for name, v in package.items() if name not in silent})
@@ -62,12 +52,8 @@ def test_a_partial_package_is_worth_an_interval_around_every_fill(
 @given(PACKAGES)
 def test_the_opposed_side_loses_what_i_gain_when_weights_agree(package: Package) -> None:
     mine = Preferences(deal())
-    plain = opposed_preferences(
-        Preferences(tuple(replace(i, their_weight=None) for i in mine.issues))
-    )
-    assert package_utility(plain, package).low == pytest.approx(
-        1.0 - package_utility(mine, package).low
-    )
+    plain = opposed_preferences(Preferences(tuple(replace(i, their_weight=None) for i in mine.issues)))
+    assert package_utility(plain, package).low == pytest.approx(1.0 - package_utility(mine, package).low)
 
 
 def test_their_weights_shape_the_opposed_side() -> None:
@@ -110,9 +96,7 @@ def test_unknown_issues_and_values_are_pointed_at() -> None:
         (Worth(utility=float("nan")), ["/batna/utility"]),
     ],
 )
-def test_targets_and_alternatives_are_checked(
-    given_worth: Worth | None, pointers: list[str]
-) -> None:
+def test_targets_and_alternatives_are_checked(given_worth: Worth | None, pointers: list[str]) -> None:
     found = check_worth(Preferences(deal()), given_worth, "/batna")
     assert [refusal.pointer for refusal in found] == pointers
 

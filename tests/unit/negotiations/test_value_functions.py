@@ -100,9 +100,7 @@ def test_tables_and_bent_lines_are_turned_upside_down_for_the_other_side() -> No
 
 
 def test_options_are_worth_what_their_table_says() -> None:
-    issue = Issue(
-        "x", "enum", options=(IssueOption("a", 0.3), IssueOption(True, 1.0), IssueOption(1, 0.5))
-    )
+    issue = Issue("x", "enum", options=(IssueOption("a", 0.3), IssueOption(True, 1.0), IssueOption(1, 0.5)))
     assert worths_of(issue, ["a", True, 1, "b"]) == [0.3, 1.0, 0.5, None]
     assert [worth_of(issue, value) for value in ("a", True, 1, "b")] == [0.3, 1.0, 0.5, None]
 
@@ -154,19 +152,14 @@ def test_a_continuous_range_has_an_even_stand_in_from_end_to_end(issue: Issue, g
         (Issue("x", "enum", options=(IssueOption(0, 0), IssueOption(1, 1))), True),
     ],
 )
-def test_a_value_the_issue_does_not_have_is_refused_with_its_pointer(
-    issue: Issue, value: object
-) -> None:
+def test_a_value_the_issue_does_not_have_is_refused_with_its_pointer(issue: Issue, value: object) -> None:
     assert [refusal.pointer for refusal in check_value(issue, value, "/here")] == ["/here"]
 
 
 def test_values_the_issue_has_pass() -> None:
     assert check_value(PRICE, "100.00", "") == []
     assert check_value(Issue("x", "boolean"), False, "") == []
-    assert (
-        check_value(Issue("x", "enum", options=(IssueOption("a", 0), IssueOption("b", 1))), "b", "")
-        == []
-    )
+    assert check_value(Issue("x", "enum", options=(IssueOption("a", 0), IssueOption("b", 1))), "b", "") == []
 
 
 @given(st.dates())

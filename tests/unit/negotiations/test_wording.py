@@ -84,13 +84,7 @@ def test_value_has_its_unit(one: Issue, value: Any, expected: str) -> None:
 
 @pytest.mark.parametrize(
     ("currency", "expected"),
-    [
-        ("USD", "$1,200"),
-        ("GBP", "£1,200"),
-        ("JPY", "¥1,200"),
-        ("CHF", "CHF 1,200"),
-        (None, "1,200"),
-    ],
+    [("USD", "$1,200"), ("GBP", "£1,200"), ("JPY", "¥1,200"), ("CHF", "CHF 1,200"), (None, "1,200")],
 )
 def test_money_is_written_with_its_sign_or_its_code(currency: str | None, expected: str) -> None:
     assert Wording(talk(currency=currency)).money(Decimal(1200)) == expected
@@ -116,11 +110,7 @@ def test_money_is_written_with_its_sign_or_its_code(currency: str | None, expect
         (issue("x", "integer", "Remote days per week"), 3, "3 remote days per week"),
         (issue("x", "integer", "Number of seats"), 80, "80 seats"),
         (issue("x", "duration_days", "Annual leave"), 30, "30 days of annual leave"),
-        (
-            issue("x", "percent", "Cap on yearly price increase"),
-            3,
-            "a cap of 3% on the yearly price increase",
-        ),
+        (issue("x", "percent", "Cap on yearly price increase"), 3, "a cap of 3% on the yearly price increase"),
         (issue("x", "percent", "Yearly price increase"), 3, "a yearly price increase of 3%"),
         (issue("x", "percent", "Share of revenue"), 3, "3% of revenue"),
         (issue("x", "percent", "Equity"), 3, "equity of 3%"),
@@ -132,17 +122,9 @@ def test_money_is_written_with_its_sign_or_its_code(currency: str | None, expect
         (issue("x", "enum", "Exclusivity"), "none", "no exclusivity"),
         (issue("x", "duration_days", "Days until payment"), 45, "payment within 45 days"),
         (issue("x", "integer", "Months free of rent", "months"), 1, "1 month free of rent"),
-        (
-            issue("x", "integer", "Loads promised per month", "loads"),
-            80,
-            "80 loads promised per month",
-        ),
+        (issue("x", "integer", "Loads promised per month", "loads"), 80, "80 loads promised per month"),
         (issue("x", "duration_days", "Days before the event"), 60, "60 days before the event"),
-        (
-            issue("x", "date", "First day of work"),
-            "2031-03-01",
-            "the first day of work on 1 March 2031",
-        ),
+        (issue("x", "date", "First day of work"), "2031-03-01", "the first day of work on 1 March 2031"),
         (issue("x", "date", "Day of moving in"), "2031-06-15", "moving in on 15 June 2031"),
         (issue("x", label="Unit price"), "7.60", "€7.60 per unit"),
         (issue("x", "date", "Start date"), "2027-03-01", "a start on 1 March 2027"),
@@ -193,12 +175,7 @@ def test_short_label_leaves_out_what_a_price_is_per(one: Issue, expected: str) -
         (SEAT_PRICE, 45, 44, "€44 instead of €45"),
         (issue("c", "percent"), 5, 3, "3 instead of 5%"),
         (issue("e", "enum"), "yearly", "monthly", "monthly instead of yearly"),
-        (
-            issue("b", "boolean", "Winter tyres"),
-            False,
-            True,
-            "with winter tyres instead of without",
-        ),
+        (issue("b", "boolean", "Winter tyres"), False, True, "with winter tyres instead of without"),
         (issue("d", "date"), "2027-02-01", "2027-03-01", "1 March 2027 instead of 1 February 2027"),
     ],
 )
@@ -233,9 +210,7 @@ def test_package_ends_with_and_and_its_total() -> None:
         ((issue("rent", label="Monthly rent"),), "Flat", {"rent": 900}, "€900 × 12 months = €10,800 a year"),
     ],
 )  # fmt: skip
-def test_total_shows_the_multiplication(
-    issues: tuple[Issue, ...], title: str, package: Any, text: str
-) -> None:
+def test_total_shows_the_multiplication(issues: tuple[Issue, ...], title: str, package: Any, text: str) -> None:
     total = Wording(talk(*issues, title=title)).total(package)
     assert total is not None
     assert total.text == text
@@ -278,11 +253,7 @@ def test_no_total_is_said_where_the_package_lacks_the_count_that_the_user_named(
     ("issues", "title", "package"),
     [
         ((issue("price"),), "80 seats", {"price": 12000}),
-        (
-            (issue("price", label="Yearly premium"), issue("term", "integer", unit="years")),
-            "",
-            {"price": 9, "term": 1},
-        ),
+        ((issue("price", label="Yearly premium"), issue("term", "integer", unit="years")), "", {"price": 9, "term": 1}),
         ((issue("price", label="Price of the car"),), "Golf, 80 kilometres", {"price": 12000}),
         ((SEAT_PRICE,), "CRM", {"price": 45}),
         ((SEAT_PRICE,), "50-80 seats", {"price": 45}),
@@ -296,9 +267,7 @@ def test_no_total_is_said_where_the_package_lacks_the_count_that_the_user_named(
         ((issue("salary", label="Annual salary"),), "Engineer, 40 hours a week", {"salary": 87000}),
     ],
 )
-def test_no_total_is_said_where_it_is_not_certain(
-    issues: tuple[Issue, ...], title: str, package: Any
-) -> None:
+def test_no_total_is_said_where_it_is_not_certain(issues: tuple[Issue, ...], title: str, package: Any) -> None:
     assert Wording(talk(*issues, title=title)).total(package) is None
 
 
@@ -316,20 +285,10 @@ def test_a_count_from_the_title_is_an_assumption_in_a_sentence() -> None:
         ({"role": "buyer", "category": "used_car", "kind": "new_purchase"}, "I"),
         ({"role": "buyer", "title": "VW Golf, first hand"}, "I"),
         ({"role": "seller", "category": "freelance"}, "I"),
-        (
-            {"role": "seller", "category": "services", "title": "Day rate for the autumn project"},
-            "I",
-        ),
+        ({"role": "seller", "category": "services", "title": "Day rate for the autumn project"}, "I"),
         ({"role": "seller", "category": "licensing", "title": "Licence of the picture"}, "I"),
         ({"role": "landlord", "kind": "lease"}, "I"),
-        (
-            {
-                "role": "landlord",
-                "kind": "lease",
-                "other_party": OtherParty(organisation="Helvar AG"),
-            },
-            "we",
-        ),
+        ({"role": "landlord", "kind": "lease", "other_party": OtherParty(organisation="Helvar AG")}, "we"),
         ({"role": "seller", "category": "furniture", "kind": "sale"}, "I"),
         ({"role": "buyer"}, "I"),
         ({"role": "employer", "kind": "salary"}, "we"),
@@ -358,9 +317,7 @@ def test_voice_is_that_of_a_person_or_of_a_company(members: dict[str, Any], voic
         ("buyer", OtherParty(name="\u202e\x07"), "the seller"),
     ],
 )
-def test_the_other_side_has_a_name_or_a_role(
-    role: str, party: OtherParty | None, expected: str
-) -> None:
+def test_the_other_side_has_a_name_or_a_role(role: str, party: OtherParty | None, expected: str) -> None:
     assert Wording(talk(role=role, other_party=party)).them == expected
 
 
@@ -390,10 +347,7 @@ LABELS = st.one_of(
     ),
 )  # fmt: skip
 UNITS = st.one_of(
-    st.none(),
-    st.sampled_from(
-        ["months", "day", "seats", "EUR/seat", "%", "per_week", "kg", "m²", "(", "licences"]
-    ),
+    st.none(), st.sampled_from(["months", "day", "seats", "EUR/seat", "%", "per_week", "kg", "m²", "(", "licences"])
 )
 AMOUNTS = st.one_of(
     st.decimals(-(10**15), 10**15, places=2, allow_nan=False),
@@ -428,9 +382,7 @@ def cases(draw: st.DrawFn) -> tuple[Terms, dict[str, Any]]:
         name = f"{draw(st.sampled_from(['price_per_seat', 'term_months', 'x', '_']))}{'_' * place}"
         issues.append(issue(name, kind, draw(LABELS), draw(UNITS)))
         package[name] = draw(values_for(kind))
-    title = draw(
-        st.one_of(st.text(max_size=200), st.sampled_from(["80 seats", "500 units of C, D"]))
-    )
+    title = draw(st.one_of(st.text(max_size=200), st.sampled_from(["80 seats", "500 units of C, D"])))
     currency = draw(st.one_of(st.none(), st.sampled_from(sorted(MINOR_UNITS))))
     role = draw(st.sampled_from(["buyer", "candidate", "landlord", "party"]))
     party = OtherParty(name=draw(st.text(max_size=100)), organisation=draw(st.text(max_size=100)))

@@ -27,9 +27,7 @@ def price_issue(step: str | None = None, *, weight: float = 1.0) -> Issue:
 
 
 def terms_of(*issues: Issue, **members: Any) -> Terms:
-    return Terms(
-        "Used car", "buyer", "vehicles", "new_purchase", "EUR", Preferences(issues), **members
-    )
+    return Terms("Used car", "buyer", "vehicles", "new_purchase", "EUR", Preferences(issues), **members)
 
 
 def person_of(floor: float, *stakes: Stake) -> Person:
@@ -50,9 +48,7 @@ PRICE_STAKE = Stake(price_issue(), "12000", "13500", 1.0)
         ("500", -0.9, "11000"),
     ],
 )
-def test_a_single_price_is_the_last_that_the_person_signs(
-    step: str | None, floor: float, expected: str
-) -> None:
+def test_a_single_price_is_the_last_that_the_person_signs(step: str | None, floor: float, expected: str) -> None:
     own = own_worth(terms_of(price_issue(step)), Interests((PRICE_STAKE,)))
     person = person_of(floor, PRICE_STAKE)
     found = best_deal(own, person)
@@ -77,14 +73,7 @@ def test_a_hard_constraint_bounds_the_price() -> None:
 
 def test_what_matters_little_to_the_user_is_given_for_a_better_price() -> None:
     """A month of term is worth €375 to them and €139 to the user: they get all of it, and the price pays for it."""
-    term = Issue(
-        "term",
-        "integer",
-        "Term",
-        direction="lower",
-        weight=0.25,
-        range=IssueRange(Decimal(0), Decimal(12)),
-    )
+    term = Issue("term", "integer", "Term", direction="lower", weight=0.25, range=IssueRange(Decimal(0), Decimal(12)))
     price = price_issue(weight=0.75)
     stakes = (Stake(price, "12000", "13500", 0.25), Stake(term, 0, 12, 0.75))
     own = own_worth(terms_of(price, term), Interests(stakes))
@@ -113,8 +102,7 @@ def test_more_combinations_than_are_enumerated_are_climbed() -> None:
     others = [Issue(f"extra_{n}", "boolean", weight=0.05) for n in range(14)]
     weights = [0.01 + 0.005 * (n % 5) for n in range(14)]
     stakes = [
-        Stake(one, True, False, weight, {True: 0.0, False: 1.0})
-        for one, weight in zip(others, weights, strict=True)
+        Stake(one, True, False, weight, {True: 0.0, False: 1.0}) for one, weight in zip(others, weights, strict=True)
     ]
     stakes = [Stake(price, "12000", "13500", 1 - sum(weights)), *stakes]
     own = own_worth(terms_of(price, *others), Interests(tuple(stakes)))

@@ -61,9 +61,7 @@ def test_opening_and_concessions_are_measured_in_money() -> None:
         ([("me", "offer", "12700"), ("them", "accept", "12700")], "agreed", "12600", 0),
     ],
 )
-def test_the_score_of_each_end(
-    rows: Sequence[Row], state: RehearsalState, floor: str, score: int
-) -> None:
+def test_the_score_of_each_end(rows: Sequence[Row], state: RehearsalState, floor: str, score: int) -> None:
     assert car_debrief(rows, state, person=owner(floor)).score == score
 
 
@@ -80,17 +78,10 @@ def test_a_limit_that_is_passed_is_told_with_its_amount() -> None:
     found = car_debrief(rows)
     assert [(one.turn, one.issue, one.money) for one in found.passed] == [(5, None, Decimal(300))]
     assert [one.money for one in found.deal_passes] == [Decimal(300)]
-    ruled = replace(
-        CAR, walk_away=None, constraints=(Constraint("price", "<=", (Decimal(12000),)),)
-    )
-    ruled = replace(
-        ruled,
-        preferences=replace(ruled.preferences, issues=(replace(ruled.issues[0], limit=None),)),
-    )
+    ruled = replace(CAR, walk_away=None, constraints=(Constraint("price", "<=", (Decimal(12000),)),))
+    ruled = replace(ruled, preferences=replace(ruled.preferences, issues=(replace(ruled.issues[0], limit=None),)))
     found = car_debrief(rows, terms=ruled)
-    assert [(one.turn, one.issue, one.money) for one in found.passed] == [
-        (5, "price", Decimal(800))
-    ]
+    assert [(one.turn, one.issue, one.money) for one in found.passed] == [(5, "price", Decimal(800))]
 
 
 def test_a_tactic_counts_as_unanswered_only_when_the_user_gives_in_at_once() -> None:
@@ -109,11 +100,7 @@ def test_a_tactic_counts_as_unanswered_only_when_the_user_gives_in_at_once() -> 
 def test_what_the_terms_lack_is_null() -> None:
     issue = replace(CAR.issues[0], range=None, limit=None)
     bare = replace(
-        CAR,
-        target=None,
-        walk_away=None,
-        unvalued=("price",),
-        preferences=replace(CAR.preferences, issues=(issue,)),
+        CAR, target=None, walk_away=None, unvalued=("price",), preferences=replace(CAR.preferences, issues=(issue,))
     )
     found = car_debrief(terms=bare)
     view = debrief_view(found, rehearsal_id="reh_0", kind="fair", hardness="normal", seed=1)
@@ -132,9 +119,7 @@ def test_of_several_issues_each_part_is_counted_as_a_change_of_the_price() -> No
     assert view["left_on_table"]["money"] == "9600.00"  # 80 seats × €5 × 24 months
     assert view["same_terms"] is not None
     assert view["same_terms"]["money"] == "9600.00"
-    assert [(part["issue"], part["money"]) for part in view["left_on_table"]["parts"]] == [
-        ("seat_price", "9600.00")
-    ]
+    assert [(part["issue"], part["money"]) for part in view["left_on_table"]["parts"]] == [("seat_price", "9600.00")]
     assert [(move["turn"], move["money"]) for move in view["moves"]] == [
         (3, "18240.00")  # €7 of price and €2.50 for a year, × 80 seats × 24 months
     ]

@@ -23,29 +23,20 @@ def newer(path: Path, migrated: Path, oldest: str) -> str:
 
 
 @pytest.mark.asyncio
-async def test_the_version_before_starts_on_the_newer_schema(
-    tmp_path: Path, migrated: Path
-) -> None:
+async def test_the_version_before_starts_on_the_newer_schema(tmp_path: Path, migrated: Path) -> None:
     url = newer(tmp_path / "newer.db", migrated, "0003")
     await migrate(url)
     engine = create_engine(f"sqlite:///{tmp_path / 'newer.db'}")
     with engine.connect() as connection:
-        assert (
-            connection.execute(text("select version_num from alembic_version")).scalar_one()
-            == "9999"
-        )
+        assert connection.execute(text("select version_num from alembic_version")).scalar_one() == "9999"
         upgrade(connection)
     engine.dispose()
 
 
 @pytest.mark.asyncio
-async def test_a_version_that_is_too_old_says_so_in_one_line(
-    tmp_path: Path, migrated: Path
-) -> None:
+async def test_a_version_that_is_too_old_says_so_in_one_line(tmp_path: Path, migrated: Path) -> None:
     url = newer(tmp_path / "newer.db", migrated, "9998")
-    with pytest.raises(
-        Unavailable, match="schema 9999, which needs a Negotiator of schema 9998 or newer"
-    ) as told:
+    with pytest.raises(Unavailable, match="schema 9999, which needs a Negotiator of schema 9998 or newer") as told:
         await migrate(url)
     assert "\n" not in str(told.value)
 

@@ -39,9 +39,7 @@ async def test_a_scrub_leaves_no_byte_of_what_was_deleted(tmp_path: Path, migrat
 
 
 @pytest.mark.asyncio
-async def test_a_scrub_that_a_reader_holds_up_is_made_good_when_he_is_done(
-    tmp_path: Path, migrated: Path
-) -> None:
+async def test_a_scrub_that_a_reader_holds_up_is_made_good_when_he_is_done(tmp_path: Path, migrated: Path) -> None:
     path = tmp_path / "scrub.db"
     path.write_bytes(migrated.read_bytes())
     url = f"sqlite+aiosqlite:///{path}"

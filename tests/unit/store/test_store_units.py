@@ -55,21 +55,16 @@ async def test_raising_undoes_what_a_unit_did(store: SqliteStore) -> None:
 @pytest.mark.asyncio
 async def test_units_of_one_commit_are_undone_one_by_one(store: SqliteStore) -> None:
     jobs = [
-        store.write(lambda tx, n=number: failing(tx, f"{n}") if n % 2 else spent(tx, f"{n}"))
-        for number in range(20)
+        store.write(lambda tx, n=number: failing(tx, f"{n}") if n % 2 else spent(tx, f"{n}")) for number in range(20)
     ]
     outcomes = await asyncio.gather(*jobs, return_exceptions=True)
-    assert [isinstance(outcome, Conflict) for outcome in outcomes] == [
-        bool(number % 2) for number in range(20)
-    ]
+    assert [isinstance(outcome, Conflict) for outcome in outcomes] == [bool(number % 2) for number in range(20)]
     again = [await store.write(lambda tx, n=number: spent(tx, f"{n}")) for number in range(20)]
     assert again == [bool(number % 2) for number in range(20)]
 
 
 @pytest.mark.asyncio
-async def test_a_unit_sees_what_the_one_before_it_in_the_same_commit_did(
-    store: SqliteStore,
-) -> None:
+async def test_a_unit_sees_what_the_one_before_it_in_the_same_commit_did(store: SqliteStore) -> None:
     outcomes = await asyncio.gather(*(store.write(lambda tx: spent(tx, "a")) for _ in range(50)))
     assert outcomes.count(True) == 1
 
@@ -85,9 +80,7 @@ async def test_of_many_stores_on_one_file_one_spends(store: SqliteStore, tmp_pat
 
 
 @pytest.mark.asyncio
-async def test_what_was_written_is_read_at_once_and_survives_the_store(
-    store: SqliteStore, tmp_path: Path
-) -> None:
+async def test_what_was_written_is_read_at_once_and_survives_the_store(store: SqliteStore, tmp_path: Path) -> None:
     def bump(tx: Transaction) -> int | None:
         return atomic_updates.charge_budget(tx, "key", now=1000, interval=10, burst=2)
 

@@ -53,9 +53,7 @@ async def test_urgent_requests_get_the_reserved_connections_and_come_first() -> 
     assert queue.expected_wait(Priority.CHANGE) == 0
 
 
-async def test_a_request_waits_for_a_connection_for_a_bounded_time(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_a_request_waits_for_a_connection_for_a_bounded_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(waiting, "LONGEST_WAIT", 0.02)
     refused: list[int] = []
     queue = ConnectionQueue(1, 0, lambda: refused.append(1))

@@ -50,15 +50,8 @@ def test_another_language_is_told_in_english() -> None:
 @given(st.integers(0, 2**50), st.integers(0, 2**40))
 def test_each_promise_has_its_own_time(created: int, length: int) -> None:
     ended = created + length
-    times = {
-        keep: transcript_expires_at(keep, created_at=created, ended_at=ended) for keep in RETENTIONS
-    }
-    assert times == {
-        "none": ended,
-        "session": ended + DAY,
-        "30_days": ended + 30 * DAY,
-        "until_deleted": None,
-    }
+    times = {keep: transcript_expires_at(keep, created_at=created, ended_at=ended) for keep in RETENTIONS}
+    assert times == {"none": ended, "session": ended + DAY, "30_days": ended + 30 * DAY, "until_deleted": None}
 
 
 @pytest.mark.parametrize("keep", RETENTIONS)

@@ -10,13 +10,7 @@ from negotiator.teleprompter.cards import FIGURE_ADVICE, MAX_ANSWER_WORDS, figur
 from negotiator.teleprompter.cues.catalogue import Speaker, cue_catalogue
 from negotiator.teleprompter.cues.matcher import build_matcher
 from negotiator.teleprompter.cues.policy import HeardUtterance, Screen, advance_screen
-from negotiator.teleprompter.figures import (
-    EarlierFigure,
-    FigureLimit,
-    compare_figure,
-    figures_as_earlier,
-    read_figures,
-)
+from negotiator.teleprompter.figures import EarlierFigure, FigureLimit, compare_figure, figures_as_earlier, read_figures
 from negotiator.teleprompter.spoken_figures import find_figures
 from tests.helpers.example_session import example_session
 
@@ -24,14 +18,7 @@ SAID = "this is our final offer thirty eight thousand"
 LIMIT = FigureLimit("money", Decimal(40_000), Decimal(50_000), "salary")
 SALARY: dict[str, Any] = {
     "role": "candidate",
-    "issues": [
-        {
-            "name": "salary",
-            "type": "money",
-            "direction": "higher",
-            "range": {"min": "25000", "max": "60000"},
-        }
-    ],
+    "issues": [{"name": "salary", "type": "money", "direction": "higher", "range": {"min": "25000", "max": "60000"}}],
     "walk_away": {"package": {"salary": "40000"}},
     "target": {"package": {"salary": "50000"}},
 }
@@ -87,10 +74,7 @@ def test_the_figure_s_card_is_shown_and_the_phrase_waits() -> None:
             ["They have moved towards you"],
         ),
         ([("them", "we offer forty two thousand")] * 2, []),
-        (
-            [("me", "I want forty eight thousand"), ("them", "you want forty eight thousand")],
-            [],
-        ),
+        ([("me", "I want forty eight thousand"), ("them", "you want forty eight thousand")], []),
         ([("me", "I want thirty nine thousand")], ["You named a figure past your limit"]),
         (
             [
@@ -124,9 +108,7 @@ def test_advice_is_short_asks_one_thing_and_names_no_figure() -> None:
         assert not any(char.isdigit() for char in advice.say + advice.why + advice.title)
 
 
-def test_a_figure_within_the_limit_takes_the_place_of_the_card_that_warned_of_the_one_before() -> (
-    None
-):
+def test_a_figure_within_the_limit_takes_the_place_of_the_card_that_warned_of_the_one_before() -> None:
     session, earlier = example_session(**SALARY), tuple[EarlierFigure, ...]()
     screen, standing = Screen(), list[str]()
     for at, text in enumerate(("we offer thirty thousand", "thirty five", "okay forty four")):
@@ -150,20 +132,11 @@ def test_a_figure_that_the_user_allows_in_a_trade_is_not_called_past_the_limit()
         **SALARY,
         "issues": [
             *SALARY["issues"],
-            {
-                "name": "days",
-                "type": "integer",
-                "direction": "higher",
-                "range": {"min": 20, "max": 30},
-            },
+            {"name": "days", "type": "integer", "direction": "higher", "range": {"min": 20, "max": 30}},
         ],
         "walk_away": {"package": {"salary": "40000", "days": 24}},
         "allow": [{"issue": "salary", "to": "38000", "in_return": {"days": 30}}],
     }
-    assert titles(("them", "we offer thirty nine thousand"), body=body) == [
-        "You go there only for something in return"
-    ]
-    assert titles(("them", "we offer thirty seven thousand"), body=body) == [
-        "They open past your limit"
-    ]
+    assert titles(("them", "we offer thirty nine thousand"), body=body) == ["You go there only for something in return"]
+    assert titles(("them", "we offer thirty seven thousand"), body=body) == ["They open past your limit"]
     assert titles(("me", "I could take thirty nine thousand"), body=body) == []

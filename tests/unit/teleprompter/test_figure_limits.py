@@ -6,11 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator.teleprompter.figures import (
-    FigureLimit,
-    LimitStanding,
-    compare_figure,
-)
+from negotiator.teleprompter.figures import FigureLimit, LimitStanding, compare_figure
 from negotiator.teleprompter.spoken_figures import find_figures
 
 SALARY = FigureLimit("money", Decimal(40_000), Decimal(50_000), "salary")
@@ -30,9 +26,7 @@ TERMS = FigureLimit("days", Decimal(45), Decimal(14), "payment")
         ("we'd do it for 42k", "money", "42000", "42000"),
     ],
 )
-def test_the_words_around_a_number_say_what_it_is(
-    said: str, measure: str, low: str, high: str
-) -> None:
+def test_the_words_around_a_number_say_what_it_is(said: str, measure: str, low: str, high: str) -> None:
     (figure,) = find_figures(said)
     assert (figure.measure, figure.low, figure.high) == (measure, Decimal(low), Decimal(high))
 
@@ -90,23 +84,15 @@ def test_a_percentage_off_is_held_against_the_list_price() -> None:
 
 def test_what_is_far_from_the_limit_or_in_other_money_is_about_something_else() -> None:
     euros = FigureLimit("money", Decimal(900), Decimal(800), currency="EUR", per="month")
-    for said in (
-        "our turnover was twelve million",
-        "it costs 850 dollars",
-        "it costs 850 euros a year",
-    ):
+    for said in ("our turnover was twelve million", "it costs 850 dollars", "it costs 850 euros a year"):
         assert not any(compare_figure(figure, [euros]) for figure in find_figures(said))
 
 
 @given(st.integers(1, 10**9), st.integers(1, 10**9), st.integers(1, 10**9))
-def test_the_floor_is_never_past_the_limit_and_order_is_kept(
-    floor: int, target: int, value: int
-) -> None:
+def test_the_floor_is_never_past_the_limit_and_order_is_kept(floor: int, target: int, value: int) -> None:
     limit = FigureLimit("money", Decimal(floor), Decimal(target))
     assert limit.standing(Decimal(floor)) != "past_limit"
     assert limit.standing(Decimal(target)) == "at_target"
     order = ("past_limit", "on_the_way", "at_target")
     better = value + (1 if target >= floor else -1)
-    assert order.index(limit.standing(Decimal(better))) >= order.index(
-        limit.standing(Decimal(value))
-    )
+    assert order.index(limit.standing(Decimal(better))) >= order.index(limit.standing(Decimal(value)))

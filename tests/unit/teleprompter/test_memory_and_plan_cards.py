@@ -14,12 +14,7 @@ from negotiator.teleprompter.cards import (
 )
 from negotiator.teleprompter.cues.catalogue import cue_catalogue
 from negotiator.teleprompter.cues.matcher import CueMatch
-from negotiator.teleprompter.cues.policy import (
-    HeardUtterance,
-    Screen,
-    advance_screen,
-    card_from_match,
-)
+from negotiator.teleprompter.cues.policy import HeardUtterance, Screen, advance_screen, card_from_match
 from negotiator.teleprompter.spoken_figures import find_figures
 from negotiator.teleprompter.utterance_analyser import UtteranceAnalysis, cards_beyond_phrases
 from tests.helpers.example_session import example_session
@@ -38,11 +33,7 @@ def heard(text: str = SAID, *, speaker: Any = "them", final: bool = True) -> Hea
 
 def cards(ahead: UtteranceAnalysis, *, bound: bool = False, **members: Any) -> Any:
     return cards_beyond_phrases(
-        ahead,
-        example_session() if bound else None,
-        heard(**members),
-        catalogue=BOOK,
-        screen=Screen(),
+        ahead, example_session() if bound else None, heard(**members), catalogue=BOOK, screen=Screen()
     )
 
 
@@ -57,9 +48,7 @@ def test_a_memory_is_cited_and_its_words_are_nowhere_on_the_card(kind: str) -> N
 
 
 def test_a_phrase_that_would_be_shown_cites_the_memories_and_wears_the_plan_s_words() -> None:
-    ahead = UtteranceAnalysis(
-        SAID, matches=(MATCH,), memories=(MEMORY,), answers={"price_too_high": ANSWER}
-    )
+    ahead = UtteranceAnalysis(SAID, matches=(MATCH,), memories=(MEMORY,), answers={"price_too_high": ANSWER})
     (card,) = cards(ahead)
     assert (card.cue_id, card.source, card.memory_ids) == ("price_too_high", "rule", ("mem_1",))
     assert (card.say, card.why) == (ANSWER.reply, ANSWER.fallback)
@@ -77,11 +66,7 @@ def test_without_a_phrase_the_memory_has_a_card_of_its_own() -> None:
 def test_a_figure_past_the_limit_beats_phrase_memory_and_plan() -> None:
     said = find_figures(SAID)
     ahead = UtteranceAnalysis(
-        SAID,
-        matches=(MATCH,),
-        figures=said,
-        memories=(MEMORY,),
-        answers={"price_too_high": ANSWER},
+        SAID, matches=(MATCH,), figures=said, memories=(MEMORY,), answers={"price_too_high": ANSWER}
     )
     found = cards(ahead, bound=True)
     assert [card.cue_id for card in found] == ["figure:price", "price_too_high"]
@@ -102,9 +87,7 @@ def test_of_my_own_figures_only_those_past_my_limit_raise_a_card() -> None:
 
 
 def test_a_part_of_an_utterance_makes_no_such_card() -> None:
-    ahead = UtteranceAnalysis(
-        SAID, matches=(MATCH,), figures=find_figures(SAID), memories=(MEMORY,)
-    )
+    ahead = UtteranceAnalysis(SAID, matches=(MATCH,), figures=find_figures(SAID), memories=(MEMORY,))
     assert cards(ahead, bound=True, final=False) == ()
 
 
@@ -114,7 +97,5 @@ def test_what_a_plan_prepared_is_taken_when_it_can_be_said_on_the_spot() -> None
         {"objection": "Too long.", "reply": "word " * (MAX_ANSWER_WORDS + 1), "fallback": ""},
         {"objection": "", "reply": "Nothing?"},
     ]
-    assert prepared_answers({"objections": rows}) == (
-        PreparedAnswer("Too dear.", "Compared with what?", "Trade."),
-    )
+    assert prepared_answers({"objections": rows}) == (PreparedAnswer("Too dear.", "Compared with what?", "Trade."),)
     assert prepared_answers(None) == prepared_answers({}) == ()

@@ -8,10 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from negotiator.teleprompter.detected_offers import detected_offer
-from negotiator.teleprompter.figures import (
-    negotiation_limits,
-    read_figures,
-)
+from negotiator.teleprompter.figures import negotiation_limits, read_figures
 from negotiator.teleprompter.spoken_figures import find_figures
 from tests.helpers.example_session import DELIVERY, FLOOR, PAYMENT, PRICE, example_session
 
@@ -26,11 +23,7 @@ def heard(said: str, *, speaker: Any = "them", quoted: bool = True, **members: A
     """The offer that a sentence makes."""
     session = example_session(**members)
     return detected_offer(
-        session,
-        read_figures(find_figures(said), session, speaker),
-        speaker=speaker,
-        utterance_id="u7",
-        quoted=quoted,
+        session, read_figures(find_figures(said), session, speaker), speaker=speaker, utterance_id="u7", quoted=quoted
     )
 
 
@@ -41,13 +34,9 @@ def test_walk_away_and_target_are_the_limit() -> None:
     assert (days.topic, days.floor, days.target, days.more) == ("payment_days", 14, 60, True)
 
 
-def test_without_a_floor_there_is_no_limit_and_without_a_target_the_best_of_the_range_is_one() -> (
-    None
-):
+def test_without_a_floor_there_is_no_limit_and_without_a_target_the_best_of_the_range_is_one() -> None:
     assert negotiation_limits(example_session(walk_away=None)) == ()
-    (price,) = negotiation_limits(
-        example_session(walk_away={"package": {"price": "56000"}}, target=None)
-    )
+    (price,) = negotiation_limits(example_session(walk_away={"package": {"price": "56000"}}, target=None))
     assert price.target == Decimal(40000)
 
 
@@ -69,25 +58,19 @@ def test_the_stricter_of_walk_away_and_hard_constraint_binds() -> None:
 def test_the_alternative_is_the_floor_only_where_it_is_sure_and_no_walk_away_is_set() -> None:
     sure = {"value": {"package": {"price": "50000"}}}
     unsure = {**sure, "probability": 0.5}
-    assert [
-        one.floor for one in negotiation_limits(example_session(walk_away=None, batna=sure))
-    ] == [Decimal(50000)]
+    assert [one.floor for one in negotiation_limits(example_session(walk_away=None, batna=sure))] == [Decimal(50000)]
     assert negotiation_limits(example_session(walk_away=None, batna=unsure)) == ()
     assert negotiation_limits(example_session(batna=sure))[1].floor == Decimal(56000)
 
 
 def test_a_walk_away_in_utility_is_a_price_where_price_is_all() -> None:
-    (price,) = negotiation_limits(
-        example_session(issues=[PRICE], walk_away={"utility": 0.25}, target=None)
-    )
+    (price,) = negotiation_limits(example_session(issues=[PRICE], walk_away={"utility": 0.25}, target=None))
     assert price.floor == Decimal(55000)
 
 
 def test_a_discount_is_taken_off_a_price_that_was_asked_and_off_no_budget() -> None:
     asked = {"kind": "list_price", "value": "60000"}
-    assert held("we could give you ten percent off", baseline=asked) == [
-        ("price", Decimal(54000), "on_the_way")
-    ]
+    assert held("we could give you ten percent off", baseline=asked) == [("price", Decimal(54000), "on_the_way")]
     assert held("we could give you ten percent off", baseline={**asked, "kind": "budget"}) == []
 
 
@@ -138,14 +121,7 @@ def test_of_two_figures_for_one_issue_the_last_said_counts() -> None:
     assert heard("not fifty five thousand but fifty two thousand").package == {"price": 52000}
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        "we have thirty people",
-        "good morning",
-        "a bonus of ten percent",
-    ],
-)
+@pytest.mark.parametrize("said", ["we have thirty people", "good morning", "a bonus of ten percent"])
 def test_a_figure_that_fits_no_issue_makes_no_offer(said: str) -> None:
     assert heard(said) is None
 
@@ -165,10 +141,5 @@ def test_nothing_said_moves_a_limit(said: str) -> None:
     session = example_session()
     before = negotiation_limits(session)
     read = read_figures(find_figures(said), session, "them")
-    detected_offer(
-        session,
-        read,
-        speaker="them",
-        utterance_id="u",
-    )
+    detected_offer(session, read, speaker="them", utterance_id="u")
     assert negotiation_limits(session) == before

@@ -42,10 +42,7 @@ def texts() -> Iterator[tuple[str, str, dict[str, Any]]]:
 def offered(talk: str, text: str, *earlier: tuple[Speaker, Package]) -> dict[str, Any]:
     """The package with money as a number."""
     package = read_offer(terms_of(talk), text, earlier=earlier)
-    return {
-        name: float(value) if isinstance(value, Decimal) else value
-        for name, value in package.items()
-    }
+    return {name: float(value) if isinstance(value, Decimal) else value for name, value in package.items()}
 
 
 def test_of_the_values_that_are_read_and_offered_enough_agree() -> None:
@@ -75,9 +72,7 @@ def test_the_table_has_two_hundred_sentences_of_four_talks() -> None:
         ("You said 13,200.", {}),
     ],
 )
-def test_a_figure_of_the_other_side_is_offered_when_words_take_it(
-    text: str, package: dict[str, Any]
-) -> None:
+def test_a_figure_of_the_other_side_is_offered_when_words_take_it(text: str, package: dict[str, Any]) -> None:
     assert offered("car", text, ("them", {"price": "13200"})) == package
 
 

@@ -8,20 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from negotiator.teleprompter.cues.catalogue import Speaker
-from negotiator.teleprompter.figures import (
-    EarlierFigure,
-    read_figures,
-    remember_figures,
-    remembered_figures,
-)
+from negotiator.teleprompter.figures import EarlierFigure, read_figures, remember_figures, remembered_figures
 from negotiator.teleprompter.spoken_figures import find_figures
 from tests.helpers.example_session import example_session
 
-ISSUE: dict[str, Any] = {
-    "name": "price",
-    "type": "money",
-    "range": {"min": "5800", "max": "6900"},
-}
+ISSUE: dict[str, Any] = {"name": "price", "type": "money", "range": {"min": "5800", "max": "6900"}}
 LIST: dict[str, Any] = {"kind": "list_price", "value": "6900"}
 
 
@@ -33,9 +24,7 @@ def read(
         EarlierFigure("price", Decimal(value), whose, kind)  # type: ignore[arg-type]
         for value, whose, kind in earlier
     ]
-    session = example_session(
-        **{"issues": [ISSUE], "walk_away": None, "target": None, "baseline": LIST, **members}
-    )
+    session = example_session(**{"issues": [ISSUE], "walk_away": None, "target": None, "baseline": LIST, **members})
     found = read_figures(find_figures(said), session, speaker, known)
     return [(one.value, one.kind, one.whose, one.is_offer) for one in found]
 
@@ -55,9 +44,7 @@ def test_a_figure_of_a_rival_stays_one_until_the_speaker_offers_it() -> None:
 
 def test_a_reduction_is_taken_off_the_seller_s_last_price_or_else_the_list_price() -> None:
     assert read("i could take 200 off") == [(6700, "reduction", "them", True)]
-    assert read("take 200 off", (6500, "them", "offer"), speaker="me") == [
-        (6300, "reduction", "me", True)
-    ]
+    assert read("take 200 off", (6500, "them", "offer"), speaker="me") == [(6300, "reduction", "me", True)]
     assert read("i could take ten percent off") == [(6210, "reduction", "them", True)]
     assert read("take 200 off", baseline=None) == []
 
@@ -70,16 +57,13 @@ def test_a_price_named_beside_its_reduction_is_the_offer() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "value"),
-    [("sixty-three?", 6300), ("6.2k", 6200), ("six and a half then", 6500), ("6,450", 6450)],
+    ("said", "value"), [("sixty-three?", 6300), ("6.2k", 6200), ("six and a half then", 6500), ("6,450", 6450)]
 )
 def test_what_is_left_out_is_added_where_one_reading_fits(said: str, value: int) -> None:
     assert [one[0] for one in read(said)] == [value]
 
 
-@pytest.mark.parametrize(
-    "said", ["six?", "saturday at eleven", "two of them", "in 2018", "thirty thousand"]
-)
+@pytest.mark.parametrize("said", ["six?", "saturday at eleven", "two of them", "in 2018", "thirty thousand"])
 def test_what_is_too_small_or_too_large_is_about_something_else(said: str) -> None:
     assert read(said) == []
 
@@ -100,9 +84,7 @@ def test_figures_of_a_talk_are_remembered_as_json() -> None:
     session = example_session(issues=[ISSUE], walk_away=None, target=None)
     stored: list[Any] = []
     for value in range(5800, 6900, 20):
-        stored = remember_figures(
-            stored, read_figures(find_figures(f"how about {value} euros"), session, "them")
-        )
+        stored = remember_figures(stored, read_figures(find_figures(f"how about {value} euros"), session, "them"))
     known = remembered_figures(stored)
     assert len(known) == 40
     assert known[-1] == EarlierFigure("price", Decimal(6880), "them", "offer", "them")

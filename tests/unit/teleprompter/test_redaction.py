@@ -101,9 +101,7 @@ def test_no_sentence_of_a_negotiation_is_changed() -> None:
 
 
 @given(st.integers(1, 99_999_999), st.sampled_from(["", "$", "€", "£"]), st.booleans())
-def test_an_amount_is_heard_the_same_after_redaction(
-    amount: int, sign: str, is_grouped: bool
-) -> None:
+def test_an_amount_is_heard_the_same_after_redaction(amount: int, sign: str, is_grouped: bool) -> None:
     number = f"{amount:,}" if is_grouped else str(amount)
     said = f"we can offer {sign}{number} with ten percent off and net 30 days"
     assert redact(said).text == said
@@ -161,6 +159,4 @@ def spent(text: str) -> float:
 def test_no_text_makes_it_slow(parts: list[str]) -> None:
     unit = "".join(parts)
     text = (unit * (2000 // len(unit) + 1))[:2000]
-    assert (
-        min(spent(text) for _ in range(3)) < 0.25
-    )  # the best of three: the machine has others to serve
+    assert min(spent(text) for _ in range(3)) < 0.25  # the best of three: the machine has others to serve

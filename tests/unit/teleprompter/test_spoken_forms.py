@@ -29,24 +29,16 @@ def read_form(text: str, span: str) -> str:
     """The figures of money in a form, written as in the table."""
     low, high = span.split("-")
     issue = {"name": "price", "type": "money", "range": {"min": low, "max": high}}
-    session = example_session(
-        issues=[issue], walk_away=None, target=None, currency=None, role="buyer"
-    )
+    session = example_session(issues=[issue], walk_away=None, target=None, currency=None, role="buyer")
     read = read_figures(find_figures(redact(text).text), session, "them")
     offer = detected_offer(session, read, speaker="them", utterance_id="u")
     entered = None if offer is None else Decimal(str((offer.package or {})["price"]))
     said: list[str] = []
     for one in read:
         if one.figure.measure == "money":
-            ends = (
-                sorted({one.figure.low, one.figure.high})
-                if one.figure.low != one.figure.high
-                else [one.value]
-            )
+            ends = sorted({one.figure.low, one.figure.high}) if one.figure.low != one.figure.high else [one.value]
             values = "-".join(f"{value.normalize():f}" for value in ends)
-            said.append(
-                f"{values} {one.kind}{'*' if one.is_offer and one.value == entered else ''}"
-            )
+            said.append(f"{values} {one.kind}{'*' if one.is_offer and one.value == entered else ''}")
     return "; ".join(said)
 
 

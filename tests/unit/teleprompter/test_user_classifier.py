@@ -21,12 +21,7 @@ from negotiator.teleprompter.classifier_training import UserClassifier
 from negotiator.teleprompter.cues.catalogue import NEUTRAL, CueCatalogue, Speaker, cue_catalogue
 from negotiator.teleprompter.cues.classifier import Vectors
 from negotiator.teleprompter.cues.matcher import CueMatch, build_matcher, text_pieces
-from negotiator.teleprompter.example_queries import (
-    MAX_EXAMPLES,
-    ExampleAction,
-    ExampleLabel,
-    label_from_feedback,
-)
+from negotiator.teleprompter.example_queries import MAX_EXAMPLES, ExampleAction, ExampleLabel, label_from_feedback
 from negotiator.teleprompter.user_classifiers import UserClassifiers
 
 CHOSEN = ("price_too_high", "ask_the_boss", "final_offer", "talking_too_long")
@@ -49,9 +44,7 @@ class CountingEmbedder(HashingEmbedder):
 def small() -> CueCatalogue:
     """Four cues and some ordinary talk."""
     whole = cue_catalogue()
-    neutral: dict[Speaker, tuple[str, ...]] = {
-        speaker: texts[:60] for speaker, texts in whole.neutral.items()
-    }
+    neutral: dict[Speaker, tuple[str, ...]] = {speaker: texts[:60] for speaker, texts in whole.neutral.items()}
     return CueCatalogue({name: whole.cues[name] for name in CHOSEN}, neutral)
 
 
@@ -76,9 +69,7 @@ def new_classifier(store: SqliteStore, small: CueCatalogue, tmp_path: Path) -> N
     def make(embedder: Embedder | None = None, **options: int) -> UserClassifiers:
         asked = embedder or CountingEmbedder()
         catalogue = BuiltOnce(lambda: small)
-        return UserClassifiers(
-            store, asked, catalogue=catalogue, folder=tmp_path / "lessons", **options
-        )
+        return UserClassifiers(store, asked, catalogue=catalogue, folder=tmp_path / "lessons", **options)
 
     return make
 
@@ -88,12 +79,7 @@ NEARLY = "that is too expensive for us at the moment"
 
 
 async def feedback(
-    heads: UserClassifiers,
-    store: SqliteStore,
-    owner: str,
-    *,
-    action: ExampleAction,
-    said: str = SAID,
+    heads: UserClassifiers, store: SqliteStore, owner: str, *, action: ExampleAction, said: str = SAID
 ) -> None:
     """Let an owner say something about the card of a sentence."""
     vector = await heads.vector(said)
@@ -128,9 +114,7 @@ async def test_what_was_wrong_three_times_is_shown_no_more_not_even_in_other_wor
 
 
 @pytest.mark.asyncio
-async def test_another_owner_s_head_is_the_shipped_one(
-    new_classifier: NewClassifier, store: SqliteStore
-) -> None:
+async def test_another_owner_s_head_is_the_shipped_one(new_classifier: NewClassifier, store: SqliteStore) -> None:
     heads = new_classifier()
     shipped = await heads.of("usr_b", "them")
     for _ in range(3):
@@ -148,9 +132,7 @@ async def test_a_dismissed_card_counts_half_and_a_used_one_for_it(
     plain = await sure(heads, "usr_none", SAID, small)
     for owner, action in (("usr_w", "wrong"), ("usr_d", "dismissed"), ("usr_u", "used")):
         await feedback(heads, store, owner, action=action)  # pyright: ignore[reportArgumentType]
-    wrong, dismissed, used = [
-        await sure(heads, owner, SAID, small) for owner in ("usr_w", "usr_d", "usr_u")
-    ]
+    wrong, dismissed, used = [await sure(heads, owner, SAID, small) for owner in ("usr_w", "usr_d", "usr_u")]
     assert wrong < dismissed < plain <= used <= 1.0
     assert label_from_feedback("dismissed", "x") == ExampleLabel(NEUTRAL, "x", 0.5)
 
@@ -188,9 +170,7 @@ async def test_the_lessons_are_learned_once_and_learned_again_when_their_file_is
 
 
 @pytest.mark.asyncio
-async def test_who_has_no_patience_is_told_that_it_is_still_being_learned(
-    new_classifier: NewClassifier,
-) -> None:
+async def test_who_has_no_patience_is_told_that_it_is_still_being_learned(new_classifier: NewClassifier) -> None:
     class Slow(CountingEmbedder):
         async def embed(self, texts: Sequence[str]) -> Vectors:
             await go_on.wait()
@@ -248,13 +228,8 @@ async def test_examples_of_cues_that_are_no_more_or_of_another_size_teach_nothin
     heads = new_classifier()
     shipped = await heads.of("usr_a", "them")
     vector = await heads.vector(SAID)
-    for lesson, kept in (
-        (ExampleLabel("gone"), vector),
-        (ExampleLabel("final_offer"), vector[:40]),
-    ):
-        await store.write(
-            lambda tx, lesson=lesson, kept=kept: heads.teach(tx, "usr_a", lesson, vector=kept)
-        )
+    for lesson, kept in ((ExampleLabel("gone"), vector), (ExampleLabel("final_offer"), vector[:40])):
+        await store.write(lambda tx, lesson=lesson, kept=kept: heads.teach(tx, "usr_a", lesson, vector=kept))
     assert await heads.of("usr_a", "them") is shipped
 
 

@@ -54,22 +54,16 @@ def embedder() -> Embedder:
 
 
 @pytest_asyncio.fixture
-async def analyser(
-    tmp_path: Path, migrated: Path, embedder: Embedder
-) -> AsyncGenerator[UtteranceAnalyser]:
+async def analyser(tmp_path: Path, migrated: Path, embedder: Embedder) -> AsyncGenerator[UtteranceAnalyser]:
     """An ear over a small catalogue, warm."""
     path = tmp_path / "analyser.db"
     path.write_bytes(migrated.read_bytes())
     store = SqliteStore(f"sqlite+aiosqlite:///{path}")
     await store.start()
     whole = cue_catalogue()
-    neutral: dict[Speaker, tuple[str, ...]] = {
-        speaker: texts[:40] for speaker, texts in whole.neutral.items()
-    }
+    neutral: dict[Speaker, tuple[str, ...]] = {speaker: texts[:40] for speaker, texts in whole.neutral.items()}
     book = CueCatalogue({name: whole.cues[name] for name in CHOSEN}, neutral)
-    heads = UserClassifiers(
-        store, embedder, catalogue=BuiltOnce(lambda: book), folder=tmp_path / "lessons"
-    )
+    heads = UserClassifiers(store, embedder, catalogue=BuiltOnce(lambda: book), folder=tmp_path / "lessons")
     recall = MemorySearch(store, MemoryEmbedder(embedder))
     tactics = TacticRecogniser(embedder, tmp_path / "lessons")
     matcher = BuiltOnce(lambda: build_matcher(book))
@@ -79,9 +73,7 @@ async def analyser(
     await store.close()
 
 
-async def hear(
-    analyser: UtteranceAnalyser, said: str, speaker: Speaker = "them", **asked: Any
-) -> Any:
+async def hear(analyser: UtteranceAnalyser, said: str, speaker: Speaker = "them", **asked: Any) -> Any:
     options: dict[str, Any] = {"final": True, "role": "seller", **asked}
     return await analyser.listen("usr_a", said, speaker, **options)
 
@@ -108,12 +100,8 @@ async def test_figures_are_read_of_finals_only(analyser: UtteranceAnalyser) -> N
 async def test_the_plan_s_answer_goes_to_the_cue_that_its_objection_is(
     analyser: UtteranceAnalyser, embedder: Embedder
 ) -> None:
-    ahead = await hear(
-        analyser, "that is too expensive for us", plan=PLAN, session=example_session()
-    )
-    assert {cue: one.reply for cue, one in ahead.answers.items()} == {
-        "price_too_high": "Compared with what?"
-    }
+    ahead = await hear(analyser, "that is too expensive for us", plan=PLAN, session=example_session())
+    assert {cue: one.reply for cue, one in ahead.answers.items()} == {"price_too_high": "Compared with what?"}
     before = len(embedder.asked)
     await hear(analyser, "that is too expensive for us", plan=PLAN)
     assert len(embedder.asked) == before + 1
@@ -121,16 +109,13 @@ async def test_the_plan_s_answer_goes_to_the_cue_that_its_objection_is(
 
 @pytest.mark.asyncio
 async def test_who_has_no_such_role_is_not_shown_its_cues(analyser: UtteranceAnalyser) -> None:
-    buyers = [
-        one.cue_id for one in (await hear(analyser, "you're too expensive", role="buyer")).matches
-    ]
+    buyers = [one.cue_id for one in (await hear(analyser, "you're too expensive", role="buyer")).matches]
     sellers = [one.cue_id for one in (await hear(analyser, "you're too expensive")).matches]
     cues = analyser.catalogue.cues
     assert all(cues[name].suits("buyer") for name in buyers)
     assert all(cues[name].suits("seller") for name in sellers)
     assert all(
-        cues[one.cue_id].suits(None)
-        for one in (await hear(analyser, "you're too expensive", role=None)).matches
+        cues[one.cue_id].suits(None) for one in (await hear(analyser, "you're too expensive", role=None)).matches
     )
 
 
@@ -146,10 +131,6 @@ async def test_with_the_embedder_away_patterns_and_figures_are_still_heard(
 
 
 @pytest.mark.asyncio
-async def test_feedback_on_a_figure_or_a_memory_teaches_no_head(
-    analyser: UtteranceAnalyser,
-) -> None:
+async def test_feedback_on_a_figure_or_a_memory_teaches_no_head(analyser: UtteranceAnalyser) -> None:
     assert analyser.lesson("wrong", "price_too_high") == ExampleLabel("", "price_too_high", 1.0)
-    assert (
-        analyser.lesson("wrong", "figure:price") is analyser.lesson("used", "memory:mem_1") is None
-    )
+    assert analyser.lesson("wrong", "figure:price") is analyser.lesson("used", "memory:mem_1") is None

@@ -29,36 +29,19 @@ _JSON = st.recursive(
 
 @pytest.mark.parametrize("kind", _MEMBERS)
 def test_every_message_is_read(kind: str) -> None:
-    assert (
-        websocket_messages.read_message(
-            orjson.dumps({"type": kind, **_MEMBERS[kind]}).decode()
-        ).type
-        == kind
-    )
+    assert websocket_messages.read_message(orjson.dumps({"type": kind, **_MEMBERS[kind]}).decode()).type == kind
 
 
 @pytest.mark.parametrize("kind", _MEMBERS)
 def test_a_member_that_is_not_known_is_bad(kind: str) -> None:
     with pytest.raises(ProtocolError, match="has no member `extra`"):
-        websocket_messages.read_message(
-            orjson.dumps({"type": kind, **_MEMBERS[kind], "extra": 1}).decode()
-        )
+        websocket_messages.read_message(orjson.dumps({"type": kind, **_MEMBERS[kind], "extra": 1}).decode())
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        *(
-            "",
-            "[]",
-            "1",
-            "null",
-            "{",
-            '{"type":1}',
-            '{"type":"nothing"}',
-            '{"type":["ping"]}',
-            "{}",
-        ),
+        *("", "[]", "1", "null", "{", '{"type":1}', '{"type":"nothing"}', '{"type":["ping"]}', "{}"),
         *('{"type":"ping","type":"ping"}', '{"type":"text"}', '{"type":"auth"}', '{"type":NaN}'),
         '{"type":"start","channels":[{"id":"me"},{"id":"me"}]}',
         '{"type":"start","channels":[[[[[1]]]]]}',
@@ -90,9 +73,7 @@ def test_a_value_that_is_refused_says_where(members: dict[str, object]) -> None:
 @given(_JSON)
 def test_nothing_but_a_message_or_a_refusal_comes_of_any_json(value: object) -> None:
     try:
-        message = websocket_messages.read_message(
-            orjson.dumps(value, option=orjson.OPT_PASSTHROUGH_DATACLASS).decode()
-        )
+        message = websocket_messages.read_message(orjson.dumps(value, option=orjson.OPT_PASSTHROUGH_DATACLASS).decode())
     except (ProtocolError, ValidationFailed):
         return
     except orjson.JSONEncodeError:

@@ -59,15 +59,11 @@ def asked(query: str, known: RegisteredClient | None = None) -> AuthorizationReq
 
 def changed(**changes: str | None) -> str:
     """A good query with these changes."""
-    return urlencode(
-        {name: value for name, value in {**GOOD, **changes}.items() if value is not None}
-    )
+    return urlencode({name: value for name, value in {**GOOD, **changes}.items() if value is not None})
 
 
 def test_a_good_request_is_read() -> None:
-    found = asked(
-        f"{changed(nonce='n', prompt='login consent', max_age='60')}&resource=https://n.example"
-    )
+    found = asked(f"{changed(nonce='n', prompt='login consent', max_age='60')}&resource=https://n.example")
     assert (found.redirect_uri, found.state, found.nonce) == (CALLBACK, "s", "n")
     assert found.scopes == ["openid", "negotiations:read"]
     assert found.resource == "https://n.example"
@@ -105,16 +101,10 @@ def test_a_good_request_is_read() -> None:
         ({"registration": "{}"}, "registration_not_supported"),
     ],
 )
-def test_what_is_wrong_is_told_to_the_client_by_its_name(
-    changes: dict[str, str | None], error: str
-) -> None:
+def test_what_is_wrong_is_told_to_the_client_by_its_name(changes: dict[str, str | None], error: str) -> None:
     with pytest.raises(AuthorizationRequestRefused) as wrong:
         asked(changed(**changes))
-    assert (wrong.value.error, wrong.value.redirect_uri, wrong.value.state) == (
-        error,
-        CALLBACK,
-        "s",
-    )
+    assert (wrong.value.error, wrong.value.redirect_uri, wrong.value.state) == (error, CALLBACK, "s")
 
 
 def test_a_repeated_parameter_is_refused_and_a_repeated_state_not_echoed() -> None:

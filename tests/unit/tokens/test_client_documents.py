@@ -112,12 +112,8 @@ def test_a_good_document_is_a_public_client() -> None:
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize(
-    ("max_age", "kept"), [(None, DEFAULT_LIFETIME), (60, 60), (10**8, MAX_LIFETIME)]
-)
-async def test_a_document_counts_as_long_as_it_says_within_bounds(
-    max_age: int | None, kept: int
-) -> None:
+@pytest.mark.parametrize(("max_age", "kept"), [(None, DEFAULT_LIFETIME), (60, 60), (10**8, MAX_LIFETIME)])
+async def test_a_document_counts_as_long_as_it_says_within_bounds(max_age: int | None, kept: int) -> None:
     web, at = Web(GOOD, max_age), [0]
     documents = reader(web, at)
     for moment, asked in ((0, 1), (kept * 1000 - 1, 1), (kept * 1000, 2)):
@@ -128,9 +124,7 @@ async def test_a_document_counts_as_long_as_it_says_within_bounds(
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("broken", [None, {**GOOD, "client_id": "https://other.example/"}])
-async def test_a_failure_ends_what_was_and_is_remembered_for_a_minute(
-    broken: dict[str, Any] | None,
-) -> None:
+async def test_a_failure_ends_what_was_and_is_remembered_for_a_minute(broken: dict[str, Any] | None) -> None:
     web, at = Web(GOOD, 60), [0]
     documents = reader(web, at)
     assert await documents.find(ID, HERE)

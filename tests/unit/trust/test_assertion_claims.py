@@ -8,25 +8,12 @@ from negotiator.trust.assertions import AssertionVerifier
 from negotiator.trust.claims import AssertionRefused, Reason
 from negotiator.trust.issuers import Issuer
 from negotiator.trust.keysets import IssuerKeys
-from tests.helpers.forged_assertions import (
-    ABSENT,
-    BASE,
-    IDP,
-    NOW,
-    SECONDS,
-    StaticKeys,
-    accepted,
-    issuer,
-    reason,
-    token,
-)
+from tests.helpers.forged_assertions import ABSENT, BASE, IDP, NOW, SECONDS, StaticKeys, accepted, issuer, reason, token
 
 pytestmark = pytest.mark.asyncio
 
 
-@pytest.mark.parametrize(
-    "value", [ABSENT, None, "", ["agent-1"], 5, "agent-2", "https://cimd.example/x"]
-)
+@pytest.mark.parametrize("value", [ABSENT, None, "", ["agent-1"], 5, "agent-2", "https://cimd.example/x"])
 async def test_without_client_authentication_the_issuer_s_list_decides(value: Any) -> None:
     listed = issuer(clients=frozenset({"agent-1"}))
     assert await reason(token(client_id=value), listed) == Reason.CLIENT
@@ -117,9 +104,7 @@ async def test_verified_is_a_boolean(verified: Any) -> None:
         ({"email_verified": True}, None),
     ],
 )
-async def test_an_id_jag_gives_an_address_only_when_verified(
-    said: dict[str, Any], email: str | None
-) -> None:
+async def test_an_id_jag_gives_an_address_only_when_verified(said: dict[str, Any], email: str | None) -> None:
     found = await accepted(token(**said))
     assert (found.email, found.email_verified) == (email, email is not None)
 
@@ -174,9 +159,7 @@ async def test_a_lookup_that_forgives_spelling_does_no_harm() -> None:
         return NOW
 
     keys = IssuerKeys(StaticKeys(), clock)
-    careful = AssertionVerifier(
-        audience=BASE, resources=frozenset(), find_issuer=careless, keys=keys, clock=clock
-    )
+    careful = AssertionVerifier(audience=BASE, resources=frozenset(), find_issuer=careless, keys=keys, clock=clock)
     assert (await careful.verify(token(), kind="id_jag")).subject == "user-1"
     with pytest.raises(AssertionRefused, match="issuer"):
         await careful.verify(token(iss=IDP.upper()), kind="id_jag")

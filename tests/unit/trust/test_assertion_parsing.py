@@ -29,20 +29,11 @@ scalars = (
     | st.integers(-(2**63), 2**64 - 1)
     | st.floats()
     | texts(20)
-    | st.sampled_from(
-        [header()["typ"], claims()["aud"], claims()["iss"], "ES256", 1e300, -(10**18)]
-    )
+    | st.sampled_from([header()["typ"], claims()["aud"], claims()["iss"], "ES256", 1e300, -(10**18)])
 )
-values = st.recursive(
-    scalars,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts(5), inner, max_size=3),
-)
-names = st.sampled_from(
-    [*claims(), "nbf", "scope", "resource", "cnf", "act", "tenant", "aud_tenant"]
-)
-more_names = st.sampled_from(
-    ["email", "email_verified", "auth_time", "amr", "acr", "name", "sub_id"]
-)
+values = st.recursive(scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts(5), inner, max_size=3))
+names = st.sampled_from([*claims(), "nbf", "scope", "resource", "cnf", "act", "tenant", "aud_tenant"])
+more_names = st.sampled_from(["email", "email_verified", "auth_time", "amr", "acr", "name", "sub_id"])
 
 
 def outcome(text: str) -> Reason | None:
@@ -103,9 +94,7 @@ def test_a_token_has_three_segments(dots: int) -> None:
 
 def test_deep_and_long_assertions_are_refused_unread() -> None:
     def nested(levels: int) -> bytes:
-        return (
-            json.dumps(claims())[:-1].encode() + b', "x": ' + b"[" * levels + b"]" * levels + b"}"
-        )
+        return json.dumps(claims())[:-1].encode() + b', "x": ' + b"[" * levels + b"]" * levels + b"}"
 
     assert outcome(sign(header(), nested(19))) is None
     assert outcome(sign(header(), nested(20))) == Reason.MALFORMED
@@ -119,21 +108,14 @@ def test_deep_and_long_assertions_are_refused_unread() -> None:
 
 def test_the_json_serialization_is_no_token() -> None:
     head, payload, signature = GOOD.split(".")
-    assert (
-        outcome(json.dumps({"protected": head, "payload": payload, "signature": signature}))
-        == Reason.MALFORMED
-    )
+    assert outcome(json.dumps({"protected": head, "payload": payload, "signature": signature})) == Reason.MALFORMED
 
 
 def test_a_segment_has_one_spelling() -> None:
     for spelling in (b"YQ==", b"YR", b"YQ=", b"Y", b"Y Q", b"YQ\n", b"-_8+", b"_/8"):
         with pytest.raises(ValueError, match=r"."):
             read_segment(spelling)
-    assert (read_segment(b"YQ"), read_segment(b"-_8"), read_segment(b"")) == (
-        b"a",
-        b"\xfb\xff",
-        b"",
-    )
+    assert (read_segment(b"YQ"), read_segment(b"-_8"), read_segment(b"")) == (b"a", b"\xfb\xff", b"")
 
 
 @given(st.binary(max_size=100))
@@ -161,14 +143,8 @@ def test_an_object_is_read_exactly_or_refused(value: dict[str, Any]) -> None:
     assert found == value
 
 
-@given(
-    st.dictionaries(texts(5), st.integers(-9, 9), min_size=1, max_size=5),
-    st.data(),
-    st.integers(0, 4),
-)
-def test_a_member_named_twice_is_refused_at_any_depth(
-    members: dict[str, int], data: st.DataObject, depth: int
-) -> None:
+@given(st.dictionaries(texts(5), st.integers(-9, 9), min_size=1, max_size=5), st.data(), st.integers(0, 4))
+def test_a_member_named_twice_is_refused_at_any_depth(members: dict[str, int], data: st.DataObject, depth: int) -> None:
     repeated = data.draw(st.sampled_from(sorted(members)))
     pairs = [f"{json.dumps(name)}:{value}" for name, value in members.items()]
     pairs.insert(data.draw(st.integers(0, len(pairs))), f"{json.dumps(repeated)}:0")
@@ -181,11 +157,7 @@ def test_a_member_named_twice_is_refused_at_any_depth(
 
 @given(st.integers(1, 60), st.booleans())
 def test_twenty_levels_are_deep_enough(levels: int, arrays: bool) -> None:
-    inner = (
-        "[" * (levels - 1) + "]" * (levels - 1)
-        if arrays
-        else '{"a":' * (levels - 1) + "0" + "}" * (levels - 1)
-    )
+    inner = "[" * (levels - 1) + "]" * (levels - 1) if arrays else '{"a":' * (levels - 1) + "0" + "}" * (levels - 1)
     text = f'{{"a": {inner or 0}, "brackets": "{"[" * 30}"}}'.encode()
     if levels <= MAX_DEPTH:
         assert read_object(text)["brackets"] == "[" * 30
@@ -201,9 +173,7 @@ def test_half_characters_are_refused(text: str) -> None:
     assert read_object(rb'{"a": "\ud83d\ude00"}') == {"a": "\U0001f600"}
 
 
-@pytest.mark.parametrize(
-    "address", ["a@b.example", "A.b+c@X-1.Example", "'x'@b.co", "x" * 64 + "@b.co"]
-)
+@pytest.mark.parametrize("address", ["a@b.example", "A.b+c@X-1.Example", "'x'@b.co", "x" * 64 + "@b.co"])
 def test_an_address_has_a_domain(address: str) -> None:
     assert mail_domain(address) == address.rpartition("@")[2].lower()
 

@@ -64,9 +64,7 @@ async def test_the_age_is_read_from_cache_control(control: bytes, age: int | Non
     await fetcher.close()
 
 
-@pytest.mark.parametrize(
-    "status", [b"301 Moved", b"302 Found", b"307 Temporary Redirect", b"308 Moved"]
-)
+@pytest.mark.parametrize("status", [b"301 Moved", b"302 Found", b"307 Temporary Redirect", b"308 Moved"])
 async def test_a_redirect_is_not_followed(status: bytes) -> None:
     async with serving(answering(b'{"inside": 1}')) as (inside, heads):
         head = JSON + b"Location: http://127.0.0.1:%d/\r\n" % inside
@@ -74,16 +72,13 @@ async def test_a_redirect_is_not_followed(status: bytes) -> None:
         assert heads == []
 
 
-@pytest.mark.parametrize(
-    "status", [b"404 Not Found", b"500 Oops", b"204 No Content", b"206 Partial"]
-)
+@pytest.mark.parametrize("status", [b"404 Not Found", b"500 Oops", b"204 No Content", b"206 Partial"])
 async def test_only_success_counts(status: bytes) -> None:
     assert status[:3].decode() in await refused(answering(b"{}", status=status))
 
 
 @pytest.mark.parametrize(
-    "kind",
-    [b"", b"text/html", b"text/plain", b"application/jsonp", b"application/json; charset=utf-16"],
+    "kind", [b"", b"text/html", b"text/plain", b"application/jsonp", b"application/json; charset=utf-16"]
 )
 async def test_only_json_counts(kind: bytes) -> None:
     head = b"Content-Type: " + kind + b"\r\n" if kind else b""
@@ -132,9 +127,7 @@ async def test_endless_headers_are_cut() -> None:
     assert "ProtocolError" in await refused(write)
 
 
-@pytest.mark.parametrize(
-    "opening", [b"HTTP/1.1 200 OK\r\n" + JSON + b"\r\n{", b"HTTP/1.1 200 OK\r\n", b"HTTP/1.1 200"]
-)
+@pytest.mark.parametrize("opening", [b"HTTP/1.1 200 OK\r\n" + JSON + b"\r\n{", b"HTTP/1.1 200 OK\r\n", b"HTTP/1.1 200"])
 async def test_a_slow_drip_is_cut_by_the_clock_on_the_wall(opening: bytes) -> None:
     async def write(writer: asyncio.StreamWriter) -> None:
         writer.write(opening)
@@ -228,9 +221,7 @@ async def test_every_fetch_resolves_again() -> None:
     assert asked == ["idp.example", "idp.example"]
 
 
-async def test_the_vetted_address_is_spoken_to_by_the_name_that_was_asked_for(
-    tmp_path: Path,
-) -> None:
+async def test_the_vetted_address_is_spoken_to_by_the_name_that_was_asked_for(tmp_path: Path) -> None:
     seen: list[str | None] = []
 
     def note(_: object, name: str | None, __: object) -> None:

@@ -43,9 +43,7 @@ def test_a_public_address_is_within_bounds(address: str) -> None:
     assert not is_loopback(address)
 
 
-@pytest.mark.parametrize(
-    "text", ["", "localhost", "0x7f.1", "127.1", "2130706433", "1.2.3.4/32", "01.2.3.4"]
-)
+@pytest.mark.parametrize("text", ["", "localhost", "0x7f.1", "127.1", "2130706433", "1.2.3.4/32", "01.2.3.4"])
 def test_what_is_no_plain_address_is_nowhere(text: str) -> None:
     assert not is_public(text)
     assert not is_loopback(text)
@@ -90,20 +88,14 @@ async def test_a_name_that_leads_inside_is_not_followed(address: str) -> None:
 @pytest.mark.asyncio
 @pytest.mark.parametrize(
     "addresses",
-    [
-        ("8.8.8.8", "10.0.0.1"),
-        ("127.0.0.1", "8.8.8.8"),
-        (*(f"8.8.8.{number}" for number in range(50)), "10.0.0.1"),
-    ],
+    [("8.8.8.8", "10.0.0.1"), ("127.0.0.1", "8.8.8.8"), (*(f"8.8.8.{number}" for number in range(50)), "10.0.0.1")],
 )
 async def test_one_forbidden_address_among_good_ones_ends_it(addresses: tuple[str, ...]) -> None:
     assert "out of bounds" in await failure("https://idp.example/jwks", Names(*addresses))
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize(
-    "host", ["127.0.0.1", "[::1]", "[::ffff:127.0.0.1]", "10.1.2.3", "169.254.169.254"]
-)
+@pytest.mark.parametrize("host", ["127.0.0.1", "[::1]", "[::ffff:127.0.0.1]", "10.1.2.3", "169.254.169.254"])
 async def test_an_address_in_the_url_is_looked_at_like_any_other(host: str) -> None:
     names = Names(host.strip("[]"))
     assert "out of bounds" in await failure(f"https://{host}/", names)
@@ -113,19 +105,13 @@ async def test_an_address_in_the_url_is_looked_at_like_any_other(host: str) -> N
 async def test_loopback_is_reached_only_where_it_is_allowed_and_nothing_else_inside_is() -> None:
     names = Names("127.0.0.1")
     assert "out of bounds" in await failure("https://idp.example/", names)
-    assert "out of bounds" not in await failure(
-        "https://idp.example:1/", names, allow_loopback=True
-    )
+    assert "out of bounds" not in await failure("https://idp.example:1/", names, allow_loopback=True)
     for inside in ("10.0.0.1", "169.254.169.254", "0.1.2.3", "::ffff:127.0.0.1"):
-        assert "out of bounds" in await failure(
-            "https://idp.example/", Names(inside), allow_loopback=True
-        )
+        assert "out of bounds" in await failure("https://idp.example/", Names(inside), allow_loopback=True)
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize(
-    "url", ["https://idp.example:8443/", "http://idp.example/", "http://idp.example:80/"]
-)
+@pytest.mark.parametrize("url", ["https://idp.example:8443/", "http://idp.example/", "http://idp.example:80/"])
 async def test_outside_loopback_there_is_https_on_its_own_port_only(url: str) -> None:
     assert await failure(url, Names("8.8.8.8"), allow_loopback=True)
     assert "out of bounds" in await failure(url, Names("8.8.8.8"), allow_loopback=True)

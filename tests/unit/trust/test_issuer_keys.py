@@ -13,13 +13,7 @@ from negotiator.trust.claims import AssertionRefused, Reason
 from negotiator.trust.fetch import FetchedDocument, FetchFailed, NameResolver
 from negotiator.trust.fetcher import Fetcher
 from negotiator.trust.issuers import Issuer
-from negotiator.trust.keysets import (
-    FETCHES_AT_ONCE,
-    MAX_ISSUERS,
-    IssuerKeys,
-    KeysUnavailable,
-    NoSuchKey,
-)
+from negotiator.trust.keysets import FETCHES_AT_ONCE, MAX_ISSUERS, IssuerKeys, KeysUnavailable, NoSuchKey
 from negotiator.trust.refusals import at_registration, at_token_endpoint
 from tests.contract.requirements import covers
 from tests.helpers.forged_assertions import IDP, NOW, StaticKeys, issuer, jwk, jwks
@@ -74,8 +68,7 @@ class Bench:
 
 
 @pytest.mark.parametrize(
-    ("max_age", "kept"),
-    [(None, 10 * MINUTE), (0, 10 * MINUTE), (60, 10 * MINUTE), (3600, HOUR), (10**9, 24 * HOUR)],
+    ("max_age", "kept"), [(None, 10 * MINUTE), (0, 10 * MINUTE), (60, 10 * MINUTE), (3600, HOUR), (10**9, 24 * HOUR)]
 )
 async def test_keys_are_kept_between_ten_minutes_and_a_day(max_age: int | None, kept: int) -> None:
     bench = Bench()
@@ -237,13 +230,7 @@ async def test_configured_keys_are_never_fetched() -> None:
     assert bench.fetches == 0
 
 
-BAD_TEXTS = [
-    "x",
-    "[]",
-    '{"keys": 5}',
-    '{"keys": [], "keys": []}',
-    jwks(jwk("ES256")) + " " * 65_536,
-]
+BAD_TEXTS = ["x", "[]", '{"keys": 5}', '{"keys": [], "keys": []}', jwks(jwk("ES256")) + " " * 65_536]
 
 
 @pytest.mark.parametrize("text", BAD_TEXTS)
@@ -264,9 +251,7 @@ def metadata(uri: str = URI, named: Any = IDP) -> FetchedDocument:
     return FetchedDocument({"issuer": named, "jwks_uri": uri}, None)
 
 
-async def discovered(
-    documents: dict[str, FetchedDocument], name: str = IDP
-) -> tuple[str, list[str]]:
+async def discovered(documents: dict[str, FetchedDocument], name: str = IDP) -> tuple[str, list[str]]:
     bench = Bench()
     bench.shelf.documents.update(documents)
     return await bench.find("ES256", Issuer(name, ("ES256",))), bench.shelf.asked
@@ -279,10 +264,7 @@ async def test_keys_are_discovered_in_either_metadata() -> None:
 
 async def test_the_path_of_an_issuer_goes_where_each_document_wants_it() -> None:
     _, asked = await discovered({}, "https://idp.example/tenant/")
-    assert asked == [
-        f"{OAUTH}/tenant",
-        "https://idp.example/tenant/.well-known/openid-configuration",
-    ]
+    assert asked == [f"{OAUTH}/tenant", "https://idp.example/tenant/.well-known/openid-configuration"]
 
 
 @pytest.mark.parametrize("named", [f"{IDP}/", IDP.upper(), "https://evil.example", None, [IDP]])

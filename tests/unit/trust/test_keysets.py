@@ -136,9 +136,7 @@ def test_an_empty_set_has_no_keys_and_is_no_fault() -> None:
 
 
 def test_a_lookup_gives_one_key_or_none() -> None:
-    found = parse(
-        {"keys": [jwk("ES256", "a"), jwk("ES384", "a"), jwk("RS256", kid=ABSENT)]}, ALGORITHMS
-    )
+    found = parse({"keys": [jwk("ES256", "a"), jwk("ES384", "a"), jwk("RS256", kid=ABSENT)]}, ALGORITHMS)
     assert found.find("a", "ES256") is not None
     assert found.find("a", "ES384") is not None
     assert found.find("a", "RS256") is None

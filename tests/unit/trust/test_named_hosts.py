@@ -124,9 +124,7 @@ async def test_a_look_of_our_own_is_charged_to_nobody_and_sees_the_document_itse
 async def test_many_who_ask_for_one_url_wait_for_one_fetch() -> None:
     pool = Pool(slow=True)
     hosts = free_hosts(pool)
-    waiting = [
-        asyncio.create_task(hosts.document(URL, limit=9, address=HERE)) for _ in range(3 * AT_ONCE)
-    ]
+    waiting = [asyncio.create_task(hosts.document(URL, limit=9, address=HERE)) for _ in range(3 * AT_ONCE)]
     await asyncio.sleep(0)
     pool.gate.set()
     assert len(await asyncio.gather(*waiting)) == 3 * AT_ONCE
@@ -154,8 +152,7 @@ async def test_one_host_takes_no_more_than_its_share_of_the_fetches() -> None:
     pool = Pool(slow=True)
     hosts = free_hosts(pool)
     slow = [
-        asyncio.create_task(hosts.document(f"{URL}{number}", limit=9, address=HERE))
-        for number in range(HOST_AT_ONCE)
+        asyncio.create_task(hosts.document(f"{URL}{number}", limit=9, address=HERE)) for number in range(HOST_AT_ONCE)
     ]
     await asyncio.sleep(0)
     await asyncio.sleep(0)
@@ -167,9 +164,7 @@ async def test_one_host_takes_no_more_than_its_share_of_the_fetches() -> None:
     await asyncio.gather(*slow)
 
 
-async def test_a_host_that_does_not_answer_is_left_alone_but_not_for_urls_that_were_believed() -> (
-    None
-):
+async def test_a_host_that_does_not_answer_is_left_alone_but_not_for_urls_that_were_believed() -> None:
     pool = Pool()
     hosts = free_hosts(pool)
     await hosts.document(URL, limit=9, address=HERE)

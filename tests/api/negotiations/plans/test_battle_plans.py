@@ -19,9 +19,7 @@ from tests.helpers.negotiation_client import (
 __all__ = ["negotiation_client", "new_negotiation_client"]
 
 
-async def planned(
-    negotiation_client: NegotiationClient, key: str, **headers: str
-) -> dict[str, Any]:
+async def planned(negotiation_client: NegotiationClient, key: str, **headers: str) -> dict[str, Any]:
     """A plan that had to be made."""
     answer = await negotiation_client.post(f"/negotiations/{key}/battle-plans", {}, **headers)
     assert answer.status_code == 201, answer.text
@@ -38,10 +36,7 @@ async def test_making_a_plan_moves_a_draft_to_planned_and_the_plan_is_current(
     assert plan["id"].startswith("pln_")
     assert (plan["version"], plan["stale"], plan["worded_by"]) == (1, False, "engine")
     assert await negotiation_client.state(talk["id"]) == "planned"
-    assert plan["floor"]["package"]["price"] == {
-        "value": "1100.00",
-        "source": "session:/walk_away/package/price",
-    }
+    assert plan["floor"]["package"]["price"] == {"value": "1100.00", "source": "session:/walk_away/package/price"}
     assert "1100" not in " ".join(plan["script"].values())
     events = (await negotiation_client.get(f"/negotiations/{talk['id']}/events")).json()["items"]
     assert any(event["to_state"] == "planned" for event in events)
@@ -82,9 +77,7 @@ async def test_the_least_negotiation_gets_a_plan_that_names_what_is_missing(
 
 @pytest.mark.asyncio
 @covers("6.8:markdown")
-async def test_a_plan_is_printed_for_those_who_accept_markdown(
-    negotiation_client: NegotiationClient,
-) -> None:
+async def test_a_plan_is_printed_for_those_who_accept_markdown(negotiation_client: NegotiationClient) -> None:
     hostile = {"name": "<script>alert(1)</script> [x](http://evil.example) **Acme**"}
     talk = await negotiation_client.opened(issues=[PRICE, TERM], counterparty=hostile)
     plan = await planned(negotiation_client, talk["id"])
@@ -107,9 +100,7 @@ def plain(section: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.asyncio
 @covers("6.8:path")
-async def test_the_plan_and_the_next_move_show_the_same_path(
-    negotiation_client: NegotiationClient,
-) -> None:
+async def test_the_plan_and_the_next_move_show_the_same_path(negotiation_client: NegotiationClient) -> None:
     talk = await negotiation_client.opened(
         issues=[PRICE, TERM],
         target={"package": {"price": 900, "term": "1 year"}},
@@ -147,14 +138,7 @@ async def test_a_plan_has_the_interests_and_objections_of_its_kind_of_deal(
 
 @pytest.mark.parametrize(
     "accept",
-    [
-        "",
-        "*/*",
-        "application/json",
-        "text/markdown;q=0",
-        "text/markdown;q=0.5, application/json",
-        "text/markdown;q=x",
-    ],
+    ["", "*/*", "application/json", "text/markdown;q=0", "text/markdown;q=0.5, application/json", "text/markdown;q=x"],
 )
 @pytest.mark.asyncio
 async def test_everybody_else_gets_json(negotiation_client: NegotiationClient, accept: str) -> None:
@@ -166,9 +150,7 @@ async def test_everybody_else_gets_json(negotiation_client: NegotiationClient, a
 
 
 @pytest.mark.asyncio
-async def test_versions_are_listed_newest_first_page_by_page(
-    negotiation_client: NegotiationClient,
-) -> None:
+async def test_versions_are_listed_newest_first_page_by_page(negotiation_client: NegotiationClient) -> None:
     talk = await negotiation_client.opened()
     for _ in range(3):
         await planned(negotiation_client, talk["id"])
@@ -180,9 +162,7 @@ async def test_versions_are_listed_newest_first_page_by_page(
     assert rest["next_cursor"] is None
     assert "script" not in page["items"][0]
     other = await negotiation_client.opened()
-    foreign = await negotiation_client.get(
-        f"/negotiations/{other['id']}/battle-plans?cursor={page['next_cursor']}"
-    )
+    foreign = await negotiation_client.get(f"/negotiations/{other['id']}/battle-plans?cursor={page['next_cursor']}")
     assert (foreign.status_code, foreign.json()["error"]) == (400, "invalid_cursor")
 
 
@@ -192,16 +172,12 @@ async def test_the_same_key_makes_one_plan(negotiation_client: NegotiationClient
     first = await planned(negotiation_client, talk["id"], **{"Idempotency-Key": "k"})
     again = await planned(negotiation_client, talk["id"], **{"Idempotency-Key": "k"})
     assert again == first
-    heads = (await negotiation_client.get(f"/negotiations/{talk['id']}/battle-plans")).json()[
-        "items"
-    ]
+    heads = (await negotiation_client.get(f"/negotiations/{talk['id']}/battle-plans")).json()["items"]
     assert len(heads) == 1
 
 
 @pytest.mark.asyncio
-async def test_somebody_elses_negotiation_and_plan_are_not_there(
-    new_negotiation_client: NewNegotiationClient,
-) -> None:
+async def test_somebody_elses_negotiation_and_plan_are_not_there(new_negotiation_client: NewNegotiationClient) -> None:
     mine, other = await new_negotiation_client(), await new_negotiation_client()
     talk, own = await mine.opened(), await other.opened()
     plan = await planned(mine, talk["id"])
@@ -215,9 +191,7 @@ async def test_somebody_elses_negotiation_and_plan_are_not_there(
 
 
 @pytest.mark.asyncio
-async def test_a_closed_negotiation_is_not_planned_for(
-    negotiation_client: NegotiationClient,
-) -> None:
+async def test_a_closed_negotiation_is_not_planned_for(negotiation_client: NegotiationClient) -> None:
     talk = await negotiation_client.opened()
     await negotiation_client.move(talk["id"], "cancelled")
     answer = await negotiation_client.post(f"/negotiations/{talk['id']}/battle-plans", {})

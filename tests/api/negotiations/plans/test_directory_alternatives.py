@@ -33,9 +33,7 @@ async def test_a_plan_for_software_names_real_tools_that_do_the_same_job(
     client: httpx2.AsyncClient, register: Register, change: Change
 ) -> None:
     await change(exchange_import.import_bundled_content)
-    answer = await plan(
-        client, register, title="Slack renewal, 200 seats", counterparty={"organisation": "Slack"}
-    )
+    answer = await plan(client, register, title="Slack renewal, 200 seats", counterparty={"organisation": "Slack"})
     leads = answer.json()["alternatives"]
     assert 1 <= len(leads) <= 5
     for lead in leads:
@@ -46,9 +44,7 @@ async def test_a_plan_for_software_names_real_tools_that_do_the_same_job(
         assert tool["category"] == "communication-support"
         assert tool["name"] != "Slack"
         assert "Slack" in lead["why"]
-    printed = await plan(
-        client, register, "text/markdown", title="Slack renewal", counterparty={"name": "Slack"}
-    )
+    printed = await plan(client, register, "text/markdown", title="Slack renewal", counterparty={"name": "Slack"})
     assert "as an alternative." in printed.text
     assert leads[0]["name"].split()[0] in printed.text
 

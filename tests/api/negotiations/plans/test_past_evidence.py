@@ -31,9 +31,7 @@ WIN: dict[str, Any] = {
     "achieved": {"amount": "105.00"},
     "tactics_used": [{"tactic_id": "tac_let_them_open", "helped": 2}],
 }
-SCOPES = [
-    *("negotiations:read", "negotiations:write", "memories:read", "memories:write", "ai:tactics"),
-]
+SCOPES = [*("negotiations:read", "negotiations:write", "memories:read", "memories:write", "ai:tactics")]
 
 
 async def entered(client: httpx2.AsyncClient, register: Register, mint: Mint) -> dict[str, str]:
@@ -78,9 +76,7 @@ async def test_a_plan_cites_the_user_s_own_deals_and_never_says_them_aloud(
         await made(client, who, "/api/wins", {**WIN, "achieved": {"amount": amount}})
     talk = await made(client, who, "/api/negotiations", TALK)
     plan = await made(client, who, f"/api/negotiations/{talk['id']}/battle-plans", {})
-    benchmark = (
-        await client.get("/api/benchmarks?category=software&currency=EUR&role=buyer", headers=who)
-    ).json()
+    benchmark = (await client.get("/api/benchmarks?category=software&currency=EUR&role=buyer", headers=who)).json()
     assert f"benchmark:{benchmark['id']}" in str(plan)
     assert "12.5%" in str(plan)
     said = [item.get("say") for item in plan.get("tactics", [])]

@@ -13,17 +13,14 @@ README = Path(__file__).parents[4] / "README.md"
 
 
 @pytest.mark.asyncio
-async def test_the_plan_of_the_readme_is_the_one_that_is_written(
-    negotiation_client: NegotiationClient,
-) -> None:
+async def test_the_plan_of_the_readme_is_the_one_that_is_written(negotiation_client: NegotiationClient) -> None:
     case = read_case("used_car", datetime.now(UTC))
     opened = await negotiation_client.post("/negotiations", case.negotiation)
     one = f"/negotiations/{opened.json()['id']}"
     assert (await negotiation_client.post(f"{one}/offers", case.offers[0])).status_code == 201
     made = (await negotiation_client.post(f"{one}/battle-plans", {})).json()
     plan = await negotiation_client.client.get(
-        f"/api{one}/battle-plans/{made['id']}",
-        headers={**negotiation_client.headers, "Accept": "text/markdown"},
+        f"/api{one}/battle-plans/{made['id']}", headers={**negotiation_client.headers, "Accept": "text/markdown"}
     )
     written = _plain(plan.text)
     shown = _plain("\n".join(re.findall(r"^>(.*)$", README.read_text(), re.MULTILINE)))

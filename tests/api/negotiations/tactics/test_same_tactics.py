@@ -4,11 +4,7 @@ import pytest
 
 from tests.contract.requirements import covers
 from tests.helpers.negotiation_client import NegotiationClient
-from tests.helpers.teleprompter_client import (
-    SCOPES,
-    NewTeleprompterClient,
-    new_teleprompter_client,
-)
+from tests.helpers.teleprompter_client import SCOPES, NewTeleprompterClient, new_teleprompter_client
 
 __all__ = ["new_teleprompter_client"]
 
@@ -24,9 +20,7 @@ SENTENCES = (
 @pytest.mark.asyncio
 @covers("6.9:recognised")
 @covers("8.3:tactics")
-async def test_both_doors_name_the_same_tactics_of_a_sentence(
-    new_teleprompter_client: NewTeleprompterClient,
-) -> None:
+async def test_both_doors_name_the_same_tactics_of_a_sentence(new_teleprompter_client: NewTeleprompterClient) -> None:
     client = await new_teleprompter_client(scopes=[*SCOPES, "ai:tactics"])
     negotiator = NegotiationClient(client.client, client.headers)
     session = await client.open()
@@ -40,11 +34,7 @@ async def test_both_doors_name_the_same_tactics_of_a_sentence(
         assert said["tactics"] == suggested["recognised"], text
         heard |= {move["tactic"]["id"] for move in said["tactics"]}
     assert {"tac_final_offer_bluff", "tac_competitive_bid"} <= heard
-    finals = [
-        event
-        for event in (await client.events(session))["items"]
-        if event["type"] == "transcript.final"
-    ]
+    finals = [event for event in (await client.events(session))["items"] if event["type"] == "transcript.final"]
     assert [bool(final["tactics"]) for final in finals] == [True, True, True, False, False]
     mine = await client.say(session, SENTENCES[0], "mine", speaker="me")
     assert mine["tactics"] == []

@@ -7,9 +7,7 @@ from hypothesis import strategies as st
 from negotiator.directory.catalogue_index import LANGUAGES_FILE
 from negotiator.directory.search.languages import QueryTranslator, load_translator
 
-ENGLISH = frozenset(
-    ["notion", "pdf", "invoices", "email", "image", "chat", "agent", "the", "for", "notes"]
-)
+ENGLISH = frozenset(["notion", "pdf", "invoices", "email", "image", "chat", "agent", "the", "for", "notes"])
 
 
 @pytest.fixture(scope="module")
@@ -31,9 +29,7 @@ def translator() -> QueryTranslator:
         ("PDF übersetzen", "de", "pdf translate"),
     ],
 )
-def test_words_are_read_in_any_inflection(
-    translator: QueryTranslator, text: str, language: str, english: str
-) -> None:
+def test_words_are_read_in_any_inflection(translator: QueryTranslator, text: str, language: str, english: str) -> None:
     assert translator.translate(text, ENGLISH.__contains__) == (language, english)
 
 

@@ -11,9 +11,7 @@ from negotiator.directory.search.postings import InvertedIndex
 TERMS: Final = "abcdef"
 Tools = dict[int, dict[str, int]]
 batches = st.lists(
-    st.dictionaries(
-        st.integers(0, 8), st.dictionaries(st.sampled_from(TERMS), st.integers(1, 511)), max_size=4
-    ),
+    st.dictionaries(st.integers(0, 8), st.dictionaries(st.sampled_from(TERMS), st.integers(1, 511)), max_size=4),
     max_size=12,
 )
 
@@ -33,9 +31,7 @@ def expect(index: InvertedIndex, tools: Mapping[int, Mapping[str, int]]) -> None
 
 @settings(max_examples=60, deadline=None)
 @given(batches, st.booleans())
-def test_the_newest_terms_of_each_tool_are_found_however_segments_are_merged(
-    added: list[Tools], merging: bool
-) -> None:
+def test_the_newest_terms_of_each_tool_are_found_however_segments_are_merged(added: list[Tools], merging: bool) -> None:
     index, tools = InvertedIndex(), Tools()
     for batch in added:
         before, known = index, dict(tools)

@@ -44,9 +44,7 @@ def nearest(word: str, known: Sequence[str], **tools: int) -> NearWord | None:
 
 
 @settings(deadline=None, max_examples=40)
-@given(
-    st.text("abcdef", min_size=1, max_size=10), st.lists(st.text("abcdef", min_size=3, max_size=10))
-)
+@given(st.text("abcdef", min_size=1, max_size=10), st.lists(st.text("abcdef", min_size=3, max_size=10)))
 def test_the_nearest_word_is_the_nearest_there_is(word: str, known: list[str]) -> None:
     found = nearest(word, known)
     distances = {other: OSA.distance(word, other) for other in known}
@@ -54,12 +52,7 @@ def test_the_nearest_word_is_the_nearest_there_is(word: str, known: list[str]) -
         distance
         for other, distance in distances.items()
         if distance <= allowed_edits(word)
-        and (
-            distance < 2
-            or len(word) >= 8
-            or other[0] == word[0]
-            or phonetic_key(other) == phonetic_key(word)
-        )
+        and (distance < 2 or len(word) >= 8 or other[0] == word[0] or phonetic_key(other) == phonetic_key(word))
     ]
     if found is None:
         assert within == []
@@ -85,12 +78,7 @@ def test_what_sounds_alike_is_found_over_one_slip_more() -> None:
     for wrong, right in (("codeks", "codex"), ("frase", "phrase"), ("codeling", None)):
         found = nearest(wrong, ["codex", "phrase"])
         assert (found and found.word) == right
-    assert [phonetic_key(word) for word in ("video", "vdeo", "kwik", "quick")] == [
-        "vd",
-        "vd",
-        "kwk",
-        "kwk",
-    ]
+    assert [phonetic_key(word) for word in ("video", "vdeo", "kwik", "quick")] == ["vd", "vd", "kwk", "kwk"]
 
 
 def test_words_written_apart_or_together_by_mistake_are_mended() -> None:
@@ -162,9 +150,7 @@ def test_how_a_tool_got_into_the_index_does_not_matter(seed: int) -> None:
     for query in ("vector", "graph mail", "notes cloud speech", "vectr"):
         wanted = SearchRequest(query=query, sort="relevance", limit=100, now=AT, facets=("kind",))
         ours, theirs = search_page(grown, wanted), search_page(fresh, wanted)
-        assert [(hit.id, hit.score) for hit in ours.hits] == [
-            (hit.id, hit.score) for hit in theirs.hits
-        ]
+        assert [(hit.id, hit.score) for hit in ours.hits] == [(hit.id, hit.score) for hit in theirs.hits]
         assert (ours.total, ours.facets) == (theirs.total, theirs.facets)
 
 

@@ -21,9 +21,7 @@ Handler = Callable[[httpx2.Request], httpx2.Response]
 
 @pytest.mark.asyncio
 async def test_hashed_vectors_know_words_and_spellings() -> None:
-    same, other, typo, empty = await HashingEmbedder().embed(
-        ["They pay late", "They PAY early", "They pay latte", "…"]
-    )
+    same, other, typo, empty = await HashingEmbedder().embed(["They pay late", "They PAY early", "They pay latte", "…"])
     assert same @ typo > same @ other > 0.3
     assert np.allclose(np.linalg.norm([same, other, typo, empty], axis=1), 1)
     assert (await HashingEmbedder().embed([])).shape == (0, 384)
@@ -32,10 +30,7 @@ async def test_hashed_vectors_know_words_and_spellings() -> None:
 def remote(handler: Handler) -> RemoteEmbedder:
     """The endpoint of a stand-in server."""
     return RemoteEmbedder(
-        "https://models.example/v1/",
-        key="sesame",
-        model="embedder-3",
-        transport=httpx2.MockTransport(handler),
+        "https://models.example/v1/", key="sesame", model="embedder-3", transport=httpx2.MockTransport(handler)
     )
 
 
@@ -44,10 +39,7 @@ def _embeddings(request: httpx2.Request) -> httpx2.Response:
     assert request.url == "https://models.example/v1/embeddings"
     assert request.headers["authorization"] == "Bearer sesame"
     assert body["model"] == "embedder-3"
-    data = [
-        {"index": place, "embedding": [float(len(text)), 3.0, 0.0]}
-        for place, text in enumerate(body["input"])
-    ]
+    data = [{"index": place, "embedding": [float(len(text)), 3.0, 0.0]} for place, text in enumerate(body["input"])]
     return httpx2.Response(200, json={"data": data[::-1]})
 
 
@@ -77,9 +69,7 @@ async def test_an_endpoint_s_vectors_come_in_order_and_at_length_one() -> None:
         httpx2.Response(200, content=b" " * (9 * 1024 * 1024)),
     ],
 )
-async def test_an_endpoint_that_answers_otherwise_is_not_there_now(
-    answer: httpx2.Response,
-) -> None:
+async def test_an_endpoint_that_answers_otherwise_is_not_there_now(answer: httpx2.Response) -> None:
     embedder = remote(lambda _request: answer)
     with pytest.raises(Unavailable):
         await embedder.embed(["x"])
@@ -121,9 +111,7 @@ def test_the_endpoint_wins_then_the_wheel_then_what_is_always_there(
 ) -> None:
     named = choose_embedder("https://models.example/v1", key="", model="m", models=tmp_path)
     assert isinstance(named, RemoteEmbedder)
-    assert isinstance(
-        choose_embedder("", key="", model="", models=tmp_path), MiniLmEmbedder | HashingEmbedder
-    )
+    assert isinstance(choose_embedder("", key="", model="", models=tmp_path), MiniLmEmbedder | HashingEmbedder)
     monkeypatch.setattr(choosing, "find_minilm_files", lambda: None)
     lesser = choose_embedder("", key="", model="", models=tmp_path)
     assert isinstance(lesser, HashingEmbedder)

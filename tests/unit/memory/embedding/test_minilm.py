@@ -15,11 +15,7 @@ import pytest
 from negotiator import circuit_breaker
 from negotiator.errors import Unavailable
 from negotiator.memory.embedding import minilm_embedder
-from negotiator.memory.embedding.minilm_embedder import (
-    MiniLmEmbedder,
-    MiniLmFiles,
-    find_minilm_files,
-)
+from negotiator.memory.embedding.minilm_embedder import MiniLmEmbedder, MiniLmFiles, find_minilm_files
 from negotiator.memory.embedding.minilm_export import build_encoder
 from negotiator.onnx_runtime import make_session
 from tests.conftest import MODELS
@@ -31,8 +27,7 @@ SENTENCES = [
     "A warranty of four years was worth more to them than five percent.",
     "Wer zuerst eine Zahl nennt, zieht das Ergebnis zu sich.",
     "silence",
-    "They open with a figure far above what they finally take, and retreat in steps that shrink. "
-    * 6,
+    "They open with a figure far above what they finally take, and retreat in steps that shrink. " * 6,
     "12,500 EUR",
 ]
 found = find_minilm_files()
@@ -57,8 +52,7 @@ async def embedded(box: MiniLmFiles, texts: list[str], models: Path = MODELS) ->
 @pytest.mark.asyncio
 async def test_vectors_are_of_unit_length_and_meaning_brings_them_close(box: MiniLmFiles) -> None:
     same, like, other = await embedded(
-        box,
-        ["They pay late.", "Their invoices are settled weeks overdue.", "The hotel has a pool."],
+        box, ["They pay late.", "Their invoices are settled weeks overdue.", "The hotel has a pool."]
     )
     assert np.allclose([np.linalg.norm(each) for each in (same, like, other)], 1, atol=1e-5)
     assert same @ like > same @ other + 0.2
@@ -70,9 +64,7 @@ async def test_a_batch_answers_in_the_order_it_was_asked(box: MiniLmFiles) -> No
     together = await embedded(box, texts)
     alone = np.concatenate([await embedded(box, [text]) for text in SENTENCES])
     assert together.shape == (40, 384)
-    assert (together.reshape(5, 8, 384) == alone).all(), (
-        "a text's vector is its own, whoever is asked with it"
-    )
+    assert (together.reshape(5, 8, 384) == alone).all(), "a text's vector is its own, whoever is asked with it"
 
 
 @pytest.mark.asyncio
@@ -110,9 +102,7 @@ async def test_eight_bits_agree_with_thirty_two(box: MiniLmFiles, tmp_path: Path
 
 
 @pytest.mark.asyncio
-async def test_weights_that_are_not_the_published_ones_are_refused(
-    box: MiniLmFiles, tmp_path: Path
-) -> None:
+async def test_weights_that_are_not_the_published_ones_are_refused(box: MiniLmFiles, tmp_path: Path) -> None:
     forged = tmp_path / "model.safetensors"
     forged.write_bytes(box.weights.read_bytes()[:-1] + b"\x01")
     with pytest.raises(Unavailable) as refusal:
@@ -121,9 +111,7 @@ async def test_weights_that_are_not_the_published_ones_are_refused(
     assert not list((tmp_path / "models").glob("*.onnx"))
 
 
-def test_of_several_processes_one_builds_and_all_get_the_same(
-    box: MiniLmFiles, tmp_path: Path
-) -> None:
+def test_of_several_processes_one_builds_and_all_get_the_same(box: MiniLmFiles, tmp_path: Path) -> None:
     program = (
         "import asyncio, sys; from pathlib import Path;"
         "from negotiator.memory.embedding.minilm_embedder import MiniLmEmbedder, find_minilm_files;"
@@ -131,9 +119,7 @@ def test_of_several_processes_one_builds_and_all_get_the_same(
         "print(asyncio.run(model.embed(['They pay late.'])).tobytes().hex())"
     )
     both = [
-        subprocess.Popen(
-            [sys.executable, "-c", program, str(tmp_path)], stdout=subprocess.PIPE, text=True
-        )
+        subprocess.Popen([sys.executable, "-c", program, str(tmp_path)], stdout=subprocess.PIPE, text=True)
         for _ in range(2)
     ]
     told = [process.communicate(timeout=120)[0] for process in both]
@@ -149,9 +135,7 @@ def test_nothing_of_it_is_loaded_before_it_is_used() -> None:
         "import sys; import negotiator.app; from negotiator.compose.assistant import build_embedder;"
         "print([name for name in ('onnxruntime', 'tokenizers', 'onnx', 'Stemmer') if name in sys.modules])"
     )
-    answer = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
+    answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert answer.stdout.strip() == "[]"
 
 

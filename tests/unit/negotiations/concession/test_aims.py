@@ -57,9 +57,7 @@ def test_the_path_opens_at_the_target_or_beyond(seed: int, style: Style) -> None
 
 @given(SEEDS, STYLES)
 @settings(max_examples=400)
-def test_the_opening_goes_no_further_than_its_grounds_and_never_to_a_loose_end(
-    seed: int, style: Style
-) -> None:
+def test_the_opening_goes_no_further_than_its_grounds_and_never_to_a_loose_end(seed: int, style: Style) -> None:
     one = negotiation(seed)
     aims = find_aims(one.terms, style=style)
     for aim in aims.issues:
@@ -152,16 +150,9 @@ def test_a_limit_that_is_also_the_target_is_not_the_opening() -> None:
 
 
 def test_a_target_worth_less_than_the_alternative_is_said_and_not_pursued() -> None:
-    aims = car(
-        walk_away=None,
-        target={"package": {"price": "15000"}},
-        batna={"value": {"package": {"price": "14000"}}},
-    )
+    aims = car(walk_away=None, target={"package": {"price": "15000"}}, batna={"value": {"package": {"price": "14000"}}})
     assert aims.opening_utility >= aims.floor
-    assert (
-        "Your target is worth less to you than no deal, so the first offer asks for more."
-        in aims.assumptions
-    )
+    assert "Your target is worth less to you than no deal, so the first offer asks for more." in aims.assumptions
 
 
 def test_a_target_against_a_constraint_gives_way_to_the_nearest_value() -> None:
@@ -182,9 +173,7 @@ def test_the_price_that_they_named_first_moves_the_opening_and_no_step_goes_beyo
     assert any("better for you than your target" in note for note in near.assumptions)
 
 
-@pytest.mark.parametrize(
-    ("kind", "text"), [("market", "market price"), ("previous_price", "so far")]
-)
+@pytest.mark.parametrize(("kind", "text"), [("market", "market price"), ("previous_price", "so far")])
 def test_a_figure_that_shows_what_is_fair_is_opened_with(kind: str, text: str) -> None:
     aims = car(baseline={"kind": kind, "value": "12000"})
     assert aims.opening["price"] == Decimal(12000)

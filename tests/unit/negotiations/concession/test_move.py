@@ -17,9 +17,7 @@ SAME = 1e-9
 
 
 def advised(one: GeneratedTalk, style: Style = "balanced") -> PersonMove:
-    return person_move(
-        one.terms, one.offers, now=NOW, on_table=one.on_table, style=style, words=one.words
-    )
+    return person_move(one.terms, one.offers, now=NOW, on_table=one.on_table, style=style, words=one.words)
 
 
 @given(SEEDS, STYLES)
@@ -45,9 +43,7 @@ def test_nothing_is_proposed_or_accepted_beyond_a_limit(seed: int, style: Style)
 @settings(max_examples=200)
 def test_their_yes_closes_nothing_beyond_a_limit(seed: int, style: Style, answer: str) -> None:
     one = talk(seed)
-    move = person_move(
-        one.terms, one.offers, now=NOW, on_table=one.on_table, style=style, answer=answer
-    )
+    move = person_move(one.terms, one.offers, now=NOW, on_table=one.on_table, style=style, answer=answer)
     if move.why == "they_agree":
         assert move.package is not None
         assert move.package == move.reading.own[-1]
@@ -59,12 +55,7 @@ def test_their_yes_closes_nothing_beyond_a_limit(seed: int, style: Style, answer
 def test_an_own_limit_is_passed_only_in_a_named_trade(seed: int, style: Style) -> None:
     one = talk(seed)
     move = advised(one, style)
-    before = {
-        name
-        for row in one.offers
-        if row.by == "me"
-        for name in limits.passes_own_limit(one.terms, row.package)
-    }
+    before = {name for row in one.offers if row.by == "me" for name in limits.passes_own_limit(one.terms, row.package)}
     for package in (move.package, *(step.package for step in move.path.steps)):
         if package is None or move.action != "counter":
             continue
@@ -112,9 +103,7 @@ def test_no_issue_is_given_beyond_what_they_ask(seed: int, style: Style) -> None
 
 @given(SEEDS, STYLES)
 @settings(max_examples=200)
-def test_the_path_gives_on_every_issue_in_one_direction_and_in_steps_that_do_not_grow(
-    seed: int, style: Style
-) -> None:
+def test_the_path_gives_on_every_issue_in_one_direction_and_in_steps_that_do_not_grow(seed: int, style: Style) -> None:
     one = talk(seed)
     path = advised(one, style).path
     before, given_before = path.now.package, 9.0

@@ -67,14 +67,9 @@ def terms_of(body: dict[str, Any]) -> Terms:
     return parse_terms(NegotiationBody.model_validate(body))
 
 
-def moved(
-    terms: Terms, *offers: tuple[str, dict[str, Any]], words: str | None = None
-) -> PersonMove:
+def moved(terms: Terms, *offers: tuple[str, dict[str, Any]], words: str | None = None) -> PersonMove:
     """The move after these offers, of which the other side's last one stands, and the words that they say now."""
-    ledger = [
-        LedgerOffer(seq, "me" if by == "me" else "them", package)
-        for seq, (by, package) in enumerate(offers, 1)
-    ]
+    ledger = [LedgerOffer(seq, "me" if by == "me" else "them", package) for seq, (by, package) in enumerate(offers, 1)]
     theirs = [row.package for row in ledger if row.by == "them"]
     table = theirs[-1] if theirs else None
     return person_move(terms, ledger, now=NOW, on_table=table, words=words, answer=words)
@@ -133,11 +128,7 @@ def test_a_private_person_says_i_and_a_company_we(seed: int) -> None:
     move = advised(talk(seed))
     voice, text = Wording(move.path.aims.terms).voice, said(move)
     if voice.is_private:
-        own = re.sub(
-            r"(?:(?:both of|between|brings|[Ll]et) us|(?:Can|Shall) we|If we can|we are)\b",
-            "",
-            text,
-        )
+        own = re.sub(r"(?:(?:both of|between|brings|[Ll]et) us|(?:Can|Shall) we|If we can|we are)\b", "", text)
         assert not re.search(r"\b(?:we|our|us)\b", own), text
     else:
         assert not re.search(r"\b(?:I|my|me)\b", text), text
@@ -221,9 +212,7 @@ def test_a_label_and_a_question_answer_an_offer_that_does_not_move() -> None:
     theirs = ("them", {"price": "14900"})
     once = moved(terms, ("me", {"price": "12300"}), theirs, ("me", {"price": "12500"}), theirs)
     text = said(once, lines)
-    assert text.startswith(
-        "It sounds like the list leaves you little room. What makes it hard to move?"
-    )
+    assert text.startswith("It sounds like the list leaves you little room. What makes it hard to move?")
     twice = moved(
         terms,
         *(("me", {"price": "12300"}), theirs, ("me", {"price": "12500"}), theirs),
@@ -238,9 +227,7 @@ def test_what_they_took_back_is_named() -> None:
         *(("me", {"price": "12300"}), ("them", {"price": "14500"})),
         *(("me", {"price": "12600"}), ("them", {"price": "14800"})),
     )
-    assert said(move) == (
-        "Your earlier offer was €14,500. What has changed? My offer stands: €12,600."
-    )
+    assert said(move) == ("Your earlier offer was €14,500. What has changed? My offer stands: €12,600.")
 
 
 def test_an_offer_beyond_the_own_limit_is_corrected() -> None:
@@ -356,10 +343,7 @@ def test_a_final_offer_without_a_movement_is_told_as_that() -> None:
 
 
 def test_a_no_is_answered_and_nothing_more_is_offered() -> None:
-    ledger = (
-        LedgerOffer(1, "them", {"price": "14900"}),
-        LedgerOffer(2, "me", {"price": "12600"}),
-    )
+    ledger = (LedgerOffer(1, "them", {"price": "14900"}), LedgerOffer(2, "me", {"price": "12600"}))
     table = ledger[0].package
     move = person_move(terms_of(CAR), ledger, now=NOW, on_table=table, refused=True)
     assert move.package == {"price": "12600"}
@@ -367,9 +351,7 @@ def test_a_no_is_answered_and_nothing_more_is_offered() -> None:
     assert move_text.reasons(move, Wording(move.path.aims.terms))[0].startswith("They said no.")
 
 
-def test_a_figure_within_the_limit_that_they_say_three_times_is_taken_and_none_above_it_is_offered() -> (
-    None
-):
+def test_a_figure_within_the_limit_that_they_say_three_times_is_taken_and_none_above_it_is_offered() -> None:
     theirs = ("them", {"price": "13900"})
     offers = ("them", {"price": "14900"}), ("me", {"price": "12300"}), theirs
     twice = moved(terms_of(CAR), *offers, ("me", {"price": "12600"}), theirs)
@@ -402,9 +384,7 @@ def test_a_step_after_a_small_one_grows_only_when_they_have_moved_and_the_answer
     larger = moved(terms_of(CAR), *offers)
     assert larger.package is not None
     assert int(str(larger.package["price"])) > 12500
-    reason = (
-        "This step is larger than your last one, which was small, because they have moved since."
-    )
+    reason = "This step is larger than your last one, which was small, because they have moved since."
     words = Wording(larger.path.aims.terms)
     assert any(reason in one for one in move_text.reasons(larger, words))
     assert reason in move_text.summary(larger, words)

@@ -28,9 +28,7 @@ STYLES = st.sampled_from(("balanced", "firm", "cooperative"))
 
 @given(SEEDS, STYLES)
 @settings(max_examples=300)
-def test_every_offer_of_a_plan_keeps_the_limits_and_gives_in_shrinking_steps(
-    seed: int, style: Style
-) -> None:
+def test_every_offer_of_a_plan_keeps_the_limits_and_gives_in_shrinking_steps(seed: int, style: Style) -> None:
     one = negotiation(seed)
     aims = find_aims(one.terms, style=style)
     path = concession_path(aims, style=style)
@@ -38,9 +36,7 @@ def test_every_offer_of_a_plan_keeps_the_limits_and_gives_in_shrinking_steps(
     for before, after in pairwise(offers):
         assert broken_rules(one.terms, after.package) == []
         for issue in one.terms.issues:
-            gain = worth(issue, after.package[issue.name]) - worth(
-                issue, before.package[issue.name]
-            )
+            gain = worth(issue, after.package[issue.name]) - worth(issue, before.package[issue.name])
             assert gain <= 1e-9
     sizes = [step.given for step in path.steps]
     assert all(b <= a + 1e-9 for a, b in pairwise(sizes))
@@ -60,9 +56,7 @@ def test_what_a_step_asks_for_was_not_given_before(seed: int, style: Style) -> N
 
 @given(SEEDS, STYLES)
 @settings(max_examples=200)
-def test_packages_offered_together_are_of_equal_worth_and_none_is_better_throughout(
-    seed: int, style: Style
-) -> None:
+def test_packages_offered_together_are_of_equal_worth_and_none_is_better_throughout(seed: int, style: Style) -> None:
     aims = find_aims(negotiation(seed).terms, style=style)
     for step in concession_path(aims, style=style).steps:
         together = [step.package, *step.alternatives]
@@ -71,8 +65,7 @@ def test_packages_offered_together_are_of_equal_worth_and_none_is_better_through
         for place, package in enumerate(together):
             for other in together[place + 1 :]:
                 gains = [
-                    worth(aim.issue, package[aim.issue.name])
-                    - worth(aim.issue, other[aim.issue.name])
+                    worth(aim.issue, package[aim.issue.name]) - worth(aim.issue, other[aim.issue.name])
                     for aim in aims.issues
                 ]
                 assert max(gains) > 0 > min(gains)
@@ -189,9 +182,7 @@ def _large(amount: Any) -> str | None:
 
 @given(SEEDS, STYLES)
 @settings(max_examples=200)
-def test_amounts_a_thousand_times_as_large_have_the_same_path_up_to_rounding(
-    seed: int, style: Style
-) -> None:
+def test_amounts_a_thousand_times_as_large_have_the_same_path_up_to_rounding(seed: int, style: Style) -> None:
     one = negotiation(seed, single_price=True, constraints=[], allow=[])
     (price,) = one.terms.issues
     if price.options or price.value_points or price.range is None:
@@ -202,9 +193,7 @@ def test_amounts_a_thousand_times_as_large_have_the_same_path_up_to_rounding(
         large = parse_terms(NegotiationBody.model_validate(by_thousand(one.body)))
     except ValidationFailed:
         return
-    paths = [
-        concession_path(find_aims(terms, style=style), style=style) for terms in (one.terms, large)
-    ]
+    paths = [concession_path(find_aims(terms, style=style), style=style) for terms in (one.terms, large)]
     small = [Decimal(str(path.now.package[price.name])) for path in paths]
     room = price.range.max - price.range.min
     assert abs(small[1] / 1000 - small[0]) <= room / 16

@@ -9,20 +9,12 @@ from hypothesis import given, settings
 from negotiator.negotiations.concession.aims import find_aims
 from negotiator.negotiations.concession.path import concession_path
 from negotiator.negotiations.concession.people_values import people_values, rounding_unit
-from negotiator.negotiations.issues import (
-    Issue,
-    IssueRange,
-    IssueType,
-    coordinate,
-    is_outside_range,
-)
+from negotiator.negotiations.issues import Issue, IssueRange, IssueType, coordinate, is_outside_range
 from tests.helpers.generated_talks import SEEDS, negotiation, random_value
 from tests.helpers.limit_checks import worth
 
 
-def issue(
-    low: int | str, high: int | str, type: IssueType = "money", unit: str | None = None
-) -> Issue:
+def issue(low: int | str, high: int | str, type: IssueType = "money", unit: str | None = None) -> Issue:
     return Issue("x", type, unit=unit, range=IssueRange(Decimal(low), Decimal(high)))
 
 
@@ -31,9 +23,7 @@ def issue(
 def test_values_lie_between_the_ends_and_fall_in_worth(seed: int) -> None:
     chance = Random(seed)  # noqa: S311  a sample, not a secret
     for one in negotiation(seed).terms.issues:
-        best, worst = sorted(
-            (random_value(chance, one) for _ in range(2)), key=lambda v, one=one: -worth(one, v)
-        )
+        best, worst = sorted((random_value(chance, one) for _ in range(2)), key=lambda v, one=one: -worth(one, v))
         values = people_values(one, best, worst)
         falling = [worth(one, value) for value in values]
         assert values[0] == best or falling[0] == worth(one, best)

@@ -24,9 +24,7 @@ def density(spread: Spread, x: float) -> float:
 
 
 @given(ENDS, st.floats(0.05, 1.2))
-def test_probability_and_mean_are_the_integrals_of_the_triangle(
-    ends: list[int], place: float
-) -> None:
+def test_probability_and_mean_are_the_integrals_of_the_triangle(ends: list[int], place: float) -> None:
     spread = Spread(*map(float, sorted(ends)))
     limit = spread.low + place * (spread.high - spread.low)
     top = min(limit, spread.high)
@@ -42,18 +40,14 @@ def test_probability_and_mean_are_the_integrals_of_the_triangle(
 
 
 @given(ENDS, st.floats(-1500, 1500), st.floats(0, 100))
-def test_a_wider_limit_never_lowers_the_chance_of_a_deal(
-    ends: list[int], limit: float, more: float
-) -> None:
+def test_a_wider_limit_never_lowers_the_chance_of_a_deal(ends: list[int], limit: float, more: float) -> None:
     spread = Spread(*map(float, sorted(ends)))
     assert probability_below(spread, limit + more) >= probability_below(spread, limit)
     assert 0.0 <= probability_below(spread, limit) <= 1.0
 
 
 @given(ENDS, st.floats(-1500, 1500))
-def test_the_conditional_walk_away_lies_in_the_spread_and_on_my_side_of_my_limit(
-    ends: list[int], limit: float
-) -> None:
+def test_the_conditional_walk_away_lies_in_the_spread_and_on_my_side_of_my_limit(ends: list[int], limit: float) -> None:
     spread = Spread(*map(float, sorted(ends)))
     for found, low, high in (
         (zopa_estimate(spread, limit, "below"), spread.low, min(limit, spread.high)),
@@ -85,9 +79,7 @@ def test_an_estimate_out_of_order_is_a_field_error() -> None:
 
 
 @given(st.floats(0.1, 0.9), st.floats(0.01, 0.2), st.integers(4, 8))
-def test_steady_slowing_points_at_the_limit_of_the_series(
-    ratio: float, first: float, count: int
-) -> None:
+def test_steady_slowing_points_at_the_limit_of_the_series(ratio: float, first: float, count: int) -> None:
     own, step = [1.0], first
     for _ in range(count):
         own.append(own[-1] - step)
@@ -101,8 +93,6 @@ def test_steady_slowing_points_at_the_limit_of_the_series(
     assert limit.low <= limit.likely <= limit.high <= own[-1]
 
 
-@pytest.mark.parametrize(
-    "own", [[], [1.0, 0.9], [1.0, 0.9, 0.85], [1.0, 0.9, 0.8, 0.7], [1.0, 0.9, 0.95, 0.9]]
-)
+@pytest.mark.parametrize("own", [[], [1.0, 0.9], [1.0, 0.9, 0.85], [1.0, 0.9, 0.8, 0.7], [1.0, 0.9, 0.95, 0.9]])
 def test_too_few_or_unslowing_moves_say_nothing_about_a_limit(own: list[float]) -> None:
     assert likely_limit(own) is None

@@ -10,12 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator.negotiations.leverage.power import (
-    FACTOR_NAMES,
-    FACTORS,
-    alternative_strength,
-    split_power,
-)
+from negotiator.negotiations.leverage.power import FACTOR_NAMES, FACTORS, alternative_strength, split_power
 from negotiator.negotiations.terms import NO_FACTS, SideFacts
 from negotiator.negotiations.utility import Worth, part_worths
 
@@ -43,9 +38,7 @@ def changed(facts: SideFacts, name: str, value: float | None) -> SideFacts:
 
 
 @given(SIDES, SIDES)
-def test_power_and_its_interval_are_bounded_away_from_certainty(
-    me: SideFacts, them: SideFacts
-) -> None:
+def test_power_and_its_interval_are_bounded_away_from_certainty(me: SideFacts, them: SideFacts) -> None:
     found = split_power(me, them)
     assert 0.04 < found.alpha < 0.96
     assert 0.0 < found.low < found.alpha < found.high < 1.0
@@ -80,9 +73,7 @@ def test_contributions_add_up_to_the_log_odds_of_alpha_in_any_order(
     total = math.fsum(parts)
     shuffle.shuffle(parts)
     assert list(itertools.accumulate(parts))[-1] == total
-    by_hand = (
-        1.0 / (1.0 + math.exp(-total)) if total >= 0 else math.exp(total) / (1 + math.exp(total))
-    )
+    by_hand = 1.0 / (1.0 + math.exp(-total)) if total >= 0 else math.exp(total) / (1 + math.exp(total))
     assert found.alpha == by_hand
     assert math.log(found.alpha / (1.0 - found.alpha)) == pytest.approx(total, abs=1e-14)
 
@@ -108,9 +99,7 @@ def test_a_better_fact_of_mine_never_lowers_my_power_and_one_of_theirs_never_rai
 
 
 @given(SIDES, SIDES, st.sampled_from(FACTOR_NAMES), st.floats(-1, 1), st.floats(-1, 1))
-def test_power_rises_with_each_judged_factor(
-    me: SideFacts, them: SideFacts, name: str, a: float, b: float
-) -> None:
+def test_power_rises_with_each_judged_factor(me: SideFacts, them: SideFacts, name: str, a: float, b: float) -> None:
     low, high = sorted((a, b))
     assert split_power(me, them, {name: low}).alpha <= split_power(me, them, {name: high}).alpha
     if high - low > 1e-4:
@@ -118,9 +107,7 @@ def test_power_rises_with_each_judged_factor(
 
 
 @given(SIDES, SIDES, st.sampled_from([f for f in asdict(NO_FACTS) if "da" not in f]))
-def test_an_unknown_fact_widens_the_interval_and_is_named(
-    me: SideFacts, them: SideFacts, name: str
-) -> None:
+def test_an_unknown_fact_widens_the_interval_and_is_named(me: SideFacts, them: SideFacts, name: str) -> None:
     known = changed(me, name, 1 if name == "rivals" else 0.5)
     silent = changed(me, name, None)
 
@@ -143,9 +130,7 @@ def test_unknown_is_not_the_same_as_even() -> None:
 
 
 @given(SIDES, SIDES)
-def test_what_would_move_power_most_is_a_factor_with_room_left(
-    me: SideFacts, them: SideFacts
-) -> None:
+def test_what_would_move_power_most_is_a_factor_with_room_left(me: SideFacts, them: SideFacts) -> None:
     found = split_power(me, them)
     assert found.most_movable.name in FACTOR_NAMES
     assert 0.0 <= found.most_movable.alpha_gain < 1.0 - found.alpha
@@ -168,9 +153,7 @@ def test_one_action_moves_power_by_what_it_changes_in_the_facts() -> None:
 
 
 @given(SIDES, SIDES)
-def test_the_unknown_facts_are_those_that_are_missing_in_order_of_their_effect(
-    me: SideFacts, them: SideFacts
-) -> None:
+def test_the_unknown_facts_are_those_that_are_missing_in_order_of_their_effect(me: SideFacts, them: SideFacts) -> None:
     found = split_power(me, them)
     named = {f"{fact.factor} ({fact.side})" for fact in found.unknown}
     assert named == set(found.missing)
@@ -181,11 +164,7 @@ def test_the_unknown_facts_are_those_that_are_missing_in_order_of_their_effect(
 
 def test_the_effect_of_an_unknown_fact_is_that_of_learning_it() -> None:
     me, them = SideFacts(rivals=2), SideFacts(dependency=0.5)
-    found = next(
-        fact
-        for fact in split_power(me, them).unknown
-        if (fact.factor, fact.side) == ("dependency", "me")
-    )
+    found = next(fact for fact in split_power(me, them).unknown if (fact.factor, fact.side) == ("dependency", "me"))
     assert found.high == pytest.approx(split_power(replace(me, dependency=0.1), them).alpha)
     assert found.low == pytest.approx(split_power(replace(me, dependency=0.9), them).alpha)
 
@@ -196,21 +175,12 @@ def test_a_maxed_out_alternative_is_no_longer_what_moves_power_most() -> None:
     assert rich.most_movable.name != "alternatives"
 
 
-@given(
-    st.floats(0, 1),
-    st.floats(0, 1),
-    st.floats(0.01, 100),
-    st.floats(-50, 50),
-)
-def test_the_strength_of_an_alternative_has_no_scale(
-    batna: float, target: float, scale: float, shift: float
-) -> None:
+@given(st.floats(0, 1), st.floats(0, 1), st.floats(0.01, 100), st.floats(-50, 50))
+def test_the_strength_of_an_alternative_has_no_scale(batna: float, target: float, scale: float, shift: float) -> None:
     plain = part_worths({"x": [("a", 0.0), ("b", 1.0)]})
     moved = part_worths({"x": [("a", 0.0), ("b", scale)]}, shift)
     before = alternative_strength(plain, batna, Worth(utility=target))
-    after = alternative_strength(
-        moved, batna * scale + shift, Worth(utility=target * scale + shift)
-    )
+    after = alternative_strength(moved, batna * scale + shift, Worth(utility=target * scale + shift))
     if target > 1e-3:
         assert after == pytest.approx(before, abs=1e-6)
 

@@ -24,23 +24,14 @@ NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 
 
 def buyer() -> tuple[Preferences, Preferences]:
-    issues = example_issues(
-        {
-            "name": "price",
-            "type": "money",
-            "direction": "lower",
-            "range": {"min": 0, "max": 1000},
-        },
-    )
+    issues = example_issues({"name": "price", "type": "money", "direction": "lower", "range": {"min": 0, "max": 1000}})
     mine = Preferences(issues)
     return mine, opposed_preferences(mine)
 
 
 def talk(prices: Sequence[tuple[Side, float]], final: Sequence[int] = ()) -> list[LedgerOffer]:
     return [
-        LedgerOffer(
-            seq, by, {"price": price}, NOON + timedelta(hours=seq), claimed_final=seq in final
-        )
+        LedgerOffer(seq, by, {"price": price}, NOON + timedelta(hours=seq), claimed_final=seq in final)
         for seq, (by, price) in enumerate(prices, 1)
     ]
 
@@ -88,16 +79,7 @@ def test_their_limit_is_read_from_shrinking_steps() -> None:
 
 def test_a_side_that_answers_in_kind_is_reciprocal() -> None:
     ledger = talk(
-        [
-            ("me", 100),
-            ("them", 900),
-            ("me", 200),
-            ("them", 800),
-            ("me", 210),
-            ("them", 790),
-            ("me", 260),
-            ("them", 740),
-        ]
+        [("me", 100), ("them", 900), ("me", 200), ("them", 800), ("me", 210), ("them", 790), ("me", 260), ("them", 740)]
     )
     assert concession_analysis(ledger, *buyer()).them.reciprocity == pytest.approx(1.0)
     assert concession_analysis(ledger[:4], *buyer()).them.reciprocity is None
@@ -136,15 +118,11 @@ def test_a_partial_offer_keeps_what_the_same_side_said_before() -> None:
 
 def test_moving_after_final_is_a_sign_and_twice_is_a_stronger_one() -> None:
     once = named(bluff_signals(talk([("them", 900), ("them", 850)], [1]), *buyer()))
-    twice = named(
-        bluff_signals(talk([("them", 900), ("them", 850), ("them", 800)], [1, 2]), *buyer())
-    )
+    twice = named(bluff_signals(talk([("them", 900), ("them", 850), ("them", 800)], [1, 2]), *buyer()))
     assert once["moved_after_final"].likelihood_ratio == 3.0
     assert twice["moved_after_final"].likelihood_ratio == 4.5
     assert "Offer 1" in once["moved_after_final"].evidence[0]
-    assert "moved_after_final" not in named(
-        bluff_signals(talk([("them", 900), ("them", 900)], [1]), *buyer())
-    )
+    assert "moved_after_final" not in named(bluff_signals(talk([("them", 900), ("them", 900)], [1]), *buyer()))
 
 
 def test_a_final_offer_without_slowing_down_is_a_sign() -> None:

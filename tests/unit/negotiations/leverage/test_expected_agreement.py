@@ -7,11 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from negotiator.negotiations.leverage.outcomes import outcome_space, pareto_frontier
-from negotiator.negotiations.leverage.solutions import (
-    asymmetric_nash_package,
-    asymmetric_nash_price,
-    price_precision,
-)
+from negotiator.negotiations.leverage.solutions import asymmetric_nash_package, asymmetric_nash_price, price_precision
 from negotiator.negotiations.utility import part_worths
 
 PRICE = st.floats(0, 1e6)
@@ -22,9 +18,7 @@ ALPHA = st.floats(0.05, 0.95)
 def test_the_expected_price_is_between_the_walk_aways_or_null(
     mine: float, theirs: float, alpha: float, my_other: float | None, their_other: float | None
 ) -> None:
-    price = asymmetric_nash_price(
-        (mine, theirs), alpha, better="lower", alternatives=(my_other, their_other)
-    )
+    price = asymmetric_nash_price((mine, theirs), alpha, better="lower", alternatives=(my_other, their_other))
     if theirs > mine:
         assert price is None
     if price is not None:
@@ -34,9 +28,7 @@ def test_the_expected_price_is_between_the_walk_aways_or_null(
 
 
 @given(PRICE, st.floats(0, 1e6), ALPHA, ALPHA)
-def test_more_power_never_means_a_worse_price(
-    low: float, wide: float, one: float, other: float
-) -> None:
+def test_more_power_never_means_a_worse_price(low: float, wide: float, one: float, other: float) -> None:
     weak, strong = sorted((one, other))
     ends = (low + wide, low)
     prices = [asymmetric_nash_price(ends, alpha, better="lower") for alpha in (weak, strong)]
@@ -82,10 +74,7 @@ def test_an_alternative_better_than_all_they_accept_leaves_nothing_to_expect() -
     bound = asymmetric_nash_package(space, edge, (0.0, 0.0), alpha=0.05, alternatives=(0.5, None))
     assert bound is not None
     assert bound.package == {"x": "b"}
-    assert (
-        asymmetric_nash_package(space, edge, (0.0, 0.0), alpha=0.5, alternatives=(0.9, None))
-        is None
-    )
+    assert asymmetric_nash_package(space, edge, (0.0, 0.0), alpha=0.5, alternatives=(0.9, None)) is None
 
 
 def test_prices_are_rounded_to_cents_and_finer_where_the_range_is_small() -> None:

@@ -9,10 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from negotiator.negotiations.issues import Package
-from negotiator.negotiations.leverage.assessment import (
-    NO_PRICE_BETWEEN_STEPS,
-    assess_leverage,
-)
+from negotiator.negotiations.leverage.assessment import NO_PRICE_BETWEEN_STEPS, assess_leverage
 from negotiator.negotiations.leverage.concessions import LedgerOffer
 from negotiator.negotiations.leverage.solutions import NO_DEAL
 from negotiator.negotiations.terms import Estimate, SideFacts, Terms
@@ -21,13 +18,9 @@ from tests.helpers.example_issues import example_issues
 from tests.helpers.example_terms import example_terms
 
 
-def price_only(
-    direction: str = "lower", scale: float = 1.0, step: float | None = 100
-) -> Preferences:
+def price_only(direction: str = "lower", scale: float = 1.0, step: float | None = 100) -> Preferences:
     body = {"min": 5000 * scale, "max": 15000 * scale, "step": step and step * scale}
-    issues = example_issues(
-        {"name": "price", "type": "money", "direction": direction, "range": body},
-    )
+    issues = example_issues({"name": "price", "type": "money", "direction": direction, "range": body})
     return Preferences(issues)
 
 
@@ -36,11 +29,7 @@ def at(price: float) -> Worth:
 
 
 BUYER = example_terms(
-    price_only(),
-    walk_away=at(12000),
-    target=at(8000),
-    batna=at(13000),
-    their_walk_away=Estimate(8000, 9000, 10000),
+    price_only(), walk_away=at(12000), target=at(8000), batna=at(13000), their_walk_away=Estimate(8000, 9000, 10000)
 )
 
 
@@ -75,9 +64,7 @@ def test_no_room_is_null_with_a_reason() -> None:
 
 
 def test_a_zone_between_two_steps_has_an_expected_price_but_no_listed_one() -> None:
-    found = assess_leverage(
-        replace(BUYER, walk_away=at(9060), batna=None, their_walk_away=Estimate(9040, 9040, 9040))
-    )
+    found = assess_leverage(replace(BUYER, walk_away=at(9060), batna=None, their_walk_away=Estimate(9040, 9040, 9040)))
     assert found.points.reason == NO_PRICE_BETWEEN_STEPS
     assert found.asymmetric_nash is not None
     assert found.asymmetric_nash.price is not None
@@ -154,10 +141,7 @@ def test_the_currency_does_not_matter(scale: float, batna: int) -> None:
 
 def tables(scale: float = 1.0, shift: float = 0.0) -> tuple[Preferences, Preferences]:
     mine = {"pay": [("low", 0.0), ("mid", 0.4), ("high", 0.7)], "home": [("no", 0.0), ("yes", 0.3)]}
-    theirs = {
-        "pay": [("low", 0.8), ("mid", 0.5), ("high", 0.0)],
-        "home": [("no", 0.2), ("yes", 0.0)],
-    }
+    theirs = {"pay": [("low", 0.8), ("mid", 0.5), ("high", 0.0)], "home": [("no", 0.2), ("yes", 0.0)]}
     moved = {name: [(v, u * scale) for v, u in rows] for name, rows in mine.items()}
     return part_worths(moved, shift), part_worths(theirs)
 
@@ -230,14 +214,10 @@ def test_a_worthless_alternative_changes_nothing_even_where_it_stands_in_for_the
     bad: float, worse: float
 ) -> None:
     for situation in (replace(both(), walk_away=None), replace(BUYER, walk_away=None)):
-        one, other = (
-            assess_leverage(replace(situation, batna=Worth(utility=u))) for u in (bad, worse)
-        )
+        one, other = (assess_leverage(replace(situation, batna=Worth(utility=u))) for u in (bad, worse))
         assert one == other
         assert one.position.my_walk_away in (0.0, 15000)
-    far, farther = (
-        assess_leverage(replace(BUYER, walk_away=None, batna=at(p))) for p in (16000, 90000)
-    )
+    far, farther = (assess_leverage(replace(BUYER, walk_away=None, batna=at(p))) for p in (16000, 90000))
     assert far == farther
 
 
@@ -281,11 +261,7 @@ def test_more_than_a_million_packages_are_approximate_and_quick() -> None:
     rows = [(str(n), n / 90) for n in range(10)]
     mine = part_worths({f"issue {k}": rows for k in range(9)})
     found = assess_leverage(
-        example_terms(
-            mine,
-            walk_away=Worth(utility=0.3),
-            their_walk_away=Estimate(0.1, 0.2, 0.3, "utility"),
-        )
+        example_terms(mine, walk_away=Worth(utility=0.3), their_walk_away=Estimate(0.1, 0.2, 0.3, "utility"))
     )
     assert found.approximate
     assert any("1000000000 combinations" in line for line in found.assumptions)

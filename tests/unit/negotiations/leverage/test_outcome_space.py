@@ -16,12 +16,7 @@ from negotiator.negotiations.leverage.outcomes import (
     pareto_frontier,
     undominated,
 )
-from negotiator.negotiations.utility import (
-    Preferences,
-    opposed_preferences,
-    package_utility,
-    part_worths,
-)
+from negotiator.negotiations.utility import Preferences, opposed_preferences, package_utility, part_worths
 from tests.helpers.example_issues import example_issues
 
 UTILITIES = st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8)), min_size=0, max_size=40)
@@ -31,11 +26,7 @@ UTILITIES = st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8)), min_size=0
 def test_undominated_points_are_those_nothing_beats(points: list[tuple[int, int]]) -> None:
     mine = np.array([a for a, _ in points], dtype=np.float64)
     theirs = np.array([b for _, b in points], dtype=np.float64)
-    beaten = {
-        n
-        for n, (a, b) in enumerate(points)
-        if any(c >= a and d >= b and (c, d) != (a, b) for c, d in points)
-    }
+    beaten = {n for n, (a, b) in enumerate(points) if any(c >= a and d >= b and (c, d) != (a, b) for c, d in points)}
     assert set(undominated(mine, theirs).tolist()) == set(range(len(points))) - beaten
 
 
@@ -53,12 +44,7 @@ def test_the_quick_first_pass_loses_no_undominated_point(seed: int, levels: int)
 def three_issues(size: int, seed: int) -> tuple[Preferences, Preferences]:
     draw = np.random.default_rng(seed)
     mine, theirs = (
-        part_worths(
-            {
-                f"issue {k}": [(f"value {n}", float(draw.random())) for n in range(size + k)]
-                for k in range(3)
-            }
-        )
+        part_worths({f"issue {k}": [(f"value {n}", float(draw.random())) for n in range(size + k)] for k in range(3)})
         for _ in "ab"
     )
     return mine, theirs
@@ -96,12 +82,7 @@ def test_a_thinned_frontier_keeps_real_packages_near_the_true_one() -> None:
 def test_enumerated_utilities_are_bitwise_those_of_the_packages() -> None:
     issues = example_issues(
         {"name": "price", "type": "money", "range": {"min": 90, "max": 130, "step": 7}},
-        {
-            "name": "days",
-            "type": "integer",
-            "direction": "lower",
-            "range": {"min": 1, "max": 9},
-        },
+        {"name": "days", "type": "integer", "direction": "lower", "range": {"min": 1, "max": 9}},
         {"name": "care", "type": "boolean", "weight": 0.3, "their_weight": 2},
     )
     mine = Preferences(issues)
@@ -117,16 +98,12 @@ def test_enumerated_utilities_are_bitwise_those_of_the_packages() -> None:
 
 
 def test_a_value_only_one_side_lists_is_left_out() -> None:
-    space = outcome_space(
-        part_worths({"x": [("a", 1.0), ("b", 0.0)]}), part_worths({"x": [("b", 1.0)]})
-    )
+    space = outcome_space(part_worths({"x": [("a", 1.0), ("b", 0.0)]}), part_worths({"x": [("b", 1.0)]}))
     assert space.values == (("b",),)
 
 
 def test_an_issue_only_one_side_lists_is_worth_nothing_to_the_other() -> None:
-    space = outcome_space(
-        part_worths({"x": [("a", 1.0)]}), part_worths({"y": [("c", 0.4), ("d", 0.9)]}, 0.05)
-    )
+    space = outcome_space(part_worths({"x": [("a", 1.0)]}), part_worths({"y": [("c", 0.4), ("d", 0.9)]}, 0.05))
     assert space.names == ("x", "y")
     mine, theirs = all_utilities(space)
     assert mine.tolist() == [1.0, 1.0]

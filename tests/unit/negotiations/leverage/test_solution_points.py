@@ -8,12 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator.negotiations.leverage.outcomes import (
-    Indices,
-    ParetoFrontier,
-    outcome_space,
-    pareto_frontier,
-)
+from negotiator.negotiations.leverage.outcomes import Indices, ParetoFrontier, outcome_space, pareto_frontier
 from negotiator.negotiations.leverage.solutions import (
     NO_DEAL,
     kalai_set,
@@ -37,10 +32,7 @@ def scenarios(draw: st.DrawFn) -> tuple[Table, Table, Pair]:
     worths = draw(st.sampled_from([COARSE, FINE]))
     sizes = draw(st.lists(st.integers(2, 4), min_size=1, max_size=3))
     mine, theirs = (
-        {
-            f"issue {k}": [(f"value {n}", draw(worths)) for n in range(size)]
-            for k, size in enumerate(sizes)
-        }
+        {f"issue {k}": [(f"value {n}", draw(worths)) for n in range(size)] for k, size in enumerate(sizes)}
         for _ in "ab"
     )
     return mine, theirs, (draw(FLOORS), draw(FLOORS))
@@ -99,9 +91,7 @@ def alike(left: set[Pair], right: set[Pair]) -> bool:
 
 
 @given(scenarios())
-def test_every_solution_set_is_what_looking_at_each_package_finds(
-    scenario: tuple[Table, Table, Pair],
-) -> None:
+def test_every_solution_set_is_what_looking_at_each_package_finds(scenario: tuple[Table, Table, Pair]) -> None:
     mine, theirs, floor = scenario
     expected = brute_force(every_point(mine, theirs), floor)
     space = outcome_space(part_worths(mine), part_worths(theirs))
@@ -141,10 +131,7 @@ def test_the_answered_point_is_a_package_of_that_worth_or_null_with_a_reason(
 
 
 def worth_of(package: Mapping[str, object], scenario: tuple[Table, Table, Pair]) -> Pair:
-    mine, theirs = (
-        sum(dict(rows)[str(package[name])] for name, rows in table.items())
-        for table in scenario[:2]
-    )
+    mine, theirs = (sum(dict(rows)[str(package[name])] for name, rows in table.items()) for table in scenario[:2])
     return mine, theirs
 
 
@@ -154,10 +141,7 @@ def test_nash_does_not_care_about_the_scale_or_zero_of_my_utility(
 ) -> None:
     mine, theirs, floor = scenario
     points = brute_force(every_point(mine, theirs), floor)
-    if (
-        len(points["nash"]) != 1
-        or min(abs(u - floor[0]) for u, _ in every_point(mine, theirs)) < 1e-6
-    ):
+    if len(points["nash"]) != 1 or min(abs(u - floor[0]) for u, _ in every_point(mine, theirs)) < 1e-6:
         return
     moved = {name: [(v, u * scale) for v, u in rows] for name, rows in mine.items()}
     space = outcome_space(part_worths(moved, shift), part_worths(theirs))

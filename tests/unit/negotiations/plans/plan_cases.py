@@ -51,14 +51,10 @@ def case(name: str, folder: Path = FOLDER) -> Case:
         "memories": tuple(RelevantMemory(**row) for row in page.get("memories", [])),
         "alternatives": tuple(AlternativeLead(**row) for row in page.get("alternatives", [])),
     }
-    return Case(
-        body, brief_of(body, ledger, int(now.timestamp() * 1000), **outside), page.get("expect", {})
-    )
+    return Case(body, brief_of(body, ledger, int(now.timestamp() * 1000), **outside), page.get("expect", {}))
 
 
-def brief_of(
-    body: NegotiationBody, ledger: tuple[LedgerOffer, ...] = (), now: int = 0, **outside: Any
-) -> PlanBrief:
+def brief_of(body: NegotiationBody, ledger: tuple[LedgerOffer, ...] = (), now: int = 0, **outside: Any) -> PlanBrief:
     """The brief of a body, with the leverage that goes with it when it can be assessed."""
     terms = parse_terms(body)
     leverage = None
@@ -75,9 +71,7 @@ def brief_of(
         situation=stored_tactic_situation(terms, leverage, ledger, now=now, counterparty=other),
         evidence=price_evidence(terms, outside.get("benchmarks", ())),
         expected=expected_price(
-            Wording(terms),
-            ledger,
-            comparable=comparable_price(terms, outside.get("benchmarks", ())),
+            Wording(terms), ledger, comparable=comparable_price(terms, outside.get("benchmarks", ()))
         ),
         now=now,
         on_table=theirs[-1] if theirs else None,

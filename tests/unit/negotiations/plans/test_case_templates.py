@@ -46,12 +46,7 @@ def talk(
     company: bool = False,
 ) -> Terms:
     issues = tuple(
-        Issue(
-            f"i{n}",
-            "money" if n == 0 else "integer",
-            label,
-            direction="lower" if lower else "higher",
-        )
+        Issue(f"i{n}", "money" if n == 0 else "integer", label, direction="lower" if lower else "higher")
         for n, label in enumerate(labels or ("Price",))
     )
     return Terms(
@@ -204,9 +199,7 @@ def test_a_template_has_no_figure_of_its_own(template: CaseTemplate) -> None:
 
 
 @each_template
-def test_the_main_issue_is_never_the_subject_of_a_verb_that_shows_its_number(
-    template: CaseTemplate,
-) -> None:
+def test_the_main_issue_is_never_the_subject_of_a_verb_that_shows_its_number(template: CaseTemplate) -> None:
     text = repr(template.content)
     assert not re.search(r"\{main_issue\} (are|were|have|do|\w+s)\b", text)
 
@@ -315,9 +308,7 @@ def test_a_label_stands_in_a_sentence_with_its_article(label: str, expected: str
     assert noun_phrase(label) == expected
 
 
-@pytest.mark.parametrize(
-    "page", ['side = "pays"', 'side = "pays"\nwrong = 1', "their_interests = []"]
-)
+@pytest.mark.parametrize("page", ['side = "pays"', 'side = "pays"\nwrong = 1', "their_interests = []"])
 def test_a_template_that_lacks_a_member_is_refused(page: str) -> None:
     with pytest.raises(ValueError, match="case template"):
         parse_template("mine", page)

@@ -19,15 +19,7 @@ from tests.unit.negotiations.plans.plan_cases import CASES, Case, case
 
 SECTIONS = {
     *("title", "case", "summary", "overview", "objectives", "interests", "standards", "zopa"),
-    *(
-        "leverage",
-        "expected",
-        "opening_offer",
-        "target",
-        "floor",
-        "walk_away_script",
-        "concession_schedule",
-    ),
+    *("leverage", "expected", "opening_offer", "target", "floor", "walk_away_script", "concession_schedule"),
     *("offered_together", "trades", "allowed_trades", "questions", "tactics", "objections"),
     *("their_tactics", "red_lines", "approvals", "information_gaps", "alternatives", "script"),
     *("branches", "closing_asks", "low_cost_gives", "next_actions", "sources"),
@@ -132,10 +124,7 @@ def test_every_number_says_where_it_comes_from(name: str) -> None:
             case "session":
                 assert resolve(found, rest) is not None, figure
             case "engine":
-                assert (
-                    ":".join(figure["source"].split(":")[:2])
-                    in ENGINE_SOURCES.keys() & plan["sources"].keys()
-                )
+                assert ":".join(figure["source"].split(":")[:2]) in ENGINE_SOURCES.keys() & plan["sources"].keys()
             case "leverage":
                 assert rest.startswith(("/position", "/power"))
             case "offer":
@@ -212,9 +201,7 @@ def test_differing_priorities_are_turned_into_trades(name: str) -> None:
     for trade in trades:
         give, get = weights[trade["give"]["issue"]], weights[trade["get"]["issue"]]
         total = sum(issue.their_weight or 0 for issue in weights.values())
-        assert (give.their_weight or 0) / total / give.weight > (
-            get.their_weight or 0
-        ) / total / get.weight
+        assert (give.their_weight or 0) / total / give.weight > (get.their_weight or 0) / total / get.weight
 
 
 def test_the_least_input_makes_a_plan_that_invents_nothing() -> None:
@@ -262,17 +249,10 @@ def test_packages_beyond_the_authority_name_who_has_to_agree(name: str) -> None:
 def test_evidence_and_alternatives_are_cited_by_id() -> None:
     found = case("saas_renewal")
     plan = make_plan(found.brief)
-    cited = {
-        row.get("source") or row.get("figure", {}).get("source")
-        for row in plan["opening_offer"]["justification"]
-    }
+    cited = {row.get("source") or row.get("figure", {}).get("source") for row in plan["opening_offer"]["justification"]}
     assert set(found.expect["cites"]) <= cited
     assert plan["alternatives"] == [
-        {
-            "name": "Harbour CRM",
-            "link": "/api/v1/tools/tool_x",
-            "why": "Same category, imports our data.",
-        }
+        {"name": "Harbour CRM", "link": "/api/v1/tools/tool_x", "why": "Same category, imports our data."}
     ]
     assert "74.00" in plan["script"]["opening"]
     assert not any("12%" in text for _, text in outward_texts(plan))
@@ -282,9 +262,7 @@ def test_evidence_and_alternatives_are_cited_by_id() -> None:
 def test_a_price_talk_opens_at_or_past_the_better_end_of_their_limit(name: str) -> None:
     found = case(name)
     plan = make_plan(found.brief)
-    assert plan["zopa"]["probability"]["value"] == pytest.approx(
-        found.expect["zopa_probability"], abs=0.2
-    )
+    assert plan["zopa"]["probability"]["value"] == pytest.approx(found.expect["zopa_probability"], abs=0.2)
     price = Decimal(next(iter(plan["opening_offer"]["package"].values()))["value"])
     estimate, issue = found.brief.terms.their_walk_away, found.brief.terms.issues[0]
     assert estimate is not None
@@ -295,11 +273,7 @@ def test_a_price_talk_opens_at_or_past_the_better_end_of_their_limit(name: str) 
 
 def test_every_sentence_is_a_sentence() -> None:
     plan = make_plan(case("enterprise_sale").brief)
-    said = [
-        text
-        for place, text in texts_in(plan)
-        if place[0] in {"script", "questions", "walk_away_script"}
-    ]
+    said = [text for place, text in texts_in(plan) if place[0] in {"script", "questions", "walk_away_script"}]
     prose = [text for text in said if " " in text]
     assert prose
     assert all(text[0].isupper() and text[-1] in ".?!" for text in prose)

@@ -95,10 +95,7 @@ def test_no_utility_or_weight_is_ever_said_to_the_other_side(body: NegotiationBo
     hidden = private_numbers(brief) - public
     for place, text in outward_texts(plan):
         if place[0] != "tactics":
-            assert all(
-                n.in_words or n.readings & public or not n.readings & hidden
-                for n in numbers_in(text)
-            )
+            assert all(n.in_words or n.readings & public or not n.readings & hidden for n in numbers_in(text))
 
 
 @given(
@@ -152,16 +149,12 @@ def test_a_negotiation_whose_rules_leave_nothing_says_so_instead_of_crossing_the
     assert plan["red_lines"][0]["issue"] == "price"
 
 
-odd = st.sampled_from(
-    ["1", "5", "0.00", "10", "½ day", "v²", "1,000", "3 k", "Q4 2027", "k", "BATNA", "{n0}", "٣"]
-)
+odd = st.sampled_from(["1", "5", "0.00", "10", "½ day", "v²", "1,000", "3 k", "Q4 2027", "k", "BATNA", "{n0}", "٣"])
 
 
 @given(label=odd, title=odd, unit=odd, values=st.lists(odd, min_size=2, max_size=4, unique=True))
 @settings(max_examples=30)
-def test_no_label_title_unit_or_option_makes_a_plan_fail(
-    label: str, title: str, unit: str, values: list[str]
-) -> None:
+def test_no_label_title_unit_or_option_makes_a_plan_fail(label: str, title: str, unit: str, values: list[str]) -> None:
     body = NegotiationBody.model_validate(
         {
             "title": title,
@@ -171,12 +164,7 @@ def test_no_label_title_unit_or_option_makes_a_plan_fail(
             "issues": [
                 {"name": label, "type": "number", "unit": unit, "range": {"min": 0, "max": 1000}},
                 {"name": f"{label} more", "type": "enum", "options": values, "their_weight": 3},
-                {
-                    "name": "price",
-                    "label": unit,
-                    "range": {"min": 0, "max": 500},
-                    "their_weight": 1,
-                },
+                {"name": "price", "label": unit, "range": {"min": 0, "max": 500}, "their_weight": 1},
             ],
             "walk_away": {"package": {label: 5, "price": "10.00"}},
             "target": {"utility": 0.9},
@@ -202,9 +190,7 @@ def test_the_page_of_a_random_negotiation_is_two_pages_of_sentences(body: Negoti
 
 @given(label=odd, title=odd, unit=odd, them=odd)
 @settings(max_examples=30, deadline=None)
-def test_the_page_prints_any_label_title_and_name(
-    label: str, title: str, unit: str, them: str
-) -> None:
+def test_the_page_prints_any_label_title_and_name(label: str, title: str, unit: str, them: str) -> None:
     body = NegotiationBody.model_validate(
         {
             "title": title,

@@ -10,12 +10,7 @@ from typing import Any
 import pytest
 
 from negotiator.negotiations.plans.generator import make_plan
-from negotiator.negotiations.plans.markdown import (
-    MAX_COLUMNS,
-    MAX_LINES,
-    escape_markdown,
-    plan_markdown,
-)
+from negotiator.negotiations.plans.markdown import MAX_COLUMNS, MAX_LINES, escape_markdown, plan_markdown
 from negotiator.negotiations.schemas_negotiations import NegotiationBody
 from tests.unit.negotiations.plans.plan_cases import CASES, FOLDER, brief_of, case
 
@@ -55,9 +50,7 @@ def test_a_page_is_short_and_in_words(name: str, folder: Path) -> None:
     assert max(map(len, lines)) <= MAX_COLUMNS
     names = [issue.name for issue in case(name, folder).brief.terms.issues if "_" in issue.name]
     assert not [one for one in names if one in page]
-    assert not re.search(
-        r"utility|alpha|engine:|session:|[a-z]{3}_[0-9a-z]{6,}|\\_|\bNone\b|\bnull\b", page
-    )
+    assert not re.search(r"utility|alpha|engine:|session:|[a-z]{3}_[0-9a-z]{6,}|\\_|\bNone\b|\bnull\b", page)
     found = re.findall(r"^## (.*)$", page, re.MULTILINE)
     assert [one for one in found if one in HEADINGS] == HEADINGS
     for line in lines:
@@ -83,10 +76,7 @@ SCARS = {
 def test_a_page_has_no_scar_of_its_templates(name: str, folder: Path) -> None:
     page = printed(name, folder)
     paragraphs = re.split(r"\n(?=- |\d+\. |\||#|\n)", page)
-    for text in (
-        " ".join(one.replace("\n>", " ").removeprefix("\n").removeprefix("> ").split())
-        for one in paragraphs
-    ):
+    for text in (" ".join(one.replace("\n>", " ").removeprefix("\n").removeprefix("> ").split()) for one in paragraphs):
         if text.startswith(("#", "|", "¹")) or not text:
             continue
         for scar, pattern in SCARS.items():

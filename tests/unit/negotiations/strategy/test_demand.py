@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from negotiator.negotiations.strategy.demand import (
-    expected_last_offer,
-    least_accepted,
-    read_demand,
-    recalled_offer,
-)
+from negotiator.negotiations.strategy.demand import expected_last_offer, least_accepted, read_demand, recalled_offer
 from negotiator.negotiations.strategy.next_move import next_move
 from negotiator.negotiations.strategy.opponent_model import learn_opponent_model
 from negotiator.negotiations.strategy.situation import (
@@ -27,10 +22,7 @@ PRICE = StrategyIssue("price", PRICES)
 TERM = StrategyIssue("term", ("12 months", "24 months", "36 months"))
 TERM_WORTH = {"12 months": 0.0, "24 months": 0.2, "36 months": 0.3}
 PRICE_WORTH = {price: 0.7 * (160 - price) / 60 for price in PRICES}
-WORTHS: dict[str, list[tuple[Scalar, float]]] = {
-    "price": list(PRICE_WORTH.items()),
-    "term": list(TERM_WORTH.items()),
-}
+WORTHS: dict[str, list[tuple[Scalar, float]]] = {"price": list(PRICE_WORTH.items()), "term": list(TERM_WORTH.items())}
 
 
 def worth(price: int, term: str = "12 months") -> float:
@@ -138,9 +130,7 @@ def test_those_whose_offers_rise_are_expected_to_go_on() -> None:
 
 
 def test_before_their_first_offer_no_last_offer_is_expected() -> None:
-    situation = StrategySituation(
-        (PRICE, TERM), StrategyPreferences(0.05, 0.0, WORTHS), StrategyProgress(0, 10)
-    )
+    situation = StrategySituation((PRICE, TERM), StrategyPreferences(0.05, 0.0, WORTHS), StrategyProgress(0, 10))
     assert expected_last_offer(situation) is None
 
 

@@ -9,11 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from negotiator.negotiations.strategy.opponent_model import (
-    OpponentModel,
-    acceptance,
-    learn_opponent_model,
-)
+from negotiator.negotiations.strategy.opponent_model import OpponentModel, acceptance, learn_opponent_model
 from negotiator.negotiations.strategy.situation import (
     PreferenceHints,
     Scalar,
@@ -30,13 +26,9 @@ Tables = list[list[float]]
 
 def talk(mine: Tables, offered: list[tuple[int, ...]], *, n_steps: int = 10) -> StrategySituation:
     """A talk in which they made these offers (value positions), one a round."""
-    issues = tuple(
-        StrategyIssue(f"i{k}", tuple(f"v{j}" for j in range(len(table))))
-        for k, table in enumerate(mine)
-    )
+    issues = tuple(StrategyIssue(f"i{k}", tuple(f"v{j}" for j in range(len(table)))) for k, table in enumerate(mine))
     worths: dict[str, list[tuple[Scalar, float]]] = {
-        issue.name: list(zip(issue.values, table, strict=True))
-        for issue, table in zip(issues, mine, strict=True)
+        issue.name: list(zip(issue.values, table, strict=True)) for issue, table in zip(issues, mine, strict=True)
     }
     history = tuple(
         StrategyOffer(
@@ -48,10 +40,7 @@ def talk(mine: Tables, offered: list[tuple[int, ...]], *, n_steps: int = 10) -> 
         for step, spots in enumerate(offered)
     )
     return StrategySituation(
-        issues,
-        StrategyPreferences(0.0, 0.0, worths),
-        StrategyProgress(len(offered), n_steps),
-        history,
+        issues, StrategyPreferences(0.0, 0.0, worths), StrategyProgress(len(offered), n_steps), history
     )
 
 
@@ -89,9 +78,7 @@ def rank_correlation(belief: OpponentModel, truth: Tables) -> float:
 
 
 @pytest.mark.parametrize("shared", [False, True], ids=["opposed", "cooperative"])
-def test_their_ranking_of_packages_is_learned_whether_or_not_the_sides_are_opposed(
-    shared: bool,
-) -> None:
+def test_their_ranking_of_packages_is_learned_whether_or_not_the_sides_are_opposed(shared: bool) -> None:
     found = [
         rank_correlation(learn_opponent_model(situation), truth)
         for situation, truth in (drawn_talk(seed, shared=shared) for seed in range(10))
@@ -109,12 +96,9 @@ def ordered_talk(offers: list[int], hints: PreferenceHints | None = None) -> Str
         "price": [(value, 0.7 * (9 - value) / 9) for value in range(10)],
         "days": [(value, 0.3 * (4 - value) / 4) for value in range(5)],
     }
-    blank = StrategySituation(
-        issues, StrategyPreferences(0.2, 0.0, worths), StrategyProgress(len(offers), 10)
-    )
+    blank = StrategySituation(issues, StrategyPreferences(0.2, 0.0, worths), StrategyProgress(len(offers), 10))
     history = tuple(
-        StrategyOffer(step, "them", {"price": price, "days": 4}, (9 - price) / 9)
-        for step, price in enumerate(offers)
+        StrategyOffer(step, "them", {"price": price, "days": 4}, (9 - price) / 9) for step, price in enumerate(offers)
     )
     return replace(blank, history=history, hints=hints)
 
@@ -130,13 +114,8 @@ def test_an_ordered_issue_rises_along_its_scale_or_has_one_peak() -> None:
 
 def test_numbers_without_an_order_of_mine_are_codes() -> None:
     situation = ordered_talk([9, 9, 8, 8])
-    zigzag: list[tuple[Scalar, float]] = [
-        (value, 0.7 * (value * 7 % 10) / 9) for value in range(10)
-    ]
-    mine = replace(
-        situation.my_preferences,
-        part_worths={**situation.my_preferences.part_worths, "price": zigzag},
-    )
+    zigzag: list[tuple[Scalar, float]] = [(value, 0.7 * (value * 7 % 10) / 9) for value in range(10)]
+    mine = replace(situation.my_preferences, part_worths={**situation.my_preferences.part_worths, "price": zigzag})
     price = learn_opponent_model(replace(situation, my_preferences=mine)).mean[0]
     assert bool(np.any(np.diff(price) < 0))
 
@@ -155,8 +134,7 @@ def test_a_chance_of_opposition_is_a_direction_before_they_are_heard() -> None:
 
 def test_hinted_part_worths_are_believed_until_their_offers_say_otherwise() -> None:
     hints = PreferenceHints(
-        part_worths={"price": [(v, float(v)) for v in range(10)], "days": [(0, 3.0), (4, 0.0)]},
-        confidence=0.9,
+        part_worths={"price": [(v, float(v)) for v in range(10)], "days": [(0, 3.0), (4, 0.0)]}, confidence=0.9
     )
     price, days = learn_opponent_model(ordered_talk([], hints)).mean
     assert float(np.ptp(price)) > float(np.ptp(days))
@@ -176,14 +154,10 @@ def test_hinted_weights_are_believed(dear: str) -> None:
 
 def test_a_hinted_reservation_and_a_hinted_last_offer_move_the_least_they_accept() -> None:
     offers = [9, 9, 8]
-    low, high = (
-        least_at_the_end(ordered_talk(offers, PreferenceHints(reservation_utility=r)))
-        for r in (0.1, 0.8)
-    )
+    low, high = (least_at_the_end(ordered_talk(offers, PreferenceHints(reservation_utility=r))) for r in (0.1, 0.8))
     assert low < high - 0.1
     soft, hard = (
-        least_at_the_end(ordered_talk(offers, PreferenceHints(last_offer={"price": p, "days": 4})))
-        for p in (3, 7)
+        least_at_the_end(ordered_talk(offers, PreferenceHints(last_offer={"price": p, "days": 4}))) for p in (3, 7)
     )
     assert soft < hard - 0.1
 

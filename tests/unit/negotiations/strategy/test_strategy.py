@@ -44,9 +44,7 @@ def talk(
     return StrategySituation(
         issues=(PRICE, TERM),
         my_preferences=StrategyPreferences(floor, 0.0, WORTHS),
-        progress=StrategyProgress(
-            step, n_steps, None if n_steps is None else (step + 1) / (n_steps + 1)
-        ),
+        progress=StrategyProgress(step, n_steps, None if n_steps is None else (step + 1) / (n_steps + 1)),
         history=history,
         on_table=on_table,
         style=style,
@@ -81,9 +79,7 @@ def situations(draw: st.DrawFn) -> StrategySituation:
     last = history[-1] if history else None
     table = StandingOffer(last.offer, last.my_utility) if last and last.by == "them" else None
     style: Style = draw(st.sampled_from(("balanced", "firm", "cooperative")))
-    return StrategySituation(
-        issues, mine, StrategyProgress(step, n_steps), tuple(history), table, style
-    )
+    return StrategySituation(issues, mine, StrategyProgress(step, n_steps), tuple(history), table, style)
 
 
 def worth_of(situation: StrategySituation, move: NextMove) -> float:
@@ -173,16 +169,12 @@ def test_a_last_word_to_an_offer_below_the_floor_is_an_offer_once_more() -> None
 
 def test_a_very_good_offer_is_taken_at_once() -> None:
     past = (theirs(0, 100, "24 months", 1.0),)
-    assert (
-        next_move(talk(history=past, on_table=StandingOffer(past[0].offer, 1.0))).action == "accept"
-    )
+    assert next_move(talk(history=past, on_table=StandingOffer(past[0].offer, 1.0))).action == "accept"
 
 
 def test_without_an_end_the_talk_goes_on() -> None:
     past = tuple(theirs(k, 130, "12 months", 0.0) for k in range(30))
-    move = next_move(
-        talk(step=29, n_steps=None, history=past, on_table=StandingOffer(past[-1].offer, 0.0))
-    )
+    move = next_move(talk(step=29, n_steps=None, history=past, on_table=StandingOffer(past[-1].offer, 0.0)))
     assert move.action == "counter"
 
 
@@ -208,8 +200,7 @@ def test_steadfast_offers_are_read_as_a_harder_end_than_falling_ones() -> None:
     falling = tuple(theirs(k, p, "12 months", worth[p]) for k, p in enumerate(prices))
     last = np.array([10 / 11])
     hard, soft = (
-        float(learn_opponent_model(talk(step=9, history=history)).least(last).mean())
-        for history in (steady, falling)
+        float(learn_opponent_model(talk(step=9, history=history)).least(last).mean()) for history in (steady, falling)
     )
     assert hard > soft
 
@@ -228,14 +219,9 @@ def test_true_and_one_are_different_values() -> None:
 
 
 def test_constant_issues_and_ties_are_no_trouble() -> None:
-    worths: dict[str, list[tuple[Scalar, float]]] = {
-        "a": [("only", 0.0)],
-        "b": [(1.5, 0.5), (2.5, 0.5)],
-    }
+    worths: dict[str, list[tuple[Scalar, float]]] = {"a": [("only", 0.0)], "b": [(1.5, 0.5), (2.5, 0.5)]}
     issues = (StrategyIssue("a", ("only",)), StrategyIssue("b", (1.5, 2.5)))
-    move = next_move(
-        StrategySituation(issues, StrategyPreferences(0.5, 0.0, worths), StrategyProgress(3, 5))
-    )
+    move = next_move(StrategySituation(issues, StrategyPreferences(0.5, 0.0, worths), StrategyProgress(3, 5)))
     assert move.action == "counter"
     assert move.my_utility == 0.5
 
@@ -243,9 +229,7 @@ def test_constant_issues_and_ties_are_no_trouble() -> None:
 @pytest.mark.parametrize("style", ["balanced", "firm", "cooperative"])
 def test_the_line_for_the_other_side_tells_nothing_private(style: Style) -> None:
     past = (theirs(0, 120, "12 months", 0.2),)
-    situation = talk(
-        floor=0.3137, history=past, on_table=StandingOffer(past[0].offer, 0.2), style=style
-    )
+    situation = talk(floor=0.3137, history=past, on_table=StandingOffer(past[0].offer, 0.2), style=style)
     move = next_move(situation)
     assert move.say
     for word in ("0.3137", "floor", "utility", "weight", "walk", "0.2", "0.7"):
@@ -257,15 +241,10 @@ def test_a_thousand_unordered_values_are_handled() -> None:
     worths: dict[str, list[tuple[Scalar, float]]] = {
         "plan": [(v, (k * 7919 % 1000) / 999) for k, v in enumerate(values)]
     }
-    past = tuple(
-        StrategyOffer(k, "them", {"plan": values[k]}, worths["plan"][k][1]) for k in range(40)
-    )
+    past = tuple(StrategyOffer(k, "them", {"plan": values[k]}, worths["plan"][k][1]) for k in range(40))
     move = next_move(
         StrategySituation(
-            (StrategyIssue("plan", values),),
-            StrategyPreferences(0.4, 0.0, worths),
-            StrategyProgress(40, 100),
-            past,
+            (StrategyIssue("plan", values),), StrategyPreferences(0.4, 0.0, worths), StrategyProgress(40, 100), past
         )
     )
     assert move.action == "counter"
@@ -278,9 +257,7 @@ def test_a_space_too_large_to_list_is_searched_by_sample_and_says_so() -> None:
     worths: dict[str, list[tuple[Scalar, float]]] = {
         issue.name: [(v, v / 9 / 12) for v in range(10)] for issue in issues
     }
-    situation = StrategySituation(
-        issues, StrategyPreferences(0.6, 0.0, worths), StrategyProgress(3, 20)
-    )
+    situation = StrategySituation(issues, StrategyPreferences(0.6, 0.0, worths), StrategyProgress(3, 20))
     move = next_move(situation)
     assert move.action == "counter"
     assert move.approximate
@@ -293,9 +270,7 @@ def test_ten_thousand_packages_take_well_under_a_second() -> None:
     worths: dict[str, list[tuple[Scalar, float]]] = {
         issue.name: [(v, v / 9 / 4) for v in range(10)] for issue in issues
     }
-    situation = StrategySituation(
-        issues, StrategyPreferences(0.3, 0.0, worths), StrategyProgress(3, 20)
-    )
+    situation = StrategySituation(issues, StrategyPreferences(0.3, 0.0, worths), StrategyProgress(3, 20))
     began = time.perf_counter()
     next_move(situation)
     assert time.perf_counter() - began < 1.0

@@ -20,15 +20,12 @@ _WORD = st.sampled_from(["we", "you", "can't", "not", "can", "#", "@party"])
 _ALTERNATIVES = st.lists(_WORD, min_size=1, max_size=3, unique=True).map("|".join)
 _ELEMENT = st.one_of(_ALTERNATIVES, _ALTERNATIVES.map("{}?".format), st.just("..."))
 _PHRASES = st.lists(
-    st.tuples(_ALTERNATIVES, st.lists(_ELEMENT, max_size=4)).map(
-        lambda made: " ".join([made[0], *made[1]])
-    ),
+    st.tuples(_ALTERNATIVES, st.lists(_ELEMENT, max_size=4)).map(lambda made: " ".join([made[0], *made[1]])),
     min_size=1,
     max_size=5,
 )
 _SPOKEN = st.lists(
-    st.sampled_from(["we", "you", "they", "can't", "cannot", "not", "can", "12", "yes", "."]),
-    max_size=14,
+    st.sampled_from(["we", "you", "they", "can't", "cannot", "not", "can", "12", "yes", "."]), max_size=14
 ).map(" ".join)
 
 
@@ -61,8 +58,7 @@ def spans(text: str, words: Sequence[PhraseWord]) -> set[tuple[str, int, int]]:
                 parts = ["can", "not"] if choice == "can't" else [choice]
                 behind = words[at + skipped : at + skipped + len(parts)]
                 if len(behind) == len(parts) and all(
-                    part in word.keys and word.sentence == sentence
-                    for part, word in zip(parts, behind, strict=True)
+                    part in word.keys and word.sentence == sentence for part, word in zip(parts, behind, strict=True)
                 ):
                     yield from ends(element + 1, at + skipped + len(parts), sentence, 0)
 
@@ -76,9 +72,7 @@ def spans(text: str, words: Sequence[PhraseWord]) -> set[tuple[str, int, int]]:
 
 @settings(max_examples=300, deadline=None)
 @given(_PHRASES, _SPOKEN)
-def test_a_tree_of_phrases_finds_what_each_phrase_alone_finds(
-    texts: list[str], spoken: str
-) -> None:
+def test_a_tree_of_phrases_finds_what_each_phrase_alone_finds(texts: list[str], spoken: str) -> None:
     words = split_words(spoken, SETS)
     expected = set[tuple[str, int, int]]().union(*(spans(text, words) for text in texts))
     assert found(texts, words) == expected

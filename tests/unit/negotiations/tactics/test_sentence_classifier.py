@@ -66,9 +66,7 @@ def test_word_sequences_mark_numbers_and_the_ends() -> None:
     assert {"#", "^ i", "pay # $", "i will pay"} <= set(word_sequences("I'll pay 1,200."))
 
 
-def test_what_was_learned_is_read_back_and_a_broken_file_is_not(
-    classifier: TacticClassifier, tmp_path: Path
-) -> None:
+def test_what_was_learned_is_read_back_and_a_broken_file_is_not(classifier: TacticClassifier, tmp_path: Path) -> None:
     file = tmp_path / "tactics-model-digest.npz"
     assert read_classifier(file) is None
     old = tmp_path / "tactics-model-older.npz"

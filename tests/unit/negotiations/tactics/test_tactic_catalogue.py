@@ -5,11 +5,7 @@ from typing import Any
 
 import pytest
 
-from negotiator.negotiations.tactics.catalogue import (
-    TacticCatalogue,
-    built_in_catalogue,
-    parse_tactic,
-)
+from negotiator.negotiations.tactics.catalogue import TacticCatalogue, built_in_catalogue, parse_tactic
 from negotiator.negotiations.tactics.phrases import built_in_descriptions, built_in_phrases
 from negotiator.negotiations.tactics.ranking import PLACEHOLDERS
 from negotiator.negotiations.tactics.tactic import FAMILIES, ROLES, Tactic, TacticStats
@@ -195,9 +191,7 @@ def test_a_tactic_outside_the_schema_is_refused_by_name(changes: dict[str, Any])
 
 
 def test_a_user_tactic_joins_the_shelf_and_is_linked() -> None:
-    mine = parse_tactic(
-        plain(counter_to=["tac_nibble"], stats={"used": 3, "wins": 1, "n": 2}), owner="user"
-    )
+    mine = parse_tactic(plain(counter_to=["tac_nibble"], stats={"used": 3, "wins": 1, "n": 2}), owner="user")
     joined = SHELF.with_own([mine])
     assert "tac_mine" in joined.by_id["tac_nibble"].countered_by
     assert joined.by_id["tac_mine"].owner == "user"

@@ -22,12 +22,7 @@ from negotiator.values import MINOR_UNITS
 
 LINES = sorted({line.text for tactic in built_in_catalogue().tactics for line in tactic.lines})
 SUGGESTED = sorted(
-    {
-        line.text
-        for tactic in built_in_catalogue().tactics
-        if tactic.ethics != "deceptive"
-        for line in tactic.lines
-    }
+    {line.text for tactic in built_in_catalogue().tactics if tactic.ethics != "deceptive" for line in tactic.lines}
 )
 LABEL_WORDS = sorted(
     word_set(
@@ -36,15 +31,7 @@ LABEL_WORDS = sorted(
     )
 )
 SIDES: st.SearchStrategy[Side] = st.sampled_from(["me", "them"])
-OPTIONS = [
-    "monthly",
-    "in_arrears",
-    "Gold, silver",
-    "blue (matte",
-    "None",
-    "x" * 90,
-    "yearly upfront",
-]
+OPTIONS = ["monthly", "in_arrears", "Gold, silver", "blue (matte", "None", "x" * 90, "yearly upfront"]
 GLUE = word_set(
     "with without within immediate payment start term none point this that price another last offer your mine ours "
     "comparable deals published roles rents homes days month months january february march april june july august "
@@ -83,8 +70,7 @@ def test_a_placeholder_does_not_stand_before_its_verb(line: str) -> None:
     """An offer of two parts or a label in the plural would need another verb."""
     noun = r"\{(?:topic|price|give|my_offer|their_offer|criterion)\}"
     assert not re.search(
-        rf"(?<!about )(?<!to ){noun} (?:is|are|was|were|has|have|does|do|looks?|matters?|makes?)\b",
-        line,
+        rf"(?<!about )(?<!to ){noun} (?:is|are|was|were|has|have|does|do|looks?|matters?|makes?)\b", line
     )
     assert not re.search(rf"\b(?:a|an|the|what|our|my|your) {noun}", line)
 
@@ -95,9 +81,7 @@ def situations(draw: st.DrawFn) -> tuple[Terms, list[LedgerOffer]]:
     values: dict[str, st.SearchStrategy[Any]] = {}
     for place in range(draw(st.integers(1, 6))):
         kind: IssueType = draw(
-            st.sampled_from(
-                ["money", "integer", "percent", "duration_days", "date", "enum", "boolean"]
-            )
+            st.sampled_from(["money", "integer", "percent", "duration_days", "date", "enum", "boolean"])
         )
         name = f"issue_{'abcdef'[place]}"
         words = draw(st.lists(st.sampled_from(LABEL_WORDS), min_size=1, max_size=8, unique=True))
@@ -110,11 +94,7 @@ def situations(draw: st.DrawFn) -> tuple[Terms, list[LedgerOffer]]:
         }.get(kind, st.integers(0, 1000))
     terms = Terms(
         draw(st.text(max_size=60)),
-        draw(
-            st.sampled_from(
-                ["buyer", "seller", "employer", "candidate", "landlord", "tenant", "party"]
-            )
-        ),
+        draw(st.sampled_from(["buyer", "seller", "employer", "candidate", "landlord", "tenant", "party"])),
         draw(st.sampled_from(["car", "software", "other", "supplier"])),
         draw(st.sampled_from(["renewal", "salary", "lease", "other"])),
         draw(st.none() | st.sampled_from(sorted(MINOR_UNITS))),
@@ -133,9 +113,7 @@ def situations(draw: st.DrawFn) -> tuple[Terms, list[LedgerOffer]]:
 def test_every_line_reads_well_in_every_negotiation(case: tuple[Terms, list[LedgerOffer]]) -> None:
     terms, offers = case
     sayable = stored_tactic_situation(terms, None, offers, now=0).sayable
-    given_words = set(
-        re.findall(r"[^\W\d_]+", " ".join([*(i.label for i in terms.issues), *OPTIONS]).lower())
-    )
+    given_words = set(re.findall(r"[^\W\d_]+", " ".join([*(i.label for i in terms.issues), *OPTIONS]).lower()))
     for line in LINES:
         said = fill_line(line, sayable)
         assert_reads_as_speech(said)
@@ -153,9 +131,7 @@ def test_a_text_that_is_too_long_is_not_cut_but_replaced() -> None:
 
 def test_a_placeholder_at_the_start_of_a_sentence_has_a_capital() -> None:
     line = "{we} hear you. {our} figure stands, and {we} {are} sure of it."
-    assert fill_line(line, PublicWords(voice=COMPANY)) == (
-        "We hear you. Our figure stands, and we are sure of it."
-    )
+    assert fill_line(line, PublicWords(voice=COMPANY)) == ("We hear you. Our figure stands, and we are sure of it.")
     assert fill_line(line, PublicWords()) == "I hear you. My figure stands, and I am sure of it."
 
 
@@ -165,16 +141,10 @@ def test_the_sayable_words_name_the_main_issue_the_price_and_what_could_be_given
         Issue("term", "integer", "Contract term", "months", weight=0.1),
         Issue("cap", "percent", "Cap on yearly price increase", weight=0.3),
     )
-    terms = Terms(
-        "CRM renewal, 80 seats", "buyer", "software", "renewal", "EUR", Preferences(issues)
-    )
+    terms = Terms("CRM renewal, 80 seats", "buyer", "software", "renewal", "EUR", Preferences(issues))
     package = {"price": Decimal(62), "term": 36, "cap": 7.0}
     offers = [LedgerOffer(seq=1, by="them", package=package, claimed_final=False)]
     words = stored_tactic_situation(terms, None, offers, now=0).sayable
-    assert (words.topic, words.price, words.give) == (
-        "the price",
-        "the price",
-        "the contract term",
-    )
+    assert (words.topic, words.price, words.give) == ("the price", "the price", "the contract term")
     assert words.their_offer == "€62 per seat and month"
     assert words.voice is COMPANY

@@ -8,19 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from negotiator.negotiations.tactics.catalogue import built_in_catalogue, parse_tactic
-from negotiator.negotiations.tactics.facts import (
-    FACTS,
-    FactValue,
-    PublicWords,
-    TacticSituation,
-    facts_of,
-)
-from negotiator.negotiations.tactics.ranking import (
-    TacticResult,
-    rank_tactics,
-    recognised_moves,
-    shrunken_win_rate,
-)
+from negotiator.negotiations.tactics.facts import FACTS, FactValue, PublicWords, TacticSituation, facts_of
+from negotiator.negotiations.tactics.ranking import TacticResult, rank_tactics, recognised_moves, shrunken_win_rate
 from negotiator.negotiations.tactics.recognition import RecognisedTactic
 from negotiator.negotiations.tactics.tactic import TacticCondition, TacticStats
 
@@ -69,8 +58,7 @@ def test_a_users_own_tactic_competes_and_a_deceptive_one_does_not() -> None:
     assert first.wins.rate == pytest.approx(14 / 16, abs=1e-3)
     trick = parse_tactic({**raw, "ethics": "deceptive"}, owner="user")
     assert all(
-        item.tactic.id != "tac_01own"
-        for item in rank_tactics(situation, catalogue=SHELF, own=[trick], limit=50)
+        item.tactic.id != "tac_01own" for item in rank_tactics(situation, catalogue=SHELF, own=[trick], limit=50)
     )
 
 
@@ -87,9 +75,7 @@ def situations(draw: st.DrawFn) -> TacticSituation:
     for name, fact in FACTS.items():
         if name in {"facing", "pressure_seen", "category"}:
             continue
-        facts[name] = draw(
-            st.none() | st.sampled_from(fact.values) if fact.values else MAYBE[fact.kind]
-        )
+        facts[name] = draw(st.none() | st.sampled_from(fact.values) if fact.values else MAYBE[fact.kind])
     facts["recognised"] = tuple(RecognisedTactic(move, "their words", 0.8) for move in draw(MOVES))
     facts["utterance"] = draw(st.none() | st.text(max_size=200))
     return TacticSituation(**facts)
@@ -123,11 +109,7 @@ def test_the_rules_hold_in_every_situation(situation: TacticSituation) -> None:
         assert tactic.suits(situation.role)
         answers = any(move.tactic_id in tactic.counter_to for move in recognised_moves(situation))
         assert answers or situation.phase is None or situation.phase in tactic.phases
-        tests = [
-            c
-            for c in tactic.preconditions
-            if not (heard_in_text and c.fact in {"facing", "pressure_seen"})
-        ]
+        tests = [c for c in tactic.preconditions if not (heard_in_text and c.fact in {"facing", "pressure_seen"})]
         assert all(met(test, facts) for test in tests)
         against = [clause.condition for clause in tactic.avoid_when if clause.condition]
         assert not any(met(test, facts) for test in against)

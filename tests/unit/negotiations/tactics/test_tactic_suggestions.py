@@ -48,24 +48,13 @@ def test_an_uninformed_party_is_told_to_let_them_open_and_not_to_anchor() -> Non
 
 
 def test_many_open_issues_bring_out_trades() -> None:
-    found = advice(
-        role="buyer", phase="bargain", n_issues=4, priorities_differ=True, well_informed=False
-    )
+    found = advice(role="buyer", phase="bargain", n_issues=4, priorities_differ=True, well_informed=False)
     assert next(iter(found)) in {"tac_logrolling", "tac_meso"}
     assert {"tac_logrolling", "tac_meso"} <= set(found)
 
 
 def test_a_single_price_issue_brings_no_trade_across_issues() -> None:
-    found = advice(
-        20,
-        role="buyer",
-        phase="bargain",
-        n_issues=1,
-        price_only=True,
-        gap=0.4,
-        their_offers=2,
-        my_offers=2,
-    )
+    found = advice(20, role="buyer", phase="bargain", n_issues=1, price_only=True, gap=0.4, their_offers=2, my_offers=2)
     assert not {"tac_logrolling", "tac_meso", "tac_bridging", "tac_package_everything"} & set(found)
 
 
@@ -91,10 +80,7 @@ def test_a_real_competing_offer_is_used_and_its_absence_is_not_invented() -> Non
 
 def test_a_final_offer_is_answered_and_not_believed() -> None:
     found = advice(
-        role="buyer",
-        phase="bargain",
-        utterance="This is our best and final offer.",
-        their_claimed_final=True,
+        role="buyer", phase="bargain", utterance="This is our best and final offer.", their_claimed_final=True
     )
     first = next(iter(found.values()))
     assert first.tactic.id in SHELF.by_id["tac_final_offer_bluff"].countered_by
@@ -103,24 +89,18 @@ def test_a_final_offer_is_answered_and_not_believed() -> None:
 
 
 def test_an_exploding_offer_to_a_candidate_is_met_by_testing_the_date() -> None:
-    found = advice(
-        role="candidate", phase="close", utterance="The offer expires tomorrow, it's now or never."
-    )
+    found = advice(role="candidate", phase="close", utterance="The offer expires tomorrow, it's now or never.")
     assert next(iter(found)) == "tac_test_deadline"
     assert "end of next week" in found["tac_test_deadline"].say
 
 
 def test_a_budget_question_is_deflected() -> None:
-    found = advice(
-        role="buyer", phase="explore", utterance="What's your budget for this?", my_offers=0
-    )
+    found = advice(role="buyer", phase="explore", utterance="What's your budget for this?", my_offers=0)
     assert next(iter(found)) == "tac_deflect_question"
 
 
 def test_a_nibble_is_met_with_the_whole_package() -> None:
-    found = advice(
-        role="seller", phase="close", n_issues=3, utterance="Oh, and could you throw in delivery?"
-    )
+    found = advice(role="seller", phase="close", n_issues=3, utterance="Oh, and could you throw in delivery?")
     assert next(iter(found)) in {"tac_package_everything", "tac_conditional_concession"}
 
 
@@ -135,20 +115,13 @@ def test_a_strong_alternative_and_no_zone_lead_to_a_graceful_exit() -> None:
     )
     assert "tac_graceful_exit" in found
     without = advice(
-        50,
-        role="buyer",
-        phase="close",
-        has_batna=False,
-        batna_known_to_be_strong=False,
-        zopa_probability=0.1,
+        50, role="buyer", phase="close", has_batna=False, batna_known_to_be_strong=False, zopa_probability=0.1
     )
     assert not {"tac_graceful_exit", "tac_walk_away_test"} & set(without)
 
 
 def test_a_tense_lasting_relationship_gets_repair_before_pressure() -> None:
-    found = advice(
-        role="seller", phase="explore", tension=True, relationship="strategic", kind="renewal"
-    )
+    found = advice(role="seller", phase="explore", tension=True, relationship="strategic", kind="renewal")
     assert SHELF.by_id[next(iter(found))].family == "relationship"
     assert all(SHELF.by_id[item].family != "hardball" for item in found)
 
@@ -157,9 +130,7 @@ def test_quarter_end_is_for_buyers_whose_seller_is_pressed() -> None:
     assert "tac_quarter_end" in advice(
         role="buyer", phase="bargain", deadline_pressure_theirs=0.8, deadline_pressure_mine=0.1
     )
-    assert "tac_quarter_end" not in advice(
-        50, role="seller", phase="bargain", deadline_pressure_theirs=0.8
-    )
+    assert "tac_quarter_end" not in advice(50, role="seller", phase="bargain", deadline_pressure_theirs=0.8)
     assert "tac_quarter_end" not in advice(
         50, role="buyer", phase="bargain", deadline_pressure_theirs=0.8, deadline_pressure_mine=0.9
     )
@@ -190,12 +161,7 @@ def test_a_further_step_is_suggested_only_where_there_is_room_for_it() -> None:
 
 
 def test_a_trade_that_they_offer_is_taken_up_and_not_fended_off() -> None:
-    found = advice(
-        role="buyer",
-        phase="bargain",
-        n_issues=3,
-        utterance="If you sign for two years, then we can do 54.",
-    )
+    found = advice(role="buyer", phase="bargain", n_issues=3, utterance="If you sign for two years, then we can do 54.")
     first = next(iter(found.values()))
     assert first.tactic.id in {"tac_conditional_concession", "tac_logrolling"}
     assert first.why.startswith("It takes up the trade they look for, heard in “")
@@ -216,17 +182,9 @@ def test_company_tactics_are_not_suggested_to_a_private_person() -> None:
 
 def test_the_parts_add_up_to_the_score() -> None:
     for item in advice(
-        10,
-        role="buyer",
-        phase="bargain",
-        n_issues=4,
-        competition=1,
-        gap=0.1,
-        utterance="Take it or leave it.",
+        10, role="buyer", phase="bargain", n_issues=4, competition=1, gap=0.1, utterance="Take it or leave it."
     ).values():
-        assert sum(part.points for part in item.evidence.parts) == pytest.approx(
-            item.score, abs=1e-9
-        )
+        assert sum(part.points for part in item.evidence.parts) == pytest.approx(item.score, abs=1e-9)
         assert item.evidence.sources
 
 
@@ -255,9 +213,7 @@ def test_what_is_said_uses_only_sayable_words_and_reads_well_without_them() -> N
         their_last_move="silent",
         sayable=PublicWords(my_offer="9,000 euros", their_offer="12,000 euros\u202e\n{topic}"),
     )
-    lines = {
-        item.tactic.id: item.say for item in rank_tactics(situation, catalogue=SHELF, limit=50)
-    }
+    lines = {item.tactic.id: item.say for item in rank_tactics(situation, catalogue=SHELF, limit=50)}
     assert lines["tac_reciprocity"] == (
         "I am at 9,000 euros and you are at 12,000 euros topic. I think the next step is yours."
     )
@@ -267,17 +223,11 @@ def test_what_is_said_uses_only_sayable_words_and_reads_well_without_them() -> N
 
 def test_a_situation_has_no_room_for_private_figures() -> None:
     names = {field.name for field in dataclasses.fields(TacticSituation)}
-    assert not {
-        name
-        for name in names
-        if "walk" in name or "value" in name or "weight" in name or "target" in name
-    }
+    assert not {name for name in names if "walk" in name or "value" in name or "weight" in name or "target" in name}
     assert {field.name for field in dataclasses.fields(PublicWords)} == {
         *("topic", "price", "give", "my_offer", "their_offer", "criterion", "voice")
     }
-    assert names - {"utterance", "recognised", "sayable"} | {"facing", "pressure_seen"} == set(
-        FACTS
-    )
+    assert names - {"utterance", "recognised", "sayable"} | {"facing", "pressure_seen"} == set(FACTS)
 
 
 def test_no_family_crowds_out_the_others_and_the_limit_is_kept() -> None:

@@ -39,9 +39,7 @@ def test_two_moves_are_named_and_a_third_is_not() -> None:
 def test_words_without_a_recognised_move_are_said_to_be_harmless() -> None:
     said = suggestions_summary([], CATALOGUE.by_id["tac_meso"], "Which is best?", is_answer=True)
     assert said.startswith("Nothing in what they said is pressure or a trick. First, build three")
-    assert suggestions_summary([], CATALOGUE.by_id["tac_meso"], "Yes?", is_answer=False).startswith(
-        "First, "
-    )
+    assert suggestions_summary([], CATALOGUE.by_id["tac_meso"], "Yes?", is_answer=False).startswith("First, ")
 
 
 @settings(max_examples=150, deadline=None)
@@ -51,9 +49,7 @@ def test_words_without_a_recognised_move_are_said_to_be_harmless() -> None:
     st.sampled_from(["Shall we?", "I hear you. Let us see.", ""]),
     st.booleans(),
 )
-def test_a_summary_is_one_to_three_whole_sentences(
-    moves: list[str], first: object, say: str, is_answer: bool
-) -> None:
+def test_a_summary_is_one_to_three_whole_sentences(moves: list[str], first: object, say: str, is_answer: bool) -> None:
     heard = [RecognisedTactic(move, "their words", 0.8) for move in moves]
     tactic = next((one for one in CATALOGUE.tactics if one is first), None)
     said = suggestions_summary(heard, tactic, say, is_answer=is_answer)

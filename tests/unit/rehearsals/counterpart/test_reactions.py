@@ -30,12 +30,7 @@ from negotiator.rehearsals.counterpart.person import (
 )
 from negotiator.rehearsals.counterpart.remarks import REMARKS, Remark
 from negotiator.rehearsals.record import RehearsalTurn
-from negotiator.rehearsals.stored import (
-    decode_person,
-    decode_progress,
-    encode_person,
-    encode_progress,
-)
+from negotiator.rehearsals.stored import decode_person, decode_progress, encode_person, encode_progress
 from tests.bench.haggling.play import case_names, load_case
 
 SAME: Final = 1e-9
@@ -135,9 +130,7 @@ def talk_until(person: Person, turns: Sequence[Turn]) -> tuple[PersonAnswer, Per
 
 def demanded(person: Person, said: PersonAnswer, memory: PersonMemory) -> float:
     """What the person holds out for after an answer: an acceptance is worth what it takes."""
-    return person.interests.worth(
-        said.package if said.action == "accept" and said.package else memory.offers[-1]
-    )
+    return person.interests.worth(said.package if said.action == "accept" and said.package else memory.offers[-1])
 
 
 @given(cases, kinds, hardnesses, seeds, pulling)
@@ -158,9 +151,7 @@ def test_a_reason_makes_the_next_step_no_smaller(
 
 @given(cases, kinds, hardnesses, seeds)
 @settings(deadline=None, max_examples=40)
-def test_a_third_reason_moves_nobody(
-    case: str, kind: PersonKind, hardness: Hardness, seed: int
-) -> None:
+def test_a_third_reason_moves_nobody(case: str, kind: PersonKind, hardness: Hardness, seed: int) -> None:
     person = met(case, kind, hardness, seed)
     package = package_at(person, [-0.3] * len(person.interests.stakes))
     reasoned = replace(PersonMemory(), reasons=MOST_REASONS)
@@ -193,12 +184,7 @@ def test_silence_never_worsens_their_offer_and_one_is_all_that_may_pay(
 @given(cases, kinds, hardnesses, seeds, polite, st.booleans())
 @settings(deadline=None, max_examples=40)
 def test_rudeness_is_warned_about_and_ends_the_talk_whatever_else_is_said(
-    case: str,
-    kind: PersonKind,
-    hardness: Hardness,
-    seed: int,
-    others: frozenset[Remark],
-    names: bool,
+    case: str, kind: PersonKind, hardness: Hardness, seed: int, others: frozenset[Remark], names: bool
 ) -> None:
     person = met(case, kind, hardness, seed)
     package = package_at(person, [0.5] * len(person.interests.stakes)) if names else None
@@ -228,9 +214,7 @@ def test_hardness_orders_what_they_give_and_leaves_the_floor_alone(kind: PersonK
 
 @given(cases, seeds)
 @settings(deadline=None, max_examples=30)
-def test_every_kind_and_hardness_of_a_seed_has_the_same_floor_and_weights(
-    case: str, seed: int
-) -> None:
+def test_every_kind_and_hardness_of_a_seed_has_the_same_floor_and_weights(case: str, seed: int) -> None:
     people = [met(case, kind, hardness, seed) for kind in KINDS for hardness in HARDNESSES]
     assert len({(one.floor, repr(one.interests)) for one in people}) == 1
 
@@ -248,9 +232,7 @@ def test_the_person_does_not_depend_on_what_the_user_wants(
         replace(terms, walk_away=wish),
         replace(terms, target=None, walk_away=None, batna=None),
     ):
-        assert draw_counterpart(changed, kind, f"{seed}", hardness=hardness) == met(
-            case, kind, hardness, seed
-        )
+        assert draw_counterpart(changed, kind, f"{seed}", hardness=hardness) == met(case, kind, hardness, seed)
 
 
 @given(cases, kinds, hardnesses, seeds, st.data())
@@ -266,9 +248,7 @@ def test_what_is_stored_of_a_talk_comes_back_as_it_was(
         said, memory = answer(person, memory, turn)
         heard = tuple(sorted(turn.remarks))
         turns.append(RehearsalTurn(2 * number - 1, number, "me", "say", turn.package, "è", heard))
-        turns.append(
-            RehearsalTurn(2 * number, number, "them", said.action, said.package, ploy=said.ploy)
-        )
+        turns.append(RehearsalTurn(2 * number, number, "them", said.action, said.package, ploy=said.ploy))
         if said.action in {"accept", "leave"}:
             break
     assert decode_person(encode_person(person), terms) == person

@@ -1188,10 +1188,7 @@ LABELLED: Final[dict[str, tuple[str, ...]]] = {
         "Bonjour, merci.",
         "Muchas gracias por la oferta.",
     ),
-    "courtesy alternative": (
-        "Thanks, but I have another offer.",
-        "Thank you. Another buyer offered 9,000.",
-    ),
+    "courtesy alternative": ("Thanks, but I have another offer.", "Thank you. Another buyer offered 9,000."),
     "alternative reason": (
         "I have two quotes from other firms, both below 40.",
         "Because my other client pays 800.",
@@ -1203,10 +1200,7 @@ LABELLED: Final[dict[str, tuple[str, ...]]] = {
         "Go to 450 or I go with the other supplier.",
         "Accept this or I'll look for someone else.",
     ),
-    "question_why rude": (
-        "Why are you so greedy?",
-        "Why this ridiculous price?",
-    ),
+    "question_why rude": ("Why are you so greedy?", "Why this ridiculous price?"),
     "courtesy question_limit": (
         "Can you do better, please?",
         "Hi, what's your best price?",
@@ -1230,10 +1224,7 @@ LABELLED: Final[dict[str, tuple[str, ...]]] = {
         "Warum nehmen Sie Ihr Angebot zurück?",
         "Why did you go back to 600?",
     ),
-    "courtesy names_tactic": (
-        "Please stop playing games.",
-        "Please don't rush me.",
-    ),
+    "courtesy names_tactic": ("Please stop playing games.", "Please don't rush me."),
     "question_interest question_limit": ("What would it take to make you comfortable?",),
     "names_tactic question_limit": ("Is that offer really final?",),
 }
@@ -1243,11 +1234,7 @@ LEAST: Final = 0.9
 
 def labelled() -> list[tuple[str, frozenset[str]]]:
     """Each sentence with its remarks."""
-    return [
-        (sentence, frozenset(remarks.split()))
-        for remarks, sentences in LABELLED.items()
-        for sentence in sentences
-    ]
+    return [(sentence, frozenset(remarks.split())) for remarks, sentences in LABELLED.items() for sentence in sentences]
 
 
 @cache
@@ -1306,10 +1293,7 @@ def test_a_long_text_takes_no_more_time_than_its_length(piece: str) -> None:
 def test_the_end_of_a_long_text_is_heard() -> None:
     plain = " ".join(LABELLED[""] * 5)[:1_900].rpartition(". ")[0]
     assert remarks_in(f"{plain}.") == frozenset()
-    assert remarks_in(f"{plain}. You idiot, what's your lowest price?") == {
-        "rude",
-        "question_limit",
-    }
+    assert remarks_in(f"{plain}. You idiot, what's your lowest price?") == {"rude", "question_limit"}
 
 
 def test_a_plain_fact_is_a_reason_unless_it_is_something_else() -> None:

@@ -30,8 +30,7 @@ SLOTS: Final = {"offer": OFFER, "issue": "contract term"}
 MOST_WORDS: Final = 22
 LEAST_VARIANTS: Final = 4
 TELLTALES: Final = re.compile(
-    r"\b(limit|floor|lowest|highest|minimum|maximum|bottom|reserv\w+|walk-away|competitors?)\b",
-    re.I,
+    r"\b(limit|floor|lowest|highest|minimum|maximum|bottom|reserv\w+|walk-away|competitors?)\b", re.I
 )
 
 
@@ -41,9 +40,7 @@ def test_each_kind_of_person_has_words_for_each_moment(moment: Moment) -> None:
         said = sentence(moment, style=style, case=case, draw=f"{style} {case}", slots=SLOTS)
         assert said.strip() == said != ""
         assert said.count(OFFER) == (moment in OFFER_MOMENTS)
-        assert ("contract term" in said) == (
-            moment in {"tells_interest", "cares_much", "cares_little"}
-        )
+        assert ("contract term" in said) == (moment in {"tells_interest", "cares_much", "cares_little"})
         assert "{" not in said
 
 
@@ -93,9 +90,7 @@ def test_what_was_said_is_not_said_again_with_another_offer() -> None:
     starts: set[str] = set()
     for round_number in range(12):
         offer = f"€{1_000 + round_number}"
-        text = sentence(
-            "step", style="brisk", case="other", draw="1", slots={"offer": offer}, avoid=said
-        )
+        text = sentence("step", style="brisk", case="other", draw="1", slots={"offer": offer}, avoid=said)
         said.append(text)
         starts.add(text.replace(offer, "…"))
     assert len(starts) == 12
@@ -126,9 +121,7 @@ def test_an_offer_without_its_words_is_refused(moment: Moment) -> None:
 
 @given(st.text(alphabet="ab{}%$ \\()0", min_size=1).filter(str.strip), st.sampled_from(MOMENTS))
 def test_the_words_of_the_caller_are_not_read(text: str, moment: Moment) -> None:
-    said = sentence(
-        moment, style="formal", case="other", draw=text, slots={"offer": text, "issue": "{offer}"}
-    )
+    said = sentence(moment, style="formal", case="other", draw=text, slots={"offer": text, "issue": "{offer}"})
     words = {"offer": text, "issue": "the {offer}", None: ""}
     assert said in {line.before + words[line.slot] + line.after for line in spoken_lines()[moment]}
 
@@ -158,12 +151,7 @@ def test_the_other_side_is_known_from_the_terms(
 ) -> None:
     issue = Issue(name="price", label=label, type="money", direction="lower", weight=1.0)
     terms = Terms(
-        title=title,
-        role=role,
-        category="other",
-        kind=kind,
-        currency="EUR",
-        preferences=Preferences(issues=(issue,)),
+        title=title, role=role, category="other", kind=kind, currency="EUR", preferences=Preferences(issues=(issue,))
     )
     assert case_kind(terms) == expected
 

@@ -51,11 +51,7 @@ def test_a_rule_is_raised_by_no_more_than_one_ordinary_sentence_in_a_hundred() -
     matcher = build_matcher(cue_catalogue())
     for speaker in SPEAKERS:
         said = matcher.catalogue.neutral[speaker]
-        raised = [
-            text
-            for text in said
-            if any(not match.reply for match in matcher.match_rules(text, speaker))
-        ]
+        raised = [text for text in said if any(not match.reply for match in matcher.match_rules(text, speaker))]
         assert len(raised) <= len(said) // 100
 
 
@@ -104,9 +100,7 @@ def test_a_question_is_worded_for_the_role_of_its_listener() -> None:
     assert cue.question("seller") == cue.question(None) == cue.say
 
 
-def test_a_too_high_price_is_for_the_side_that_sells_and_a_too_low_one_for_the_side_that_buys() -> (
-    None
-):
+def test_a_too_high_price_is_for_the_side_that_sells_and_a_too_low_one_for_the_side_that_buys() -> None:
     cues = cue_catalogue().cues
     pairs: list[tuple[NegotiationRole, NegotiationRole]] = [
         ("seller", "buyer"),

@@ -112,9 +112,7 @@ def test_every_word_of_a_long_sentence_is_in_a_piece() -> None:
 
 
 def test_the_head_knows_its_examples_and_leaves_the_rest() -> None:
-    lessons = asyncio.run(
-        train(Letters(), ["a", "b"], [("aaaa", "a"), ("bbbb", "b"), ("zzzz", "")])
-    )
+    lessons = asyncio.run(train(Letters(), ["a", "b"], [("aaaa", "a"), ("bbbb", "b"), ("zzzz", "")]))
     head = lessons.head(1e-3)
     assert head.labels == ("a", "b", NEUTRAL)
     scores = head.scores(embedded("aaaa", "bbbb", "zzzz"))
@@ -122,9 +120,7 @@ def test_the_head_knows_its_examples_and_leaves_the_rest() -> None:
 
 
 def test_a_user_s_example_turns_the_head_in_milliseconds_and_leaves_the_shipped_one() -> None:
-    shipped = asyncio.run(
-        train(Letters(), ["a", "b"], [("aaaa", "a"), ("bbbb", "b"), ("zzzz", "")])
-    )
+    shipped = asyncio.run(train(Letters(), ["a", "b"], [("aaaa", "a"), ("bbbb", "b"), ("zzzz", "")]))
     before = shipped.head().scores(embedded("zzza"))[0]
     own = shipped.adding(embedded("zzza"), ["b"], weight=5.0)
     after = own.head().scores(embedded("zzza"))[0]
@@ -153,9 +149,7 @@ def test_nothing_is_learned_from_nothing_and_unknown_cues_are_named() -> None:
 def test_rule_and_head_together_are_surer_than_either() -> None:
     ids = [cue.id for cue in MATCHER.catalogue.of("them")]
     said = "take it or leave it"
-    lessons = asyncio.run(
-        train(Letters(), ids, [(said, "take_it_or_leave_it"), ("good day", NEUTRAL)])
-    )
+    lessons = asyncio.run(train(Letters(), ids, [(said, "take_it_or_leave_it"), ("good day", NEUTRAL)]))
     matches = MATCHER.match(said, "them", head=lessons.head(), vectors=embedded(said))
     alone = MATCHER.match_rules(said, "them")[0]
     assert matches[0].cue_id == "take_it_or_leave_it"

@@ -9,14 +9,7 @@ from hypothesis import strategies as st
 from negotiator.negotiations.tactics.tactic import NegotiationRole
 from negotiator.teleprompter.cues.catalogue import Speaker, cue_catalogue
 from negotiator.teleprompter.cues.matcher import CueMatch, MatchSource
-from negotiator.teleprompter.cues.policy import (
-    Card,
-    CardChange,
-    HeardUtterance,
-    PolicySettings,
-    Screen,
-    advance_screen,
-)
+from negotiator.teleprompter.cues.policy import Card, CardChange, HeardUtterance, PolicySettings, Screen, advance_screen
 
 BOOK = cue_catalogue()
 PLAN = Card(
@@ -54,12 +47,7 @@ def names(events: list[CardChange]) -> list[tuple[str, str]]:
 
 def test_a_sure_final_shows_and_unsure_ones_are_listed_quietly() -> None:
     rules = PolicySettings(shown=0.3, maybe=0.1, maybes=2)
-    unsure = [
-        match("trust", 0.2),
-        match("guilt", 0.15),
-        match("anchor", 0.12),
-        match("split_difference", 0.05),
-    ]
+    unsure = [match("trust", 0.2), match("guilt", 0.15), match("anchor", 0.12), match("split_difference", 0.05)]
     screen, told = play((final(0), [match("not_now"), *unsure]), patience=rules)
     assert names(told) == [("shown", "not_now"), ("maybe", "trust")]
     assert [card.cue_id for card in told[1].cards] == ["trust", "guilt"]
@@ -90,26 +78,16 @@ def test_the_model_must_say_the_same_twice_running_on_partials() -> None:
 def test_an_early_card_that_the_final_contradicts_is_retracted() -> None:
     early, late = [match("final_offer", source="rule")], [match("need_to_think")]
     screen, told = play((partial(0, "u"), early), (final(1, "u"), late))
-    assert names(told) == [
-        ("shown", "final_offer"),
-        ("retracted", "final_offer"),
-        ("shown", "need_to_think"),
-    ]
+    assert names(told) == [("shown", "final_offer"), ("retracted", "final_offer"), ("shown", "need_to_think")]
     _, again = advance_screen(screen, final(2), early, catalogue=BOOK)
-    assert names(list(again)) == [("shown", "final_offer")], (
-        "what was taken back does not hold its family"
-    )
+    assert names(list(again)) == [("shown", "final_offer")], "what was taken back does not hold its family"
 
 
 def test_a_family_speaks_once_in_its_pause() -> None:
     first, second = [match("price_too_high")], [match("discount_demand")]
     pause = PolicySettings().family_pause
     _, told = play((final(0), first), (final(5), second), (final(pause + 1), second))
-    assert names(told) == [
-        ("shown", "price_too_high"),
-        ("maybe", "discount_demand"),
-        ("shown", "discount_demand"),
-    ]
+    assert names(told) == [("shown", "price_too_high"), ("maybe", "discount_demand"), ("shown", "discount_demand")]
     assert told[2].cards[0].at == pause + 1
 
 
@@ -137,9 +115,7 @@ def test_only_the_speaker_s_own_cues_are_shown() -> None:
 
 
 def test_a_card_of_the_plan_beats_every_phrase() -> None:
-    screen, events = advance_screen(
-        Screen(), final(0, "u"), [match("anchor", 0.95)], catalogue=BOOK, outside=[PLAN]
-    )
+    screen, events = advance_screen(Screen(), final(0, "u"), [match("anchor", 0.95)], catalogue=BOOK, outside=[PLAN])
     assert names(list(events)) == [("shown", "plan:price"), ("maybe", "anchor")]
     many = PolicySettings(per_minute=9)
     for at, cue in enumerate(("trust", "not_now", "guilt"), start=1):
@@ -160,12 +136,7 @@ def test_a_minute_has_two_cards_unless_a_limit_is_passed() -> None:
     cues = ("trust", "not_now", "guilt", "deadline")
     scenes = [(final(at * 10.0), [match(cue)]) for at, cue in enumerate(cues)]
     screen, told = play(*scenes)
-    assert names(told) == [
-        ("shown", "trust"),
-        ("shown", "not_now"),
-        ("maybe", "guilt"),
-        ("maybe", "deadline"),
-    ]
+    assert names(told) == [("shown", "trust"), ("shown", "not_now"), ("maybe", "guilt"), ("maybe", "deadline")]
     limit = replace(PLAN, urgent=True)
     screen, events = advance_screen(screen, final(45, "u"), [], catalogue=BOOK, outside=[limit])
     assert names(list(events)) == [("shown", "plan:price")]
@@ -222,10 +193,7 @@ heard = st.tuples(
     st.integers(0, 3),
     st.booleans(),
     st.lists(
-        st.tuples(
-            st.sampled_from(sorted(BOOK.cues)), st.floats(0, 1), st.sampled_from(["rule", "model"])
-        ),
-        max_size=4,
+        st.tuples(st.sampled_from(sorted(BOOK.cues)), st.floats(0, 1), st.sampled_from(["rule", "model"])), max_size=4
     ),
 )
 
@@ -238,10 +206,7 @@ def test_whatever_is_heard_the_screen_keeps_its_rules(
     seen = Counter[str]()
     for wait, utterance, is_final, found in scenes:
         at += wait
-        matches = sorted(
-            (match(cue, sure, source) for cue, sure, source in found),
-            key=lambda one: -one.confidence,
-        )
+        matches = sorted((match(cue, sure, source) for cue, sure, source in found), key=lambda one: -one.confidence)
         said = HeardUtterance(f"u{utterance}", "them", "x", final=is_final, at=at)
         screen, events = advance_screen(screen, said, matches, catalogue=BOOK)
         assert len(screen.cards) <= rules.on_screen

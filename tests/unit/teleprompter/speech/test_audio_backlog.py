@@ -8,12 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from negotiator.teleprompter.speech.engine import Transcription
-from negotiator.teleprompter.speech.events import (
-    AudioGap,
-    RecognitionLag,
-    RecognitionProblem,
-    SpeechStart,
-)
+from negotiator.teleprompter.speech.events import AudioGap, RecognitionLag, RecognitionProblem, SpeechStart
 from negotiator.teleprompter.speech.recognition_channel import (
     MAX_HELD_MS,
     MAX_UNHEARD_MS,
@@ -34,12 +29,7 @@ def seconds(count: float) -> bytes:
 
 
 @given(
-    st.lists(
-        st.tuples(
-            st.sampled_from(["put", "take", "heard", "rewind", "settle"]), st.integers(0, 40)
-        ),
-        max_size=60,
-    ),
+    st.lists(st.tuples(st.sampled_from(["put", "take", "heard", "rewind", "settle"]), st.integers(0, 40)), max_size=60),
     st.integers(0, 8),
 )
 def test_never_more_is_held_than_may_be_and_all_of_it_is_in_its_place(
@@ -149,12 +139,7 @@ async def test_what_cannot_be_heard_again_is_a_gap() -> None:
     channel.again(notice)
     events = channel.telling.events()
     told = [await anext(events) for _ in range(4)]
-    assert told == [
-        SpeechStart("u1", 500),
-        RecognitionLag(0),
-        notice,
-        AudioGap(1_000, 2_000, "restart"),
-    ]
+    assert told == [SpeechStart("u1", 500), RecognitionLag(0), notice, AudioGap(1_000, 2_000, "restart")]
 
 
 @pytest.mark.asyncio

@@ -36,9 +36,7 @@ class Call:
         self.decoder = Counting()
         self.reports: list[Report] = []
         self.at = 0
-        self.listener = ChannelListener(
-            cutter(hangover_ms=500), self.decoder, self.reports.append, whole=True
-        )
+        self.listener = ChannelListener(cutter(hangover_ms=500), self.decoder, self.reports.append, whole=True)
 
     def say(self, pattern: str, *, interim: bool = True) -> None:
         pcm = frames(pattern)
@@ -99,10 +97,7 @@ def test_an_utterance_begins_without_what_was_heard_of_the_one_before() -> None:
     call.say("v" * 10 + "." * 6)
     call.listener.hear_ahead()
     call.say("." * 16 + "v" * 2 + "." * 16)
-    assert [report[2] for report in call.reports if report[0] == "final"] == [
-        "16 frames",
-        "24 frames",
-    ]
+    assert [report[2] for report in call.reports if report[0] == "final"] == ["16 frames", "24 frames"]
 
 
 def test_who_wants_no_partials_is_not_heard_ahead() -> None:

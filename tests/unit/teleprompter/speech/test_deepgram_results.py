@@ -19,12 +19,7 @@ from tests.helpers.synthetic_speech import check_event_order
 def result(start: float, text: str, *, final: bool = False, pause: bool = False) -> dict[str, Any]:
     """A Results message over a second of audio, one word after another."""
     words = [
-        {
-            "word": word,
-            "start": start + place / 10,
-            "end": start + (place + 1) / 10,
-            "confidence": 0.9,
-        }
+        {"word": word, "start": start + place / 10, "end": start + (place + 1) / 10, "confidence": 0.9}
         for place, word in enumerate(text.split())
     ]
     alternative = {"transcript": text, "confidence": 0.9, "words": words}
@@ -39,9 +34,7 @@ def result(start: float, text: str, *, final: bool = False, pause: bool = False)
     }
 
 
-async def told(
-    *messages: dict[str, Any], at_ms: int = 0, interim: bool = True
-) -> list[RecognitionEvent]:
+async def told(*messages: dict[str, Any], at_ms: int = 0, interim: bool = True) -> list[RecognitionEvent]:
     telling = UtteranceEventQueue()
     results = DeepgramResults(telling)
     results.connected(at_ms)
@@ -80,10 +73,7 @@ async def test_an_utterance_end_closes_what_no_pause_did() -> None:
         {"type": "UtteranceEnd", "channel": [0, 1], "last_word_end": 0.1},
         result(3, "again", final=True, pause=True),
     )
-    assert [event.text for event in events if isinstance(event, FinalTranscript)] == [
-        "hello",
-        "again",
-    ]
+    assert [event.text for event in events if isinstance(event, FinalTranscript)] == ["hello", "again"]
 
 
 @pytest.mark.asyncio
@@ -105,15 +95,11 @@ async def test_words_that_were_settled_survive_a_new_connection() -> None:
     results.on(result(0, "a discount", final=True, pause=True), interim=True)
     telling.end()
     events = [event async for event in telling.events()]
-    assert [event.text for event in events if isinstance(event, FinalTranscript)] == [
-        "we need a discount"
-    ]
+    assert [event.text for event in events if isinstance(event, FinalTranscript)] == ["we need a discount"]
     check_event_order(events, 2000)
 
 
 @pytest.mark.asyncio
 async def test_what_lags_or_is_not_wanted_has_no_partials() -> None:
-    events = await told(
-        result(0, "one"), result(0, "one two", final=True, pause=True), interim=False
-    )
+    events = await told(result(0, "one"), result(0, "one two", final=True, pause=True), interim=False)
     assert not any(isinstance(event, PartialTranscript) for event in events)

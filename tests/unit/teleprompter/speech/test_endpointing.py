@@ -63,10 +63,7 @@ def test_a_hole_in_the_audio_ends_the_utterance_before_it() -> None:
     ears = cutter()
     ears.hear(0, frames("vvvvvv"))
     cuts = ears.hear(16_000, frames("vv"))
-    assert marks(cuts) == [
-        UtteranceEnd(6 * FRAME_MS, forced=True, voiced_ms=6 * FRAME_MS),
-        UtteranceStart(1000),
-    ]
+    assert marks(cuts) == [UtteranceEnd(6 * FRAME_MS, forced=True, voiced_ms=6 * FRAME_MS), UtteranceStart(1000)]
 
 
 def test_the_end_of_the_audio_ends_the_utterance() -> None:

@@ -10,11 +10,7 @@ from negotiator.settings import load
 from negotiator.settings_files import SettingsError
 from negotiator.teleprompter.speech import endpointer, recognizer_factory
 from negotiator.teleprompter.speech.recognizer import Recognizer, StreamConfig
-from negotiator.teleprompter.speech.recognizer_factory import (
-    TextOnlyRecognizer,
-    make_recognizer,
-    recognizer_state,
-)
+from negotiator.teleprompter.speech.recognizer_factory import TextOnlyRecognizer, make_recognizer, recognizer_state
 from negotiator.teleprompter.speech.voice_detectors import EnergyDetector
 from negotiator.teleprompter.speech.whisper_weights import BASE_PACKAGES
 
@@ -46,24 +42,15 @@ def state() -> str:
     return recognizer_state(settings, make_recognizer(settings))
 
 
-def test_whisper_is_the_default_where_its_weights_are_installed(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_whisper_is_the_default_where_its_weights_are_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recognizer_factory, "find_spec", only(*WHISPER, "pocketsphinx"))
     caps = chosen().caps
-    assert (caps.id, caps.kind, caps.offline, caps.third_party) == (
-        "whisper",
-        "segmented",
-        True,
-        "",
-    )
+    assert (caps.id, caps.kind, caps.offline, caps.third_party) == ("whisper", "segmented", True, "")
     assert {"en", "de", "es", "fr"} <= set(caps.languages)
     assert state() == "ok: whisper"
 
 
-def test_without_the_weights_pocketsphinx_hears_and_health_says_why(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_without_the_weights_pocketsphinx_hears_and_health_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recognizer_factory, "find_spec", only(*WHISPER[:-1], "pocketsphinx"))
     caps = chosen().caps
     assert (caps.id, caps.kind, caps.languages) == ("pocketsphinx", "streaming", ("en",))
@@ -97,9 +84,7 @@ def test_an_operator_can_turn_audio_off() -> None:
     assert isinstance(chosen(speech_engine="none"), TextOnlyRecognizer)
 
 
-def test_a_named_engine_needs_its_package_and_a_model(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_named_engine_needs_its_package_and_a_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recognizer_factory, "find_spec", only("vosk"))
     assert chosen(speech_engine="vosk", speech_model_path=tmp_path).caps.id == "vosk"
     assert chosen(speech_engine="sherpa-onnx", speech_model_path=tmp_path).caps.kind == "text"
@@ -107,10 +92,7 @@ def test_a_named_engine_needs_its_package_and_a_model(
 
 @pytest.mark.asyncio
 async def test_a_remote_engine_names_who_hears() -> None:
-    for engine, url in (
-        ("openai", "https://ears.example/v1"),
-        ("deepgram", "wss://ears.example/v1"),
-    ):
+    for engine, url in (("openai", "https://ears.example/v1"), ("deepgram", "wss://ears.example/v1")):
         recognizer = chosen(speech_engine=engine, speech_url=url, speech_model="m", speech_key="k")
         assert recognizer.caps.third_party == "ears.example"
         assert not recognizer.caps.offline
@@ -130,16 +112,12 @@ async def test_a_remote_engine_names_who_hears() -> None:
         ({"speech_pause_ms": 100}, "SPEECH_PAUSE_MS"),
     ],
 )
-def test_settings_that_do_not_go_together_stop_the_start(
-    settings: dict[str, Any], fault: str
-) -> None:
+def test_settings_that_do_not_go_together_stop_the_start(settings: dict[str, Any], fault: str) -> None:
     with pytest.raises(SettingsError, match=fault):
         load(**settings)
 
 
-def test_without_the_network_loudness_tells_and_the_note_says_so(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_without_the_network_loudness_tells_and_the_note_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(endpointer, "find_spec", only())
     monkeypatch.setattr(recognizer_factory, "find_spec", only("pocketsphinx"))
     assert isinstance(endpointer.detector_factory()(), EnergyDetector)

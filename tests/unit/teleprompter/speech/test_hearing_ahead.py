@@ -9,12 +9,7 @@ import pytest
 
 from negotiator.teleprompter.speech import worker_process
 from negotiator.teleprompter.speech.engine import Decoder, EngineKind, Transcription
-from negotiator.teleprompter.speech.worker_frames import (
-    FrameKind,
-    PipeFrame,
-    PipeFrameReader,
-    encode_frame,
-)
+from negotiator.teleprompter.speech.worker_frames import FrameKind, PipeFrame, PipeFrameReader, encode_frame
 from negotiator.teleprompter.speech.worker_process import WorkerProcess
 from tests.helpers.speech_frames import Told, frames
 
@@ -84,11 +79,7 @@ class Child:
     @property
     def partials(self) -> list[int]:
         """The streams that had a partial, in order."""
-        return [
-            frame.stream
-            for frame in self.told
-            if frame.kind is FrameKind.REPORT and frame.json()[0] == "partial"
-        ]
+        return [frame.stream for frame in self.told if frame.kind is FrameKind.REPORT and frame.json()[0] == "partial"]
 
 
 @pytest.fixture

@@ -15,12 +15,7 @@ from negotiator.teleprompter.speech.events import (
     TranscriptWord,
 )
 from negotiator.teleprompter.speech.utterance_events import UtteranceEventQueue
-from negotiator.teleprompter.speech.worker_frames import (
-    FrameKind,
-    PipeFrame,
-    PipeFrameReader,
-    encode_frame,
-)
+from negotiator.teleprompter.speech.worker_frames import FrameKind, PipeFrame, PipeFrameReader, encode_frame
 from negotiator.teleprompter.speech.worker_process import ChannelListener, Report
 from negotiator.teleprompter.speech.worker_recognition import HARD_TO_HEAR, ConfidenceMonitor
 from tests.helpers.speech_frames import cutter, frames
@@ -32,8 +27,7 @@ async def told(telling: UtteranceEventQueue) -> list[RecognitionEvent]:
 
 
 STEPS = st.lists(
-    st.tuples(st.sampled_from(["began", "partial", "ended", "final", "resume"]), st.integers(0, 5)),
-    max_size=40,
+    st.tuples(st.sampled_from(["began", "partial", "ended", "final", "resume"]), st.integers(0, 5)), max_size=40
 )
 
 
@@ -118,19 +112,13 @@ def listened(decoder: Parrot, *, interim: bool = True, whole: bool = False) -> l
 
 def test_an_engine_that_hears_along_has_partials() -> None:
     reports = listened(Parrot())
-    assert [report[0] for report in reports if report[0] != "partial"] == [
-        "start",
-        "end",
-        "final",
-    ] * 2
+    assert [report[0] for report in reports if report[0] != "partial"] == ["start", "end", "final"] * 2
     partials = [report[2] for report in reports if report[0] == "partial"]
     assert len(partials) > 4
     assert len(set(partials)) == len(partials)
 
 
-def test_an_engine_that_hears_it_whole_has_none_by_itself_and_neither_has_one_that_is_late() -> (
-    None
-):
+def test_an_engine_that_hears_it_whole_has_none_by_itself_and_neither_has_one_that_is_late() -> None:
     assert {report[0] for report in listened(Parrot(), whole=True)} == {"start", "end", "final"}
     assert {report[0] for report in listened(Parrot(), interim=False)} == {"start", "end", "final"}
 
@@ -156,10 +144,7 @@ def test_words_lie_within_their_utterance() -> None:
     st.integers(1, 40),
 )
 def test_frames_survive_any_cutting(sent: list[PipeFrame], size: int) -> None:
-    data = b"".join(
-        encode_frame(one.kind, one.stream, position=one.position, payload=one.payload)
-        for one in sent
-    )
+    data = b"".join(encode_frame(one.kind, one.stream, position=one.position, payload=one.payload) for one in sent)
     frames = PipeFrameReader()
     got = [one for at in range(0, len(data), size) for one in frames.feed(data[at : at + size])]
     assert got == sent

