@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from contextlib import asynccontextmanager
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -109,6 +110,16 @@ def _each_key_checked_once() -> Generator[None]:
     """The same few key files are read by every application; what was a sound key the first time still is."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(keys, "load_pem_private_key", cache(load_pem_private_key))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _a_slow_machine_ends_no_request() -> Generator[None]:
+    """The client's own five seconds say how fast it is; a minute says that it hangs."""
+    bound = import_module("httpx2._config").DEFAULT_TIMEOUT_CONFIG
+    with pytest.MonkeyPatch.context() as patch:
+        for part in ("connect", "read", "write", "pool"):
+            patch.setattr(bound, part, 60.0)
         yield
 
 

@@ -68,9 +68,9 @@ def test_the_refusal_says_what_would_be_better(password: str, advice: str) -> No
 
 def test_looking_at_a_long_password_takes_no_longer_than_at_a_short_one() -> None:
     def taken(password: str) -> float:
-        began = time.perf_counter()
+        began = time.process_time()
         user_queries.weakness(password)
-        return time.perf_counter() - began
+        return time.process_time() - began
 
     taken(PASSWORD)
     assert taken("p@$$w0rd1" * 800) < 20 * max(taken("p@$$w0rd1" * 3), 0.05)

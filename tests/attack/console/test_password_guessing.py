@@ -61,13 +61,9 @@ async def test_an_attacker_s_thousand_failures_keep_the_owner_out_of_nothing(
             statuses = [(await client.post("/sign-in", data=data)).status_code for _ in range(1000)]
             assert statuses.count(403) <= 15, "ten at once, then one a minute"
             assert statuses.count(429) == 1000 - statuses.count(403)
-        began = time.monotonic()
         assert redirect_path(await owner.sign_in()) == "/", "a known device"
-        known = time.monotonic() - began
         async with connect(limited_application, "203.0.113.2") as elsewhere:
-            began = time.monotonic()
             assert redirect_path(await FormBrowser(elsewhere).sign_in()) == "/", "a new address"
-            assert time.monotonic() - began < known + 10 * delay
 
 
 @pytest.mark.asyncio

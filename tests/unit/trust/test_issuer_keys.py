@@ -3,7 +3,6 @@
 import asyncio
 import json
 import threading
-import time
 from typing import Any
 
 import pytest
@@ -317,9 +316,8 @@ async def test_twelve_issuers_whose_hosts_hang_cost_the_thirteenth_nothing() -> 
         hung = [ask(f"https://{number}.example", deaf) for number in range(12)]
         while len(heads) < len(hung):
             await asyncio.sleep(0.001)
-        began = time.perf_counter()
         assert await ask("https://13.example", fine)
-        assert time.perf_counter() - began < 1
+        assert not any(each.done() for each in hung), "it waited for none of them"
         await keys.close()
         await asyncio.gather(*hung, return_exceptions=True)
         await fetcher.close()

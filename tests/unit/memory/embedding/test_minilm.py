@@ -4,7 +4,6 @@ import asyncio
 import subprocess
 import sys
 import threading
-import time
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -77,14 +76,13 @@ async def test_the_event_loop_goes_on_meanwhile(box: MiniLmFiles) -> None:
     model = MiniLmEmbedder(box, MODELS)
     await model.embed(["warm"])
     working = asyncio.create_task(model.embed(SENTENCES * 10))
-    longest = 0.0
+    turns = 0
     while not working.done():
-        start = time.perf_counter()
         await asyncio.sleep(0)
-        longest = max(longest, time.perf_counter() - start)
+        turns += 1
     assert len(await working) == 80
     await model.close()
-    assert longest < 0.1
+    assert turns > 100
 
 
 @pytest.mark.asyncio

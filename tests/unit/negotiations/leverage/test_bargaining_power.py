@@ -28,6 +28,8 @@ SIDES = st.builds(
     commitment=SHARE,
     relationship=SHARE,
 )
+BEST = SideFacts(1.0, None, 0.0, 99, 0.0, 1.0, 1.0, 1.0, 0.0, 0.0)
+"""Nothing is lost by waiting: a deadline, however far, would be a loss beside a side that loses less."""
 BETTER_MORE = ("alternative", "days_left", "rivals", "information", "market", "authority")
 BETTER_LESS = ("delay_cost_per_day", "dependency", "commitment", "relationship")
 
@@ -134,13 +136,11 @@ def test_what_would_move_power_most_is_a_factor_with_room_left(me: SideFacts, th
     found = split_power(me, them)
     assert found.most_movable.name in FACTOR_NAMES
     assert 0.0 <= found.most_movable.alpha_gain < 1.0 - found.alpha
-    best = SideFacts(1.0, 1e9, 0.0, 99, 0.0, 1.0, 1.0, 1.0, 0.0, 0.0)
-    assert found.alpha + found.most_movable.alpha_gain <= split_power(best, them).alpha + 1e-5
+    assert found.alpha + found.most_movable.alpha_gain <= split_power(BEST, them).alpha + 1e-5
 
 
 def test_nothing_moves_the_power_of_a_side_that_has_everything() -> None:
-    best = SideFacts(1.0, None, 0.0, 99, 0.0, 1.0, 1.0, 1.0, 0.0, 0.0)
-    assert split_power(best, NO_FACTS).most_movable.alpha_gain == 0.0
+    assert split_power(BEST, NO_FACTS).most_movable.alpha_gain == 0.0
 
 
 def test_one_action_moves_power_by_what_it_changes_in_the_facts() -> None:
