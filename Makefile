@@ -1,7 +1,7 @@
 # Everything there is to do here. `make` alone lists it. Needs bash, Python 3.11 to 3.13, make, gcc and node 20 (for pyright).
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo screenshots test browser voice proxies faketime check bench bench-http bench-mcp bench-soak bench-docs bench-console bench-overload bench-growth lighthouse bench-directory bench-strategy bench-people bench-rehearsal bench-terms bench-memory bench-speech bench-teleprompter wrk dist install-check server-check container-check machines-check fresh-check conformance files-entered fuzz faults hosts docs fix clean promtool bench-engines bench-scale two-machines
+.PHONY: help setup run demo screenshots test neighbours check bench bench-http bench-mcp bench-soak bench-docs bench-console bench-overload bench-growth lighthouse bench-directory bench-strategy bench-people bench-rehearsal bench-terms bench-memory bench-speech bench-teleprompter wrk dist install-check server-check container-check machines-check fresh-check conformance files-entered fuzz faults hosts docs fix clean bench-engines bench-scale two-machines
 
 # Python may keep what it compiled: the tests start hundreds of processes of five hundred modules.
 export PYTHONDONTWRITEBYTECODE :=
@@ -28,39 +28,14 @@ run: $(READY) ## Serve on http://127.0.0.1:8000
 demo: $(READY) ## Tell one negotiation on a server of its own, half a minute
 	@$(BIN)/negotiator demo
 
-screenshots: $(READY) browser ## Take a picture of each page, light and dark, wide and narrow
+screenshots: $(READY) neighbours ## Take a picture of each page, light and dark, wide and narrow
 	$(BIN)/python -m tests.live.console.screenshots
 
-test: $(READY) browser voice proxies promtool faketime redis ## Run every test, in parallel
+test: $(READY) neighbours ## Run every test, in parallel
 	@$(BIN)/pytest -n 2 --dist worksteal
 
-browser:
-	@test -x /usr/bin/chromium-headless-shell || test "$$(id -u)" != 0 || ! command -v apt-get >/dev/null || \
-	{ apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends chromium-headless-shell; } || \
-	test -x /usr/bin/chromium
-
-voice:
-	@{ command -v flite && test -d /usr/share/pocketsphinx/test/data; } >/dev/null || test "$$(id -u)" != 0 || ! command -v apt-get >/dev/null || \
-	{ apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends flite pocketsphinx-testdata; }
-
-# Where systemd runs, the packages would start both proxies as services: install them yourself.
-proxies:
-	@{ test -x /usr/sbin/nginx && command -v caddy; } >/dev/null || test -d /run/systemd/system || test "$$(id -u)" != 0 || ! command -v apt-get >/dev/null || \
-	{ apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends nginx-light caddy; }
-
-# In the package `prometheus`, which would start as a service where systemd runs.
-promtool:
-	@command -v promtool >/dev/null || test -d /run/systemd/system || test "$$(id -u)" != 0 || ! command -v apt-get >/dev/null || \
-	{ apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends prometheus; }
-
-# Would start as a service where systemd runs.
-redis:
-	@command -v redis-server >/dev/null || test -d /run/systemd/system || test "$$(id -u)" != 0 || ! command -v apt-get >/dev/null || \
-	{ apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends redis-server; }
-
-faketime:
-	@ls /usr/lib/*/faketime/libfaketimeMT.so.1 >/dev/null 2>&1 || test "$$(id -u)" != 0 || ! command -v apt-get >/dev/null || \
-	{ apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends faketime; }
+neighbours: $(READY)
+	@$(BIN)/python -m tests.helpers.neighbours
 
 check: $(READY) ## Formatting, lint, types, floors, fresh docs, schemas: everything but tests
 	$(BIN)/ruff format --check && $(BIN)/ruff check && $(BIN)/pyright && $(BIN)/lint-imports
@@ -93,7 +68,7 @@ bench-growth: $(READY) wrk ## Measure requests and the housekeeping over 10⁴, 
 bench-engines: $(READY) wrk ## Measure the CPU of requests on PostgreSQL with Redis beside SQLite: ROUNDS=5 SECONDS=4
 	$(BIN)/python -m tests.bench.engines $(LOADS) | $(TABLE)
 
-bench-scale: $(READY) proxies ## Measure two machines by rows, workers and engine (as root, hours): SCALE="--sizes 10000 --tokens 0 --workers 1", SOAK=10
+bench-scale: $(READY) neighbours ## Measure two machines by rows, workers and engine (as root, hours): SCALE="--sizes 10000 --tokens 0 --workers 1", SOAK=10
 	{ $(BIN)/python -m tests.bench.scale $(SCALE) && \
 	$(BIN)/python -m tests.bench.scale $(SCALE) --engines postgresql --soak $(or $(SOAK),10); } | $(TABLE)
 
@@ -118,7 +93,7 @@ conformance: $(READY) ## Run MCP's official suite, its Inspector and mcp-remote 
 	npm ci --silent --prefix tests/live/conformance
 	$(BIN)/python -m tests.live.conformance.run
 
-lighthouse: $(READY) browser ## Audit ten pages with Lighthouse
+lighthouse: $(READY) neighbours ## Audit ten pages with Lighthouse
 	npm ci --silent --prefix tests/live/lighthouse
 	$(BIN)/python -m tests.live.lighthouse.run
 
@@ -151,10 +126,10 @@ bench-memory: $(READY) .bench/memory/complete ## Measure recall: how good, how f
 .bench/memory/complete: .bench/memory/ready requirements.lock
 	.bench/memory/bin/pip --disable-pip-version-check install -q --no-deps --require-hashes -r requirements.lock && touch $@
 
-bench-speech: $(READY) voice ## Measure the embedded recognisers on people: words wrong, delay, CPU, clean and in noise
+bench-speech: $(READY) neighbours ## Measure the embedded recognisers on people: words wrong, delay, CPU, clean and in noise
 	$(BIN)/python -m tests.bench.speech | $(TABLE)
 
-bench-teleprompter: $(READY) voice ## Measure words and sound to a card, over real sockets
+bench-teleprompter: $(READY) neighbours ## Measure words and sound to a card, over real sockets
 	{ OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.bench.utterance && $(BIN)/python -m tests.bench.teleprompter; } | $(TABLE)
 
 files-entered: $(READY) ## Count the files and functions of the package that each kind of request enters
@@ -163,10 +138,10 @@ files-entered: $(READY) ## Count the files and functions of the package that eac
 fuzz: $(READY) ## Send made-up inputs to parsers, application and server; PART=parsers SEED=7 INPUTS=20000, goes on from .fuzz
 	$(BIN)/python -m tests.live.fuzz.run $(if $(PART),--part $(PART)) $(if $(SEED),--seed $(SEED)) $(if $(INPUTS),--inputs $(INPUTS)) $(if $(AT),--at $(AT))
 
-faults: $(READY) proxies faketime ## Kill, stop and starve a server and its neighbours under load: ROWS="worker-kill ...", SMALL=1, ROUNDS=200
+faults: $(READY) neighbours ## Kill, stop and starve a server and its neighbours under load: ROWS="worker-kill ...", SMALL=1, ROUNDS=200
 	@$$(test "$$(id -u)" != 0 || echo unshare --mount) $(BIN)/python -m tests.live.faults.run $(if $(SMALL),--small) $(if $(ROUNDS),--rounds $(ROUNDS)) $(ROWS)
 
-two-machines: $(READY) proxies faketime ## Run the suites of API and contract over two machines on PostgreSQL and Redis (as root): TESTS=tests/api/agents
+two-machines: $(READY) neighbours ## Run the suites of API and contract over two machines on PostgreSQL and Redis (as root): TESTS=tests/api/agents
 	$(BIN)/python -m pytest -q -p no:randomly -p tests.live.two_machines.suites $(or $(TESTS),tests/api tests/contract --ignore tests/contract/cli --ignore tests/contract/discovery/test_generated_requests.py)
 
 docs: $(READY) ## Write docs/reference from the code
@@ -184,7 +159,7 @@ server-check: dist ## Boot a Debian with systemd, run the guide "On a server" on
 container-check: $(READY) ## Lint, build and run the container image with buildah and podman (as root)
 	$(BIN)/python -m tests.live.deploy.container_check
 
-machines-check: $(READY) proxies ## Run two servers as the compose files do, in networks and roots of their own; restart both under load (as root)
+machines-check: $(READY) neighbours ## Run two servers as the compose files do, in networks and roots of their own; restart both under load (as root)
 	$(BIN)/python -m tests.live.deploy.machines_check
 
 fresh-check: $(READY) ## Clone into an empty Debian as a new user: make run to first advice, with times (as root)

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Request, sync_playwright
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
-from tests.helpers.missing_tools import missing as lacking
+from tests.helpers.neighbours import require
 
 WHOLE_CHROMIUM: Final = Path("/usr/bin/chromium")
 _WINDOWLESS: Final = Path("/usr/bin/chromium-headless-shell")
@@ -29,8 +29,7 @@ PASSWORD: Final = "a long enough password"
 @contextmanager
 def launched(*arguments: str) -> Generator[Browser]:
     """A browser without a window, started with these arguments."""
-    if not CHROMIUM.exists():
-        lacking("Chromium is missing: apt-get install chromium-headless-shell (make browser)")
+    require("chromium-headless-shell")
     with sync_playwright() as player:
         browser = player.chromium.launch(executable_path=CHROMIUM, args=[_SANDBOX, _NO_RECOGNISER, *arguments])
         yield browser

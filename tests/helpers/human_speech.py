@@ -16,11 +16,10 @@ from typing import Final
 import numpy as np
 
 from negotiator.teleprompter.speech.recognizer import SAMPLE_RATE
-from tests.helpers.missing_tools import missing
+from tests.helpers.neighbours import require
 
 _TESTDATA: Final = Path("/usr/share/pocketsphinx/test/data")
 _LIBRIVOX: Final = "librivox/sense_and_sensibility_01_austen_64kb-{}.wav"
-_MISSING: Final = "the recordings are missing: apt-get install pocketsphinx-testdata (make test does it for root)"
 TEXTS: Final = {
     _LIBRIVOX.format("0870"): (
         "and mister john dashwood had then leisure to consider how much there might be prudently in"
@@ -67,7 +66,7 @@ def recording(name: str) -> Recording:
     """One of `TEXTS`."""
     path = _TESTDATA / name if "/" in name or name.endswith(".raw") else _assets() / name
     if not path.is_file():
-        missing(_MISSING)
+        require("pocketsphinx-testdata")
     if path.suffix == ".raw":
         return Recording(name, path.read_bytes(), TEXTS[name])
     with wave.open(str(path)) as file:

@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any, Final
 
 import yaml
 
-from tests.helpers.missing_tools import missing
+from tests.helpers.neighbours import require
 
 OBSERVABILITY: Final = Path(__file__).parents[2] / "deploy" / "observability"
 ALERTS: Final = OBSERVABILITY / "alerts.yaml"
@@ -23,9 +22,7 @@ _FOUND: Final = re.compile(r'alertname="(\w+)"')
 
 def promtool(*arguments: str, text: str = "") -> "subprocess.CompletedProcess[str]":
     """Run Debian's promtool."""
-    if shutil.which("promtool") is None:
-        missing("promtool is missing: apt-get install prometheus")
-    command = ["promtool", *arguments]
+    command = [require("prometheus"), *arguments]
     return subprocess.run(command, input=text, capture_output=True, text=True, check=False)
 
 

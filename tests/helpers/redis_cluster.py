@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tests.helpers.live_server import PATIENCE, wait_for
+from tests.helpers.neighbours import require
 
 SHARDS: Final = 3
 _SLOTS: Final = 16_384
@@ -98,7 +99,7 @@ class RedisCluster:
         options += ("--cluster-enabled", "yes", "--cluster-config-file", f"{port}.conf")
         options += ("--cluster-node-timeout", "500", "--dir", str(self.folder))
         options += ("--repl-diskless-sync-delay", "0")
-        return subprocess.Popen(["redis-server", *options], stdout=subprocess.DEVNULL)
+        return subprocess.Popen([require("redis-server"), *options], stdout=subprocess.DEVNULL)
 
     def stop(self) -> None:
         """End them all."""

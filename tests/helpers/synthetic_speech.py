@@ -1,7 +1,6 @@
 """Speech for tests: a synthetic voice, feeding a channel as fast as it hears, and the promises that events keep."""
 
 import asyncio
-import shutil
 import subprocess
 from collections.abc import Sequence
 from functools import cache
@@ -12,18 +11,15 @@ from rapidfuzz.distance import Levenshtein
 from negotiator.teleprompter.speech.events import AudioGap, PartialTranscript, RecognitionEvent, SpeechEnd, SpeechStart
 from negotiator.teleprompter.speech.events import FinalTranscript as FinalEvent
 from negotiator.teleprompter.speech.recognizer import BYTES_PER_MS, SpeechRecognition
-from tests.helpers.missing_tools import missing
+from tests.helpers.neighbours import require
 
 PIECE: Final = 100 * BYTES_PER_MS
-_MISSING: Final = "flite is missing: apt-get install flite (make test does it for root)"
 
 
 @cache
 def synthesise(text: str, voice: str = "rms") -> bytes:
     """The sentence as 16 kHz s16le, through a pipe and never a file."""
-    if (flite := shutil.which("flite")) is None:
-        missing(_MISSING)
-    command = [flite, "-voice", voice, "-t", text, "-o", "/dev/stdout"]
+    command = [require("flite"), "-voice", voice, "-t", text, "-o", "/dev/stdout"]
     wav = subprocess.run(command, capture_output=True, check=True).stdout
     pcm = wav[wav.index(b"data") + 8 :]
     return pcm[: len(pcm) - len(pcm) % 2]

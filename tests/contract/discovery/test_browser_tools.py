@@ -7,12 +7,11 @@ from typing import Any, Final
 import httpx2
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, BrowserContext, Error, Page, Route, async_playwright
+from playwright.async_api import Browser, BrowserContext, Page, Route, async_playwright
 
 from tests.contract.requirements import covers
-from tests.helpers.chromium import CHROMIUM
 from tests.helpers.form_browser import BASE
-from tests.helpers.missing_tools import missing as lacking
+from tests.helpers.neighbours import require
 
 _STUB: Final = """
   window.registered = [];
@@ -27,11 +26,7 @@ _STUB: Final = """
 async def chromium() -> AsyncGenerator[Browser]:
     """A real Chromium without a window."""
     async with async_playwright() as playwright:
-        executable = CHROMIUM if CHROMIUM.exists() else None
-        try:
-            launched = await playwright.chromium.launch(executable_path=executable)
-        except Error as missing:
-            lacking(f"no browser here: {missing.message.splitlines()[0]}")
+        launched = await playwright.chromium.launch(executable_path=require("chromium-headless-shell"))
         yield launched
         await launched.close()
 

@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 import subprocess
 import tomllib
 from pathlib import Path
@@ -14,7 +13,7 @@ import yaml
 from negotiator.cli import serve
 from negotiator.discovery.readiness_routes import LIVE_PATH, READY_PATH
 from negotiator.settings import Settings
-from tests.helpers.missing_tools import missing
+from tests.helpers.neighbours import require
 from tests.house.source_tree import PACKAGE, ROOT
 
 FILES: Final = ROOT / "deploy"
@@ -30,8 +29,7 @@ EXPOSURE: Final = 20
 @pytest.fixture(scope="module")
 def units(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The units as installed; the command is one that exists here."""
-    if shutil.which("systemd-analyze") is None:
-        missing("systemd-analyze is not installed: apt-get install systemd")
+    require("systemd")
     folder = tmp_path_factory.mktemp("units")
     for path in (*FILES.glob("*.service"), *FILES.glob("*.timer")):
         text = re.sub(r"/opt/negotiator/bin/\w+", "/bin/true", path.read_text())

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import shutil
 import signal
 import subprocess
 from collections.abc import Generator
@@ -15,7 +14,7 @@ import pytest
 
 from tests.contract.requirements import covers
 from tests.helpers.live_server import PATIENCE, Server, free_port, wait_for
-from tests.helpers.missing_tools import missing
+from tests.helpers.neighbours import require
 from tests.house.source_tree import ROOT
 
 DRAIN: Final = 3
@@ -112,8 +111,7 @@ def _command(process: psutil.Process) -> str:
 @covers("1.13:ready")
 async def test_no_request_is_lost_while_one_machine_after_the_other_stops(tmp_path: Path) -> None:
     """Two machines on one database behind Caddy, which looks at `/readyz`; none of its requests is sent twice."""
-    if shutil.which("caddy") is None:
-        missing("caddy is not installed: make proxies, as root")
+    require("caddy")
     shared = {"data_dir": str(tmp_path / "var"), "keys_dir": str(tmp_path / "keys")}
     front = f"http://127.0.0.1:{free_port()}"
     machines = [_machine(tmp_path / name, 1) for name in ("one", "two")]

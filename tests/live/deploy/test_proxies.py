@@ -4,7 +4,6 @@ import asyncio
 import getpass
 import json
 import os
-import shutil
 import ssl
 import subprocess
 from collections.abc import Generator
@@ -24,7 +23,7 @@ from tests.conftest import bearer
 from tests.helpers.form_browser import PASSWORD, FormBrowser
 from tests.helpers.live_server import PATIENCE, Server, free_port, wait_for
 from tests.helpers.loopback_server import certificate
-from tests.helpers.missing_tools import missing
+from tests.helpers.neighbours import require
 from tests.house.source_tree import ROOT
 from tests.live.teleprompter.socket_client import TeleprompterUser, let_in
 
@@ -102,8 +101,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[Server]:
 def proxy(request: pytest.FixtureRequest, server: Server, tmp_path_factory: pytest.TempPathFactory) -> Generator[Proxy]:
     """One proxy, then the other, with the shipped file; only ports and certificate are the test's."""
     name: str = request.param
-    if shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin") is None:
-        missing(f"{name} is not installed: make proxies, as root")
+    require({"nginx": "nginx-light"}.get(name, name))
     http, https = free_port(), free_port()
     folder = tmp_path_factory.mktemp(name)
     start = {"nginx": _nginx, "caddy": _caddy}[name]

@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 
 from tests.helpers.live_server import Server
-from tests.helpers.missing_tools import missing
+from tests.helpers.neighbours import missing
 from tests.live.openapi.installed import HERE, NotInstalled, environment, node_tool, python
 from tests.live.openapi.lint import findings, write_document
 

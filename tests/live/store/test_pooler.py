@@ -24,6 +24,7 @@ from negotiator.users import user_queries
 from tests.conftest import connect, make_settings, running
 from tests.helpers.application_journey import journey
 from tests.helpers.live_server import PATIENCE, wait_for
+from tests.helpers.neighbours import require
 
 _PORT: Final = 6432
 _SERVER_CONNECTIONS: Final = 2
@@ -34,9 +35,7 @@ _LATER: Final = 1 << 50
 @pytest.fixture
 def pooled(postgres: Callable[[], str]) -> Generator[str]:
     """The URL of a fresh, migrated database behind a pooler."""
-    binary = shutil.which("pgbouncer") or shutil.which("pgbouncer", path="/usr/sbin")
-    if binary is None:
-        pytest.fail("pgbouncer is missing: apt-get install pgbouncer")
+    binary = require("pgbouncer")
     url = make_url(postgres())
     server = Path(str(url.query["host"]))
     folder = Path(tempfile.mkdtemp(prefix="pooler"))

@@ -2,7 +2,6 @@
 
 import os
 import random
-import shutil
 import subprocess
 from dataclasses import dataclass, field
 from typing import Final
@@ -16,8 +15,6 @@ def missing_privilege() -> str:
     """Why no host can be made here, and how to get it; empty when one can."""
     if os.geteuid() != 0:
         return "network namespaces need root: run the tests as root"
-    if shutil.which("ip") is None:
-        return "the program ip is missing: apt-get install iproute2"
     probe = Host()
     try:
         probe.create()

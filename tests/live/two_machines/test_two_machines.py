@@ -4,7 +4,6 @@ import asyncio
 import itertools
 from collections import Counter
 from collections.abc import AsyncGenerator
-from pathlib import Path
 from typing import Final
 
 import httpx2
@@ -16,9 +15,8 @@ from negotiator.trust import issuer_queries
 from tests.conftest import bearer
 from tests.contract.requirements import covers
 from tests.helpers.fake_issuer import FakeIssuer, registration
-from tests.helpers.missing_tools import missing
 from tests.helpers.negotiation_client import negotiation_body
-from tests.live.faults.wrong_clock import has_library
+from tests.helpers.neighbours import missing, require
 from tests.live.two_machines.machines import APART, TwoMachines, two_machines
 from tests.live.two_machines.network import missing_privilege
 
@@ -34,12 +32,10 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def machines() -> AsyncGenerator[TwoMachines]:
     """Both machines, for every test here."""
+    for package in ("iproute2", "nginx-light", "faketime"):
+        require(package)
     if reason := missing_privilege():
         missing(reason)
-    if not Path("/usr/sbin/nginx").exists():
-        missing("nginx is missing: make proxies")
-    if not has_library():
-        missing("libfaketime is missing: make faketime")
     async with two_machines(register_limit_anonymous=str(_LIMIT)) as started:
         yield started
 

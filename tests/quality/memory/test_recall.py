@@ -7,7 +7,7 @@ import pytest
 
 from negotiator.memory.embedding.minilm_embedder import find_minilm_files
 from tests.conftest import MODELS
-from tests.helpers.missing_tools import MODEL, missing
+from tests.helpers.neighbours import MODEL, missing
 from tests.quality.memory.corpus import Part, memories, questions
 from tests.quality.memory.measure_questions import Bench, corpus_of, every, half, own_corpus
 

@@ -11,7 +11,7 @@ from negotiator.negotiations.tactic_recogniser import TacticRecogniser
 from negotiator.negotiations.tactics.examples import built_in_examples
 from negotiator.negotiations.tactics.recognition import RecognisedTactic, recognise_tactics
 from tests.conftest import MODELS
-from tests.helpers.missing_tools import MODEL, missing
+from tests.helpers.neighbours import MODEL, missing
 from tests.quality.tactics.measure_sentences import Figures, figures, read_sentences
 
 SENTENCES = read_sentences(Path(__file__).with_name("held_out.json"))

@@ -12,7 +12,7 @@ from negotiator.teleprompter.cues.catalogue import cue_catalogue
 from negotiator.teleprompter.cues.matcher import build_matcher
 from negotiator.teleprompter.cues.policy import PolicySettings
 from tests.conftest import MODELS
-from tests.helpers.missing_tools import MODEL, missing
+from tests.helpers.neighbours import MODEL, missing
 from tests.quality.teleprompter.measure_cues import FILE, Answer, answers, figures, taught, unlike_every_phrasing
 
 

@@ -16,7 +16,7 @@ from negotiator.teleprompter.cues.matcher import build_matcher, text_pieces
 from negotiator.teleprompter.cues.policy import PolicySettings
 from negotiator.teleprompter.example_queries import LabelledVector, label_from_feedback
 from tests.conftest import MODELS
-from tests.helpers.missing_tools import MODEL, missing
+from tests.helpers.neighbours import MODEL, missing
 from tests.quality.teleprompter.measure_cues import Answer, figures, taught, wordings
 
 SAID: Final = {

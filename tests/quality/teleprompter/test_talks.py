@@ -11,7 +11,7 @@ import pytest
 from negotiator.memory.embedding.embedder_selection import choose_embedder
 from negotiator.memory.embedding.minilm_embedder import find_minilm_files
 from tests.conftest import MODELS
-from tests.helpers.missing_tools import MODEL, missing
+from tests.helpers.neighbours import MODEL, missing
 from tests.quality.teleprompter.measure_talks import CUES_OF_MOVE, Turn, as_text, talk_figures, walk_all
 
 CORPUS: Final = Path(__file__).parent
