@@ -62,6 +62,9 @@ def check_offer_fields(sent: RecordOffer, rows: Sequence[OfferRow], now: int) ->
         found.append(FieldError("/valid_until", "Must lie in the future."))
     if sent.override and sent.reason is None:
         found.append(FieldError("/reason", "An override needs a reason."))
+    if sent.source == DETECTED_SOURCE and (sent.kind not in OFFER_KINDS or sent.override):
+        text = "Only an offer, counter or final offer without an override is detected; leave the source out."
+        found.append(FieldError("/source", text))
     return found
 
 
