@@ -116,14 +116,20 @@ def waiting_in(views: Sequence[dict[str, Any]], agents: Mapping[str, str]) -> li
 def _approval(view: dict[str, Any], agents: Mapping[str, str]) -> Waiting:
     words, held = NegotiationWords.of(view), view["pending_approval"]
     who = agents.get(held["asked_by"]["id"], "An agent") if held.get("asked_by") else "An agent"
-    what = "accept" if held["kind"] == "acceptance" else "offer"
     return Waiting(
         view["title"],
-        f"{who} wants to {what} {words.package(held['package'])}. {beyond_text(held)}".strip(),
+        f"{who} wants to {asked_verb(held)} {words.package(held['package'])}. {beyond_text(held)}".strip(),
         "Decide",
         f"/negotiations/{view['id']}",
         held.get("reason") or "",
     )
+
+
+def asked_verb(held: Mapping[str, Any]) -> str:
+    """What the user is asked to allow with the package that waits."""
+    if held["kind"] != "acceptance":
+        return "offer"
+    return "note their yes to" if held.get("by") == "them" else "accept"
 
 
 def beyond_text(held: Mapping[str, Any]) -> str:

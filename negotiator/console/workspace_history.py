@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from negotiator.console.actor_names import actor_names, name_of
 from negotiator.console.browser_sessions import SignedInSession
-from negotiator.console.home_view import beyond_text
-from negotiator.console.negotiation_words import NegotiationWords, time_text
+from negotiator.console.home_view import asked_verb, beyond_text
+from negotiator.console.negotiation_words import NegotiationWords, day_text, time_text
 from negotiator.console.page_calls import PageCalls
 from negotiator.negotiations.plain_text import join_words
 from negotiator.store.store import Store
@@ -61,11 +61,12 @@ class HistoryRow:
 
 @dataclass(frozen=True, slots=True)
 class PendingApproval:
-    """What waits for the user: who wants what, what it comes to, why, and by how much it passes a limit."""
+    """What waits for the user: who wants what, what it comes to and depends on, why, and how far it passes a limit."""
 
     who: str
     wish: str
     total: str
+    notes: Sequence[str]
     reason: str
     beyond: str
     package_sha256: str
@@ -173,13 +174,16 @@ def pending_approval(
     if held is None:
         return None
     package = held["package"]
-    verb = "accept" if held["kind"] == "acceptance" else "offer"
+    until: str | None = held.get("valid_until")
+    notes = [f"Condition: {condition}" for condition in held.get("conditions") or ()]
+    notes += [f"Holds until {day_text(until)}"] if until else []
     asked_by = held.get("asked_by") or {"kind": "agent", "id": ""}
     who = name_of(asked_by, names)
     return PendingApproval(
         who,
-        f"{who} {'want' if who == 'You' else 'wants'} to {verb} {words.package(package, with_total=False)}",
+        f"{who} {'want' if who == 'You' else 'wants'} to {asked_verb(held)} {words.package(package, with_total=False)}",
         words.total(package),
+        notes,
         held.get("reason") or "",
         beyond_text(held),
         held["package_sha256"],

@@ -51,10 +51,7 @@ class WorkspaceStateForms:
     async def decide(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
         """Allow or refuse what waits for the user's approval."""
         members: dict[str, Any] = {"to": "active", "approved": form.get("decision") == "allow"}
-        if members["approved"]:
-            members["package_sha256"] = form.get("package", "")
-        elif form.get("reason", "").strip():
-            members["reason"] = form["reason"]
+        members |= {name: form[name] for name in ("package_sha256", "reason") if form.get(name, "").strip()}
         act = self.workspace.act
         return await act(request, session, "move_negotiation", members, anchor="now", typed=form)
 

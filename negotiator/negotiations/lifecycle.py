@@ -15,7 +15,7 @@ from negotiator.negotiations.issues import same_value
 from negotiator.negotiations.limit_changes import LimitChange, limit_changes
 from negotiator.negotiations.offer_queries import OfferRow
 from negotiator.negotiations.offers import agree_on_package, enter_state, not_live_conflict, overridden_limits
-from negotiator.negotiations.passed_limits import passed_limits, past_limits_view
+from negotiator.negotiations.passed_limits import with_present_limits
 from negotiator.negotiations.schemas_negotiations import EditNegotiation, MoveNegotiation, NegotiationBody
 from negotiator.negotiations.session import NegotiationSession
 from negotiator.negotiations.short_forms import expand_patch
@@ -78,9 +78,8 @@ def edit_negotiation(
     detail: dict[str, Any] = {"changed": changed}
     if limits:
         detail["limits"] = [one.view() for one in limits]
-    edited = replace(
-        session, request=request_json(body), terms=terms, pending=_with_present_limits(session.pending, terms)
-    )
+    held = session.pending and with_present_limits(session.id, terms, session.pending)
+    edited = replace(session, request=request_json(body), terms=terms, pending=held)
     edited = queries.add_event(tx, edited, actor, HistoryEvent(kind="edited", detail=detail))
     if "baseline" in changed and before["baseline"] is not None:
         edited = _keep_baseline(tx, edited, actor, before["baseline"])
@@ -130,18 +129,6 @@ def _without_repeated_limits(body: NegotiationBody, request: dict[str, Any]) -> 
     return body.model_copy(update={"issues": issues})
 
 
-def _with_present_limits(held: dict[str, Any] | None, terms: Terms) -> dict[str, Any] | None:
-    """What waits for approval, with the limits that its package passes after a change of the terms."""
-    if held is None:
-        return None
-    package: dict[str, Any] = held["package"]
-    return {
-        **held,
-        "beyond": passed_limits(terms, package, binding=held["kind"] == "acceptance"),
-        "past_limits": past_limits_view(terms, package),
-    }
-
-
 def _keep_baseline(
     tx: Transaction, session: NegotiationSession, actor: Actor, old: dict[str, Any]
 ) -> NegotiationSession:
@@ -161,6 +148,7 @@ def move_state(
     a missing reason or digest.
     """
     session = queries.load_for_writing(tx, owner, move.id, expected=expected)
+    _check_decision(session, move)
     states.check_move(session.state, move.to, move.reason)
     if acts_for_user(actor, owner) and (move.approved or move.override):
         raise Forbidden("Only the user decides this, on the page of the negotiation.", error="user_decides")
@@ -180,6 +168,20 @@ def move_state(
     else:
         session = enter_state(tx, session, move.to, actor=actor, reason=move.reason)
     return queries.save(tx, session)
+
+
+def _check_decision(session: NegotiationSession, move: MoveNegotiation) -> None:
+    """Raise 409 `approval_mismatch` where the user decides on something else than what waits for them now."""
+    held = (session.pending or {}).get("package_sha256")
+    if move.approved is None and (move.package_sha256 is None or held is None):
+        return
+    if held is None:
+        text = "Nothing waits for approval any more, so nothing was done."
+    elif move.package_sha256 in {None, held}:
+        return
+    else:
+        text = "What waits for approval is not what you were shown, so nothing was done. Read it as it is now."
+    raise Conflict(text, error="approval_mismatch", members={"package_sha256": held})
 
 
 def _close(tx: Transaction, session: NegotiationSession, move: MoveNegotiation, actor: Actor) -> NegotiationSession:
@@ -231,7 +233,7 @@ def _hold_to(
 
 
 def _decide(tx: Transaction, session: NegotiationSession, move: MoveNegotiation, actor: Actor) -> NegotiationSession:
-    """Leave `awaiting_approval`: approved by the digest of the pending package, refused with a reason, or closed."""
+    """Leave `awaiting_approval`: approved by the digest of what waits, refused with a reason, or closed."""
     held = session.pending or {}
     if move.approved:
         if move.to != states.ACTIVE:
@@ -251,14 +253,7 @@ def _decide(tx: Transaction, session: NegotiationSession, move: MoveNegotiation,
 def _approve(tx: Transaction, session: NegotiationSession, move: MoveNegotiation, actor: Actor) -> NegotiationSession:
     held = session.pending or {}
     if move.package_sha256 is None:
-        text = "Send the digest of the package that is approved."
-        raise ValidationFailed([FieldError("/package_sha256", text)])
-    if move.package_sha256 != held["package_sha256"]:
-        raise Conflict(
-            "The digest is not that of the pending package.",
-            error="approval_mismatch",
-            members={"package_sha256": held["package_sha256"]},
-        )
+        raise ValidationFailed([FieldError("/package_sha256", "Send the digest of what is approved.")])
     rows = ledger.list_offers(tx, session.id)
     row = next(row for row in rows if row.id == held["offer_id"])
     acceptance = row.kind == "acceptance"

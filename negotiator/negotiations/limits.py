@@ -3,12 +3,9 @@
 No other function decides this: a package that is refused here is accepted nowhere.
 """
 
-import hashlib
 from collections.abc import Collection, Mapping
 from decimal import Decimal
 from typing import Final
-
-import orjson
 
 from negotiator.negotiations.issues import (
     Issue,
@@ -21,7 +18,6 @@ from negotiator.negotiations.issues import (
     worth_of,
 )
 from negotiator.negotiations.terms import AllowedTrade, Constraint, Terms
-from negotiator.negotiations.terms_view import package_view
 from negotiator.negotiations.utility import Worth, issue_bounds, package_utility, utility_of_worth
 
 TOLERANCE: Final = 1e-9
@@ -87,12 +83,6 @@ def needs_approval(terms: Terms, package: Package) -> bool:
     if price is None or price.name not in package:
         return False
     return any(_is_worse(price, package[price.name], limit) for limit in given.prices)
-
-
-def package_digest(terms: Terms, package: Package) -> str:
-    """The SHA-256 that an approval names: of the package as shown, members in alphabetical order."""
-    shown = package_view(terms, package)
-    return hashlib.sha256(orjson.dumps(shown, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
 def satisfies_constraint(terms: Terms, rule: Constraint, value: Scalar) -> bool:

@@ -17,7 +17,7 @@ from negotiator.negotiations.issues import Package
 from negotiator.negotiations.leverage.concessions import LedgerOffer, concession_analysis
 from negotiator.negotiations.offer_history import DETECTED_SOURCE, OFFER_KINDS
 from negotiator.negotiations.offer_queries import OfferRow
-from negotiator.negotiations.passed_limits import passed_limits, past_limits_text, past_limits_view
+from negotiator.negotiations.passed_limits import past_limits_text, past_limits_view, with_present_limits
 from negotiator.negotiations.schemas_offers import RecordOffer
 from negotiator.negotiations.session import NegotiationSession
 from negotiator.negotiations.short_forms import read_package
@@ -195,7 +195,7 @@ class NewOffer:
     package: Package | None = None
     answers: OfferRow | None = None
     override: dict[str, Any] | None = None
-    approval: dict[str, Any] | None = None
+    waits: bool = False
 
     @property
     def binds_me(self) -> bool:
@@ -232,10 +232,13 @@ def record_offer(
             entry = replace(entry, override={"reason": sent.reason, "against": against})
         asks = bool(against) and acts_for_user(actor, owner)
         if not detected and (asks or limits.needs_approval(session.terms, entry.package or {})):
-            entry = replace(entry, approval=_pending_approval(entry))
+            entry = replace(entry, waits=True)
     row = _row(entry)
+    held = _pending_approval(entry, row, actor) if entry.waits else None
+    if held is not None:
+        row.content["approval"] = {name: held[name] for name in ("package_sha256", "approver")}
     ledger.add(tx, session.id, row)
-    _apply_effect(tx, entry, row, actor)
+    _apply_effect(tx, entry, row, actor, held)
     status = offer_history.offer_statuses(ledger.list_offers(tx, session.id), entry.at)[row.id]
     return offer_history.offer_view(row, status)
 
@@ -290,9 +293,21 @@ def _unconfirmed(entry: NewOffer, offer: str | None) -> OfferRow | None:
     return next(heard, None)
 
 
-def _pending_approval(entry: NewOffer) -> dict[str, Any]:
-    terms = entry.session.terms
-    return {"package_sha256": limits.package_digest(terms, entry.package or {}), "approver": terms.authority.approver}
+def _pending_approval(entry: NewOffer, row: OfferRow, actor: Actor) -> dict[str, Any]:
+    """What the user is asked. An acceptance depends on the conditions of the offer that it accepts, too."""
+    accepted: list[str] = entry.answers.content["conditions"] if entry.answers else []
+    held: dict[str, Any] = {
+        "offer_id": row.id,
+        "by": row.side,
+        "kind": row.kind,
+        "package": row.package,
+        "conditions": [*accepted, *entry.sent.conditions],
+        "valid_until": values.timestamp_or_none(row.valid_until),
+        "approver": entry.session.terms.authority.approver,
+        "reason": entry.sent.reason or entry.sent.rationale,
+        "asked_by": {"kind": actor.kind, "id": actor.id},
+    }
+    return with_present_limits(entry.session.id, entry.session.terms, held)
 
 
 def _row(entry: NewOffer) -> OfferRow:
@@ -304,7 +319,7 @@ def _row(entry: NewOffer) -> OfferRow:
         "rationale": sent.rationale,
         "channel": sent.channel,
         "override": entry.override,
-        "approval": entry.approval,
+        "approval": None,
         "past_limits": past_limits_view(terms, entry.package or {}) if entry.binds_me else [],
         **empty_valuation(),
     }
@@ -318,7 +333,7 @@ def _row(entry: NewOffer) -> OfferRow:
         answers=entry.answers.id if entry.answers else sent.in_reply_to,
         confirms=sent.confirms,
         valid_until=milliseconds(sent.valid_until),
-        approval="pending" if entry.approval else "",
+        approval="pending" if entry.waits else "",
         content=content,
     )
     if entry.package is not None:
@@ -332,12 +347,12 @@ def _row(entry: NewOffer) -> OfferRow:
     return row
 
 
-def _apply_effect(tx: Transaction, entry: NewOffer, row: OfferRow, actor: Actor) -> None:
+def _apply_effect(tx: Transaction, entry: NewOffer, row: OfferRow, actor: Actor, held: dict[str, Any] | None) -> None:
     """Apply the effect of a row: it activates the negotiation, makes it wait for approval, or agrees it."""
     session = replace(entry.session, offers=row.seq)
     detail = {"offer_id": row.id, "by": row.side, "kind": row.kind}
     session = queries.add_event(tx, session, actor, HistoryEvent(kind="offer", detail=detail))
-    if entry.override is not None and entry.approval is None:
+    if entry.override is not None and held is None:
         override = {"offer_id": row.id, "against": entry.override["against"]}
         event = HistoryEvent(kind="override", reason=entry.override["reason"], detail=override)
         session = queries.add_event(tx, session, actor, event)
@@ -345,17 +360,7 @@ def _apply_effect(tx: Transaction, entry: NewOffer, row: OfferRow, actor: Actor)
     is_made = row.source != DETECTED_SOURCE and not answers_detected
     if session.state in {states.DRAFT, states.PLANNED} and is_made:
         session = enter_state(tx, session, states.ACTIVE, actor=actor)
-    if entry.approval is not None:
-        held = {
-            "offer_id": row.id,
-            "kind": row.kind,
-            "package": row.package,
-            **entry.approval,
-            "reason": entry.sent.reason or entry.sent.rationale,
-            "asked_by": {"kind": actor.kind, "id": actor.id},
-            "beyond": passed_limits(session.terms, row.package or {}, binding=row.kind == "acceptance"),
-            "past_limits": past_limits_view(session.terms, row.package or {}),
-        }
+    if held is not None:
         session = replace(session, pending=held)
         session = enter_state(tx, session, states.AWAITING, actor=actor, detail=held)
     elif row.kind == "acceptance":

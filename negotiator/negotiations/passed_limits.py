@@ -1,17 +1,36 @@
 """Which limits of the user a package passes, and by how much in money."""
 
+import hashlib
 from decimal import Decimal
 from typing import Any, Final
+
+import orjson
 
 from negotiator.negotiations import limits
 from negotiator.negotiations.issues import Package, coordinate
 from negotiator.negotiations.terms import Terms
-from negotiator.negotiations.terms_view import value_view
+from negotiator.negotiations.terms_view import terms_view, value_view
 from negotiator.negotiations.utility import package_utility, utility_of_worth
 from negotiator.negotiations.wording import Wording
 from negotiator.values import format_money
 
 _CENT: Final = Decimal("0.01")
+_ASKED: Final = ("offer_id", "by", "kind", "package", "conditions", "valid_until")
+
+
+def with_present_limits(negotiation: str, terms: Terms, held: dict[str, Any]) -> dict[str, Any]:
+    """What waits for approval, with the limits that it passes by these terms and the digest that an approval names.
+
+    The digest is of all that the user is asked: the negotiation and its terms, and the offer with what it depends on.
+    """
+    package: dict[str, Any] = held["package"]
+    asked = [negotiation, terms_view(terms), [held.get(name) for name in _ASKED]]
+    return {
+        **held,
+        "beyond": passed_limits(terms, package, binding=held["kind"] == "acceptance"),
+        "past_limits": past_limits_view(terms, package),
+        "package_sha256": hashlib.sha256(orjson.dumps(asked, option=orjson.OPT_SORT_KEYS)).hexdigest(),
+    }
 
 
 def passed_limits(terms: Terms, package: Package, *, binding: bool) -> list[dict[str, Any]]:

@@ -60,6 +60,13 @@ CRM: Final[dict[str, Any]] = {
 }
 
 
+def changed(place: int, **members: Any) -> dict[str, Any]:
+    """The issues as they are, with members of one changed."""
+    issues = [dict(issue) for issue in ISSUES]
+    issues[place] |= members
+    return {"issues": issues}
+
+
 @pytest_asyncio.fixture
 async def ada(account: Account) -> str:
     """The id of the user."""

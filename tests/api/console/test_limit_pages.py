@@ -63,7 +63,7 @@ async def test_after_allow_once_the_page_goes_on_from_that_offer(
     waiting = text_of(await browser.open(page))
     assert "That is €200 above your limit." in waiting
     held = (await client.get(f"/api{page}", headers=headers)).json()["pending_approval"]
-    fields = {"decision": "allow", "package": held["package_sha256"]}
+    fields = {"decision": "allow", "package_sha256": held["package_sha256"]}
     assert (await browser.send(f"{page}/approval", on=page, **fields)).status_code == 303
     allowed = text_of(await browser.open(page))
     assert "Wait for their answer to your offer: €14,200" in allowed

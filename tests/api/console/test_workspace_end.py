@@ -84,7 +84,7 @@ async def test_what_is_allowed_once_is_on_the_table(
     headers = await bound_agent(browser, register, client)
     page = await asked(client, headers)
     held = (await read(client, page, headers))["pending_approval"]
-    fields = {"decision": "allow", "package": held["package_sha256"]}
+    fields = {"decision": "allow", "package_sha256": held["package_sha256"]}
     assert (await browser.send(f"{page}/approval", on=page, **fields)).status_code == 303
     assert (await read(client, f"{page}/offers", headers))["items"][0]["status"] == "live"
     assert "You allowed once: €14,300." in text_of(await browser.open(page))

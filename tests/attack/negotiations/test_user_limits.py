@@ -9,17 +9,9 @@ import pytest
 
 from tests.contract.requirements import covers
 from tests.helpers.form_browser import FormBrowser
-from tests.helpers.limited_negotiation import CRM, ISSUES, MONTHS, PRICE, SUPPORT, Opened, refused
+from tests.helpers.limited_negotiation import CRM, ISSUES, MONTHS, PRICE, SUPPORT, Opened, changed, refused
 from tests.helpers.mcp_client import McpClient, told
 from tests.helpers.negotiation_client import NegotiationClient
-
-
-def changed(place: int, **members: Any) -> dict[str, Any]:
-    """The issues as they are, with members of one changed."""
-    issues = [dict(issue) for issue in ISSUES]
-    issues[place] |= members
-    return {"issues": issues}
-
 
 WITHOUT_PRICE: Final[dict[str, Any]] = {
     "target": {"package": {"price": None}},

@@ -181,13 +181,6 @@ def test_authority_follows_the_good_direction_of_the_price() -> None:
     assert not limits.needs_approval(selling, {"price": 51})
 
 
-def test_a_digest_is_of_the_package_and_not_of_its_spelling() -> None:
-    given_terms = terms()
-    one = limits.package_digest(given_terms, {"price": "50", "seats": 3})
-    assert one == limits.package_digest(given_terms, {"seats": 3, "price": 50.0})
-    assert one != limits.package_digest(given_terms, {"seats": 3, "price": 50.01})
-
-
 def test_without_a_walk_away_the_certain_alternative_is_the_floor() -> None:
     batna = {"value": {"package": {"price": 40, "seats": 11}}, "probability": 0.5}
     found = terms(batna=batna)
