@@ -2,7 +2,7 @@
 
 A limit is the worst value on an issue, the walk-away, the alternative, a hard constraint, the authority and an allowed
 trade. It is loosened too by a change of what it is measured by, such as its unit, or the weights of a walk-away that is
-a utility.
+a utility, and by a new amount of money that is negotiated beside it.
 """
 
 from collections.abc import Sequence
@@ -55,6 +55,7 @@ def limit_changes(before: Terms, after: Terms) -> list[LimitChange]:
         *_worth_changes(before, after, loosened=any(change.loosens for change in of_issues)),
         *_constraint_changes(before, after),
         *_allowed_changes(before, after),
+        *_amount_changes(before, after),
     ]
     if not any(change.loosens for change in found):
         found += _measure_changes(before, after)
@@ -101,11 +102,9 @@ def _limit_words(terms: Terms, name: str) -> str | None:
 
 def _measures_alike(before: Terms, issue: Issue, later: Issue, after: Terms) -> bool:
     """Whether a value of the issue means the same before and after, and is as good or bad beside its other values."""
-    place = next(n for n, one in enumerate(before.issues) if one.name == issue.name)
-    told = f"issues/{place}/direction" not in before.missing
     return (
         _means_alike(before, issue, later, after)
-        and (issue.direction == later.direction or not told)
+        and issue.direction == later.direction
         and issue.options == later.options
         and issue.value_points == later.value_points
     )
@@ -113,10 +112,8 @@ def _measures_alike(before: Terms, issue: Issue, later: Issue, after: Terms) -> 
 
 def _means_alike(before: Terms, issue: Issue, later: Issue, after: Terms) -> bool:
     priced = issue.type == "money" and before.currency is not None
-    return (
-        issue.type == later.type
-        and issue.unit in (None, later.unit)
-        and (not priced or before.currency == after.currency)
+    return (issue.type, issue.unit, issue.multiples) == (later.type, later.unit, later.multiples) and (
+        not priced or before.currency == after.currency
     )
 
 
@@ -182,11 +179,13 @@ def _loosens(before: Terms, after: Terms, old: Worth | None, new: Worth | None) 
     if new.package is None:
         return True
     for name, value in old.package.items():
-        issue = before.issue(name)
+        issue, later = before.issue(name), after.issue(name)
         now = new.package.get(name)
         if issue is None:
             continue
-        if now is None or not (same_value(issue.type, value, now) or limits.falls_short(issue, value, now)):
+        if now is None or later is None or not _means_alike(before, issue, later, after):
+            return True
+        if not (same_value(issue.type, value, now) or limits.falls_short(issue, value, now)):
             return True
     return False
 
@@ -338,6 +337,21 @@ def _allowed_words(terms: Terms) -> str | None:
         for trade in terms.allowed
     ]
     return "; ".join(said) or None
+
+
+def _amount_changes(before: Terms, after: Terms) -> list[LimitChange]:
+    """Amounts of money that are negotiated beside the limits and were not when the user set these."""
+    old, new = ([one for one in terms.issues if one.type == "money"] for terms in (before, after))
+    limited = before.walk_away or before.authority.prices or before.constraints
+    if {one.name for one in new} <= {one.name for one in old} or not (
+        limited or any(limits.own_limit(before, one) is not None for one in before.issues)
+    ):
+        return []
+    was, now = (
+        join_words([Wording(terms).label(one) for one in amounts]) or None
+        for terms, amounts in ((before, old), (after, new))
+    )
+    return [LimitChange("issues", "amounts of money", was, now, loosens=True)]
 
 
 # What limits are measured by

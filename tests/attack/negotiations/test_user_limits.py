@@ -30,6 +30,8 @@ LOOSER: Final[list[tuple[dict[str, Any], str, str, str]]] = [
     ({"issues": [MONTHS, SUPPORT], **WITHOUT_PRICE}, "issues/price/limit", "€54", ""),
     ({"currency": "USD"}, "issues/price/limit", "€54", "$54"),
     ({"role": "seller"}, "issues/price/limit", "€54", "€45"),
+    (changed(0, multiples=[{"count": 90, "of": "seats"}]), "issues/price/limit", "€54", "another"),
+    (changed(0, multiples=[]), "issues/price/limit", "€54", "another"),
     (changed(0, direction="higher"), "issues/price/limit", "€54", "€45"),
     (changed(0, value_points=[[38, 1], [64, 1], [65, 0]]), "issues/price/limit", "€54", "another"),
     (changed(1, unit="years"), "issues/months/limit", "24 months", "24 years"),
@@ -100,6 +102,69 @@ async def test_over_mcp_the_answer_is_the_same(
     cleared = await mcp.call("edit_negotiation", id=view["id"], clear=["batna", "constraints"])
     assert told(cleared)["error"] == "user_decides"
     assert (await agent.get(f"/negotiations/{view['id']}")).json() == view
+
+
+FEE: Final[dict[str, Any]] = {
+    "name": "fee",
+    "label": "Handling fee",
+    "type": "money",
+    "range": {"min": 0, "max": 50000},
+}
+
+
+@pytest.mark.asyncio
+@covers("6.2:user_limits")
+@pytest.mark.parametrize("members", [{}, {"direction": "higher"}, {"direction": "lower", "limit": 50000}])
+async def test_an_amount_of_money_that_the_user_did_not_number_waits_for_them(
+    agent: NegotiationClient, opened: Opened, members: dict[str, Any]
+) -> None:
+    view = await opened()
+    added = refused(await agent.patch(view["id"], {"issues": [*ISSUES, {**FEE, **members}]}))
+    [one] = [one for one in added["limits"] if one["name"] == "amounts of money"]
+    assert one["now"] == "price per seat and month and handling fee"
+    as_number = {"name": "fee", "label": "Handling fee", "type": "number", "direction": "lower"}
+    assert (await agent.patch(view["id"], {"issues": [*ISSUES, as_number]})).status_code == 200
+    refused(await agent.patch(view["id"], {"issues": [*ISSUES, {**FEE, **members}]}))
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("limit", ["batna", "authority"])
+async def test_the_measure_of_an_alternative_or_an_authority_stays(
+    agent: NegotiationClient, opened: Opened, limit: str
+) -> None:
+    given = {"batna": CRM["batna"], "authority": {"limit": {"package": {"price": 50}}}}
+    rest = dict.fromkeys(("walk_away", "batna", "constraints", "authority", "target"))
+    view = await opened(**{**rest, limit: given[limit]})
+    for member in ({"unit": "thousand"}, {"multiples": [{"count": 90, "of": "seats"}]}):
+        refused(await agent.patch(view["id"], changed(0, **member)))
+
+
+@pytest.mark.asyncio
+async def test_without_a_limit_of_the_user_an_agent_adds_amounts(agent: NegotiationClient, opened: Opened) -> None:
+    view = await opened(**dict.fromkeys(("walk_away", "batna", "constraints", "authority")))
+    assert (await agent.patch(view["id"], {"issues": [*ISSUES, FEE]})).status_code == 200
+
+
+@pytest.mark.asyncio
+async def test_the_measure_of_a_limit_is_not_supplied_afterwards(agent: NegotiationClient, opened: Opened) -> None:
+    """A unit, a direction or a multiplication that the user left out would give their figure another meaning."""
+    bare = dict.fromkeys(("walk_away", "batna", "constraints", "authority", "target"))
+    price: dict[str, Any] = {"name": "price", "type": "money", "limit": 54}
+    warranty: dict[str, Any] = {"name": "warranty", "type": "number", "limit": 12}
+    view = await opened(**bare, issues=[price, warranty])
+    for place, member in (
+        (0, {"multiples": [{"count": 100, "of": "cars"}]}),
+        (0, {"unit": "thousand"}),
+        (0, {"unit": "cents"}),
+        (1, {"unit": "thousand"}),
+        (1, {"direction": "lower"}),
+    ):
+        issues = [price, warranty]
+        issues[place] = {**issues[place], **member}
+        [one] = refused(await agent.patch(view["id"], {"issues": issues}))["limits"]
+        assert one["limit"] == f"issues/{issues[place]['name']}/limit"
+    labelled = {"issues": [price, {**warranty, "direction": "higher", "label": "Warranty"}]}
+    assert (await agent.patch(view["id"], labelled)).status_code == 200
 
 
 @pytest.mark.asyncio
