@@ -121,7 +121,8 @@ class NegotiationWords:
         for one in passed:
             issue = self.terms.issue(one["issue"])
             name = one["issue"] if issue is None else self.wording.label(issue)
-            limit, value = (self.value(one["issue"], one[which]) for which in ("limit", "value"))
+            limit = self.value(one["issue"], one["limit"])
+            value = "left open" if one["value"] is None else self.value(one["issue"], one["value"])
             said.append(f"Your limit on {name} is {limit}, and this is {value}.")
         return " ".join(said)
 

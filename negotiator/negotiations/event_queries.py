@@ -43,8 +43,10 @@ class HistoryEvent:
     detail: dict[str, Any] | None = None
 
 
-_OF_USERS: Final = Query(
-    select(col(NegotiationEvent.document)).where(col(NegotiationEvent.negotiation) == bindparam("negotiation")),
+_HISTORY: Final = Query(
+    select(col(NegotiationEvent.document))
+    .where(col(NegotiationEvent.negotiation) == bindparam("negotiation"))
+    .order_by(col(NegotiationEvent.seq)),
     lambda row: orjson.loads(row[0]),
 )
 _APPEND = Statement(insertion(NegotiationEvent))
@@ -71,8 +73,18 @@ def users_set_limits(tx: Transaction, negotiation: str) -> bool:
     """
     return any(
         event["actor"]["kind"] == "user" and (event["kind"] == "opened" or bool(event["detail"].get("limits")))
-        for event in tx.all(_OF_USERS, negotiation=negotiation)
+        for event in tx.all(_HISTORY, negotiation=negotiation)
     )
+
+
+def limits_changed_since(tx: Transaction, negotiation: str, offer: str) -> bool:
+    """Whether a limit was changed, or the negotiation claimed, after this offer was last allowed to pass its limits."""
+    for event in reversed(tx.all(_HISTORY, negotiation=negotiation)):
+        if event["kind"] == "claimed" or event["detail"].get("limits"):
+            return True
+        if event["kind"] in {"override", "approval"} and event["detail"]["offer_id"] == offer:
+            return False
+    return True
 
 
 def append(tx: Transaction, negotiation: str, seq: int, *, actor: Actor, event: HistoryEvent, revision: int) -> None:

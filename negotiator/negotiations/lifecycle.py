@@ -14,7 +14,13 @@ from negotiator.negotiations.event_queries import Actor, HistoryEvent, acts_for_
 from negotiator.negotiations.issues import same_value
 from negotiator.negotiations.limit_changes import LimitChange, limit_changes
 from negotiator.negotiations.offer_queries import OfferRow
-from negotiator.negotiations.offers import agree_on_package, enter_state, not_live_conflict, overridden_limits
+from negotiator.negotiations.offers import (
+    agree_on_package,
+    enter_state,
+    keeps_override,
+    not_live_conflict,
+    overridden_limits,
+)
 from negotiator.negotiations.passed_limits import with_present_limits
 from negotiator.negotiations.schemas_negotiations import EditNegotiation, MoveNegotiation, NegotiationBody
 from negotiator.negotiations.session import NegotiationSession
@@ -160,6 +166,7 @@ def move_state(
         session = replace(session, outcome=None)
         session = enter_state(tx, session, move.to, actor=actor, reason=move.reason)
     elif move.to == states.WON:
+        _check_recorded(session, actor, (session.outcome or {}).get("package"))
         ended = {**(session.outcome or {}), "result": states.WON, "closed_at": _now()}
         session = replace(session, outcome=ended)
         session = enter_state(tx, session, move.to, actor=actor, reason=move.reason)
@@ -209,9 +216,17 @@ def _agree(tx: Transaction, session: NegotiationSession, move: MoveNegotiation, 
         row = next((one for one in live if one.id == move.offer_id), None)
         if row is None:
             raise not_live_conflict(rows, move.offer_id, now)
-    if row is not None and row.content["override"] is None:
+    _check_recorded(session, actor, row)
+    if row is not None and not keeps_override(tx, session, row):
         session = _hold_to(tx, session, row, move, actor)
     return agree_on_package(tx, session, row, actor=actor, reason=move.reason)
+
+
+def _check_recorded(session: NegotiationSession, actor: Actor, agreed: object) -> None:
+    """Raise 409 `offer_not_live` where a caller that acts for a user agrees or wins without an agreed offer."""
+    if agreed is None and acts_for_user(actor, session.owner):
+        text = "No recorded offer was agreed on. Record it and its acceptance first; only the user does without."
+        raise Conflict(text, error="offer_not_live", members={"status": None, "live": []})
 
 
 def _hold_to(

@@ -137,36 +137,42 @@ def issue_limit(issue: Issue, walk_away: Worth | None, target: Worth | None) -> 
     return canonical_value(issue.type, limit)
 
 
-def passes_own_limit(terms: Terms, package: Package) -> tuple[str, ...]:
-    """The names of the issues on which a package is worse than the user's own limit, in the order of the issues."""
+def passes_own_limit(terms: Terms, package: Package, *, binding: bool = False) -> tuple[str, ...]:
+    """The names of the issues on which a package is worse than the user's own limit, in the order of the issues.
+
+    What the package leaves out counts at its worst when it is `binding`.
+    """
     return tuple(
         issue.name
         for issue in terms.issues
-        if issue.name in package
-        and (limit := own_limit(terms, issue)) is not None
-        and (falls_short(issue, package[issue.name], limit) or _is_beyond_bad_end(issue, package[issue.name], limit))
+        if (limit := own_limit(terms, issue)) is not None
+        and (
+            falls_short(issue, package[issue.name], limit) or _is_beyond_bad_end(issue, package[issue.name], limit)
+            if issue.name in package
+            else binding and _may_fall_short(issue, limit)
+        )
     )
 
 
-def unpaid_issues(terms: Terms, package: Package) -> tuple[str, ...]:
+def unpaid_issues(terms: Terms, package: Package, *, binding: bool = False) -> tuple[str, ...]:
     """The names of the issues on which a package passes the user's own limit without a trade that they allow.
 
     A trade allows the step as far as its `to`, in a package that reaches each value of its `in_return`. An issue that
-    the package leaves out reaches nothing.
+    the package leaves out reaches nothing. `binding` is as in `passes_own_limit`.
     """
     return tuple(
         name
-        for name in passes_own_limit(terms, package)
+        for name in passes_own_limit(terms, package, binding=binding)
         if not any(_is_paid(terms, trade, package) for trade in terms.allowed if trade.issue == name)
     )
 
 
-def passed_beside_walk_away(terms: Terms, package: Package, *, below: bool) -> tuple[str, ...]:
+def passed_beside_walk_away(terms: Terms, package: Package, *, below: bool, binding: bool) -> tuple[str, ...]:
     """The unpaid issues without the one that a walk-away on a single issue names, where the package is `below` it."""
     single = single_limit(terms)
     told = {terms.issues[0].name} if len(terms.issues) == 1 else set[str]()
     told |= set() if single is None else {single[0].name}
-    return tuple(name for name in unpaid_issues(terms, package) if not (below and name in told))
+    return tuple(name for name in unpaid_issues(terms, package, binding=binding) if not (below and name in told))
 
 
 def allowed_by(terms: Terms, package: Package) -> bool:
@@ -228,6 +234,12 @@ def falls_short(issue: Issue, value: Scalar, limit: Scalar) -> bool:
         return _is_worse(issue, value, limit)
     here, least = worth_of(issue, value), worth_of(issue, limit)
     return here is not None and least is not None and here < least - TOLERANCE
+
+
+def _may_fall_short(issue: Issue, limit: Scalar) -> bool:
+    """Whether the issue has values that are worse than the limit."""
+    worth = worth_of(issue, limit)
+    return worth is None or worth > issue_bounds(issue).low + TOLERANCE
 
 
 def _is_worse(issue: Issue, value: Scalar, limit: Scalar) -> bool:

@@ -12,7 +12,13 @@ from negotiator import values
 from negotiator.errors import Conflict, FieldError, ValidationFailed
 from negotiator.negotiations import limits, offer_history, queries, states
 from negotiator.negotiations import offer_queries as ledger
-from negotiator.negotiations.event_queries import Actor, HistoryEvent, acts_for_user, users_set_limits
+from negotiator.negotiations.event_queries import (
+    Actor,
+    HistoryEvent,
+    acts_for_user,
+    limits_changed_since,
+    users_set_limits,
+)
 from negotiator.negotiations.issues import Package
 from negotiator.negotiations.leverage.concessions import LedgerOffer, concession_analysis
 from negotiator.negotiations.offer_history import DETECTED_SOURCE, OFFER_KINDS
@@ -100,7 +106,9 @@ def overridden_limits(
     """
     below = limits.is_below_floor(terms, package, binding=binding)
     broken = limits.broken_constraints(terms, package)
-    past = limits.passed_beside_walk_away(terms, package, below=below) if each_issue or override else ()
+    past: Sequence[str] = ()
+    if each_issue or override:
+        past = limits.passed_beside_walk_away(terms, package, below=below, binding=binding)
     against = ["walk_away"] if below else []
     against += [f"constraints/{terms.constraints.index(rule)}" for rule in broken]
     against += [f"issues/{place}/limit" for place, issue in enumerate(terms.issues) if issue.name in past]
@@ -109,19 +117,20 @@ def overridden_limits(
     if override:
         raise ValidationFailed([FieldError("/reason", "An override needs a reason.")])
     ask = "To do it anyway, send override with a reason."
+    passed = past_limits_view(terms, package, binding=binding and each_issue)
     if below:
         gap = limits.shortfall(terms, package, binding=binding)
         money = "" if gap is None else Wording(terms).difference(package, gap)
         raise Conflict(
             f"This is worth less than your walk-away{f', by {money}' if money else ''}. {ask}",
             error="below_walk_away",
-            members={"shortfall": money or None, "past_limits": past_limits_view(terms, package)},
+            members={"shortfall": money or None, "past_limits": passed},
         )
     if past:
         raise Conflict(
-            f"{past_limits_text(terms, package)} {ask}",
+            f"{past_limits_text(terms, package, binding=binding)} {ask}",
             error="below_walk_away",
-            members={"shortfall": None, "past_limits": past_limits_view(terms, package)},
+            members={"shortfall": None, "past_limits": passed},
         )
     members = {
         "constraints": [
@@ -130,6 +139,11 @@ def overridden_limits(
     }
     text = f"This breaks a hard constraint on {broken[0].issue}. {ask}"
     raise Conflict(text, error="constraint_violated", members=members)
+
+
+def keeps_override(tx: Transaction, session: NegotiationSession, row: OfferRow) -> bool:
+    """Whether an offer was allowed to pass limits that have not changed since."""
+    return row.content["override"] is not None and not limits_changed_since(tx, session.id, row.id)
 
 
 def package_valuation(terms: Terms, package: Package) -> dict[str, Any]:
@@ -219,19 +233,25 @@ def record_offer(
     entry = _with_answered(_with_package(entry))
     # A detected offer has no effect and waits for no approval; the row that confirms it does.
     detected = sent.source == DETECTED_SOURCE
-    if entry.binds_me and entry.package is not None:
+    for_user = acts_for_user(actor, owner)
+    each_issue = not detected and for_user and users_set_limits(tx, session.id)
+    # Their yes to an offer of the user's binds the user to what the offer leaves open, and to limits set since.
+    binds_by_them = each_issue and sent.kind == "acceptance" and sent.by == "them"
+    if binds_by_them and entry.answers is not None:
+        binds_by_them = not keeps_override(tx, session, entry.answers)
+    if entry.package is not None and (entry.binds_me or binds_by_them):
         against = overridden_limits(
             session.terms,
             entry.package,
             binding=sent.kind == "acceptance",
             override=sent.override,
             reason=sent.reason,
-            each_issue=not detected and acts_for_user(actor, owner) and users_set_limits(tx, session.id),
+            each_issue=each_issue,
         )
         if against:
             entry = replace(entry, override={"reason": sent.reason, "against": against})
-        asks = bool(against) and acts_for_user(actor, owner)
-        if not detected and (asks or limits.needs_approval(session.terms, entry.package or {})):
+        beyond = entry.binds_me and limits.needs_approval(session.terms, entry.package or {})
+        if not detected and ((against and for_user) or beyond):
             entry = replace(entry, waits=True)
     row = _row(entry)
     held = _pending_approval(entry, row, actor) if entry.waits else None
@@ -361,6 +381,8 @@ def _apply_effect(tx: Transaction, entry: NewOffer, row: OfferRow, actor: Actor,
     if session.state in {states.DRAFT, states.PLANNED} and is_made:
         session = enter_state(tx, session, states.ACTIVE, actor=actor)
     if held is not None:
+        if session.pending is not None:
+            ledger.decide(tx, session.pending["offer_id"], "refused")
         session = replace(session, pending=held)
         session = enter_state(tx, session, states.AWAITING, actor=actor, detail=held)
     elif row.kind == "acceptance":

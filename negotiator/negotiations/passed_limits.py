@@ -28,7 +28,7 @@ def with_present_limits(negotiation: str, terms: Terms, held: dict[str, Any]) ->
     return {
         **held,
         "beyond": passed_limits(terms, package, binding=held["kind"] == "acceptance"),
-        "past_limits": past_limits_view(terms, package),
+        "past_limits": past_limits_view(terms, package, binding=held["kind"] == "acceptance"),
         "package_sha256": hashlib.sha256(orjson.dumps(asked, option=orjson.OPT_SORT_KEYS)).hexdigest(),
     }
 
@@ -45,7 +45,7 @@ def passed_limits(terms: Terms, package: Package, *, binding: bool) -> list[dict
     if below:
         gap = limits.shortfall(terms, package, binding=binding)
         found.append(_passed(terms, package, "walk_away", gap))
-    for name in limits.passed_beside_walk_away(terms, package, below=below):
+    for name in limits.passed_beside_walk_away(terms, package, below=below, binding=binding):
         gap = _beyond_price(terms, package) if terms.price and terms.price.name == name else None
         passed = _passed(terms, package, f"issues/{name}/limit", gap)
         found.append({**passed, "words": _past_words(terms, package, name)})
@@ -54,25 +54,28 @@ def passed_limits(terms: Terms, package: Package, *, binding: bool) -> list[dict
     return found
 
 
-def past_limits_view(terms: Terms, package: Package) -> list[dict[str, Any]]:
-    """The issues on which a package passes the user's own limit without a trade that they allow; empty without any."""
+def past_limits_view(terms: Terms, package: Package, *, binding: bool = False) -> list[dict[str, Any]]:
+    """The issues on which a package passes the user's own limit without a trade that they allow; empty without any.
+
+    A `binding` package passes the limits on issues that it leaves open, too; their value is null.
+    """
     found: list[dict[str, Any]] = []
-    for name in limits.unpaid_issues(terms, package):
+    for name in limits.unpaid_issues(terms, package, binding=binding):
         issue = terms.issue(name)
         limit = None if issue is None else limits.own_limit(terms, issue)
         found.append(
             {
                 "issue": name,
                 "limit": value_view(issue, limit, terms.currency),
-                "value": value_view(issue, package[name], terms.currency),
+                "value": value_view(issue, package.get(name), terms.currency),
             }
         )
     return found
 
 
-def past_limits_text(terms: Terms, package: Package) -> str:
+def past_limits_text(terms: Terms, package: Package, *, binding: bool) -> str:
     """The same in sentences; empty where the package passes none."""
-    said = [_past_words(terms, package, name) for name in limits.unpaid_issues(terms, package)]
+    said = [_past_words(terms, package, name) for name in limits.unpaid_issues(terms, package, binding=binding)]
     return " ".join(f"{text[:1].upper()}{text[1:]}." for text in said)
 
 
@@ -81,7 +84,10 @@ def _past_words(terms: Terms, package: Package, name: str) -> str:
     limit = None if issue is None else limits.own_limit(terms, issue)
     if issue is None or limit is None:
         return ""
-    said, least = (words.value(issue, value) for value in (package[name], limit))
+    least = words.value(issue, limit)
+    if name not in package:
+        return f"{words.label(issue)} is left open, and the limit is {least}"
+    said = words.value(issue, package[name])
     return f"{words.label(issue)} of {said} passes the limit of {least}"
 
 

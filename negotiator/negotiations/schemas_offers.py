@@ -55,7 +55,7 @@ class PastLimit(TypedDict):
 
     issue: str
     limit: str | int | float | bool
-    value: str | int | float | bool
+    value: str | int | float | bool | None
 
 
 class OfferView(TypedDict):
