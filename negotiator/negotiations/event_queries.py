@@ -9,6 +9,7 @@ from sqlmodel import col
 
 from negotiator import values
 from negotiator.caller import Caller
+from negotiator.negotiations.offer_queries import OfferRow
 from negotiator.negotiations.schemas_negotiations import EventView
 from negotiator.negotiations.tables import NegotiationEvent
 from negotiator.store.statement import Query, Statement, Transaction, insertion
@@ -77,14 +78,16 @@ def users_set_limits(tx: Transaction, negotiation: str) -> bool:
     )
 
 
-def limits_changed_since(tx: Transaction, negotiation: str, offer: str) -> bool:
-    """Whether a limit was changed, or the negotiation claimed, after this offer was last allowed to pass its limits."""
+def keeps_override(tx: Transaction, negotiation: str, offer: OfferRow) -> bool:
+    """Whether an offer was allowed to pass limits, and neither a change of limits nor a claim came after that."""
+    if offer.content["override"] is None:
+        return False
     for event in reversed(tx.all(_HISTORY, negotiation=negotiation)):
         if event["kind"] == "claimed" or event["detail"].get("limits"):
-            return True
-        if event["kind"] in {"override", "approval"} and event["detail"]["offer_id"] == offer:
             return False
-    return True
+        if event["kind"] in {"override", "approval"} and event["detail"]["offer_id"] == offer.id:
+            return True
+    return False
 
 
 def append(tx: Transaction, negotiation: str, seq: int, *, actor: Actor, event: HistoryEvent, revision: int) -> None:

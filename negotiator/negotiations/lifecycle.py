@@ -10,17 +10,11 @@ from negotiator.errors import Conflict, FieldError, Forbidden, ValidationFailed
 from negotiator.http.input import validate
 from negotiator.negotiations import offer_history, queries, states
 from negotiator.negotiations import offer_queries as ledger
-from negotiator.negotiations.event_queries import Actor, HistoryEvent, acts_for_user, users_set_limits
+from negotiator.negotiations.event_queries import Actor, HistoryEvent, acts_for_user, keeps_override, users_set_limits
 from negotiator.negotiations.issues import same_value
 from negotiator.negotiations.limit_changes import LimitChange, limit_changes
 from negotiator.negotiations.offer_queries import OfferRow
-from negotiator.negotiations.offers import (
-    agree_on_package,
-    enter_state,
-    keeps_override,
-    not_live_conflict,
-    overridden_limits,
-)
+from negotiator.negotiations.offers import agree_on_package, enter_state, not_live_conflict, overridden_limits
 from negotiator.negotiations.passed_limits import with_present_limits
 from negotiator.negotiations.schemas_negotiations import EditNegotiation, MoveNegotiation, NegotiationBody
 from negotiator.negotiations.session import NegotiationSession
@@ -180,14 +174,12 @@ def move_state(
 def _check_decision(session: NegotiationSession, move: MoveNegotiation) -> None:
     """Raise 409 `approval_mismatch` where the user decides on something else than what waits for them now."""
     held = (session.pending or {}).get("package_sha256")
-    if move.approved is None and (move.package_sha256 is None or held is None):
+    if move.approved is None if held is None else move.package_sha256 in {None, held}:
         return
-    if held is None:
-        text = "Nothing waits for approval any more, so nothing was done."
-    elif move.package_sha256 in {None, held}:
-        return
-    else:
-        text = "What waits for approval is not what you were shown, so nothing was done. Read it as it is now."
+    text = (
+        "Nothing waits for approval any more" if held is None else "What waits for approval is not what you were shown"
+    )
+    text += ", so nothing was done."
     raise Conflict(text, error="approval_mismatch", members={"package_sha256": held})
 
 
@@ -217,7 +209,7 @@ def _agree(tx: Transaction, session: NegotiationSession, move: MoveNegotiation, 
         if row is None:
             raise not_live_conflict(rows, move.offer_id, now)
     _check_recorded(session, actor, row)
-    if row is not None and not keeps_override(tx, session, row):
+    if row is not None and not keeps_override(tx, session.id, row):
         session = _hold_to(tx, session, row, move, actor)
     return agree_on_package(tx, session, row, actor=actor, reason=move.reason)
 

@@ -342,10 +342,10 @@ def _allowed_words(terms: Terms) -> str | None:
 def _amount_changes(before: Terms, after: Terms) -> list[LimitChange]:
     """Amounts of money that are negotiated beside the limits and were not when the user set these."""
     old, new = ([one for one in terms.issues if one.type == "money"] for terms in (before, after))
-    limited = before.walk_away or before.authority.prices or before.constraints
-    if {one.name for one in new} <= {one.name for one in old} or not (
-        limited or any(limits.own_limit(before, one) is not None for one in before.issues)
-    ):
+    given = before.authority
+    limited = before.walk_away or before.batna or before.constraints or given.prices or given.least
+    limited = limited or any(limits.own_limit(before, one) is not None for one in before.issues)
+    if not limited or {one.name for one in new} <= {one.name for one in old}:
         return []
     was, now = (
         join_words([Wording(terms).label(one) for one in amounts]) or None

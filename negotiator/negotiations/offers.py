@@ -12,13 +12,7 @@ from negotiator import values
 from negotiator.errors import Conflict, FieldError, ValidationFailed
 from negotiator.negotiations import limits, offer_history, queries, states
 from negotiator.negotiations import offer_queries as ledger
-from negotiator.negotiations.event_queries import (
-    Actor,
-    HistoryEvent,
-    acts_for_user,
-    limits_changed_since,
-    users_set_limits,
-)
+from negotiator.negotiations.event_queries import Actor, HistoryEvent, acts_for_user, keeps_override, users_set_limits
 from negotiator.negotiations.issues import Package
 from negotiator.negotiations.leverage.concessions import LedgerOffer, concession_analysis
 from negotiator.negotiations.offer_history import DETECTED_SOURCE, OFFER_KINDS
@@ -141,11 +135,6 @@ def overridden_limits(
     raise Conflict(text, error="constraint_violated", members=members)
 
 
-def keeps_override(tx: Transaction, session: NegotiationSession, row: OfferRow) -> bool:
-    """Whether an offer was allowed to pass limits that have not changed since."""
-    return row.content["override"] is not None and not limits_changed_since(tx, session.id, row.id)
-
-
 def package_valuation(terms: Terms, package: Package) -> dict[str, Any]:
     """The members `complete`, `outside_range`, `utility_me` and `utility_them_estimate` of a row with a package.
 
@@ -236,9 +225,9 @@ def record_offer(
     for_user = acts_for_user(actor, owner)
     each_issue = not detected and for_user and users_set_limits(tx, session.id)
     # Their yes to an offer of the user's binds the user to what the offer leaves open, and to limits set since.
-    binds_by_them = each_issue and sent.kind == "acceptance" and sent.by == "them"
+    binds_by_them = each_issue and sent.kind == "acceptance" and not entry.binds_me
     if binds_by_them and entry.answers is not None:
-        binds_by_them = not keeps_override(tx, session, entry.answers)
+        binds_by_them = not keeps_override(tx, session.id, entry.answers)
     if entry.package is not None and (entry.binds_me or binds_by_them):
         against = overridden_limits(
             session.terms,

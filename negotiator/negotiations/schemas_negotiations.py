@@ -180,9 +180,7 @@ class MoveNegotiation(NegotiationId):
     to: NegotiationState = Field(description="The new state; a refusal lists the `allowed` ones.")
     reason: TitleText | None = Field(None, description="Needed to reopen, to refuse approval or to override.")
     approved: Truth | None = Field(None, description="In awaiting_approval: what the approver decided.")
-    package_sha256: ShortText | None = Field(
-        None, description="The digest of what is decided, copied from `pending_approval`; needed to approve."
-    )
+    package_sha256: ShortText | None = Field(None, description="Needed to approve: copied from `pending_approval`.")
     offer_id: ShortText | None = Field(None, description="For agreed: the offer; the latest live one if absent.")
     override: Truth = Field(False, description="For agreed, if the user insists: below the walk-away.")
 
