@@ -16,8 +16,12 @@ from negotiator.schema_examples import Place, example_at, forms_at, schema_at
 
 MOST_NAMES: Final = 20
 """How many known names a sentence lists."""
+MOST_ERRORS: Final = 20
+"""How many refused members an answer names."""
 _EMPTY: Final = "Must not be empty"
 _LONGEST_NAME: Final = 60
+_LONGEST_PART: Final = 200
+"""Characters of a member's name that a pointer repeats; no member that there is has so long a name."""
 _NEAR: Final = 0.7
 _OWN_MESSAGES: Final = frozenset({"value_error", "assertion_error", "refused"})
 """Types of errors whose messages are those of a validator of this package."""
@@ -40,15 +44,22 @@ _BOUNDS: Final[dict[str, Callable[[Mapping[str, Any]], str]]] = {
 def field_errors(model: type[BaseModel], members: Mapping[str, Any], invalid: ValidationError) -> list[FieldError]:
     """One error for each refused member of `members`, which the model did not take, in the order of the model.
 
-    Of several alternatives that all refuse a value only the first is told, with its parts if it has any.
+    Of several alternatives that all refuse a value only the first is told, with its parts if it has any. After twenty
+    errors comes one that says that there are more: a body of 64 KiB can have thousands, and each takes a search.
     """
     found: dict[str, FieldError] = {}
-    for fault in invalid.errors(include_url=False):
+    around: set[Place] = set()
+    for fault in invalid.errors(include_url=False, include_input=False):
         place, sent = _sent_place(members, fault["loc"], absent=fault["type"] in _ABSENT)
         pointer = "/" + "/".join(_escape(part) for part in place)
+        if pointer in found or tuple(place) in around:
+            continue
+        if len(found) == MOST_ERRORS:
+            found[""] = FieldError("", f"There are more errors than these {MOST_ERRORS}; mend these first.")
+            break
+        around.update(tuple(place[:end]) for end in range(1, len(place)))
         sentence = _sentence(model, members, place, sent, cast("Mapping[str, Any]", fault))
-        if not any(told.startswith(f"{pointer}/") for told in found):
-            found.setdefault(pointer, FieldError(pointer, sentence))
+        found[pointer] = FieldError(pointer, sentence)
     return list(found.values())
 
 
@@ -228,7 +239,7 @@ def _shortest(least: int, what: str) -> str:
 
 
 def _escape(part: int | str) -> str:
-    return str(part).replace("~", "~0").replace("/", "~1")
+    return str(part)[:_LONGEST_PART].replace("~", "~0").replace("/", "~1")
 
 
 def pointed_error(errors: Iterable[FieldError]) -> ValidationError:

@@ -89,6 +89,9 @@ def is_told_well(error: dict[str, str], sent: dict[str, Any]) -> None:
     assert not INNER_WORDS.search(text), error
     assert text[0].isupper() or text[0] in "`0123456789", error
     assert text.endswith((".", "?", "*")), error
+    if not pointer:
+        assert text.startswith("There are more errors"), error
+        return
     found: Any = sent
     *parents, _ = pointer.split("/")[1:]
     for part in parents:
