@@ -3,6 +3,7 @@ openapi.json. Nothing is stored; what was read is a proposal that the person men
 """
 
 import asyncio
+import contextlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,6 +13,7 @@ from urllib.parse import urljoin, urlsplit
 
 from negotiator.directory.record_text import single_line, web_url
 from negotiator.errors import TooManyRequests, Unavailable
+from negotiator.thread_pools import SEARCH
 from negotiator.trust.client_url_fetch import ClientUrlFetcher
 from negotiator.trust.fetch import FetchedText, FetchFailed, FetchRedirected
 
@@ -77,15 +79,16 @@ class AddressReader:
             except FetchFailed:
                 return None, place
             else:
-                return _page_members(text, place) or None, place
+                return await SEARCH.run(_page_members, text, place) or None, place
         return None, url
 
     async def _text(self, what: str, url: str, reader: str) -> ReadSource:
         try:
             text = await self.fetcher.text(url, limit=PAGE_BYTES, address=reader)
+            found = {} if text.is_html else await SEARCH.run(_llms_members, text.body)
         except (FetchFailed, TooManyRequests, Unavailable):
             return ReadSource(what, url, None)
-        return ReadSource(what, url, None if text.is_html else _llms_members(text.body) or None)
+        return ReadSource(what, url, found or None)
 
     async def _json(self, what: str, url: str, reader: str) -> ReadSource:
         try:
@@ -120,15 +123,16 @@ class _PageHead(HTMLParser):
             self._in_title = False
 
     def handle_data(self, data: str) -> None:
-        if self._in_title:
-            self.title += data
+        if self._in_title and len(self.title) < _TITLE:
+            self.title += data[:_TITLE]
 
 
 def _page_members(text: FetchedText, place: str) -> Members:
     if not text.is_html:
         return _llms_members(text.body)
     head = _PageHead()
-    head.feed(text.body)
+    with contextlib.suppress(AssertionError):  # how older Pythons stop at a declaration that they cannot read
+        head.feed(text.body)
     meta = head.meta
     title = single_line(meta.get("og:title") or head.title)
     name = single_line(meta.get("og:site_name", "")) or _SEPARATOR.split(title)[0]
@@ -197,7 +201,7 @@ def _kept(*, name: str, summary: str) -> Members:
     return {key: value for key, value in found.items() if value}
 
 
-_NAME, _SUMMARY, _DESCRIPTION = 100, 200, 4000
+_NAME, _SUMMARY, _DESCRIPTION, _TITLE = 100, 200, 4000, 1000
 
 
 def _address(text: str, base: str) -> str:

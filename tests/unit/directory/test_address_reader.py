@@ -1,10 +1,16 @@
 """What an address says about its tool: page, llms.txt, server card, OpenAPI; redirects are checked like addresses."""
 
+import threading
+from dataclasses import dataclass, field
+from typing import Any, cast
+
 import orjson
 import pytest
 
-from negotiator.directory.address_reader import AddressReader
+from negotiator.directory.address_reader import PAGE_BYTES, AddressReader
+from negotiator.trust.fetch import FetchedText, FetchFailed
 from negotiator.trust.fetcher import Fetcher
+from tests.helpers.linear_time import WHOLE, is_linear_async
 from tests.helpers.loopback_server import answering, free_hosts, serving
 
 HTML = b"Content-Type: text/html; charset=utf-8\r\n"
@@ -72,3 +78,58 @@ async def test_hidden_characters_and_markup_of_a_page_do_not_arrive() -> None:
         draft, _ = await reader().read(f"http://127.0.0.1:{port}/", "usr_ada")
     assert draft["name"] == "Quiet"
     assert draft["summary"] == "ab"
+
+
+@dataclass
+class OnePage:
+    """A fetcher that finds one page and nothing else, and whether its text was read on the event loop."""
+
+    page: str
+    readers: list[threading.Thread] = field(default_factory=list[threading.Thread])
+
+    async def text(self, url: str, *, limit: int, address: str) -> FetchedText:
+        del limit, address
+        if url.endswith(".txt"):
+            raise FetchFailed("nothing there")
+        return cast("Any", self)
+
+    async def json(self, url: str, *, limit: int, address: str) -> dict[str, Any]:
+        raise FetchFailed("nothing there")
+
+    @property
+    def is_html(self) -> bool:
+        return True
+
+    @property
+    def body(self) -> str:
+        self.readers.append(threading.current_thread())
+        return self.page
+
+
+async def read_page(page: str) -> tuple[dict[str, Any], OnePage]:
+    """What a page of this text states."""
+    fetcher = OnePage(page)
+    draft, _ = await AddressReader(cast("Any", fetcher)).read("https://quiet.example/", "usr_ada")
+    return draft, fetcher
+
+
+@pytest.mark.asyncio
+async def test_a_page_is_read_beside_the_event_loop() -> None:
+    _, fetcher = await read_page("<title>Quiet Search</title>")
+    assert fetcher.readers
+    assert threading.current_thread() not in fetcher.readers
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("unit", ["<", "<a ", "<meta name=a content=b>"])
+async def test_a_page_costs_time_in_proportion(unit: str) -> None:
+    async def call(size: int) -> None:
+        await read_page("<title>" + unit * (size * PAGE_BYTES // 2 // WHOLE // len(unit)))
+
+    assert await is_linear_async(call)
+
+
+@pytest.mark.asyncio
+async def test_a_page_that_goes_on_in_no_html_states_what_came_before() -> None:
+    draft, _ = await read_page("<title>Quiet Search</title><![<![")
+    assert draft["name"] == "Quiet Search"
