@@ -36,6 +36,7 @@ from negotiator.discovery.health_routes import HEALTH_PATH
 from negotiator.discovery.probe_routes import PROBE_WORD, ArrivedRequest, probe_path
 from negotiator.errors import Refusal, Unavailable
 from negotiator.http.connections import TransportBounds
+from negotiator.http.guard import forwarded_hops, is_address
 from negotiator.keys import ALGORITHMS, FolderKeyring, Keyring, UnusableKeyError
 from negotiator.memory import search_rows
 from negotiator.negotiations.advisor import WordingRequest
@@ -578,6 +579,10 @@ def passed_on(base: str, arrived: ArrivedRequest) -> list[Finding]:
     elif not arrived["forwarded"] and (arrived["is_trusted"] or base.startswith("https:")):
         text = "the proxy does not send X-Forwarded-For: all clients share its rate limit"
         advice = "Send it (nginx: proxy_set_header X-Forwarded-For $remote_addr;), in place of what the client sent."
+        found.append(Finding("proxy", "warning", text, advice))
+    elif unread := [hop for hop in forwarded_hops(arrived["forwarded"]) if not is_address(hop)]:
+        text = f"the proxy sends X-Forwarded-For: {unread[0]}, which is no address: all clients share its rate limit"
+        advice = "Send the client's address, with or without its port (nginx: $remote_addr)."
         found.append(Finding("proxy", "warning", text, advice))
     return found
 

@@ -10,12 +10,16 @@ from negotiator.http.operation import Operation
 from negotiator.scopes import ordered
 from negotiator.settings import Network
 from negotiator.store.statement import Transaction
+from negotiator.telemetry import logger
 
 Address = IPv4Address | IPv6Address
 _BEARER: Final = "bearer"
 _DPOP: Final = "dpop"
+_LONGEST_HOP: Final = 60
 _MAX_HOPS: Final = 32
 """Entries of `X-Forwarded-For` that are read, the nearest first; real chains of proxies are shorter."""
+
+log = logger(__name__)
 
 
 class CallerAuthenticator(Protocol):
@@ -68,6 +72,7 @@ class Guard:
         self._authenticator = authenticator
         self._possession = possession
         self._proxies = tuple(proxies)
+        self._told_unreadable = False
 
     def trusts(self, peer: str) -> bool:
         """Whether this peer is one of the configured proxies."""
@@ -79,12 +84,21 @@ class Guard:
         peer: str = client[0] if client else "127.0.0.1"
         if not self._proxies:
             return address_key(peer)
-        forwarded = headers.get("x-forwarded-for", "").rsplit(",", _MAX_HOPS)[-_MAX_HOPS:]
-        hops = [peer, *(hop.strip() for hop in reversed(forwarded))]
-        for nearer, further in zip(hops, [*hops[1:], ""], strict=True):
-            if not is_within(nearer, self._proxies) or not _parse(further):
-                return address_key(nearer)
-        return address_key(peer)
+        nearer = peer
+        for hop in forwarded_hops(headers.get("x-forwarded-for", "")):
+            if not is_within(nearer, self._proxies):
+                break
+            if not is_address(hop):
+                self._tell_unreadable(nearer, hop)
+                break
+            nearer = hop
+        return address_key(nearer)
+
+    def _tell_unreadable(self, proxy: str, hop: str) -> None:
+        if not self._told_unreadable:
+            self._told_unreadable = True
+            said = "a trusted proxy names its client by no address, so that all of them share its rate limit"
+            log.warning(said, proxy=proxy, hop=hop[:_LONGEST_HOP])
 
     async def identify(self, headers: Mapping[str, str], address: str, *, sent: tuple[str, str]) -> Caller:
         """The caller: anonymous without a credential; 401 for an invalid one or one for another resource.
@@ -173,6 +187,22 @@ def _parse_authorization(header: str | None) -> tuple[str, str | None]:
 def _covers(prefixes: tuple[str, ...], path: str) -> bool:
     """Whether a token that is limited to these path prefixes is valid at this path (RFC 8707 §2)."""
     return not prefixes or any(path == prefix or path.startswith(f"{prefix}/") for prefix in prefixes)
+
+
+def forwarded_hops(header: str) -> list[str]:
+    """The hops of `X-Forwarded-For`, the nearest first, without port, brackets and empty elements (RFC 7239 §6)."""
+    hops = header.rsplit(",", _MAX_HOPS)[-_MAX_HOPS:]
+    return [bare for hop in reversed(hops) if (bare := _without_port(hop.strip(' \t"')))]
+
+
+def _without_port(hop: str) -> str:
+    if hop.startswith("["):
+        return hop[1:].partition("]")[0]
+    return hop.partition(":")[0] if hop.count(":") == 1 else hop
+
+
+def is_address(text: str) -> bool:
+    return _parse(text) is not None
 
 
 def _parse(text: str) -> Address | None:

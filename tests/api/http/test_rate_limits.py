@@ -6,6 +6,7 @@ from typing import Any
 
 import httpx2
 import pytest
+from structlog.testing import CapturingLogger
 
 from negotiator.http import limit_stores
 from negotiator.settings import Settings
@@ -113,6 +114,33 @@ async def test_a_forwarded_header_counts_from_a_configured_proxy_only(settings: 
         assert await probes(client, "", "nonsense", "unknown, 10.9.9.9") == [200, 429, 200]
     async with served(settings, "192.0.2.55", **proxied) as client:
         assert await probes(client, "198.51.100.8", "198.51.100.9") == [200, 429]
+
+
+@pytest.mark.asyncio
+async def test_a_forwarded_address_counts_without_port_brackets_and_empty_elements(
+    settings: Settings, limit_clock: Hand
+) -> None:
+    del limit_clock
+    proxied: dict[str, Any] = {"limit_health_rpm": 1, "trusted_proxies": "10.0.0.0/8"}
+    async with served(settings, "10.0.0.1", **proxied) as client:
+        assert await probes(client, "203.0.113.10:51234", "203.0.113.10:51235", "203.0.113.10") == [200, 429, 429]
+        assert await probes(client, "203.0.113.11:51234", "203.0.113.12, ", ",203.0.113.13, ,") == [200, 200, 200]
+        assert await probes(client, "[2001:db8::1]:443", '"[2001:db8::2]"', "2001:db8::3") == [200, 429, 429]
+        assert await probes(client, "203.0.113.14:1, 10.9.9.9:80", "203.0.113.14") == [200, 429]
+
+
+@pytest.mark.asyncio
+async def test_a_hop_that_is_no_address_is_logged_once(
+    settings: Settings, limit_clock: Hand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    del limit_clock
+    log = CapturingLogger()
+    monkeypatch.setattr("negotiator.http.guard.log", log)
+    async with served(settings, "10.0.0.1", trusted_proxies="10.0.0.0/8") as client:
+        await probes(client, "junk, 203.0.113.10", "")
+        assert log.calls == []
+        await probes(client, "unknown", "_hidden", "unknown")
+    assert [call.kwargs for call in log.calls] == [{"proxy": "10.0.0.1", "hop": "unknown"}]
 
 
 @pytest.mark.asyncio

@@ -267,6 +267,9 @@ PLAIN = ArrivedRequest(host="n.example", peer="10.0.0.2", forwarded="203.0.113.9
     [
         ("https://n.example", {}, ""),
         ("https://n.example", {"host": "127.0.0.1:8000"}, "passes Host 127.0.0.1:8000"),
+        ("https://n.example", {"forwarded": "203.0.113.9:51234"}, ""),
+        ("https://n.example", {"forwarded": "[2001:db8::1]:443, "}, ""),
+        ("https://n.example", {"forwarded": "unknown"}, "sends X-Forwarded-For: unknown, which is no address"),
         ("https://n.example", {"is_trusted": False}, "10.0.0.2 is not trusted"),
         ("https://n.example", {"forwarded": ""}, "does not send X-Forwarded-For"),
         ("https://n.example", {"forwarded": "", "is_trusted": False}, "does not send X-Forwarded"),
