@@ -163,8 +163,12 @@ class PasskeyCeremonies:
         try:
             client_data = webauthn.base64url_to_bytes(credential["response"]["clientDataJSON"])
             challenge = webauthn.parse_client_data_json(client_data).challenge
+            told = read_object(client_data)
         except Exception as fault:
             raise PasskeyRefused(f"unreadable client data: {type(fault).__name__}") from fault
+        # No page of this service is shown in another site's frame (WebAuthn Level 3 §7.1, §7.2).
+        if told.get("crossOrigin", False) is not False or "topOrigin" in told:
+            raise PasskeyRefused("made in a frame of another site")
         body, ends_at = challenge[:_BODY], int.from_bytes(challenge[_RANDOM:_BODY])
         expected = self._signature(session, purpose, body)
         if not values.equal_in_constant_time(challenge[_BODY:].hex(), expected.hex()):

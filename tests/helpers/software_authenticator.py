@@ -28,13 +28,14 @@ def decode(text: str) -> bytes:
 
 @dataclass
 class SoftwareAuthenticator:
-    """One passkey. A test may change what it says: `origin`, `rp_id`, `flags`, `counter`, `handle`."""
+    """One passkey. A test may change what it says: `origin`, `rp_id`, `flags`, `counter`, `handle`, `more`."""
 
     origin: str = BASE
     rp_id: str = "negotiator.example"
     flags: int = PRESENT | VERIFIED
     counter: int = 0
     handle: bytes = b""
+    more: dict[str, Any] = field(default_factory=dict[str, Any])
     key: ec.EllipticCurvePrivateKey = field(default_factory=lambda: ec.generate_private_key(ec.SECP256R1()))
     id: bytes = field(default_factory=lambda: os.urandom(16))
 
@@ -68,7 +69,7 @@ class SoftwareAuthenticator:
         return party + bytes([self.flags | more]) + self.counter.to_bytes(4)
 
     def _client_data(self, kind: str, challenge: str) -> bytes:
-        return json.dumps({"type": kind, "challenge": challenge, "origin": self.origin}).encode()
+        return json.dumps({"type": kind, "challenge": challenge, "origin": self.origin, **self.more}).encode()
 
     def _written(self, response: dict[str, str]) -> str:
         own = encode(self.id)

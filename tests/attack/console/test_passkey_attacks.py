@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -12,6 +12,14 @@ from tests.conftest import Account, Browsers, Change, Clock, connect, make_setti
 from tests.helpers.form_browser import FormBrowser, redirect_path
 from tests.helpers.passkey_forms import ENTRANCE, OWN, add_passkey, enter, options
 from tests.helpers.software_authenticator import PRESENT, VERIFIED, SoftwareAuthenticator, encode
+
+FRAMED: Final[tuple[dict[str, Any], ...]] = (
+    {"crossOrigin": True},
+    {"crossOrigin": True, "topOrigin": "https://evil.example"},
+    {"crossOrigin": False, "topOrigin": "https://negotiator.example"},
+    {"crossOrigin": "true"},
+)
+"""Client data of a browser that shows the page in another site's frame."""
 
 
 async def ada_with_passkey(browsers: Browsers, account: Account) -> SoftwareAuthenticator:
@@ -124,6 +132,7 @@ async def test_another_user_s_challenge_adds_no_passkey(browsers: Browsers, acco
         {"handle": b"\xff"},
         {"counter": -1},
         {"id": b"an id that nobody knows"},
+        *({"more": more} for more in FRAMED),
     ],
 )
 async def test_an_answer_that_is_not_made_here_by_its_holder_is_refused(
@@ -139,6 +148,18 @@ async def test_an_answer_that_is_not_made_here_by_its_holder_is_refused(
     assert answer.status_code == 403
     assert "did not sign you in" in answer.text
     assert browser.session() is None
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("more", FRAMED)
+async def test_a_passkey_that_is_made_in_a_frame_of_another_site_is_not_added(
+    browsers: Browsers, account: Account, more: dict[str, Any]
+) -> None:
+    await account()
+    browser = browsers()
+    await browser.sign_in()
+    assert (await add_passkey(browser, SoftwareAuthenticator(more=more))).status_code == 422
+    assert (await add_passkey(browser, SoftwareAuthenticator(more={"crossOrigin": False}))).status_code == 303
 
 
 @pytest.mark.asyncio
