@@ -1,4 +1,5 @@
-"""Server-rendered pages for users: no script, no outside request, a strict Content-Security-Policy.
+"""Server-rendered pages for users: script only from files of ours, no outside request, a strict
+Content-Security-Policy.
 
 `browser_sessions` finds the session of a browser by its cookies, `page_router` makes routes with the common checks, and
 `page_renderer` renders templates. `deferred_pages` imports most pages at the first request for one of them.

@@ -21,6 +21,9 @@ _HEADERS = [
     (b"x-frame-options", b"DENY"),
     (b"referrer-policy", b"no-referrer"),
 ]
+_ALONE: Final = (b"cross-origin-opener-policy", b"same-origin")
+_NOT_ALONE: Final = (API_PREFIX, "/oauth/", "/sign-in")
+"""What is no page, and where a web client sends the window that it opened for its user's consent and then waits for."""
 _EXPOSED: Final = (
     *("ETag", "Last-Modified", "Content-Location", "Link", "Location", "Retry-After"),
     *("WWW-Authenticate", "DPoP-Nonce", "X-Request-Id", "Deprecation", "Sunset"),
@@ -108,6 +111,8 @@ class ResponseMiddleware:
         added = [*self._headers, (b"x-request-id", current.encode())]
         if shared := method is not None and self._is_shared(scope["path"]):
             added += SHARED_HEADERS
+        if not scope["path"].startswith(_NOT_ALONE):
+            added.append(_ALONE)
 
         async def wrapped(message: Message) -> None:
             if message["type"] in _HEADS:

@@ -63,6 +63,16 @@ async def test_transport_security_is_announced_with_an_https_base_only(
 
 
 @pytest.mark.asyncio
+async def test_no_window_of_another_origin_reaches_into_a_page_except_one_that_waits_for_consent(
+    client: httpx2.AsyncClient,
+) -> None:
+    for path in ("/", "/docs", "/tools", "/account", "/nothing"):
+        assert (await client.get(path)).headers["cross-origin-opener-policy"] == "same-origin", path
+    for path in ("/sign-in", "/oauth/authorize?client_id=x"):
+        assert "cross-origin-opener-policy" not in (await client.get(path)).headers, path
+
+
+@pytest.mark.asyncio
 @covers("1.10:headers")
 async def test_head_is_get_without_a_body(client: httpx2.AsyncClient, register: Register) -> None:
     headers = bearer(await register())
