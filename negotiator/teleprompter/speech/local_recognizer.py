@@ -173,5 +173,5 @@ def _honest(caps: EngineCapabilities) -> EngineCapabilities:
     """The capabilities, with a note on any reduced quality on this machine."""
     if endpointer.silero_model_path() is not None:
         return caps
-    note = f"{caps.quality_note} Ends of speech are found by loudness, since silero-vad is not installed."
+    note = f"{caps.quality_note} Ends of speech are found by loudness, since the published silero-vad is not installed."
     return replace(caps, quality_note=note)

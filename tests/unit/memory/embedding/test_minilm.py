@@ -109,6 +109,15 @@ async def test_weights_that_are_not_the_published_ones_are_refused(box: MiniLmFi
     assert not list((tmp_path / "models").glob("*.onnx"))
 
 
+@pytest.mark.asyncio
+async def test_a_tokenizer_that_is_not_the_published_one_is_refused(box: MiniLmFiles, tmp_path: Path) -> None:
+    forged = tmp_path / "tokenizer.json"
+    forged.write_bytes(box.tokenizer.read_bytes() + b" ")
+    with pytest.raises(Unavailable) as refusal:
+        await embedded(MiniLmFiles(box.weights, forged), ["x"])
+    assert "published" in refusal.value.description
+
+
 def test_of_several_processes_one_builds_and_all_get_the_same(box: MiniLmFiles, tmp_path: Path) -> None:
     program = (
         "import asyncio, sys; from pathlib import Path;"

@@ -122,3 +122,9 @@ def test_without_the_network_loudness_tells_and_the_note_says_so(monkeypatch: py
     monkeypatch.setattr(recognizer_factory, "find_spec", only("pocketsphinx"))
     assert isinstance(endpointer.detector_factory()(), EnergyDetector)
     assert "silero-vad is not installed" in chosen().caps.quality_note
+
+
+def test_a_network_that_is_not_the_published_one_is_not_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(endpointer, "SILERO_SHA256", "0" * 64)
+    assert endpointer.silero_model_path() is None
+    assert isinstance(endpointer.detector_factory()(), EnergyDetector)
