@@ -139,6 +139,14 @@ async def test_an_address_ends_only_what_its_own_issuer_vouched_for(
     assert (await client.get(LIST, headers=bearer(made))).status_code == 401
 
 
+@pytest.mark.asyncio
+async def test_an_event_for_several_services_is_taken_where_one_is_ours(
+    client: httpx2.AsyncClient, idp: FakeIssuer
+) -> None:
+    answer = await push(client, security_event(idp, REVOKED, aud=[OTHER, BASE]))
+    assert answer.status_code == 202, answer.text
+
+
 @covers("2.9:once")
 @pytest.mark.asyncio
 async def test_a_replay_is_taken_and_changes_nothing(client: httpx2.AsyncClient, idp: FakeIssuer, clock: Clock) -> None:
