@@ -125,7 +125,7 @@ class DirectoryAccounts:
                 run=self.rotate,
                 input=RotateKey,
                 output=RotateResult,
-                refusals=(403,),
+                refusals=(403, 409),
                 tag="accounts",
             ),
         ]

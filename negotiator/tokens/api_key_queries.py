@@ -7,11 +7,14 @@ from sqlalchemy import BigInteger, bindparam, func, or_, update
 from sqlmodel import col, select
 
 from negotiator import audit, values
+from negotiator.errors import Conflict
 from negotiator.store.statement import Query, Statement, Transaction, insertion
 from negotiator.tokens import api_keys
 from negotiator.tokens.tables import ApiKey
 from negotiator.trust import revocations
 
+_TURN: Final = 10_000
+"""Milliseconds after a rotation in which the same key is not rotated again."""
 KEY_IDENTITY: Final = "key:"
 """The prefix of the `identity` of a token that was issued for an API key."""
 
@@ -133,10 +136,14 @@ def is_live(key: ApiKeyRow, *, unused_after: int | None) -> bool:
 def rotate(tx: Transaction, pepper: bytes, key: ApiKeyRow, *, overlap: int) -> NewApiKey:
     """Create a successor of this key; the key works for `overlap` more seconds and the client's other keys end now.
 
-    A client therefore has at most two live keys, and one that lost the response can rotate again.
+    A client therefore has at most two live keys, and one that lost the response can rotate again, after ten seconds: of
+    several rotations at once one succeeds, and the others are 409 and end no key that was just handed out.
     """
     now = values.now()
-    for other in tx.all(_OF_CLIENT, client=key.client_id, now=now):
+    keys = tx.all(_OF_CLIENT, client=key.client_id, now=now)
+    if key.retired_at is not None and any(other.created_at > now - _TURN for other in keys if other.id != key.id):
+        raise Conflict("This key was rotated just now. If its new key did not reach you, try again in ten seconds.")
+    for other in keys:
         if other.id != key.id or overlap == 0:
             revoke(tx, other, actor=key.client_id)
     if overlap:

@@ -1,5 +1,6 @@
 """Keys: one successor, one overlap, one end; what was got with a key ends with it."""
 
+import asyncio
 from typing import Any
 
 import httpx2
@@ -55,15 +56,37 @@ async def test_no_overlap_ends_the_old_key_and_its_tokens_at_once(client: httpx2
     assert await is_accepted(client, successor["api_key"])
 
 
-async def test_there_are_two_live_keys_at_most_and_a_lost_answer_can_be_asked_again(client: httpx2.AsyncClient) -> None:
+async def test_there_are_two_live_keys_at_most_and_a_lost_answer_can_be_asked_again(
+    client: httpx2.AsyncClient, clock: Clock
+) -> None:
     record = await register_account(client)
-    lost, kept = await rotated(client, record), await rotated(client, record)
+    lost = await rotated(client, record)
+    clock.advance(10)
+    kept = await rotated(client, record)
     assert [await is_accepted(client, each["api_key"]) for each in (record, lost, kept)] == [True, False, True]
+
+
+@pytest.mark.parametrize("overlap", [3600, 0])
+async def test_of_rotations_at_once_one_wins_and_its_key_lives(
+    client: httpx2.AsyncClient, clock: Clock, overlap: int
+) -> None:
+    record = await register_account(client)
+    won: list[httpx2.Response] = []
+    for _ in range(2 if overlap else 1):
+        clock.advance(10)
+        sent = [client.post(ROTATE, json={"overlap_seconds": overlap}, headers=key_header(record)) for _ in range(12)]
+        answers = await asyncio.gather(*sent)
+        won = [answer for answer in answers if answer.status_code == 200]
+        assert {answer.status_code for answer in answers} - {200} == {409 if overlap else 401}
+        assert [await is_accepted(client, answer.json()["api_key"]) for answer in won] == [True]
+    successor = await rotated(client, won[0].json())
+    assert await is_accepted(client, successor["api_key"])
 
 
 async def test_rotating_again_never_lengthens_an_overlap(client: httpx2.AsyncClient, clock: Clock) -> None:
     record = await register_account(client)
     await rotated(client, record, overlap_seconds=60)
+    clock.advance(10)
     again = await rotated(client, record, overlap_seconds=600)
     assert again["previous_key_expires_at"] == "2027-01-15T08:01:00.000Z"
     clock.advance(61)
