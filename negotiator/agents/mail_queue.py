@@ -209,7 +209,9 @@ class MailQueue:
         delay = FIRST_RETRY if result.is_away else FIRST_RETRY * 4**mail.attempts
         next_at = values.now() + min(delay, LONGEST_RETRY)
         if result.is_final or next_at >= mail.until:
-            self._mailer.keep(mail.recipient, mail.subject, text, failure=result.failure)
+            # An erasure may have deleted the mail while it was on its way.
+            if await self._store.read(lambda tx: tx.one(_OF_RECIPIENT, recipient=mail.recipient)):
+                self._mailer.keep(mail.recipient, mail.subject, text, failure=result.failure)
             await self._store.write(lambda tx: tx.run(_DELETE, mail=mail.id))
             return
         await self._store.write(

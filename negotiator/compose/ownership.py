@@ -8,6 +8,7 @@ from typing import Any, Final
 from negotiator import audit, values
 from negotiator.agents import mail, registration
 from negotiator.agents.tables import Agent
+from negotiator.compose import tables
 from negotiator.directory import collections_queries, submissions_queries, submissions_transitions
 from negotiator.errors import NotFound
 from negotiator.memory import memories_lifecycle, memories_queries
@@ -88,6 +89,7 @@ def erase_user(tx: Transaction, user: User) -> ErasedPrincipal:
     The audit trail keeps what happened when, without addresses and details, and that the user was erased. What the
     catalogue published stays: it is public, and a moderator deletes it.
     """
+    tables.require_known_tables(tx)
     erased = describe_user(tx, user)
     for agent_id in erased.agents:
         erase_agent(tx, agent_id)
@@ -105,6 +107,7 @@ def erase_agent(tx: Transaction, agent_id: str) -> ErasedPrincipal:
 
     What a claim gave to its user stays with the user.
     """
+    tables.require_known_tables(tx)
     erased = describe_agent(tx, agent_id)
     _erase_addresses(tx, erased)
     _erase_principal(tx, agent_id)

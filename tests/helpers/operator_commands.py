@@ -2,6 +2,8 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
+from functools import partial
+from pathlib import Path
 
 import httpx2
 import pytest_asyncio
@@ -21,6 +23,10 @@ class Operator:
 
     async def __call__(self, *words: str, given: str | None = None) -> CommandResult:
         return await asyncio.to_thread(self._machine.run, *words, given=given)
+
+    async def spawn(self, *words: str, folder: Path) -> CommandResult:
+        """A command in a process of its own."""
+        return await asyncio.to_thread(partial(self._machine.spawn, *words, folder=folder))
 
     async def json(self, *words: str, given: str | None = None) -> CommandResult:
         """A command for a machine to read; it succeeds."""

@@ -15,7 +15,7 @@ from structlog.testing import capture_logs
 
 from negotiator import circuit_breaker, fault_log
 from negotiator.agents import mail
-from negotiator.agents.mail import Mailer, allow_mail
+from negotiator.agents.mail import DeliveryResult, Mailer, allow_mail
 from negotiator.agents.mail_queue import AT_ONCE, FIRST_RETRY, LOOK_EVERY, MailQueue
 from negotiator.settings import Settings
 from negotiator.store.ownership import current_walk
@@ -199,3 +199,19 @@ async def test_a_mail_that_was_queued_while_the_clock_was_ahead_does_not_wait_fo
         clock.advance(-3600)
         await mails.send_due()
     assert [sent["to"] for sent in server.mails] == [ADA]
+
+
+@pytest.mark.asyncio
+async def test_a_mail_that_is_erased_while_the_server_refuses_it_is_not_kept(
+    store: SqliteStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mails = queue(store, closed_port(), tmp_path)
+    assert await add(store, mails)
+
+    async def send(*_: Any, **__: Any) -> DeliveryResult:
+        await store.write(lambda tx: current_walk().erase_mentions(tx, "email", ADA))
+        return DeliveryResult("no such mailbox", is_final=True)
+
+    monkeypatch.setattr(Mailer, "send", send)
+    await mails.send_due()
+    assert kept(tmp_path) == []

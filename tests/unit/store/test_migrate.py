@@ -1,5 +1,7 @@
 """An older version on a newer schema: it starts where it still can, and says in one line where it cannot."""
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -7,7 +9,7 @@ from sqlalchemy import create_engine, text
 
 from negotiator.errors import Unavailable
 from negotiator.store.migrate import migrate, newest_revision
-from negotiator.store.schema_upgrades import known_revisions, upgrade
+from negotiator.store.schema_upgrades import known_revisions, upgrade, upgrade_file
 
 
 def newer(path: Path, migrated: Path, oldest: str) -> str:
@@ -56,3 +58,16 @@ async def test_a_database_of_the_newest_schema_is_left_to_itself(
     monkeypatch.setattr("negotiator.store.schema_upgrades.upgrade", upgraded)
     await migrate(f"sqlite+aiosqlite:///{path}")
     assert path.stat().st_mtime_ns == before
+
+
+def test_rehearsals_that_an_erasure_had_left_are_deleted(tmp_path: Path) -> None:
+    path = tmp_path / "before.db"
+    upgrade_file(path, "0014")
+    marker = b"canarywharf"
+    with closing(sqlite3.connect(path)) as before:
+        row = ("reh_1", "neg_1", "usr_1", 1, "running", marker, b"", b"", b"", 1, 1, 1)
+        before.execute(f"insert into rehearsals values ({', '.join('?' * len(row))})", row)  # noqa: S608
+        before.commit()
+    assert marker in path.read_bytes()
+    upgrade_file(path)
+    assert marker not in path.read_bytes()

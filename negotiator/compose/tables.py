@@ -1,0 +1,59 @@
+"""Every module that defines tables. Whatever walks over all tables imports it, so that every process knows the same."""
+
+from typing import Any, Final
+
+from sqlalchemy import Executable
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql import ClauseElement
+from sqlmodel import SQLModel
+
+from negotiator import audit, database_keys
+from negotiator.agents import mail_queue
+from negotiator.agents import tables as agents
+from negotiator.directory import tables as directory
+from negotiator.errors import Unavailable
+from negotiator.http import idempotency
+from negotiator.memory import tables as memory
+from negotiator.negotiations import tables as negotiations
+from negotiator.rehearsals import tables as rehearsals
+from negotiator.store import atomic_updates, fingerprints, leases, migrate
+from negotiator.store.statement import Query, Transaction
+from negotiator.teleprompter import tables as teleprompter
+from negotiator.tokens import tables as tokens
+from negotiator.trust import tables as trust
+from negotiator.users import tables as users
+
+MODULES: Final = (
+    *(agents, audit, atomic_updates, database_keys, directory, fingerprints, idempotency, leases, mail_queue),
+    *(memory, migrate, negotiations, rehearsals, teleprompter, tokens, trust, users),
+)
+_OF_MIGRATIONS: Final = {
+    *("alembic_version", "memory_search", "memory_search_owners", "tool_search", "tool_words", "tool_vectors")
+}
+"""Alembic's table, and search rows, which PostgreSQL deletes with the rows that they are made of."""
+
+
+class _TableNames(Executable, ClauseElement):
+    inherit_cache = True
+
+
+@compiles(_TableNames, "sqlite")
+def _of_file(*_: Any, **__: Any) -> str:
+    return "select name from sqlite_master where type = 'table' and name not like 'sqlite@_%' escape '@'"
+
+
+@compiles(_TableNames, "postgresql")
+def _of_server(*_: Any, **__: Any) -> str:
+    return "select tablename from pg_tables where schemaname = current_schema()"
+
+
+_NAMES: Final = Query(_TableNames(), lambda row: str(row[0]))
+
+
+def require_known_tables(tx: Transaction) -> None:
+    """Raise `Unavailable` when the database has a table that this release does not know: its rows would be left."""
+    if unknown := {*tx.all(_NAMES)} - _OF_MIGRATIONS - SQLModel.metadata.tables.keys():
+        raise Unavailable(
+            f"Nothing is erased: this version of Negotiator does not know the tables {', '.join(sorted(unknown))} of "
+            "the database, and would leave what they hold. Erase with the version that made them."
+        )
