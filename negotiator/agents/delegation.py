@@ -99,7 +99,7 @@ _TAKE = Query(
         or_(col(Delegation.agent_id).is_(None), col(Delegation.agent_id) == bindparam("agent")),
     )
     .values(used_at=_now, used_by=bindparam("agent"))
-    .returning(col(Delegation.id), col(Delegation.user_id), col(Delegation.scope)),
+    .returning(col(Delegation.id), col(Delegation.user_id), col(Delegation.scope), col(Delegation.created_at)),
     tuple,
 )
 _REVOKE = Statement(
@@ -246,9 +246,9 @@ class Delegations:
         taken = tx.one(_TAKE, code=digest, agent=agent_id, now=now)
         if taken is None:
             raise self._why_not(tx, digest, agent_id, now)
-        delegation_id, user_id, scope = taken
+        delegation_id, user_id, scope, created_at = taken
         user = user_queries.by_id(tx, user_id)
-        if user is None or user.disabled_at is not None:
+        if user is None or created_at <= revocations.revoked_before(tx, user_id):
             raise Gone("The code was revoked.", error="claim_revoked")
         if not tx.run(_BIND, agent=agent_id, user=user_id, now=now):
             raise Conflict(BOUND_ALREADY, error="already_claimed")

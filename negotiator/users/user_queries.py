@@ -212,6 +212,7 @@ def enable(tx: Transaction, email: str) -> None:
         raise NotFound(f"There is no user {email}.")
     if not tx.run(_ENABLE, user=user.id):
         raise Conflict(f"The account of {email} is not disabled.")
+    revocations.restore(tx, user.id)
     audit.record(tx, "user.enabled", user.id, actor="operator")
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from tests.conftest import Browsers, Register, bearer
+from tests.conftest import Account, Browsers, Mint, Register, bearer
 from tests.contract.requirements import covers
 from tests.helpers.answer_checks import refused
 from tests.helpers.client_assertions import ClientAssertionSigner
@@ -90,7 +90,55 @@ async def test_a_disabled_account_is_opened_again(operator: Operator, browsers: 
     assert (await browsers().sign_in("b@example.com", PASSWORD)).status_code == 403
     assert "is disabled" in await operator.refused("users", "admin", "b@example.com")
     assert "stays ended" in (await operator("users", "enable", "b@example.com")).out
-    assert (await browsers().sign_in("b@example.com", PASSWORD)).status_code == 303
+    browser = browsers()
+    assert (await browser.sign_in("b@example.com", PASSWORD)).status_code == 303
+    assert (await browser.open("/account")).status_code == 200
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("by", ["command", "page"])
+@covers("5.2:users")
+async def test_an_opened_account_takes_new_agents_and_no_old_token(
+    operator: Operator,
+    browsers: Browsers,
+    client: httpx2.AsyncClient,
+    account: Account,
+    mint: Mint,
+    register: Register,
+    by: str,
+) -> None:
+    user_id = await account("b@example.com")
+
+    async def claim(code: str) -> httpx2.Response:
+        return await client.post("/api/agent/claim", json={"claim_token": code}, headers=bearer(await register()))
+
+    async def ends(claimed: dict[str, str]) -> tuple[int, int]:
+        form = {
+            "grant_type": "refresh_token",
+            "client_id": claimed["client_id"],
+            "refresh_token": claimed["refresh_token"],
+        }
+        read = await client.get("/api/negotiations", headers=bearer(claimed))
+        return read.status_code, (await client.post("/oauth/token", data=form)).status_code
+
+    before = (await claim((await mint("b@example.com"))[1])).json()
+    _, unused = await mint("b@example.com")
+    browser = browsers()
+    await browser.sign_in("b@example.com", PASSWORD)
+    if by == "command":
+        await operator("users", "disable", "b@example.com")
+    else:
+        await operator("users", "add", "ada@example.com", "--admin", "--password-stdin", given=f"{PASSWORD}\n")
+        administrator = browsers()
+        await administrator.sign_in("ada@example.com", PASSWORD)
+        ended = await administrator.send(f"/admin/people/{user_id}/end", on="/admin/people")
+        assert ended.status_code == 303, ended.text
+    await operator("users", "enable", "b@example.com")
+    assert (await browser.open("/account")).status_code == 303, "its session stays ended"
+    assert (await claim(unused)).status_code == 410
+    assert await ends(before) == (401, 400)
+    after = (await claim((await mint("b@example.com"))[1])).json()
+    assert await ends(after) == (200, 200)
 
 
 @pytest.mark.asyncio

@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 from sqlalchemy import create_engine, text
 
+from negotiator import values
 from negotiator.errors import Unavailable
 from negotiator.store.migrate import migrate, newest_revision
 from negotiator.store.schema_upgrades import known_revisions, upgrade, upgrade_file
+from negotiator.trust.revocations import FOREVER
 
 
 def newer(path: Path, migrated: Path, oldest: str) -> str:
@@ -71,3 +73,17 @@ def test_rehearsals_that_an_erasure_had_left_are_deleted(tmp_path: Path) -> None
     assert marker in path.read_bytes()
     upgrade_file(path)
     assert marker not in path.read_bytes()
+
+
+def test_an_account_that_was_opened_again_is_not_revoked_for_ever(tmp_path: Path) -> None:
+    path = tmp_path / "before.db"
+    upgrade_file(path, "0014")
+    with closing(sqlite3.connect(path)) as database:
+        for name, closed in (("usr_open", None), ("usr_closed", 1)):
+            database.execute("insert into users values (?, null, '', '', 0, 1, ?)", (name, closed))
+            database.execute("insert into revocations values (?, ?, null)", (name, FOREVER))
+        database.commit()
+        upgrade_file(path)
+        after = dict(database.execute("select subject, before from revocations"))
+    assert after["usr_closed"] == FOREVER
+    assert values.now() - values.DAY < after["usr_open"] <= values.now()
