@@ -1,4 +1,4 @@
-"""What the server thinks of a memory's text: attempts to instruct a model, trust of its author, repetitions.
+"""What the server thinks of a memory's text: attempts to instruct a model, trust of its author.
 
 Texts that address a model, give orders, imitate markup or hold secrets are quarantined (OWASP's agentic top ten calls
 the attack memory poisoning). It is a filter, not a proof: a recalled memory always carries its source and its trust.
@@ -12,9 +12,8 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Final, Literal
 
-from negotiator.search_terms import fold_text, split_words, stemmed_terms
+from negotiator.search_terms import fold_text, split_words
 
-_SPACE: Final = re.compile(r"\s+")
 _SPELLED: Final = re.compile(r"\b(?:[a-z0-9][ .\-_*|·]){3,}[a-z0-9]\b")
 _BETWEEN: Final = re.compile(r"[ .\-_*|·]")
 _LOOKALIKES: Final = str.maketrans(
@@ -49,10 +48,12 @@ def fold_lookalikes(text: str) -> str:
 
 
 def text_digest(text: str, counterparty: str | None) -> str:
-    """SHA-256 of text and counterparty, equal for texts that differ only in case, spacing and composition."""
-    parts = (unicodedata.normalize("NFKC", part).casefold() for part in (text, counterparty or ""))
-    plain = "\0".join(_SPACE.sub(" ", part).strip() for part in parts)
-    return hashlib.sha256(plain.encode()).hexdigest()
+    """SHA-256 of text and counterparty, equal for texts that differ only in spacing and composition (NFC).
+
+    A sign, a mark on a letter or a capital may be all that tells two facts apart.
+    """
+    parts = (" ".join(unicodedata.normalize("NFC", part).split()) for part in (text, counterparty or ""))
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
 _RULES: Final = (
@@ -148,13 +149,8 @@ def trust_level(author: AuthorKind, *, bound: bool) -> int:
     return TRUST_UNREVIEWED
 
 
-def is_repetition(left: str, right: str) -> bool:
-    """Whether two texts have the same significant words in the same order, the same numbers and negations."""
-    return stemmed_terms(left) == stemmed_terms(right) and has_same_numbers_and_negations(left, right)
-
-
 def has_same_numbers_and_negations(left: str, right: str) -> bool:
-    """Whether two texts have the same numbers and an equal parity of negations; otherwise they contradict."""
+    """Whether two texts have the same numbers and an equal parity of negations."""
     return _numbers_and_negation(left) == _numbers_and_negation(right)
 
 

@@ -39,14 +39,6 @@ MAX_TAGS: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
-class SimilarMemories:
-    """Ids of an existing memory that the text repeats, or of one that says almost the same."""
-
-    repeated: str | None = None
-    similar: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class MemoryWriter:
     """Who writes: the owner, the kind of author, the client, and whether a user has claimed it (`bound`)."""
 
@@ -72,16 +64,17 @@ def create_memory(
     body: NewMemory,
     embedded: StoredEmbedding,
     *,
-    near: SimilarMemories,
+    similar_to: str | None = None,
     status: str = "active",
 ) -> tuple[MemoryDocument, bool]:
     """Store a memory; returns its view and whether it is new.
 
     A known memory is not stored twice: tags, attributes, a later expiry and more trust are added to it. 409 beyond the
     owner's limit; 422, 409 for an invalid `supersedes`. A memory from a transcript is always pending until the user
-    reviews it.
+    reviews it. `similar_to` is the id of one that says almost the same.
     """
-    if (known := _known(tx, writer.owner, body, near)) is not None:
+    known = memories_queries.find_duplicate(tx, writer.owner, body.text, counterparty=body.counterparty)
+    if known is not None:
         return _merge_repetition(tx, writer, known, body), False
     live, all_ = (memories_queries.count(tx, writer.owner, live=live) for live in (True, False))
     if live >= MAX_MEMORIES or all_ >= 2 * MAX_MEMORIES:
@@ -90,7 +83,7 @@ def create_memory(
         )
     _check_pin(writer, body)
     view = _new(writer, body, "pending" if writer.author == "transcript" else status)
-    view["similar_to"] = near.similar
+    view["similar_to"] = similar_to
     if body.supersedes is not None and view["status"] == "active":
         _supersede(tx, writer, body.supersedes, by=view["id"])
     memories_queries.add(tx, writer.owner, view, embedded)
@@ -173,17 +166,6 @@ def _new(writer: MemoryWriter, body: NewMemory, status: str) -> MemoryDocument:
         "created_at": values.timestamp(now),
         "updated_at": values.timestamp(now),
     }
-
-
-def _known(tx: Transaction, owner: str, body: NewMemory, near: SimilarMemories) -> MemoryDocument | None:
-    """The memory that says this already, found by its text or by its meaning."""
-    duplicate = memories_queries.find_duplicate(tx, owner, body.text, counterparty=body.counterparty)
-    if duplicate is not None or near.repeated is None:
-        return duplicate
-    try:
-        return memories_queries.load(tx, owner, near.repeated, expected=None)
-    except NotFound:
-        return None
 
 
 def _merge_repetition(tx: Transaction, writer: MemoryWriter, before: MemoryDocument, body: NewMemory) -> MemoryDocument:

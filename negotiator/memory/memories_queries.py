@@ -162,7 +162,7 @@ def load(tx: Transaction, owner: str, memory: str, *, expected: int | None) -> M
 
 
 def find_duplicate(tx: Transaction, owner: str, text: str, *, counterparty: str | None) -> MemoryDocument | None:
-    """The owner's memory with the same text about the same party, ignoring case and spacing."""
+    """The owner's memory with the same text about the same party, whatever the spacing."""
     return tx.one(_TWIN, holder=owner, twin=content_guard.text_digest(text, counterparty))
 
 

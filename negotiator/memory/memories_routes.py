@@ -13,7 +13,7 @@ from negotiator.http.cursors import Cursors
 from negotiator.http.input import validate
 from negotiator.http.operation import Answer, Call, Operation, ToolOffer
 from negotiator.memory import memories_lifecycle, memories_queries
-from negotiator.memory.memories_lifecycle import MemoryWriter, ReferenceChecks, SimilarMemories
+from negotiator.memory.memories_lifecycle import MemoryWriter, ReferenceChecks
 from negotiator.memory.memories_queries import StoredEmbedding
 from negotiator.memory.schemas_memories import (
     EditMemory,
@@ -243,16 +243,16 @@ class MemoryRoutes:
     async def remember(self, call: Call[NewMemory]) -> Answer:
         body, writer = call.input, memory_writer(call.caller)
         [embedded] = await self.embedder.embed([EmbeddedText.of_body(body)])
-        near = await self.recall.nearest(writer.owner, body, embedded)
-        view, new = await self.store.write(call.once(lambda tx: self._create(tx, writer, body, embedded, near)))
+        similar = await self.recall.similar(writer.owner, body, embedded)
+        view, new = await self.store.write(call.once(lambda tx: self._create(tx, writer, body, embedded, similar)))
         return Answer(view, 201 if new else 200)
 
     def _create(
-        self, tx: Transaction, writer: MemoryWriter, body: NewMemory, embedded: StoredEmbedding, near: SimilarMemories
+        self, tx: Transaction, writer: MemoryWriter, body: NewMemory, embedded: StoredEmbedding, similar: str | None
     ) -> tuple[dict[str, Any], bool]:
         if body.negotiation_id is not None:
             self.references.negotiation(tx, writer.owner, body.negotiation_id)
-        return memories_lifecycle.create_memory(tx, writer, body, embedded, near=near)
+        return memories_lifecycle.create_memory(tx, writer, body, embedded, similar_to=similar)
 
     async def edit(self, call: Call[EditMemory]) -> Mapping[str, Any]:
         """Apply a merge patch; what is embedded anew is embedded before the transaction."""

@@ -1,4 +1,4 @@
-"""Search over an owner's memories: by a query, and by the vector of a new text to find repetitions."""
+"""Search over an owner's memories: by a query, and by the vector of a new text to find one that is almost the same."""
 
 import asyncio
 from collections import OrderedDict
@@ -10,7 +10,6 @@ from negotiator.errors import Unavailable
 from negotiator.fault_log import FaultLog
 from negotiator.memory import content_guard
 from negotiator.memory.index_cache import MemoryIndexCache, WorkerIndexes
-from negotiator.memory.memories_lifecycle import SimilarMemories
 from negotiator.memory.memories_queries import StoredEmbedding
 from negotiator.memory.owner_index import OwnerIndex, OwnerIndexes
 from negotiator.memory.schemas_memories import NewMemory, SearchMemories, SearchMode
@@ -27,8 +26,8 @@ _WORDS_ONLY: Final = (
     "The sentence model is being loaded, so these were found by their words alone. "
     "A search in some seconds finds by meaning too."
 )
-DUPLICATE_SIMILARITY: Final = 0.95
-"""The cosine of two texts from which they may be the same."""
+ALMOST_THE_SAME: Final = 0.95
+"""The cosine of two texts from which they may say the same."""
 _SUSPECTED_SIMILARITY: Final = 0.7
 """The cosine of two memories, with their heads, from which their texts are compared."""
 _NOT_LOADED: Final = "The sentence model is being loaded."
@@ -106,13 +105,13 @@ class MemorySearch:
         model = self._embedder.embedder.model
         return {"items": items, "mode": mode, "model": model, "notice": notice}
 
-    async def nearest(self, owner: str, body: NewMemory, embedded: StoredEmbedding) -> SimilarMemories:
-        """The memory that the text repeats or almost repeats, of the same kind, counterparty and category.
+    async def similar(self, owner: str, body: NewMemory, embedded: StoredEmbedding) -> str | None:
+        """The memory that says almost the same, of the same kind, counterparty and category.
 
-        Close vectors alone make no repetition: another number, name or negation makes another memory.
+        Close vectors alone do not tell: another number or denial makes another memory.
         """
         if body.supersedes is not None or not embedded.vector:
-            return SimilarMemories()
+            return None
         import numpy as np
 
         vector = np.frombuffer(embedded.vector, np.float32)
@@ -120,27 +119,20 @@ class MemorySearch:
         statuses = frozenset({"active", "pending"})
         [found] = await index.nearest([vector], now=values.now(), statuses=statuses)
         suspected = {
-            facts["id"]: facts
+            facts["id"]: facts["text"]
             for facts, similarity in found
-            if similarity >= _SUSPECTED_SIMILARITY and _same_subject(facts, body)
+            if similarity >= _SUSPECTED_SIMILARITY
+            and _same_subject(facts, body)
+            and content_guard.has_same_numbers_and_negations(facts["text"], body.text)
         }
         if not suspected:
-            return SimilarMemories()
+            return None
         try:
-            mine, *theirs = await self._embedder.embed_texts(
-                [body.text, *(facts["text"] for facts in suspected.values())]
-            )
+            mine, *theirs = await self._embedder.embed_texts([body.text, *suspected.values()])
         except Unavailable:
-            return SimilarMemories()
-        similar: str | None = None
-        for (memory, facts), text in zip(suspected.items(), theirs, strict=True):
-            if float(text @ mine) < DUPLICATE_SIMILARITY:
-                continue
-            if content_guard.is_repetition(facts["text"], body.text):
-                return SimilarMemories(repeated=memory)
-            if similar is None and content_guard.has_same_numbers_and_negations(facts["text"], body.text):
-                similar = memory
-        return SimilarMemories(similar=similar)
+            return None
+        pairs = zip(suspected, theirs, strict=True)
+        return next((memory for memory, text in pairs if float(text @ mine) >= ALMOST_THE_SAME), None)
 
     async def near(
         self, owner: str, vectors: Sequence[VectorArray], *, least: float

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 from negotiator.errors import NotFound, Refusal, ValidationFailed
 from negotiator.http.input import validate
 from negotiator.memory import memories_lifecycle
-from negotiator.memory.memories_lifecycle import MemoryWriter, ReferenceChecks, SimilarMemories
+from negotiator.memory.memories_lifecycle import MemoryWriter, ReferenceChecks
 from negotiator.memory.memories_queries import StoredEmbedding
 from negotiator.memory.schemas_memories import MemoryBody, NewMemory
 from negotiator.memory.searchable_text import EmbeddedText, MemoryEmbedder
@@ -89,9 +89,7 @@ def _store_lines(
     for one, embedded in batch:
         body, dropped = _own_references(tx, writer.owner, one.body, references)
         try:
-            view, new = memories_lifecycle.create_memory(
-                tx, writer, body, embedded, near=SimilarMemories(), status=one.status
-            )
+            view, new = memories_lifecycle.create_memory(tx, writer, body, embedded, status=one.status)
         except Refusal as refusal:
             yield _refused(one.line, refusal)
             continue

@@ -7,7 +7,7 @@ from negotiator import values
 from negotiator.errors import Conflict, FieldError, ValidationFailed
 from negotiator.memory import memories_lifecycle, wins_queries
 from negotiator.memory import memories_queries as memories
-from negotiator.memory.memories_lifecycle import MemoryWriter, ReferenceChecks, SimilarMemories
+from negotiator.memory.memories_lifecycle import MemoryWriter, ReferenceChecks
 from negotiator.memory.memories_queries import StoredEmbedding
 from negotiator.memory.schemas_memories import NewMemory
 from negotiator.memory.schemas_wins import BaselineKind, NewWin, WinTactic
@@ -181,7 +181,7 @@ def _remember(
         }
     )
     try:
-        view, new = memories_lifecycle.create_memory(tx, writer, memory, embedded, near=SimilarMemories())
+        view, new = memories_lifecycle.create_memory(tx, writer, memory, embedded)
     except Conflict:
         return None
     return view["id"] if new else None

@@ -9,7 +9,7 @@ import orjson
 import pytest
 
 from negotiator.memory import memories_lifecycle, memories_queries
-from negotiator.memory.memories_lifecycle import MemoryWriter, SimilarMemories
+from negotiator.memory.memories_lifecycle import MemoryWriter
 from negotiator.memory.memories_queries import StoredEmbedding
 from negotiator.memory.schemas_memories import NewMemory
 from negotiator.store.statement import Transaction
@@ -33,7 +33,7 @@ def remembered(tx: Transaction, owner: str, client: str, text: str) -> str:
     """A memory written by an agent of nobody's; answers its id."""
     body = NewMemory.model_validate({"text": text})
     writer = MemoryWriter(owner, "agent", client, bound=True)
-    view, _ = memories_lifecycle.create_memory(tx, writer, body, StoredEmbedding("none", b""), near=SimilarMemories())
+    view, _ = memories_lifecycle.create_memory(tx, writer, body, StoredEmbedding("none", b""))
     key: str = view["id"]
     return key
 

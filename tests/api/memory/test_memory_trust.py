@@ -4,7 +4,7 @@ import pytest
 
 from negotiator.errors import Conflict
 from negotiator.memory import memories_lifecycle
-from negotiator.memory.memories_lifecycle import MemoryWriter, SimilarMemories
+from negotiator.memory.memories_lifecycle import MemoryWriter
 from negotiator.memory.memories_queries import StoredEmbedding
 from negotiator.memory.schemas_memories import NewMemory
 from negotiator.store.statement import Transaction
@@ -76,16 +76,12 @@ async def test_what_a_revoked_agent_wrote_can_be_set_aside_and_brought_back(
 async def test_what_was_heard_waits_for_a_person(memory_client: MemoryClient, change: Change) -> None:
     heard = MemoryWriter(memory_client.owner, "transcript", None, True)
     body = NewMemory.model_validate({"text": "They said their budget is 40,000."})
-    view, _ = await change(
-        lambda tx: memories_lifecycle.create_memory(tx, heard, body, NOTHING, near=SimilarMemories())
-    )
+    view, _ = await change(lambda tx: memories_lifecycle.create_memory(tx, heard, body, NOTHING))
     assert (view["status"], view["trust"]) == ("pending", 0)
     assert await memory_client.found("budget", mode="keyword") == []
     assert await memory_client.found("budget", mode="keyword", include=["pending"]) == [body.text]
     person = MemoryWriter(memory_client.owner, "user", None, True)
-    view, new = await change(
-        lambda tx: memories_lifecycle.create_memory(tx, person, body, NOTHING, near=SimilarMemories())
-    )
+    view, new = await change(lambda tx: memories_lifecycle.create_memory(tx, person, body, NOTHING))
     assert (new, view["status"], view["trust"]) == (False, "active", 3)
 
 
@@ -98,15 +94,13 @@ async def test_what_is_believed_less_changes_nothing_that_is_believed_more(
     body = NewMemory.model_validate({"text": "Acme pays in 90 days.", "supersedes": made["id"]})
 
     def displace(tx: Transaction) -> object:
-        return memories_lifecycle.create_memory(tx, stranger, body, NOTHING, near=SimilarMemories())
+        return memories_lifecycle.create_memory(tx, stranger, body, NOTHING)
 
     with pytest.raises(Conflict) as refusal:
         await change(displace)
     assert refusal.value.error == "less_trusted"
     same = NewMemory.model_validate({"text": "Acme pays in 30 days.", "tags": ["planted"]})
-    view, _ = await change(
-        lambda tx: memories_lifecycle.create_memory(tx, stranger, same, NOTHING, near=SimilarMemories())
-    )
+    view, _ = await change(lambda tx: memories_lifecycle.create_memory(tx, stranger, same, NOTHING))
     assert view["tags"] == []
 
 

@@ -7,7 +7,7 @@ import httpx2
 import pytest
 
 from negotiator.memory import memories_lifecycle
-from negotiator.memory.memories_lifecycle import MemoryWriter, SimilarMemories
+from negotiator.memory.memories_lifecycle import MemoryWriter
 from negotiator.memory.memories_queries import StoredEmbedding
 from negotiator.memory.schemas_memories import NewMemory
 from negotiator.store.statement import Transaction
@@ -74,7 +74,7 @@ async def test_search_takes_what_the_contract_says(memory_client: MemoryClient) 
 @covers("7.1:history", "7.1:dedup")
 async def test_history_and_the_same_text_once(memory_client: MemoryClient) -> None:
     made = await memory_client.said("Acme pays late.")
-    again = await memory_client.call("POST", "", {"text": "ACME pays late."})
+    again = await memory_client.call("POST", "", {"text": " Acme  pays\nlate. "})
     assert (again.status_code, again.json()["id"]) == (200, made["id"])
     await memory_client.call("PATCH", f"/{made['id']}", {"text": "Acme pays on time."})
     history = (await memory_client.call("GET", f"/{made['id']}/history")).json()
@@ -155,9 +155,9 @@ async def test_claiming_moves_memories_untrusted_until_the_user_has_looked(
 
     def write(tx: Transaction, text: str) -> None:
         body = NewMemory.model_validate({"text": text})
-        memories_lifecycle.create_memory(tx, author, body, StoredEmbedding("none", b""), near=SimilarMemories())
+        memories_lifecycle.create_memory(tx, author, body, StoredEmbedding("none", b""))
 
-    for text in ("Acme PAYS late.", "Globex pays early."):
+    for text in ("Acme  pays late.", "Globex pays early."):
         await change(lambda tx, text=text: write(tx, text))
     assert len(await mine.listed()) == 1
     claim = {"claim_token": (await mint(scopes=["memories:read"]))[1]}

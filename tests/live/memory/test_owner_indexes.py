@@ -16,7 +16,7 @@ from negotiator.memory import memories_lifecycle, memories_queries, search_rows,
 from negotiator.memory.database_index import DatabaseIndexes, PreferredIndexes, catch_up, catch_up_all
 from negotiator.memory.embedding.embedder import HashingEmbedder
 from negotiator.memory.index_cache import MemoryIndexCache, WorkerIndexes
-from negotiator.memory.memories_lifecycle import MemoryWriter, SimilarMemories
+from negotiator.memory.memories_lifecycle import MemoryWriter
 from negotiator.memory.owner_index import OwnerIndexes
 from negotiator.memory.schemas_memories import NewMemory, SearchMemories
 from negotiator.memory.search import MemorySearch
@@ -61,7 +61,7 @@ class Owner:
 
         def unit(tx: Transaction) -> list[str]:
             return [
-                memories_lifecycle.create_memory(tx, writer, body, one, near=SimilarMemories())[0]["id"]
+                memories_lifecycle.create_memory(tx, writer, body, one)[0]["id"]
                 for body, one in zip(bodies, embedded, strict=True)
             ]
 

@@ -1,5 +1,6 @@
 """An older version on a newer schema: it starts where it still can, and says in one line where it cannot."""
 
+import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -9,8 +10,11 @@ from sqlalchemy import create_engine, text
 
 from negotiator import values
 from negotiator.errors import Unavailable
+from negotiator.memory.content_guard import text_digest
+from negotiator.memory.tables import Memory
 from negotiator.store.migrate import migrate, newest_revision
 from negotiator.store.schema_upgrades import known_revisions, upgrade, upgrade_file
+from negotiator.store.statement import table
 from negotiator.trust.revocations import FOREVER
 
 
@@ -87,3 +91,18 @@ def test_an_account_that_was_opened_again_is_not_revoked_for_ever(tmp_path: Path
         after = dict(database.execute("select subject, before from revocations"))
     assert after["usr_closed"] == FOREVER
     assert values.now() - values.DAY < after["usr_open"] <= values.now()
+
+
+def test_a_stored_memory_is_told_from_one_in_another_case(tmp_path: Path) -> None:
+    path, columns = tmp_path / "before.db", [column.name for column in table(Memory).columns]
+    upgrade_file(path, "0014")
+    view = {"text": "Bär  pays US.", "counterparty": None}
+    row = {**dict.fromkeys(columns, 1), "id": "mem_1", "owner": "usr_1", "digest": "", "document": json.dumps(view).encode()}
+    with closing(sqlite3.connect(path)) as database:
+        names = ", ".join(columns)
+        places = ", ".join(f":{name}" for name in columns)
+        database.execute(f"insert into memories ({names}) values ({places})", row)  # noqa: S608
+        database.commit()
+        upgrade_file(path)
+        [digest] = database.execute("select digest from memories").fetchone()
+    assert digest == text_digest("Ba\u0308r pays US.", None) != text_digest("Bär pays us.", None)
