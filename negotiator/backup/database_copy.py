@@ -6,7 +6,7 @@ the ordinary migrations bring it to the newest schema, and a backup of either en
 
 import asyncio
 import sqlite3
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -18,7 +18,6 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from negotiator import audit
 from negotiator.backup.encrypted_stream import DamagedBackup
 from negotiator.errors import Unavailable
 from negotiator.store.postgres_connections import server_engine
@@ -42,8 +41,6 @@ _FUNCTIONS = text(
     "where t.tgrelid = to_regclass(:name) and not t.tgisinternal"
 )
 _EXISTS = text("select to_regclass(:name)::text")
-_ERASED = f"'{audit.USER_ERASED}', '{audit.AGENT_ERASED}'"
-_ERASURES = f"select subject from audit_events where event in ({_ERASED}) order by id"  # noqa: S608
 _MARK = text(f"select obj_description(to_regclass('{VERSION_TABLE}'))")
 
 
@@ -146,19 +143,18 @@ async def has_tables(url: str) -> bool:
         await engine.dispose()
 
 
-async def read_erasures(url: str) -> list[str] | None:
-    """The ids of the users and agents that the trail of a database says were erased; None when it has no trail.
-
-    A database that cannot be read has none: a restore may be the way out of that.
-    """
+async def read_rows(
+    url: str, statements: Sequence[str], parameters: Mapping[str, Any]
+) -> list[Sequence[Sequence[Any]]] | None:
+    """The rows of each statement; None when a database cannot be read: a restore may be the way out of that."""
     try:
         if url.startswith("sqlite"):
-            with open_file(Path(make_url(url).database or "")) as connection:
-                return [str(row[0]) for row in connection.execute(_ERASURES)]
+            with open_file(Path(make_url(url).database or "")) as file:
+                return [file.execute(each, parameters).fetchall() for each in statements]
         engine = server_engine(url)
         try:
             async with engine.connect() as connection:
-                return [str(row[0]) for row in await connection.execute(text(_ERASURES))]
+                return [(await connection.execute(text(each), parameters)).all() for each in statements]
         finally:
             await engine.dispose()
     except (Unavailable, sqlite3.Error, DBAPIError):

@@ -17,12 +17,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 import orjson
 from sqlalchemy.engine import make_url
 
-from negotiator.backup import archive, database_copy
+from negotiator.backup import archive, database_copy, endings
 from negotiator.backup.archive import ArchiveReader, Manifest
 from negotiator.backup.encrypted_stream import ByteSource, EncryptedReader, UnreadableBackup
 from negotiator.backup.making import sync_folder, work_folder
@@ -42,6 +42,8 @@ _DATABASE_FILES: Final = ("", "-wal", "-shm", "-journal")
 
 EraseAgain = Callable[[Transaction, str], bool]
 """Erases the user or agent with this id; False when there is none."""
+EndedTokens = Literal["repeated", "all", "none"]
+"""Which tokens, sessions and codes ended: those that had ended in the replaced database, every one, or none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +51,13 @@ class RestoreResult:
     """What was restored, and where the data that was there before is now.
 
     `erased_again` counts the users and agents that were erased after the backup was made, by the trail of the replaced
-    database; None when there was no database, or its trail could not be read.
+    database; None when there was no database, or it could not be read.
     """
 
     manifest: Manifest
     set_aside: list[str]
     erased_again: int | None
+    ended: EndedTokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +89,18 @@ def verify_backup(settings: Settings, source: ByteSource, passphrase: str) -> Ma
 
 
 async def restore_backup(
-    settings: Settings, source: ByteSource, passphrase: str, *, replace: bool, erase_again: EraseAgain
+    settings: Settings,
+    source: ByteSource,
+    passphrase: str,
+    *,
+    replace: bool,
+    erase_again: EraseAgain,
+    keep_tokens: bool,
 ) -> RestoreResult:
     """Put a backup in the place of the data that these settings name.
+
+    What ended after the backup stays ended, where the replaced database tells; otherwise every token, session and code
+    ends, unless `keep_tokens`.
 
     Raises `UnreadableBackup`, `Unavailable` while the data is used, and `Conflict` when there is data and not
     `replace`; nothing is changed then.
@@ -108,12 +120,12 @@ async def restore_backup(
             manifest = _unpack(source, passphrase, places.staged(settings.data_dir))
             copy = places.staged(settings.data_dir) / archive.DATABASE
             upgrade_file(copy)
-            erased = await _erase_again(settings.database_url, copy, erase_again)
+            erased, ended = await _repeat_endings(settings.database_url, copy, erase_again, keep_tokens=keep_tokens)
             moved = await _replace(settings, places, copy)
         finally:
             if not places.journal.exists():
                 places.discard_staged()
-        return RestoreResult(manifest, moved, erased)
+        return RestoreResult(manifest, moved, erased, ended)
 
 
 def finish_interrupted_restore(settings: Settings) -> None:
@@ -199,18 +211,24 @@ def _unpack(source: ByteSource, passphrase: str, folder: Path) -> Manifest:
     return manifest
 
 
-async def _erase_again(url: str, copy: Path, erase: EraseAgain) -> int | None:
-    """Erase from the copy whom the trail of the present database says were erased."""
-    erased = await database_copy.read_erasures(url)
-    if not erased:
-        return None if erased is None else 0
+async def _repeat_endings(
+    url: str, copy: Path, erase: EraseAgain, *, keep_tokens: bool
+) -> tuple[int | None, EndedTokens]:
+    """Repeat in the copy what ended since the backup, by the present database, or end what it may have ended."""
     with database_copy.open_file(copy) as restored:
+        replaced = await endings.read_replaced(url, restored)
         restored.execute("pragma secure_delete=on")
         restored.execute("begin")
-        again = sum(erase(SqliteTransaction(restored), principal) for principal in erased)
+        if replaced.went_on:
+            replaced.repeat(restored)
+        elif not keep_tokens:
+            endings.end_all(restored)
+        again = sum(erase(SqliteTransaction(restored), principal) for principal in replaced.erased or ())
         restored.execute("commit")
-        restored.execute("vacuum")
-    return again
+        if replaced.erased:
+            restored.execute("vacuum")
+    ended: EndedTokens = "repeated" if replaced.went_on else "none" if keep_tokens else "all"
+    return None if replaced.erased is None else again, ended
 
 
 async def _replace(settings: Settings, places: RestorePlaces, copy: Path) -> list[str]:

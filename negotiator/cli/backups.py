@@ -28,6 +28,11 @@ PassphraseOption = Annotated[
 _PIPE: Final = "-"
 _OBJECT: Final = "s3://"
 _SHORTEST: Final = 12
+_ENDED: Final = {
+    "repeated": "What was revoked, disabled, changed or used after the backup stays so.",
+    "all": "Every token, session and code has ended: users sign in again, agents without an API key register anew.",
+    "none": "Tokens, sessions and codes of the backup work again.",
+}
 _SHOWN: Final = ("users", "agents", "negotiations", "memories", "wins", "tools")
 
 
@@ -82,6 +87,10 @@ async def restore(
     replace: Annotated[
         bool, typer.Option("--replace", help="Move the data that is there aside, and say where it is.")
     ] = False,
+    keep_tokens: Annotated[
+        bool,
+        typer.Option("--keep-tokens", help="Let tokens, sessions and codes work even if it is not known which ended."),
+    ] = False,
     passphrase_stdin: PassphraseOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -89,7 +98,9 @@ async def restore(
     settings = load_settings()
     passphrase = _passphrase(settings, from_input=passphrase_stdin)
     with database_faults_explained(settings.database_url), _opened(file, passphrase_stdin) as source:
-        done = await restore_backup(settings, source, passphrase, replace=replace, erase_again=erase_again)
+        done = await restore_backup(
+            settings, source, passphrase, replace=replace, erase_again=erase_again, keep_tokens=keep_tokens
+        )
     made = done.manifest
     if settings.base_url != made.base_url:
         print_warning(
@@ -116,11 +127,21 @@ async def restore(
             f"whoever was erased after {timestamp(made.made_at)} is back: there was no audit trail here to read them "
             "from; erase them again"
         )
-    lines = [f"Restored: {_content(made)}."]
+    if done.ended != "repeated":
+        print_warning(
+            f"what ended after {timestamp(made.made_at)} is not known here: disabled accounts are open, and passwords, "
+            f"passkeys{', tokens, sessions, codes' * keep_tokens} and API keys work as they did then; end them again"
+        )
+    lines = [f"Restored: {_content(made)}.", _ENDED[done.ended]]
     if done.erased_again:
         lines.append(f"Erased again, as the audit trail asks: {done.erased_again}.")
     lines += [f"The data that was there is in {place}." for place in done.set_aside]
-    result = _json(made) | {"restored": True, "set_aside": done.set_aside, "erased_again": done.erased_again}
+    result = _json(made) | {
+        "restored": True,
+        "set_aside": done.set_aside,
+        "erased_again": done.erased_again,
+        "ended": done.ended,
+    }
     print_result(result, "\n".join(lines), as_json=as_json)
 
 

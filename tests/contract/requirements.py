@@ -262,6 +262,7 @@ REQUIREMENTS: Final = {
     "5.2:beside": "commands work while the server runs",
     "5.2:running-server": "commands find the settings of the user's running server; several are listed",
     "5.2:backup": "backup, verify and restore, while the server runs and never over data",
+    "5.2:restored-endings": "what ended after a backup stays ended, or every token, session and code ends",
     "5.2:unreadable-backup": "a backup that cannot be read is refused in one line that says why",
     "5.2:erase": "users erase and agents erase leave nothing but events without details",
     "5.2:directory-agents": "directory agents list, vet, revoke",

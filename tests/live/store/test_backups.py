@@ -46,7 +46,9 @@ async def made(settings: Settings) -> BytesIO:
 
 async def put_back(settings: Settings, backup: BytesIO, *, replace: bool = False) -> list[str]:
     backup.seek(0)
-    done = await restore_backup(settings, backup, PASSPHRASE, replace=replace, erase_again=ownership.erase_again)
+    done = await restore_backup(
+        settings, backup, PASSPHRASE, replace=replace, erase_again=ownership.erase_again, keep_tokens=True
+    )
     return done.set_aside
 
 
@@ -270,7 +272,7 @@ for line in sys.stdin:
     if not child:
         with open(backup, "rb") as source:
             asyncio.run(restoring.restore_backup(
-                load(), source, passphrase, replace=True, erase_again=ownership.erase_again
+                load(), source, passphrase, replace=True, erase_again=ownership.erase_again, keep_tokens=True
             ))
         os._exit(0)
     _, status = os.waitpid(child, 0)

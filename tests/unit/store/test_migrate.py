@@ -97,7 +97,13 @@ def test_a_stored_memory_is_told_from_one_in_another_case(tmp_path: Path) -> Non
     path, columns = tmp_path / "before.db", [column.name for column in table(Memory).columns]
     upgrade_file(path, "0014")
     view = {"text": "Bär  pays US.", "counterparty": None}
-    row = {**dict.fromkeys(columns, 1), "id": "mem_1", "owner": "usr_1", "digest": "", "document": json.dumps(view).encode()}
+    row = {
+        **dict.fromkeys(columns, 1),
+        "id": "mem_1",
+        "owner": "usr_1",
+        "digest": "",
+        "document": json.dumps(view).encode(),
+    }
     with closing(sqlite3.connect(path)) as database:
         names = ", ".join(columns)
         places = ", ".join(f":{name}" for name in columns)
