@@ -2,9 +2,7 @@
 
 from typing import Any, Final
 
-from sqlalchemy import Executable
-from sqlalchemy.ext.compiler import compiles
-from sqlalchemy.sql import ClauseElement
+from sqlalchemy import text
 from sqlmodel import SQLModel
 
 from negotiator import audit, database_keys
@@ -17,7 +15,7 @@ from negotiator.memory import tables as memory
 from negotiator.negotiations import tables as negotiations
 from negotiator.rehearsals import tables as rehearsals
 from negotiator.store import atomic_updates, fingerprints, leases, migrate
-from negotiator.store.statement import Query, Transaction
+from negotiator.store.statement import Query, Transaction, Values
 from negotiator.teleprompter import tables as teleprompter
 from negotiator.tokens import tables as tokens
 from negotiator.trust import tables as trust
@@ -33,21 +31,16 @@ _OF_MIGRATIONS: Final = {
 """Alembic's table, and search rows, which PostgreSQL deletes with the rows that they are made of."""
 
 
-class _TableNames(Executable, ClauseElement):
-    inherit_cache = True
+class _TableNames(Query[str]):
+    """Each engine has a list of its tables of its own."""
+
+    def positional(self, values: Values) -> tuple[str, tuple[Any, ...]]:
+        return "select tablename from pg_tables where schemaname = current_schema()", ()
 
 
-@compiles(_TableNames, "sqlite")
-def _of_file(*_: Any, **__: Any) -> str:
-    return "select name from sqlite_master where type = 'table' and name not like 'sqlite@_%' escape '@'"
-
-
-@compiles(_TableNames, "postgresql")
-def _of_server(*_: Any, **__: Any) -> str:
-    return "select tablename from pg_tables where schemaname = current_schema()"
-
-
-_NAMES: Final = Query(_TableNames(), lambda row: str(row[0]))
+_NAMES: Final = _TableNames(
+    text("select name from sqlite_master where type = 'table' and name not like 'sqlite%'"), lambda row: str(row[0])
+)
 
 
 def require_known_tables(tx: Transaction) -> None:

@@ -14,7 +14,6 @@ from negotiator.compose.application import build_application
 from negotiator.scopes import AI_TACTICS, NEGOTIATIONS_WRITE
 from negotiator.settings import Settings
 from negotiator.store.statement import Statement, Transaction, insertion
-from tests.api.rehearsals.test_rehearsals import CAR
 from tests.conftest import Account, Change, Mint, Register, bearer
 from tests.contract.requirements import covers
 from tests.helpers.operator_commands import Operator
@@ -23,6 +22,13 @@ from tests.house.source_tree import ROOT
 
 PRIVATE = "canarywharf"
 EMAIL = f"{PRIVATE}@example.com"
+CAR = {
+    "title": PRIVATE,
+    "role": "buyer",
+    "issues": [{"name": "price", "type": "money", "range": {"min": "9000", "max": "16000"}}],
+    "target": {"package": {"price": "11000"}},
+    "walk_away": {"package": {"price": "13500"}},
+}
 _COUNTED = "from sqlmodel import SQLModel; print(*sorted(SQLModel.metadata.tables))"
 
 
@@ -63,8 +69,8 @@ async def test_no_byte_of_what_was_erased_is_left(
         _, code = await mint(EMAIL, scopes=[NEGOTIATIONS_WRITE, AI_TACTICS])
         claim = await client.post("/api/agent/claim", json={"claim_token": code}, headers=bearer(agent))
         agent, erased = claim.json(), EMAIL
-    headers, told = bearer(agent), {**CAR, "title": PRIVATE, "counterparty": {"name": PRIVATE}}
-    made = await client.post("/api/negotiations", json={**told, "role": "buyer"}, headers=headers)
+    headers, told = bearer(agent), {**CAR, "counterparty": {"name": PRIVATE}}
+    made = await client.post("/api/negotiations", json=told, headers=headers)
     assert made.status_code == 201, made.text
     begun = await client.post(f"/api/negotiations/{made.json()['id']}/rehearsals", json={"seed": 7}, headers=headers)
     assert begun.status_code == 201, begun.text

@@ -11,13 +11,14 @@ import pytest
 from negotiator import values
 from negotiator.settings import Settings
 from tests.conftest import bearer, connect, make_settings, running
-from tests.contract.cli.test_backup_commands import GIVEN, PASSPHRASE
 from tests.contract.requirements import covers
 from tests.helpers.command_line import CommandLine, CommandResult
 from tests.helpers.fake_issuer import FakeIssuer, registration
 from tests.helpers.form_browser import BASE, PASSWORD, FormBrowser
 from tests.helpers.operator_commands import Operator
 
+GIVEN: Final = "--passphrase-stdin"
+PASSPHRASE: Final = "a long enough passphrase\n"
 NEW_PASSWORD: Final = "another battery staple"
 ENDED: Final = {
     **dict.fromkeys(("revoked token", "token of a revoked code", "token of a disabled user", "token of a person"), 401),

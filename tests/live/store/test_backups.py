@@ -19,7 +19,7 @@ from sqlalchemy.ext.asyncio import create_async_engine
 from negotiator import values
 from negotiator.backup.database_copy import copy_database, count_rows, open_file
 from negotiator.backup.making import write_backup
-from negotiator.backup.restoring import finish_interrupted_restore, restore_backup
+from negotiator.backup.restoring import RestoreResult, finish_interrupted_restore, restore_backup
 from negotiator.compose import ownership
 from negotiator.errors import Conflict, Unavailable
 from negotiator.keys import FolderKeyring
@@ -27,6 +27,7 @@ from negotiator.settings import Settings
 from negotiator.store import atomic_updates
 from negotiator.store.statement import Transaction
 from negotiator.store.store import make_store
+from negotiator.trust import revocations
 from negotiator.users import user_queries
 from tests.conftest import bearer, connect, make_settings, running
 from tests.helpers.application_journey import journey
@@ -45,11 +46,14 @@ async def made(settings: Settings) -> BytesIO:
 
 
 async def put_back(settings: Settings, backup: BytesIO, *, replace: bool = False) -> list[str]:
+    return (await restored(settings, backup, replace=replace)).set_aside
+
+
+async def restored(settings: Settings, backup: BytesIO, *, replace: bool) -> RestoreResult:
     backup.seek(0)
-    done = await restore_backup(
+    return await restore_backup(
         settings, backup, PASSPHRASE, replace=replace, erase_again=ownership.erase_again, keep_tokens=True
     )
-    return done.set_aside
 
 
 async def emails(settings: Settings) -> list[str | None]:
@@ -157,6 +161,27 @@ async def test_a_place_with_data_is_replaced_only_when_that_is_asked_for(here: S
             found = await connection.execute(text(f"select email from {schema}.users order by id"))  # noqa: S608
             assert [row[0] for row in found] == ["ada@example.com", "bob@example.com"]
         await engine.dispose()
+
+
+async def test_what_was_used_or_revoked_since_the_backup_stays_so(here: Settings) -> None:
+    """Each engine's database tells what ended."""
+
+    def disable(tx: Transaction) -> None:
+        user_queries.disable(tx, "ada@example.com")
+        assert atomic_updates.spend(tx, "assertion", "one", expires_at=LATER)
+
+    await write(here, lambda tx: user_queries.add(tx, "ada@example.com", actor="operator"))
+    backup = await made(here)
+    await write(here, disable)
+    assert (await restored(here, backup, replace=True)).ended == "repeated"
+
+    def check(tx: Transaction) -> None:
+        [ada] = user_queries.list_users(tx)
+        assert ada.disabled_at is not None
+        assert revocations.revoked_before(tx, ada.id) == revocations.FOREVER
+        assert atomic_updates.is_spent(tx, "assertion", "one")
+
+    await write(here, check)
 
 
 async def test_whoever_was_erased_since_the_backup_stays_erased(here: Settings) -> None:
