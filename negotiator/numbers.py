@@ -491,8 +491,10 @@ def _next(words: Sequence[Token], at: int) -> str:
 
 MAX_WRITTEN_CHARACTERS: Final = 20_000
 _FRACTIONS: Final = {"half": Decimal("0.5"), "quarter": Decimal("0.25"), "dozen": Decimal(12)}
-_WRITTEN_DIGITS: Final = re.compile(
-    r"(?<![\d])\d{1,400}(?:[.,'\u2019\u00a0\u202f ]\d{3}(?!\d))*(?:[.,]\d+)?|(?<!\d)[.,]\d+", re.ASCII
+WRITTEN_DIGITS: Final = re.compile(
+    r"(?<!\d)\d{1,2}(?:,\d{2})+,\d{3}(?:\.\d+)?(?!\d)|"  # 1,23,456
+    r"(?<![\d])\d{1,400}(?:[.,'\u2019\u00a0\u202f ]\d{3}(?!\d))*(?:[.,]\d+)?|(?<!\d)[.,]\d+",
+    re.ASCII,
 )
 _SUFFIX: Final = re.compile(r"\s?(k|mn|mio|m|bn|hundred|thousand|million|billion)\b", re.IGNORECASE)
 _WORD: Final = re.compile(r"[a-z]+", re.IGNORECASE)
@@ -525,8 +527,8 @@ def number_readings(values: Iterable[object]) -> frozenset[Decimal]:
 
 
 def _in_digits(text: str) -> Iterator[WrittenNumber]:
-    for match in _WRITTEN_DIGITS.finditer(text):
-        found = _written_readings(match.group())
+    for match in WRITTEN_DIGITS.finditer(text):
+        found = digit_readings(match.group())
         end = match.end()
         if suffix := _SUFFIX.match(text, end):
             scale = WRITTEN_SCALES[suffix[1].lower()]
@@ -535,8 +537,8 @@ def _in_digits(text: str) -> Iterator[WrittenNumber]:
         yield WrittenNumber(match.start(), end, frozenset(found))
 
 
-def _written_readings(raw: str) -> set[Decimal]:
-    """Separators as thousands, and the last one as a decimal point where it can be."""
+def digit_readings(raw: str) -> set[Decimal]:
+    """The values of `WRITTEN_DIGITS`: separators as thousands, and the last as a decimal point where it can be."""
     found = {Decimal(re.sub(r"\D", "", raw))}
     last = max(raw.rfind("."), raw.rfind(","))
     if last >= 0 and raw[last + 1 :].isdigit():  # in "1.250 900" another separator follows

@@ -1,35 +1,88 @@
-"""Amounts, numbers, percentages and days as people write them: `€500`, `1,500.00`, `15k`, `12 %`, `1 March 2027`.
+"""Amounts, numbers, percentages and days as people write them: `€500`, `1,500.00`, `12 lakh`, `12 %`, `1 March 2027`.
 
 A decimal string (`"12500.00"`) is what programs send and stays what it is. A comma before three digits parts thousands.
 What can be read in two ways is refused with both readings: `1.500` is 1,500 to one reader and 1.5 to another, and
-`03/04/2027` two different days. Every reader takes one short text and raises `ValueError` with a sentence.
+`03/04/2027` two different days. A form has one rule for a point before three digits (`Point`). A word or sign beside a
+number that is not known is refused by its name, since it may change the number. Every reader takes one short text and
+raises `ValueError` with a sentence.
 """
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
-from typing import Annotated, Any, Final
+from itertools import pairwise
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from negotiator.errors import FieldError
-from negotiator.numbers import CURRENCY_WORDS, WRITTEN_SCALES, WrittenNumber, may_be_currency, numbers_in
+from negotiator.numbers import (
+    CURRENCY_WORDS,
+    TENS,
+    UNITS,
+    WRITTEN_DIGITS,
+    WRITTEN_SCALES,
+    digit_readings,
+    may_be_currency,
+    numbers_in,
+)
 from negotiator.schema import SchemaKeyword
 from negotiator.values import CURRENCY_PATTERN, MINOR_UNITS, Moment, ShortText, has_invisible_characters, number_text
 
+Point = Literal["thousands", "decimal"]
+"""What a point before three digits is; without a rule both readings are refused."""
 LONGEST_WRITTEN: Final = 60
 """Characters of a text that is read; a longer one is no number and no day."""
 _MACHINE: Final = re.compile(r"[+-]?(?:[0-9]{1,40}(?:\.[0-9]{0,40})?|\.[0-9]{1,40})(?:[eE][+-]?[0-9]{1,3})?")
 _TWO_READINGS: Final = re.compile(r"[+-]?[1-9][0-9]{0,2}\.[0-9]{2}0")
 """A decimal string that no program writes and that people write for thousands: `1.500`."""
 _THREE_DECIMALS: Final = re.compile(r"-?[0-9]{1,3}\.[0-9]{3}")
-_AROUND: Final = re.compile(r"[^\W\d_]+|[^\s\w]|_")
-_LETTERS: Final = re.compile(r"[^A-Za-z]")
+_AROUND: Final = re.compile(r"(?:us|ca?|au?|nz|s|hk)\$|[^\W\d_]+|[^\s\w]|_", re.IGNORECASE)
+_SIGN: Final = re.compile(r"^[-−–+]|[-−–+]$")
+_NO_CENTS: Final = re.compile(r"^[.,][-–—=]{1,2}")
+"""What Swiss and German prices have for whole amounts: `45.–`."""
+SCALES: Final[Mapping[str, int]] = WRITTEN_SCALES | {
+    word: 10**zeros
+    for zeros, words in (
+        (2, "百"), (3, "thou grand tsd tausend tys mille 千 천"), (4, "万 萬 만"), (5, "lakh lakhs lac lacs"),
+        (6, "mill millions millionen millones millón"), (7, "crore crores"), (8, "億 亿 억"),
+        (9, "b billions mrd mld milliard milliards milliarde milliarden"),
+    )
+    for word in words.split()
+}  # fmt: skip
+"""What multiplies the number before it."""
+_INDIAN: Final = {"l": 10**5, "cr": 10**7}
+_HAVE_CENTS: Final = frozenset(["EUR", "USD", "CAD", "AUD", "NZD", "SGD", "HKD", "ZAR"])
+_HUNDREDTHS: Final = dict.fromkeys(["cent", "cents", "ct", "c", "¢"], _HAVE_CENTS) | dict.fromkeys(
+    ["pence", "p"], frozenset(["GBP"])
+)
+"""What is a hundredth of an amount, and the currencies that have it."""
+_SCALE: Final = re.compile(
+    r"\s?(?:([tkm])(?=[€$£]|(?:EUR|USD|GBP|CHF)\b)|([百千万萬億亿천만억]|[^\W\d_百千万萬億亿천만억]+|¢)\.?)",
+    re.IGNORECASE,
+)
+_BEFORE_CURRENCY: Final = {"t": 10**3, "k": 10**3, "m": 10**6}
+_PER: Final = frozenset(["per", "a", "an", "/", "each", "every", "and"])
+_SHORT_PER: Final = re.compile(r"\bp[./]?\s?(a|w|m|cm|d|h)\b\.?", re.IGNORECASE)
+_PERIODS: Final = {
+    "hourly": "hour", "daily": "day", "weekly": "week", "monthly": "month", "quarterly": "quarter", "yearly": "year",
+    "annually": "year",
+}  # fmt: skip
+_SHORT_PERIODS: Final = {
+    "hr": "hour", "h": "hour", "d": "day", "wk": "week", "w": "week", "mo": "month", "mth": "month", "m": "month",
+    "cm": "month", "yr": "year", "a": "year", "annum": "year",
+}  # fmt: skip
+_ORDERED: Final = re.compile("z|(?:G?b)?(?:G?m)?(?:G?k)?G?".replace("G", "(?:(?:Tu?|t|u)?h(?:Tu?|t|u)?|Tu?|t|u)"))
+"""The kinds of the words of one number, in order: `twelve five` is none."""
 _PERCENT: Final = frozenset(["%", "percent", "percentage", "pct", "per", "cent"])
+_DOLLARS: Final = {
+    "us$": "USD", "c$": "CAD", "ca$": "CAD", "a$": "AUD", "au$": "AUD", "nz$": "NZD", "s$": "SGD", "hk$": "HKD",
+}  # fmt: skip
+_CURRENCY_WORDS: Final = CURRENCY_WORDS | _DOLLARS | {"円": "JPY", "元": "CNY", "r": "ZAR"}
 _OWN_CURRENCY: Final = frozenset(
-    ["€", "euro", "euros", "£", "pound", "pounds", "quid", "₹", "zł", "zloty", "kč", "rand", "franken"]
+    ["€", "euro", "euros", "£", "pound", "pounds", "quid", "₹", "zł", "zloty", "kč", "rand", "franken", "円", *_DOLLARS]
 )
 """Signs and words that name one currency; `$`, `kr` and `pesos` name several."""
 _YENS: Final = frozenset(["JPY", "CNY"])
@@ -48,11 +101,16 @@ def is_machine_number(text: str) -> bool:
     return len(text) <= LONGEST_WRITTEN and _MACHINE.fullmatch(text) is not None
 
 
-def read_amount(text: str, currency: str | None = None) -> WrittenAmount:
-    """An amount of money; `currency` is that of everything around it, where it is known."""
-    value, words = _read(text, "an amount of money, such as €500, 1,500.00 or 15k", currency)
+def read_amount(
+    text: str, currency: str | None = None, *, per: Collection[str] = (), point: Point | None = None
+) -> WrittenAmount:
+    """An amount of money; `currency` is that of everything around it, where it is known.
+
+    `per` is what the amount is for, as nouns such as month and seat; beside the amount only these may be said.
+    """
+    value, words = _read(text, "an amount of money, such as €500, 1,500.00 or 15k", currency, point, is_money=True)
     said: str | None = None
-    for word in words:
+    for word in _without_per(words, per):
         code = _currency(word, currency)
         if said not in (None, code):
             raise ValueError(f"Names two currencies, {said} and {code}")
@@ -68,19 +126,23 @@ def read_number(text: str, units: Collection[str] = ()) -> Decimal:
     return value
 
 
-def read_with_unit(text: str) -> tuple[Decimal, str]:
-    """A number and the word beside it in lower case, empty where there is none: `12 months`."""
-    value, words = _read(text, "one number, such as 12 or 12 months")
+def read_with_unit(text: str, units: Collection[str] = (), point: Point | None = None) -> tuple[Decimal, str]:
+    """A number and the word beside it in lower case, empty where there is none: `12 months`.
+
+    A unit may be a word that else multiplies, as the `m` of metres.
+    """
+    value, words = _read(text, "one number, such as 12 or 12 months", point=point, units=units)
     if len(words) > 1 or (words and not words[0].isalpha()):
-        raise ValueError("Must be one number with its unit at most, such as 12 months")
+        said = _shown(" ".join(words))
+        raise ValueError(f"Must be one number with its unit at most, such as 12 months, without {said}")
     return value, words[0] if words else ""
 
 
-def read_percentage(text: str) -> Decimal:
+def read_percentage(text: str, point: Point | None = None) -> Decimal:
     """A percentage: `12 %`, `12.5 percent`, `12`."""
-    value, words = _read(text, "a percentage, such as 12 or 12%")
-    if any(word not in _PERCENT for word in words):
-        raise ValueError("Must be a percentage, such as 12 or 12%")
+    value, words = _read(text, "a percentage, such as 12 or 12%", point=point)
+    if strange := next((word for word in words if word not in _PERCENT), None):
+        raise ValueError(f"Must be a percentage, such as 12 or 12%, without {_shown(strange)}")
     return value
 
 
@@ -117,46 +179,96 @@ Currency = Annotated[
 """An ISO 4217 code, or what names one currency, such as eur or €."""
 
 
-def _read(text: str, wanted: str, currency: str | None = None) -> tuple[Decimal, list[str]]:
+def _read(
+    text: str,
+    wanted: str,
+    currency: str | None = None,
+    point: Point | None = None,
+    *,
+    units: Collection[str] = (),
+    is_money: bool = False,
+) -> tuple[Decimal, list[str]]:
     """The number of a text and the words beside it, in lower case."""
     _check_text(text, wanted)
     plain = " ".join(text.split())
-    if _MACHINE.fullmatch(plain):
-        if _TWO_READINGS.fullmatch(plain) and MINOR_UNITS.get(currency or "") != 3:
+    has_thirds = MINOR_UNITS.get(currency or "") == 3
+    if _MACHINE.fullmatch(plain) and not (point and _THREE_DECIMALS.fullmatch(plain)):
+        if _TWO_READINGS.fullmatch(plain) and not has_thirds:
             raise _ambiguous(Decimal(plain.replace(".", "")), Decimal(plain))
         return Decimal(plain), []
-    found = [one for one in numbers_in(plain) if not (one.in_words and _is_scale(plain, one))]
-    if len(found) != 1:
+    digits = [*WRITTEN_DIGITS.finditer(plain)]
+    if len(digits) == 1:
+        start, end = digits[0].span()
+        readings = digit_readings(plain[start:end])
+    elif not digits and len(found := numbers_in(plain)) == 1 and _is_one_number(plain[found[0].start : found[0].end]):
+        start, end, readings = found[0].start, found[0].end, {*found[0].readings}
+    else:
         raise ValueError(f"Must be {wanted}")
-    number = found[0]
-    before, after = plain[: number.start].rstrip(), plain[number.end :]
-    sign = -1 if before[-1:] in ("-", "−") else 1
-    if before[-1:] in ("-", "−", "+"):
-        before = before[:-1]
+    before, after = plain[:start].strip(), _NO_CENTS.sub("", plain[end:])
+    sign = _SIGN.search(before)
+    before = _SIGN.sub("", before, count=1)
+    if not digits:
+        before = before.lower().removesuffix("an").removesuffix("a")
+    if is_money:
+        after = _SHORT_PER.sub(lambda found: f" per {_SHORT_PERIODS[found[1].lower()]} ", after)
+    is_indian = is_money and (currency == "INR" or re.search(r"₹|\b(?:rs|inr)\b", plain, re.IGNORECASE))
+    known: dict[str, Decimal | int] = {**SCALES, **(_INDIAN if is_indian else {})}
+    if is_money:
+        known |= {word: Decimal("0.01") for word, having in _HUNDREDTHS.items() if currency in having}
+    scale, after = _scale(after, {word: factor for word, factor in known.items() if word not in units})
     words = [word.lower() for word in _AROUND.findall(f"{before} {after}")]
-    if number.in_words and words[:1] in (["a"], ["an"]):
-        words = words[1:]
-    return sign * _value(plain, number, currency), [word for word in words if word != "."]
+    value = scale * _value(plain[start:end], readings, scale, point, has_thirds=has_thirds)
+    return -value if sign and sign[0] != "+" else value, [word for word in words if word != "."]
 
 
-def _is_scale(plain: str, number: WrittenNumber) -> bool:
-    """Whether a number in words multiplies the digits before it: the `million` of `5 million`."""
-    return plain[: number.start].rstrip()[-1:].isdigit() and plain[number.start : number.end] in WRITTEN_SCALES
+def _is_one_number(text: str) -> bool:
+    """Whether these words, in this order, are one number."""
+    kinds = {"zero": "z", "hundred": "h", "thousand": "k", "million": "m", "billion": "b"} | dict.fromkeys(TENS, "T")
+    words = [word for word in re.split(r"\W+", text.lower()) if word != "and"]
+    said = "".join(kinds.get(word) or ("x" if word not in UNITS else "tu"[UNITS[word] < 10]) for word in words)
+    return _ORDERED.fullmatch(said) is not None
 
 
-def _value(plain: str, number: WrittenNumber, currency: str | None) -> Decimal:
+def _scale(after: str, known: Mapping[str, Decimal | int]) -> tuple[Decimal, str]:
+    """What the words directly behind a number multiply it by, and the text behind them."""
+    scale = Decimal(1)
+    while found := _SCALE.match(after):
+        joined, word = (found[1] or "").lower(), (found[2] or "").lower()
+        if word == "mil":
+            raise ValueError("Could be thousands or millions: write the number without “mil”")
+        factor = _BEFORE_CURRENCY.get(joined) or known.get(word)
+        if factor is None:
+            break
+        scale *= factor
+        after = after[found.end() :]
+    return scale, after
+
+
+def _value(
+    written: str, readings: Collection[Decimal], scale: Decimal, point: Point | None, *, has_thirds: bool
+) -> Decimal:
     """The one reading of a number; `ValueError` with both where there are two."""
-    written = plain[number.start : number.end]
-    readings = number.readings
-    if scale := WRITTEN_SCALES.get(_LETTERS.sub("", written).lower()):
-        readings = [one for one in readings if one / scale in readings]
     low, high = min(readings), max(readings)
-    if low == high or written.startswith("0"):
+    has_point, has_comma = "." in written, "," in written
+    if low == high or written.startswith("0") or (has_point and not has_comma and (has_thirds or point == "decimal")):
         return low
-    thirds = MINOR_UNITS.get(currency or "") == 3
-    if "," in written and "." not in written and not thirds:
+    if not has_thirds and ((has_comma and not has_point) or (point == "thousands" and scale == 1)):
         return high
-    raise _ambiguous(high, low)
+    raise _ambiguous(high * scale, low * scale)
+
+
+def _without_per(words: Sequence[str], per: Collection[str]) -> list[str]:
+    """The words without what the amount is for; `ValueError` where that is something else than `per`."""
+    kept: list[str] = []
+    for before, word in pairwise(["", *words]):
+        if word in _PER or (before not in _PER and word not in _PERIODS):
+            kept += [] if word in _PER and word is not words[-1] else [word]
+            continue
+        noun = _PERIODS.get(word) or _SHORT_PERIODS.get(word, word)
+        if noun not in per:
+            known = f"Amounts here are per {' and '.join(per)}" if per else "Nothing says here what an amount is for"
+            raise ValueError(f"{known}, and this says per {noun[:20]}: write the amount alone")
+    return kept
 
 
 def _ambiguous(high: Decimal, low: Decimal) -> ValueError:
@@ -167,13 +279,13 @@ def _ambiguous(high: Decimal, low: Decimal) -> ValueError:
 
 def _check_text(text: str, wanted: str) -> None:
     strange = len(text) > LONGEST_WRITTEN or has_invisible_characters(text)
-    if strange or any(mark.isnumeric() and not "0" <= mark <= "9" for mark in text):
+    if strange or any(mark.isnumeric() and mark not in SCALES and not "0" <= mark <= "9" for mark in text):
         raise ValueError(f"Must be {wanted}")
 
 
 def _currency(word: str, known: str | None) -> str:
     """The code that a sign or word names; the known currency where the word may name it."""
-    code = word.upper() if word.upper() in MINOR_UNITS else CURRENCY_WORDS.get(word)
+    code = word.upper() if word.upper() in MINOR_UNITS else _CURRENCY_WORDS.get(word)
     if code is None:
         raise ValueError(f"Must be one amount of money, without {_shown(word)}")
     if known is not None:
@@ -196,12 +308,12 @@ class AmountReader:
         self.currency = currency
         self.errors: list[FieldError] = []
 
-    def read(self, value: Any, pointer: str) -> Any:
+    def read(self, value: Any, pointer: str, per: Collection[str] = ()) -> Any:
         """An amount of money as a decimal string; anything else than a text stays."""
         if not isinstance(value, str):
             return value
         try:
-            found = read_amount(value, self.currency)
+            found = read_amount(value, self.currency, per=per)
         except ValueError as fault:
             self.errors.append(FieldError(pointer, f"{fault}."))
             return value

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final, Literal, cast
 
-from negotiator.console.entered_numbers import read_entered
+from negotiator.console.entered_numbers import read_entered, read_entered_value
 from negotiator.console.negotiation_words import NegotiationWords, object_member
 
 FactKind = Literal["choice", "count", "date", "alternative"]
@@ -148,7 +148,7 @@ def _alternative(value: str, text: str, view: Mapping[str, Any], words: Negotiat
         return None
     patch: dict[str, Any] = {"description": text or None}
     if value and price is not None:
-        amount = read_entered(value, "money", currency=words.terms.currency or "")
+        amount = read_entered_value(value, price, words.terms.currency)
         rest = object_member(object_member(view, "walk_away"), "package")
         patch["value"] = {"package": {**rest, price.name: str(amount)}}
     return patch

@@ -143,14 +143,18 @@ class _FieldReader:
             return None if said is None else said == YES
         if kind == "date":
             return self.day(name, text)
-        at = self.number(name, text, kind, row.unit)
+        at = self.number(name, text, row)
         return None if at is None else _json(kind, at)
 
-    def number(self, name: str, text: str, kind: IssueType = "money", unit: str = "") -> Decimal | None:
+    def number(self, name: str, text: str, row: IssueRow | None = None) -> Decimal | None:
+        """A value of the row; without one an amount of the price."""
         if not text:
             return None
+        if row is None and self.form.price_place is not None:
+            row = self.form.rows[self.form.price_place]
+        row = row or IssueRow()
         try:
-            return read_entered(text, kind, unit=unit, currency=self.form.currency)
+            return read_entered(text, row.issue_type, label=row.label, unit=row.unit, currency=self.form.currency)
         except ValueError as wrong:
             self.errors[name] = str(wrong)
             return None
@@ -320,7 +324,7 @@ def _issue(read: _FieldReader, n: int, row: IssueRow, name: str, weight: Decimal
 def _multiples(read: _FieldReader, n: int, row: IssueRow) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for k, (text, of) in enumerate(((row.count0, row.of0), (row.count1, row.of1))):
-        count = read.number(f"i{n}.count{k}", text, "number", unit="")
+        count = read.number(f"i{n}.count{k}", text, IssueRow(type="number", label=of))
         if count is not None and count <= 0:
             read.errors[f"i{n}.count{k}"] = "Write a number above 0."
         elif count is not None:

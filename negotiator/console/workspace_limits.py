@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
 
-from negotiator.console.entered_numbers import read_entered
+from negotiator.console.entered_numbers import read_entered_value
 from negotiator.console.negotiation_words import NegotiationWords, issue_options, issue_unit, object_member
 from negotiator.errors import PreconditionFailed, Refusal, ValidationFailed
 from negotiator.negotiations.issues import Issue
@@ -216,7 +216,7 @@ def _alternative(typed: Mapping[str, str], view: Mapping[str, Any], words: Negot
         batna = object_member(view, "batna")
         before = object_member(object_member(batna, "value"), "package")
         rest = before or object_member(object_member(view, "walk_away"), "package")
-        amount = read_entered(value, "money", currency=words.terms.currency or "")
+        amount = read_entered_value(value, price, words.terms.currency)
         patch["value"] = {"package": {**rest, price.name: str(amount)}}
     return patch
 
@@ -231,7 +231,7 @@ def _value(issue: Issue, text: str, words: NegotiationWords) -> Any:
         return next((value for value in given if str(value) == text), text)
     if issue.type == "date":
         return text
-    number = read_entered(text, issue.type, currency=words.terms.currency or "")
+    number = read_entered_value(text, issue, words.terms.currency)
     return str(number) if issue.type == "money" else float(number) if number % 1 else int(number)
 
 

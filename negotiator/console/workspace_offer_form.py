@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import orjson
 
-from negotiator.console.entered_numbers import read_entered
+from negotiator.console.entered_numbers import read_entered_value
 from negotiator.console.negotiation_words import NegotiationWords, issue_options, issue_unit
 from negotiator.errors import Conflict, Refusal, ValidationFailed
 from negotiator.negotiations.issues import Issue
@@ -168,7 +168,7 @@ def _value(issue: Issue, text: str, words: NegotiationWords) -> Any:
         return next((value for value in given if str(value) == text), text)
     if issue.type == "date":
         return text
-    number = read_entered(text, issue.type, currency=words.terms.currency or "")
+    number = read_entered_value(text, issue, words.terms.currency)
     return str(number) if issue.type == "money" else float(number) if number % 1 else int(number)
 
 

@@ -17,12 +17,16 @@ from negotiator.errors import FieldError
 from negotiator.negotiations.issues import ISSUE_TYPES, Issue, IssueType, Package, Scalar
 from negotiator.negotiations.plain_text import singular, word_set
 from negotiator.negotiations.terms import Terms
+from negotiator.negotiations.unit_price import read_unit_price
 from negotiator.numbers import CURRENCY_WORDS
 from negotiator.values import MINOR_UNITS
 from negotiator.written_values import (
+    SCALES,
     AmountReader,
+    Point,
     decimal_text,
     is_machine_number,
+    read_amount,
     read_currency,
     read_day,
     read_number,
@@ -43,8 +47,11 @@ _HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _LETTERS: Final = re.compile(r"[^\W\d_]+")
 _TWO_FIGURES: Final = re.compile(r"\s*([0-9][0-9.,]*)\s*(?:-|–|to)\s*([0-9][0-9.,]*)\s*")
 _TRUTHS: Final = {"yes": True, "true": True, "no": False, "false": False}
-_MONTHS_IN_A_YEAR: Final = 12
-_DAYS_IN: Final = {"day": 1, "week": 7}
+_TIMES: Final = ({"day": 1, "week": 7, "fortnight": 14}, {"month": 1, "quarter": 3, "year": 12})
+"""Units of time of which one is a whole number of the other, always."""
+_SHORT_TIMES: Final = {
+    "wk": "week", "wks": "week", "mo": "month", "mos": "month", "mth": "month", "yr": "year", "yrs": "year",
+}  # fmt: skip
 _TYPES_BY_WORD: Final[Sequence[tuple[IssueType, frozenset[str]]]] = (
     ("percent", word_set("% percent percentage discount margin cap uplift increase commission")),
     ("date", word_set("date deadline")),
@@ -81,12 +88,19 @@ def range_from_list(value: Any) -> Any:
 
 @dataclass(slots=True)
 class IssueForm:
-    """What decides how a value of an issue is read. A unit that is said first is the issue's unit."""
+    """What decides how a value of an issue is read. A unit that is said first is the issue's, where that is None."""
 
     name: str
     type: str
     unit: str | None = None
     options: tuple[Any, ...] = ()
+    label: str | None = None
+
+    @property
+    def per(self) -> tuple[str, ...]:
+        """What a price is for, as nouns: month, seat."""
+        said = (self.label or self.name)[:200].translate({ord(mark): " " for mark in "()_"})
+        return read_unit_price(" ".join(said.split()), self.unit).per
 
 
 class ShortFormReader:
@@ -106,16 +120,17 @@ class ShortFormReader:
         """The currency that was said."""
         return self.amounts.currency
 
-    def amount(self, value: Any, pointer: str) -> Any:
-        """An amount of money as a decimal string; anything else than a text stays."""
-        return self.amounts.read(value, pointer)
+    def amount(self, value: Any, pointer: str, form: IssueForm | None = None) -> Any:
+        """An amount of money, of this issue or of the price, as a decimal string; anything else than a text stays."""
+        of = form or self._single()
+        return self.amounts.read(value, pointer, of.per if of is not None and of.type == "money" else ())
 
     def value(self, form: IssueForm, value: Any, pointer: str) -> Any:
         """A value of an issue; a text is read by the issue's type, anything else stays."""
         if not isinstance(value, str):
             return value
         if form.type == "money":
-            return self.amount(value, pointer)
+            return self.amount(value, pointer, form)
         try:
             return _read_value(form, value)
         except ValueError as fault:
@@ -165,7 +180,7 @@ class ShortFormReader:
         """The best alternative: a value, a description, or an object."""
         if isinstance(value, str):
             known = set(_LETTERS.findall(value.lower())) - CURRENCY_WORDS.keys()
-            if any(word.upper() not in MINOR_UNITS and word not in _AMOUNT_WORDS for word in known):
+            if any(word.upper() not in MINOR_UNITS and word not in SCALES for word in known):
                 return {"description": value}
             return {"value": self.worth(value, pointer)} if self.issues else value
         if not isinstance(value, Mapping):
@@ -267,9 +282,6 @@ class ShortFormReader:
         return value
 
 
-_AMOUNT_WORDS: Final = word_set("k m bn mn mio hundred thousand million billion")
-
-
 def expand_body(sent: Any) -> tuple[Any, list[FieldError]]:
     """A negotiation's body in long form, and what could not be read; what is no short form stays as it is."""
     if not isinstance(sent, Mapping):
@@ -346,7 +358,8 @@ def read_package(terms: Terms, sent: Any, pointer: str = "/package") -> tuple[Pa
 
 def issue_form(issue: Issue) -> IssueForm:
     """How values of a parsed issue are read."""
-    return IssueForm(issue.name, issue.type, issue.unit, tuple(option.value for option in issue.options))
+    options = tuple(option.value for option in issue.options)
+    return IssueForm(issue.name, issue.type, issue.unit, options, issue.label)
 
 
 def _issue(row: Any, pointer: str, reader: ShortFormReader) -> Any:
@@ -376,7 +389,10 @@ def _form(row: Any) -> IssueForm | None:
     for option in cast("list[Any]", listed) if isinstance(listed, list) else []:
         value: Any = cast("Mapping[str, Any]", option).get("value") if isinstance(option, Mapping) else option
         options.append(value)
-    return IssueForm(name, kind, unit if isinstance(unit, str) else None, tuple(options))
+    label = members.get("label")
+    return IssueForm(
+        name, kind, unit if isinstance(unit, str) else None, tuple(options), label if isinstance(label, str) else None
+    )
 
 
 def _read_issue(row: Any, form: IssueForm | None, reader: ShortFormReader, pointer: str) -> Any:
@@ -495,11 +511,7 @@ def _read_value(form: IssueForm, text: str) -> Scalar:
         return _TRUTHS.get(plain.casefold(), text)
     if form.type == "date":
         return text if _ISO_DAY.fullmatch(text) else read_day(text)
-    if form.type == "percent":
-        return text if _stays(text) else decimal_text(read_percentage(text))
-    if _stays(text):
-        return text
-    return _counted(form, text)
+    return text if _stays(text) else decimal_text(read_figure(form, text))
 
 
 _ISO_DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
@@ -513,22 +525,29 @@ def _stays(text: str) -> bool:
     return False
 
 
-def _counted(form: IssueForm, text: str) -> str:
-    """A count in the unit of the issue; a duration is in days."""
-    value, said = read_with_unit(text)
-    unit = singular(said) if said else ""
-    if form.type == "duration_days":
-        if unit and unit not in _DAYS_IN:
-            raise ValueError(f"Is counted in days, and {said} have no fixed number of them: write the days")
-        return decimal_text(value * _DAYS_IN.get(unit, 1))
-    if unit and form.unit is None:
+def read_figure(form: IssueForm, text: str, currency: str | None = None, point: Point | None = None) -> Decimal:
+    """A number of an issue: an amount of money, a percentage or a count in the issue's unit; a duration is in days."""
+    if form.type == "money":
+        return read_amount(text, currency, per=form.per, point=point).value
+    if form.type == "percent":
+        return read_percentage(text, point)
+    counted = "days" if form.type == "duration_days" else form.unit
+    units = _LETTERS.findall((counted or form.label or form.name).lower())
+    known = [singular(word) for word in units]
+    value, said = read_with_unit(text, units, point)
+    unit = _SHORT_TIMES.get(singular(said), singular(said))
+    if unit and counted is None:
         form.unit = said
-    known = {singular(word) for word in _LETTERS.findall((form.unit or "").lower())}
-    if unit == "year" and "month" in known:
-        return decimal_text(value * _MONTHS_IN_A_YEAR)
-    if unit and unit not in known:
-        raise ValueError(f"Is counted in {form.unit}, and this says {said}")
-    return decimal_text(value)
+        return value
+    if not unit or unit in known:
+        return value
+    for times in _TIMES:
+        for one in known:
+            if one in times and unit in times and value * times[unit] % times[one] == 0:
+                return value * times[unit] / times[one]
+    if not counted:
+        raise ValueError(f"Must be one number, without “{said[:20]}”")
+    raise ValueError(f"Is counted in {counted}, and this says {said[:20]}: write the {counted}")
 
 
 def _parsed(value: Any) -> Any:

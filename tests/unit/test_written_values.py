@@ -80,7 +80,7 @@ def test_three_decimals_are_those_of_a_currency_that_has_them() -> None:
         ("$500", None, "several countries"),
         ("500 dollars", "EUR", "All money here is in EUR, and this says USD"),
         ("500 EUR USD", None, "two currencies"),
-        ("500 per month", None, "without “per”"),
+        ("500 per month", None, "says per month"),
         ("500-600", None, "amount of money"),
         ("٥٠٠", None, "amount of money"),
         ("５００", None, "amount of money"),

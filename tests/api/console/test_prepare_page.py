@@ -165,14 +165,14 @@ async def test_a_refusal_stands_at_its_field_and_keeps_what_was_typed(preparer: 
     typed = {
         **FIGURES["software_renewal"],
         **{"title": "CRM <renewal>", "their_needs": "a signature\nthis quarter"},
-        **{"i1.limit": "2 years", "deadline": "soon", "baseline": "$58"},
+        **{"i1.limit": "2 weeks", "deadline": "soon", "baseline": "$58"},
     }
     refused = await preparer.sent(page, do="save", **typed)
     assert refused.status_code == 422
     assert faults_of(refused.text) == {
-        "i1-limit": "This point is counted in months.",
+        "i1-limit": "Is counted in months, and this says weeks: write the months.",
         "deadline": "Write the day as 2027-03-01.",
-        "baseline": "All money here is in EUR, and this says USD.",
+        "baseline": "All money here is in EUR, and this says USD; nothing is converted.",
     }
     kept = fields_of(refused.text)
     assert {name: kept[name].strip() for name in typed} == typed

@@ -118,7 +118,7 @@ async def test_an_agreement_becomes_a_win_with_the_figures_that_were_shown(
     assert (await read(client, "/wins", headers))["items"] == []
     wrong = await browser.send(f"{page}/win", on=page, do="save", **{**figures, "baseline": "x"})
     assert wrong.status_code == 422
-    assert "Write one number" in text_of(wrong)
+    assert "Write an amount of money" in text_of(wrong)
     saved = await browser.send(f"{page}/win", on=page, do="save", **figures)
     assert redirect_path(saved) == f"{page}#end"
     [win] = (await read(client, "/wins", headers))["items"]

@@ -131,7 +131,7 @@ async def test_each_fault_of_an_offer_stands_at_its_field(
     unread = await browser.send(f"{page}/offers", on=page, **sent)
     assert unread.status_code == 422
     assert 'value="quite a lot"' in unread.text
-    assert 'id="answer-0-fault">Write one number' in unread.text
+    assert 'id="answer-0-fault">Write an amount of money' in unread.text
     assert "Only if paid in cash</textarea>" in unread.text
     past = {"by": "them", "issue:price": "14900", "valid_until": "2020-01-01"}
     late = await browser.send(f"{page}/offers", on=page, **past)
@@ -318,7 +318,7 @@ async def test_limits_are_changed_on_the_revision_that_the_page_showed(
     assert 'value="13700"' in refused.text
     unread = await browser.send(f"{page}/limits", on=page, **{**late, "limit:price": "a lot"})
     assert unread.status_code == 422
-    assert 'id="limit-price-fault">Write one number' in unread.text
+    assert 'id="limit-price-fault">Write an amount of money' in unread.text
     after = (await client.get(f"/api{page}", headers=headers)).json()
     assert after["walk_away"]["package"] == {"price": "13800.00"}
 

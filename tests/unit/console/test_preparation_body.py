@@ -126,7 +126,7 @@ def test_what_cannot_be_read_is_noted_at_its_field() -> None:
     form = renewal(deadline="soon", baseline="$58", their_low="40")
     rows = [
         replace(form.rows[0], limit="a bit more", count0="none"),
-        replace(form.rows[1], target="2 years"),
+        replace(form.rows[1], target="2 weeks"),
         form.rows[2],
         replace(form.rows[3], target="weekly", choices="monthly"),
         IssueRow(type="boolean", target="maybe"),
