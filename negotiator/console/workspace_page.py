@@ -24,7 +24,7 @@ from negotiator.console.workspace_offers import ledger
 from negotiator.console.workspace_plan import plan_part
 from negotiator.console.workspace_power import power
 from negotiator.console.workspace_worth import last_offer_worth, stricter_limit
-from negotiator.errors import Conflict, Refusal, ValidationFailed
+from negotiator.errors import Conflict, Refusal, Unavailable, ValidationFailed
 
 WORKSPACE_PATH: Final = "/negotiations/{id}"
 MAX_OFFERS: Final = 100
@@ -87,7 +87,7 @@ class WorkspacePage:
         negotiation: str = request.path_params["id"]
         try:
             await self.calls.run(session, operation, {"id": negotiation, **members})
-        except (Conflict, ValidationFailed) as refusal:
+        except (Conflict, Unavailable, ValidationFailed) as refusal:
             form = RefusedForm("other", typed or {}, refusal=refusal)
             return await self.page(request, session, refused=form)
         return self.router.pages.see(f"/negotiations/{negotiation}#{anchor}")

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from negotiator import thread_pools, values
-from negotiator.errors import Conflict
+from negotiator.errors import Conflict, Unavailable
 from negotiator.http.cursors import Cursors
 from negotiator.http.operation import Answer, Call, Operation, ToolOffer
 from negotiator.negotiations import plan_queries, queries, states, tactic_queries
@@ -24,12 +24,14 @@ from negotiator.negotiations.session import NegotiationSession
 from negotiator.negotiations.tactics.tactic import Tactic
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
+from negotiator.telemetry import logger
 
 if TYPE_CHECKING:
     from negotiator.negotiations.plans.generator import PlanDocument
 
 PLANS_PATH: Final = "/api/negotiations/{id}/battle-plans"
 MARKDOWN_TYPE: Final = "text/markdown"
+log = logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,10 +197,15 @@ def _generate(
 ) -> tuple["PlanDocument", WordingRequest]:
     # Imported late, because the engine loads numpy: a worker that makes no plan does not need it.
     from negotiator.negotiations.plan_input import build_brief, wording_request
+    from negotiator.negotiations.plans.checks import BrokenPlan
     from negotiator.negotiations.plans.generator import make_plan
 
     brief = build_brief(session, rows, now=values.now(), own=tactics, alternatives=leads, past=past)
-    plan = make_plan(brief)
+    try:
+        plan = make_plan(brief)
+    except BrokenPlan as fault:
+        log.error("broken_plan", exc_info=fault)
+        raise Unavailable("No plan can be made of these terms now. The negotiation is kept as it is.") from fault
     return plan, wording_request(plan, brief)
 
 

@@ -188,8 +188,13 @@ def _check_sentences(plan: dict[str, Any], basis: PlanBasis) -> None:
 
 
 def _engine_texts(basis: PlanBasis) -> list[str]:
-    """Totals, and the ends of the path where the user named no limit: their numbers come from the issues' values."""
+    """Totals, the baseline as a price, and the ends of the path where the user named no limit: their numbers come from
+    the issues' values.
+    """
     found: list[str] = []
+    price, baseline = basis.terms.price, basis.terms.baseline
+    if price is not None and baseline is not None and baseline.value is not None:
+        found.append(basis.words.value(price, baseline.value))
     for package in (*_packages(basis), basis.aim_package):
         total = basis.words.total(package)
         found += [total.text, total.assumption] if total else []

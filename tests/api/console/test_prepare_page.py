@@ -9,6 +9,8 @@ import pytest
 import pytest_asyncio
 
 from negotiator.console.preparation_kinds import preparation_kinds
+from negotiator.negotiations.plans import generator
+from negotiator.negotiations.plans.checks import BrokenPlan
 from tests.conftest import Account, Browsers, Register, bearer
 from tests.helpers.agents_page import claimed, made
 from tests.helpers.form_browser import FormBrowser, redirect_path
@@ -157,6 +159,26 @@ async def test_everything_may_be_left_out(preparer: Preparer) -> None:
     assert saved.status_code == 303
     [view] = await preparer.all()
     assert (view["title"], view["state"]) == ("Negotiation", "planned")
+
+
+@pytest.mark.asyncio
+async def test_a_plan_that_fails_its_checks_leaves_the_negotiation_and_its_page(
+    preparer: Preparer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object) -> None:
+        raise BrokenPlan("a number without a source")
+
+    monkeypatch.setattr(generator, "check_plan", fails)
+    page = await preparer.begun("purchase")
+    saved = await preparer.sent(page, do="save", **FIGURES["purchase"])
+    assert saved.status_code == 303
+    [view] = await preparer.all()
+    path = f"/negotiations/{view['id']}"
+    assert redirect_path(saved) == path
+    again = await preparer.browser.send(f"{path}/plan", on=path)
+    assert again.status_code == 503
+    assert "No plan can be made of these terms now. The negotiation is kept as it is." in again.text
+    assert view["title"] in again.text
 
 
 @pytest.mark.asyncio

@@ -133,6 +133,34 @@ def test_a_price_floor_is_neither_crossed_nor_spoken(
             assert not any(number_readings([text]) & hidden for _, text in outward_texts(plan))
 
 
+@given(
+    is_buyer=st.booleans(),
+    kind=st.sampled_from(["list_price", "first_quote", "previous_price", "budget", "market", "should_cost", "other"]),
+    baseline=st.integers(1, 4000) | st.sampled_from(["1655.50", "1500", "1625", "1690", "1900"]),
+    multiples=st.sampled_from([None, [(12, "months a year")], [(7, "seats"), (12, "months")]]),
+    has_range=st.booleans(),
+)
+@settings(max_examples=60)
+def test_a_baseline_better_or_worse_than_the_target_makes_a_plan(
+    *, is_buyer: bool, kind: str, baseline: int | str, multiples: list[tuple[int, str]] | None, has_range: bool
+) -> None:
+    rent: dict[str, Any] = {"name": "rent", "label": "Rent per month", "direction": "lower" if is_buyer else "higher"}
+    if has_range:
+        rent["range"] = {"min": 1400, "max": 2000}
+    body = NegotiationBody.model_validate(
+        {
+            "title": "Flat",
+            "role": "tenant" if is_buyer else "landlord",
+            "currency": "GBP",
+            "issues": [rent | {"multiples": multiples and [{"count": count, "of": of} for count, of in multiples]}],
+            "target": {"package": {"rent": 1690}},
+            "walk_away": {"package": {"rent": 1800 if is_buyer else 1600}},
+            "baseline": {"kind": kind, "value": baseline},
+        }
+    )
+    assert make_plan(brief_of(body))["opening_offer"] is not None
+
+
 def test_a_negotiation_whose_rules_leave_nothing_says_so_instead_of_crossing_them() -> None:
     body = NegotiationBody.model_validate(
         {
