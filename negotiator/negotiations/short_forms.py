@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Decimal
+from fractions import Fraction
 from typing import Any, Final, cast
 
 import orjson
@@ -543,8 +544,10 @@ def read_figure(form: IssueForm, text: str, currency: str | None = None, point: 
         return value
     for times in _TIMES:
         for one in known:
-            if one in times and unit in times and value * times[unit] % times[one] == 0:
-                return value * times[unit] / times[one]
+            if one in times and unit in times:
+                found = Fraction(value) * times[unit] / times[one]
+                if found.denominator == 1:
+                    return Decimal(found.numerator)
     if not counted:
         raise ValueError(f"Must be one number, without “{said[:20]}”")
     raise ValueError(f"Is counted in {counted}, and this says {said[:20]}: write the {counted}")

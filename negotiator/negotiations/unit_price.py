@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Final
 
@@ -173,6 +173,7 @@ _OTHER_PERIODS: Final = word_set(
     "support retention credit free"
 )
 _MONTHS: Final = {"month": Decimal(1), "quarter": Decimal(3), "year": Decimal(12)}
+_IN_A_YEAR: Final = {"week": Decimal(52), "month": Decimal(12), "quarter": Decimal(4), "year": Decimal(1)}
 _REPEATED: Final = re.compile(r"\s*(?:/|(?:per|a|an|each|every)\b)", re.IGNORECASE)
 _ALTERNATIVE: Final = re.compile(r"(?:\d\s*[-–—]|\b(?:to|or|and|up|about|than)|[+~<>≥≤])\s*$", re.IGNORECASE)
 
@@ -207,12 +208,17 @@ def total_of(
         if counts is None:
             return None
         factors = counts
+    if price.period is not None and spans and all(one.period != price.period for one in spans):
+        count = spans[0].value * _IN_A_YEAR[price.period] / _IN_A_YEAR[spans[0].period or ""]
+        if len(spans) > 1 or count % 1:
+            return None
+        spans = [replace(spans[0], value=count, noun=price.period)]
     tail = ""
     if price.is_clear and price.period is not None and not spans:
         if price.period not in _MONTHS:
             return None
         span = _term(terms, package, price.period, words)
-        spans = [span or _Factor(Decimal(12) / _MONTHS[price.period], price.period)]
+        spans = [span or _Factor(_IN_A_YEAR[price.period], price.period)]
         tail = "" if span else " a year"
     elif each := next((one.each for one in spans if one.each), ""):
         tail = f" a {each}"

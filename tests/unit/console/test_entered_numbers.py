@@ -3,9 +3,11 @@
 from decimal import Decimal
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from negotiator.console.entered_numbers import read_entered
-from negotiator.negotiations.issues import IssueType
+from negotiator.negotiations.issues import ISSUE_TYPES, IssueType
 from negotiator.negotiations.short_forms import IssueForm, ShortFormReader
 
 ONE = "Write an amount of money, such as €500, 1,500.00 or 15k."
@@ -142,6 +144,8 @@ REFUSED = [
     ("10 business days", "duration_days", "Payment", "", "", "business"),
     ("6 weeks", "integer", "Term", "months", "", "weeks"),
     ("10 days", "integer", "Notice", "weeks", "", "days"),
+    ("12 days", "integer", "Notice", "weeks", "", "days"),
+    ("1.5 weeks", "duration_days", "Payment", "", "", "weeks"),
     ("12 gross", "integer", "Volume", "units", "", "gross"),
 ]  # fmt: skip
 
@@ -167,3 +171,20 @@ def test_a_form_and_the_api_name_the_word_that_they_cannot_read(
     reader.value(IssueForm("it", kind, unit, (), label), text, "/target")
     for sentence in (str(refused.value), reader.errors[0].description):
         assert named in sentence
+
+
+@given(
+    text=st.lists(
+        st.sampled_from(
+            [*"0123456789.,- +¢%€₹万億½kTm", "9" * 29, " years", " weeks", " lakh", " mil", " per ", " pa"]
+        ),
+        max_size=12,
+    ).map("".join),
+    kind=st.sampled_from([kind for kind in ISSUE_TYPES if kind not in {"enum", "boolean", "date"}]),
+    unit=st.sampled_from(["", "months", "weeks", "m", "per year"]),
+)
+def test_any_text_is_read_or_refused_in_a_sentence(text: str, kind: IssueType, unit: str) -> None:
+    try:
+        read_entered(text, kind, unit=unit, currency="EUR")
+    except ValueError as fault:
+        assert str(fault).endswith(".")

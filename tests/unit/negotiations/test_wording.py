@@ -232,6 +232,13 @@ def test_total_shows_the_multiplication(issues: tuple[Issue, ...], title: str, p
          "80 seats × €45 × 12 months = €43,200 a year"),
         ("Price per bag", (Multiple(Decimal(500), "bags per year"),), {"price": 8}, "500 bags × €8 = €4,000 a year"),
         ("Price per day", (Multiple(Decimal(2), "days"),), {"price": 800}, "2 days × €800 = €1,600"),
+        ("Rent per week", (Multiple(Decimal(12), "months a year"),), {"price": 390},
+         "€390 × 52 weeks = €20,280 a year"),
+        ("Weekly rent", (Multiple(Decimal(6), "months"),), {"price": 390}, "€390 × 26 weeks = €10,140"),
+        ("Rent per quarter", (Multiple(Decimal(12), "months a year"),), {"price": 300},
+         "€300 × 4 quarters = €1,200 a year"),
+        ("Fee per year", (Multiple(Decimal(36), "months"),), {"price": 300}, "€300 × 3 years = €900"),
+        ("Fee per month", (Multiple(Decimal(2), "years"),), {"price": 300}, "€300 × 24 months = €7,200"),
     ],
 )  # fmt: skip
 def test_total_multiplies_by_what_the_user_gave(
@@ -242,6 +249,22 @@ def test_total_multiplies_by_what_the_user_gave(
     assert total is not None
     assert total.text == text
     assert not total.assumed
+
+
+@pytest.mark.parametrize(
+    ("label", "multiples"),
+    [
+        ("Rent per week", (Multiple(Decimal(1), "month"),)),
+        ("Rent per week", (Multiple(Decimal(12), "months"), Multiple(Decimal(3), "years"))),
+        ("Rent per year", (Multiple(Decimal(12), "months a year"),)),
+        ("Rent per year", (Multiple(Decimal(5), "months"),)),
+    ],
+)
+def test_no_total_is_said_where_the_count_is_of_another_period_and_does_not_convert(
+    label: str, multiples: tuple[Multiple, ...]
+) -> None:
+    price = replace(issue("price", label=label), multiples=multiples)
+    assert Wording(talk(price, title="Flat")).total({"price": 45}) is None
 
 
 def test_no_total_is_said_where_the_package_lacks_the_count_that_the_user_named() -> None:
