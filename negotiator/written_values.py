@@ -54,9 +54,8 @@ SCALES: Final[Mapping[str, int]] = WRITTEN_SCALES | {
 }  # fmt: skip
 """What multiplies the number before it."""
 _INDIAN: Final = {"l": 10**5, "cr": 10**7}
-_HAVE_CENTS: Final = frozenset(["EUR", "USD", "CAD", "AUD", "NZD", "SGD", "HKD", "ZAR"])
-_HUNDREDTHS: Final = dict.fromkeys(["cent", "cents", "ct", "c", "¢"], _HAVE_CENTS) | dict.fromkeys(
-    ["pence", "p"], frozenset(["GBP"])
+_HUNDREDTHS: Final = {"p": "GBP", "pence": "GBP"} | dict.fromkeys(
+    ["cent", "cents", "ct", "c", "¢"], "EUR USD CAD AUD NZD SGD HKD ZAR"
 )
 """What is a hundredth of an amount, and the currencies that have it."""
 _SCALE: Final = re.compile(
@@ -66,14 +65,15 @@ _SCALE: Final = re.compile(
 _BEFORE_CURRENCY: Final = {"t": 10**3, "k": 10**3, "m": 10**6}
 _PER: Final = frozenset(["per", "a", "an", "/", "each", "every", "and"])
 _SHORT_PER: Final = re.compile(r"\bp[./]?\s?(a|w|m|cm|d|h)\b\.?", re.IGNORECASE)
-_PERIODS: Final = {
-    "hourly": "hour", "daily": "day", "weekly": "week", "monthly": "month", "quarterly": "quarter", "yearly": "year",
-    "annually": "year",
+PERIODS: Final = {
+    word: noun
+    for noun, words in (
+        ("hour", "hourly hr h"), ("day", "daily d"), ("week", "weekly wk wks w"), ("quarter", "quarterly"),
+        ("month", "monthly mo mos mth m cm"), ("year", "yearly annually annum yr yrs a"),
+    )
+    for word in words.split()
 }  # fmt: skip
-_SHORT_PERIODS: Final = {
-    "hr": "hour", "h": "hour", "d": "day", "wk": "week", "w": "week", "mo": "month", "mth": "month", "m": "month",
-    "cm": "month", "yr": "year", "a": "year", "annum": "year",
-}  # fmt: skip
+"""Short and other words of a stretch of time."""
 _ORDERED: Final = re.compile("z|(?:G?b)?(?:G?m)?(?:G?k)?G?".replace("G", "(?:(?:Tu?|t|u)?h(?:Tu?|t|u)?|Tu?|t|u)"))
 """The kinds of the words of one number, in order: `twelve five` is none."""
 _PERCENT: Final = frozenset(["%", "percent", "percentage", "pct", "per", "cent"])
@@ -108,7 +108,7 @@ def read_amount(
 
     `per` is what the amount is for, as nouns such as month and seat; beside the amount only these may be said.
     """
-    value, words = _read(text, "an amount of money, such as €500, 1,500.00 or 15k", currency, point, is_money=True)
+    value, words = _read(text, "an amount of money, such as €500, 1,500.00 or 15k", point, None, currency)
     said: str | None = None
     for word in _without_per(words, per):
         code = _currency(word, currency)
@@ -131,7 +131,7 @@ def read_with_unit(text: str, units: Collection[str] = (), point: Point | None =
 
     A unit may be a word that else multiplies, as the `m` of metres.
     """
-    value, words = _read(text, "one number, such as 12 or 12 months", point=point, units=units)
+    value, words = _read(text, "one number, such as 12 or 12 months", point, units)
     if len(words) > 1 or (words and not words[0].isalpha()):
         said = _shown(" ".join(words))
         raise ValueError(f"Must be one number with its unit at most, such as 12 months, without {said}")
@@ -140,7 +140,7 @@ def read_with_unit(text: str, units: Collection[str] = (), point: Point | None =
 
 def read_percentage(text: str, point: Point | None = None) -> Decimal:
     """A percentage: `12 %`, `12.5 percent`, `12`."""
-    value, words = _read(text, "a percentage, such as 12 or 12%", point=point)
+    value, words = _read(text, "a percentage, such as 12 or 12%", point)
     if strange := next((word for word in words if word not in _PERCENT), None):
         raise ValueError(f"Must be a percentage, such as 12 or 12%, without {_shown(strange)}")
     return value
@@ -180,15 +180,9 @@ Currency = Annotated[
 
 
 def _read(
-    text: str,
-    wanted: str,
-    currency: str | None = None,
-    point: Point | None = None,
-    *,
-    units: Collection[str] = (),
-    is_money: bool = False,
+    text: str, wanted: str, point: Point | None = None, units: Collection[str] | None = (), currency: str | None = None
 ) -> tuple[Decimal, list[str]]:
-    """The number of a text and the words beside it, in lower case."""
+    """The number of a text and the words beside it, in lower case; it is money where `units` is None."""
     _check_text(text, wanted)
     plain = " ".join(text.split())
     has_thirds = MINOR_UNITS.get(currency or "") == 3
@@ -208,14 +202,13 @@ def _read(
     sign = _SIGN.search(before)
     before = _SIGN.sub("", before, count=1)
     if not digits:
-        before = before.lower().removesuffix("an").removesuffix("a")
-    if is_money:
-        after = _SHORT_PER.sub(lambda found: f" per {_SHORT_PERIODS[found[1].lower()]} ", after)
-    is_indian = is_money and (currency == "INR" or re.search(r"₹|\b(?:rs|inr)\b", plain, re.IGNORECASE))
-    known: dict[str, Decimal | int] = {**SCALES, **(_INDIAN if is_indian else {})}
-    if is_money:
-        known |= {word: Decimal("0.01") for word, having in _HUNDREDTHS.items() if currency in having}
-    scale, after = _scale(after, {word: factor for word, factor in known.items() if word not in units})
+        before = re.sub(r"\ban?$", "", before.lower())
+    known: dict[str, Decimal | int] = {word: factor for word, factor in SCALES.items() if word not in (units or ())}
+    if units is None:
+        after = _SHORT_PER.sub(lambda found: f" per {PERIODS[found[1].lower()]} ", after)
+        known |= {word: Decimal("0.01") for word, codes in _HUNDREDTHS.items() if currency and currency in codes}
+        known |= _INDIAN if currency == "INR" or re.search(r"₹|\b(?:rs|inr)\b", plain, re.IGNORECASE) else {}
+    scale, after = _scale(after, known)
     words = [word.lower() for word in _AROUND.findall(f"{before} {after}")]
     value = scale * _value(plain[start:end], readings, scale, point, has_thirds=has_thirds)
     return -value if sign and sign[0] != "+" else value, [word for word in words if word != "."]
@@ -261,10 +254,10 @@ def _without_per(words: Sequence[str], per: Collection[str]) -> list[str]:
     """The words without what the amount is for; `ValueError` where that is something else than `per`."""
     kept: list[str] = []
     for before, word in pairwise(["", *words]):
-        if word in _PER or (before not in _PER and word not in _PERIODS):
+        if word in _PER or not (before in _PER or word.endswith("ly")):
             kept += [] if word in _PER and word is not words[-1] else [word]
             continue
-        noun = _PERIODS.get(word) or _SHORT_PERIODS.get(word, word)
+        noun = PERIODS.get(word, word)
         if noun not in per:
             known = f"Amounts here are per {' and '.join(per)}" if per else "Nothing says here what an amount is for"
             raise ValueError(f"{known}, and this says per {noun[:20]}: write the amount alone")
@@ -288,11 +281,12 @@ def _currency(word: str, known: str | None) -> str:
     code = word.upper() if word.upper() in MINOR_UNITS else _CURRENCY_WORDS.get(word)
     if code is None:
         raise ValueError(f"Must be one amount of money, without {_shown(word)}")
+    is_exact = word in _OWN_CURRENCY or word.upper() == code
     if known is not None:
-        if may_be_currency(code, known) or (word == "¥" and known in _YENS):
+        if code == known or (not is_exact and may_be_currency(code, known)) or (word == "¥" and known in _YENS):
             return known
         raise ValueError(f"All money here is in {known}, and this says {code}; nothing is converted")
-    if word in _OWN_CURRENCY or word.upper() == code:
+    if is_exact:
         return code
     raise ValueError(f"{_shown(word)} is money of several countries: name the currency by its code, such as {code}")
 

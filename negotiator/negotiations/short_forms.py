@@ -22,6 +22,7 @@ from negotiator.negotiations.unit_price import read_unit_price
 from negotiator.numbers import CURRENCY_WORDS
 from negotiator.values import MINOR_UNITS
 from negotiator.written_values import (
+    PERIODS,
     SCALES,
     AmountReader,
     Point,
@@ -50,9 +51,6 @@ _TWO_FIGURES: Final = re.compile(r"\s*([0-9][0-9.,]*)\s*(?:-|–|to)\s*([0-9][0-
 _TRUTHS: Final = {"yes": True, "true": True, "no": False, "false": False}
 _TIMES: Final = ({"day": 1, "week": 7, "fortnight": 14}, {"month": 1, "quarter": 3, "year": 12})
 """Units of time of which one is a whole number of the other, always."""
-_SHORT_TIMES: Final = {
-    "wk": "week", "wks": "week", "mo": "month", "mos": "month", "mth": "month", "yr": "year", "yrs": "year",
-}  # fmt: skip
 _TYPES_BY_WORD: Final[Sequence[tuple[IssueType, frozenset[str]]]] = (
     ("percent", word_set("% percent percentage discount margin cap uplift increase commission")),
     ("date", word_set("date deadline")),
@@ -390,10 +388,8 @@ def _form(row: Any) -> IssueForm | None:
     for option in cast("list[Any]", listed) if isinstance(listed, list) else []:
         value: Any = cast("Mapping[str, Any]", option).get("value") if isinstance(option, Mapping) else option
         options.append(value)
-    label = members.get("label")
-    return IssueForm(
-        name, kind, unit if isinstance(unit, str) else None, tuple(options), label if isinstance(label, str) else None
-    )
+    unit, label = (text if isinstance(text, str) else None for text in (unit, members.get("label")))
+    return IssueForm(name, kind, unit, tuple(options), label)
 
 
 def _read_issue(row: Any, form: IssueForm | None, reader: ShortFormReader, pointer: str) -> Any:
@@ -536,7 +532,8 @@ def read_figure(form: IssueForm, text: str, currency: str | None = None, point: 
     units = _LETTERS.findall((counted or form.label or form.name).lower())
     known = [singular(word) for word in units]
     value, said = read_with_unit(text, units, point)
-    unit = _SHORT_TIMES.get(singular(said), singular(said))
+    noun = singular(said)
+    unit = noun if noun in known else PERIODS.get(said, noun)
     if unit and counted is None:
         form.unit = said
         return value
