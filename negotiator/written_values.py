@@ -63,17 +63,18 @@ _SCALE: Final = re.compile(
     re.IGNORECASE,
 )
 _BEFORE_CURRENCY: Final = {"t": 10**3, "k": 10**3, "m": 10**6}
-_PER: Final = frozenset(["per", "a", "an", "/", "each", "every", "and"])
+_PER: Final = frozenset(["per", "a", "an", "/", "each", "every", "and", "pro", "im"])
 _SHORT_PER: Final = re.compile(r"\bp[./]?\s?(a|w|m|cm|d|h)\b\.?", re.IGNORECASE)
 PERIODS: Final = {
     word: noun
     for noun, words in (
-        ("hour", "hourly hr h"), ("day", "daily d"), ("week", "weekly wk wks w"), ("quarter", "quarterly"),
-        ("month", "monthly mo mos mth m cm"), ("year", "yearly annually annum yr yrs a"),
+        ("hour", "hourly hr h stunde stunden"), ("day", "daily d tag tage"), ("week", "weekly wk wks w woche wochen"),
+        ("month", "monthly mo mos mth m cm monat monate"), ("quarter", "quarterly quartal quartale"),
+        ("year", "yearly annually annum yr yrs a jahr jahre"),
     )
     for word in words.split()
 }  # fmt: skip
-"""Short and other words of a stretch of time."""
+"""Short, German and other words of a stretch of time."""
 _ORDERED: Final = re.compile("z|(?:G?b)?(?:G?m)?(?:G?k)?G?".replace("G", "(?:(?:Tu?|t|u)?h(?:Tu?|t|u)?|Tu?|t|u)"))
 """The kinds of the words of one number, in order: `twelve five` is none."""
 _PERCENT: Final = frozenset(["%", "percent", "percentage", "pct", "per", "cent"])
