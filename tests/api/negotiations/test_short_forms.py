@@ -163,3 +163,16 @@ async def test_leverage_of_a_described_price_takes_short_forms(negotiation_clien
     answer = await negotiation_client.post("/leverage", body)
     assert answer.status_code == 200, answer.text
     assert answer.json()["position"]["their_walk_away"]["likely"] is not None
+
+
+@pytest.mark.asyncio
+@covers("6.11:shown")
+async def test_an_amount_may_say_what_the_price_is_for(negotiation_client: NegotiationClient) -> None:
+    rent = {"issues": [{"name": "rent", "label": "Rent per week"}], "role": "tenant", "currency": "GBP"}
+    weekly = await opened(negotiation_client, **rent, target="£390 pw", walk_away="£0.4k a week", baseline="£410/week")
+    assert weekly["target"]["package"] == {"rent": "390.00"}
+    assert weekly["walk_away"]["package"] == {"rent": "400.00"}
+    assert weekly["baseline"]["value"] == "410.00"
+    refused = await negotiation_client.post("/negotiations", {**CAR, **rent, "target": "£1,690 pcm"})
+    assert refused.status_code == 422
+    assert "Amounts here are per week, and this says per month: write the amount alone." in refused.text
