@@ -8,7 +8,9 @@ import re
 import struct
 import subprocess
 import sys
+import tempfile
 import termios
+from collections.abc import Generator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -74,9 +76,16 @@ def test_before_the_first_start_nothing_is_wrong_and_nothing_is_made(tmp_path: P
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.fixture
+def short_folder() -> Generator[Path]:
+    """A folder whose name is as long in every run: lines are broken by it."""
+    with tempfile.TemporaryDirectory(prefix="doctor-") as folder:
+        yield Path(folder)
+
+
 @covers("5.2:doctor")
-def test_every_fault_is_one_line_with_what_to_do_and_exit_1(tmp_path: Path) -> None:
-    data, keys, port = tmp_path / "var", tmp_path / "keys", free_port()
+def test_every_fault_is_one_line_with_what_to_do_and_exit_1(short_folder: Path) -> None:
+    data, keys, port = short_folder / "var", short_folder / "keys", free_port()
     for folder in (data, keys):
         folder.mkdir(mode=0o700)
     (keys / "es256-1.pem").write_text("garbage")
@@ -110,7 +119,7 @@ def test_every_fault_is_one_line_with_what_to_do_and_exit_1(tmp_path: Path) -> N
     assert text.exit_code == 1
     assert f"fault    data        other users may write in {data}\n" in text.out
     assert f"-> chmod go-w {data}\n" in text.out
-    shown = at_terminal("doctor", variables=machine.variables, folder=tmp_path, columns=100)
+    shown = at_terminal("doctor", variables=machine.variables, folder=short_folder, columns=100)
     too_long = [line for line in shown.splitlines() if len(line) > 100]
     room = 100 - 21
     assert [line for line in too_long if len(line.split()[-1]) <= room] == [], "only a path may be"
