@@ -10,9 +10,14 @@ from negotiator.negotiations.plain_text import number_text
 from negotiator.negotiations.schemas_negotiations import NegotiationBody
 from negotiator.negotiations.terms import Terms
 from negotiator.negotiations.terms_parsing import parse_terms
+from negotiator.negotiations.terms_view import terms_of_view
 from negotiator.negotiations.unit_price import read_unit_price
+from negotiator.negotiations.utility import Preferences
 from negotiator.negotiations.wording import Wording
+from negotiator.telemetry import logger
 from negotiator.values import money_text
+
+log = logger(__name__)
 
 STATES: Final = {
     "draft": "Being prepared",
@@ -100,10 +105,19 @@ class NegotiationWords:
 
     @classmethod
     def of(cls, view: dict[str, Any]) -> "NegotiationWords":
-        """The words for a negotiation as the API answers it."""
-        members = {name: view[name] for name in NegotiationBody.model_fields if view.get(name)}
-        members.pop("deadline", None)  # one that has passed may not be sent again
-        terms = parse_terms(NegotiationBody.model_validate(members), lenient=True)
+        """The words for a negotiation as the API answers it; those of its title alone where it cannot be read."""
+        try:
+            terms = terms_of_view(view)
+        except (ArithmeticError, LookupError, TypeError, ValueError) as fault:  # must not fail a list of others
+            log.error("a negotiation cannot be put in words", negotiation=view["id"], exc_info=fault)
+            known = {name: view[name] for name in ("title", "role", "category", "kind", "currency")}
+            terms = Terms(**known, preferences=Preferences(()))
+        return cls(terms, Wording(terms))
+
+    @classmethod
+    def of_body(cls, body: dict[str, Any]) -> "NegotiationWords":
+        """The words for a negotiation as it would be sent; raises what is wrong with it."""
+        terms = parse_terms(NegotiationBody.model_validate(body), lenient=True)
         return cls(terms, Wording(terms))
 
     @property

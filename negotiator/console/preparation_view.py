@@ -223,7 +223,7 @@ def preparation_view(
 def _words(prepared: PreparedBody) -> NegotiationWords | None:
     """The words of the body, unless it has no form that could be said."""
     try:
-        return NegotiationWords.of(prepared.body)
+        return NegotiationWords.of_body({**prepared.body, "deadline": None})
     except (ValidationError, ValidationFailed):
         return None
 

@@ -120,6 +120,14 @@ def coordinate(kind: IssueType, value: object) -> Decimal | None:
     return number if in_reach and whole else None
 
 
+def known_coordinate(kind: IssueType, value: object) -> Decimal:
+    """The place of a value that is known to have one; ValueError otherwise."""
+    at = coordinate(kind, value)
+    if at is None:
+        raise ValueError(f"{value!r} is not a value of type {kind}")
+    return at
+
+
 def step_type(kind: IssueType) -> IssueType:
     """The type of the step of a range: a date goes on by whole days."""
     return "integer" if kind == "date" else kind

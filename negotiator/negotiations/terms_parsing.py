@@ -22,6 +22,7 @@ from negotiator.negotiations.issues import (
     canonical_value,
     check_value,
     coordinate,
+    known_coordinate,
     step_type,
 )
 from negotiator.negotiations.limits import falls_short, issue_limit
@@ -153,7 +154,7 @@ def _issue(body: IssueBody, role: str, by_limits: Direction | None = None) -> Is
         direction=body.direction or by_worth or by_limits or ("lower" if buying else "higher"),
         weight_given=body.weight,
         range=_range(body.type, body.range),
-        value_points=tuple((_coordinate(body.type, at), float(worth)) for at, worth in body.value_points or ()),
+        value_points=tuple((known_coordinate(body.type, at), float(worth)) for at, worth in body.value_points or ()),
         their_weight=body.their_weight,
         tradeable=body.tradeable,
         limit=None if body.limit is None else canonical_value(body.type, body.limit),
@@ -181,14 +182,7 @@ def _range(kind: IssueType, body: RangeBody | None) -> IssueRange | None:
     if body is None:
         return None
     step = None if body.step is None else coordinate(step_type(kind), body.step)
-    return IssueRange(_coordinate(kind, body.min), _coordinate(kind, body.max), step)
-
-
-def _coordinate(kind: IssueType, value: Scalar) -> Decimal:
-    at = coordinate(kind, value)
-    if at is None:
-        raise ValueError(f"{value!r} is not a value of type {kind}")
-    return at
+    return IssueRange(known_coordinate(kind, body.min), known_coordinate(kind, body.max), step)
 
 
 def _options(issue: Issue, body: IssueBody) -> tuple[IssueOption, ...]:

@@ -1,13 +1,25 @@
 """A negotiation's terms as JSON for their owner: every amount of money is a decimal string."""
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from decimal import Decimal
 from typing import Any
 
 from negotiator import values
-from negotiator.negotiations.issues import Issue, Multiple, Package, coordinate, value_at_coordinate
-from negotiator.negotiations.terms import Terms
-from negotiator.negotiations.utility import Worth
+from negotiator.negotiations.issues import (
+    Issue,
+    IssueOption,
+    IssueRange,
+    Multiple,
+    Package,
+    canonical_value,
+    coordinate,
+    known_coordinate,
+    step_type,
+    value_at_coordinate,
+)
+from negotiator.negotiations.terms import AllowedTrade, Authority, OtherParty, Terms
+from negotiator.negotiations.utility import Preferences, Worth
 from negotiator.values import LARGEST_WHOLE, format_money
 
 
@@ -41,6 +53,40 @@ def terms_view(terms: Terms) -> dict[str, Any]:
         "facts": terms.facts,
         "example": terms.example,
     }
+
+
+def terms_of_view(view: Mapping[str, Any]) -> Terms:
+    """The terms that a negotiation's view shows, as far as its words and the limits on an offer need them.
+
+    Nothing is validated: an answer need not be valid input, since it has limits and defaults that nobody sent.
+    """
+    return Terms(
+        **{name: view[name] for name in ("title", "role", "category", "kind", "currency")},
+        preferences=Preferences(tuple(map(_viewed_issue, view["issues"]))),
+        other_party=OtherParty(**view["counterparty"]) if view["counterparty"] else None,
+        target=Worth(**view["target"]) if view["target"] else None,
+        walk_away=Worth(view["walk_away"].get("package"), view["walk_away"].get("utility"))
+        if view["walk_away"]
+        else None,
+        authority=Authority(stated=view["authority"] is not None),
+        allowed=tuple(AllowedTrade(**trade) for trade in view["allow"]),
+    )
+
+
+def _viewed_issue(view: Mapping[str, Any]) -> Issue:
+    kind, ends, limit = view["type"], view["range"], view["limit"]
+    read: dict[str, Any] = {
+        "options": tuple(IssueOption(**option) for option in view["options"]),
+        "value_points": tuple((known_coordinate(kind, at), worth) for at, worth in view["value_points"]),
+        "limit": None if limit is None else canonical_value(kind, limit),
+        "multiples": tuple(
+            Multiple(coordinate("number", one.get("count")), one["of"], one.get("issue")) for one in view["multiples"]
+        ),
+    }
+    if ends:
+        low, high = (known_coordinate(kind, ends[name]) for name in ("min", "max"))
+        read["range"] = IssueRange(low, high, coordinate(step_type(kind), ends["step"]))
+    return Issue(**{**view, **read})
 
 
 def value_view(issue: Issue | None, value: object, currency: str | None) -> Any:

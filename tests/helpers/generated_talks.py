@@ -137,6 +137,16 @@ def negotiation_body(chance: Random, *, max_issues: int = 6, single_price: bool 
     }
 
 
+def beyond_its_ranges(seed: int) -> dict[str, Any]:
+    """A body whose walk-away, or the alternative, lies beyond the ranges of some issues."""
+    chance = Random(seed)  # noqa: S311
+    body = negotiation_body(chance, max_issues=3)
+    issues = parse_issues([IssueBody.model_validate(issue) for issue in body["issues"]])
+    far = {"package": {issue.name: _sent(_far_value(chance, issue)) for issue in issues if chance.random() < 0.7}}
+    body |= chance.choice(({"walk_away": far}, {"batna": {"value": far, "description": "Stay"}}))
+    return {name: value for name, value in {**body, "target": None, "allow": None}.items() if value not in (None, [])}
+
+
 def last_offer_of_theirs(terms: Terms, offers: Sequence[LedgerOffer]) -> Package | None:
     """Their last offer, completed by their earlier ones, if it names every issue."""
     theirs = [row for row in completed_offers(offers) if row.by == "them"]

@@ -4,12 +4,18 @@ from decimal import Decimal
 
 import orjson
 import pytest
+from hypothesis import given, settings
 
-from negotiator.negotiations.limits import own_limit
+from negotiator.negotiations.limits import is_below_floor, own_limit
+from negotiator.negotiations.passed_limits import past_limits_view
 from negotiator.negotiations.terms import TERMS_VERSION, decode_terms, encode_terms
-from negotiator.negotiations.terms_view import terms_view
+from negotiator.negotiations.terms_view import terms_of_view, terms_view
+from negotiator.negotiations.wording import Wording
 from tests.bench.stored_terms import SIX_ISSUES, parsed
+from tests.helpers.generated_talks import SEEDS, talk
 from tests.unit.negotiations.plans.plan_cases import CASES, case
+
+_READ = ("title", "role", "currency", "issues", "counterparty", "target", "walk_away", "allow")
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -35,6 +41,20 @@ def test_terms_stored_before_limits_and_trades_are_read_back() -> None:
     price = read.issues[0]
     assert (read.allowed, price.limit, price.multiples) == ((), None, ())
     assert own_limit(read, price) == Decimal(56000)
+
+
+@settings(max_examples=50)
+@given(seed=SEEDS)
+def test_a_view_is_read_back_as_the_issues_and_limits_that_it_shows(seed: int) -> None:
+    known = talk(seed)
+    shown = terms_view(known.terms)
+    read = terms_of_view(shown)
+    assert [shown[name] for name in _READ] == [terms_view(read)[name] for name in _READ]
+    for offer in known.offers:
+        assert Wording(read).package(offer.package) == Wording(known.terms).package(offer.package)
+        assert past_limits_view(read, offer.package) == past_limits_view(known.terms, offer.package)
+        below = (is_below_floor(terms, offer.package, binding=True) for terms in (read, known.terms))
+        assert len(set(below)) == 1
 
 
 def test_the_stored_form_says_its_version() -> None:
