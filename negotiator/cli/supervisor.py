@@ -80,6 +80,7 @@ class Supervisor(Multiprocess):
         self._drain = drain
         self._stops_at: float | None = None
         self._places: dict[int, WorkerPlace] = {}
+        self._first: list[Process] = []
         self.cannot_start = False
 
     def handle_signals(self) -> None:
@@ -97,11 +98,12 @@ class Supervisor(Multiprocess):
                 os.kill(process.pid, stopping.ANNOUNCEMENT)
 
     def keep_subprocess_alive(self) -> None:
-        """Replace each worker that died or does not answer; stop the server when one cannot start."""
+        """Replace each worker that died or does not answer; stop the server when a first one cannot start."""
         if self._stops_at is not None:
             if time.monotonic() >= self._stops_at:
                 self.should_exit.set()
             return
+        self._first = self._first or [*self.processes]
         for index, process in enumerate(self.processes):
             if self.should_exit.is_set():
                 return
@@ -129,15 +131,18 @@ class Supervisor(Multiprocess):
         code = process.exitcode
         process.kill()
         process.join()
-        if code == STARTUP_FAILURE:
+        if code == STARTUP_FAILURE and process in self._first:
             self._log("a worker cannot start, the server stops", process)
             self.cannot_start = True
             self.should_exit.set()
-        else:
-            place.pause = min(max(1.0, 2 * place.pause), _LONGEST_PAUSE) if lived < _SHORT_LIFE else 0.0
-            what = "a worker died" if code is not None else "a worker did not answer and was killed"
-            again = {"again_in_seconds": round(place.pause)} if place.pause else {}
-            self._log(what, process, **ending(code), **again)
+            return 0.0
+        failed = code == STARTUP_FAILURE  # others serve meanwhile, and its cause may pass, such as a read-only disk
+        is_quick = failed or lived < _SHORT_LIFE
+        place.pause = min(max(1.0, 2 * place.pause), _LONGEST_PAUSE) if is_quick else 0.0
+        what = "a worker cannot start" if failed else "a worker died"
+        what = "a worker did not answer and was killed" if code is None else what
+        again = {"again_in_seconds": round(place.pause)} if place.pause else {}
+        self._log(what, process, **ending(code), **again)
         return place.pause
 
     def _log(self, event: str, process: Process, **facts: str | int) -> None:

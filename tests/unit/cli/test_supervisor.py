@@ -107,6 +107,33 @@ def test_a_worker_that_dies_at_once_is_replaced_after_pauses_that_double(
     assert pauses == [1, 2, 4, 8, 16, 32, 60, 60, 60]
 
 
+def test_a_replacement_that_cannot_start_is_tried_again_and_the_others_go_on(
+    supervised: Supervisor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    supervised.processes.append(ScriptedProcess())  # pyright: ignore[reportArgumentType]
+    other, now, pauses = supervised.processes[1], 100.0, list[float]()
+    _now(monkeypatch, now)
+    worker, _ = _step(supervised)
+    worker.exitcode = -9
+    _now(monkeypatch, now := now + 100)
+    replaced, _ = _step(supervised)
+    for lived in (1, 1, 50):  # the last one takes long to fail
+        replaced.exitcode = STARTUP_FAILURE
+        _now(monkeypatch, now := now + lived)
+        _, [line] = _step(supervised)
+        assert line["event"] == "a worker cannot start"
+        assert line["code"] == STARTUP_FAILURE
+        pauses.append(line["again_in_seconds"])
+        _now(monkeypatch, now := now + pauses[-1])
+        replaced, lines = _step(supervised)
+        assert lines == []
+    assert pauses == [1, 2, 4]
+    assert not supervised.should_exit.is_set()
+    assert not supervised.cannot_start
+    assert supervised.processes[1] is other
+    assert replaced.exitcode is None
+
+
 def test_a_worker_that_cannot_start_stops_the_server(supervised: Supervisor) -> None:
     supervised.processes[0].exitcode = STARTUP_FAILURE  # pyright: ignore[reportAttributeAccessIssue]
     _, [line] = _step(supervised)
