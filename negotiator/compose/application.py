@@ -10,6 +10,7 @@ from starlette.routing import BaseRoute, Route
 from negotiator import __version__, scopes, stopping, thread_pools
 from negotiator.agents.delegation import Delegations
 from negotiator.agents.schemas import ID_JAG, VERIFIED_EMAIL
+from negotiator.closing import close_all
 from negotiator.compose.admin import build_admin_pages
 from negotiator.compose.assistant import build_assistant
 from negotiator.compose.component import Component, offered_operations
@@ -90,20 +91,15 @@ class Application:
 
     async def close(self) -> None:
         """Close every component, then the shared objects, the store last."""
-        for component in self.components:
-            for close in component.closes:
-                await close()
-        await self.services.agent_calls.close()
-        await self.services.issuer_keys.close()
-        await self.services.api_keys.close()
-        await self.services.fetcher.close()
-        await self.services.client_urls.close()
-        await self.pipeline.limits.close()
-        await self.services.lagging.close()
-        await self.store.close()
-        if self.services.traces:
-            await self.services.traces.close()
-        self.services.meters.close()
+        services = self.services
+        await close_all(
+            *(close for component in self.components for close in component.closes),
+            *(services.agent_calls.close, services.issuer_keys.close, services.api_keys.close),
+            *(services.fetcher.close, services.client_urls.close, self.pipeline.limits.close),
+            *(services.lagging.close, self.store.close),
+            *([services.traces.close] if services.traces else []),
+        )
+        services.meters.close()
 
 
 def build_application(settings: Settings) -> Application:

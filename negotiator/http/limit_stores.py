@@ -190,11 +190,13 @@ class LoneWorkerLimitStore:
     async def close(self) -> None:
         if self._watching is not None:
             self._watching.cancel()
-        self._move_counts()
-        if self._lock is not None:
-            os.close(self._lock)
-            self._lock = None
-        await self._file.close()
+        try:
+            self._move_counts()
+        finally:
+            if self._lock is not None:
+                os.close(self._lock)
+                self._lock = None
+            await self._file.close()
 
     async def _claim(self, lock: int) -> bool:
         """Whether this worker is alone: it got the lock, and nobody asks for it."""

@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple, Protocol
 
 from negotiator.caller import Caller, CallerRate
+from negotiator.closing import close_all
 from negotiator.errors import TooManyRequests
 
 DEFAULT_BUDGET: Final = "default"
@@ -154,9 +155,7 @@ class RateLimits:
         return self._limiter.state()
 
     async def close(self) -> None:
-        await self._limiter.close()
-        for store in self._stores.values():
-            await store.close()
+        await close_all(self._limiter.close, *(store.close for store in self._stores.values()))
 
 
 @lru_cache(64)

@@ -17,10 +17,14 @@ import aiosqlite
 from sqlalchemy.engine import make_url
 
 from negotiator import values
+from negotiator.closing import close_all
 from negotiator.errors import Unavailable
 from negotiator.fault_log import FaultLog
 from negotiator.store.statement import Query, Row, Statement, Transaction, current_write_condition, with_write_condition
 from negotiator.store.waiting import Batch, Priority, StoreLoad, UnitOutcome, UnitQueue
+from negotiator.telemetry import logger
+
+log = logger(__name__)
 
 T = TypeVar("T")
 Committed = tuple[list[UnitOutcome], list[str], float]
@@ -72,6 +76,7 @@ class _Thread(aiosqlite.Connection):
     @classmethod
     async def open(cls, path: str) -> Self:
         thread = cls(lambda: _connect(path), 64)
+        thread._thread.daemon = True  # one that could not be closed keeps no process from ending
         await thread
         return thread
 
@@ -139,7 +144,7 @@ def _truncate(connection: sqlite3.Connection, turn: IO[str]) -> bool:
         connection.execute("pragma busy_timeout=20")
         [busy, *_] = connection.execute("pragma wal_checkpoint(truncate)").fetchone()
         return not busy
-    except sqlite3.OperationalError:
+    except sqlite3.Error:
         return False
     finally:
         connection.execute("pragma busy_timeout=10000")
@@ -215,13 +220,9 @@ class SqliteStore:
     async def close(self) -> None:
         await self._writes.close()
         self._checkpoints.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await self._checkpoints
+        await asyncio.wait({self._checkpoints})
         self._connection.close()
-        await self._scanner.close()
-        await self._scrub()
-        await self._writer.perform(_checkpoint)
-        await self._writer.close()
+        await close_all(self._scanner.close, self._scrub, self._last_checkpoint, self._writer.close)
         self._turn.close()
 
     async def _write_batch(self, batch: Batch) -> tuple[list[UnitOutcome], float]:
@@ -245,6 +246,12 @@ class SqliteStore:
                 self._unscrubbed = False
                 if not await self._writer.perform(_truncate, self._turn):
                     self._unscrubbed = True
+
+    async def _last_checkpoint(self) -> None:
+        try:
+            await self._writer.perform(_checkpoint)
+        except sqlite3.Error as fault:  # such as a full disk: the next start does it
+            log.warning("the write-ahead log stays until the next start", error=str(fault))
 
     async def _checkpoint(self) -> None:
         """Checkpoint the WAL regularly on the scanner's thread, since SQLite's own checkpoint delays a commit."""

@@ -214,7 +214,7 @@ class DatagramBus:
             asyncio.get_running_loop().remove_reader(self._socket)
             self._socket.close()
             self._socket = None
-            (self._folder / self._own).unlink(missing_ok=True)
+            self._remove(self._own)
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
@@ -264,9 +264,13 @@ class DatagramBus:
             self._retry_later(other, session)
         except (ConnectionRefusedError, FileNotFoundError):
             # Its process ended without removing it.
-            (self._folder / other).unlink(missing_ok=True)
+            self._remove(other)
         except OSError as fault:
             log.info("a bus message was not sent", detail=str(fault))
+
+    def _remove(self, name: str) -> None:
+        with contextlib.suppress(OSError):  # gone, or on a disk that takes no changes
+            (self._folder / name).unlink()
 
     def _retry_later(self, other: str, session: str) -> None:
         if (other, session) not in self._unsent:

@@ -1,13 +1,18 @@
 """Pace, audio clocks, levels, and the words between processes."""
 
+import errno
 import math
+import socket
+from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from negotiator.teleprompter.audio_pipeline import AudioClock, TokenBucket, level_db
-from negotiator.teleprompter.bus import MAX_BUS_MESSAGE_BYTES, BusMessageCodec
+from negotiator.teleprompter.bus import MAX_BUS_MESSAGE_BYTES, BusMessageCodec, DatagramBus
 from negotiator.teleprompter.session_traces import TracedBusCodec, TracedMessage
 from negotiator.tracing import current_span
 
@@ -97,3 +102,18 @@ def test_machines_with_and_without_traces_read_each_other(session: str, message:
 def test_any_datagram_is_a_word_or_nothing_with_traces_too(word: bytes) -> None:
     heard = TracedBusCodec().read(word)
     assert heard is None or isinstance(heard[0], str)
+
+
+@pytest.mark.asyncio
+async def test_a_disk_that_takes_no_changes_stops_neither_a_message_nor_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bus, other = DatagramBus(tmp_path), DatagramBus(tmp_path)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as dead:
+        dead.bind(str(tmp_path / "0-dead"))
+    with other.following("live_1") as subscription, bus.following():
+        monkeypatch.setattr(Path, "unlink", Mock(side_effect=OSError(errno.EROFS, "Read-only file system")))
+        bus.tell("live_1", b"heard")
+        assert await subscription.listen(10) == [b"heard"]
+    await bus.close()
+    await other.close()
