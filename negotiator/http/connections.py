@@ -41,6 +41,8 @@ MAX_TARGET: Final = 8000
 """Bytes of a request target; RFC 9110 §4.1 asks servers to support at least 8000."""
 _RESERVED_DESCRIPTORS: Final = 256
 """Descriptors for databases, files, pipes and outgoing connections; a quarter of all where there are few."""
+_UNREAD: Final = 1.0
+"""Seconds for which a client may read next to nothing before its connection makes place for others."""
 _LOG_EVERY: Final = 60.0
 _NEVER: Final = float("inf")
 
@@ -315,7 +317,23 @@ class WorkerConnections:
                 self.count(WRITE_TIMEOUT)
                 connection.transport.abort()
 
+    def _unread(self) -> WorkerConnection | None:
+        """The connection whose client has for the longest time, a second at least, read next to nothing."""
+        now = asyncio.get_running_loop().time()
+        for connection, (since, size) in self.stalled.items():
+            if now < since + _UNREAD:
+                break
+            written = size - connection.transport.get_write_buffer_size()
+            if connection.counted is self.requests and written < BODY_RATE * (now - since):
+                return connection
+        return None
+
     def _evict_one(self) -> bool:
+        if (unread := self._unread()) is not None:
+            self._move(unread, None)
+            self.count(EVICTED)
+            unread.transport.abort()  # to close it would wait for its client
+            return True
         # Connections without a request displace idle ones until they are half of all, and then each other.
         first = self.waiting if 2 * len(self.waiting) >= self.requests.limit else self.idle
         for candidates in (first, self.waiting, self.idle, self.uploading):

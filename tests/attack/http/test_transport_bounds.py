@@ -337,6 +337,30 @@ def test_a_crowd_that_never_sends_a_request_closes_no_connection_that_had_an_ans
         assert statuses(receive_all(kept)) == [200]
 
 
+def test_clients_that_read_nothing_make_place_before_those_that_work(tmp_path: Path) -> None:
+    bounds = replace(SMALL, connections=5, idle_timeout=60, write_timeout=60)
+    with serve(tmp_path, bounds) as running, contextlib.ExitStack() as stack:
+        kept, reading, *deaf = (stack.enter_context(running.connect()) for _ in range(5))
+        kept.sendall(GET + b"\r\n")
+        assert statuses(kept.recv(65_536)) == [200]
+        for made in (*deaf, reading):
+            made.sendall(b"GET /big HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        running.until(lambda: len(running.connections.stalled) >= len(deaf))
+        received, end = 0, time.monotonic() + 1.2
+        while time.monotonic() < end:
+            received += len(reading.recv(65_536))
+            time.sleep(0.01)
+        fresh = [stack.enter_context(running.connect()) for _ in deaf]
+        for made in fresh:
+            made.sendall(GET + b"\r\n")
+            assert statuses(made.recv(65_536)) == [200]
+        assert running.count("evicted") == len(deaf)
+        running.until(lambda: len(running.connections.stalled) <= 1)
+        assert received + len(receive_all(reading)) > 32_000_000
+        kept.sendall(CLOSE)
+        assert statuses(receive_all(kept)) == [200]
+
+
 def test_those_that_were_told_that_they_are_late_make_place_at_once(tmp_path: Path) -> None:
     bounds = replace(SMALL, header_timeout=1, idle_timeout=60)
     with serve(tmp_path, bounds) as running, contextlib.ExitStack() as stack, running.connect() as kept:
