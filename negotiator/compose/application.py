@@ -25,7 +25,7 @@ from negotiator.console.deferred_pages import DeferredPages
 from negotiator.console.page_router import SIGN_IN_PATH
 from negotiator.discovery.authorization_metadata import AuthorizationServerInfo
 from negotiator.discovery.documents import PublicDocument
-from negotiator.discovery.health_routes import HealthCheck, HealthEndpoint
+from negotiator.discovery.health_routes import HealthCheck, HealthEndpoint, database_state
 from negotiator.discovery.metrics_routes import MetricsEndpoint, issuing_operations
 from negotiator.discovery.probe_routes import ProbeEndpoint
 from negotiator.discovery.public_pages import DOCS_PATHS, HOME_PATH
@@ -132,7 +132,7 @@ def build_application(settings: Settings) -> Application:
     if settings.replica_url:
         checks["replica"] = services.lagging.state
     checks["load"] = services.overload.state
-    _show_checks(meters, {**checks, "database": _database_state(services.store)})
+    _show_checks(meters, {**checks, "database": partial(database_state, services.store)})
     endpoint = HealthEndpoint(services.store, __version__, tuple(settings.services), checks)
     readiness = ReadinessEndpoints(services.store, stopping.is_announced)
     health = Component(operations=offered_operations([endpoint, readiness]))
@@ -209,10 +209,6 @@ def _show_checks(meters: MetricRegistry, checks: Mapping[str, HealthCheck]) -> N
             greatest=True,
             check=name,
         )
-
-
-def _database_state(store: Store) -> HealthCheck:
-    return lambda: "down" if store.faults.error else "ok"
 
 
 def _with_page_operations(service: ServiceDescription, components: Sequence[Component]) -> ServiceDescription:

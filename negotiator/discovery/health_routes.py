@@ -1,4 +1,4 @@
-"""`GET /api/health`: whether the service can read its database, for monitors and load balancers."""
+"""`GET /api/health`: whether the service can use its database, for monitors and load balancers."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -28,7 +28,9 @@ HealthCheck = Callable[[], str]
 
 
 class HealthView(TypedDict):
-    """`status` is `ok`, or `down` when a needed part is; `checks` has one word for each part.
+    """`status` is `ok`, `read_only` while the database takes no changes, or `down` when a needed part is.
+
+    `checks` has one word for each part.
 
     A part that is `lesser` works with reduced quality; `status` is `ok` all the same.
     """
@@ -66,11 +68,11 @@ class HealthEndpoint:
         ]
 
     async def get(self, _call: Call[Any]) -> Answer:
-        """200 if the database answers; else 503 with `status` `down`."""
+        """200 if the database answers, also where it takes no changes; else 503 with `status` `down`."""
         database = await self._database()
-        well = database == "ok"
+        well = database != "down"
         view: HealthView = {
-            "status": "ok" if well else "down",
+            "status": {"ok": "ok", "down": "down"}.get(database, "read_only"),
             "version": self.version,
             "services": list(self.services),
             "checks": {"database": database, **{name: check() for name, check in self.checks.items()}},
@@ -103,4 +105,11 @@ class HealthEndpoint:
             faults.failed(str(fault))
             return "down"
         faults.worked()
-        return "ok"
+        return database_state(self.store)
+
+
+def database_state(store: Store) -> str:
+    """What the last read and the last change of the database came to."""
+    if store.faults.error:
+        return "down"
+    return "failing: takes no changes" if store.write_faults.error else "ok"

@@ -25,7 +25,7 @@ _PATIENCE: Final = 1.5
 _LIFE: Final = 1.0
 """Seconds for which one look at the database answers all who ask, so that asking costs the database next to nothing."""
 
-Condition = Literal["ready", "stopping", "database", "schema"]
+Condition = Literal["ready", "read_only", "stopping", "database", "schema"]
 
 
 class LivenessView(TypedDict):
@@ -35,7 +35,10 @@ class LivenessView(TypedDict):
 
 
 class ReadinessView(TypedDict):
-    """`status` is `ready`, or why no traffic should come: `stopping`, or what cannot be used: `database`, `schema`."""
+    """`status` is `ready`, or `read_only` while the database takes no changes: what reads is answered as ever.
+
+    Otherwise it says why no traffic should come: `stopping`, or what cannot be used: `database`, `schema`.
+    """
 
     status: Condition
 
@@ -81,9 +84,9 @@ class ReadinessEndpoints:
         return {"status": "ok"}
 
     async def get_readiness(self, _call: Call[Any]) -> Answer:
-        """200 with `ready`; else 503 with the reason, from the announcement of the end on."""
+        """200 with `ready` or `read_only`; else 503 with the reason, from the announcement of the end on."""
         condition = "stopping" if self.is_stopping() else await self._condition()
-        if condition == "ready":
+        if condition in {"ready", "read_only"}:
             return Answer({"status": condition})
         refusal = {
             "error": "temporarily_unavailable",
@@ -105,4 +108,6 @@ class ReadinessEndpoints:
             return "database"
         finally:
             self._fresh_until = time.monotonic() + _LIFE
-        return "ready" if usable else "schema"
+        if not usable:
+            return "schema"
+        return "read_only" if self.store.write_faults.error else "ready"

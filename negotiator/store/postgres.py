@@ -15,6 +15,7 @@ import asyncpg  # pyright: ignore[reportMissingTypeStubs]
 from sqlalchemy import Insert, Select, text
 
 from negotiator.errors import Unavailable
+from negotiator.fault_log import FaultLog
 from negotiator.store.postgres_connections import DRIVER_FAULTS, OpenConnection, PostgresConnections
 from negotiator.store.shared_reads import SharedReads
 from negotiator.store.statement import Query, Row, Statement, Transaction, current_write_condition, with_write_condition
@@ -43,6 +44,7 @@ _READ_BATCHES_AT_ONCE: Final = 2
 _ATTEMPTS = 12
 _VACUUM_EVERY = 60.0
 _RACED: Final = "23505"  # unique_violation: two units numbered a row alike
+_TAKES_NO_CHANGES: Final = {"53100", "25006"}  # disk_full, read_only_sql_transaction
 _AGAIN: Final = {"40001", "40P01", _RACED}  # serialization_failure, deadlock_detected
 
 _ONE_ROW: Final = re.compile(r"INSERT INTO \w+ \([^()]*\) VALUES \([^()]*\)")
@@ -175,6 +177,7 @@ class PostgresStore:
         self._shared = SharedReads()
         self._listeners: list[Callable[[Sequence[str]], None]] = []
         self.faults = self._connections.faults
+        self.write_faults = FaultLog("the database takes no changes")
 
     @property
     def load(self) -> StoreLoad:
@@ -298,11 +301,15 @@ class PostgresStore:
                         raise
             except asyncpg.PostgresError as failure:
                 state = getattr(failure, "sqlstate", None)
+                if state in _TAKES_NO_CHANGES:
+                    self.write_faults.failed(str(failure))
+                    raise Unavailable("The database cannot take a change now.") from failure
                 if state not in _AGAIN or (state == _RACED and len(batch) > 1):
                     raise
                 raced = failure if state == _RACED else None
                 await asyncio.sleep(random.uniform(0, 0.002 * 2**attempt))  # noqa: S311  jitter, not a secret
             else:
+                self.write_faults.worked()
                 self._committed(len(batch))
                 if announced:
                     await self._announce(announced)

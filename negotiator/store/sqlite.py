@@ -27,8 +27,9 @@ from negotiator.telemetry import logger
 log = logger(__name__)
 
 T = TypeVar("T")
-Committed = tuple[list[UnitOutcome], list[str], float]
-"""The outcomes of a batch, the subjects its units announced, and the seconds in which they ran."""
+Committed = tuple[list[UnitOutcome], list[str], float, bool]
+"""The outcomes of a batch, the subjects its units announced, the seconds in which they ran, and whether they changed
+anything."""
 
 _PRAGMAS = (
     "journal_mode=WAL",
@@ -109,7 +110,7 @@ def _commit(connection: sqlite3.Connection, batch: Batch) -> Committed:
     transaction = SqliteTransaction(connection)
     outcomes: list[UnitOutcome] = []
     connection.execute("begin immediate")
-    began = time.monotonic()
+    began, changes = time.monotonic(), connection.total_changes
     try:
         for unit in batch:
             connection.execute("savepoint unit")
@@ -127,7 +128,7 @@ def _commit(connection: sqlite3.Connection, batch: Batch) -> Committed:
         if connection.in_transaction:
             connection.execute("rollback")
         raise
-    return outcomes, transaction.announced, seconds
+    return outcomes, transaction.announced, seconds, connection.total_changes > changes
 
 
 def _checkpoint(connection: sqlite3.Connection) -> None:
@@ -176,7 +177,7 @@ class SqliteStore:
         self._listeners: list[Callable[[Sequence[str]], None]] = []
         self._checkpointing = asyncio.Lock()
         self.faults = FaultLog("the database does not answer")
-        self._faults = FaultLog("the database takes no changes")
+        self.write_faults = FaultLog("the database takes no changes")
 
     @property
     def load(self) -> StoreLoad:
@@ -228,11 +229,12 @@ class SqliteStore:
     async def _write_batch(self, batch: Batch) -> tuple[list[UnitOutcome], float]:
         self._written = True
         try:
-            outcomes, announced, seconds = await self._writer.perform(_in_turn, self._turn, batch)
+            outcomes, announced, seconds, wrote = await self._writer.perform(_in_turn, self._turn, batch)
         except sqlite3.Error as failure:
-            self._faults.failed(str(failure))
+            self.write_faults.failed(str(failure))
             raise Unavailable("The database cannot take a change now.") from failure
-        self._faults.worked()
+        if wrote:  # a commit without changes works on a full disk too
+            self.write_faults.worked()
         self._committed(len(batch))
         if announced:
             for listener in self._listeners:

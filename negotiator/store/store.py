@@ -28,6 +28,8 @@ class Store(Protocol):
     """One database. The changes of a unit are durable when the call returns; a unit that raises changes nothing."""
 
     faults: FaultLog
+    write_faults: FaultLog
+    """Its `error` is not empty while the database answers but takes no changes: a full or read-only disk."""
     """The log of a database that does not answer, for whoever notices."""
 
     @property

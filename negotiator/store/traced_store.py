@@ -65,7 +65,7 @@ class TracedStore:
     def __init__(self, store: Store, system: str) -> None:
         self._store = store
         self._system = {"db.system.name": system}
-        self.faults = store.faults
+        self.faults, self.write_faults = store.faults, store.write_faults
 
     @property
     def load(self) -> StoreLoad:

@@ -1,4 +1,4 @@
-"""A store that is closed on a full disk."""
+"""A store on a full disk, and its end."""
 
 import sqlite3
 import threading
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from negotiator.store import sqlite
+from negotiator.store import atomic_updates, sqlite
 from negotiator.store.sqlite import SqliteStore
 
 
@@ -34,3 +34,17 @@ async def test_a_checkpoint_that_fails_at_the_end_is_a_log_line_and_everything_c
     for thread in started:
         thread.join(10)
         assert not thread.is_alive()
+
+
+@pytest.mark.asyncio
+async def test_a_unit_that_changes_nothing_ends_no_fault(tmp_path: Path, migrated: Path) -> None:
+    path = tmp_path / "full.db"
+    path.write_bytes(migrated.read_bytes())
+    store = SqliteStore(f"sqlite+aiosqlite:///{path}")
+    await store.start()
+    store.write_faults.failed("database or disk is full")
+    await store.write(lambda _tx: None)
+    assert store.write_faults.error
+    await store.write(lambda tx: atomic_updates.spend(tx, "test", "code", expires_at=1 << 50))
+    assert not store.write_faults.error
+    await store.close()
