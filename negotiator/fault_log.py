@@ -1,14 +1,14 @@
 """One line when a neighbour fails, one when it works again, and a count in between, at growing intervals.
 
 The processes of one machine share a file: the first that locks a fault's byte of it tells of the fault, and the others
-are silent. The lock ends with its process.
+are silent. The lock ends with its process. `close_all` tells of what could not be closed.
 """
 
 import contextlib
 import fcntl
 import os
 import time
-from collections.abc import Generator
+from collections.abc import Awaitable, Callable, Generator
 from pathlib import Path
 from typing import Final
 from zlib import crc32
@@ -120,3 +120,12 @@ class FaultLog:
             log.warning(f"{self._what}: over", failures=self._failures, seconds=seconds)
             _shared.give_back(self._what)
         self.error = ""
+
+
+async def close_all(*closes: Callable[[], Awaitable[None]]) -> None:
+    """Call these one after the other; a failure is a line of the log, and the next one is called all the same."""
+    for close in closes:
+        try:
+            await close()
+        except Exception as fault:
+            log.error("could not close everything", part=getattr(close, "__qualname__", repr(close)), error=str(fault))

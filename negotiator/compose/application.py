@@ -10,7 +10,6 @@ from starlette.routing import BaseRoute, Route
 from negotiator import __version__, scopes, stopping, thread_pools
 from negotiator.agents.delegation import Delegations
 from negotiator.agents.schemas import ID_JAG, VERIFIED_EMAIL
-from negotiator.closing import close_all
 from negotiator.compose.admin import build_admin_pages
 from negotiator.compose.assistant import build_assistant
 from negotiator.compose.component import Component, offered_operations
@@ -32,6 +31,7 @@ from negotiator.discovery.public_pages import DOCS_PATHS, HOME_PATH
 from negotiator.discovery.published_documents import make_site, published_documents
 from negotiator.discovery.readiness_routes import ReadinessEndpoints
 from negotiator.discovery.site import DirectoryRates, RegistrationLimits, SiteDescription
+from negotiator.fault_log import close_all
 from negotiator.http.operation import ServiceDescription
 from negotiator.http.pipeline import Pipeline
 from negotiator.keys import ALGORITHM, RS256, Keyring

@@ -30,9 +30,7 @@ HealthCheck = Callable[[], str]
 class HealthView(TypedDict):
     """`status` is `ok`, `read_only` while the database takes no changes, or `down` when a needed part is.
 
-    `checks` has one word for each part.
-
-    A part that is `lesser` works with reduced quality; `status` is `ok` all the same.
+    `checks` has one word for each part. One that is `lesser` works with reduced quality; `status` is `ok` all the same.
     """
 
     status: str

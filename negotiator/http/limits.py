@@ -10,8 +10,8 @@ from functools import lru_cache
 from typing import Final, NamedTuple, Protocol
 
 from negotiator.caller import Caller, CallerRate
-from negotiator.closing import close_all
 from negotiator.errors import TooManyRequests
+from negotiator.fault_log import close_all
 
 DEFAULT_BUDGET: Final = "default"
 """The budget of callers with a credential."""

@@ -17,19 +17,14 @@ import aiosqlite
 from sqlalchemy.engine import make_url
 
 from negotiator import values
-from negotiator.closing import close_all
 from negotiator.errors import Unavailable
-from negotiator.fault_log import FaultLog
+from negotiator.fault_log import FaultLog, close_all
 from negotiator.store.statement import Query, Row, Statement, Transaction, current_write_condition, with_write_condition
 from negotiator.store.waiting import Batch, Priority, StoreLoad, UnitOutcome, UnitQueue
-from negotiator.telemetry import logger
-
-log = logger(__name__)
 
 T = TypeVar("T")
 Committed = tuple[list[UnitOutcome], list[str], float, bool]
-"""The outcomes of a batch, the subjects its units announced, the seconds in which they ran, and whether they changed
-anything."""
+"""The outcomes of a batch, the subjects its units announced, their seconds, and whether they changed anything."""
 
 _PRAGMAS = (
     "journal_mode=WAL",
@@ -250,10 +245,7 @@ class SqliteStore:
                     self._unscrubbed = True
 
     async def _last_checkpoint(self) -> None:
-        try:
-            await self._writer.perform(_checkpoint)
-        except sqlite3.Error as fault:  # such as a full disk: the next start does it
-            log.warning("the write-ahead log stays until the next start", error=str(fault))
+        await self._writer.perform(_checkpoint)
 
     async def _checkpoint(self) -> None:
         """Checkpoint the WAL regularly on the scanner's thread, since SQLite's own checkpoint delays a commit."""

@@ -4,12 +4,13 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from unittest.mock import AsyncMock
 
 import pytest
 from structlog.testing import capture_logs
 
 from negotiator import fault_log
-from negotiator.fault_log import FaultLog, told_once_a_machine
+from negotiator.fault_log import FaultLog, close_all, told_once_a_machine
 
 
 def test_a_fault_of_eight_hours_is_at_most_ten_lines_and_its_end_says_how_long_it_was(
@@ -90,3 +91,14 @@ def test_of_the_processes_of_a_machine_one_tells_of_a_fault(tmp_path: Path, monk
         faults.failed("no route")
         faults.worked()
     assert [line["event"] for line in lines] == ["the neighbour is away", "the neighbour is away: over"]
+
+
+@pytest.mark.asyncio
+async def test_what_cannot_be_closed_keeps_nothing_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fault_log, "log", fault_log.logger(fault_log.__name__))
+    first, second, third = AsyncMock(), AsyncMock(side_effect=OSError("read-only")), AsyncMock()
+    with capture_logs() as lines:
+        await close_all(first, second, third)
+    for each in (first, second, third):
+        each.assert_awaited_once()
+    assert [line["error"] for line in lines] == ["read-only"]

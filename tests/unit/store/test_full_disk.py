@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
+from negotiator import fault_log
 from negotiator.store import atomic_updates, sqlite
 from negotiator.store.sqlite import SqliteStore
 
@@ -23,6 +24,7 @@ async def test_a_checkpoint_that_fails_at_the_end_is_a_log_line_and_everything_c
         raise sqlite3.OperationalError("database or disk is full")
 
     monkeypatch.setattr(sqlite, "_checkpoint", fail)
+    monkeypatch.setattr(fault_log, "log", fault_log.logger(fault_log.__name__))
     store = SqliteStore(f"sqlite+aiosqlite:///{path}")
     await store.start()
     started = set(threading.enumerate()) - before
