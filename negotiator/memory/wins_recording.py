@@ -59,9 +59,6 @@ def validated_savings(body: NewWin) -> WinSavings:
 def describe_win(body: NewWin, saved: WinSavings) -> str:
     """The win in a few sentences, for its memory."""
     what = " ".join(word.replace("_", " ") for word in (body.category, body.kind) if word not in {"", "other"})
-    """The win in one sentence, for its memory."""
-    percent = format((abs(saved.rate) * 100).quantize(Decimal("0.1")).normalize(), "f")
-    subject = " ".join(word for word in (body.category, body.kind) if word != "other") or "deal"
     who = f" with {body.counterparty}" if body.counterparty else ""
     subject = f"{what or 'deal'}{who}"
     won = saved.total >= 0
