@@ -76,6 +76,8 @@ _EMPTY: Final = b"content-length: 0\r\n"
 _FIRST_REDIRECTION: Final = 300
 _WITHOUT_LENGTH: Final = (204, 304)
 _UNSAFE: Final = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
+_OCTETS: Final = "application/octet-stream"
+"""The media type that some HTTP libraries name where they send no body."""
 
 
 class Endpoint:
@@ -191,7 +193,7 @@ class _IncomingHttpCall:
         if not body and self.endpoint.inputless:
             return {}
         operation, declared = self.endpoint.operation, self.headers.get("content-type")
-        if not body and declared is None and operation.encoding != "form":
+        if not body and declared in {None, _OCTETS} and operation.encoding != "form":
             return {}
         match reading.match_media_type(declared, *operation.takes):
             case kinds.FORM:

@@ -165,3 +165,11 @@ async def test_other_bodies_and_queries_refuse_what_they_do_not_know(
     assert {entry["pointer"] for entry in refusal["errors"]} == {"/color~1~0", "/owner"}
     listed = await client.get(f"{NEGOTIATIONS}?color=blue", headers=headers)
     refused(listed, 422, "validation_failed")
+
+
+@pytest.mark.asyncio
+async def test_no_body_is_no_body_whatever_type_its_library_names(client: httpx2.AsyncClient) -> None:
+    octets = {"content-type": "application/octet-stream"}
+    plain, named = await client.post(REGISTER), await client.post(REGISTER, headers=octets)
+    assert named.status_code == plain.status_code != 415
+    assert (await client.post(REGISTER, content=b"{}", headers=octets)).status_code == 415
