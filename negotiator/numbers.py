@@ -98,7 +98,8 @@ _NUMBER_TOKEN: Final = re.compile(
     r"(?P<number>(?:(?P<grouped>\d{1,3}(?P<sep>[.,'’\u00a0\u202f ])\d{3}(?:(?P=sep)\d{3}){0,3}"
     r"(?!\d)(?:(?!(?P=sep))[.,]\d{1,2}(?!\d))?|\d{1,2}(?:,\d{2}){1,3},\d{3}(?!\d))"
     r"|(?P<other>\d{4}-\d{1,2}-\d{1,2}(?!\d)|\d{1,2}\.\d{1,2}\.\d{4}(?!\d)|\d{1,2}\.(?:0[1-9]|1[0-2])\.(?=\s[a-z]|,)"
-    r"|\d+(?:[:/'’x]\d{1,4}){1,3}(?!\d)|\d+(?:st|nd|rd|th|e|er|ère|ème|eme|º|ª|°)(?!\w))"
+    r"|(?:\d+ )?\d+(?:[:/⁄'’x]\d{1,4}){1,3}(?!\d)|\d+(?:[.,]\d+)?(?:\s?[½¼¾⅓⅔⅛]|[km]\d+)"
+    r"|\d+(?:st|nd|rd|th|e|er|ère|ème|eme|º|ª|°)(?!\w))"
     r"|\d+(?:[.,]\d+)?)(?:[.,](?:[-–—]{1,2}|=))?(?:(?P<scale>m|\s?(?:k|bn|mio|hundred|thousand|grand))(?![\w²]))?)"
     r"|(?P<word>[^\W\d_]+(?:['’][^\W\d_]+)?)|(?P<sign>[%$€£¥₹])|(?P<stop>[.!?;,:\n¿¡(]|\s[-–—]\s)",
     re.IGNORECASE,
@@ -166,6 +167,8 @@ def _digit_readings(found: re.Match[str]) -> tuple[Decimal, ...]:
     if sep is None:  # "1,20,000"
         return (Decimal(grouped.replace(",", "")),)
     whole, decimals = grouped, ""
+    if whole.startswith("0") and sep in ".,":  # "0.125"
+        return (Decimal(whole.replace(sep, ".")),)
     if len(grouped) > 3 and grouped[-3] in ".," and grouped[-3] != sep:
         whole, decimals = grouped[:-3], grouped[-2:]
     elif len(grouped) > 2 and grouped[-2] in ".," and grouped[-2] != sep:
@@ -242,10 +245,23 @@ def number_runs(words: Sequence[Token]) -> list[NumberRun]:
     at = 0
     while at < len(words):
         run = _run(words, at)
-        if run is not None and run.readings and run.value <= LARGEST_NUMBER:
+        if run is not None and run.readings and run.value <= LARGEST_NUMBER and not _is_partly_read(words, run):
             found.append(run)
         at = run.last if run is not None else at + 1
     return found
+
+
+_PARTS: Final = frozenset(["half", "third", "thirds", "quarter", "quarters", "fifth", "fifths", "tenth", "tenths"])
+_OTHER_SCALES: Final = _PARTS | {"b", "l", "cr", "tn", "trillion", "mrd", "milliarde", "milliarden", "milliard"}
+
+
+def _is_partly_read(words: Sequence[Token], run: NumberRun) -> bool:
+    """Whether words beside a number make it another one, which is not read: "two thirds of a million", "5 Mrd"."""
+    of, part = _text(words, run.first - 1), _text(words, run.first - 2)
+    after, article, more = (_text(words, run.last + n) for n in range(3))
+    is_part = (of == "of" and part in _PARTS) or of.startswith(("halb", "dreiviertel"))
+    is_more = (after, article) == ("and", "a") and more in _PARTS
+    return is_part or is_more or after in _OTHER_SCALES or after.startswith(tuple("万億亿萬千百"))
 
 
 def _run(words: Sequence[Token], at: int) -> NumberRun | None:
@@ -260,6 +276,8 @@ def _run(words: Sequence[Token], at: int) -> NumberRun | None:
         i = after + (_text(words, after) == "odd" and _is_scale(words, after + 1))
         if _is_scale(words, i):  # "28 m" are metres, "1.2m" is a million
             scale = SPOKEN_SCALES[words[i].text]
+            if len(groups) == 1 and group >= 10:  # "two fifty thousand"
+                group += groups.pop() * 100
             total, scaled, i = total + (sum(groups) + group) * scale, True, i + 1
             groups = []
             group, i = _half_more(words, i, scale)
@@ -288,7 +306,7 @@ def _group(words: Sequence[Token], i: int, *, opening: bool) -> tuple[Decimal | 
         return None, i  # "10 12" are two numbers
     if token.value is not None:
         return _after_point(words, i + 1, token.value)
-    if opening and token.text == "hundred" and _text(words, i - 1) not in _PER_HUNDRED:
+    if opening and token.text == "hundred" and not _is_counted(words, i - 1):
         return _after_hundred(words, i + 1, Decimal(100))
     if opening and token.text == "half" and _is_scale(words, i + 2) and words[i + 1].text == "a":
         return Decimal("0.5"), i + 2
@@ -304,6 +322,11 @@ def _group(words: Sequence[Token], i: int, *, opening: bool) -> tuple[Decimal | 
     if _text(words, i) == "hundred":
         return _after_hundred(words, i + 1, value * 100)
     return _after_point(words, i, value)
+
+
+def _is_counted(words: Sequence[Token], i: int) -> bool:
+    """Whether the word before "hundred" says how many in a way that is not read: "a few hundred", "2½ hundred"."""
+    return i >= 0 and (words[i].kind == "other" or words[i].text in _PER_HUNDRED)
 
 
 _ORDINALS: Final = frozenset(["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth"])

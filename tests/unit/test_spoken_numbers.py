@@ -58,6 +58,32 @@ def test_what_counts_nothing_is_no_number(said: str) -> None:
     assert values(said) == []
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "half of a million",
+        "my price is two thirds of a million",
+        "two and a quarter million",
+        "eine halbe Million Euro",
+        "2½ hundred thousand",
+        "4k500",
+        "4½ thousand",
+        "5 1/2 thousand",
+        "€5 Mrd",
+        "$2.5B",
+        "₹45L",
+        "500万円",
+    ],
+)
+def test_a_number_of_which_a_part_is_not_read_is_none(said: str) -> None:
+    assert number_runs(number_tokens(said)) == []
+
+
+@pytest.mark.parametrize(("said", "value"), [("two fifty k", "250000"), ("0.125 euros", "0.125"), ("€0.085", "0.085")])
+def test_a_short_form_with_a_scale_and_decimals_after_zero_have_one_reading(said: str, value: str) -> None:
+    assert [run.readings for run in number_runs(number_tokens(said))] == [(Decimal(value),)]
+
+
 def test_two_numbers_side_by_side_stay_two() -> None:
     assert values("between ten and twelve") == [10, 12]
     assert values("10 12") == [10, 12]
