@@ -125,7 +125,7 @@ def _answer(aims: Aims, named: Sequence[LedgerOffer], words: str | None) -> Thei
     """The answer in their words; no yes to an offer that leaves something open."""
     if words is None:
         return NO_ANSWER
-    answer = read_answer(words, aims.terms.price, named)
+    answer = read_answer(words, aims.terms.price, named, aims.terms.currency)
     mine = next((row for row in reversed(named) if row.by == "me"), None)
     is_whole = mine is not None and not _unnamed(aims, mine.package)
     return answer if is_whole else replace(answer, agrees="no")

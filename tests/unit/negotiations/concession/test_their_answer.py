@@ -80,6 +80,37 @@ def test_a_yes_under_a_condition_is_none_yet(words: str) -> None:
     assert answer(words).agrees == "perhaps"
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Yes, 12k3 is fine",
+        "Deal, 12½ thousand",
+        "Sure, 12,300 pounds",
+        "Yes, €12,300 minus the deposit",
+        "Agreed, for both cars",
+        "Agreed, without the winter tyres",
+        "Yes, 12,300 a year",
+        "Yes, -12,300",
+        "Agreed, 14",
+        "Deal. The winter tyres stay with me.",
+    ],
+)
+def test_a_yes_beside_anything_that_is_not_understood_is_none_yet(words: str) -> None:
+    assert read_answer(words, PRICE, WAITING, "EUR").agrees == "perhaps"
+
+
+@pytest.mark.parametrize("words", ["I agree it is a bit excessive.", "I agree with my wife that the price is too low."])
+def test_to_agree_with_something_else_is_no_yes(words: str) -> None:
+    assert answer(words) == TheirAnswer()
+
+
+@pytest.mark.parametrize(
+    "words", ["The car is sold as seen.", "It is gone through inspection.", "The tyres are sold separately."]
+)
+def test_how_something_is_sold_does_not_end_the_talk(words: str) -> None:
+    assert answer(words) == TheirAnswer()
+
+
 def test_after_another_offer_of_theirs_a_yes_counts_with_the_figure_only() -> None:
     assert answer("OK, deal", ANSWERED).agrees == "perhaps"
     assert answer("OK, deal, 12,300", ANSWERED).agrees == "yes"
