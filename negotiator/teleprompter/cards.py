@@ -135,7 +135,7 @@ def _advice(one: ComparedFigure, earlier: Sequence[EarlierFigure], *, mine: bool
     if past:
         is_first = not any(before.topic == one.limit.topic for before in earlier)
         return OPENED_PAST_LIMIT if is_first else PAST_LIMIT
-    if one.limit.is_mine and one.standing == "at_target":
+    if one.limit.is_mine and one.standing == "at_target" and not one.figure.sense.is_conditional:
         return AT_TARGET
     return THEY_MOVED if moved else None
 

@@ -4,9 +4,10 @@ The words are in `figure_words.toml`, by language. A phrase at the number counts
 longest of those at the number, and of those alike the kind that stands first in `_ORDER`.
 """
 
+import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from typing import Any, Final, Literal, cast
@@ -35,17 +36,20 @@ _OPENING: Final = 2
 _BONUS: Final = {"question": 3, "limit_negated": 2}
 """What a phrase of these kinds counts for beside its length."""
 _OF_A_SENTENCE: Final = frozenset(["question", "rival", "history", "list_price", "limit"])
-_MANY_WORDS: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
 class FigureSense:
-    """What a figure is and whose. `stands` tells whether it is what its owner now offers or would at worst take."""
+    """What a figure is and whose. `stands` tells whether it is what its owner now offers or would at worst take.
+
+    `is_conditional` tells whether its sentence sets a condition.
+    """
 
     kind: FigureKind
     whose: FigureOwner = "speaker"
     stands: bool = False
     is_phrased: bool = True
+    is_conditional: bool = False
 
 
 OFFER: Final = FigureSense("offer", stands=True)
@@ -56,13 +60,19 @@ class LanguageWords:
     """The words of one language.
 
     `units` tells what a unit measures, `clock` has words of appointments, `listener` those for the person spoken to,
-    and `phrases` the kinds of phrases as a tree of their words.
+    and `phrases` the kinds of phrases as a tree of their words. `plain` are the words that may stand before, and right
+    after, a price that no phrase is about, `verbs` those that make a statement of it. `doubts` are patterns that make a
+    figure no offer, in a clause (`clause`), a sentence (`sentence`), a question (`question`), or beside a figure that
+    no phrase is about (`told`). `allowed` are taken out before, and `condition` are the words that open a condition.
     """
 
     units: Mapping[str, str]
     clock: frozenset[str]
     listener: frozenset[str]
     phrases: Mapping[str, Any]
+    plain: frozenset[str]
+    verbs: frozenset[str]
+    doubts: Mapping[str, re.Pattern[str]]
 
 
 @cache
@@ -79,8 +89,9 @@ def language_words(language: NumberLanguage) -> LanguageWords:
             for word in phrase.split():
                 branch = branch.setdefault(word, {})
             branch[""] = min(branch.get("", kind), kind, key=_ORDER.index)
-    clock, listener = (frozenset(table[name].split()) for name in ("clock", "listener"))
-    return LanguageWords(units, clock, listener, tree)
+    clock, listener, plain, verbs = (frozenset(table[name].split()) for name in ("clock", "listener", "plain", "verbs"))
+    doubts = {name: re.compile(rf"(?<!\S)(?:{'|'.join(rows)})(?!\S)") for name, rows in table["doubts"].items()}
+    return LanguageWords(units, clock, listener, tree, plain, verbs, doubts)
 
 
 @cache
@@ -103,12 +114,43 @@ def _words_in(phrases: Mapping[str, Any]) -> Iterator[str]:
 
 
 def sense_of(
-    clause: Sequence[str], sentence: Sequence[str], *, words: LanguageWords, is_echo: bool, is_sure: bool
+    clause: Sequence[str],
+    sentence: Sequence[str],
+    *,
+    words: LanguageWords,
+    is_echo: bool,
+    is_sure: bool,
+    is_money: bool,
+    is_question: bool,
 ) -> FigureSense:
     """What the figure at `#` of a clause is; the rest of its sentence counts where the clause says nothing.
 
-    `is_sure` tells whether it is surely an amount of money, `is_echo` whether it is repeated in surprise ("500??").
+    `is_sure` tells whether it is surely an amount of money, `is_echo` whether it is repeated in surprise ("500??"),
+    `is_money` whether nothing makes it a percentage or days, `is_question` whether its sentence ends as a question.
+    A price stands only where words put it on the table or it stands alone, never in a refusal, a comparison, a wish,
+    or a question or condition that proposes nothing.
     """
+    sense = _phrased_sense(clause, sentence, words, is_echo=is_echo, is_sure=is_sure, is_money=is_money)
+    if sense.kind not in ("offer", "limit", "reduction") or not sense.stands:
+        return sense
+    said, whole = (words.doubts["allowed"].sub("", " ".join(one)) for one in (clause, sentence))
+    is_doubted = words.doubts["clause"].search(said) or words.doubts["sentence"].search(whole)
+    is_doubted = is_doubted or (not sense.is_phrased and words.doubts["told"].search(whole))
+    if is_doubted or (is_question and words.doubts["question"].search(whole)):
+        return FigureSense("other")
+    return replace(sense, is_conditional=words.doubts["condition"].search(whole) is not None)
+
+
+def _phrased_sense(
+    clause: Sequence[str],
+    sentence: Sequence[str],
+    words: LanguageWords,
+    *,
+    is_echo: bool,
+    is_sure: bool,
+    is_money: bool,
+) -> FigureSense:
+    """What the phrases around a figure make of it."""
     kind = _kind(clause, words)
     if not kind:
         around = _kind(sentence, words)
@@ -123,14 +165,16 @@ def sense_of(
         whose: FigureOwner = "listener" if words.listener & set(clause) else "speaker"
         return FigureSense("history", whose)
     if not kind:
-        spoken_about = len(clause) > _MANY_WORDS and not is_sure
-        kind = "other" if spoken_about else "offer"
-        return FigureSense(kind, stands=kind == "offer", is_phrased=False)
+        place = clause.index(NUMBER)
+        is_alone = (
+            not is_money or (words.plain.issuperset(clause[: place + 2]) and words.verbs.isdisjoint(clause[place:]))
+        )
+        return FigureSense("offer" if is_alone else "other", stands=is_alone, is_phrased=False)
     if kind == "apart":
         return FigureSense("other")
     if kind == "weak_offer":
         return FigureSense("offer", stands=True, is_phrased=False)
-    return FigureSense(cast(FigureKind, kind), stands=kind in ("offer", "limit"))
+    return FigureSense(cast(FigureKind, kind), stands=kind in ("offer", "limit", "reduction"))
 
 
 def _kind(clause: Sequence[str], words: LanguageWords) -> str:

@@ -284,7 +284,7 @@ def _owned(held: ComparedFigure, speaker: Speaker, named: Sequence[EarlierFigure
     kind: FigureKind = "reduction" if held.kind == "reduction" and figure.sense.kind == "offer" else figure.sense.kind
     owners: dict[str, Owner] = {"speaker": speaker, "listener": listener, "third": "third"}
     whose = owners[figure.sense.whose]
-    is_offer = figure.sense.stands or (kind == "reduction" and whose == speaker)
+    is_offer = figure.sense.stands and whose == speaker
     if is_offer and kind != "reduction":
         alike = [one for one in named if one.topic == limit.topic and one.value == held.value]
         if alike and not any(one.whose == speaker and one.kind in STANDING_KINDS for one in alike):

@@ -74,7 +74,7 @@ _NO_PLURALS: Final = _words(
     stands keeps needs wants plus across towards pounds vous nous alors más mas brutos netos bruts nets menos sans mais
     fois jours dès ist es das uns alles was bis als"""
 )
-_SURPRISE: Final = _words("? ! no nah nope lol haha wow seriously really nein nee non")
+_GOES_ON: Final = _words("i we i'll we'll i'd we'd i'm can could cash deal ok okay what ich wir je j'ai nous yo")
 _HOURS: Final = 24
 _HALF_DAY: Final = 12
 _LONGEST_NET: Final = 180
@@ -198,7 +198,7 @@ class _FigureReader:
         if is_number and self._is_no_money(before, after, low, high):
             return None
         sure = not is_number or _is_money(before, after, low, high)
-        sense = self._sense(at, low, high, is_sure=sure)
+        sense = self._sense(at, low, high, is_sure=sure, is_money=not unit)
         off = sense.kind == "reduction" or _is_off(before, after)
         if off and sense.kind == "offer" and sense.whose == "speaker":
             sense = replace(sense, kind="reduction")
@@ -286,14 +286,17 @@ class _FigureReader:
             return lead in _BETWEEN_YEARS or lead in _MONTHS or following in _AFTER_YEARS
         return run.value < 100 and lead in {"since"}
 
-    def _sense(self, number: int, low: NumberRun, high: NumberRun, *, is_sure: bool) -> FigureSense:
+    def _sense(self, number: int, low: NumberRun, high: NumberRun, *, is_sure: bool, is_money: bool) -> FigureSense:
         start, end = self._clause_start(number, low.first), self._clause_end(number, high)
+        stop = self._sentence_end(high.last)
         return sense_of(
             self._around(start, low.first, high.last, end),
-            self._around(self._sentence_start(low.first), low.first, high.last, self._sentence_end(high.last)),
+            self._around(self._sentence_start(low.first), low.first, high.last, stop),
             words=self.spoken,
             is_echo=self._is_echo(start, end, low, high),
             is_sure=is_sure,
+            is_money=is_money,
+            is_question=self.words[stop : stop + 1] != [] and self.words[stop].text == "?",
         )
 
     def _around(self, start: int, first: int, last: int, end: int) -> list[str]:
@@ -327,10 +330,10 @@ class _FigureReader:
         return max(first - 2 * _REACH, 0)
 
     def _is_echo(self, start: int, end: int, low: NumberRun, high: NumberRun) -> bool:
-        """ "Fünfhundert??", "25? No way.": a number alone, asked about and refused."""
+        """ "Fünfhundert??", "25? No way.": a number alone, asked about, before other words than of the own plans."""
         if low.first != start or high.last != end or end + 1 >= len(self.words):
             return False
-        return self.words[end].text == "?" and self.words[end + 1].text in _SURPRISE
+        return self.words[end].text == "?" and self.words[end + 1].text not in _GOES_ON
 
     def _clause_end(self, number: int, high: NumberRun) -> int:
         following = next(

@@ -140,3 +140,21 @@ def test_a_figure_that_the_user_allows_in_a_trade_is_not_called_past_the_limit()
     assert titles(("them", "we offer thirty nine thousand"), body=body) == ["You go there only for something in return"]
     assert titles(("them", "we offer thirty seven thousand"), body=body) == ["They open past your limit"]
     assert titles(("me", "I could take thirty nine thousand"), body=body) == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "We cannot go to 50,000.",
+        "50,000 would be too much.",
+        "If you were a senior, it would be 52,000.",
+        "Are you expecting 50,000?",
+        "I would love to pay you 50,000.",
+        "That is more than the 50,000 that you earn now.",
+        "50.000 geht leider nicht.",
+        "Nous ne pouvons pas aller à 50 000.",
+        "We offer 50,000 if you start in May.",
+    ],
+)
+def test_a_figure_that_is_refused_or_under_a_condition_is_not_called_the_target(said: str) -> None:
+    assert titles(("them", said)) == []
