@@ -166,8 +166,8 @@ def _phrased_sense(
         return FigureSense("history", whose)
     if not kind:
         place = clause.index(NUMBER)
-        is_alone = (
-            not is_money or (words.plain.issuperset(clause[: place + 2]) and words.verbs.isdisjoint(clause[place:]))
+        is_alone = not is_money or (
+            words.plain.issuperset(clause[: place + 2]) and words.verbs.isdisjoint(clause[place:])
         )
         return FigureSense("offer" if is_alone else "other", stands=is_alone, is_phrased=False)
     if kind == "apart":

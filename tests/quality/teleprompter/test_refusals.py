@@ -18,7 +18,7 @@ from negotiator.teleprompter.spoken_figures import find_figures
 from tests.helpers.example_session import example_session
 
 SENTENCES: Final[dict[str, Any]] = tomllib.loads(Path(__file__).with_name("refusals.toml").read_text("utf-8"))
-PARTS: Final = ("first", "second", "third")
+PARTS: Final = ("first", "second", "third", "fourth", "fifth")
 MOST_WRONG: Final = 2
 MOST_MISSED: Final = 4
 PRICE: Final = Issue("price", "money", range=IssueRange(Decimal(11000), Decimal(15000)))
