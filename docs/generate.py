@@ -17,8 +17,8 @@ from typing import Any, Final
 from docs.pages import cli, conformance, errors, operations, scopes, settings, tables
 from docs.pages.chart import benchmark_chart
 from negotiator.compose.application import build_application
+from negotiator.config.settings import Settings
 from negotiator.http.operation import ServiceDescription
-from negotiator.settings import Settings
 
 FOLDER: Final = Path(__file__).parent / "reference"
 BENCHMARKS: Final = Path(__file__).parent / "benchmarks.md"

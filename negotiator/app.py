@@ -16,14 +16,14 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 from starlette.types import ASGIApp
 
-from negotiator import telemetry
 from negotiator.agents import registration
 from negotiator.compose.application import Application, build_application
 from negotiator.compose.housekeeping import run_each_minute
+from negotiator.config.data_folder import share_data_folder
+from negotiator.config.settings import Settings
+from negotiator.config.settings import load as load_settings
 from negotiator.console.refusal_pages import RefusalPages
-from negotiator.data_folder import share_data_folder
 from negotiator.discovery.documents import document_route
-from negotiator.fault_log import told_once_a_machine
 from negotiator.http.admission import AdmissionQueue, Priorities, RefusedAnswers
 from negotiator.http.compression import PageCompression
 from negotiator.http.connections import STATE_KEY, TransportBounds, WorkerConnections, raise_descriptor_limit
@@ -34,10 +34,10 @@ from negotiator.http.operation import Answer
 from negotiator.http.pipeline import RefusalRenderer
 from negotiator.http.request_traces import RequestTraces, TracedRequestMetrics
 from negotiator.mcp.endpoint import MCP_METRIC, MCP_PATH
-from negotiator.metrics import RequestMetrics
-from negotiator.settings import Settings
-from negotiator.settings import load as load_settings
-from negotiator.tracing import traced_task
+from negotiator.runtime import telemetry
+from negotiator.runtime.fault_log import told_once_a_machine
+from negotiator.runtime.metrics import RequestMetrics
+from negotiator.runtime.tracing import traced_task
 
 log = telemetry.logger(__name__)
 

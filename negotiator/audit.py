@@ -11,7 +11,7 @@ import orjson
 from sqlalchemy import BigInteger, Integer, String, bindparam, case, delete, or_, update
 from sqlmodel import Field, col, select
 
-from negotiator import values
+from negotiator.base import values
 from negotiator.store.model import TableModel, table_options
 from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
 

@@ -20,12 +20,13 @@ from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 from starlette.applications import Starlette
 
-from negotiator import keys, values
 from negotiator.agents.delegation import Delegations
 from negotiator.app import create_app
+from negotiator.base import values
 from negotiator.compose.application import build_application
-from negotiator.settings import Settings
-from negotiator.settings_files import CONFIG_VARIABLE
+from negotiator.config.settings import Settings
+from negotiator.config.settings_files import CONFIG_VARIABLE
+from negotiator.keys import keyring as keys
 from negotiator.store import waiting
 from negotiator.store.migrate import migrate
 from negotiator.store.statement import Transaction

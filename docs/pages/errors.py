@@ -7,13 +7,13 @@ from typing import Any, Final
 
 from docs.pages.markdown import code, grid
 from negotiator import __version__
+from negotiator.base.errors import Refusal
 from negotiator.discovery import openapi
-from negotiator.errors import Refusal
 from negotiator.http.operation import ServiceDescription
 from negotiator.trust.claims import AssertionRefused, Reason
 from negotiator.trust.refusals import at_registration, at_token_endpoint
 
-_HOUSE: Final = "negotiator.errors"
+_HOUSE: Final = "negotiator.base.errors"
 
 
 def page(service: ServiceDescription) -> Iterable[str]:

@@ -5,9 +5,9 @@ from typing import Any
 
 from docs.pages.markdown import code, grid, span
 from negotiator import __version__
+from negotiator.base.scopes import ordered
 from negotiator.discovery import openapi
 from negotiator.http.operation import JSON, Operation, ServiceDescription
-from negotiator.scopes import ordered
 
 _ACCESS = {
     "open": "No bearer token is looked at.",

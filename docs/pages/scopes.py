@@ -3,12 +3,12 @@
 from collections.abc import Iterable
 
 from docs.pages.markdown import code, grid
+from negotiator.base.scopes import ANONYMOUS
 from negotiator.http.operation import ServiceDescription
-from negotiator.scopes import ANONYMOUS
 
 
 def page(service: ServiceDescription) -> Iterable[str]:
-    """Scopes in the order in which `negotiator.scopes` lists them."""
+    """Scopes in the order in which `negotiator.base.scopes` lists them."""
     yield "# Scopes\n"
     yield "What each scope allows, whether an agent without a user gets it, and the operations that need it.\n"
     rows = (

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from docs.pages.markdown import code, grid, span
+from negotiator.config.settings import Settings
+from negotiator.config.settings_files import ENV_PREFIX
 from negotiator.http.operation import ServiceDescription
-from negotiator.settings import Settings
-from negotiator.settings_files import ENV_PREFIX
 
 
 def page(_service: ServiceDescription) -> Iterable[str]:

@@ -8,8 +8,8 @@ from sqlalchemy import bindparam, select
 from sqlmodel import col
 
 from negotiator.agents.tables import Agent
+from negotiator.base.schema import NoInput
 from negotiator.http.operation import Call, Operation
-from negotiator.schema import NoInput
 from negotiator.store.statement import Query, Transaction
 from negotiator.store.store import Store
 from negotiator.tokens import consent_queries

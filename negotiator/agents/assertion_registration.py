@@ -6,10 +6,11 @@ The assertion is verified before the transaction and marked as used inside it.
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NoReturn
 
-from negotiator import audit, values
+from negotiator import audit
 from negotiator.agents.registration import AgentRegistration
 from negotiator.agents.schemas import ID_JAG, VERIFIED_EMAIL
-from negotiator.errors import InvalidRequest
+from negotiator.base import values
+from negotiator.base.errors import InvalidRequest
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 from negotiator.tokens.access_tokens import ACCESS_TOKEN_TYPE, NewToken

@@ -12,10 +12,10 @@ from typing import Final, NamedTuple
 from sqlalchemy import bindparam, delete
 from sqlmodel import col, select
 
-from negotiator import values
 from negotiator.agents.tables import AgentCall
-from negotiator.caller import Caller
-from negotiator.errors import InsufficientScope, Refusal
+from negotiator.base import values
+from negotiator.base.caller import Caller
+from negotiator.base.errors import InsufficientScope, Refusal
 from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
 from negotiator.store.store import Store
 

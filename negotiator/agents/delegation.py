@@ -16,11 +16,12 @@ from typing import Any, Final, TypeVar
 from sqlalchemy import BigInteger, bindparam, or_, update
 from sqlmodel import col, select
 
-from negotiator import audit, values
+from negotiator import audit
 from negotiator.agents import registration
 from negotiator.agents.tables import Agent, Delegation
-from negotiator.caller import Caller, anonymous_caller
-from negotiator.errors import (
+from negotiator.base import values
+from negotiator.base.caller import Caller, anonymous_caller
+from negotiator.base.errors import (
     Conflict,
     FieldError,
     Forbidden,
@@ -31,8 +32,8 @@ from negotiator.errors import (
     TooManyRequests,
     ValidationFailed,
 )
+from negotiator.base.scopes import ASSISTANT, ordered
 from negotiator.http.limits import RateLimits
-from negotiator.scopes import ASSISTANT, ordered
 from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
 from negotiator.store.store import Store
 from negotiator.tokens import authorization_codes

@@ -6,7 +6,6 @@ Refused codes are answered with the error words of auth.md.
 from dataclasses import dataclass
 from typing import Any, Final
 
-from negotiator import values
 from negotiator.agents import identity_tokens, registration
 from negotiator.agents.assertion_registration import AssertionRegistration, IdentityAssertionRequest
 from negotiator.agents.delegation import BOUND_ALREADY, DelegationRedemption
@@ -15,10 +14,11 @@ from negotiator.agents.identity_tokens import AgentIdentityTokens, has_code
 from negotiator.agents.registration import AgentRegistration
 from negotiator.agents.schemas import ANONYMOUS_BUDGET, ASSERTION_BUDGET, auth_md_members
 from negotiator.agents.schemas_identity import CompleteClaim, RegisterIdentity, RequestClaim, with_flat_members
-from negotiator.caller import Caller
-from negotiator.errors import Conflict, Gone, InvalidRequest, Refusal, Unauthorized, ValidationFailed
+from negotiator.base import values
+from negotiator.base.caller import Caller
+from negotiator.base.errors import Conflict, Gone, InvalidRequest, Refusal, Unauthorized, ValidationFailed
+from negotiator.base.scopes import ANONYMOUS, ASSISTANT
 from negotiator.http.operation import REGISTRATION_BODY_LIMIT, Call, Operation
-from negotiator.scopes import ANONYMOUS, ASSISTANT
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 from negotiator.tokens.access_tokens import IDENTITY_ASSERTION_TYPE, IssuedToken, NewToken

@@ -15,9 +15,9 @@ from typing import Any, Final
 from sqlalchemy import bindparam
 from sqlmodel import col, select
 
-from negotiator import values
 from negotiator.agents.tables import Delegation
-from negotiator.errors import InvalidRequest, Refusal
+from negotiator.base import values
+from negotiator.base.errors import InvalidRequest, Refusal
 from negotiator.store.statement import Query, Transaction
 from negotiator.tokens import authorization_codes
 from negotiator.tokens.access_tokens import IDENTITY_ASSERTION_TYPE, AccessTokens, NewToken, TokenSubject

@@ -19,11 +19,11 @@ from urllib.parse import unquote, urlsplit
 from aiosmtplib import SMTP
 from aiosmtplib.errors import SMTPException, SMTPRecipientsRefused, SMTPResponseException, SMTPSenderRefused
 
-from negotiator import values
+from negotiator.base import values
+from negotiator.base.values import new_id
+from negotiator.runtime.telemetry import logger
 from negotiator.store import atomic_updates
 from negotiator.store.statement import Transaction
-from negotiator.telemetry import logger
-from negotiator.values import new_id
 
 log = logger(__name__)
 

@@ -16,15 +16,15 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from sqlalchemy import BigInteger, LargeBinary, bindparam, delete, or_, update
 from sqlmodel import Field, col, func, select
 
-from negotiator import values
 from negotiator.agents.mail import Mailer, allow_mail, is_mail_allowed
-from negotiator.circuit_breaker import CircuitBreaker
-from negotiator.errors import Unavailable
-from negotiator.fault_log import FaultLog
+from negotiator.base import values
+from negotiator.base.errors import Unavailable
+from negotiator.runtime.circuit_breaker import CircuitBreaker
+from negotiator.runtime.fault_log import FaultLog
+from negotiator.runtime.tracing import TraceSource, step, traced_task
 from negotiator.store.model import TableModel, table_options
 from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
 from negotiator.store.store import Store
-from negotiator.tracing import TraceSource, step, traced_task
 
 LOOK_EVERY: Final = 10.0
 """Seconds between two looks for mails that wait."""

@@ -10,9 +10,10 @@ from typing import Any, Final
 from sqlalchemy import BigInteger, and_, bindparam, func, or_, update
 from sqlmodel import col, select
 
-from negotiator import audit, values
+from negotiator import audit
 from negotiator.agents.tables import Agent, AgentService
-from negotiator.scopes import ANONYMOUS
+from negotiator.base import values
+from negotiator.base.scopes import ANONYMOUS
 from negotiator.store import ownership
 from negotiator.store.statement import Query, Statement, Transaction, column_values, entity, insertion, read_only
 from negotiator.tokens.access_tokens import ACCESS_TOKEN_TYPE, AccessTokens, NewToken, TokenSubject

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from negotiator import values
 from negotiator.agents.assertion_registration import AssertionRegistration, IdentityAssertionRequest
 from negotiator.agents.delegation import DelegationRedemption
 from negotiator.agents.email_verification import EmailVerification
@@ -18,7 +17,8 @@ from negotiator.agents.schemas import (
     RegistrationResult,
     auth_md_members,
 )
-from negotiator.errors import InvalidRequest, ValidationFailed
+from negotiator.base import values
+from negotiator.base.errors import InvalidRequest, ValidationFailed
 from negotiator.http.operation import REGISTRATION_BODY_LIMIT, Call, Operation, ToolOffer
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store

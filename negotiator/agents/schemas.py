@@ -6,9 +6,9 @@ from pydantic import AfterValidator, ConfigDict, Field, model_validator
 from pydantic.json_schema import JsonSchemaValue
 from typing_extensions import TypedDict
 
-from negotiator import values
-from negotiator.schema import IS_NULL, Lenient, example_schema, member_error, missing_members, requires_non_null
-from negotiator.scopes import ASSISTANT
+from negotiator.base import values
+from negotiator.base.schema import IS_NULL, Lenient, example_schema, member_error, missing_members, requires_non_null
+from negotiator.base.scopes import ASSISTANT
 
 ID_JAG = "urn:ietf:params:oauth:token-type:id-jag"
 VERIFIED_EMAIL = "verified_email"

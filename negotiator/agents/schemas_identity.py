@@ -6,8 +6,16 @@ from pydantic import ConfigDict, Field, model_validator
 from pydantic.json_schema import JsonSchemaValue
 
 from negotiator.agents.schemas import ID_JAG, AgentName
-from negotiator.schema import IS_NULL, NOT_NULL, Lenient, exactly_one, example_schema, member_error, missing_members
-from negotiator.strict_json import is_object
+from negotiator.base.schema import (
+    IS_NULL,
+    NOT_NULL,
+    Lenient,
+    exactly_one,
+    example_schema,
+    member_error,
+    missing_members,
+)
+from negotiator.base.strict_json import is_object
 
 IdentityRequestKind = Literal["anonymous", "identity_assertion", "service_auth", "refresh"]
 _NEEDED: dict[str, tuple[str, ...]] = {

@@ -7,9 +7,9 @@ from pydantic import ConfigDict, Field
 
 from negotiator import audit
 from negotiator.agents import security_events
-from negotiator.errors import InvalidRequest, Refusal, Unavailable
+from negotiator.base.errors import InvalidRequest, Refusal, Unavailable
+from negotiator.base.schema import Strict, example_schema
 from negotiator.http.operation import REGISTRATION_BODY_LIMIT, Answer, Call, Operation
-from negotiator.schema import Strict, example_schema
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 from negotiator.trust.claims import AssertionRefused, Reason

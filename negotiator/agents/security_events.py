@@ -7,8 +7,9 @@ browser sessions. It also ends the agents that the user bound with delegation co
 from sqlalchemy import BigInteger, bindparam, update
 from sqlmodel import col
 
-from negotiator import audit, values
+from negotiator import audit
 from negotiator.agents.tables import Delegation
+from negotiator.base import values
 from negotiator.store import atomic_updates
 from negotiator.store.statement import Statement, Transaction
 from negotiator.tokens import access_token_queries, authorization_codes

@@ -19,7 +19,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from negotiator.backup.encrypted_stream import DamagedBackup
-from negotiator.errors import Unavailable
+from negotiator.base.errors import Unavailable
 from negotiator.store.postgres_connections import server_engine
 from negotiator.store.schema_upgrades import known_revisions, upgrade, upgrade_file
 

@@ -18,7 +18,7 @@ from argon2.low_level import Type, hash_secret_raw
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from negotiator.errors import UnusableFileError
+from negotiator.base.errors import UnusableFileError
 
 FORMAT: Final = 1
 CHUNK: Final = 64 * 1024

@@ -10,8 +10,9 @@ from typing import Any, Final
 
 import orjson
 
-from negotiator import audit, values
+from negotiator import audit
 from negotiator.backup import database_copy
+from negotiator.base import values
 
 Rows = Sequence[Sequence[Any]]
 

@@ -16,15 +16,16 @@ from typing import IO, Final
 
 from sqlalchemy.engine import make_url
 
-from negotiator import __version__, values
+from negotiator import __version__
 from negotiator.backup import archive
 from negotiator.backup.archive import Manifest, write_archive
 from negotiator.backup.database_copy import copy_database, count_rows, open_file, revision_of
 from negotiator.backup.encrypted_stream import ByteSink, EncryptedWriter
+from negotiator.base import values
+from negotiator.base.errors import Unavailable
 from negotiator.compose.shared_secrets import fault_of_place
-from negotiator.database_keys import WrappedKey
-from negotiator.errors import Unavailable
-from negotiator.settings import Settings
+from negotiator.config.settings import Settings
+from negotiator.keys.database_keys import WrappedKey
 from negotiator.store import fingerprints
 from negotiator.store.sqlite import SqliteTransaction
 

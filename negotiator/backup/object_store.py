@@ -29,8 +29,9 @@ from botocore.exceptions import (  # pyright: ignore[reportMissingTypeStubs]
 from botocore.exceptions import ConnectionError as NoConnection  # pyright: ignore[reportMissingTypeStubs]
 from botocore.session import Session  # pyright: ignore[reportMissingTypeStubs]
 
-from negotiator import __version__, values
-from negotiator.errors import InvalidRequest, Unavailable
+from negotiator import __version__
+from negotiator.base import values
+from negotiator.base.errors import InvalidRequest, Unavailable
 
 T = TypeVar("T")
 

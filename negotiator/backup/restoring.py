@@ -26,11 +26,11 @@ from negotiator.backup import archive, database_copy, endings
 from negotiator.backup.archive import ArchiveReader, Manifest
 from negotiator.backup.encrypted_stream import ByteSource, EncryptedReader, UnreadableBackup
 from negotiator.backup.making import sync_folder, work_folder
-from negotiator.data_folder import RESTORE_JOURNAL, own_data_folder
-from negotiator.database_keys import check_rows
-from negotiator.errors import Conflict
-from negotiator.keys import UnusableKeyError, check_keys
-from negotiator.settings import Settings
+from negotiator.base.errors import Conflict
+from negotiator.config.data_folder import RESTORE_JOURNAL, own_data_folder
+from negotiator.config.settings import Settings
+from negotiator.keys.database_keys import check_rows
+from negotiator.keys.keyring import UnusableKeyError, check_keys
 from negotiator.store.migrate import migrations_held
 from negotiator.store.schema_upgrades import known_revisions, upgrade_file
 from negotiator.store.sqlite import SqliteTransaction

@@ -12,12 +12,12 @@ from negotiator.backup.archive import Manifest
 from negotiator.backup.encrypted_stream import ByteSink, ByteSource, UnreadableBackup
 from negotiator.backup.making import new_file, write_backup
 from negotiator.backup.restoring import restore_backup, verify_backup
+from negotiator.base.errors import InvalidRequest, Unavailable
+from negotiator.base.values import timestamp
 from negotiator.cli.database import database_faults_explained, load_settings
 from negotiator.cli.output import JsonOption, async_command, counted, print_result, print_warning
 from negotiator.compose.ownership import erase_again
-from negotiator.errors import InvalidRequest, Unavailable
-from negotiator.settings import ENV_PREFIX, Settings
-from negotiator.values import timestamp
+from negotiator.config.settings import ENV_PREFIX, Settings
 
 FileArgument = Annotated[
     str, typer.Argument(metavar="FILE", help="The backup: a file, s3://bucket/key, or - for standard input.")

@@ -14,12 +14,12 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import create_async_engine
 
-from negotiator import telemetry
+from negotiator.base.errors import Unavailable
 from negotiator.cli.output import print_error_line, reason_of
 from negotiator.cli.running_servers import command_sources
-from negotiator.data_folder import RESTORE_JOURNAL, share_data_folder
-from negotiator.errors import Unavailable
-from negotiator.settings import Settings, find_sources, load
+from negotiator.config.data_folder import RESTORE_JOURNAL, share_data_folder
+from negotiator.config.settings import Settings, find_sources, load
+from negotiator.runtime import telemetry
 from negotiator.store.migrate import migrate
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store, make_store

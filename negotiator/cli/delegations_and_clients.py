@@ -5,19 +5,19 @@ from typing import Annotated, Any
 
 import typer
 
-from negotiator import scopes as scope_catalogue
 from negotiator.agents import delegation
+from negotiator.base import scopes as scope_catalogue
+from negotiator.base.errors import FieldError, NotFound, ValidationFailed
+from negotiator.base.strict_json import read_object
+from negotiator.base.values import timestamp
 from negotiator.cli.database import load_settings, open_store, run_unit
 from negotiator.cli.output import JsonOption, async_command, print_result, print_table
-from negotiator.errors import FieldError, NotFound, ValidationFailed
 from negotiator.store.statement import Transaction
-from negotiator.strict_json import read_object
 from negotiator.tokens import client_authentication
 from negotiator.tokens import clients as oauth_clients
 from negotiator.tokens.clients import NewClient
 from negotiator.trust.keysets import KeysRefused
 from negotiator.users import user_queries
-from negotiator.values import timestamp
 
 delegations_app = typer.Typer(no_args_is_help=True)
 clients_app = typer.Typer(no_args_is_help=True)

@@ -11,6 +11,8 @@ from typing import Annotated, Any
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from negotiator.base.errors import Unavailable
+from negotiator.base.values import escape_invisible, timestamp
 from negotiator.cli.database import load_settings, on_connection, open_store, run_unit
 from negotiator.cli.output import JsonOption, async_command, exit_with_error, print_result, print_table
 from negotiator.cli.tables import stderr_console, stdout_console
@@ -29,11 +31,9 @@ from negotiator.directory.exchange_import import DryRunRollback, ImportOutcome
 from negotiator.directory.schemas_submissions import REJECTION_REASONS, SUBMISSION_STATUSES
 from negotiator.directory.submissions_routes import submission_view
 from negotiator.directory.tables import Submission
-from negotiator.errors import Unavailable
 from negotiator.store.migrations.tool_search import analyze_tool_rows, create_tool_rows
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
-from negotiator.values import escape_invisible, timestamp
 
 agents_app = typer.Typer(no_args_is_help=True, help="Agents registered with the directory.")
 

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from negotiator import telemetry
+from negotiator.base.values import escape_invisible
 from negotiator.cli.output import JsonOption, async_command, print_result
 from negotiator.cli.running_servers import command_sources
-from negotiator.settings import load
-from negotiator.settings_files import SettingsError
-from negotiator.values import escape_invisible
+from negotiator.config.settings import load
+from negotiator.config.settings_files import SettingsError
+from negotiator.runtime import telemetry
 
 if TYPE_CHECKING:
     from negotiator.cli.doctor_checks import Finding, Patient

@@ -22,27 +22,28 @@ from sqlalchemy.engine import make_url
 from websockets.asyncio.client import connect
 from websockets.exceptions import WebSocketException
 
-from negotiator import __version__, keys
+from negotiator import __version__
+from negotiator.advice.advisor import WordingRequest
+from negotiator.advice.advisor_selection import build_advisor
 from negotiator.agents.mail import Mailer
+from negotiator.base.errors import Refusal, Unavailable
 from negotiator.cli.database import is_missing
 from negotiator.cli.output import counted, reason_of
 from negotiator.cli.running_servers import running_servers
 from negotiator.compose.assistant import build_embedder
 from negotiator.compose.base_address import difference, is_loopback
 from negotiator.compose.shared_secrets import fault_of, load_pepper, missing_secret, open_keyring
+from negotiator.config.settings import Settings
+from negotiator.config.settings_files import SettingsSources, shown
 from negotiator.directory import search_rows as directory_rows
 from negotiator.directory.database_search import AWAITED
 from negotiator.discovery.health_routes import HEALTH_PATH
 from negotiator.discovery.probe_routes import PROBE_WORD, ArrivedRequest, probe_path
-from negotiator.errors import Refusal, Unavailable
 from negotiator.http.connections import TransportBounds
 from negotiator.http.guard import forwarded_hops, is_address
-from negotiator.keys import ALGORITHMS, FolderKeyring, Keyring, UnusableKeyError
+from negotiator.keys import keyring as keys
+from negotiator.keys.keyring import ALGORITHMS, FolderKeyring, Keyring, UnusableKeyError
 from negotiator.memory import search_rows
-from negotiator.negotiations.advisor import WordingRequest
-from negotiator.negotiations.advisor_selection import build_advisor
-from negotiator.settings import Settings
-from negotiator.settings_files import SettingsSources, shown
 from negotiator.store import fingerprints
 from negotiator.store.lagging_reads import compare_positions
 from negotiator.store.schema_upgrades import read_revisions

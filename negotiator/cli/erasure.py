@@ -7,12 +7,12 @@ from typing import Annotated, Any, Final
 import typer
 
 from negotiator.agents import mail
+from negotiator.base.errors import Conflict, NotFound
 from negotiator.cli.database import load_settings, run_unit
 from negotiator.cli.output import JsonOption, async_command, counted, print_result, print_warning
 from negotiator.cli.users import users_app
 from negotiator.compose import ownership
 from negotiator.compose.ownership import ErasedPrincipal
-from negotiator.errors import Conflict, NotFound
 from negotiator.store.statement import Transaction
 from negotiator.users import user_queries
 from negotiator.users.tables import User

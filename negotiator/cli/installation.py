@@ -7,14 +7,14 @@ import orjson
 import typer
 
 from negotiator import __version__, audit
+from negotiator.base.values import timestamp
 from negotiator.cli.database import is_missing, load_settings, open_store, require_database, run_unit
 from negotiator.cli.output import JsonOption, async_command, print_result, print_table
 from negotiator.compose import shared_secrets
+from negotiator.config.settings import ENV_PREFIX
 from negotiator.directory import exchange_import
 from negotiator.discovery import openapi
-from negotiator.keys import ALGORITHMS, FolderKeyring
-from negotiator.settings import ENV_PREFIX
-from negotiator.values import timestamp
+from negotiator.keys.keyring import ALGORITHMS, FolderKeyring
 
 keys_app = typer.Typer(no_args_is_help=True)
 

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from negotiator.base.errors import FieldError, ValidationFailed
+from negotiator.base.strict_json import read_object
 from negotiator.cli.output import print_warning
-from negotiator.errors import FieldError, ValidationFailed
-from negotiator.strict_json import read_object
 from negotiator.trust import keysets
 from negotiator.trust.fetch import FetchFailed
 from negotiator.trust.fetcher import Fetcher

@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
+from negotiator.base.errors import FieldError, ValidationFailed
 from negotiator.cli.database import load_settings, run_unit
 from negotiator.cli.output import JsonOption, async_command, print_result, print_table, print_warning
-from negotiator.errors import FieldError, ValidationFailed
 from negotiator.store.statement import Transaction
 from negotiator.trust import issuer_queries
 from negotiator.trust.issuers import ALGORITHMS, Issuer, check_algorithms

@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from negotiator.cli.loading import uncollected
-from negotiator.settings_files import CONFIG_VARIABLE
+from negotiator.config.settings_files import CONFIG_VARIABLE
 
 
 class CommandPlace(NamedTuple):

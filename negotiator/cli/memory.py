@@ -5,10 +5,10 @@ from typing import Annotated, Any
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from negotiator.base.errors import NotFound, Unavailable
 from negotiator.cli.database import load_settings, on_connection, open_store, run_unit
 from negotiator.cli.output import JsonOption, async_command, print_result, print_table
 from negotiator.cli.tables import stderr_console
-from negotiator.errors import NotFound, Unavailable
 from negotiator.memory import memories_lifecycle, search_rows
 from negotiator.memory.database_index import catch_up_all
 from negotiator.memory.searchable_text import MemoryEmbedder

@@ -21,11 +21,11 @@ import orjson
 import typer
 
 from negotiator import __version__
+from negotiator.base.errors import Refusal, UnusableFileError, ValidationFailed
+from negotiator.base.values import escape_invisible, has_invisible_characters
 from negotiator.cli.running_servers import command_sources
-from negotiator.errors import Refusal, UnusableFileError, ValidationFailed
-from negotiator.settings import load
-from negotiator.settings_files import SettingsError
-from negotiator.values import escape_invisible, has_invisible_characters
+from negotiator.config.settings import load
+from negotiator.config.settings_files import SettingsError
 
 P = ParamSpec("P")
 

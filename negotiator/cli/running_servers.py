@@ -16,8 +16,8 @@ from typing import Final, Self
 import orjson
 
 import negotiator
-from negotiator.settings import PATHS, Settings, load
-from negotiator.settings_files import (
+from negotiator.config.settings import PATHS, Settings, load
+from negotiator.config.settings_files import (
     CONFIG_VARIABLE,
     ENV_PREFIX,
     SettingsError,

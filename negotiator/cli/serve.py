@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 import typer
 
-from negotiator import telemetry
+from negotiator.base.errors import Unavailable
 from negotiator.cli import supervisor
 from negotiator.cli.database import check_owner, finish_restore, open_store
 from negotiator.cli.loading import uncollected
@@ -23,11 +23,11 @@ from negotiator.cli.output import command_name, exit_on_refusal, print_result, p
 from negotiator.cli.running_servers import recorded
 from negotiator.compose.base_address import is_loopback, note_base_url
 from negotiator.compose.shared_secrets import claim_secrets
+from negotiator.config.settings import Settings, find_sources, load
+from negotiator.config.settings_files import ENV_PREFIX, SettingsSources
 from negotiator.directory import exchange_import
-from negotiator.errors import Unavailable
 from negotiator.http.websocket_protocol import MAX_MESSAGE
-from negotiator.settings import Settings, find_sources, load
-from negotiator.settings_files import ENV_PREFIX, SettingsSources
+from negotiator.runtime import telemetry
 from negotiator.store.statement import Transaction
 from negotiator.users import user_queries
 from negotiator.users.invitation import invite

@@ -22,7 +22,7 @@ from uvicorn.config import STARTUP_FAILURE
 from uvicorn.supervisors import Multiprocess
 from uvicorn.supervisors.multiprocess import Process
 
-from negotiator import stopping
+from negotiator.runtime import stopping
 
 _MODULE: Final = "negotiator.cli.supervisor"
 """This module is run as `__main__`."""
@@ -146,7 +146,7 @@ class Supervisor(Multiprocess):
         return place.pause
 
     def _log(self, event: str, process: Process, **facts: str | int) -> None:
-        from negotiator import telemetry  # imported here: a supervisor rarely logs, and stays small
+        from negotiator.runtime import telemetry  # imported here: a supervisor rarely logs, and stays small
 
         telemetry.configure(self._log_format)
         telemetry.logger(_MODULE).error(event, pid=process.pid, **facts)

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
+from negotiator.base.errors import Conflict, NotFound
 from negotiator.cli.database import load_settings, run_unit
 from negotiator.cli.output import JsonOption, async_command, print_result, print_table
-from negotiator.errors import Conflict, NotFound
 from negotiator.store.statement import Transaction
 from negotiator.users import password_links, user_queries
 from negotiator.users.tables import User

@@ -9,8 +9,8 @@ from typing import Final
 
 from starlette.applications import Starlette
 
-from negotiator import stopping
 from negotiator.cli.loading import uncollected
+from negotiator.runtime import stopping
 
 SWITCH_SECONDS: Final = 0.0005
 """How long a thread of advice keeps the interpreter from the event loop; Python's own 5 ms delay every answer."""

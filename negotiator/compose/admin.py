@@ -3,10 +3,13 @@
 from typing import Final
 from urllib.parse import urlsplit
 
-from negotiator import scopes
+from negotiator.advice.advisor import Advisor, WordingRequest
 from negotiator.agents.mail import Mailer, allow_mail
+from negotiator.base import scopes
+from negotiator.base.errors import Refusal
 from negotiator.compose.component import Component
 from negotiator.compose.services import Services
+from negotiator.config.settings import Settings
 from negotiator.console.admin_audit import AdminAudit
 from negotiator.console.admin_clients import AdminClients
 from negotiator.console.admin_issuers import AdminIssuers
@@ -15,10 +18,7 @@ from negotiator.console.admin_registrations import AdminRegistrations
 from negotiator.console.admin_router import AdminRouter
 from negotiator.console.admin_services import AdminServices, TrialResult, TriedService
 from negotiator.console.browser_sessions import SignedInSession
-from negotiator.errors import Refusal
 from negotiator.memory.embedding.embedder import Embedder
-from negotiator.negotiations.advisor import Advisor, WordingRequest
-from negotiator.settings import Settings
 
 _LINE: Final = "We would sign this week if the price were closer to what we discussed."
 _SENTENCE: Final = "The supplier gave ten percent after we named a rival."

@@ -7,9 +7,10 @@ from typing import Final
 
 from starlette.routing import BaseRoute, Route
 
-from negotiator import __version__, scopes, stopping, thread_pools
+from negotiator import __version__
 from negotiator.agents.delegation import Delegations
 from negotiator.agents.schemas import ID_JAG, VERIFIED_EMAIL
+from negotiator.base import scopes
 from negotiator.compose.admin import build_admin_pages
 from negotiator.compose.assistant import build_assistant
 from negotiator.compose.component import Component, offered_operations
@@ -20,6 +21,7 @@ from negotiator.compose.mcp import McpService, build_mcp
 from negotiator.compose.ownership import chores
 from negotiator.compose.services import Services, build_services
 from negotiator.compose.shared_secrets import SecretsComparison
+from negotiator.config.settings import Settings
 from negotiator.console.deferred_pages import DeferredPages
 from negotiator.console.page_router import SIGN_IN_PATH
 from negotiator.discovery.authorization_metadata import AuthorizationServerInfo
@@ -31,13 +33,13 @@ from negotiator.discovery.public_pages import DOCS_PATHS, HOME_PATH
 from negotiator.discovery.published_documents import make_site, published_documents
 from negotiator.discovery.readiness_routes import ReadinessEndpoints
 from negotiator.discovery.site import DirectoryRates, RegistrationLimits, SiteDescription
-from negotiator.fault_log import close_all
 from negotiator.http.operation import ServiceDescription
 from negotiator.http.pipeline import Pipeline
-from negotiator.keys import ALGORITHM, RS256, Keyring
+from negotiator.keys.keyring import ALGORITHM, RS256, Keyring
 from negotiator.mcp.endpoint import MCP_PATH
-from negotiator.metrics import MetricRegistry
-from negotiator.settings import Settings
+from negotiator.runtime import stopping, thread_pools
+from negotiator.runtime.fault_log import close_all
+from negotiator.runtime.metrics import MetricRegistry
 from negotiator.store.store import Store
 from negotiator.tokens import clients
 from negotiator.tokens.clients import JWT_BEARER

@@ -7,11 +7,13 @@ from typing import Final, NamedTuple
 
 from starlette.types import ASGIApp
 
+from negotiator.advice.advisor_selection import build_advisor
+from negotiator.advice.plans.evidence import AlternativeLead, LeadFinder, NoLeads
 from negotiator.agents.agent_names import AgentNames
-from negotiator.built_once import BuiltOnce
 from negotiator.compose.admin import try_advisor, try_embedder
 from negotiator.compose.component import Component, OperationSlice, offered_operations
 from negotiator.compose.services import Services
+from negotiator.config.settings import Settings
 from negotiator.directory.tool_alternatives import ToolAlternatives
 from negotiator.memory import vector_queries
 from negotiator.memory import wins_queries as wins
@@ -29,17 +31,16 @@ from negotiator.memory.transfer_routes import TransferRoutes
 from negotiator.memory.wins_routes import WinRoutes
 from negotiator.negotiations import queries, tactic_queries
 from negotiator.negotiations.advice_routes import NegotiationAdvice
-from negotiator.negotiations.advisor_selection import build_advisor
 from negotiator.negotiations.outcome_routes import OutcomeRoutes
 from negotiator.negotiations.past_evidence import PastEvidenceReader
 from negotiator.negotiations.plan_routes import BattlePlans
-from negotiator.negotiations.plans.evidence import AlternativeLead, LeadFinder, NoLeads
 from negotiator.negotiations.routes import Negotiations
 from negotiator.negotiations.tactic_recogniser import TacticRecogniser
 from negotiator.negotiations.tactic_routes import Tactics
 from negotiator.negotiations.usage_routes import UsageRoutes
 from negotiator.rehearsals.routes import Rehearsals
-from negotiator.settings import Settings
+from negotiator.runtime.built_once import BuiltOnce
+from negotiator.runtime.tracing import TraceSource
 from negotiator.teleprompter.audio_pipeline import AudioPipeline, NewAudioReader
 from negotiator.teleprompter.audio_reader import AudioReader
 from negotiator.teleprompter.bus import LocalBus, publish_revocations
@@ -62,7 +63,6 @@ from negotiator.teleprompter.websocket_context import SharedContext, WebSocketTi
 from negotiator.teleprompter.websocket_endpoint import WebSocketEndpoint
 from negotiator.teleprompter.websocket_handler import MessageHandler
 from negotiator.teleprompter.websocket_session import NewMessageHandler
-from negotiator.tracing import TraceSource
 
 
 @dataclass(frozen=True, slots=True)

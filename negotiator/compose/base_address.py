@@ -7,7 +7,7 @@ has the new one after its next start.
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
-from negotiator.settings import Settings
+from negotiator.config.settings import Settings
 from negotiator.store import fingerprints
 from negotiator.store.statement import Transaction
 

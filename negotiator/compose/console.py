@@ -4,7 +4,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from negotiator.built_once import BuiltOnce
 from negotiator.compose.directory_console import build_directory_pages
 from negotiator.compose.services import Services
 from negotiator.console.agent_page import AgentPage
@@ -33,6 +32,7 @@ from negotiator.console.workspace_state_forms import WorkspaceStateForms
 from negotiator.discovery.documents import PublicDocument, serve_document
 from negotiator.discovery.site import SiteDescription
 from negotiator.http.operation import ServiceDescription
+from negotiator.runtime.built_once import BuiltOnce
 from negotiator.tokens.refresh_tokens import RefreshTokens
 
 

@@ -6,8 +6,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Final
 
-from negotiator import telemetry, values
-from negotiator.errors import Unavailable
+from negotiator.base import values
+from negotiator.base.errors import Unavailable
+from negotiator.runtime import telemetry
 from negotiator.store import leases
 from negotiator.store.ownership import Chore
 from negotiator.store.statement import Transaction

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-from negotiator import scopes, values
 from negotiator.agents.assertion_registration import AssertionRegistration
 from negotiator.agents.delegation import DelegationRedemption, Delegations
 from negotiator.agents.email_verification import EmailVerification
@@ -11,6 +10,8 @@ from negotiator.agents.identity_tokens import AgentIdentityTokens
 from negotiator.agents.registration import AgentRegistration
 from negotiator.agents.routes import AgentRoutes
 from negotiator.agents.security_event_routes import SecurityEventRoutes
+from negotiator.base import scopes, values
+from negotiator.base.scopes import OPENID
 from negotiator.compose.component import Component, OperationSlice, offered_operations
 from negotiator.compose.ownership import claim
 from negotiator.compose.services import Services
@@ -25,7 +26,6 @@ from negotiator.console.password_check import PasswordChecker
 from negotiator.console.password_reset_pages import ForgottenPasswordPage, NewPasswordPage
 from negotiator.console.provider_sign_in import PROVIDER_RETURN_PATH, ProviderSignInPages
 from negotiator.console.sign_in_pages import FirstUserPage, SignInPage
-from negotiator.scopes import OPENID
 from negotiator.store.statement import Transaction
 from negotiator.tokens.access_tokens import TokenSubject
 from negotiator.tokens.assertion_grants import BearerAssertionVerifier, IdentityAssertionExchange

@@ -5,12 +5,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from negotiator import audit, values
+from negotiator import audit
 from negotiator.agents import mail, registration
 from negotiator.agents.tables import Agent
+from negotiator.base import values
+from negotiator.base.errors import NotFound
 from negotiator.compose import tables
 from negotiator.directory import collections_queries, submissions_queries, submissions_transitions
-from negotiator.errors import NotFound
 from negotiator.memory import memories_lifecycle, memories_queries
 from negotiator.negotiations import queries as negotiation_queries
 from negotiator.store import atomic_updates, ownership

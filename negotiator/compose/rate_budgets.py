@@ -3,6 +3,7 @@
 from negotiator.agents.delegation import WRONG_CODES_BY_ADDRESS, WRONG_CODES_OVERALL
 from negotiator.agents.schemas import ANONYMOUS_BUDGET, ASSERTION_BUDGET
 from negotiator.agents.security_event_routes import EVENTS_BUDGET
+from negotiator.config.settings import Settings
 from negotiator.console.password_check import PASSWORDS_BY_ACCOUNT, SIGN_INS_BY_ADDRESS
 from negotiator.directory.accounts_routes import DAILY_BUDGET, DIRECTORY_BASELINE_BUDGET, HOURLY_BUDGET
 from negotiator.discovery import health_routes
@@ -14,8 +15,7 @@ from negotiator.http.limit_stores import (
     RedisLimitStore,
 )
 from negotiator.http.limits import BASELINE_BUDGET, DEFAULT_BUDGET, LimitStore, RateBudget, RateLimits
-from negotiator.metrics import MetricRegistry
-from negotiator.settings import Settings
+from negotiator.runtime.metrics import MetricRegistry
 from negotiator.store.store import Store
 from negotiator.teleprompter.session_routes import TELEPROMPTER_BUDGET
 from negotiator.tokens.client_registration_routes import CLIENT_BUDGET

@@ -3,13 +3,15 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from negotiator import __version__, scopes, thread_pools, values
+from negotiator import __version__
 from negotiator.agents.call_record import AgentCallRecord
 from negotiator.agents.mail import Mailer
 from negotiator.agents.mail_queue import MailQueue
-from negotiator.caller import CallerRate, anonymous_caller
+from negotiator.base import scopes, values
+from negotiator.base.caller import CallerRate, anonymous_caller
 from negotiator.compose.rate_budgets import build_limits
 from negotiator.compose.shared_secrets import load_pepper, make_keyring
+from negotiator.config.settings import Settings
 from negotiator.console.admin_router import ADMIN_ENTRY
 from negotiator.console.browser_sessions import BrowserSessions
 from negotiator.console.cookies import BrowserCookies
@@ -26,10 +28,10 @@ from negotiator.http.guard import Guard
 from negotiator.http.limits import RateLimits
 from negotiator.http.pipeline import Pipeline, RefusalRenderer
 from negotiator.http.request_traces import TracedCalls
-from negotiator.keys import Keyring
+from negotiator.keys.keyring import Keyring
 from negotiator.mcp.endpoint import MCP_PATH
-from negotiator.metrics import COMMIT_UNITS_BUCKETS, MetricRegistry
-from negotiator.settings import Settings
+from negotiator.runtime import thread_pools
+from negotiator.runtime.metrics import COMMIT_UNITS_BUCKETS, MetricRegistry
 from negotiator.store.lagging_reads import LaggingReads
 from negotiator.store.store import Store, make_store
 from negotiator.tokens.access_tokens import AccessTokens
@@ -44,7 +46,7 @@ from negotiator.trust.security_events import SecurityEventVerifier
 from negotiator.users import session_queries
 
 if TYPE_CHECKING:
-    from negotiator.trace_export import TraceExport
+    from negotiator.runtime.trace_export import TraceExport
 
 _DOCUMENT_SECONDS = 5.0
 
@@ -192,7 +194,7 @@ def _with_traces(settings: Settings, store: Store) -> Store:
 def _traces(settings: Settings, meters: MetricRegistry) -> "TraceExport | None":
     if not settings.traces_url:
         return None
-    from negotiator.trace_export import TraceExport  # only where traces are on
+    from negotiator.runtime.trace_export import TraceExport  # only where traces are on
 
     return TraceExport(
         settings.traces_url,

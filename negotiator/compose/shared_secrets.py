@@ -14,15 +14,15 @@ from pathlib import Path
 from typing import Final
 
 from negotiator import audit
-from negotiator.database_keys import WRAPPING, DatabaseKeyring, KeyWrapping
-from negotiator.errors import Conflict, Unavailable
-from negotiator.fault_log import FaultLog
-from negotiator.keys import ALGORITHMS, FolderKeyring, Keyring, UnusableKeyError, read_keys, write_keys
-from negotiator.settings import ENV_PREFIX, Settings
+from negotiator.base.errors import Conflict, Unavailable
+from negotiator.base.values import keyed_digest
+from negotiator.config.settings import ENV_PREFIX, Settings
+from negotiator.keys.database_keys import WRAPPING, DatabaseKeyring, KeyWrapping
+from negotiator.keys.keyring import ALGORITHMS, FolderKeyring, Keyring, UnusableKeyError, read_keys, write_keys
+from negotiator.runtime.fault_log import FaultLog
 from negotiator.store import fingerprints
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
-from negotiator.values import keyed_digest
 
 PEPPER: Final = "pepper"
 _DIGITS: Final = 16

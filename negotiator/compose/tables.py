@@ -5,12 +5,13 @@ from typing import Any, Final
 from sqlalchemy import text
 from sqlmodel import SQLModel
 
-from negotiator import audit, database_keys
+from negotiator import audit
 from negotiator.agents import mail_queue
 from negotiator.agents import tables as agents
+from negotiator.base.errors import Unavailable
 from negotiator.directory import tables as directory
-from negotiator.errors import Unavailable
 from negotiator.http import idempotency
+from negotiator.keys import database_keys
 from negotiator.memory import tables as memory
 from negotiator.negotiations import tables as negotiations
 from negotiator.rehearsals import tables as rehearsals

@@ -7,11 +7,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from negotiator import thread_pools, values
+from negotiator.base import values
+from negotiator.base.errors import FieldError, NotFound, ValidationFailed
 from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.page_router import NO_FIELD, FormFields, PageRouter, RefusedField, field_error, read_name
 from negotiator.console.password_check import PasswordChecker
-from negotiator.errors import FieldError, NotFound, ValidationFailed
+from negotiator.runtime import thread_pools
 from negotiator.users import identity_matching, passkey_queries, session_queries, user_queries
 from negotiator.users.tables import User
 

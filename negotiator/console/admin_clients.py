@@ -8,12 +8,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from negotiator.base.errors import FieldError, ValidationFailed
+from negotiator.base.strict_json import read_object
 from negotiator.console.admin_router import CLIENTS_PATH, AdminRouter, with_blanks
 from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.page_router import NO_FIELD, FormFields, RefusedField, field_error
 from negotiator.console.scope_words import describe_scopes
-from negotiator.errors import FieldError, ValidationFailed
-from negotiator.strict_json import read_object
 from negotiator.tokens import client_authentication, clients
 from negotiator.tokens.clients import NewClient
 from negotiator.tokens.tables import Client

@@ -8,14 +8,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from negotiator.base.errors import FieldError, NotFound, ValidationFailed
+from negotiator.base.scopes import ASSISTANT
+from negotiator.base.strict_json import read_object
 from negotiator.console.admin_router import ISSUERS_PATH, AdminRouter, with_blanks
 from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.issuer_form import blank_issuer, read_issuer, write_issuer
 from negotiator.console.page_router import NO_FIELD, FormFields, RefusedField, field_error
 from negotiator.console.scope_words import describe_scopes
-from negotiator.errors import FieldError, NotFound, ValidationFailed
-from negotiator.scopes import ASSISTANT
-from negotiator.strict_json import read_object
 from negotiator.trust import issuer_queries, keysets
 from negotiator.trust.fetch import FetchFailed
 from negotiator.trust.fetcher import Fetcher

@@ -11,11 +11,11 @@ from starlette.routing import Route
 from negotiator import audit
 from negotiator.agents.mail import quote_name
 from negotiator.agents.mail_queue import MailQueue
+from negotiator.base.errors import Conflict, Forbidden, NotFound, ValidationFailed
 from negotiator.console.admin_router import ADMIN_PATH, AFTER_EVERY_ID, PAGE_SIZE, PEOPLE_PATH, AdminRouter, with_blanks
 from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.page_router import NO_FIELD, FormFields, RefusedField, field_error, read_name
 from negotiator.console.password_reset_pages import NEW_PASSWORD_PATH
-from negotiator.errors import Conflict, Forbidden, NotFound, ValidationFailed
 from negotiator.store.statement import Transaction
 from negotiator.users import password_links, user_queries
 from negotiator.users.tables import User

@@ -9,10 +9,10 @@ from starlette.routing import Route
 
 from negotiator.agents import registration
 from negotiator.agents.tables import Agent
+from negotiator.base.errors import NotFound
 from negotiator.console.admin_router import AFTER_EVERY_ID, PAGE_SIZE, REGISTRATIONS_PATH, AdminRouter
 from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.page_router import FormFields
-from negotiator.errors import NotFound
 from negotiator.store.statement import Transaction
 from negotiator.users import user_queries
 

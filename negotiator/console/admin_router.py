@@ -8,9 +8,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from negotiator.base.errors import Forbidden
 from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.page_router import FormFields, FormHandler, FormSize, NavigationEntry, PageHandler, PageRouter
-from negotiator.errors import Forbidden
 
 ADMIN_PATH: Final = "/admin"
 PEOPLE_PATH: Final = f"{ADMIN_PATH}/people"

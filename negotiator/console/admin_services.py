@@ -8,10 +8,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from negotiator.base.errors import NotFound
 from negotiator.console.admin_router import SERVICES_PATH, AdminRouter
 from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.page_router import FormFields
-from negotiator.errors import NotFound
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from negotiator.base.errors import NotFound, Refusal
 from negotiator.console import submission_form, submission_words
 from negotiator.console.admin_router import QUEUE_PATH, AdminRouter
 from negotiator.console.browser_sessions import SignedInSession
@@ -19,7 +20,6 @@ from negotiator.console.page_router import FormFields
 from negotiator.directory import catalogue_queries, submissions_queries, submissions_transitions
 from negotiator.directory.submissions_routes import submission_view
 from negotiator.directory.tables import Submission
-from negotiator.errors import NotFound, Refusal
 from negotiator.store.statement import Transaction
 from negotiator.users import user_queries
 

@@ -8,13 +8,13 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from negotiator.agents.call_record import AgentCallRecord
+from negotiator.base.errors import NotFound
 from negotiator.console import agent_view, agents_overview
 from negotiator.console.agents_page import AGENTS_PATH
 from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.negotiation_words import STATES
 from negotiator.console.page_calls import PageCalls
 from negotiator.console.page_router import FormFields, PageRouter
-from negotiator.errors import NotFound
 from negotiator.tokens.refresh_tokens import RefreshTokens
 
 AGENT_PATH: Final = f"{AGENTS_PATH}/{{id}}"

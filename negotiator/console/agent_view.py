@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from negotiator.agents.tables import AgentCall
+from negotiator.base.scopes import ordered
 from negotiator.console.scope_words import PURPOSES, ScopeInWords, describe_scopes
-from negotiator.scopes import ordered
 
 DEEDS: Final[Mapping[str, str]] = {
     "list_negotiations": "Look through your negotiations",

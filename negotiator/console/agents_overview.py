@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
-from negotiator import values
 from negotiator.agents import call_record, delegation, registration
 from negotiator.agents.tables import Agent, AgentCall, Delegation
+from negotiator.base import values
+from negotiator.base.errors import Conflict, NotFound
 from negotiator.console.scope_words import ScopeInWords, describe_scopes, purpose_title
-from negotiator.errors import Conflict, NotFound
 from negotiator.store.statement import Transaction
 from negotiator.tokens import access_token_queries, authorization_codes, consent_queries
 from negotiator.tokens.access_token_queries import live_tokens

@@ -9,13 +9,13 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from negotiator.agents.delegation import Delegations
+from negotiator.base.errors import NotFound, ValidationFailed
+from negotiator.base.scopes import ASSISTANT
 from negotiator.console import agents_overview, scope_words
 from negotiator.console.agents_overview import ClientConnections, CodeHandover, NoClientConnections
 from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.page_router import FormFields, PageRouter, read_line
-from negotiator.errors import NotFound, ValidationFailed
 from negotiator.memory import memories_lifecycle
-from negotiator.scopes import ASSISTANT
 from negotiator.store.statement import Transaction
 
 AGENTS_PATH: Final = "/agents"

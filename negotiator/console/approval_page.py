@@ -10,12 +10,12 @@ from starlette.routing import Route
 
 from negotiator import audit
 from negotiator.agents.delegation import Delegations
+from negotiator.base.errors import Gone, ValidationFailed
+from negotiator.base.scopes import ASSISTANT
 from negotiator.console import scope_words
 from negotiator.console.browser_sessions import AnySession, SignedInSession
 from negotiator.console.page_router import FormFields, PageRouter
 from negotiator.console.password_check import PasswordChecker
-from negotiator.errors import Gone, ValidationFailed
-from negotiator.scopes import ASSISTANT
 from negotiator.store.statement import Transaction
 from negotiator.users import approval_queries, identity_matching
 from negotiator.users.tables import Approval

@@ -7,8 +7,8 @@ from typing import Final
 from starlette.requests import Request
 from starlette.responses import Response
 
+from negotiator.base.values import DAY
 from negotiator.console.cookies import BrowserCookies
-from negotiator.values import DAY
 
 LIFE: Final = 90 * DAY // 1000
 MAX_KEPT: Final = 40

@@ -13,13 +13,13 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from negotiator import values
-from negotiator.caller import anonymous_caller
+from negotiator.base import values
+from negotiator.base.caller import anonymous_caller
+from negotiator.base.errors import InvalidRequest, Refusal
 from negotiator.console.browser_sessions import AnySession, SignedInSession
 from negotiator.console.page_router import HEADINGS, OTHER_HEADING, SIGN_IN_PATH, FormFields, PageRouter
 from negotiator.console.scope_words import describe_scopes
 from negotiator.discovery.authorization_metadata import AUTHORIZE_PATH
-from negotiator.errors import InvalidRequest, Refusal
 from negotiator.http.input import read_body
 from negotiator.http.limits import too_many_requests
 from negotiator.store.statement import Transaction

@@ -17,14 +17,14 @@ import orjson
 from starlette.requests import Request
 from starlette.responses import Response
 
-from negotiator import values
+from negotiator.base import values
+from negotiator.base.errors import Forbidden
+from negotiator.base.strict_json import read_object
 from negotiator.console.cookies import BrowserCookies, CookieKind
-from negotiator.errors import Forbidden
 from negotiator.http.endpoint import read_headers
 from negotiator.http.guard import Guard
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
-from negotiator.strict_json import read_object
 from negotiator.users import session_queries, user_queries
 from negotiator.users.session_queries import SignInDetails
 from negotiator.users.tables import User

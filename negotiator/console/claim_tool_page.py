@@ -7,13 +7,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from negotiator.base.errors import Conflict, Forbidden, Refusal, TooManyRequests, Unavailable
 from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.open_pages import OpenPages
 from negotiator.console.page_router import FormFields
 from negotiator.console.submission_pages import SUBMISSION_PAGE_PATH, SUBMISSIONS_PAGE_PATH
 from negotiator.directory.catalogue_pages import TOOL_PAGE_PATH, TOOLS_PAGE_PATH
 from negotiator.directory.claim_files import claim_text
-from negotiator.errors import Conflict, Forbidden, Refusal, TooManyRequests, Unavailable
 
 _FOUND: Final = "Your file was found, but it does not settle everything."
 _NO_HOME: Final = "not_claimable"

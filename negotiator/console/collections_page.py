@@ -8,12 +8,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from negotiator.base.errors import NotFound, Refusal, ValidationFailed
 from negotiator.console import tool_words
 from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.negotiation_words import day_text
 from negotiator.console.open_pages import OpenPages, Reader
 from negotiator.console.page_router import FormFields
-from negotiator.errors import NotFound, Refusal, ValidationFailed
 
 COLLECTIONS_PAGE_PATH: Final = "/collections"
 COLLECTION_PAGE_PATH: Final = "/collections/{id}"

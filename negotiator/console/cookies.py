@@ -8,7 +8,7 @@ from typing import Literal
 from starlette.requests import Request
 from starlette.responses import Response
 
-from negotiator import values
+from negotiator.base import values
 
 CookieKind = Literal["session", "anonymous", "pending-sign-in", "device", "asked-later"]
 

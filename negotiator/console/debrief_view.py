@@ -9,7 +9,7 @@ from negotiator.console.negotiation_words import NegotiationWords, time_text
 from negotiator.console.offers_chart import Line, OffersChart, Point
 from negotiator.console.rehearsals_view import ENDINGS, offer_words
 from negotiator.console.workspace_charts import BEST, DrawnChart, drawn_for_widths
-from negotiator.negotiations.plain_text import capitalise, sentence
+from negotiator.terms.plain_text import capitalise, sentence
 
 _CHART_TITLE: Final = "Both sides, with their limit drawn in"
 _THEIR_LIMIT: Final = "Their limit"

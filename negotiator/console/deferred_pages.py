@@ -8,8 +8,8 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Match, Route
 from starlette.types import Receive, Scope, Send
 
-from negotiator.built_once import BuiltOnce
 from negotiator.discovery.documents import PublicDocument, serve_document
+from negotiator.runtime.built_once import BuiltOnce
 
 _ROUTE: Final = "deferred_route"
 """The member of the scope with the route that takes a request."""

@@ -10,13 +10,13 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from negotiator.built_once import BuiltOnce
+from negotiator.base.errors import NotFound
 from negotiator.console.docs_reference import ReferenceGroup
 from negotiator.console.guides_content import EXAMPLE_BASE, JOBS, Guide, find_guide, guides_of, search_entries
 from negotiator.console.open_pages import VARIES, OpenPages, Reader
 from negotiator.discovery.documents import negotiated_response
 from negotiator.discovery.public_pages import GROUP_PATH, GUIDE_PATH, GUIDES_PATH, MANUAL_PATH, REFERENCE_PATH
-from negotiator.errors import NotFound
+from negotiator.runtime.built_once import BuiltOnce
 
 LONGEST_QUERY: Final = 200
 _FOUND: Final = 8

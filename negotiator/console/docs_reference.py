@@ -5,12 +5,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from negotiator.base.scopes import ordered
 from negotiator.console.guides_content import term_weights
 from negotiator.discovery import openapi, operation_examples
 from negotiator.discovery.public_pages import REFERENCE_PATH
 from negotiator.discovery.site import SiteDescription
 from negotiator.http.operation import Operation
-from negotiator.scopes import ordered
 
 _NEEDS: Final = {"open": "No credential", "public": "Works without a credential", "bearer": "Bearer token"}
 

@@ -3,9 +3,9 @@
 from decimal import Decimal
 from typing import Final
 
-from negotiator.negotiations.issues import WHOLE_TYPES, Issue, IssueType
-from negotiator.negotiations.short_forms import IssueForm, read_figure
-from negotiator.numbers import normalise_text
+from negotiator.numbers.read import normalise_text
+from negotiator.terms.issues import WHOLE_TYPES, Issue, IssueType
+from negotiator.terms.short_forms import IssueForm, read_figure
 
 LARGEST_ENTERED: Final = Decimal(10) ** 15
 

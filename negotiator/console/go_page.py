@@ -9,14 +9,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from negotiator.base.errors import Refusal
+from negotiator.base.search_terms import stemmed_terms
 from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.guides_content import search_guides
 from negotiator.console.negotiation_words import RUNNING, STATES, NegotiationWords
 from negotiator.console.page_calls import Members, PageCalls
 from negotiator.console.page_router import GO_PATH, PageRouter
 from negotiator.discovery.public_pages import GUIDES_PATH, MANUAL_PATH
-from negotiator.errors import Refusal
-from negotiator.search_terms import stemmed_terms
 
 LONGEST_QUERY: Final = 100
 EACH: Final = 5

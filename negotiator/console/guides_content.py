@@ -17,9 +17,9 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
+from negotiator.base.search_terms import split_words, stemmed_terms
 from negotiator.console.markdown_html import parse_markdown, render_tokens
 from negotiator.discovery.public_pages import GUIDES_PATH, MANUAL_PATH
-from negotiator.search_terms import split_words, stemmed_terms
 
 if TYPE_CHECKING:
     from markdown_it.token import Token

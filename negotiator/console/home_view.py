@@ -17,7 +17,7 @@ from negotiator.console.negotiation_words import (
     month_name,
     short_amount,
 )
-from negotiator.negotiations.plain_text import sentence
+from negotiator.terms.plain_text import sentence
 
 MAX_WAITING: Final = 8
 _NO_MORE_THAN: Final = 100

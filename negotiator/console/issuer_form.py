@@ -2,9 +2,9 @@
 
 from typing import Final
 
+from negotiator.base.errors import FieldError, ValidationFailed
+from negotiator.base.strict_json import read_object
 from negotiator.console.page_router import FormFields
-from negotiator.errors import FieldError, ValidationFailed
-from negotiator.strict_json import read_object
 from negotiator.trust import keysets
 from negotiator.trust.issuers import ALGORITHMS, Issuer, check_algorithms
 from negotiator.trust.keysets import KeysRefused

@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from negotiator.base.errors import Conflict, NotFound, Refusal, ValidationFailed
 from negotiator.console import live_view
 from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.call_summary import Lesson, call_summary, lessons
@@ -19,7 +20,6 @@ from negotiator.console.memories_view import KEPT_FROM_CALL
 from negotiator.console.negotiation_words import NegotiationWords
 from negotiator.console.page_calls import PageCalls
 from negotiator.console.page_router import LIVE_PATH, FormFields, FormSize, PageRouter
-from negotiator.errors import Conflict, NotFound, Refusal, ValidationFailed
 
 CALL_PATH: Final = f"{LIVE_PATH}/{{id}}"
 MAX_OFFERS: Final = 100

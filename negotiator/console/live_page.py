@@ -9,12 +9,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from negotiator.base.errors import Refusal, ValidationFailed
 from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.live_view import BASES, LANGUAGES, PRACTICE_BASIS, RETENTION_WORDS, engine_words, past_call
 from negotiator.console.negotiation_words import RUNNING
 from negotiator.console.page_calls import PageCalls
 from negotiator.console.page_router import LIVE_PATH, FormFields, PageRouter
-from negotiator.errors import Refusal, ValidationFailed
 from negotiator.teleprompter.consent import SessionConsent, notice_text
 
 MAX_LISTED: Final = 50

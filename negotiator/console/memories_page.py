@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from negotiator.base.errors import Conflict, PreconditionFailed, Refusal, Unavailable, ValidationFailed
 from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.memories_view import (
     KINDS,
@@ -24,7 +25,6 @@ from negotiator.console.memories_view import (
 from negotiator.console.negotiation_words import day_text
 from negotiator.console.page_calls import PageCalls
 from negotiator.console.page_router import FormFields, FormSize, PageRouter
-from negotiator.errors import Conflict, PreconditionFailed, Refusal, Unavailable, ValidationFailed
 from negotiator.http.operation import IMPORT_BODY_LIMIT, LINES
 
 MEMORIES_PAGE_PATH: Final = "/memories"

@@ -6,16 +6,16 @@ from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
-from negotiator.negotiations.plain_text import number_text
-from negotiator.negotiations.schemas_negotiations import NegotiationBody
-from negotiator.negotiations.terms import Terms
-from negotiator.negotiations.terms_parsing import parse_terms
-from negotiator.negotiations.terms_view import terms_of_view
-from negotiator.negotiations.unit_price import read_unit_price
-from negotiator.negotiations.utility import Preferences
-from negotiator.negotiations.wording import Wording
-from negotiator.telemetry import logger
-from negotiator.values import money_text
+from negotiator.base.values import money_text
+from negotiator.runtime.telemetry import logger
+from negotiator.terms.negotiation_body import NegotiationBody
+from negotiator.terms.plain_text import number_text
+from negotiator.terms.terms import Terms
+from negotiator.terms.terms_parsing import parse_terms
+from negotiator.terms.terms_view import terms_of_view
+from negotiator.terms.unit_price import read_unit_price
+from negotiator.terms.utility import Preferences
+from negotiator.terms.wording import Wording
 
 log = logger(__name__)
 

@@ -12,13 +12,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from negotiator.base.errors import NotFound, Refusal
 from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.page_calls import Members, PageCalls
 from negotiator.console.page_router import HEADINGS, OTHER_HEADING, PageRouter
 from negotiator.discovery.documents import HTML, document_response
 from negotiator.discovery.page_frame import site_links
 from negotiator.discovery.site import SiteDescription
-from negotiator.errors import NotFound, Refusal
 
 Reader = SignedInSession | None
 OpenHandler = Callable[[Request, Reader], Awaitable[Response]]

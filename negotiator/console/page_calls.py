@@ -10,13 +10,13 @@ from typing import Any, Final
 
 import orjson
 
-from negotiator.caller import Caller, CallerRate, anonymous_caller
+from negotiator.base.caller import Caller, CallerRate, anonymous_caller
+from negotiator.base.errors import NotFound
+from negotiator.base.scopes import ordered
 from negotiator.console.browser_sessions import SignedInSession
-from negotiator.errors import NotFound
 from negotiator.http import input as reading
 from negotiator.http.operation import JSON, Operation, ServiceDescription
 from negotiator.http.pipeline import ParsedInput, Pipeline, ResponseContext, run
-from negotiator.scopes import ordered
 
 Members = dict[str, Any]
 RATE: Final = CallerRate(requests_per_minute=600, burst=600)

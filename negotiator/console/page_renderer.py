@@ -15,10 +15,10 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
+from negotiator.base.values import timestamp
 from negotiator.console.guides_content import client_setups
 from negotiator.console.negotiation_words import day_text, time_text
 from negotiator.console.qr_code import qr_code
-from negotiator.values import timestamp
 
 _POLICY: Final = (
     "default-src 'none'; style-src 'self'; {scripts}img-src 'self' data:; "

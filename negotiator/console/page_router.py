@@ -13,17 +13,17 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from negotiator import values
-from negotiator.caller import anonymous_caller
+from negotiator.base import values
+from negotiator.base.caller import anonymous_caller
+from negotiator.base.errors import FieldError, NotFound, Refusal, RequestAborted, ValidationFailed
 from negotiator.console.browser_sessions import AnySession, BrowserSessions, SignedInSession
 from negotiator.console.guides_content import guide_of_page
 from negotiator.console.page_renderer import PageRenderer
-from negotiator.errors import FieldError, NotFound, Refusal, RequestAborted, ValidationFailed
 from negotiator.http.endpoint import read_headers
 from negotiator.http.input import FIELDS, parse_form, read_body
 from negotiator.http.limits import RateLimits, too_many_requests
+from negotiator.runtime.telemetry import logger, request_id
 from negotiator.store.store import Store
-from negotiator.telemetry import logger, request_id
 
 log = logger(__name__)
 

@@ -11,10 +11,10 @@ from ipaddress import ip_address
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from negotiator import values
-from negotiator.built_once import BuiltOnce
+from negotiator.base import values
+from negotiator.base.strict_json import is_object, read_object
 from negotiator.console.browser_sessions import AnySession, SignedInSession
-from negotiator.strict_json import is_object, read_object
+from negotiator.runtime.built_once import BuiltOnce
 from negotiator.users.passkey_queries import NewPasskey
 from negotiator.users.tables import Passkey
 

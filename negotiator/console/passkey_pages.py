@@ -12,6 +12,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from negotiator import audit
+from negotiator.base.errors import Conflict, Forbidden, ValidationFailed
 from negotiator.console.account_page import ACCOUNT_PATH, AccountPage, is_recent
 from negotiator.console.browser_sessions import AnySession, SignedInSession, local_path
 from negotiator.console.page_router import SIGN_IN_PATH, FormFields, PageRouter, read_name
@@ -24,7 +25,6 @@ from negotiator.console.passkey_ceremonies import (
 )
 from negotiator.console.password_check import PasswordChecker
 from negotiator.console.sign_in_pages import SignInPage
-from negotiator.errors import Conflict, Forbidden, ValidationFailed
 from negotiator.store import atomic_updates
 from negotiator.store.statement import Transaction
 from negotiator.users import passkey_queries, user_queries

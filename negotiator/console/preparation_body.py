@@ -11,11 +11,11 @@ from datetime import date
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import Any, Final
 
+from negotiator.advice.concession.people_values import rounding_unit
+from negotiator.base.errors import FieldError
 from negotiator.console.entered_numbers import read_entered
 from negotiator.console.preparation_form import IssueRow, Preparation, compared_weights, entered_weight
-from negotiator.errors import FieldError
-from negotiator.negotiations.concession.people_values import rounding_unit
-from negotiator.negotiations.issues import (
+from negotiator.terms.issues import (
     UNORDERED_TYPES,
     WHOLE_TYPES,
     Issue,

@@ -11,8 +11,8 @@ from decimal import Decimal, InvalidOperation
 from typing import Final, cast, get_args
 
 from negotiator.console.preparation_kinds import IssueTemplate, PreparationKind, kind_named, preparation_kinds
-from negotiator.negotiations.issues import IssueType
-from negotiator.negotiations.terms import BUYING_ROLES, SELLING_ROLES
+from negotiator.terms.issues import IssueType
+from negotiator.terms.terms import BUYING_ROLES, SELLING_ROLES
 
 MAX_ROWS: Final = 12
 MAX_COUNTS: Final = 2

@@ -7,7 +7,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Final, cast
 
-from negotiator.negotiations.issues import IssueType
+from negotiator.terms.issues import IssueType
 
 OTHER_KIND: Final = "other"
 """The kind that stands in until one is chosen."""

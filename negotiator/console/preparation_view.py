@@ -7,12 +7,12 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
+from negotiator.base.errors import ValidationFailed
 from negotiator.console.negotiation_words import NegotiationWords
 from negotiator.console.preparation_body import BELOW_ALTERNATIVE, PreparedBody
 from negotiator.console.preparation_form import IssueRow, Preparation, entered_weight
-from negotiator.errors import ValidationFailed
-from negotiator.negotiations.issues import UNORDERED_TYPES, Scalar
-from negotiator.negotiations.terms import BUYING_ROLES, SELLING_ROLES
+from negotiator.terms.issues import UNORDERED_TYPES, Scalar
+from negotiator.terms.terms import BUYING_ROLES, SELLING_ROLES
 
 STEPS: Final = (
     ("about", "About", "What is it about, and with whom?"),

@@ -10,6 +10,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from negotiator.base.errors import Refusal, ValidationFailed
+from negotiator.base.values import MINOR_UNITS
 from negotiator.console.browser_sessions import AnySession, SignedInSession
 from negotiator.console.page_calls import PageCalls
 from negotiator.console.page_router import FormFields, FormSize, PageRouter
@@ -24,8 +26,6 @@ from negotiator.console.preparation_form import (
 )
 from negotiator.console.preparation_kinds import preparation_kinds
 from negotiator.console.preparation_view import TYPES, field_id, preparation_view
-from negotiator.errors import Refusal, ValidationFailed
-from negotiator.values import MINOR_UNITS
 
 PREPARE_PATH: Final = "/negotiations/new"
 USUAL_CURRENCIES: Final = ("EUR", "USD", "GBP", "CHF", "CAD", "AUD", "SEK", "NOK", "DKK", "PLN", "CZK", "JPY", "INR")

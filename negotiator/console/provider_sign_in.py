@@ -12,15 +12,15 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from negotiator import values
+from negotiator.base import values
+from negotiator.base.errors import Forbidden, InvalidRequest, Unavailable
+from negotiator.base.strict_json import read_object
 from negotiator.console.browser_sessions import AnySession, local_path
 from negotiator.console.cookies import BrowserCookies
 from negotiator.console.page_router import PageRouter
-from negotiator.errors import Forbidden, InvalidRequest, Unavailable
+from negotiator.runtime.telemetry import logger
 from negotiator.store import atomic_updates
 from negotiator.store.statement import Transaction
-from negotiator.strict_json import read_object
-from negotiator.telemetry import logger
 from negotiator.trust.claims import AssertionRefused, Reason
 from negotiator.trust.fetch import FetchFailed
 from negotiator.trust.openid import OpenIdProvider, OpenIdUser

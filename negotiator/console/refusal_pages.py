@@ -9,8 +9,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from negotiator.base.errors import Refusal
 from negotiator.console.page_router import HEADINGS, OTHER_HEADING, PageRouter
-from negotiator.errors import Refusal
 
 _JSON: Final = "application/json"
 _FIRST_REFUSAL: Final = 400

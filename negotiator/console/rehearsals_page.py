@@ -11,7 +11,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from negotiator import values
+from negotiator.base import values
+from negotiator.base.errors import Conflict, NotFound, Refusal, ValidationFailed
 from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.debrief_view import debrief_page
 from negotiator.console.live_page import MICROPHONE_POLICY
@@ -33,7 +34,6 @@ from negotiator.console.rehearsals_view import (
 )
 from negotiator.console.workspace_offer_form import offer_form, read_offer
 from negotiator.console.workspace_page import WORKSPACE_PATH
-from negotiator.errors import Conflict, NotFound, Refusal, ValidationFailed
 
 REHEARSALS_PAGE_PATH: Final = f"{WORKSPACE_PATH}/rehearsals"
 REHEARSAL_PAGE_PATH: Final = f"{REHEARSALS_PAGE_PATH}/{{rehearsal_id}}"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from negotiator.console.negotiation_words import NegotiationWords, day_text, object_member, time_text
-from negotiator.negotiations.plain_text import capitalise, join_words
+from negotiator.terms.plain_text import capitalise, join_words
 
 KINDS: Final[dict[str, tuple[str, str]]] = {
     "fair": ("Fair", "Opens within reason, and moves when you give a reason."),

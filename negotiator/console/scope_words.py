@@ -1,14 +1,14 @@
 """Scopes in the words of a buyer, and the purposes by which a delegation code is chosen.
 
-Every page that shows a scope takes its words from here; the wording of the API is in `negotiator.scopes`.
+Every page that shows a scope takes its words from here; the wording of the API is in `negotiator.base.scopes`.
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from negotiator import scopes
-from negotiator.scopes import ASSISTANT
+from negotiator.base import scopes
+from negotiator.base.scopes import ASSISTANT
 
 WORDS: Final[Mapping[str, str]] = {
     scopes.OPENID: "Know that it works for you",

@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from negotiator import thread_pools
+from negotiator.base.errors import Gone, ValidationFailed
 from negotiator.console.browser_sessions import AnySession, SignedInSession, local_path
 from negotiator.console.page_router import (
     NO_FIELD,
@@ -19,7 +19,7 @@ from negotiator.console.page_router import (
     read_name,
 )
 from negotiator.console.password_check import PasswordChecker
-from negotiator.errors import Gone, ValidationFailed
+from negotiator.runtime import thread_pools
 from negotiator.users import invitation, user_queries
 
 _NOTICES: Final = {"out": "You are signed out.", "changed": "Your password was changed. Sign in with the new one."}

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from negotiator.base.errors import Refusal, ValidationFailed
 from negotiator.console import tool_words
 from negotiator.directory.schemas_submissions import REJECTION_REASONS
-from negotiator.errors import Refusal, ValidationFailed
 
 Typed = Mapping[str, str]
 CHOICES: Final[Mapping[str, Mapping[str, str]]] = {

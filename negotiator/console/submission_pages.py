@@ -7,11 +7,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from negotiator.base.errors import Gone, NotFound, Refusal
 from negotiator.console import submission_form, submission_words
 from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.open_pages import OpenPages
 from negotiator.console.page_router import FormFields, FormSize
-from negotiator.errors import Gone, NotFound, Refusal
 
 SUBMISSIONS_PAGE_PATH: Final = "/tools/submissions"
 SUBMISSION_PAGE_PATH: Final = "/tools/submissions/{id}"

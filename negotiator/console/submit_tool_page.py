@@ -7,14 +7,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from negotiator import values
+from negotiator.base import values
+from negotiator.base.errors import Refusal
 from negotiator.console import submission_form
 from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.open_pages import OpenPages
 from negotiator.console.page_router import FormFields, FormSize
 from negotiator.console.submission_pages import SUBMISSION_PAGE_PATH
 from negotiator.directory.catalogue_pages import TOOL_PAGE_PATH, TOOLS_PAGE_PATH
-from negotiator.errors import Refusal
 
 SUBMIT_PATH: Final = "/tools/submit"
 READ_PATH: Final = "/tools/submit/address"

@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from negotiator.base.errors import Conflict, Forbidden, PreconditionFailed, Refusal, ValidationFailed
 from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.negotiation_words import RUNNING
 from negotiator.console.page_calls import PageCalls
@@ -26,7 +27,6 @@ from negotiator.console.tactics_view import (
     tactic_uses,
     typed_tactic,
 )
-from negotiator.errors import Conflict, Forbidden, PreconditionFailed, Refusal, ValidationFailed
 
 TACTICS_PAGE_PATH: Final = "/tactics"
 MAX_ANSWERS: Final = 3

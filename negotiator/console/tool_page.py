@@ -7,6 +7,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
+from negotiator.base.errors import Gone, NotFound, Refusal, ValidationFailed
 from negotiator.console import tool_view, tool_words
 from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.negotiation_words import day_text
@@ -14,7 +15,6 @@ from negotiator.console.open_pages import OpenPages, Reader
 from negotiator.console.page_router import FormFields
 from negotiator.directory.catalogue_pages import TOOL_PAGE_PATH, TOOLS_PAGE_PATH, tool_markdown
 from negotiator.discovery.documents import HTML, negotiated_response
-from negotiator.errors import Gone, NotFound, Refusal, ValidationFailed
 
 MOST_COLLECTIONS: Final = 100
 NEW: Final = "new"

@@ -7,11 +7,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from negotiator.base.errors import Refusal
 from negotiator.console import tools_view
 from negotiator.console.open_pages import OpenPages, Reader
 from negotiator.directory.catalogue_pages import TOOLS_PAGE_PATH
 from negotiator.directory.taxonomy import TAXONOMY
-from negotiator.errors import Refusal
 from negotiator.http.input import parse_query
 
 _PAGE: Final = 24

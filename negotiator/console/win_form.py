@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, Final
 
+from negotiator.base.errors import FieldError
 from negotiator.console.entered_numbers import read_entered
-from negotiator.errors import FieldError
-from negotiator.negotiations.issues import IssueType
+from negotiator.terms.issues import IssueType
 
 NUMBERS: Final[Mapping[str, IssueType]] = {
     "baseline": "money",

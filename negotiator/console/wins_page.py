@@ -8,6 +8,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from negotiator.base.errors import Conflict, NotFound, PreconditionFailed, Refusal, ValidationFailed
+from negotiator.base.values import MINOR_UNITS
 from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.page_calls import PageCalls
 from negotiator.console.page_router import FormFields, FormSize, PageRouter
@@ -27,8 +29,6 @@ from negotiator.console.wins_view import (
     win_cells,
     win_row,
 )
-from negotiator.errors import Conflict, NotFound, PreconditionFailed, Refusal, ValidationFailed
-from negotiator.values import MINOR_UNITS
 
 WINS_PAGE_PATH: Final = "/wins"
 MAX_SHOWN: Final = 20

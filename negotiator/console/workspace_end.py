@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
 
+from negotiator.advice.passed_limits import past_limits_view
+from negotiator.base.values import MINOR_UNITS
 from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.entered_numbers import read_entered
 from negotiator.console.negotiation_words import STATES, NegotiationWords, amount_text, day_text
 from negotiator.console.page_calls import PageCalls
 from negotiator.console.workspace_history import TalkSoFar
 from negotiator.memory.wins_savings import calculate_savings, gains_when_higher
-from negotiator.negotiations.passed_limits import past_limits_view
-from negotiator.values import MINOR_UNITS
 
 BASELINES: Final = {
     "previous_price": "what was paid before",

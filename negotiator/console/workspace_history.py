@@ -9,8 +9,8 @@ from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.home_view import asked_verb, beyond_text
 from negotiator.console.negotiation_words import NegotiationWords, day_text, time_text
 from negotiator.console.page_calls import PageCalls
-from negotiator.negotiations.plain_text import join_words
 from negotiator.store.store import Store
+from negotiator.terms.plain_text import join_words
 
 MAX_EVENTS: Final = 100
 MEMBERS: Final = {

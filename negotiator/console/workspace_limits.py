@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
 
+from negotiator.base.errors import PreconditionFailed, Refusal, ValidationFailed
 from negotiator.console.entered_numbers import read_entered_value
 from negotiator.console.negotiation_words import NegotiationWords, issue_options, issue_unit, object_member
-from negotiator.errors import PreconditionFailed, Refusal, ValidationFailed
-from negotiator.negotiations.issues import Issue
-from negotiator.negotiations.terms_parsing import MEANT
+from negotiator.terms.issues import Issue
+from negotiator.terms.terms_parsing import MEANT
 
 GOALS: Final = {"target": "target", "limit": "walk_away"}
 """The fields of each issue, and the member of the negotiation that they change."""

@@ -7,6 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from negotiator.base.errors import Conflict, PreconditionFailed, ValidationFailed
 from negotiator.console.actor_names import actor_names
 from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.negotiation_words import NegotiationWords
@@ -14,7 +15,6 @@ from negotiator.console.page_router import FormFields
 from negotiator.console.workspace_history import TalkSoFar, history_row
 from negotiator.console.workspace_limits import limits_patch
 from negotiator.console.workspace_page import WORKSPACE_PATH, RefusedForm, WorkspacePage
-from negotiator.errors import Conflict, PreconditionFailed, ValidationFailed
 
 _UNCHANGED: Final = 204
 _MOST_NEWS: Final = 3

@@ -7,12 +7,12 @@ from typing import Any, Final
 
 import orjson
 
+from negotiator.advice.passed_limits import past_limits_view
+from negotiator.base.errors import Conflict, Refusal, ValidationFailed
 from negotiator.console.entered_numbers import read_entered_value
 from negotiator.console.negotiation_words import NegotiationWords, issue_options, issue_unit
-from negotiator.errors import Conflict, Refusal, ValidationFailed
-from negotiator.negotiations.issues import Issue
-from negotiator.negotiations.limits import is_below_floor
-from negotiator.negotiations.passed_limits import past_limits_view
+from negotiator.terms.issues import Issue
+from negotiator.terms.limits import is_below_floor
 
 ISSUE_FIELD: Final = "issue:"
 PACKAGE_FIELD: Final = "package"

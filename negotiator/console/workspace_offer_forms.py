@@ -7,13 +7,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from negotiator.base.errors import Conflict, Refusal, ValidationFailed
 from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.negotiation_words import NegotiationWords
 from negotiator.console.page_router import FormFields
 from negotiator.console.workspace_now import live_offer
 from negotiator.console.workspace_offer_form import AGREED, offer_key, past_limits_conflict, read_offer
 from negotiator.console.workspace_page import WORKSPACE_PATH, RefusedForm, WorkspacePage
-from negotiator.errors import Conflict, Refusal, ValidationFailed
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from negotiator.base.errors import Conflict, Refusal, Unavailable, ValidationFailed
 from negotiator.console.asked_later import AskedLater
 from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.heard_offers import offers_as_said
@@ -24,7 +25,6 @@ from negotiator.console.workspace_offers import ledger
 from negotiator.console.workspace_plan import plan_part
 from negotiator.console.workspace_power import power
 from negotiator.console.workspace_worth import last_offer_worth, stricter_limit
-from negotiator.errors import Conflict, Refusal, Unavailable, ValidationFailed
 
 WORKSPACE_PATH: Final = "/negotiations/{id}"
 MAX_OFFERS: Final = 100

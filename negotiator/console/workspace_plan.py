@@ -8,13 +8,13 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
+from negotiator.base.errors import NotFound
 from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.negotiation_words import day_text, time_text
 from negotiator.console.page_calls import PageCalls
 from negotiator.console.page_router import PageRouter
 from negotiator.console.plan_text import plan_changes, plan_html
 from negotiator.console.workspace_history import TalkSoFar, history_row
-from negotiator.errors import NotFound
 
 MAX_VERSIONS: Final = 100
 _SHOWN_CHANGES: Final = 6

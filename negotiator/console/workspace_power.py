@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from negotiator.advice.leverage.factor_words import FACTOR_WORDS, NEARLY_EVEN, size_of_shift
 from negotiator.console import charts as drawing
 from negotiator.console.negotiation_words import NegotiationWords
 from negotiator.console.power_facts import FACT_INPUTS, FactInput, fact_name, fact_value
-from negotiator.negotiations.leverage.factor_words import FACTOR_WORDS, NEARLY_EVEN, size_of_shift
 
 FACTORS: Final[dict[str, str]] = {
     "alternatives": "What each side does without this deal",

@@ -7,13 +7,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from negotiator.advice.leverage.factor_words import size_of_shift
+from negotiator.base.errors import Refusal, ValidationFailed
 from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.negotiation_words import NegotiationWords
 from negotiator.console.page_router import FormFields
 from negotiator.console.power_facts import fact_patches, faulty_fact
 from negotiator.console.workspace_page import WORKSPACE_PATH, RefusedForm, WorkspacePage
-from negotiator.errors import Refusal, ValidationFailed
-from negotiator.negotiations.leverage.factor_words import size_of_shift
 
 
 @dataclass(frozen=True, slots=True)

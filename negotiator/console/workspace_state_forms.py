@@ -7,6 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from negotiator.base.errors import Conflict, ValidationFailed
 from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.heard_offers import offers_as_said
 from negotiator.console.negotiation_words import NegotiationWords
@@ -15,7 +16,6 @@ from negotiator.console.workspace_end import win_members
 from negotiator.console.workspace_history import TalkSoFar
 from negotiator.console.workspace_page import MAX_OFFERS, WORKSPACE_PATH, RefusedForm, WorkspacePage
 from negotiator.console.workspace_plan import PlanVersionsPage
-from negotiator.errors import Conflict, ValidationFailed
 
 
 @dataclass(frozen=True, slots=True)

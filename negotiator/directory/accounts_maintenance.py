@@ -11,8 +11,8 @@ from typing import Final
 from sqlalchemy import BigInteger, bindparam, exists, func, or_
 from sqlmodel import col, select
 
-from negotiator import values
 from negotiator.agents.tables import Agent
+from negotiator.base import values
 from negotiator.directory import accounts_queries
 from negotiator.directory.claimed_identity import ClaimedIdentity
 from negotiator.directory.identity_keys import PublishedKeys, UnreadableDocument, thumbprint

@@ -6,13 +6,14 @@ from typing import Any
 from sqlalchemy import BigInteger, bindparam, delete, update
 from sqlmodel import col, select
 
-from negotiator import audit, values
+from negotiator import audit
 from negotiator.agents import registration
 from negotiator.agents.tables import Agent
-from negotiator.caller import CallerRate
+from negotiator.base import values
+from negotiator.base.caller import CallerRate
+from negotiator.base.errors import Conflict, NotFound
 from negotiator.directory.claimed_identity import ClaimedIdentity
 from negotiator.directory.tables import IdentityChallenge, IdentityProof
-from negotiator.errors import Conflict, NotFound
 from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
 from negotiator.tokens.api_keys import ClientEntitlement
 

@@ -3,16 +3,17 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from negotiator import audit, values
+from negotiator import audit
 from negotiator.agents import registration
 from negotiator.agents.mail import quote_name
 from negotiator.agents.mail_queue import MailQueue
 from negotiator.agents.tables import Agent
+from negotiator.base import values
+from negotiator.base.errors import InvalidRequest
+from negotiator.base.scopes import DIRECTORY, READING, ordered
 from negotiator.directory import challenge_queries
 from negotiator.directory.claimed_identity import ClaimedIdentity
 from negotiator.directory.tables import IdentityChallenge
-from negotiator.errors import InvalidRequest
-from negotiator.scopes import DIRECTORY, READING, ordered
 from negotiator.store.statement import Transaction
 from negotiator.tokens import api_key_queries
 

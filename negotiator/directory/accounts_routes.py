@@ -3,9 +3,12 @@
 from dataclasses import dataclass
 from typing import Any, Final
 
-from negotiator import values
 from negotiator.agents.tables import Agent
-from negotiator.caller import Caller
+from negotiator.base import values
+from negotiator.base.caller import Caller
+from negotiator.base.errors import Forbidden, InvalidRequest
+from negotiator.base.schema import NoInput
+from negotiator.base.scopes import ordered
 from negotiator.directory import accounts_queries, challenge_queries, identity_verification
 from negotiator.directory.accounts_queries import RateLevels
 from negotiator.directory.accounts_registration import (
@@ -27,10 +30,7 @@ from negotiator.directory.schemas_accounts import (
     VerifyResult,
 )
 from negotiator.directory.tables import IdentityChallenge
-from negotiator.errors import Forbidden, InvalidRequest
 from negotiator.http.operation import REGISTRATION_BODY_LIMIT, Call, Operation
-from negotiator.schema import NoInput
-from negotiator.scopes import ordered
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 from negotiator.tokens import api_key_queries, api_keys

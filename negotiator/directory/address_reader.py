@@ -11,9 +11,9 @@ from html.parser import HTMLParser
 from typing import Any, Final, cast
 from urllib.parse import urljoin, urlsplit
 
+from negotiator.base.errors import TooManyRequests, Unavailable
 from negotiator.directory.record_text import single_line, web_url
-from negotiator.errors import TooManyRequests, Unavailable
-from negotiator.thread_pools import SEARCH
+from negotiator.runtime.thread_pools import SEARCH
 from negotiator.trust.client_url_fetch import ClientUrlFetcher
 from negotiator.trust.fetch import FetchedText, FetchFailed, FetchRedirected
 

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Final
 
 import orjson
 
-from negotiator import thread_pools
-from negotiator.bounded_cache import BoundedCache
+from negotiator.base.bounded_cache import BoundedCache
 from negotiator.directory import catalogue_queries, change_queries
 from negotiator.directory.catalogue_search import CategoryCounts
 from negotiator.directory.change_queries import ChangedTool
 from negotiator.directory.taxonomy import TAXONOMY
 from negotiator.directory.tool_vectors import ToolVectors
-from negotiator.fault_log import FaultLog
+from negotiator.runtime import thread_pools
+from negotiator.runtime.fault_log import FaultLog
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Reads, Store
 

@@ -11,14 +11,14 @@ from typing import Any, Final
 from sqlalchemy import bindparam, delete, func, select, update
 from sqlmodel import col
 
-from negotiator import values
+from negotiator.base import values
+from negotiator.base.errors import Conflict, Gone, NotFound, PreconditionFailed
 from negotiator.directory import change_queries
 from negotiator.directory.change_queries import ChangeKind
 from negotiator.directory.record_text import SLUG_LENGTH, slugify
 from negotiator.directory.tables import ToolKey, ToolRow, ToolSlug
 from negotiator.directory.tool_keys import CanonicalKey, keys_of
 from negotiator.directory.tool_record import ToolDraft, ToolPopularity, ToolRecord, ToolStatus, ToolView
-from negotiator.errors import Conflict, Gone, NotFound, PreconditionFailed
 from negotiator.store.statement import Query, Statement, Transaction, insertion, table
 
 _TOGETHER: Final = 20

@@ -6,11 +6,11 @@ from typing import Any, Final
 from sqlalchemy import BigInteger, Integer, bindparam, delete, update
 from sqlmodel import col, select
 
-from negotiator import values
+from negotiator.base import values
+from negotiator.base.errors import Conflict, Gone, NotFound, TooManyRequests
 from negotiator.directory import identity_keys
 from negotiator.directory.claimed_identity import ClaimedIdentity
 from negotiator.directory.tables import IdentityChallenge
-from negotiator.errors import Conflict, Gone, NotFound, TooManyRequests
 from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
 
 CHALLENGE_LIFETIME: Final = 600_000

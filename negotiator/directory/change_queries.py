@@ -7,7 +7,7 @@ from typing import Any, Literal
 from sqlalchemy import bindparam, func, select
 from sqlmodel import col
 
-from negotiator import values
+from negotiator.base import values
 from negotiator.directory.tables import ToolChange, ToolRow
 from negotiator.directory.tool_record import ToolView
 from negotiator.store.statement import Query, Statement, Transaction, entity, insertion

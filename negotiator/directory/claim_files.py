@@ -11,11 +11,11 @@ from typing import Any, Final, cast
 import orjson
 from typing_extensions import TypedDict
 
-from negotiator import values
-from negotiator.caller import Caller
+from negotiator.base import values
+from negotiator.base.caller import Caller
+from negotiator.base.errors import Forbidden
 from negotiator.directory import tool_ownership
 from negotiator.directory.tool_record import ToolDraft
-from negotiator.errors import Forbidden
 from negotiator.trust.client_url_fetch import ClientUrlFetcher
 from negotiator.trust.fetch import FetchFailed
 

@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
-from negotiator import values
-from negotiator.caller import Caller
+from negotiator.base import values
+from negotiator.base.caller import Caller
+from negotiator.base.errors import Conflict, FieldError, NotFound, ValidationFailed
+from negotiator.base.schema import apply_merge_patch
 from negotiator.directory import catalogue_queries, collections_queries
 from negotiator.directory.collections_queries import (
     CollectionDetails,
@@ -20,9 +22,7 @@ from negotiator.directory.schemas_collections import (
     NewCollection,
     PutItem,
 )
-from negotiator.errors import Conflict, FieldError, NotFound, ValidationFailed
 from negotiator.http.input import validate
-from negotiator.schema import apply_merge_patch
 from negotiator.store.statement import Transaction
 
 MOST_COLLECTIONS: Final = 100

@@ -13,10 +13,10 @@ from typing import Any, Final
 from sqlalchemy import BigInteger, String, bindparam, delete, func, select, update
 from sqlmodel import col
 
-from negotiator import values
+from negotiator.base import values
+from negotiator.base.errors import NotFound, PreconditionFailed
 from negotiator.directory import catalogue_queries
 from negotiator.directory.tables import Collection, CollectionItem, DueSaveCount, IdentityProof, ToolRow
-from negotiator.errors import NotFound, PreconditionFailed
 from negotiator.store import ownership
 from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
 

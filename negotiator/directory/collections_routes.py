@@ -4,6 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
+from negotiator.base.scopes import BOOKMARKS_READ, BOOKMARKS_WRITE
+from negotiator.base.values import timestamp
 from negotiator.directory import collections_editing, collections_queries
 from negotiator.directory.collections_queries import StoredCollection
 from negotiator.directory.schemas_collections import (
@@ -21,10 +23,8 @@ from negotiator.directory.schemas_collections import (
 from negotiator.directory.tables import Collection
 from negotiator.http.cursors import Cursors
 from negotiator.http.operation import Answer, Call, Operation, ToolOffer
-from negotiator.scopes import BOOKMARKS_READ, BOOKMARKS_WRITE
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
-from negotiator.values import timestamp
 
 READ: Final = frozenset({BOOKMARKS_READ})
 WRITE: Final = frozenset({BOOKMARKS_WRITE})

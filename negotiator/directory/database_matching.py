@@ -11,7 +11,7 @@ from zlib import crc32
 import numpy as np
 import orjson
 
-from negotiator.bounded_cache import BoundedCache
+from negotiator.base.bounded_cache import BoundedCache
 from negotiator.directory import search_rows
 from negotiator.directory.catalogue_index import LANGUAGES_FILE, SYNONYMS_FILE
 from negotiator.directory.change_queries import ChangedTool

@@ -13,15 +13,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
-from negotiator import thread_pools, values
-from negotiator.bounded_cache import BoundedCache
+from negotiator.base import values
+from negotiator.base.bounded_cache import BoundedCache
+from negotiator.base.errors import Unavailable
 from negotiator.directory import catalogue_queries, search_rows
 from negotiator.directory.catalogue_search import CategoryCounts
 from negotiator.directory.change_queries import ChangedTool
 from negotiator.directory.taxonomy import SUBCATEGORIES, TAXONOMY
 from negotiator.directory.tool_vectors import ToolVectors
-from negotiator.errors import Unavailable
-from negotiator.fault_log import FaultLog
+from negotiator.runtime import thread_pools
+from negotiator.runtime.fault_log import FaultLog
 from negotiator.store import leases
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any, Final, cast
 from urllib.parse import parse_qsl, urlsplit
 
+from negotiator.base.errors import FieldError, ValidationFailed
 from negotiator.directory import tool_ownership
 from negotiator.directory.name_likeness import NameLikeness, without_confusables
 from negotiator.directory.tool_keys import is_tracking_parameter
 from negotiator.directory.tool_ownership import OwnershipProof, ToolOwnership
 from negotiator.directory.tool_record import ToolDraft, ToolRecordBase
-from negotiator.errors import FieldError, ValidationFailed
 
 
 @dataclass(frozen=True, slots=True)

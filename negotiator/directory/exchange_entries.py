@@ -12,9 +12,9 @@ from typing import Any, Final, Literal
 
 from pydantic import ValidationError
 
+from negotiator.base.strict_json import is_array
 from negotiator.directory.taxonomy import TAXONOMY
 from negotiator.directory.tool_record import ToolRecord
-from negotiator.strict_json import is_array
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,10 @@ from typing import Any, Final
 
 import orjson
 
+from negotiator.base.errors import InvalidRequest
+from negotiator.base.strict_json import is_array, is_object, read_object
 from negotiator.directory import exchange_entries, mcp_server_json
 from negotiator.directory.exchange_entries import ImportedEntry, UnreadableEntry
-from negotiator.errors import InvalidRequest
-from negotiator.strict_json import is_array, is_object, read_object
 
 MAX_ENTRY_BYTES: Final = 256 * 1024
 MAX_BATCH_LINES: Final = 1_000

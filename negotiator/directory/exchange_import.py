@@ -8,13 +8,13 @@ from typing import Any, Final, Literal
 
 from pydantic import ValidationError
 
+from negotiator.base.errors import Refusal
+from negotiator.base.search_terms import split_words
 from negotiator.directory import catalogue_queries, exchange_entries, tool_record
 from negotiator.directory.catalogue_queries import CatalogueTool
 from negotiator.directory.exchange_entries import ImportedEntry, first_fault
 from negotiator.directory.exchange_files import ImportLine
 from negotiator.directory.tool_record import ToolRecord
-from negotiator.errors import Refusal
-from negotiator.search_terms import split_words
 from negotiator.store import atomic_updates
 from negotiator.store.statement import Transaction
 

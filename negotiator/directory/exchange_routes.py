@@ -7,17 +7,17 @@ from typing import Any, Final
 
 import orjson
 
-from negotiator import thread_pools
+from negotiator.base.errors import NotFound
+from negotiator.base.schema import NoInput
 from negotiator.directory import catalogue_queries, change_queries, listing_answers, mcp_server_json
 from negotiator.directory.catalogue_search import CatalogueSearch
 from negotiator.directory.schemas_exchange import ListServers, ServerEntry, ServerList, ServerPath, VersionPath
 from negotiator.directory.schemas_listing import ListTools
 from negotiator.directory.tool_record import ToolView
 from negotiator.discovery.public_pages import PUBLISH_GUIDE_PATH
-from negotiator.errors import NotFound
 from negotiator.http.cursors import Cursors
 from negotiator.http.operation import LINES, Answer, Call, Operation
-from negotiator.schema import NoInput
+from negotiator.runtime import thread_pools
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Reads, Store
 

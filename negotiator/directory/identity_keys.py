@@ -16,9 +16,9 @@ from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, EllipticCurv
 from jwt import PyJWK
 from jwt.algorithms import ECAlgorithm, OKPAlgorithm
 
+from negotiator.base.strict_json import is_array, is_object
 from negotiator.directory.claimed_identity import ClaimedIdentity
 from negotiator.directory.identity_proof import PROOF_ALGORITHMS, invalid_proof
-from negotiator.strict_json import is_array, is_object
 from negotiator.trust.client_url_fetch import ClientUrlFetcher
 from negotiator.trust.fetch import FetchFailed
 from negotiator.trust.keysets import KeySet, KeysRefused, parse

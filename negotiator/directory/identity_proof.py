@@ -9,9 +9,9 @@ from typing import Any, Final, NoReturn
 
 from jwt import PyJWK
 
-from negotiator import values
-from negotiator.errors import InvalidRequest
-from negotiator.strict_json import read_jws
+from negotiator.base import values
+from negotiator.base.errors import InvalidRequest
+from negotiator.base.strict_json import read_jws
 from negotiator.trust.claims import is_moment, is_text
 
 PROOF_TYPE: Final = "agent-identity-proof+jwt"

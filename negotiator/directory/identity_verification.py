@@ -8,13 +8,14 @@ from dataclasses import dataclass
 
 from jwt import PyJWK
 
-from negotiator import audit, values
+from negotiator import audit
 from negotiator.agents.tables import Agent
+from negotiator.base import values
+from negotiator.base.errors import Forbidden, InvalidRequest, NotFound, Refusal
 from negotiator.directory import accounts_queries, challenge_queries, identity_proof
 from negotiator.directory.accounts_registration import DirectoryRegistration, identity_of
 from negotiator.directory.identity_keys import PublishedKeys, thumbprint
 from negotiator.directory.tables import IdentityChallenge
-from negotiator.errors import Forbidden, InvalidRequest, NotFound, Refusal
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 

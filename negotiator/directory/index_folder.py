@@ -25,7 +25,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from negotiator import search_terms
+from negotiator.base import search_terms
 from negotiator.directory import search, taxonomy
 from negotiator.directory.search.index import SearchIndex
 

@@ -11,15 +11,15 @@ from urllib.parse import urlencode
 
 import orjson
 
-from negotiator import values
-from negotiator.caller import Caller
+from negotiator.base import values
+from negotiator.base.caller import Caller
+from negotiator.base.search_terms import fold_text
 from negotiator.directory.catalogue_search import CategoryCounts
 from negotiator.directory.schemas_listing import FILTERS, ListTools
 from negotiator.directory.taxonomy import TAXONOMY
 from negotiator.http.cursors import Cursors
 from negotiator.http.endpoint import is_not_modified
 from negotiator.http.operation import Answer, Call
-from negotiator.search_terms import fold_text
 
 if TYPE_CHECKING:
     from negotiator.directory.search.search import SearchPage, SearchRequest

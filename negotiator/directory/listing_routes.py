@@ -5,8 +5,9 @@ from typing import Any, Final
 
 import orjson
 
-from negotiator import values
-from negotiator.bounded_cache import BoundedCache
+from negotiator.base import values
+from negotiator.base.bounded_cache import BoundedCache
+from negotiator.base.schema import NoInput
 from negotiator.directory import catalogue_queries, change_queries, listing_answers
 from negotiator.directory.catalogue_search import CatalogueSearch
 from negotiator.directory.schemas_listing import (
@@ -24,7 +25,6 @@ from negotiator.directory.tool_alternatives import ToolAlternatives
 from negotiator.directory.tool_record import ToolView
 from negotiator.http.cursors import Cursors
 from negotiator.http.operation import Answer, Call, Operation, ToolOffer
-from negotiator.schema import NoInput
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Reads, Store
 

@@ -5,11 +5,11 @@ from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
+from negotiator.base.strict_json import is_array, is_object
 from negotiator.directory.exchange_entries import ImportedEntry, UnreadableEntry, first_fault, shortened_text
 from negotiator.directory.record_text import web_url
 from negotiator.directory.taxonomy import category_of
 from negotiator.directory.tool_record import ToolRecord, ToolView
-from negotiator.strict_json import is_array, is_object
 
 OFFICIAL_NAMESPACE: Final = "io.modelcontextprotocol.registry/official"
 SERVER_JSON_SCHEMA: Final = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"

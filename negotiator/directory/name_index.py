@@ -5,12 +5,12 @@ from typing import Any, Final
 
 import orjson
 
-from negotiator import thread_pools
 from negotiator.directory import change_queries, draft_checks
 from negotiator.directory.change_queries import ChangedTool
 from negotiator.directory.draft_checks import DraftScreening
 from negotiator.directory.name_likeness import TrigramIndex
 from negotiator.directory.tool_record import ToolDraft
+from negotiator.runtime import thread_pools
 from negotiator.store.store import Store
 
 _CHUNK: Final = 1_000

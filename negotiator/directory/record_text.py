@@ -8,8 +8,8 @@ from urllib.parse import SplitResult, urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, StringConstraints
 
-from negotiator import values
-from negotiator.schema import SchemaKeyword
+from negotiator.base import values
+from negotiator.base.schema import SchemaKeyword
 
 SLUG: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 SLUG_LENGTH: Final = 64

@@ -10,15 +10,16 @@ from typing import Final, Protocol
 from sqlalchemy import BigInteger, String, bindparam, func, or_, select, update
 from sqlmodel import col
 
-from negotiator import audit, values
-from negotiator.caller import Caller
+from negotiator import audit
+from negotiator.base import values
+from negotiator.base.caller import Caller
+from negotiator.base.errors import Conflict, TooManyRequests
+from negotiator.base.values import digest
 from negotiator.directory import accounts_queries, catalogue_queries
 from negotiator.directory.catalogue_queries import CatalogueTool
 from negotiator.directory.schemas_reports import NewReport
 from negotiator.directory.tables import Report
-from negotiator.errors import Conflict, TooManyRequests
 from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
-from negotiator.values import digest
 
 QUARANTINE_WEIGHT: Final = 3
 _VETTED: Final = 3

@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from typing import Any, Final
 
+from negotiator.base.scopes import TOOLS_READ
+from negotiator.base.values import timestamp
 from negotiator.directory import reports_queries
 from negotiator.directory.schemas_reports import NewReport, ReportView
 from negotiator.http.operation import Call, Operation
-from negotiator.scopes import TOOLS_READ
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
-from negotiator.values import timestamp
 
 READ: Final = frozenset({TOOLS_READ})
 

@@ -6,10 +6,10 @@ from pydantic import AfterValidator, ConfigDict, Field, model_validator
 from typing_extensions import TypedDict
 
 from negotiator.agents.schemas import VERIFIED_EMAIL, AgentName
+from negotiator.base.schema import Lenient, Strict, example_schema, member_error, missing_members, requires_non_null
+from negotiator.base.scopes import CATEGORIES_READ, TOOLS_READ
+from negotiator.base.values import Truth, Whole
 from negotiator.directory.claimed_identity import LONGEST_IDENTITY, ClaimedIdentity, is_did, is_mailbox
-from negotiator.schema import Lenient, Strict, example_schema, member_error, missing_members, requires_non_null
-from negotiator.scopes import CATEGORIES_READ, TOOLS_READ
-from negotiator.values import Truth, Whole
 
 LONGEST_OVERLAP: Final = 604_800
 Overlap = Annotated[Whole, Field(ge=0, le=LONGEST_OVERLAP, description="How long the old key still works, seconds.")]

@@ -5,10 +5,10 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field, WithJsonSchema
 from typing_extensions import TypedDict
 
+from negotiator.base.schema import MergePatch, Strict, example_schema
+from negotiator.base.values import Origin, Whole
 from negotiator.directory.record_text import LineText, ProseText
 from negotiator.http.cursors import Cursor
-from negotiator.schema import MergePatch, Strict, example_schema
-from negotiator.values import Origin, Whole
 
 MOST_ITEMS = 500
 Visibility = Literal["private", "unlisted", "public"]

@@ -5,10 +5,10 @@ from typing import Annotated, Any, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from negotiator.base.schema import Strict
 from negotiator.directory.record_text import MomentText
 from negotiator.directory.schemas_listing import ListingQuery, SearchText
 from negotiator.http.cursors import Cursor
-from negotiator.schema import Strict
 
 
 class ListServers(ListingQuery):

@@ -5,6 +5,8 @@ from typing import Annotated, Any, Final, Literal, Self
 from pydantic import Field, model_validator
 from typing_extensions import TypedDict
 
+from negotiator.base.errors import InvalidRequest
+from negotiator.base.schema import Strict, example_schema
 from negotiator.directory.change_queries import ChangeKind
 from negotiator.directory.record_text import LineText, MomentText, ProseText
 from negotiator.directory.tool_keys import is_tracking_parameter
@@ -19,9 +21,7 @@ from negotiator.directory.tool_record import (
     ToolStatus,
     ToolView,
 )
-from negotiator.errors import InvalidRequest
 from negotiator.http.cursors import Cursor
-from negotiator.schema import Strict, example_schema
 
 FacetName = Literal[
     "category",

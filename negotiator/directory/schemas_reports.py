@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
+from negotiator.base.schema import Strict, example_schema
 from negotiator.directory.record_text import ProseText
-from negotiator.schema import Strict, example_schema
 
 ReportReason = Literal["broken_link", "duplicate", "malware", "misleading_name", "not_ai_tool", "policy", "spam"]
 

@@ -5,11 +5,11 @@ from typing import Annotated, Any, Final, Literal, get_args
 from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
+from negotiator.base.schema import MergePatch, Strict, any_of_schemas, example_schema, requires_non_null
+from negotiator.base.values import Origin
 from negotiator.directory.record_text import ProseText, WebUrl
 from negotiator.directory.tool_record import ToolDraft
 from negotiator.http.cursors import Cursor
-from negotiator.schema import MergePatch, Strict, any_of_schemas, example_schema, requires_non_null
-from negotiator.values import Origin
 
 SubmissionStatus = Literal["pending", "approved", "rejected", "changes_requested", "withdrawn", "expired"]
 RejectionReason = Literal[

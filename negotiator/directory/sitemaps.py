@@ -10,13 +10,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from negotiator import values
+from negotiator.base import values
+from negotiator.base.errors import NotFound
 from negotiator.directory import catalogue_pages
 from negotiator.directory.tables import ToolRow
 from negotiator.discovery.crawlers import SITEMAP_PATH, SITEMAP_TYPE, sitemap_index, url_set
 from negotiator.discovery.documents import document_response
 from negotiator.discovery.site import SiteDescription
-from negotiator.errors import NotFound
 from negotiator.store.statement import Query
 from negotiator.store.store import Reads
 

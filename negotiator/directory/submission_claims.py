@@ -5,6 +5,7 @@ from typing import Any
 
 import orjson
 
+from negotiator.base.errors import Conflict
 from negotiator.directory import submissions_drafts, submissions_queries, submissions_transitions
 from negotiator.directory.claim_files import ClaimFile, ClaimFiles, provable_host
 from negotiator.directory.name_index import ToolNameIndex
@@ -12,7 +13,6 @@ from negotiator.directory.schemas_submissions import SubmissionId, SubmissionVie
 from negotiator.directory.submissions_routes import WRITE, submission_view
 from negotiator.directory.tables import Submission
 from negotiator.directory.tool_record import ToolDraft
-from negotiator.errors import Conflict
 from negotiator.http.operation import Call, Operation
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store

@@ -6,7 +6,9 @@ from typing import Any, Final
 
 import orjson
 
-from negotiator import values
+from negotiator.base import values
+from negotiator.base.errors import Conflict
+from negotiator.base.schema import apply_merge_patch
 from negotiator.directory import catalogue_queries, draft_checks, tool_ownership
 from negotiator.directory.tables import Submission
 from negotiator.directory.tool_ownership import OwnershipProof, ToolOwnership
@@ -18,9 +20,7 @@ from negotiator.directory.tool_record import (
     ToolRecord,
     ToolView,
 )
-from negotiator.errors import Conflict
 from negotiator.http.input import validate
-from negotiator.schema import apply_merge_patch
 from negotiator.store.statement import Transaction
 
 _DRAFT: Final = frozenset(ToolDraft.model_fields)

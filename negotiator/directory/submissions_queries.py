@@ -7,10 +7,10 @@ import orjson
 from sqlalchemy import BigInteger, String, bindparam, delete, func, or_, select, update
 from sqlmodel import col
 
-from negotiator import values
+from negotiator.base import values
+from negotiator.base.errors import NotFound, PreconditionFailed
 from negotiator.directory.tables import Submission, SubmissionKey
 from negotiator.directory.tool_keys import CanonicalKey
-from negotiator.errors import NotFound, PreconditionFailed
 from negotiator.store.ownership import delete_row
 from negotiator.store.statement import Query, Statement, Transaction, entity, insertion, table
 

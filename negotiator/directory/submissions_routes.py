@@ -5,6 +5,9 @@ from typing import Any, Final
 
 import orjson
 
+from negotiator.base.errors import Conflict
+from negotiator.base.scopes import TOOLS_WRITE
+from negotiator.base.values import timestamp, timestamp_or_none
 from negotiator.directory import (
     catalogue_queries,
     draft_checks,
@@ -29,13 +32,10 @@ from negotiator.directory.schemas_submissions import (
     SubmittedToolPath,
 )
 from negotiator.directory.tables import Submission
-from negotiator.errors import Conflict
 from negotiator.http.cursors import Cursors
 from negotiator.http.operation import Answer, Call, Operation, ToolOffer
-from negotiator.scopes import TOOLS_WRITE
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
-from negotiator.values import timestamp, timestamp_or_none
 
 WRITE: Final = frozenset({TOOLS_WRITE})
 SUBMISSIONS_PATH: Final = "/api/v1/submissions"

@@ -11,8 +11,10 @@ from typing import Any, Final
 
 import orjson
 
-from negotiator import audit, values
-from negotiator.caller import Caller
+from negotiator import audit
+from negotiator.base import values
+from negotiator.base.caller import Caller
+from negotiator.base.errors import Conflict, Forbidden, PreconditionFailed, TooManyRequests
 from negotiator.directory import (
     accounts_queries,
     catalogue_queries,
@@ -26,7 +28,6 @@ from negotiator.directory.tables import Submission
 from negotiator.directory.tool_keys import keys_of
 from negotiator.directory.tool_ownership import HostProof, OwnershipProof
 from negotiator.directory.tool_record import ToolDraft, ToolRecordBase
-from negotiator.errors import Conflict, Forbidden, PreconditionFailed, TooManyRequests
 from negotiator.store.statement import Transaction
 
 MOST_OPEN_SUBMISSIONS: Final = 5

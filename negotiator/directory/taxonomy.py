@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from negotiator.search_terms import stemmed_terms
+from negotiator.base.search_terms import stemmed_terms
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,11 @@ from typing import Any, Literal
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from negotiator import audit, values
-from negotiator.caller import Caller
+from negotiator import audit
+from negotiator.base import values
+from negotiator.base.caller import Caller
+from negotiator.base.errors import Conflict, Forbidden
+from negotiator.base.schema import Strict
 from negotiator.directory import catalogue_queries, claim_obstacles, submissions_drafts
 from negotiator.directory.catalogue_queries import CatalogueTool
 from negotiator.directory.claim_files import ClaimFile, ClaimFiles, provable_host, url_at
@@ -18,9 +21,7 @@ from negotiator.directory.claim_obstacles import ClaimObstacle
 from negotiator.directory.name_index import ToolNameIndex
 from negotiator.directory.submissions_routes import WRITE
 from negotiator.directory.tool_record import FieldEvidence, ProvenPublisher, ToolRecord, ToolView
-from negotiator.errors import Conflict, Forbidden
 from negotiator.http.operation import Call, Operation
-from negotiator.schema import Strict
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 

@@ -10,11 +10,11 @@ from typing import Annotated, Any, Final, Literal, Self
 import orjson
 from pydantic import AfterValidator, BaseModel, Field, model_validator
 
+from negotiator.base.schema import member_error
+from negotiator.base.values import Truth
 from negotiator.directory.record_text import DomainName, EndpointUrl, LineText, MomentText, ProseText, Slug, WebUrl
 from negotiator.directory.taxonomy import SUBCATEGORIES, TAXONOMY
 from negotiator.directory.tool_use import ToolUse, describe_use
-from negotiator.schema import member_error
-from negotiator.values import Truth
 
 ToolKind = Literal["app", "api", "mcp_server", "agent", "skill", "library", "model", "dataset"]
 InterfaceType = Literal["streamable-http", "sse", "stdio", "rest", "a2a", "cli", "web"]

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import orjson
 
-from negotiator import thread_pools
-from negotiator.bounded_cache import BoundedCache
-from negotiator.errors import Unavailable
-from negotiator.fault_log import FaultLog
+from negotiator.base.bounded_cache import BoundedCache
+from negotiator.base.errors import Unavailable
+from negotiator.runtime import thread_pools
+from negotiator.runtime.fault_log import FaultLog
 
 if TYPE_CHECKING:
     import numpy as np

@@ -1,9 +1,9 @@
 """`/auth.md`: how an agent gets a token, as instructions with commands that it can run."""
 
+from negotiator.base.scopes import ANONYMOUS
 from negotiator.discovery.authorization_metadata import ID_JAG
 from negotiator.discovery.page_frame import render_page
 from negotiator.discovery.site import SiteDescription
-from negotiator.scopes import ANONYMOUS
 
 
 def auth_md(site: SiteDescription) -> str:

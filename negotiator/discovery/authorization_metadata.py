@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
+from negotiator.base.scopes import TOOLS_READ
 from negotiator.discovery.agent_auth import agent_auth
 from negotiator.discovery.site import RegistrationLimits
 from negotiator.http.operation import ServiceDescription
-from negotiator.scopes import TOOLS_READ
 
 ID_JAG_PROFILE: Final = "urn:ietf:params:oauth:grant-profile:id-jag"
 ID_JAG: Final = "urn:ietf:params:oauth:token-type:id-jag"

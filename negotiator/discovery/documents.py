@@ -9,8 +9,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from negotiator.built_once import BuiltOnce
 from negotiator.discovery.content_negotiation import preferred_media_type
+from negotiator.runtime.built_once import BuiltOnce
 
 HTML: Final = "text/html; charset=utf-8"
 MARKDOWN: Final = "text/markdown; charset=utf-8"

@@ -8,11 +8,11 @@ from typing import Any, Final
 from sqlalchemy import literal, select
 from typing_extensions import TypedDict
 
-from negotiator.errors import Unavailable
+from negotiator.base.errors import Unavailable
 from negotiator.http.operation import Answer, Call, Operation
+from negotiator.runtime.telemetry import request_id
 from negotiator.store.statement import Query
 from negotiator.store.store import Store
-from negotiator.telemetry import request_id
 
 HEALTH_PATH: Final = "/api/health"
 HEALTH_BUDGET: Final = "health"

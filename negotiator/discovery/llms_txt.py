@@ -2,12 +2,12 @@
 
 from typing import Final
 
+from negotiator.base.scopes import ordered
 from negotiator.discovery import operation_examples
 from negotiator.discovery.public_pages import MANUAL_PATH, PUBLISH_GUIDE_PATH
 from negotiator.discovery.site import SiteDescription
 from negotiator.discovery.skills import offered_skills
 from negotiator.http.operation import Operation
-from negotiator.scopes import ordered
 
 LLMS_PATH: Final = "/llms.txt"
 LLMS_FULL_PATH: Final = "/llms-full.txt"

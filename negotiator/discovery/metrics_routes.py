@@ -11,14 +11,15 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from negotiator import thread_pools, values
-from negotiator.caller import anonymous_caller
-from negotiator.errors import Refusal, Unauthorized
+from negotiator.base import values
+from negotiator.base.caller import anonymous_caller
+from negotiator.base.errors import Refusal, Unauthorized
 from negotiator.http.endpoint import read_headers
 from negotiator.http.limits import too_many_requests
 from negotiator.http.operation import ServiceDescription
 from negotiator.http.pipeline import Pipeline
-from negotiator.metrics import PROMETHEUS_MEDIA_TYPE, MetricRegistry, prometheus_text
+from negotiator.runtime import thread_pools
+from negotiator.runtime.metrics import PROMETHEUS_MEDIA_TYPE, MetricRegistry, prometheus_text
 
 METRICS_PATH: Final = "/metrics"
 _ISSUING: Final = ("register_agent", "claim_agent", "issue_token", "register_directory_agent", "rotate_api_key")

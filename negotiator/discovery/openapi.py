@@ -4,11 +4,11 @@ from http import HTTPStatus
 from inspect import getdoc
 from typing import Any, Final
 
+from negotiator.base.scopes import ordered
 from negotiator.discovery import operation_examples
 from negotiator.discovery.authorization_metadata import AUTHORIZE_PATH
 from negotiator.discovery.openapi_schemas import SchemaComponents, input_schema, schema_components
 from negotiator.http.operation import JSON, LINES, Operation, ServiceDescription
-from negotiator.scopes import ordered
 
 OPENAPI_PATH: Final = "/openapi.json"
 TAGS: Final = {

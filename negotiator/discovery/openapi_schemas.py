@@ -7,8 +7,8 @@ from typing import Any, Final, cast
 from pydantic import BaseModel, TypeAdapter
 from pydantic.json_schema import JsonSchemaValue
 
+from negotiator.base.schema import JsonSchema, MergePatch, takes_null
 from negotiator.http.operation import Operation
-from negotiator.schema import JsonSchema, MergePatch, takes_null
 
 Schema = dict[str, Any]
 _PREFIX: Final = "#/components/schemas/"

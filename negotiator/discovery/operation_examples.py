@@ -5,8 +5,8 @@ import shlex
 from typing import Any
 from urllib.parse import urlencode
 
+from negotiator.base.schema_examples import example_input, example_output
 from negotiator.http.operation import Operation
-from negotiator.schema_examples import example_input, example_output
 
 
 def example_body(operation: Operation) -> dict[str, Any]:

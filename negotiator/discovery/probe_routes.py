@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket
 from typing_extensions import TypedDict
 
-from negotiator import values
+from negotiator.base import values
 from negotiator.http.endpoint import read_headers
 from negotiator.http.guard import Guard
 

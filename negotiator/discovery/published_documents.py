@@ -29,7 +29,7 @@ from negotiator.discovery.documents import (
 )
 from negotiator.discovery.site import DirectoryRates, RegistrationLimits, SiteDescription
 from negotiator.http.operation import ServiceDescription
-from negotiator.keys import Keyring
+from negotiator.keys.keyring import Keyring
 
 _ICON: Final = "/icon.svg"
 _ALWAYS: Final = (

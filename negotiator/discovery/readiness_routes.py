@@ -13,9 +13,9 @@ from typing import Any, Final, Literal
 from typing_extensions import TypedDict
 
 from negotiator.http.operation import Answer, Call, Operation
+from negotiator.runtime.telemetry import request_id
 from negotiator.store.migrate import has_usable_schema
 from negotiator.store.store import Store
-from negotiator.telemetry import request_id
 
 LIVE_PATH: Final = "/livez"
 READY_PATH: Final = "/readyz"

@@ -15,12 +15,12 @@ from typing import Any, Final, Protocol
 
 import orjson
 
-from negotiator.errors import Unavailable
-from negotiator.fault_log import FaultLog
+from negotiator.base.errors import Unavailable
+from negotiator.base.values import new_id
 from negotiator.http.operation import Operation
-from negotiator.metrics import Counter, MetricRegistry
+from negotiator.runtime.fault_log import FaultLog
+from negotiator.runtime.metrics import Counter, MetricRegistry
 from negotiator.store.waiting import LONGEST_WAIT, Priority, QueuePace
-from negotiator.values import new_id
 
 _AT_ONCE: Final = 4
 """Requests that begin between two looks at the sockets."""

@@ -20,14 +20,14 @@ from typing import Final, Protocol, Self
 
 import orjson
 
-from negotiator.errors import Refusal
+from negotiator.base.errors import Refusal
+from negotiator.base.values import new_id
+from negotiator.config.settings import Network, Settings
 from negotiator.http.admission import AdmissionQueue
 from negotiator.http.guard import address_key, is_within
 from negotiator.http.pipeline import RefusalRenderer
-from negotiator.metrics import MetricRegistry
-from negotiator.settings import Network, Settings
-from negotiator.telemetry import logger, request_id
-from negotiator.values import new_id
+from negotiator.runtime.metrics import MetricRegistry
+from negotiator.runtime.telemetry import logger, request_id
 
 log = logger(__name__)
 

@@ -8,9 +8,9 @@ from typing import Annotated, Any, Final, TypeVar
 import orjson
 from pydantic import Field
 
-from negotiator.errors import InvalidRequest
-from negotiator.schema import SchemaKeyword
-from negotiator.strict_json import read_segment
+from negotiator.base.errors import InvalidRequest
+from negotiator.base.schema import SchemaKeyword
+from negotiator.base.strict_json import read_segment
 
 Row = TypeVar("Row")
 

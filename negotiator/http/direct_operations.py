@@ -22,7 +22,7 @@ from negotiator.http.endpoint import (
     stream_body,
 )
 from negotiator.http.middleware import SHARED_HEADERS, begin_request, security_headers
-from negotiator.metrics import RequestMetrics
+from negotiator.runtime.metrics import RequestMetrics
 
 
 class DirectOperations:

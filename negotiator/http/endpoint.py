@@ -19,8 +19,8 @@ import orjson
 from pydantic import ValidationError
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from negotiator.caller import Caller, anonymous_caller
-from negotiator.errors import (
+from negotiator.base.caller import Caller, anonymous_caller
+from negotiator.base.errors import (
     FieldError,
     InvalidRequest,
     NotFound,

@@ -4,13 +4,13 @@ from collections.abc import Callable, Iterable, Mapping
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from typing import Any, Final, Protocol
 
-from negotiator.caller import Caller, anonymous_caller
-from negotiator.errors import InsufficientScope, InvalidRequest, ProofRefused, ProofRequired, Unauthorized
+from negotiator.base.caller import Caller, anonymous_caller
+from negotiator.base.errors import InsufficientScope, InvalidRequest, ProofRefused, ProofRequired, Unauthorized
+from negotiator.base.scopes import ordered
+from negotiator.config.settings import Network
 from negotiator.http.operation import Operation
-from negotiator.scopes import ordered
-from negotiator.settings import Network
+from negotiator.runtime.telemetry import logger
 from negotiator.store.statement import Transaction
-from negotiator.telemetry import logger
 
 Address = IPv4Address | IPv6Address
 _BEARER: Final = "bearer"

@@ -8,8 +8,8 @@ import orjson
 from sqlalchemy import BigInteger, bindparam, delete
 from sqlmodel import Field, col, select
 
-from negotiator import values
-from negotiator.errors import FieldError, ValidationFailed
+from negotiator.base import values
+from negotiator.base.errors import FieldError, ValidationFailed
 from negotiator.store.model import TableModel, table_options
 from negotiator.store.statement import Query, Statement, Transaction, insertion
 

@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl
 from pydantic import BaseModel, ValidationError
 from starlette.types import Receive
 
-from negotiator.errors import (
+from negotiator.base.errors import (
     InvalidRequest,
     PayloadTooLarge,
     Refusal,
@@ -16,9 +16,9 @@ from negotiator.errors import (
     UnsupportedMediaType,
     ValidationFailed,
 )
-from negotiator.http.field_errors import field_errors
+from negotiator.base.field_errors import field_errors
+from negotiator.base.strict_json import NO_OBJECT, read_object
 from negotiator.http.operation import FORM
-from negotiator.strict_json import NO_OBJECT, read_object
 
 FIELDS = 100
 """How many fields a form or query may have."""

@@ -15,13 +15,13 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple, TypeVar
 
-from negotiator.fault_log import FaultLog
 from negotiator.http.limits import BudgetState, RateBudget, take_one
-from negotiator.mapped_file import map_file
+from negotiator.runtime.fault_log import FaultLog
+from negotiator.runtime.mapped_file import map_file
+from negotiator.runtime.telemetry import logger
+from negotiator.runtime.tracing import step
 from negotiator.store import atomic_updates
 from negotiator.store.store import Store
-from negotiator.telemetry import logger
-from negotiator.tracing import step
 
 T = TypeVar("T")
 

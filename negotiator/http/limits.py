@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final, NamedTuple, Protocol
 
-from negotiator.caller import Caller, CallerRate
-from negotiator.errors import TooManyRequests
-from negotiator.fault_log import close_all
+from negotiator.base.caller import Caller, CallerRate
+from negotiator.base.errors import TooManyRequests
+from negotiator.runtime.fault_log import close_all
 
 DEFAULT_BUDGET: Final = "default"
 """The budget of callers with a credential."""

@@ -7,12 +7,12 @@ from typing import Final
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from negotiator import thread_pools
+from negotiator.base.values import new_id
 from negotiator.http.connections import CONNECTION_KEY
-from negotiator.metrics import PAGE_OPERATION, RequestMetrics
+from negotiator.runtime import thread_pools
+from negotiator.runtime.metrics import PAGE_OPERATION, RequestMetrics
+from negotiator.runtime.telemetry import request_id
 from negotiator.store.waiting import Priority, request_priority
-from negotiator.telemetry import request_id
-from negotiator.values import new_id
 
 API_PREFIX: Final = "/api/"
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{8,64}")

@@ -6,11 +6,11 @@ from typing import Any, Final, Generic, Literal, TypeVar
 
 from pydantic import BaseModel
 
-from negotiator.caller import Caller
-from negotiator.errors import PreconditionFailed, PreconditionRequired
+from negotiator.base.caller import Caller
+from negotiator.base.errors import PreconditionFailed, PreconditionRequired
+from negotiator.base.schema import NoInput
 from negotiator.http.idempotency import IdempotentCreation
 from negotiator.http.limits import BASELINE_BUDGET
-from negotiator.schema import NoInput
 
 Input = TypeVar("Input", bound=BaseModel)
 

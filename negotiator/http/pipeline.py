@@ -12,8 +12,8 @@ from email.utils import formatdate
 from functools import partial
 from typing import Any, Final, NamedTuple, Protocol, cast
 
-from negotiator.caller import Caller, RetiringCredential, anonymous_caller
-from negotiator.errors import (
+from negotiator.base.caller import Caller, RetiringCredential, anonymous_caller
+from negotiator.base.errors import (
     FieldError,
     InsufficientScope,
     InvalidRequest,
@@ -28,9 +28,9 @@ from negotiator.http.guard import Guard
 from negotiator.http.idempotency import IdempotentCreation
 from negotiator.http.limits import BASELINE_BUDGET, BudgetState, RateLimits, too_many_requests
 from negotiator.http.operation import Answer, Call, Operation
+from negotiator.runtime.telemetry import logger, request_id
 from negotiator.store.statement import write_condition
 from negotiator.store.store import Store
-from negotiator.telemetry import logger, request_id
 
 log = logger(__name__)
 

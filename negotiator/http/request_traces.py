@@ -4,12 +4,12 @@ from collections.abc import Iterable, Mapping
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from negotiator import tracing
-from negotiator.caller import Caller
-from negotiator.errors import Refusal
+from negotiator.base.caller import Caller
+from negotiator.base.errors import Refusal
 from negotiator.http.pipeline import CallObserver
-from negotiator.metrics import MetricRegistry, RequestMetrics
-from negotiator.telemetry import request_id, trace_id
+from negotiator.runtime import tracing
+from negotiator.runtime.metrics import MetricRegistry, RequestMetrics
+from negotiator.runtime.telemetry import request_id, trace_id
 
 _TRACEPARENT = b"traceparent"
 _LENGTH = 55

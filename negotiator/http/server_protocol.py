@@ -17,7 +17,7 @@ from uvicorn.config import Config
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
-from negotiator.errors import HeadersTooLarge, InvalidRequest, Refusal, RequestTimeout, TargetTooLong, Unavailable
+from negotiator.base.errors import HeadersTooLarge, InvalidRequest, Refusal, RequestTimeout, TargetTooLong, Unavailable
 from negotiator.http import connections
 from negotiator.http.admission import READ_AGAIN_AFTER
 from negotiator.http.connections import (
@@ -29,7 +29,7 @@ from negotiator.http.connections import (
     WorkerConnections,
 )
 from negotiator.http.websocket_protocol import MAX_HEADER, MAX_HEADERS, BoundedWebSocketProtocol
-from negotiator.thread_pools import ClientPresence
+from negotiator.runtime.thread_pools import ClientPresence
 
 _BETWEEN, _HEADERS, _BODY = range(3)
 _NEVER: Final = float("inf")

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from starlette.types import Receive, Scope, Send
 
-from negotiator import thread_pools
-from negotiator.caller import Caller, anonymous_caller
-from negotiator.errors import Forbidden, InsufficientScope, MethodNotAllowed, Refusal, RequestAborted, Unauthorized
+from negotiator.base.caller import Caller, anonymous_caller
+from negotiator.base.errors import Forbidden, InsufficientScope, MethodNotAllowed, Refusal, RequestAborted, Unauthorized
+from negotiator.base.scopes import ASSISTANT, ordered
+from negotiator.base.strict_json import MAX_DEPTH, read_object
 from negotiator.http import input as reading
 from negotiator.http.endpoint import read_headers, respond
 from negotiator.http.operation import BODY_LIMIT, Answer, ServiceDescription
@@ -17,8 +18,7 @@ from negotiator.http.pipeline import Pipeline, ResponseContext
 from negotiator.mcp import tools
 from negotiator.mcp.tool_access import make_tool_access
 from negotiator.mcp.tool_calls import ENVELOPE_BYTES, JSON, CallContext, refusal_body
-from negotiator.scopes import ASSISTANT, ordered
-from negotiator.strict_json import MAX_DEPTH, read_object
+from negotiator.runtime import thread_pools
 
 if TYPE_CHECKING:
     from negotiator.mcp.server import McpServer

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Final
 
-from negotiator.errors import NotFound
+from negotiator.base.errors import NotFound
 from negotiator.http.operation import ServiceDescription
 from negotiator.mcp.resources import McpResources
 from negotiator.mcp.tool_calls import CallContext

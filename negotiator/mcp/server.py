@@ -38,8 +38,8 @@ from mcp_types import (
 )
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS, is_version_at_least
 
-from negotiator.caller import Caller
-from negotiator.errors import NotFound, Refusal
+from negotiator.base.caller import Caller
+from negotiator.base.errors import NotFound, Refusal
 from negotiator.http.operation import ServiceDescription
 from negotiator.http.pipeline import Pipeline
 from negotiator.mcp import prompts, tools

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from negotiator.caller import Caller
-from negotiator.errors import InsufficientScope, Refusal, Unauthorized
+from negotiator.base.caller import Caller
+from negotiator.base.errors import InsufficientScope, Refusal, Unauthorized
+from negotiator.base.scopes import ASSISTANT, ordered
 from negotiator.http.operation import Operation, ServiceDescription
 from negotiator.mcp import tools
-from negotiator.scopes import ASSISTANT, ordered
 
 _PAGE: Final = "/agents"
 """The console's page where users make delegation codes."""

@@ -6,8 +6,8 @@ from typing import Any, Final
 
 import orjson
 
-from negotiator.caller import Caller, anonymous_caller
-from negotiator.errors import (
+from negotiator.base.caller import Caller, anonymous_caller
+from negotiator.base.errors import (
     FieldError,
     InsufficientScope,
     InvalidRequest,
@@ -16,6 +16,7 @@ from negotiator.errors import (
     Unauthorized,
     ValidationFailed,
 )
+from negotiator.base.scopes import ordered
 from negotiator.http import input as reading
 from negotiator.http.operation import Answer, Operation
 from negotiator.http.pipeline import ParsedInput, Pipeline, ResponseContext, run
@@ -29,7 +30,6 @@ from negotiator.mcp.tools import (
     takes_revision,
     tool_input,
 )
-from negotiator.scopes import ordered
 
 ENVELOPE_BYTES: Final = 8 * 1024
 """Bytes that a message may have beside the arguments: ids, names, the client's metadata."""

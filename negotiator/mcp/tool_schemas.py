@@ -17,8 +17,8 @@ from typing import Any, Final, cast
 
 from pydantic import BaseModel, TypeAdapter
 
-from negotiator.errors import FieldError, ValidationFailed
-from negotiator.schema import JsonSchema, MergePatch
+from negotiator.base.errors import FieldError, ValidationFailed
+from negotiator.base.schema import JsonSchema, MergePatch
 
 Schema = dict[str, Any]
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any, Final
 
-from negotiator import values
+from negotiator.base import values
 from negotiator.memory import benchmarks_queries
 from negotiator.memory.benchmarks_queries import BenchmarkCell
 from negotiator.memory.benchmarks_statistics import (

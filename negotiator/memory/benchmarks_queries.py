@@ -7,10 +7,10 @@ from typing import Any, Final
 from sqlalchemy import BigInteger, String, bindparam, or_, select, true
 from sqlmodel import col
 
+from negotiator.base.values import DAY
 from negotiator.memory.benchmarks_statistics import MIN_DEAL_AGE_DAYS, BenchmarkDeal
 from negotiator.memory.tables import Win
 from negotiator.store.statement import Query, Transaction
-from negotiator.values import DAY
 
 _MONTHS: Final = {"12m": 12, "24m": 24, "36m": 36}
 _MONTH_DAYS: Final = Decimal("30.4375")

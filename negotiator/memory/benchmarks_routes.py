@@ -6,18 +6,18 @@ from typing import Any, Final, Literal
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from negotiator import values
+from negotiator.base import values
+from negotiator.base.schema import Strict
+from negotiator.base.scopes import MEMORIES_READ
+from negotiator.base.values import ShortText
 from negotiator.http.operation import Call, Operation, ToolOffer
 from negotiator.memory import benchmarks_figures
 from negotiator.memory.benchmarks_queries import BenchmarkCell
 from negotiator.memory.benchmarks_statistics import MAX_CONTRIBUTOR_SHARE, MIN_CONTRIBUTORS, MIN_DEAL_AGE_DAYS
 from negotiator.memory.schemas_wins import WinRole
 from negotiator.memory.wins_savings import gains_when_higher
-from negotiator.schema import Strict
-from negotiator.scopes import MEMORIES_READ
+from negotiator.numbers.written import CurrencyCode
 from negotiator.store.store import Reads, Store
-from negotiator.values import ShortText
-from negotiator.written_values import CurrencyCode
 
 BENCHMARKS_PATH: Final = "/api/benchmarks"
 BenchmarkPeriod = Literal["12m", "24m", "36m", "all"]

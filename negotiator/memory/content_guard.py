@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Final, Literal
 
-from negotiator.search_terms import fold_text, split_words
+from negotiator.base.search_terms import fold_text, split_words
 
 _SPELLED: Final = re.compile(r"\b(?:[a-z0-9][ .\-_*|·]){3,}[a-z0-9]\b")
 _BETWEEN: Final = re.compile(r"[ .\-_*|·]")

@@ -14,7 +14,6 @@ from weakref import WeakValueDictionary
 
 import orjson
 
-from negotiator import thread_pools
 from negotiator.memory import search_rows
 from negotiator.memory.glossary import QueryTerm, glossary
 from negotiator.memory.index_cache import MemoryIndexCache, WorkerIndexes
@@ -29,6 +28,7 @@ from negotiator.memory.search_rows import (
     WordMatches,
 )
 from negotiator.memory.searchable_text import EmbeddedText, MemoryEmbedder, searched_text
+from negotiator.runtime import thread_pools
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 

@@ -11,7 +11,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Final
 
-from negotiator.search_terms import STOP_WORDS, fold_text, split_words, stemmed_terms
+from negotiator.base.search_terms import STOP_WORDS, fold_text, split_words, stemmed_terms
 
 _LANGUAGES: Final = {"de": "german", "fr": "french", "es": "spanish"}
 _SHORTEST_ALONE: Final = 5

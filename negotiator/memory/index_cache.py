@@ -10,10 +10,10 @@ import orjson
 from sqlalchemy import bindparam, select
 from sqlmodel import col
 
-from negotiator import thread_pools
 from negotiator.memory.owner_index import View
 from negotiator.memory.searchable_text import searchable_terms
 from negotiator.memory.tables import Memory, MemoryOwner
+from negotiator.runtime import thread_pools
 from negotiator.store.statement import Query, Transaction, table
 from negotiator.store.store import Store
 

@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from negotiator import values
-from negotiator.errors import Conflict, FieldError, NotFound, ValidationFailed
+from negotiator.base import values
+from negotiator.base.errors import Conflict, FieldError, NotFound, ValidationFailed
+from negotiator.base.values import milliseconds
 from negotiator.http import idempotency
 from negotiator.memory import content_guard, memories_queries
 from negotiator.memory.content_guard import AuthorKind, suspicion_reason
 from negotiator.memory.memories_queries import MemoryDocument, StoredEmbedding
 from negotiator.memory.schemas_memories import MemoryBody, NewMemory
 from negotiator.store.statement import Transaction
-from negotiator.values import milliseconds
 
 RequireReference = Callable[[Transaction, str, str], None]
 """Takes the owner and the id; raises `NotFound` unless the owner has such an object."""

@@ -13,15 +13,15 @@ import orjson
 from sqlalchemy import BigInteger, Integer, bindparam, case, delete, func, or_, select, update
 from sqlmodel import col
 
-from negotiator import values
-from negotiator.errors import NotFound, PreconditionFailed
+from negotiator.base import values
+from negotiator.base.errors import NotFound, PreconditionFailed
+from negotiator.base.search_terms import split_words
+from negotiator.base.values import milliseconds
 from negotiator.memory import content_guard, search_rows
 from negotiator.memory.schemas_memories import ListMemories, MemoryCountsView
 from negotiator.memory.search_rows import SearchedText
 from negotiator.memory.tables import IS_LIVE_SQL, WAITS_SQL, Memory, MemoryOwner, MemoryVersion
-from negotiator.search_terms import split_words
 from negotiator.store.statement import Query, Statement, Transaction, insertion, table
-from negotiator.values import milliseconds
 
 MemoryDocument = dict[str, Any]
 _LAST: Final = "mem_" + "z" * values.ID_LENGTH

@@ -6,15 +6,15 @@ from typing import Any, Final
 
 from pydantic import Field
 
-from negotiator.errors import Conflict, NotFound
+from negotiator.base.errors import Conflict, NotFound
+from negotiator.base.schema import Strict
+from negotiator.base.scopes import MEMORIES_WRITE
+from negotiator.base.values import ShortText, Truth
 from negotiator.http.operation import Call, Operation
 from negotiator.memory import memories_lifecycle
 from negotiator.memory.search import MemorySearch
-from negotiator.schema import Strict
-from negotiator.scopes import MEMORIES_WRITE
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
-from negotiator.values import ShortText, Truth
 
 MAX_REVIEWED: Final = 100
 

@@ -7,8 +7,11 @@ from typing import Any, Final
 
 import orjson
 
-from negotiator import values
-from negotiator.caller import Caller
+from negotiator.base import values
+from negotiator.base.caller import Caller
+from negotiator.base.schema import NoInput, apply_merge_patch
+from negotiator.base.scopes import MEMORIES_READ, MEMORIES_WRITE
+from negotiator.base.values import milliseconds
 from negotiator.http.cursors import Cursors
 from negotiator.http.input import validate
 from negotiator.http.operation import Answer, Call, Operation, ToolOffer
@@ -35,11 +38,8 @@ from negotiator.memory.schemas_memories import (
 from negotiator.memory.search import MemorySearch
 from negotiator.memory.searchable_text import EmbeddedText, MemoryEmbedder
 from negotiator.memory.vector_queries import update_vector
-from negotiator.schema import NoInput, apply_merge_patch
-from negotiator.scopes import MEMORIES_READ, MEMORIES_WRITE
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
-from negotiator.values import milliseconds
 
 READ_SCOPES: Final = frozenset({MEMORIES_READ})
 WRITE_SCOPES: Final = frozenset({MEMORIES_WRITE})

@@ -5,11 +5,11 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, ConfigDict, Field, StringConstraints
 from typing_extensions import TypedDict
 
+from negotiator.base.schema import MergePatch, Strict, example_schema
+from negotiator.base.values import Moment, Number, Origin, Scalar, ShortText, Truth, Whole
 from negotiator.http.cursors import Cursor
 from negotiator.memory.content_guard import strip_invisible
 from negotiator.memory.search_filters import SearchFilters
-from negotiator.schema import MergePatch, Strict, example_schema
-from negotiator.values import Moment, Number, Origin, Scalar, ShortText, Truth, Whole
 
 MemoryKind = Literal["fact", "preference", "counterparty", "tactic", "lesson", "win"]
 MemoryStatus = Literal["active", "pending", "superseded", "quarantined"]

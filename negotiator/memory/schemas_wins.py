@@ -6,12 +6,12 @@ from typing import Annotated, Any, Literal, cast
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 from typing_extensions import TypedDict
 
+from negotiator.base.field_errors import pointed_error
+from negotiator.base.schema import MergePatch, Strict, example_schema
+from negotiator.base.values import MINOR_UNITS, Amount, LongText, Moment, Origin, Scalar, ShortText, Whole
 from negotiator.http.cursors import Cursor
-from negotiator.http.field_errors import pointed_error
 from negotiator.memory.schemas_memories import MemorySourceView, VisibleName
-from negotiator.schema import MergePatch, Strict, example_schema
-from negotiator.values import MINOR_UNITS, Amount, LongText, Moment, Origin, Scalar, ShortText, Whole
-from negotiator.written_values import AmountReader, Currency, currency_code
+from negotiator.numbers.written import AmountReader, Currency, currency_code
 
 WinRole = Literal["buyer", "seller", "employer", "candidate", "landlord", "tenant", "party"]
 BaselineKind = Literal["previous_price", "first_quote", "list_price", "budget", "market", "should_cost", "other"]

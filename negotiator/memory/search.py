@@ -5,9 +5,8 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from negotiator import values
-from negotiator.errors import Unavailable
-from negotiator.fault_log import FaultLog
+from negotiator.base import values
+from negotiator.base.errors import Unavailable
 from negotiator.memory import content_guard
 from negotiator.memory.index_cache import MemoryIndexCache, WorkerIndexes
 from negotiator.memory.memories_queries import StoredEmbedding
@@ -16,6 +15,7 @@ from negotiator.memory.schemas_memories import NewMemory, SearchMemories, Search
 from negotiator.memory.search_filters import compile_filters
 from negotiator.memory.searchable_text import MemoryEmbedder
 from negotiator.memory.vector_queries import renew_vectors
+from negotiator.runtime.fault_log import FaultLog
 from negotiator.store.store import Store
 
 if TYPE_CHECKING:

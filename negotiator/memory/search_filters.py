@@ -7,8 +7,8 @@ in gt gte lt lte exists. `tags` holds when any tag does. Fields inside `attribut
 from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, Final, cast
 
-from negotiator.errors import FieldError, ValidationFailed
-from negotiator.schema import SchemaKeyword
+from negotiator.base.errors import FieldError, ValidationFailed
+from negotiator.base.schema import SchemaKeyword
 
 FILTER_FIELDS: Final = (
     "kind",

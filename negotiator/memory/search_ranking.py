@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from negotiator.values import DAY
+from negotiator.base.values import DAY
 
 RankingMode = Literal["hybrid", "semantic", "keyword"]
 RankingArray = Any

@@ -9,14 +9,14 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from negotiator.errors import Unavailable
-from negotiator.fault_log import FaultLog
+from negotiator.base.errors import Unavailable
+from negotiator.base.search_terms import stemmed_terms
 from negotiator.memory.embedding.embedder import Embedder
 from negotiator.memory.glossary import glossary
 from negotiator.memory.memories_queries import StoredEmbedding
 from negotiator.memory.schemas_memories import MemoryBody
 from negotiator.memory.search_rows import SearchedText
-from negotiator.search_terms import stemmed_terms
+from negotiator.runtime.fault_log import FaultLog
 
 if TYPE_CHECKING:
     from numpy import float32

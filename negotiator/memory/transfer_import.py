@@ -8,7 +8,8 @@ from weakref import WeakValueDictionary
 
 from pydantic import BaseModel, ConfigDict
 
-from negotiator.errors import NotFound, Refusal, ValidationFailed
+from negotiator.base.errors import NotFound, Refusal, ValidationFailed
+from negotiator.base.strict_json import is_object, read_object
 from negotiator.http.input import validate
 from negotiator.memory import memories_lifecycle
 from negotiator.memory.memories_lifecycle import MemoryWriter, ReferenceChecks
@@ -17,7 +18,6 @@ from negotiator.memory.schemas_memories import MemoryBody, NewMemory
 from negotiator.memory.searchable_text import EmbeddedText, MemoryEmbedder
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
-from negotiator.strict_json import is_object, read_object
 
 IMPORT_BATCH: Final = 32
 _ERRORS: Final = 3

@@ -7,7 +7,7 @@ import orjson
 from sqlalchemy import bindparam, select
 from sqlmodel import col
 
-from negotiator import values
+from negotiator.base import values
 from negotiator.memory.tables import Memory, MemoryVersion
 from negotiator.store.statement import Query, Transaction, table
 

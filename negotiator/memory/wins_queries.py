@@ -11,8 +11,8 @@ import orjson
 from sqlalchemy import BigInteger, String, and_, bindparam, delete, or_, select, update
 from sqlmodel import col
 
-from negotiator import values
-from negotiator.errors import NotFound, PreconditionFailed
+from negotiator.base import values
+from negotiator.base.errors import NotFound, PreconditionFailed
 from negotiator.memory.schemas_wins import ListWins
 from negotiator.memory.tables import Memory, Win
 from negotiator.store.statement import Query, Statement, Transaction, insertion, table

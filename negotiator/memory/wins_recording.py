@@ -3,8 +3,9 @@
 from decimal import Decimal
 from typing import Any, Final
 
-from negotiator import values
-from negotiator.errors import Conflict, FieldError, ValidationFailed
+from negotiator.base import values
+from negotiator.base.errors import Conflict, FieldError, ValidationFailed
+from negotiator.base.values import MINOR_UNITS, format_money, milliseconds, money_text, number_text
 from negotiator.memory import memories_lifecycle, wins_queries
 from negotiator.memory import memories_queries as memories
 from negotiator.memory.memories_lifecycle import MemoryWriter, ReferenceChecks
@@ -14,7 +15,6 @@ from negotiator.memory.schemas_wins import BaselineKind, NewWin, WinTactic
 from negotiator.memory.wins_queries import WinDocument
 from negotiator.memory.wins_savings import WinSavings, calculate_savings, gains_when_higher
 from negotiator.store.statement import Transaction
-from negotiator.values import MINOR_UNITS, format_money, milliseconds, money_text, number_text
 
 _BASELINES: Final[dict[BaselineKind, str]] = {
     "previous_price": "previous price",

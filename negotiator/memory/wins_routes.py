@@ -4,6 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from negotiator.base.schema import NoInput, apply_merge_patch
+from negotiator.base.scopes import MEMORIES_READ, MEMORIES_WRITE
+from negotiator.base.values import milliseconds
 from negotiator.http.cursors import Cursors
 from negotiator.http.input import validate
 from negotiator.http.operation import Answer, Call, Operation, ToolOffer
@@ -15,10 +18,7 @@ from negotiator.memory.schemas_wins import EditWin, ListWins, NewWin, WinId, Win
 from negotiator.memory.searchable_text import EmbeddedText, MemoryEmbedder
 from negotiator.memory.wins_summary import WinSummaryView
 from negotiator.memory.wins_totals import win_totals
-from negotiator.schema import NoInput, apply_merge_patch
-from negotiator.scopes import MEMORIES_READ, MEMORIES_WRITE
 from negotiator.store.store import Store
-from negotiator.values import milliseconds
 
 READ_SCOPES: Final = frozenset({MEMORIES_READ})
 WRITE_SCOPES: Final = frozenset({MEMORIES_WRITE})

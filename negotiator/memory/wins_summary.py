@@ -11,8 +11,8 @@ from typing import Final
 
 from typing_extensions import TypedDict
 
+from negotiator.base.values import format_money
 from negotiator.memory.wins_queries import WinDocument
-from negotiator.values import format_money
 
 MOST_PERIODS: Final = 18
 """Sums over time are by month, else by quarter, else by year: the first that has no more rows than this."""

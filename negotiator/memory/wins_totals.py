@@ -6,9 +6,9 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Any
 
-from negotiator import values
+from negotiator.base import values
+from negotiator.base.values import format_money
 from negotiator.memory.wins_queries import ClosedWin
-from negotiator.values import format_money
 
 
 def win_totals(wins: Sequence[ClosedWin]) -> list[dict[str, Any]]:

@@ -4,21 +4,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
-from negotiator import thread_pools, values
-from negotiator.errors import Conflict
+from negotiator.advice.advisor import Advisor, WordingRequest
+from negotiator.advice.leverage.concessions import LedgerOffer
+from negotiator.advice.open_questions import open_questions
+from negotiator.advice.plans.evidence import BenchmarkFigure
+from negotiator.base import values
+from negotiator.base.errors import Conflict
+from negotiator.base.scopes import AI_TACTICS
 from negotiator.http.operation import Call, Operation, ToolOffer
 from negotiator.negotiations import engine_input, person_advice, queries, states
 from negotiator.negotiations import offer_queries as ledger
-from negotiator.negotiations.advisor import Advisor, WordingRequest
 from negotiator.negotiations.advisor_case import case_request
 from negotiator.negotiations.described import described_negotiation
-from negotiator.negotiations.leverage.concessions import LedgerOffer
 from negotiator.negotiations.lifecycle import check_deadline
 from negotiator.negotiations.offer_history import ledger_offers
 from negotiator.negotiations.offer_queries import OfferRow
-from negotiator.negotiations.open_questions import open_questions
 from negotiator.negotiations.past_evidence import PastEvidenceReader
-from negotiator.negotiations.plans.evidence import BenchmarkFigure
 from negotiator.negotiations.routes import read_current
 from negotiator.negotiations.schemas_advice import (
     Counterpart,
@@ -29,14 +30,15 @@ from negotiator.negotiations.schemas_advice import (
     NextMoveView,
     StoredNextMove,
 )
-from negotiator.negotiations.schemas_negotiations import NegotiationBody, NegotiationId
+from negotiator.negotiations.schemas_negotiations import NegotiationId
 from negotiator.negotiations.session import NegotiationSession
-from negotiator.negotiations.terms import Terms
-from negotiator.negotiations.terms_parsing import parse_terms
-from negotiator.negotiations.terms_view import issue_view
-from negotiator.scopes import AI_TACTICS
+from negotiator.runtime import thread_pools
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
+from negotiator.terms.negotiation_body import NegotiationBody
+from negotiator.terms.terms import Terms
+from negotiator.terms.terms_parsing import parse_terms
+from negotiator.terms.terms_view import issue_view
 
 TACTICS_SCOPES: Final = frozenset({AI_TACTICS})
 MAX_BODY_BYTES: Final = 1024 * 1024

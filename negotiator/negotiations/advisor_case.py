@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from negotiator.negotiations.advisor import WordingCase, WordingRequest
-from negotiator.negotiations.issues import coordinate
-from negotiator.negotiations.leverage.concessions import LedgerOffer
-from negotiator.negotiations.plain_text import cut_at_word, tidy
-from negotiator.negotiations.terms import Terms
-from negotiator.negotiations.wording import Wording
-from negotiator.numbers import normalise_text, numbers_in
+from negotiator.advice.advisor import WordingCase, WordingRequest
+from negotiator.advice.leverage.concessions import LedgerOffer
+from negotiator.numbers.read import normalise_text, numbers_in
+from negotiator.terms.issues import coordinate
+from negotiator.terms.plain_text import cut_at_word, tidy
+from negotiator.terms.terms import Terms
+from negotiator.terms.wording import Wording
 
 MAX_CASE_OFFERS: Final = 6
 MAX_CASE_ISSUES: Final = 20
@@ -52,8 +52,8 @@ def case_request(
 ) -> WordingRequest:
     """A request to word these texts of a negotiation, with its case and the numbers that must stay private."""
     # Imported late, because they load numpy: a worker that never advises does not need it.
-    from negotiator.negotiations.plans.brief import PlanBrief
-    from negotiator.negotiations.plans.checks import private_numbers
+    from negotiator.advice.plans.brief import PlanBrief
+    from negotiator.advice.plans.checks import private_numbers
 
     limits = {coordinate(one.type, one.limit) for one in terms.issues if one.limit is not None}
     return WordingRequest(

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from negotiator.negotiations import limits
-from negotiator.negotiations.issues import Package
-from negotiator.negotiations.leverage.concessions import completed_offers
+from negotiator.advice.leverage.concessions import completed_offers
 from negotiator.negotiations.offer_history import ledger_offers, live_offers
 from negotiator.negotiations.offer_queries import OfferRow
-from negotiator.negotiations.terms import AllowedTrade, Terms
-from negotiator.negotiations.utility import Worth, package_utility
+from negotiator.terms import limits
+from negotiator.terms.issues import Package
+from negotiator.terms.terms import AllowedTrade, Terms
+from negotiator.terms.utility import Worth, package_utility
 
 
 def advised_terms(terms: Terms, rows: Sequence[OfferRow], now: int) -> Terms:

@@ -4,18 +4,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from negotiator.errors import FieldError, ValidationFailed
+from negotiator.base.errors import FieldError, ValidationFailed
 from negotiator.negotiations import states
-from negotiator.negotiations.issues import Package
 from negotiator.negotiations.lifecycle import check_deadline
 from negotiator.negotiations.offer_queries import OfferRow
 from negotiator.negotiations.schemas_advice import DescribedOffer
-from negotiator.negotiations.schemas_negotiations import NegotiationBody
 from negotiator.negotiations.session import NegotiationSession
-from negotiator.negotiations.terms import Terms
-from negotiator.negotiations.terms_parsing import parse_terms
-from negotiator.negotiations.terms_view import package_view
-from negotiator.negotiations.utility import check_package, without_ranges
+from negotiator.terms.issues import Package
+from negotiator.terms.negotiation_body import NegotiationBody
+from negotiator.terms.terms import Terms
+from negotiator.terms.terms_parsing import parse_terms
+from negotiator.terms.terms_view import package_view
+from negotiator.terms.utility import check_package, without_ranges
 
 
 def described_negotiation(

@@ -11,21 +11,10 @@ from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
-from negotiator.errors import Conflict, FieldError, ValidationFailed
-from negotiator.negotiations import limits
-from negotiator.negotiations.expected_price import expected_price
-from negotiator.negotiations.issues import Issue as Matter
-from negotiator.negotiations.issues import (
-    IssueType,
-    check_value,
-    coordinate,
-    nearest_in_range,
-    value_key,
-    values_of,
-    worth_of,
-)
-from negotiator.negotiations.leverage.concessions import LedgerOffer, completed_offers
-from negotiator.negotiations.leverage.power import FACTOR_NAMES
+from negotiator.advice.expected_price import expected_price
+from negotiator.advice.leverage.concessions import LedgerOffer, completed_offers
+from negotiator.advice.leverage.power import FACTOR_NAMES
+from negotiator.base.errors import Conflict, FieldError, ValidationFailed
 from negotiator.negotiations.offer_history import ledger_offers, live_offers, offers_made
 from negotiator.negotiations.offer_queries import OfferRow
 from negotiator.negotiations.schemas_advice import (
@@ -36,11 +25,14 @@ from negotiator.negotiations.schemas_advice import (
     PreferenceHintsBody,
     Style,
 )
-from negotiator.negotiations.schemas_terms import lacks_values
-from negotiator.negotiations.terms import Estimate, Terms
-from negotiator.negotiations.terms_parsing import parse_issues, parse_terms
-from negotiator.negotiations.terms_view import json_scalar, package_view, value_view
-from negotiator.negotiations.utility import (
+from negotiator.terms import limits
+from negotiator.terms.issues import Issue as Matter
+from negotiator.terms.issues import IssueType, check_value, coordinate, nearest_in_range, value_key, values_of, worth_of
+from negotiator.terms.schemas_terms import lacks_values
+from negotiator.terms.terms import Estimate, Terms
+from negotiator.terms.terms_parsing import parse_issues, parse_terms
+from negotiator.terms.terms_view import json_scalar, package_view, value_view
+from negotiator.terms.utility import (
     Preferences,
     Worth,
     is_complete,
@@ -49,12 +41,12 @@ from negotiator.negotiations.utility import (
     part_worths,
     utility_of_worth,
 )
-from negotiator.negotiations.wording import Wording
+from negotiator.terms.wording import Wording
 
 if TYPE_CHECKING:
-    from negotiator.negotiations.leverage.zone_of_agreement import Zopa
-    from negotiator.negotiations.strategy.next_move import NextMove
-    from negotiator.negotiations.strategy.situation import (
+    from negotiator.advice.leverage.zone_of_agreement import Zopa
+    from negotiator.advice.strategy.next_move import NextMove
+    from negotiator.advice.strategy.situation import (
         PreferenceHints,
         StandingOffer,
         StrategyIssue,
@@ -139,8 +131,8 @@ def leverage_answer(
 
     `comparable` is what comparable deals end at.
     """
-    from negotiator.negotiations.leverage.assessment import assess_leverage
-    from negotiator.negotiations.leverage_summary import summarise_leverage
+    from negotiator.advice.leverage.assessment import assess_leverage
+    from negotiator.advice.leverage_summary import summarise_leverage
 
     leverage = assess_leverage(terms, offers, now=now)
     words = Wording(terms)
@@ -251,7 +243,7 @@ _BELOW_FLOOR: Final = 1.0
 
 def described_turn_input(body: NextMoveBody) -> "StrategySituation":
     """The situation of a described turn; 422 for issues without worths and values nobody listed."""
-    from negotiator.negotiations.strategy.situation import (
+    from negotiator.advice.strategy.situation import (
         StandingOffer,
         StrategyIssue,
         StrategyOffer,
@@ -292,7 +284,7 @@ def described_turn_input(body: NextMoveBody) -> "StrategySituation":
 
 
 def _hints(body: PreferenceHintsBody | None) -> "PreferenceHints | None":
-    from negotiator.negotiations.strategy.situation import PreferenceHints
+    from negotiator.advice.strategy.situation import PreferenceHints
 
     if body is None:
         return None
@@ -314,7 +306,7 @@ def stored_turn_input(
     A value that breaks a hard constraint or a limit on its issue is forbidden; its worth stays what it is, since the
     other side's preferences are estimated from it.
     """
-    from negotiator.negotiations.strategy.situation import (
+    from negotiator.advice.strategy.situation import (
         StandingOffer,
         StrategyOffer,
         StrategyPreferences,
@@ -356,7 +348,7 @@ def stored_turn_input(
 
 def _stored_hints(terms: Terms, last_offer: Mapping[str, Any] | None) -> "PreferenceHints":
     """What the terms say of the other side: their weights or priorities, and their walk-away."""
-    from negotiator.negotiations.strategy.situation import PreferenceHints
+    from negotiator.advice.strategy.situation import PreferenceHints
 
     details = terms.estimate_details
     estimate = terms.their_walk_away
@@ -411,7 +403,7 @@ def next_move_answer(
     `standing` is their live offer as they made it. The engine knows it with the end of the range in place of a value
     beyond it; the answer says so, and accepts what they offered.
     """
-    from negotiator.negotiations.strategy.next_move import next_move
+    from negotiator.advice.strategy.next_move import next_move
 
     move = next_move(situation)
     found: dict[str, Any] = {name: getattr(move, name) for name in NEXT_MOVE_MEMBERS}
@@ -452,7 +444,7 @@ def _with_offers(
     """The frame with its offers; what is on the table is their last entry of the history."""
     from dataclasses import replace
 
-    from negotiator.negotiations.strategy.situation import StrategyOffer
+    from negotiator.advice.strategy.situation import StrategyOffer
 
     past = list(history)
     theirs = [row for row in past if row.by == "them"]
@@ -580,7 +572,7 @@ def _values(terms: Terms, issue: Matter, seen: Sequence[Mapping[str, Any]]) -> t
 
 def _strategy_issue(terms: Terms, issue: Matter, listed: Sequence[str | int | float | bool]) -> "StrategyIssue":
     """An issue with the coordinates of its values, where they have an order, and those that are forbidden."""
-    from negotiator.negotiations.strategy.situation import StrategyIssue, typed_key
+    from negotiator.advice.strategy.situation import StrategyIssue, typed_key
 
     found = [coordinate(issue.type, value) for value in listed]
     scale = [float(at) for at in found if at is not None]
@@ -600,7 +592,7 @@ def _strategy_issue(terms: Terms, issue: Matter, listed: Sequence[str | int | fl
 
 def _progress(terms: Terms, rows: Sequence[OfferRow], *, opened_at: int, now: int) -> "StrategyProgress":
     """The user's offers so far, the rounds in all, and the share of the time that is over."""
-    from negotiator.negotiations.strategy.situation import StrategyProgress
+    from negotiator.advice.strategy.situation import StrategyProgress
 
     step = sum(1 for row in offers_made(rows) if row.side == "me")
     rounds, deadline = terms.max_rounds, terms.deadline

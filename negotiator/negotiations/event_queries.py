@@ -7,8 +7,8 @@ import orjson
 from sqlalchemy import bindparam, select
 from sqlmodel import col
 
-from negotiator import values
-from negotiator.caller import Caller
+from negotiator.base import values
+from negotiator.base.caller import Caller
 from negotiator.negotiations.offer_queries import OfferRow
 from negotiator.negotiations.schemas_negotiations import EventView
 from negotiator.negotiations.tables import NegotiationEvent

@@ -5,25 +5,26 @@ from typing import Any
 
 import orjson
 
-from negotiator import values
-from negotiator.errors import Conflict, FieldError, Forbidden, ValidationFailed
+from negotiator.advice.passed_limits import with_present_limits
+from negotiator.base import values
+from negotiator.base.errors import Conflict, FieldError, Forbidden, ValidationFailed
+from negotiator.base.schema import apply_merge_patch
 from negotiator.http.input import validate
 from negotiator.negotiations import offer_history, queries, states
 from negotiator.negotiations import offer_queries as ledger
 from negotiator.negotiations.event_queries import Actor, HistoryEvent, acts_for_user, keeps_override, users_set_limits
-from negotiator.negotiations.issues import same_value
 from negotiator.negotiations.limit_changes import LimitChange, limit_changes
 from negotiator.negotiations.offer_queries import OfferRow
 from negotiator.negotiations.offers import agree_on_package, enter_state, not_live_conflict, overridden_limits
-from negotiator.negotiations.passed_limits import with_present_limits
-from negotiator.negotiations.schemas_negotiations import EditNegotiation, MoveNegotiation, NegotiationBody
+from negotiator.negotiations.schemas_negotiations import EditNegotiation, MoveNegotiation
 from negotiator.negotiations.session import NegotiationSession
-from negotiator.negotiations.short_forms import expand_patch
-from negotiator.negotiations.terms import Terms
-from negotiator.negotiations.terms_parsing import parse_terms
-from negotiator.negotiations.terms_view import terms_view, worth_view
-from negotiator.schema import apply_merge_patch
 from negotiator.store.statement import Transaction
+from negotiator.terms.issues import same_value
+from negotiator.terms.negotiation_body import NegotiationBody
+from negotiator.terms.short_forms import expand_patch
+from negotiator.terms.terms import Terms
+from negotiator.terms.terms_parsing import parse_terms
+from negotiator.terms.terms_view import terms_view, worth_view
 
 
 def open_negotiation(

@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from negotiator.negotiations import limits
-from negotiator.negotiations.issues import Issue, Scalar, coordinate, same_value
-from negotiator.negotiations.plain_text import join_words
-from negotiator.negotiations.terms import Constraint, Terms
-from negotiator.negotiations.terms_view import terms_view
-from negotiator.negotiations.utility import Worth, utility_of_worth
-from negotiator.negotiations.wording import Wording
+from negotiator.terms import limits
+from negotiator.terms.issues import Issue, Scalar, coordinate, same_value
+from negotiator.terms.plain_text import join_words
+from negotiator.terms.terms import Constraint, Terms
+from negotiator.terms.terms_view import terms_view
+from negotiator.terms.utility import Worth, utility_of_worth
+from negotiator.terms.wording import Wording
 
 _PERCENT: Final = 100
 _RULES: Final = {

@@ -5,8 +5,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from negotiator import values
-from negotiator.negotiations.leverage.concessions import LedgerOffer
+from negotiator.advice.leverage.concessions import LedgerOffer
+from negotiator.base import values
 from negotiator.negotiations.offer_queries import OfferRow
 
 OFFER_KINDS: Final = frozenset({"offer", "counter", "final"})

@@ -8,7 +8,7 @@ import orjson
 from sqlalchemy import and_, bindparam, func, or_, select, update
 from sqlmodel import col
 
-from negotiator import values
+from negotiator.base import values
 from negotiator.negotiations.tables import Negotiation, Offer
 from negotiator.store.statement import Query, Statement, Transaction, insertion, table
 

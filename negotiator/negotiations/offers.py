@@ -8,22 +8,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from negotiator import values
-from negotiator.errors import Conflict, FieldError, ValidationFailed
-from negotiator.negotiations import limits, offer_history, queries, states
+from negotiator.advice.leverage.concessions import LedgerOffer, concession_analysis
+from negotiator.advice.passed_limits import past_limits_text, past_limits_view, with_present_limits
+from negotiator.base import values
+from negotiator.base.errors import Conflict, FieldError, ValidationFailed
+from negotiator.base.values import milliseconds
+from negotiator.negotiations import offer_history, queries, states
 from negotiator.negotiations import offer_queries as ledger
 from negotiator.negotiations.event_queries import Actor, HistoryEvent, acts_for_user, keeps_override, users_set_limits
-from negotiator.negotiations.issues import Package
-from negotiator.negotiations.leverage.concessions import LedgerOffer, concession_analysis
 from negotiator.negotiations.offer_history import DETECTED_SOURCE, OFFER_KINDS
 from negotiator.negotiations.offer_queries import OfferRow
-from negotiator.negotiations.passed_limits import past_limits_text, past_limits_view, with_present_limits
 from negotiator.negotiations.schemas_offers import RecordOffer
 from negotiator.negotiations.session import NegotiationSession
-from negotiator.negotiations.short_forms import read_package
-from negotiator.negotiations.terms import Terms
-from negotiator.negotiations.terms_view import json_scalar, package_view
-from negotiator.negotiations.utility import (
+from negotiator.store.statement import Transaction
+from negotiator.terms import limits
+from negotiator.terms.issues import Package
+from negotiator.terms.short_forms import read_package
+from negotiator.terms.terms import Terms
+from negotiator.terms.terms_view import json_scalar, package_view
+from negotiator.terms.utility import (
     UtilityInterval,
     check_package,
     is_complete,
@@ -32,9 +35,7 @@ from negotiator.negotiations.utility import (
     package_utility,
     without_ranges,
 )
-from negotiator.negotiations.wording import Wording
-from negotiator.store.statement import Transaction
-from negotiator.values import milliseconds
+from negotiator.terms.wording import Wording
 
 
 def check_offer_fields(sent: RecordOffer, rows: Sequence[OfferRow], now: int) -> list[FieldError]:

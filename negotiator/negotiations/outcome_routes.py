@@ -10,15 +10,15 @@ from sqlalchemy import bindparam, or_, select
 from sqlmodel import col
 from typing_extensions import TypedDict
 
+from negotiator.base.schema import NoInput
 from negotiator.http.operation import Call, Operation
 from negotiator.negotiations import states
 from negotiator.negotiations.routes import READ_SCOPES
 from negotiator.negotiations.tables import Negotiation
-from negotiator.negotiations.terms import Terms, decode_terms
-from negotiator.negotiations.utility import package_utility, utility_of_worth
-from negotiator.schema import NoInput
 from negotiator.store.statement import Query, Transaction
 from negotiator.store.store import Store
+from negotiator.terms.terms import Terms, decode_terms
+from negotiator.terms.utility import package_utility, utility_of_worth
 
 OutcomePlace = Literal["below_walk_away", "first_quarter", "second_quarter", "third_quarter", "last_quarter", "target"]
 PLACES: Final[tuple[OutcomePlace, ...]] = get_args(OutcomePlace)

@@ -9,8 +9,11 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Final
 
-from negotiator import telemetry, values
-from negotiator.errors import Unavailable
+from negotiator.advice.plans.evidence import BenchmarkFigure, RelevantMemory
+from negotiator.advice.tactics.ranking import TacticResult
+from negotiator.advice.tactics.tactic import TacticStats
+from negotiator.base import values
+from negotiator.base.errors import Unavailable
 from negotiator.memory import benchmarks_figures
 from negotiator.memory.benchmarks_queries import BenchmarkCell
 from negotiator.memory.content_guard import TRUST_BOUND_AGENT
@@ -18,10 +21,8 @@ from negotiator.memory.schemas_memories import SearchMemories
 from negotiator.memory.search import MemorySearch
 from negotiator.memory.wins_queries import tactic_records
 from negotiator.memory.wins_savings import gains_when_higher
-from negotiator.negotiations.plans.evidence import BenchmarkFigure, RelevantMemory
 from negotiator.negotiations.session import NegotiationSession
-from negotiator.negotiations.tactics.ranking import TacticResult
-from negotiator.negotiations.tactics.tactic import TacticStats
+from negotiator.runtime import telemetry
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 

@@ -6,36 +6,27 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
 
-from negotiator.negotiations import limits
+from negotiator.advice.expected_price import ExpectedPrice, expected_price
+from negotiator.advice.leverage.concessions import LedgerOffer, completed_offers
+from negotiator.advice.plans.evidence import BenchmarkFigure
 from negotiator.negotiations.decided_offer import advised_terms
 from negotiator.negotiations.engine_input import OUTSIDE_RANGE, described_turn_input, engine_result_json, require_inputs
-from negotiator.negotiations.expected_price import ExpectedPrice, expected_price
-from negotiator.negotiations.issues import (
-    Issue,
-    IssueOption,
-    IssueType,
-    Package,
-    Scalar,
-    values_of,
-    worth_of,
-    worths_of,
-)
-from negotiator.negotiations.leverage.concessions import LedgerOffer, completed_offers
 from negotiator.negotiations.offer_history import as_said, ledger_offers, live_offers
 from negotiator.negotiations.offer_queries import OfferRow
-from negotiator.negotiations.plans.evidence import BenchmarkFigure
 from negotiator.negotiations.schemas_advice import NextMoveBody, Style
 from negotiator.negotiations.session import NegotiationSession
-from negotiator.negotiations.terms import Terms
-from negotiator.negotiations.terms_view import package_view, value_view
-from negotiator.negotiations.utility import Preferences, Worth, is_complete, issues_outside_range, opposed_preferences
+from negotiator.terms import limits
+from negotiator.terms.issues import Issue, IssueOption, IssueType, Package, Scalar, values_of, worth_of, worths_of
+from negotiator.terms.terms import Terms
+from negotiator.terms.terms_view import package_view, value_view
+from negotiator.terms.utility import Preferences, Worth, is_complete, issues_outside_range, opposed_preferences
 
 if TYPE_CHECKING:
-    from negotiator.negotiations.concession.aims import Evidence
-    from negotiator.negotiations.concession.move import PersonMove
-    from negotiator.negotiations.concession.move_text import CaseLines
-    from negotiator.negotiations.strategy.situation import StrategySituation
-    from negotiator.negotiations.wording import Wording
+    from negotiator.advice.concession.aims import Evidence
+    from negotiator.advice.concession.move import PersonMove
+    from negotiator.advice.concession.move_text import CaseLines
+    from negotiator.advice.strategy.situation import StrategySituation
+    from negotiator.terms.wording import Wording
 
 MAX_DESCRIBED_OFFERS = 200
 CHANCE_DIGITS = 3
@@ -56,8 +47,8 @@ def stored_person_answer(
     """The next move of a stored negotiation. Raises 409 `missing_inputs` without a walk-away and an alternative."""
     require_inputs(session.terms, floor=True)
     terms = advised_terms(session.terms, rows, now)
-    from negotiator.negotiations.concession.move import person_move
-    from negotiator.negotiations.wording import Wording
+    from negotiator.advice.concession.move import person_move
+    from negotiator.terms.wording import Wording
 
     live = live_offers(rows, now, side="them")
     offers, counted = ledger_offers(rows), as_said(rows)
@@ -97,7 +88,7 @@ def _is_beyond(terms: Terms, package: Package) -> bool:
 def described_person_answer(body: NextMoveBody) -> dict[str, Any]:
     """The next move of a described turn: its values and worths stand for the issues, its reservation for the limit."""
     situation = described_turn_input(body)
-    from negotiator.negotiations.concession.move import person_move
+    from negotiator.advice.concession.move import person_move
 
     terms = _described_terms(situation)
     past = situation.history[-MAX_DESCRIBED_OFFERS:]
@@ -120,8 +111,8 @@ def person_answer(move: "PersonMove", described: Terms, expected: ExpectedPrice 
 
     `expected` is the forecast of their price; the summary of a counter-offer says it, `say` never.
     """
-    from negotiator.negotiations.concession import move_text
-    from negotiator.negotiations.wording import Wording
+    from negotiator.advice.concession import move_text
+    from negotiator.terms.wording import Wording
 
     aims, round_ = move.path.aims, move.round
     terms, words = aims.terms, Wording(aims.terms)
@@ -169,8 +160,8 @@ def person_answer(move: "PersonMove", described: Terms, expected: ExpectedPrice 
 
 def _case_lines(terms: Terms, words: "Wording") -> "CaseLines":
     """The lines of the kind of case that the title, category and role tell; none for a turn without a title."""
-    from negotiator.negotiations.concession.move_text import NO_LINES, CaseLines
-    from negotiator.negotiations.plans.case_template import case_words, choose_template, fill_case
+    from negotiator.advice.concession.move_text import NO_LINES, CaseLines
+    from negotiator.advice.plans.case_template import case_words, choose_template, fill_case
 
     if not terms.title:
         return NO_LINES
@@ -221,7 +212,7 @@ def _insistence(issue: Issue, theirs: Sequence[Package]) -> float:
 
 def price_evidence(terms: Terms, benchmarks: Sequence[BenchmarkFigure]) -> "tuple[Evidence, ...]":
     """Prices that others can check: what comparable deals save, applied to the baseline of this one."""
-    from negotiator.negotiations.concession.aims import Evidence
+    from negotiator.advice.concession.aims import Evidence
 
     price, baseline = terms.price, terms.baseline
     if price is None or baseline is None or baseline.value is None:

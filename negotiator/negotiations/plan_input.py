@@ -5,23 +5,23 @@ from copy import deepcopy
 from dataclasses import asdict
 from typing import Any, Final
 
+from negotiator.advice.advisor import WordingRequest
+from negotiator.advice.expected_price import expected_price
+from negotiator.advice.leverage.assessment import assess_leverage
+from negotiator.advice.plans.brief import PlanBrief
+from negotiator.advice.plans.checks import outward_texts
+from negotiator.advice.plans.evidence import AlternativeLead
+from negotiator.advice.plans.generator import PlanDocument
+from negotiator.advice.tactics.tactic import Tactic
 from negotiator.negotiations import offer_history
-from negotiator.negotiations.advisor import WordingRequest
 from negotiator.negotiations.advisor_case import case_request
 from negotiator.negotiations.decided_offer import advised_terms
-from negotiator.negotiations.expected_price import expected_price
-from negotiator.negotiations.leverage.assessment import assess_leverage
 from negotiator.negotiations.offer_queries import OfferRow
 from negotiator.negotiations.past_evidence import PastEvidence
 from negotiator.negotiations.person_advice import comparable_price, offer_on_table, price_evidence
-from negotiator.negotiations.plans.brief import PlanBrief
-from negotiator.negotiations.plans.checks import outward_texts
-from negotiator.negotiations.plans.evidence import AlternativeLead
-from negotiator.negotiations.plans.generator import PlanDocument
 from negotiator.negotiations.session import NegotiationSession
 from negotiator.negotiations.tactic_input import stored_tactic_situation
-from negotiator.negotiations.tactics.tactic import Tactic
-from negotiator.negotiations.wording import Wording
+from negotiator.terms.wording import Wording
 
 WORDING_PURPOSE: Final = "sentences of a prepared negotiation, to be said to the other side"
 SUMMARY_MEMBERS: Final = ("who", "about", "at_stake", "first_move")

@@ -8,8 +8,8 @@ import orjson
 from sqlalchemy import bindparam, func, select
 from sqlmodel import col
 
-from negotiator import values
-from negotiator.errors import NotFound
+from negotiator.base import values
+from negotiator.base.errors import NotFound
 from negotiator.negotiations.tables import BattlePlan
 from negotiator.store.statement import Query, Statement, Transaction, insertion, table
 

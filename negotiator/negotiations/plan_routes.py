@@ -3,31 +3,32 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from negotiator import thread_pools, values
-from negotiator.errors import Conflict, Unavailable
+from negotiator.advice.advisor import Advisor, WordingRequest, WordingResult
+from negotiator.advice.plans.evidence import AlternativeLead, LeadFinder, find_leads
+from negotiator.advice.plans.markdown import plan_markdown
+from negotiator.advice.tactics.tactic import Tactic
+from negotiator.base import values
+from negotiator.base.errors import Conflict, Unavailable
 from negotiator.http.cursors import Cursors
 from negotiator.http.operation import Answer, Call, Operation, ToolOffer
 from negotiator.negotiations import plan_queries, queries, states, tactic_queries
 from negotiator.negotiations.advice_routes import load_with_offers
-from negotiator.negotiations.advisor import Advisor, WordingRequest, WordingResult
 from negotiator.negotiations.event_queries import actor_of_caller
 from negotiator.negotiations.offer_queries import OfferRow
 from negotiator.negotiations.offers import enter_state
 from negotiator.negotiations.past_evidence import PastEvidence, PastEvidenceReader
 from negotiator.negotiations.plan_queries import StoredPlan
-from negotiator.negotiations.plans.evidence import AlternativeLead, LeadFinder, find_leads
-from negotiator.negotiations.plans.markdown import plan_markdown
 from negotiator.negotiations.routes import READ_SCOPES, WRITE_SCOPES, read_current
 from negotiator.negotiations.schemas_negotiations import ListOf
 from negotiator.negotiations.schemas_plans import BattlePlanId, BattlePlanList, BattlePlanView, MakeBattlePlan
 from negotiator.negotiations.session import NegotiationSession
-from negotiator.negotiations.tactics.tactic import Tactic
+from negotiator.runtime import thread_pools
+from negotiator.runtime.telemetry import logger
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
-from negotiator.telemetry import logger
 
 if TYPE_CHECKING:
-    from negotiator.negotiations.plans.generator import PlanDocument
+    from negotiator.advice.plans.generator import PlanDocument
 
 PLANS_PATH: Final = "/api/negotiations/{id}/battle-plans"
 MARKDOWN_TYPE: Final = "text/markdown"
@@ -112,7 +113,7 @@ class BattlePlans:
 
         session, rows, tactics = await read_current(self.store, owner, read)
         _plannable(session)
-        leads, past = (await find_leads(self.lead_finder, session), await self.past.about(owner, session))
+        leads, past = (await find_leads(self.lead_finder, session.terms), await self.past.about(owner, session))
         plan, texts = await thread_pools.ADVICE.run(_generate, session, rows, tactics, leads=leads, past=past)
         worded = await self.advisor.word(texts)
 
@@ -196,9 +197,9 @@ def _generate(
     past: PastEvidence,
 ) -> tuple["PlanDocument", WordingRequest]:
     # Imported late, because the engine loads numpy: a worker that makes no plan does not need it.
+    from negotiator.advice.plans.checks import BrokenPlan
+    from negotiator.advice.plans.generator import make_plan
     from negotiator.negotiations.plan_input import build_brief, wording_request
-    from negotiator.negotiations.plans.checks import BrokenPlan
-    from negotiator.negotiations.plans.generator import make_plan
 
     brief = build_brief(session, rows, now=values.now(), own=tactics, alternatives=leads, past=past)
     try:

@@ -12,17 +12,17 @@ import orjson
 from sqlalchemy import BigInteger, String, and_, bindparam, func, or_, select, update
 from sqlmodel import col
 
-from negotiator import values
-from negotiator.errors import Conflict, NotFound, PreconditionFailed
+from negotiator.base import values
+from negotiator.base.errors import Conflict, NotFound, PreconditionFailed
 from negotiator.negotiations import event_queries, plan_queries, states
 from negotiator.negotiations import offer_queries as ledger
 from negotiator.negotiations.event_queries import CLOCK_ACTOR, Actor, HistoryEvent
 from negotiator.negotiations.schemas_negotiations import ListNegotiations
 from negotiator.negotiations.session import NegotiationSession, negotiation_view, search_text
 from negotiator.negotiations.tables import Negotiation
-from negotiator.negotiations.terms import decode_terms, encode_terms
 from negotiator.store import ownership
 from negotiator.store.statement import Query, Statement, Transaction, insertion, table
+from negotiator.terms.terms import decode_terms, encode_terms
 
 _LAST: Final = "neg_" + "z" * values.ID_LENGTH
 _NEVER: Final = 2**62

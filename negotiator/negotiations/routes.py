@@ -7,7 +7,8 @@ from typing import Any, Final, TypeVar
 
 import orjson
 
-from negotiator import values
+from negotiator.base import values
+from negotiator.base.scopes import NEGOTIATIONS_READ, NEGOTIATIONS_WRITE
 from negotiator.http.cursors import Cursors
 from negotiator.http.operation import Answer, Call, Operation, ToolOffer
 from negotiator.negotiations import event_queries, lifecycle, offer_history, offers, queries
@@ -19,16 +20,15 @@ from negotiator.negotiations.schemas_negotiations import (
     ListNegotiations,
     ListOf,
     MoveNegotiation,
-    NegotiationBody,
     NegotiationId,
     NegotiationList,
     NegotiationView,
 )
 from negotiator.negotiations.schemas_offers import OfferList, OfferView, RecordOffer
-from negotiator.negotiations.terms_parsing import parse_terms
-from negotiator.scopes import NEGOTIATIONS_READ, NEGOTIATIONS_WRITE
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
+from negotiator.terms.negotiation_body import NegotiationBody
+from negotiator.terms.terms_parsing import parse_terms
 
 _UNSHOWN: Final = (
     *("issues.label", "issues.unit", "issues.tradeable", "issues.weight_given"),

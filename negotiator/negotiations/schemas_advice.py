@@ -5,20 +5,10 @@ from typing import Annotated, Any, Final, Literal, Self
 from pydantic import ConfigDict, Field, model_validator
 from typing_extensions import TypedDict
 
-from negotiator.errors import FieldError
-from negotiator.http.field_errors import pointed_error
-from negotiator.negotiations.leverage.power import FACTOR_NAMES
-from negotiator.negotiations.schemas_negotiations import NegotiationBody, NegotiationId, NegotiationRole
-from negotiator.negotiations.schemas_terms import (
-    IssueBody,
-    IssueInput,
-    Issues,
-    Weight,
-    issue_errors,
-    multiple_errors,
-    repeated_names,
-)
-from negotiator.schema import (
+from negotiator.advice.leverage.power import FACTOR_NAMES
+from negotiator.base.errors import FieldError
+from negotiator.base.field_errors import pointed_error
+from negotiator.base.schema import (
     NOT_NULL,
     SchemaKeyword,
     Strict,
@@ -27,7 +17,7 @@ from negotiator.schema import (
     example_schema,
     requires_non_null,
 )
-from negotiator.values import (
+from negotiator.base.values import (
     SCALAR_SCHEMA,
     Number,
     Scalar,
@@ -38,6 +28,17 @@ from negotiator.values import (
     Utility,
     ValuePackage,
     Whole,
+)
+from negotiator.negotiations.schemas_negotiations import NegotiationId
+from negotiator.terms.negotiation_body import NegotiationBody, NegotiationRole
+from negotiator.terms.schemas_terms import (
+    IssueBody,
+    IssueInput,
+    Issues,
+    Weight,
+    issue_errors,
+    multiple_errors,
+    repeated_names,
 )
 
 PartWorthPair = Annotated[

@@ -5,11 +5,11 @@ from typing import Any, Literal
 from pydantic import AliasChoices, ConfigDict, Field
 from typing_extensions import TypedDict
 
+from negotiator.base.schema import example_schema
+from negotiator.base.values import LongText, ShortText, Truth
 from negotiator.negotiations.schemas_negotiations import NegotiationId
-from negotiator.negotiations.schemas_terms import PackageInput
-from negotiator.schema import example_schema
-from negotiator.values import LongText, ShortText, Truth
-from negotiator.written_values import Deadline
+from negotiator.numbers.written import Deadline
+from negotiator.terms.schemas_terms import PackageInput
 
 OfferKind = Literal["offer", "counter", "final", "withdrawal", "acceptance", "rejection"]
 OfferSource = Literal["typed", "detected_in_speech", "imported"]

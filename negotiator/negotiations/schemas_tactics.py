@@ -6,12 +6,8 @@ from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
 from pydantic.json_schema import JsonSchemaValue
 from typing_extensions import TypedDict
 
-from negotiator.http.cursors import Cursor
-from negotiator.negotiations.schemas_advice import LeverageBody, UtteranceText
-from negotiator.negotiations.schemas_negotiations import NegotiationId
-from negotiator.negotiations.schemas_terms import PackageInput, no_scalar
-from negotiator.negotiations.tactics.facts import FACTS
-from negotiator.negotiations.tactics.tactic import (
+from negotiator.advice.tactics.facts import FACTS
+from negotiator.advice.tactics.tactic import (
     Ethics,
     Gain,
     Grade,
@@ -22,8 +18,20 @@ from negotiator.negotiations.tactics.tactic import (
     Size,
     TacticFamily,
 )
-from negotiator.schema import IS_NULL, NOT_NULL, MergePatch, SchemaKeyword, Strict, example_schema, requires_non_null
-from negotiator.values import LongText, Number, Origin, ShortText, TitleText, Truth, ValuePackage, Whole
+from negotiator.base.schema import (
+    IS_NULL,
+    NOT_NULL,
+    MergePatch,
+    SchemaKeyword,
+    Strict,
+    example_schema,
+    requires_non_null,
+)
+from negotiator.base.values import LongText, Number, Origin, ShortText, TitleText, Truth, ValuePackage, Whole
+from negotiator.http.cursors import Cursor
+from negotiator.negotiations.schemas_advice import LeverageBody, UtteranceText
+from negotiator.negotiations.schemas_negotiations import NegotiationId
+from negotiator.terms.schemas_terms import PackageInput, no_scalar
 
 SuggestionLimit = Annotated[Whole, Field(ge=1, le=20)]
 

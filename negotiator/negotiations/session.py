@@ -3,10 +3,10 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
-from negotiator import values
+from negotiator.base import values
 from negotiator.negotiations import states
-from negotiator.negotiations.terms import Terms
-from negotiator.negotiations.terms_view import terms_view
+from negotiator.terms.terms import Terms
+from negotiator.terms.terms_view import terms_view
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from negotiator.errors import Conflict, FieldError, ValidationFailed
+from negotiator.base.errors import Conflict, FieldError, ValidationFailed
 
 DRAFT, PLANNED, ACTIVE, PAUSED = "draft", "planned", "active", "paused"
 AWAITING, AGREED, WON = "awaiting_approval", "agreed", "won"

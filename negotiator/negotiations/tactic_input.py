@@ -7,21 +7,21 @@ and the names of issues.
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, get_args
 
-from negotiator.errors import ValidationFailed
+from negotiator.advice.leverage.assessment import Leverage, assess_leverage
+from negotiator.advice.leverage.concessions import LedgerOffer, completed_offers
+from negotiator.advice.leverage.power import FACTOR_NAMES, alternative_strength
+from negotiator.advice.tactics.facts import NegotiationKind, PublicWords, TacticSituation
+from negotiator.advice.tactics.tactic import ROLES, Phase
+from negotiator.base.errors import ValidationFailed
 from negotiator.negotiations.engine_input import described_terms
-from negotiator.negotiations.issues import Issue, Package
-from negotiator.negotiations.leverage.assessment import Leverage, assess_leverage
-from negotiator.negotiations.leverage.concessions import LedgerOffer, completed_offers
-from negotiator.negotiations.leverage.power import FACTOR_NAMES, alternative_strength
-from negotiator.negotiations.limits import utility_floor
 from negotiator.negotiations.schemas_tactics import MatchTactics
-from negotiator.negotiations.tactics.facts import NegotiationKind, PublicWords, TacticSituation
-from negotiator.negotiations.tactics.tactic import ROLES, Phase
-from negotiator.negotiations.terms import Terms, days_left
-from negotiator.negotiations.terms_parsing import parse_terms
-from negotiator.negotiations.utility import check_package, package_utility, utility_of_alternative, without_ranges
-from negotiator.negotiations.voice import COMPANY, PRIVATE
-from negotiator.negotiations.wording import Wording
+from negotiator.terms.issues import Issue, Package
+from negotiator.terms.limits import utility_floor
+from negotiator.terms.terms import Terms, days_left
+from negotiator.terms.terms_parsing import parse_terms
+from negotiator.terms.utility import check_package, package_utility, utility_of_alternative, without_ranges
+from negotiator.terms.voice import COMPANY, PRIVATE
+from negotiator.terms.wording import Wording
 
 STRONG_ALTERNATIVE_SHARE: Final = 0.7
 """An alternative counts as strong from this share of the way to the target."""

@@ -8,14 +8,14 @@ import orjson
 from sqlalchemy import BigInteger, bindparam, delete, select, update
 from sqlmodel import col
 
-from negotiator import values
-from negotiator.errors import Conflict, FieldError, Forbidden, NotFound, PreconditionFailed, ValidationFailed
+from negotiator.advice.tactics.catalogue import built_in_catalogue, parse_tactic
+from negotiator.advice.tactics.tactic import Tactic
+from negotiator.base import values
+from negotiator.base.errors import Conflict, FieldError, Forbidden, NotFound, PreconditionFailed, ValidationFailed
+from negotiator.base.schema import apply_merge_patch
 from negotiator.http.input import validate
 from negotiator.negotiations.schemas_tactics import EditTactic, NewTactic
 from negotiator.negotiations.tables import OwnTactic
-from negotiator.negotiations.tactics.catalogue import built_in_catalogue, parse_tactic
-from negotiator.negotiations.tactics.tactic import Tactic
-from negotiator.schema import apply_merge_patch
 from negotiator.store.statement import Query, Statement, Transaction, insertion
 
 MAX_OWN_TACTICS: Final = 200

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Final
 
 import orjson
 
-from negotiator import thread_pools
-from negotiator.built_once import BuiltOnce
-from negotiator.errors import Unavailable
+from negotiator.advice.tactics.examples import built_in_examples
+from negotiator.advice.tactics.phrases import built_in_phrases
+from negotiator.advice.tactics.recognition import RecognisedTactic, recognise_tactics, recognition_pieces
+from negotiator.base.errors import Unavailable
 from negotiator.memory.embedding.embedder import Embedder, HashingEmbedder
 from negotiator.memory.embedding.trained_file import LearnedOnce, embed_in_batches, read_or_learn, write_arrays
-from negotiator.negotiations.tactics.examples import built_in_examples
-from negotiator.negotiations.tactics.phrases import built_in_phrases
-from negotiator.negotiations.tactics.recognition import RecognisedTactic, recognise_tactics, recognition_pieces
+from negotiator.runtime import thread_pools
+from negotiator.runtime.built_once import BuiltOnce
 
 if TYPE_CHECKING:
-    from negotiator.negotiations.tactics.sentence_classifier import TacticClassifier
+    from negotiator.advice.tactics.sentence_classifier import TacticClassifier
 
 LEARNING_SECONDS: Final = 10.0
 """How long an utterance waits for a classifier that is being learned; after that phrases alone decide."""
@@ -72,7 +72,7 @@ class TacticRecogniser:
         return await self._classifier.get(self._patience)
 
     async def _learn(self) -> "TacticClassifier":
-        from negotiator.negotiations.tactics import sentence_classifier as method
+        from negotiator.advice.tactics import sentence_classifier as method
 
         examples = built_in_examples()
 
@@ -90,7 +90,7 @@ class TacticRecogniser:
 
 def classifier_file(folder: Path, model: str) -> Path:
     """Where the classifier by this model is kept: named by a digest of all that it depends on."""
-    from negotiator.negotiations.tactics import sentence_classifier as method
+    from negotiator.advice.tactics import sentence_classifier as method
 
     settings = [_FORM, method.RIDGE, method.WORDING_WEIGHT, method.MAX_SEQUENCE]
     told = orjson.dumps([*settings, list(map(list, built_in_examples()))])

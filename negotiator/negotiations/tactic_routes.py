@@ -4,14 +4,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
-from negotiator import thread_pools, values
+from negotiator.advice.advisor import Advisor, WordingRequest
+from negotiator.advice.leverage.concessions import LedgerOffer
+from negotiator.advice.tactics.catalogue import built_in_catalogue
+from negotiator.advice.tactics.facts import TacticSituation
+from negotiator.advice.tactics.ranking import TacticResult
+from negotiator.advice.tactics.tactic import Tactic
+from negotiator.base import values
+from negotiator.base.scopes import MEMORIES_WRITE
 from negotiator.http.cursors import Cursors
 from negotiator.http.operation import Answer, Call, Operation, ToolOffer
 from negotiator.negotiations import offer_history, tactic_queries, tactic_views
 from negotiator.negotiations.advice_routes import MAX_BODY_BYTES, TACTICS_SCOPES, load_with_offers
-from negotiator.negotiations.advisor import Advisor, WordingRequest
 from negotiator.negotiations.advisor_case import case_request
-from negotiator.negotiations.leverage.concessions import LedgerOffer
 from negotiator.negotiations.past_evidence import PastEvidenceReader
 from negotiator.negotiations.routes import READ_SCOPES, read_current
 from negotiator.negotiations.schemas_tactics import (
@@ -27,14 +32,10 @@ from negotiator.negotiations.schemas_tactics import (
 )
 from negotiator.negotiations.tactic_queries import StoredTactic
 from negotiator.negotiations.tactic_recogniser import HeardTactics, TacticRecogniser
-from negotiator.negotiations.tactics.catalogue import built_in_catalogue
-from negotiator.negotiations.tactics.facts import TacticSituation
-from negotiator.negotiations.tactics.ranking import TacticResult
-from negotiator.negotiations.tactics.tactic import Tactic
-from negotiator.negotiations.terms import Terms
-from negotiator.scopes import MEMORIES_WRITE
+from negotiator.runtime import thread_pools
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
+from negotiator.terms.terms import Terms
 
 OWN_TACTICS_SCOPES: Final = frozenset({MEMORIES_WRITE})
 TACTICS_PATH: Final = "/api/tactics"
@@ -195,7 +196,7 @@ class Tactics:
 
         def work() -> dict[str, Any]:
             # The engine loads numpy: a worker that never advises does without.
-            from negotiator.negotiations.leverage.assessment import assess_leverage
+            from negotiator.advice.leverage.assessment import assess_leverage
             from negotiator.negotiations.tactic_input import stored_tactic_situation
 
             terms, now = session.terms, values.now()

@@ -3,16 +3,16 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from negotiator import values
+from negotiator.advice.tactics.catalogue import TacticCatalogue, built_in_catalogue
+from negotiator.advice.tactics.facts import PublicWords, TacticSituation
+from negotiator.advice.tactics.ranking import TacticResult, fill_line, rank_tactics, recognised_moves
+from negotiator.advice.tactics.recognition import RecognisedTactic
+from negotiator.advice.tactics.summary import suggestions_summary
+from negotiator.advice.tactics.tactic import Tactic, TacticClause, TacticCondition
+from negotiator.base import values
 from negotiator.negotiations.engine_input import engine_result_json
 from negotiator.negotiations.schemas_tactics import ListTactics, RecognisedBy, RecognisedTacticView
 from negotiator.negotiations.tactic_queries import StoredTactic
-from negotiator.negotiations.tactics.catalogue import TacticCatalogue, built_in_catalogue
-from negotiator.negotiations.tactics.facts import PublicWords, TacticSituation
-from negotiator.negotiations.tactics.ranking import TacticResult, fill_line, rank_tactics, recognised_moves
-from negotiator.negotiations.tactics.recognition import RecognisedTactic
-from negotiator.negotiations.tactics.summary import suggestions_summary
-from negotiator.negotiations.tactics.tactic import Tactic, TacticClause, TacticCondition
 
 LINE_PURPOSE: Final = "a line to say next in a negotiation"
 

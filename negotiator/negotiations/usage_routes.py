@@ -9,7 +9,8 @@ from sqlalchemy import bindparam, select
 from sqlmodel import col
 from typing_extensions import TypedDict
 
-from negotiator import values
+from negotiator.advice.tactics.catalogue import built_in_catalogue
+from negotiator.base import values
 from negotiator.http.operation import Call, Operation
 from negotiator.memory import memories_queries
 from negotiator.memory.memories_routes import READ_SCOPES as MEMORY_SCOPES
@@ -19,7 +20,6 @@ from negotiator.negotiations import tactic_queries
 from negotiator.negotiations.routes import READ_SCOPES
 from negotiator.negotiations.schemas_tactics import TacticId
 from negotiator.negotiations.tables import BattlePlan, Negotiation
-from negotiator.negotiations.tactics.catalogue import built_in_catalogue
 from negotiator.store.statement import Query, Transaction
 from negotiator.store.store import Store
 

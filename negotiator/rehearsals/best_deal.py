@@ -11,8 +11,12 @@ from itertools import product
 from math import prod
 from typing import Final, TypeAlias, TypeVar
 
-from negotiator.negotiations import limits
-from negotiator.negotiations.issues import (
+from negotiator.base.values import MINOR_UNITS
+from negotiator.rehearsals.counterpart.interests import Stake
+from negotiator.rehearsals.counterpart.person import Person
+from negotiator.rehearsals.own_worth import OwnWorth
+from negotiator.terms import limits
+from negotiator.terms.issues import (
     UNORDERED_TYPES,
     Issue,
     Package,
@@ -24,10 +28,6 @@ from negotiator.negotiations.issues import (
     value_key,
     values_of,
 )
-from negotiator.rehearsals.counterpart.interests import Stake
-from negotiator.rehearsals.counterpart.person import Person
-from negotiator.rehearsals.own_worth import OwnWorth
-from negotiator.values import MINOR_UNITS
 
 MAX_COMBINATIONS: Final = 5_000
 MAX_LEVELS: Final = 101

@@ -6,14 +6,14 @@ from decimal import Decimal
 from itertools import pairwise
 from typing import Final
 
-from negotiator.negotiations import limits
-from negotiator.negotiations.issues import Package, Scalar, coordinate, same_value
-from negotiator.negotiations.terms import Terms
 from negotiator.rehearsals.best_deal import best_deal, least_signed, price_at_floor
 from negotiator.rehearsals.counterpart.person import Person, Ploy
 from negotiator.rehearsals.counterpart.remarks import Remark
 from negotiator.rehearsals.own_worth import OwnWorth, own_worth
 from negotiator.rehearsals.record import RehearsalState, RehearsalTurn, Side, TurnAction
+from negotiator.terms import limits
+from negotiator.terms.issues import Package, Scalar, coordinate, same_value
+from negotiator.terms.terms import Terms
 
 BEST_SCORE: Final = 100
 ANSWERS: Final[frozenset[Remark]] = frozenset(

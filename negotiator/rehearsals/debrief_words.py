@@ -9,16 +9,16 @@ from decimal import Decimal
 from functools import cached_property
 from typing import Final
 
-from negotiator.negotiations import limits
-from negotiator.negotiations.issues import Issue, Package, Scalar, coordinate, same_value
-from negotiator.negotiations.plain_text import capitalise, cut_at_word, join_words, sentence, tidy
-from negotiator.negotiations.unit_price import read_unit_price
-from negotiator.negotiations.wording import Wording
+from negotiator.base.values import MINOR_UNITS, format_money
 from negotiator.rehearsals.counterpart.interests import round_unit, rounded
 from negotiator.rehearsals.counterpart.person import Ploy
 from negotiator.rehearsals.debrief import Debrief, IssueGap, OfferChange, PassedOwnLimit, TurnLoss, UnansweredPloy
 from negotiator.rehearsals.record import Side
-from negotiator.values import MINOR_UNITS, format_money
+from negotiator.terms import limits
+from negotiator.terms.issues import Issue, Package, Scalar, coordinate, same_value
+from negotiator.terms.plain_text import capitalise, cut_at_word, join_words, sentence, tidy
+from negotiator.terms.unit_price import read_unit_price
+from negotiator.terms.wording import Wording
 
 MAX_TITLE_CHARACTERS: Final = 60
 POINTS: Final = 100

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Final
 
-from negotiator.negotiations import limits
-from negotiator.negotiations.issues import Issue, IssueRange, Package, Scalar, coordinate, coordinate_of_worth, worth_of
-from negotiator.negotiations.terms import Terms
-from negotiator.negotiations.utility import Worth, issue_bounds, utility_bounds
 from negotiator.rehearsals.counterpart.interests import Interests
+from negotiator.terms import limits
+from negotiator.terms.issues import Issue, IssueRange, Package, Scalar, coordinate, coordinate_of_worth, worth_of
+from negotiator.terms.terms import Terms
+from negotiator.terms.utility import Worth, issue_bounds, utility_bounds
 
 _CENT: Final = Decimal("0.01")
 

@@ -4,13 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from negotiator import values
-from negotiator.errors import Conflict, FieldError, ValidationFailed
-from negotiator.negotiations.issues import Issue, IssueType, Package, Scalar, canonical_value, same_value
-from negotiator.negotiations.short_forms import read_package
-from negotiator.negotiations.terms import Terms
-from negotiator.negotiations.utility import check_package, without_ranges
-from negotiator.negotiations.wording import Wording
+from negotiator.base import values
+from negotiator.base.errors import Conflict, FieldError, ValidationFailed
+from negotiator.base.search_terms import split_words
 from negotiator.rehearsals.counterpart.latent import draw_counterpart
 from negotiator.rehearsals.counterpart.person import (
     Hardness,
@@ -25,9 +21,13 @@ from negotiator.rehearsals.counterpart.remarks import remarks_in
 from negotiator.rehearsals.counterpart.sentences import case_kind, sentence
 from negotiator.rehearsals.record import RehearsalState, RehearsalTurn, TurnAction
 from negotiator.rehearsals.stored import StoredRehearsal
-from negotiator.search_terms import split_words
 from negotiator.teleprompter.cues.catalogue import Speaker
 from negotiator.teleprompter.offered_packages import named_values, read_offer
+from negotiator.terms.issues import Issue, IssueType, Package, Scalar, canonical_value, same_value
+from negotiator.terms.short_forms import read_package
+from negotiator.terms.terms import Terms
+from negotiator.terms.utility import check_package, without_ranges
+from negotiator.terms.wording import Wording
 
 SHORTEST_LABEL_WORD: Final = 4
 _WHICH: Final = frozenset({"which", "most"})

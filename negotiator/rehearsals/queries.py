@@ -5,8 +5,8 @@ from typing import Final
 from sqlalchemy import BigInteger, Integer, LargeBinary, String, bindparam, delete, func, select, update
 from sqlmodel import col
 
-from negotiator import values
-from negotiator.errors import Conflict, NotFound
+from negotiator.base import values
+from negotiator.base.errors import Conflict, NotFound
 from negotiator.rehearsals.stored import StoredRehearsal, all_columns_of, columns_of, stored_rehearsal
 from negotiator.rehearsals.tables import Rehearsal
 from negotiator.store.statement import Query, Statement, Transaction, insertion, table

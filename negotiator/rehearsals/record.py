@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
-from negotiator.negotiations.issues import Package
 from negotiator.rehearsals.counterpart.person import Ploy
 from negotiator.rehearsals.counterpart.remarks import Remark
+from negotiator.terms.issues import Package
 
 Side: TypeAlias = Literal["me", "them"]
 TurnAction: TypeAlias = Literal["offer", "say", "wait", "accept", "leave"]

@@ -7,22 +7,21 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Final
 
-from negotiator import thread_pools, values
-from negotiator.errors import Conflict, FieldError, Refusal, ValidationFailed
+from negotiator.advice.advisor import Advisor
+from negotiator.advice.leverage.concessions import LedgerOffer
+from negotiator.base import values
+from negotiator.base.errors import Conflict, FieldError, Refusal, ValidationFailed
+from negotiator.base.scopes import AI_TACTICS, NEGOTIATIONS_READ, NEGOTIATIONS_WRITE
 from negotiator.http.cursors import Cursors
 from negotiator.http.operation import Answer, Call, Operation, ToolOffer
 from negotiator.negotiations import offer_queries as ledger
 from negotiator.negotiations import queries as negotiations
-from negotiator.negotiations.advisor import Advisor
 from negotiator.negotiations.advisor_case import case_request
-from negotiator.negotiations.issues import IssueType, Package, Scalar, canonical_value, coordinate
-from negotiator.negotiations.leverage.concessions import LedgerOffer
 from negotiator.negotiations.offer_history import DETECTED_SOURCE, OFFER_KINDS, as_said
 from negotiator.negotiations.offer_queries import OfferRow
 from negotiator.negotiations.routes import read_current
 from negotiator.negotiations.schemas_negotiations import ListOf
 from negotiator.negotiations.session import NegotiationSession
-from negotiator.negotiations.terms import Terms
 from negotiator.rehearsals import queries
 from negotiator.rehearsals.counterpart.person import Person
 from negotiator.rehearsals.play import OwnTurn, start_rehearsal, take_turn
@@ -39,9 +38,11 @@ from negotiator.rehearsals.schemas import (
 from negotiator.rehearsals.schemas_debrief import DebriefView
 from negotiator.rehearsals.stored import StoredRehearsal
 from negotiator.rehearsals.views import debrief_answer, rehearsal_head, rehearsal_view, result_of
-from negotiator.scopes import AI_TACTICS, NEGOTIATIONS_READ, NEGOTIATIONS_WRITE
+from negotiator.runtime import thread_pools
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
+from negotiator.terms.issues import IssueType, Package, Scalar, canonical_value, coordinate
+from negotiator.terms.terms import Terms
 
 REHEARSALS_PATH: Final = "/api/negotiations/{id}/rehearsals"
 REHEARSAL_PATH: Final = "/api/negotiations/{id}/rehearsals/{rehearsal_id}"

@@ -5,14 +5,14 @@ from typing import Any, Literal, NotRequired
 from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
+from negotiator.base.schema import example_schema
+from negotiator.base.values import LongText, ShortText
 from negotiator.negotiations.schemas_negotiations import NegotiationId
-from negotiator.negotiations.schemas_terms import PackageInput
 from negotiator.rehearsals.counterpart.person import Hardness, PersonKind
 from negotiator.rehearsals.counterpart.remarks import Remark
 from negotiator.rehearsals.record import RehearsalState, Side, TurnAction
 from negotiator.rehearsals.schemas_debrief import SaidPackage
-from negotiator.schema import example_schema
-from negotiator.values import LongText, ShortText
+from negotiator.terms.schemas_terms import PackageInput
 
 LARGEST_SEED = 2**31 - 1
 _KIND = (

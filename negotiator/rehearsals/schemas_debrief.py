@@ -6,13 +6,13 @@ from typing import Any
 
 from typing_extensions import TypedDict
 
-from negotiator.negotiations.issues import Package
-from negotiator.negotiations.terms_view import package_view, value_view
+from negotiator.base.values import format_money
 from negotiator.rehearsals.counterpart.person import Hardness, PersonKind, Ploy
 from negotiator.rehearsals.debrief import Debrief, OfferPoint, PassedOwnLimit
 from negotiator.rehearsals.debrief_words import DebriefWords, SaidAmount
 from negotiator.rehearsals.record import RehearsalState, Side, TurnAction
-from negotiator.values import format_money
+from negotiator.terms.issues import Package
+from negotiator.terms.terms_view import package_view, value_view
 
 
 class SaidPackage(TypedDict):

@@ -6,12 +6,12 @@ from typing import Any
 
 import orjson
 
-from negotiator.negotiations.issues import Issue, IssueType, Package, Scalar, canonical_value
-from negotiator.negotiations.terms import Terms, decode_terms, encode_terms
-from negotiator.negotiations.terms_view import package_view
 from negotiator.rehearsals.counterpart.interests import Interests, Stake
 from negotiator.rehearsals.counterpart.person import Person, PersonMemory
 from negotiator.rehearsals.record import RehearsalState, RehearsalTurn
+from negotiator.terms.issues import Issue, IssueType, Package, Scalar, canonical_value
+from negotiator.terms.terms import Terms, decode_terms, encode_terms
+from negotiator.terms.terms_view import package_view
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,16 +3,16 @@
 from collections.abc import Sequence
 from typing import Any
 
-from negotiator import values
-from negotiator.negotiations.issues import Package
-from negotiator.negotiations.terms import Terms
-from negotiator.negotiations.terms_view import package_view
-from negotiator.negotiations.wording import Wording
+from negotiator.base import values
 from negotiator.rehearsals.debrief import make_debrief
 from negotiator.rehearsals.play import last_words, my_offer, outcome, their_offer
 from negotiator.rehearsals.record import RehearsalTurn
 from negotiator.rehearsals.schemas_debrief import AttemptView, DebriefView, debrief_view
 from negotiator.rehearsals.stored import StoredRehearsal
+from negotiator.terms.issues import Package
+from negotiator.terms.terms import Terms
+from negotiator.terms.terms_view import package_view
+from negotiator.terms.wording import Wording
 
 
 def rehearsal_head(rehearsal: StoredRehearsal) -> dict[str, Any]:

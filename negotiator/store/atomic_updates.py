@@ -5,9 +5,9 @@ from typing import Final
 from sqlalchemy import BigInteger, Integer, and_, bindparam, case, delete
 from sqlmodel import Field, col, select
 
+from negotiator.base.values import DAY
 from negotiator.store.model import TableModel, table_options
 from negotiator.store.statement import Query, Statement, Transaction, insertion, table
-from negotiator.values import DAY
 
 _LEEWAY: Final = 1_000_000
 _CLOCKS_APART: Final = 60_000_000

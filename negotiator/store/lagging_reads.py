@@ -9,8 +9,8 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 from sqlalchemy import text as sql_text
 
-from negotiator.errors import Unavailable
-from negotiator.fault_log import FaultLog
+from negotiator.base.errors import Unavailable
+from negotiator.runtime.fault_log import FaultLog
 from negotiator.store.statement import Query
 from negotiator.store.store import Store, Unit
 

@@ -14,8 +14,8 @@ from typing import Any, Final, TypeVar
 import asyncpg  # pyright: ignore[reportMissingTypeStubs]
 from sqlalchemy import Insert, Select, text
 
-from negotiator.errors import Unavailable
-from negotiator.fault_log import FaultLog
+from negotiator.base.errors import Unavailable
+from negotiator.runtime.fault_log import FaultLog
 from negotiator.store.postgres_connections import DRIVER_FAULTS, OpenConnection, PostgresConnections
 from negotiator.store.shared_reads import SharedReads
 from negotiator.store.statement import Query, Row, Statement, Transaction, current_write_condition, with_write_condition

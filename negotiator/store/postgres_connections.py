@@ -15,8 +15,8 @@ from sqlalchemy.dialects.postgresql import asyncpg as dialect
 from sqlalchemy.engine import make_url
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
-from negotiator.errors import Unavailable
-from negotiator.fault_log import FaultLog
+from negotiator.base.errors import Unavailable
+from negotiator.runtime.fault_log import FaultLog
 from negotiator.store.unit_greenlet import UnitGreenlet
 from negotiator.store.waiting import ConnectionQueue
 

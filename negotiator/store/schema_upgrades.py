@@ -11,7 +11,7 @@ from alembic.util import CommandError
 from sqlalchemy import Connection, create_engine, text
 from sqlalchemy.engine import make_url
 
-from negotiator.errors import Unavailable
+from negotiator.base.errors import Unavailable
 
 _SCRIPTS: Final = Path(__file__).parent / "migrations"
 

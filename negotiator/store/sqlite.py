@@ -16,9 +16,9 @@ from typing import IO, Any, Final, Self, TypeVar, cast
 import aiosqlite
 from sqlalchemy.engine import make_url
 
-from negotiator import values
-from negotiator.errors import Unavailable
-from negotiator.fault_log import FaultLog, close_all
+from negotiator.base import values
+from negotiator.base.errors import Unavailable
+from negotiator.runtime.fault_log import FaultLog, close_all
 from negotiator.store.statement import Query, Row, Statement, Transaction, current_write_condition, with_write_condition
 from negotiator.store.waiting import Batch, Priority, StoreLoad, UnitOutcome, UnitQueue
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar
 
-from negotiator.fault_log import FaultLog
+from negotiator.runtime.fault_log import FaultLog
 from negotiator.store.sqlite import SqliteStore
 from negotiator.store.statement import Transaction
 from negotiator.store.waiting import Priority, StoreLoad

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, Final, TypeVar
 
-from negotiator import tracing
+from negotiator.runtime import tracing
 from negotiator.store.statement import Query, Row, Statement, Transaction
 from negotiator.store.store import Store, Unit
 from negotiator.store.waiting import Priority, StoreLoad

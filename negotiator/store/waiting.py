@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, Final, NamedTuple, TypeVar, cast
 
-from negotiator.errors import Unavailable
+from negotiator.base.errors import Unavailable
 from negotiator.store.statement import Transaction
 
 T = TypeVar("T")

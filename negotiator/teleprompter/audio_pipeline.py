@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
-from negotiator.caller import Caller
-from negotiator.errors import Refusal
+from negotiator.base.caller import Caller
+from negotiator.base.errors import Refusal
 from negotiator.teleprompter import session_transitions, websocket_messages
 from negotiator.teleprompter.audio_reader import AudioReader
 from negotiator.teleprompter.cues.catalogue import Speaker

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 
-from negotiator import telemetry
-from negotiator.caller import Caller
-from negotiator.errors import Refusal, Unavailable
+from negotiator.base.caller import Caller
+from negotiator.base.errors import Refusal, Unavailable
+from negotiator.runtime import telemetry
 from negotiator.teleprompter import session_transitions, websocket_messages
 from negotiator.teleprompter.cues.catalogue import Speaker
 from negotiator.teleprompter.schemas import Utterance

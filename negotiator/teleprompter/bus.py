@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Protocol
 
-from negotiator import telemetry
+from negotiator.runtime import telemetry
 from negotiator.store.store import Store
 
 log = telemetry.logger(__name__)

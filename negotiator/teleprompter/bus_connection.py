@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextvars import Context
 from typing import Any, Final, cast
 
-from negotiator.fault_log import FaultLog
+from negotiator.runtime.fault_log import FaultLog
 from negotiator.teleprompter.bus import LocalBus
 
 MAX_WAITING: Final = 1024

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any, Final
 
-from negotiator.settings import Settings
+from negotiator.config.settings import Settings
 from negotiator.teleprompter.bus import Bus, BusSubscription, DatagramBus, LocalBus
 from negotiator.teleprompter.bus_connection import PATIENCE, ServerConnection, make_redis_client
 from negotiator.teleprompter.redis_cluster_bus import RedisClusterBus

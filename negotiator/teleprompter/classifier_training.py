@@ -15,7 +15,7 @@ import numpy as np
 import orjson
 
 from negotiator.memory.embedding.trained_file import write_arrays
-from negotiator.telemetry import logger
+from negotiator.runtime.telemetry import logger
 from negotiator.teleprompter.cues import classifier as method
 from negotiator.teleprompter.cues.catalogue import SPEAKERS, CueCatalogue, Speaker
 from negotiator.teleprompter.cues.classifier import CueClassifier, Landmarks, TrainingSums, Vectors, training_sums

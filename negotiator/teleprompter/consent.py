@@ -6,8 +6,8 @@ Not legal advice: the rules fit the strict cases, in which all parties have to a
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
+from negotiator.base.values import DAY
 from negotiator.teleprompter.cues.catalogue import Speaker
-from negotiator.values import DAY
 
 ConsentBasis = Literal["all_parties", "one_party", "own_side_only", "test"]
 Retention = Literal["none", "session", "30_days", "until_deleted"]

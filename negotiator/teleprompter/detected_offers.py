@@ -8,18 +8,18 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any, Final
 
-from negotiator.errors import Conflict
+from negotiator.base.errors import Conflict
 from negotiator.negotiations import offer_queries as ledger
 from negotiator.negotiations import offers
 from negotiator.negotiations.event_queries import Actor
-from negotiator.negotiations.issues import Scalar, check_value, coordinate, value_at_coordinate
 from negotiator.negotiations.offer_history import DETECTED_SOURCE, OFFER_KINDS, as_said
 from negotiator.negotiations.schemas_offers import RecordOffer
 from negotiator.negotiations.session import NegotiationSession
-from negotiator.negotiations.terms import Terms
 from negotiator.store.statement import Transaction
 from negotiator.teleprompter.cues.catalogue import Speaker
 from negotiator.teleprompter.figures import ComparedFigure, EarlierFigure
+from negotiator.terms.issues import Scalar, check_value, coordinate, value_at_coordinate
+from negotiator.terms.terms import Terms
 
 CALL_CHANNEL: Final = "call"
 _EXPECTED: Final = frozenset(

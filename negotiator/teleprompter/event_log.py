@@ -5,8 +5,8 @@ from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from negotiator.caller import Caller
-from negotiator.errors import NotFound, Unauthorized
+from negotiator.base.caller import Caller
+from negotiator.base.errors import NotFound, Unauthorized
 from negotiator.http.guard import Guard
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store

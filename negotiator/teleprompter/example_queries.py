@@ -6,7 +6,7 @@ from typing import Final, Literal
 from sqlalchemy import bindparam, delete, func, select
 from sqlmodel import col
 
-from negotiator import values
+from negotiator.base import values
 from negotiator.store.statement import Query, Statement, Transaction, insertion
 from negotiator.teleprompter.cues.catalogue import NEUTRAL
 from negotiator.teleprompter.tables import CueExample

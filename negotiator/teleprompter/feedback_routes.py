@@ -3,8 +3,8 @@
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from negotiator import values
-from negotiator.errors import NotFound
+from negotiator.base import values
+from negotiator.base.errors import NotFound
 from negotiator.http.operation import Call, Operation, ToolOffer
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store

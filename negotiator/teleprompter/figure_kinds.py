@@ -12,7 +12,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Final, Literal, cast
 
-from negotiator.number_words import NUMBER_LANGUAGES, NumberLanguage
+from negotiator.numbers.words import NUMBER_LANGUAGES, NumberLanguage
 
 FigureKind = Literal["offer", "limit", "reduction", "rival", "list_price", "question", "history", "other"]
 """An offer or a limit of the speaker, an amount off a price, a quote of somebody else, the price on the tag, a figure

@@ -11,16 +11,16 @@ from typing import Any, Final, Literal
 
 from typing_extensions import TypedDict
 
-from negotiator.negotiations.issues import Issue, coordinate, coordinate_of_worth
+from negotiator.base.search_terms import STOP_WORDS, split_words
+from negotiator.base.values import MINOR_UNITS, decimal_string
 from negotiator.negotiations.session import NegotiationSession
-from negotiator.negotiations.terms import Terms
-from negotiator.negotiations.utility import Worth
-from negotiator.numbers import may_be_currency
-from negotiator.search_terms import STOP_WORDS, split_words
+from negotiator.numbers.read import may_be_currency
 from negotiator.teleprompter.cues.catalogue import Speaker
 from negotiator.teleprompter.figure_kinds import FigureKind
 from negotiator.teleprompter.spoken_figures import PERIODS, Measure, SpokenFigure
-from negotiator.values import MINOR_UNITS, decimal_string
+from negotiator.terms.issues import Issue, coordinate, coordinate_of_worth
+from negotiator.terms.terms import Terms
+from negotiator.terms.utility import Worth
 
 LimitStanding = Literal["past_limit", "inside", "on_the_way", "at_target"]
 Owner = Literal["me", "them", "third"]

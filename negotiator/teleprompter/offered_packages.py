@@ -10,14 +10,14 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Final
 
-from negotiator.negotiations.issues import Issue, Package, Scalar, check_value, coordinate, value_at_coordinate
-from negotiator.negotiations.terms import Terms
-from negotiator.numbers import MAX_SPOKEN_CHARACTERS, Token, number_runs, number_tokens
-from negotiator.search_terms import STOP_WORDS
+from negotiator.base.search_terms import STOP_WORDS
+from negotiator.numbers.read import MAX_SPOKEN_CHARACTERS, Token, number_runs, number_tokens
 from negotiator.teleprompter.cues.catalogue import Speaker
 from negotiator.teleprompter.detected_offers import offered_figures
 from negotiator.teleprompter.figures import ComparedFigure, EarlierFigure, compare_figures
 from negotiator.teleprompter.spoken_figures import find_figures
+from negotiator.terms.issues import Issue, Package, Scalar, check_value, coordinate, value_at_coordinate
+from negotiator.terms.terms import Terms
 
 
 def read_offer(

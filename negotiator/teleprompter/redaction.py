@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from negotiator.numbers import DigitChunk, DigitRun, Token, digit_runs, find_tokens, is_number_word
+from negotiator.numbers.read import DigitChunk, DigitRun, Token, digit_runs, find_tokens, is_number_word
 from negotiator.teleprompter.check_digits import (
     CARD_LENGTHS,
     Luhn,

@@ -12,7 +12,7 @@ from contextvars import Context
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from negotiator.fault_log import FaultLog
+from negotiator.runtime.fault_log import FaultLog
 from negotiator.teleprompter.bus import BusSubscription, LocalBus
 from negotiator.teleprompter.bus_connection import (
     MAX_WAITING,

@@ -5,15 +5,15 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import ConfigDict, Field, StringConstraints
 from typing_extensions import TypedDict
 
-from negotiator import values
+from negotiator.advice.tactics.tactic import NegotiationRole
+from negotiator.base import values
+from negotiator.base.schema import Strict, example_schema
+from negotiator.base.values import LongText, Moment, Origin, ShortText, Truth
 from negotiator.http.cursors import Cursor
 from negotiator.negotiations.schemas_tactics import RecognisedTacticView
-from negotiator.negotiations.tactics.tactic import NegotiationRole
-from negotiator.schema import Strict, example_schema
 from negotiator.teleprompter.consent import ConsentBasis, Retention
 from negotiator.teleprompter.cues.catalogue import Speaker
 from negotiator.teleprompter.figures import FigureView
-from negotiator.values import LongText, Moment, Origin, ShortText, Truth
 
 SpokenLanguage = Literal["en", "de", "es", "fr", "it", "nl", "pt"]
 SessionState = Literal["ready", "live", "paused", "ended"]

@@ -7,8 +7,8 @@ import orjson
 from sqlalchemy import BigInteger, String, bindparam, or_, select, update
 from sqlmodel import col
 
-from negotiator import values
-from negotiator.errors import NotFound
+from negotiator.base import values
+from negotiator.base.errors import NotFound
 from negotiator.store import ownership
 from negotiator.store.statement import Query, Statement, Transaction, insertion, table
 from negotiator.teleprompter.tables import TeleprompterEvent, TeleprompterSession

@@ -10,12 +10,12 @@ from typing import Any, Final
 
 import orjson
 
-from negotiator import values
-from negotiator.errors import FieldError, InsufficientScope, Unavailable, ValidationFailed
+from negotiator.base import values
+from negotiator.base.errors import FieldError, InsufficientScope, Unavailable, ValidationFailed
+from negotiator.base.scopes import NEGOTIATIONS_READ, TELEPROMPTER_STREAM
 from negotiator.http.cursors import Cursors
 from negotiator.http.operation import Answer, Call, Operation, ToolOffer
 from negotiator.negotiations import queries as negotiations
-from negotiator.scopes import NEGOTIATIONS_READ, TELEPROMPTER_STREAM
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 from negotiator.teleprompter import session_queries, session_transitions

@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from negotiator.errors import Refusal
+from negotiator.base.errors import Refusal
+from negotiator.runtime.tracing import Span, SpanBlock, TraceSource, current_span, step
 from negotiator.teleprompter.audio_reader import AudioReader
 from negotiator.teleprompter.bus import BusMessageCodec, BusSubscription, LocalBus, message_line
 from negotiator.teleprompter.cues.catalogue import Speaker
@@ -20,7 +21,6 @@ from negotiator.teleprompter.speech.remote_recognition import RemoteRecognition,
 from negotiator.teleprompter.utterance_analyser import UtteranceAnalyser, UtteranceAnalysis
 from negotiator.teleprompter.websocket_handler import MessageHandler
 from negotiator.teleprompter.websocket_messages import ClientMessage
-from negotiator.tracing import Span, SpanBlock, TraceSource, current_span, step
 
 
 @dataclass

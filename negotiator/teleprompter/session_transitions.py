@@ -8,11 +8,11 @@ from typing import Any, Final
 
 import orjson
 
-from negotiator import values
-from negotiator.errors import Conflict
+from negotiator.advice.tactics.recognition import RecognisedTactic
+from negotiator.advice.tactics.tactic import NegotiationRole
+from negotiator.base import values
+from negotiator.base.errors import Conflict
 from negotiator.negotiations.tactic_views import recognised_view
-from negotiator.negotiations.tactics.recognition import RecognisedTactic
-from negotiator.negotiations.tactics.tactic import NegotiationRole
 from negotiator.store.statement import Transaction
 from negotiator.teleprompter import consent, session_queries
 from negotiator.teleprompter.consent import SessionConsent

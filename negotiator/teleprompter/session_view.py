@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from negotiator import values
+from negotiator.base import values
 from negotiator.teleprompter import consent, session_transitions
 from negotiator.teleprompter.cards import CARD_LANGUAGES
 from negotiator.teleprompter.figure_kinds import FIGURE_LANGUAGES

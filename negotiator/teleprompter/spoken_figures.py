@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Final, Literal
 
-from negotiator.number_words import language_of
-from negotiator.numbers import CURRENCY_WORDS, NumberRun, Token, number_runs, number_tokens
+from negotiator.numbers.read import CURRENCY_WORDS, NumberRun, Token, number_runs, number_tokens
+from negotiator.numbers.words import language_of
 from negotiator.teleprompter.figure_kinds import (
     NUMBER,
     OFFER,

@@ -6,8 +6,8 @@ from typing import Any, Final
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from negotiator import values
-from negotiator.errors import UpgradeRequired
+from negotiator.base import values
+from negotiator.base.errors import UpgradeRequired
 from negotiator.http.operation import Answer, Call, Operation
 from negotiator.teleprompter import session_queries
 from negotiator.teleprompter.schemas import SessionId

@@ -7,9 +7,9 @@ import orjson
 from sqlalchemy import bindparam, delete
 from sqlmodel import col
 
-from negotiator import values
-from negotiator.caller import Caller, CallerRate
-from negotiator.errors import Unauthorized
+from negotiator.base import values
+from negotiator.base.caller import Caller, CallerRate
+from negotiator.base.errors import Unauthorized
 from negotiator.http.guard import Guard
 from negotiator.store.statement import Query, Statement, Transaction, insertion
 from negotiator.store.store import Store

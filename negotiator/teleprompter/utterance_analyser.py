@@ -7,14 +7,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from negotiator.built_once import BuiltOnce
-from negotiator.errors import Unavailable
+from negotiator.advice.tactics.recognition import RecognisedTactic
+from negotiator.advice.tactics.tactic import NegotiationRole
+from negotiator.base.errors import Unavailable
 from negotiator.memory.embedding.embedder import Embedder
 from negotiator.memory.search import MemorySearch
 from negotiator.negotiations.session import NegotiationSession
 from negotiator.negotiations.tactic_recogniser import TacticRecogniser
-from negotiator.negotiations.tactics.recognition import RecognisedTactic
-from negotiator.negotiations.tactics.tactic import NegotiationRole
+from negotiator.runtime.built_once import BuiltOnce
 from negotiator.teleprompter.cards import (
     PreparedAnswer,
     RecalledMemory,

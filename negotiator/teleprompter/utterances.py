@@ -7,16 +7,16 @@ from dataclasses import dataclass, field, replace
 from functools import partial as partial_of
 from typing import Any
 
-from negotiator import values
-from negotiator.caller import Caller
-from negotiator.errors import NotFound, Refusal
+from negotiator.base import values
+from negotiator.base.caller import Caller
+from negotiator.base.errors import NotFound, Refusal
+from negotiator.base.scopes import MEMORIES_READ, NEGOTIATIONS_READ, NEGOTIATIONS_WRITE
 from negotiator.negotiations import offer_queries
 from negotiator.negotiations import queries as negotiations
 from negotiator.negotiations.decided_offer import advised_terms
 from negotiator.negotiations.event_queries import actor_of_caller
 from negotiator.negotiations.routes import read_current
 from negotiator.negotiations.session import NegotiationSession as Negotiation
-from negotiator.scopes import MEMORIES_READ, NEGOTIATIONS_READ, NEGOTIATIONS_WRITE
 from negotiator.store.statement import Transaction, write_condition
 from negotiator.store.store import Store
 from negotiator.teleprompter import detected_offers, session_queries, session_transitions

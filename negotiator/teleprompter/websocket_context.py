@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from negotiator.caller import Caller
-from negotiator.errors import Refusal
+from negotiator.base.caller import Caller
+from negotiator.base.errors import Refusal
 from negotiator.http.pipeline import Pipeline, ResponseContext
 from negotiator.teleprompter import websocket_messages
 from negotiator.teleprompter.audio_pipeline import AudioPipeline

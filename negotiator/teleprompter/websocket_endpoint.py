@@ -10,8 +10,8 @@ from typing import Final
 
 from starlette.types import Receive, Scope, Send
 
-from negotiator.caller import Caller, anonymous_caller
-from negotiator.errors import Forbidden, InvalidRequest, Refusal
+from negotiator.base.caller import Caller, anonymous_caller
+from negotiator.base.errors import Forbidden, InvalidRequest, Refusal
 from negotiator.http import input as reading
 from negotiator.http.endpoint import deny_upgrade, read_headers, respond
 from negotiator.http.operation import Operation

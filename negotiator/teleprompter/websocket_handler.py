@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 
-from negotiator.errors import Refusal, Unauthorized
+from negotiator.base.errors import Refusal, Unauthorized
 from negotiator.teleprompter import session_transitions, websocket_messages
 from negotiator.teleprompter.audio_pipeline import AudioChannels, AudioTooFast, TokenBucket
 from negotiator.teleprompter.cues.catalogue import Speaker

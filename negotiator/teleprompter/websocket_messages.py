@@ -13,13 +13,13 @@ import orjson
 from pydantic import Field
 from starlette.types import Receive, Send
 
-from negotiator import values
+from negotiator.base import values
+from negotiator.base.schema import Strict
+from negotiator.base.strict_json import read_object
+from negotiator.base.values import Truth
 from negotiator.http.input import validate
-from negotiator.schema import Strict
-from negotiator.strict_json import read_object
 from negotiator.teleprompter.cues.catalogue import Speaker
 from negotiator.teleprompter.schemas import UtteranceId, UtteranceText
-from negotiator.values import Truth
 
 SUBPROTOCOL: Final = "negotiator.teleprompter.v1"
 TICKET_PREFIX: Final = "ticket."

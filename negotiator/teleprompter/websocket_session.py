@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import orjson
 
-from negotiator.caller import Caller
+from negotiator.base.caller import Caller
 from negotiator.teleprompter import websocket_messages
 from negotiator.teleprompter.audio_pipeline import AudioChannels, TokenBucket
 from negotiator.teleprompter.event_log import EventBatch

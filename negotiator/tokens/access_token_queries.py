@@ -3,7 +3,7 @@
 from sqlalchemy import BigInteger, bindparam, func, update
 from sqlmodel import col, select
 
-from negotiator import values
+from negotiator.base import values
 from negotiator.store.statement import Query, Statement, Transaction, entity
 from negotiator.tokens.access_tokens import WITHDRAWN
 from negotiator.tokens.tables import AccessToken

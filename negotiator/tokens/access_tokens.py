@@ -14,14 +14,15 @@ from typing import Any, Final
 from sqlalchemy import and_, bindparam, exists, or_, update
 from sqlmodel import col, select
 
-from negotiator import audit, values
-from negotiator.caller import Caller
-from negotiator.errors import InvalidRequest, Refusal
-from negotiator.keys import ALGORITHM, Keyring, SigningKey
-from negotiator.scopes import ASSISTANT, DIRECTORY
+from negotiator import audit
+from negotiator.base import values
+from negotiator.base.caller import Caller
+from negotiator.base.errors import InvalidRequest, Refusal
+from negotiator.base.scopes import ASSISTANT, DIRECTORY
+from negotiator.base.strict_json import is_array
+from negotiator.keys.keyring import ALGORITHM, Keyring, SigningKey
 from negotiator.store.statement import Query, Statement, Transaction, entity, insertion, table
 from negotiator.store.store import Store
-from negotiator.strict_json import is_array
 from negotiator.tokens import api_key_queries, api_keys
 from negotiator.tokens.api_keys import FindEntitlement
 from negotiator.tokens.tables import AccessToken

@@ -6,8 +6,9 @@ from typing import Final
 from sqlalchemy import BigInteger, bindparam, func, or_, update
 from sqlmodel import col, select
 
-from negotiator import audit, values
-from negotiator.errors import Conflict
+from negotiator import audit
+from negotiator.base import values
+from negotiator.base.errors import Conflict
 from negotiator.store.statement import Query, Statement, Transaction, insertion
 from negotiator.tokens import api_keys
 from negotiator.tokens.tables import ApiKey

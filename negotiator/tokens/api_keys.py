@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from negotiator.caller import CallerRate
+from negotiator.base.caller import CallerRate
 from negotiator.store.statement import Transaction
 
 ALPHABET: Final = string.digits + string.ascii_uppercase + string.ascii_lowercase

@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from negotiator import audit
-from negotiator.errors import InvalidRequest
-from negotiator.scopes import ordered
+from negotiator.base.errors import InvalidRequest
+from negotiator.base.scopes import ordered
+from negotiator.base.strict_json import read_jws
 from negotiator.store.statement import Transaction
-from negotiator.strict_json import read_jws
 from negotiator.tokens.access_tokens import (
     IDENTITY_ASSERTION_TYPE,
     AccessTokens,

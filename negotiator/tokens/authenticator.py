@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from ipaddress import ip_address, ip_network
 from typing import Final
 
-from negotiator import telemetry, values
-from negotiator.caller import Caller, RetiringCredential
-from negotiator.errors import Refusal
+from negotiator.base import values
+from negotiator.base.caller import Caller, RetiringCredential
+from negotiator.base.errors import Refusal
+from negotiator.runtime import telemetry
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 from negotiator.tokens import api_key_queries, api_keys

@@ -13,7 +13,7 @@ from typing import Final
 
 from authlib.oauth2.rfc6749 import ClientMixin
 
-from negotiator.scopes import ordered
+from negotiator.base.scopes import ordered
 from negotiator.store.statement import Transaction
 from negotiator.tokens import api_key_queries
 from negotiator.tokens.access_tokens import TokenSubject

@@ -15,9 +15,9 @@ from typing import Any, Final
 from authlib.oauth2.rfc6749 import InvalidRequestError, InvalidScopeError, TokenEndpointMixin, UnauthorizedClientError
 from authlib.oauth2.rfc6749.grants import BaseGrant
 
-from negotiator import values
-from negotiator.errors import Refusal
-from negotiator.scopes import ordered
+from negotiator.base import values
+from negotiator.base.errors import Refusal
+from negotiator.base.scopes import ordered
 from negotiator.store.statement import Transaction
 from negotiator.tokens import authorization_codes
 from negotiator.tokens.authlib_endpoints import ACCEPTED_AUTH_METHODS

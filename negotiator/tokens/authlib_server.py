@@ -17,10 +17,10 @@ from authlib.oauth2 import OAuth2Error
 from authlib.oauth2.rfc6749 import AuthorizationServer, OAuth2Payload, OAuth2Request
 
 from negotiator import audit
-from negotiator.errors import Refusal
-from negotiator.scopes import ordered
+from negotiator.base.errors import Refusal
+from negotiator.base.scopes import ordered
+from negotiator.runtime.telemetry import logger
 from negotiator.store.statement import Transaction
-from negotiator.telemetry import logger
 from negotiator.tokens import client_authentication, clients
 from negotiator.tokens.access_tokens import (
     ACCESS_TOKEN_TYPE,

@@ -8,8 +8,9 @@ from typing import Final
 from sqlalchemy import BigInteger, bindparam, exists, update
 from sqlmodel import col, select
 
-from negotiator import audit, values
-from negotiator.errors import InvalidRequest
+from negotiator import audit
+from negotiator.base import values
+from negotiator.base.errors import InvalidRequest
 from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
 from negotiator.tokens.access_tokens import TokenSubject
 from negotiator.tokens.tables import AuthorizationGrant

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import parse_qsl
 
-from negotiator.errors import InvalidRequest
-from negotiator.scopes import ANONYMOUS, OPENID, READING, ordered
+from negotiator.base.errors import InvalidRequest
+from negotiator.base.scopes import ANONYMOUS, OPENID, READING, ordered
 from negotiator.tokens.clients import RegisteredClient
 
 MAX_QUERY_LENGTH: Final = 8000

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from negotiator import values
-from negotiator.errors import Unauthorized
+from negotiator.base import values
+from negotiator.base.errors import Unauthorized
+from negotiator.base.strict_json import UnverifiedJws, is_object, read_object
 from negotiator.store import atomic_updates
 from negotiator.store.statement import Transaction
-from negotiator.strict_json import UnverifiedJws, is_object, read_object
 from negotiator.trust import assertions, keysets
 from negotiator.trust.claims import AssertionRefused, Reason, optional_moment, required_moment, required_text
 from negotiator.trust.issuers import ALGORITHMS

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
-from negotiator import values
+from negotiator.base import values
+from negotiator.runtime.telemetry import logger
 from negotiator.store.store import Store
-from negotiator.telemetry import logger
 from negotiator.tokens import client_metadata, clients
 from negotiator.tokens.client_metadata import MetadataRefused
 from negotiator.tokens.clients import PRIVATE_KEY_JWT, NewClient, RegisteredClient

@@ -9,15 +9,15 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from negotiator.errors import Refusal
-from negotiator.keys import ALGORITHM, RS256
-from negotiator.scopes import ordered
-from negotiator.strict_json import is_array
+from negotiator.base.errors import Refusal
+from negotiator.base.scopes import ordered
+from negotiator.base.strict_json import is_array
+from negotiator.base.values import has_invisible_characters
+from negotiator.keys.keyring import ALGORITHM, RS256
 from negotiator.tokens import client_authentication, redirect_uris
 from negotiator.tokens.clients import AUTH_METHODS, AUTHORIZATION_CODE, CODE_FLOW_GRANTS, PRIVATE_KEY_JWT, NewClient
 from negotiator.trust.issuers import ALGORITHMS
 from negotiator.trust.keysets import KeysRefused
-from negotiator.values import has_invisible_characters
 
 _MOST_REDIRECTS: Final = 10
 _LONGEST_NAME: Final = 100

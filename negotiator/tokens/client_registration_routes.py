@@ -11,9 +11,9 @@ import orjson
 from pydantic import ConfigDict, WithJsonSchema
 from typing_extensions import TypedDict
 
-from negotiator import values
+from negotiator.base import values
+from negotiator.base.schema import Lenient, example_schema
 from negotiator.http.operation import REGISTRATION_BODY_LIMIT, Answer, Call, Operation
-from negotiator.schema import Lenient, example_schema
 from negotiator.store.store import Store
 from negotiator.tokens import client_metadata, clients
 from negotiator.tokens.clients import NewClient

@@ -6,10 +6,11 @@ from typing import Any, Final
 from sqlalchemy import BigInteger, Integer, bindparam, delete, update
 from sqlmodel import col, select
 
-from negotiator import audit, values
-from negotiator.errors import FieldError, NotFound, ValidationFailed
-from negotiator.keys import ALGORITHM, RS256
-from negotiator.scopes import ASSISTANT, DIRECTORY, ordered
+from negotiator import audit
+from negotiator.base import values
+from negotiator.base.errors import FieldError, NotFound, ValidationFailed
+from negotiator.base.scopes import ASSISTANT, DIRECTORY, ordered
+from negotiator.keys.keyring import ALGORITHM, RS256
 from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
 from negotiator.tokens import redirect_uris
 from negotiator.tokens.client_authentication import ClientAuthenticationFailed

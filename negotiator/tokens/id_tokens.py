@@ -5,8 +5,8 @@ from base64 import urlsafe_b64encode
 from dataclasses import dataclass
 from typing import Any, Final
 
-from negotiator import values
-from negotiator.keys import Keyring
+from negotiator.base import values
+from negotiator.keys.keyring import Keyring
 from negotiator.tokens.tables import AuthorizationGrant
 
 LIFE: Final = 3600

@@ -10,7 +10,7 @@ from typing import Final
 from sqlalchemy import BigInteger, bindparam, update
 from sqlmodel import col, select
 
-from negotiator import values
+from negotiator.base import values
 from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
 from negotiator.tokens import authorization_codes
 from negotiator.tokens.authorization_codes import invalid_grant_refusal, replay_refusal

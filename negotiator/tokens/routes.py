@@ -8,10 +8,10 @@ from urllib.parse import unquote
 
 from typing_extensions import TypedDict
 
-from negotiator.errors import InvalidRequest
+from negotiator.base.errors import InvalidRequest
+from negotiator.base.schema import Lenient
+from negotiator.base.scopes import OPENID
 from negotiator.http.operation import Answer, Call, Operation
-from negotiator.schema import Lenient
-from negotiator.scopes import OPENID
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 from negotiator.tokens import client_authentication

@@ -8,7 +8,7 @@ import re
 from enum import StrEnum
 from typing import Any, Final, TypeGuard
 
-from negotiator.strict_json import is_array, is_object
+from negotiator.base.strict_json import is_array, is_object
 
 _SCOPES = re.compile(r"[\x21\x23-\x5b\x5d-\x7e ]*")
 # A dot-string (RFC 5321 §4.1.2) that is no encoded word: exactly what an account can have (`users.people`).

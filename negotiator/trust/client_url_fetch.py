@@ -13,9 +13,9 @@ from contextlib import nullcontext
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from negotiator import values
-from negotiator.circuit_breaker import CircuitBreaker
-from negotiator.errors import TooManyRequests, Unavailable
+from negotiator.base import values
+from negotiator.base.errors import TooManyRequests, Unavailable
+from negotiator.runtime.circuit_breaker import CircuitBreaker
 from negotiator.trust.fetch import (
     TOTAL_SECONDS,
     FetchedDocument,

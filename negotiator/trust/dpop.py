@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
-from negotiator import values
-from negotiator.errors import ProofRefused
+from negotiator.base import values
+from negotiator.base.errors import ProofRefused
+from negotiator.base.strict_json import UnverifiedJws, is_object
 from negotiator.store import atomic_updates
 from negotiator.store.store import Store
-from negotiator.strict_json import UnverifiedJws, is_object
 from negotiator.trust import keysets
 from negotiator.trust.claims import AssertionRefused, optional_text, required_moment, required_text
 from negotiator.trust.issuers import ALGORITHMS, canonical_algorithm

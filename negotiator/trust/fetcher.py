@@ -4,7 +4,7 @@ import ssl
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from negotiator.built_once import BuiltOnce
+from negotiator.runtime.built_once import BuiltOnce
 from negotiator.trust.fetch import (
     AT_ONCE,
     CONNECT_SECONDS,

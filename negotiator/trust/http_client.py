@@ -18,8 +18,8 @@ from urllib.parse import urlencode
 import httpcore2
 import httpx2
 
-from negotiator.strict_json import read_object
-from negotiator.tracing import step
+from negotiator.base.strict_json import read_object
+from negotiator.runtime.tracing import step
 from negotiator.trust.fetch import (
     FetchedDocument,
     FetchedText,

@@ -13,13 +13,13 @@ from urllib.parse import urlsplit
 
 from jwt import PyJWK, PyJWTError
 
-from negotiator import telemetry
-from negotiator.fault_log import FaultLog
-from negotiator.strict_json import is_array, is_object, read_object, read_segment
+from negotiator.base.strict_json import is_array, is_object, read_object, read_segment
+from negotiator.base.values import DAY
+from negotiator.runtime import telemetry
+from negotiator.runtime.fault_log import FaultLog
 from negotiator.trust.fetch import FetchedDocument, FetchFailed
 from negotiator.trust.fetcher import Fetcher
 from negotiator.trust.issuers import ALGORITHMS, Issuer, canonical_algorithm
-from negotiator.values import DAY
 
 log = telemetry.logger(__name__)
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import quote, urlencode, urlsplit
 
-from negotiator.circuit_breaker import CircuitBreaker
-from negotiator.strict_json import UnverifiedJws, is_array
+from negotiator.base.strict_json import UnverifiedJws, is_array
+from negotiator.runtime.circuit_breaker import CircuitBreaker
 from negotiator.trust.claims import AssertionRefused, Reason, is_text, mail_domain, required_moment, required_text
 from negotiator.trust.fetch import TOTAL_SECONDS, FetchFailed, HostFailing
 from negotiator.trust.fetcher import Fetcher

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from negotiator.errors import Forbidden, InvalidRequest, Refusal, Unauthorized, Unavailable
+from negotiator.base.errors import Forbidden, InvalidRequest, Refusal, Unauthorized, Unavailable
 from negotiator.trust.claims import AssertionRefused, Reason
 
 _GRANT: Final = (InvalidRequest, "invalid_grant")

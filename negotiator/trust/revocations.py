@@ -5,7 +5,7 @@ from typing import Final
 from sqlalchemy import BigInteger, bindparam, delete, or_, update
 from sqlmodel import SQLModel, col, select
 
-from negotiator import values
+from negotiator.base import values
 from negotiator.store.statement import Query, Statement, Transaction, insertion, table
 from negotiator.trust.tables import Revocation
 

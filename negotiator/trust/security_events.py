@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
-from negotiator.strict_json import is_object
+from negotiator.base.strict_json import is_object
+from negotiator.base.values import DAY
 from negotiator.trust import signatures
 from negotiator.trust.claims import (
     AssertionRefused,
@@ -26,7 +27,6 @@ from negotiator.trust.claims import (
 from negotiator.trust.issuers import Issuer
 from negotiator.trust.keysets import IssuerKeys
 from negotiator.trust.signatures import read_compact
-from negotiator.values import DAY
 
 _CAEP: Final = "https://schemas.openid.net/secevent/caep/event-type/"
 _RISC: Final = "https://schemas.openid.net/secevent/risc/event-type/"

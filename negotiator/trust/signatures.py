@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from negotiator.strict_json import UnverifiedJws, read_jws
+from negotiator.base.strict_json import UnverifiedJws, read_jws
 from negotiator.trust.claims import AssertionRefused, Reason, is_text
 from negotiator.trust.issuers import Issuer, canonical_algorithm
 from negotiator.trust.keysets import IssuerKeys, KeysUnavailable, NoSuchKey

@@ -3,8 +3,8 @@
 from sqlalchemy import BigInteger
 from sqlmodel import Field
 
+from negotiator.base.values import DAY
 from negotiator.store.model import TableModel, table_options
-from negotiator.values import DAY
 
 
 class TrustedIssuer(TableModel, table=True):

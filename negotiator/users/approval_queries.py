@@ -9,7 +9,8 @@ from typing import Final
 from sqlalchemy import BigInteger, bindparam, update
 from sqlmodel import col, select
 
-from negotiator import audit, values
+from negotiator import audit
+from negotiator.base import values
 from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
 from negotiator.users.tables import Approval
 

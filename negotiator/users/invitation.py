@@ -7,8 +7,8 @@ every worker can check it and a restart adds no row.
 import re
 from typing import Final
 
-from negotiator import values
-from negotiator.errors import Gone
+from negotiator.base import values
+from negotiator.base.errors import Gone
 from negotiator.store import atomic_updates
 from negotiator.store.statement import Transaction
 from negotiator.trust.revocations import FOREVER

@@ -7,8 +7,8 @@ password. It works once, for its time, and only while the account is open.
 import re
 from typing import Final
 
-from negotiator import values
-from negotiator.errors import Gone
+from negotiator.base import values
+from negotiator.base.errors import Gone
 from negotiator.store import atomic_updates
 from negotiator.store.statement import Transaction
 from negotiator.users import user_queries

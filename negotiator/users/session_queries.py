@@ -11,7 +11,8 @@ from typing import Final
 from sqlalchemy import BigInteger, bindparam, delete, exists, select, update
 from sqlmodel import col
 
-from negotiator import audit, values
+from negotiator import audit
+from negotiator.base import values
 from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
 from negotiator.trust.tables import Revocation
 from negotiator.users.tables import SESSION_IDLE, BrowserSession, User

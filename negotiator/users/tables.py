@@ -5,8 +5,8 @@ from typing import Final
 from sqlalchemy import BigInteger
 from sqlmodel import Field
 
+from negotiator.base.values import DAY, HOUR
 from negotiator.store.model import TableModel, table_options
-from negotiator.values import DAY, HOUR
 
 SESSION_IDLE: Final = 12 * HOUR
 """A browser session ends after this time without use; milliseconds."""

@@ -6,9 +6,9 @@ from typing import Final
 from pydantic import ConfigDict
 from typing_extensions import TypedDict
 
+from negotiator.base.schema import Lenient
+from negotiator.base.scopes import OPENID, PROFILE
 from negotiator.http.operation import Call, Operation
-from negotiator.schema import Lenient
-from negotiator.scopes import OPENID, PROFILE
 from negotiator.store.store import Store
 from negotiator.users import user_queries
 

@@ -3,8 +3,8 @@
 import httpx2
 import pytest_asyncio
 
-from negotiator.scopes import ASSISTANT
-from negotiator.settings import Settings
+from negotiator.base.scopes import ASSISTANT
+from negotiator.config.settings import Settings
 from negotiator.store.statement import Transaction
 from negotiator.tokens import clients
 from negotiator.tokens.clients import NewClient

@@ -13,7 +13,7 @@ from typing import Final
 
 import orjson
 
-from negotiator import values
+from negotiator.base import values
 from negotiator.directory.catalogue_index import SYNONYMS_FILE
 from negotiator.directory.search import terms
 from negotiator.directory.search.index import IndexEntry, SearchIndex

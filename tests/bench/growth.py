@@ -28,9 +28,9 @@ import asyncpg
 import psutil
 from sqlalchemy import delete, func, select
 
-from negotiator import values
 from negotiator.agents.tables import Agent
 from negotiator.audit import AuditEvent
+from negotiator.base import values
 from negotiator.compose.housekeeping import ClockComparison, Housekeeping
 from negotiator.compose.ownership import chores
 from negotiator.negotiations.tables import Negotiation

@@ -8,9 +8,9 @@ import random
 import time
 from typing import Final
 
-from negotiator.negotiations.leverage.assessment import assess_leverage
-from negotiator.negotiations.terms import Terms
-from negotiator.negotiations.utility import Preferences, Worth, part_worths
+from negotiator.advice.leverage.assessment import assess_leverage
+from negotiator.terms.terms import Terms
+from negotiator.terms.utility import Preferences, Worth, part_worths
 from tests.bench.load import spread
 from tests.helpers.example_terms import example_terms
 

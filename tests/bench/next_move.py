@@ -9,8 +9,8 @@ import time
 from statistics import median
 from typing import Final
 
-from negotiator.negotiations.strategy.next_move import next_move
-from negotiator.negotiations.strategy.situation import (
+from negotiator.advice.strategy.next_move import next_move
+from negotiator.advice.strategy.situation import (
     Side,
     StandingOffer,
     StrategyIssue,

@@ -4,9 +4,9 @@ import sqlite3
 from pathlib import Path
 from typing import Final
 
-from negotiator import values
 from negotiator.agents.tables import Agent
 from negotiator.audit import AuditEvent
+from negotiator.base import values
 from negotiator.memory.tables import Memory
 from negotiator.negotiations.tables import Negotiation, NegotiationEvent, Offer
 from negotiator.store.atomic_updates import SpentValue

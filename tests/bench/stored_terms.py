@@ -5,9 +5,9 @@ import timeit
 from collections.abc import Callable
 from typing import Any
 
-from negotiator.negotiations.schemas_negotiations import NegotiationBody
-from negotiator.negotiations.terms import Terms, decode_terms, encode_terms
-from negotiator.negotiations.terms_parsing import parse_terms
+from negotiator.terms.negotiation_body import NegotiationBody
+from negotiator.terms.terms import Terms, decode_terms, encode_terms
+from negotiator.terms.terms_parsing import parse_terms
 
 SIX_ISSUES: dict[str, Any] = {
     "title": "Laptops for the Berlin office",

@@ -13,12 +13,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from negotiator.built_once import BuiltOnce
 from negotiator.memory.embedding.embedder import Embedder
 from negotiator.memory.embedding.embedder_selection import choose_embedder
 from negotiator.memory.search import MemorySearch
 from negotiator.memory.searchable_text import MemoryEmbedder
 from negotiator.negotiations.tactic_recogniser import TacticRecogniser
+from negotiator.runtime.built_once import BuiltOnce
 from negotiator.store.migrate import migrate
 from negotiator.store.store import Store, make_store
 from negotiator.teleprompter.cues.catalogue import cue_catalogue

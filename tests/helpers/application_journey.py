@@ -5,11 +5,11 @@ from typing import Any
 
 import httpx2
 
-from negotiator import values
 from negotiator.agents import registration as agents
+from negotiator.base import values
+from negotiator.base.scopes import ASSISTANT
 from negotiator.compose.application import build_application
-from negotiator.scopes import ASSISTANT
-from negotiator.settings import Settings
+from negotiator.config.settings import Settings
 from negotiator.store.statement import Transaction
 from negotiator.tokens import clients, consent_queries
 from negotiator.tokens.clients import JWT_BEARER, NewClient

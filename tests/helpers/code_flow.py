@@ -12,7 +12,7 @@ import httpx2
 import pytest_asyncio
 from starlette.applications import Starlette
 
-from negotiator.scopes import ASSISTANT
+from negotiator.base.scopes import ASSISTANT
 from negotiator.tokens import clients
 from negotiator.tokens.authorization_codes import s256_challenge
 from negotiator.tokens.clients import NewClient

@@ -13,8 +13,8 @@ import orjson
 import pytest
 from typer.testing import CliRunner
 
-from negotiator import telemetry
 from negotiator.cli.main import app
+from negotiator.runtime import telemetry
 
 PREFIX = "NEGOTIATOR_"
 _NO_FILES: Final = {"NEGOTIATOR_CONFIG": os.devnull}

@@ -6,11 +6,11 @@ from typing import Any
 
 import httpx2
 
-from negotiator import values
+from negotiator.base import values
+from negotiator.base.scopes import DIRECTORY
 from negotiator.directory import accounts_queries, catalogue_queries
 from negotiator.directory.tables import IdentityProof
 from negotiator.directory.tool_record import FieldEvidence, ToolRecord
-from negotiator.scopes import DIRECTORY
 from negotiator.store.statement import Statement, insertion
 from tests.conftest import Change
 

@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from jwt.algorithms import ECAlgorithm, OKPAlgorithm
 
-from negotiator import values
+from negotiator.base import values
 from negotiator.directory import identity_keys
 from negotiator.trust.fetch import FetchedDocument, FetchFailed
 from negotiator.trust.fetcher import Fetcher

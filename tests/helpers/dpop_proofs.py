@@ -11,7 +11,7 @@ import jwt
 from cryptography.hazmat.primitives.asymmetric import ec
 from jwt.algorithms import ECAlgorithm
 
-from negotiator import values
+from negotiator.base import values
 from tests.helpers.form_browser import BASE
 
 

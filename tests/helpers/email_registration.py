@@ -2,7 +2,7 @@
 
 import re
 
-from negotiator.settings import Settings
+from negotiator.config.settings import Settings
 from tests.helpers.fake_issuer import registration
 from tests.helpers.form_browser import BASE
 

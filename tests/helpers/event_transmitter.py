@@ -6,7 +6,7 @@ from typing import Any, Final
 import httpx2
 import jwt
 
-from negotiator import values
+from negotiator.base import values
 from tests.helpers.fake_issuer import FakeIssuer
 
 EVENTS: Final = "/api/agent/events"

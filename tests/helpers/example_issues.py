@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from negotiator.negotiations.issues import Issue
-from negotiator.negotiations.schemas_terms import IssueBody
-from negotiator.negotiations.terms_parsing import parse_issues
+from negotiator.terms.issues import Issue
+from negotiator.terms.schemas_terms import IssueBody
+from negotiator.terms.terms_parsing import parse_issues
 
 
 def example_issues(*rows: Mapping[str, Any]) -> tuple[Issue, ...]:

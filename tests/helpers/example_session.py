@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from negotiator.negotiations.schemas_negotiations import NegotiationBody
 from negotiator.negotiations.session import NegotiationSession
-from negotiator.negotiations.terms_parsing import parse_terms
+from negotiator.terms.negotiation_body import NegotiationBody
+from negotiator.terms.terms_parsing import parse_terms
 
 PRICE: dict[str, Any] = {"name": "price", "type": "money", "range": {"min": "40000", "max": "60000"}}
 PAYMENT: dict[str, Any] = {

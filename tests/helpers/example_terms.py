@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from negotiator.negotiations.terms import Terms
-from negotiator.negotiations.utility import Preferences
+from negotiator.terms.terms import Terms
+from negotiator.terms.utility import Preferences
 
 
 def example_terms(mine: Preferences, **members: Any) -> Terms:

@@ -8,7 +8,7 @@ import jwt
 from cryptography.hazmat.primitives.asymmetric import ec
 from jwt.algorithms import ECAlgorithm
 
-from negotiator import values
+from negotiator.base import values
 from negotiator.trust.issuers import Issuer
 
 ID_JAG: Final = "urn:ietf:params:oauth:token-type:id-jag"

@@ -12,7 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
-from negotiator import values
+from negotiator.base import values
 from tests.helpers.fake_issuer import FakeIssuer
 
 CLIENT = "negotiator-at-corp"

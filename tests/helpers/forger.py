@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 
 import httpx2
 
-from negotiator import values
+from negotiator.base import values
 from negotiator.tokens.clients import JWT_BEARER
 from tests.helpers.fake_issuer import registration
 from tests.helpers.forged_assertions import changed, header, sign

@@ -4,13 +4,13 @@ from dataclasses import replace
 from random import Random
 from typing import Final
 
-from negotiator.negotiations.issues import Issue, Package, Scalar, coordinate
-from negotiator.negotiations.terms import Terms
-from negotiator.negotiations.utility import Preferences
 from negotiator.rehearsals.counterpart.interests import Interests, Stake
 from negotiator.rehearsals.counterpart.person import KINDS, Person, Ploy, draw_person
 from negotiator.rehearsals.counterpart.remarks import REMARKS
 from negotiator.rehearsals.record import RehearsalState, RehearsalTurn, Side
+from negotiator.terms.issues import Issue, Package, Scalar, coordinate
+from negotiator.terms.terms import Terms
+from negotiator.terms.utility import Preferences
 from tests.helpers.generated_talks import negotiation, random_value
 
 PLOYS: Final[tuple[Ploy | None, ...]] = (None, None, "takes_back", "flat_refusal", "deadline_bluff")

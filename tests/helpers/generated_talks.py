@@ -12,8 +12,11 @@ from typing import Any, Final
 
 from hypothesis import strategies as st
 
-from negotiator.errors import ValidationFailed
-from negotiator.negotiations.issues import (
+from negotiator.advice.leverage.concessions import LedgerOffer, Side, completed_offers
+from negotiator.base.errors import ValidationFailed
+from negotiator.base.values import DAY, MINOR_UNITS, parse_timestamp
+from negotiator.numbers.written import decimal_text
+from negotiator.terms.issues import (
     ISSUE_TYPES,
     WHOLE_TYPES,
     Issue,
@@ -24,14 +27,11 @@ from negotiator.negotiations.issues import (
     value_at_coordinate,
     worth_of,
 )
-from negotiator.negotiations.leverage.concessions import LedgerOffer, Side, completed_offers
-from negotiator.negotiations.schemas_negotiations import NegotiationBody
-from negotiator.negotiations.schemas_terms import IssueBody
-from negotiator.negotiations.terms import Terms
-from negotiator.negotiations.terms_parsing import parse_issues, parse_terms
-from negotiator.negotiations.utility import is_complete
-from negotiator.values import DAY, MINOR_UNITS, parse_timestamp
-from negotiator.written_values import decimal_text
+from negotiator.terms.negotiation_body import NegotiationBody
+from negotiator.terms.schemas_terms import IssueBody
+from negotiator.terms.terms import Terms
+from negotiator.terms.terms_parsing import parse_issues, parse_terms
+from negotiator.terms.utility import is_complete
 
 NOW: Final = parse_timestamp("2031-01-13T09:00:00Z")
 _ROLES: Final = ("buyer", "seller", "employer", "candidate", "landlord", "tenant", "party")

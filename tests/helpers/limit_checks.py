@@ -1,9 +1,9 @@
 """Whether a package that advice proposes keeps everything that the user said they would not go below."""
 
-from negotiator.negotiations import limits
-from negotiator.negotiations.issues import Issue, Package, Scalar, worth_of
-from negotiator.negotiations.terms import Terms
-from negotiator.negotiations.utility import check_package, is_complete, package_utility
+from negotiator.terms import limits
+from negotiator.terms.issues import Issue, Package, Scalar, worth_of
+from negotiator.terms.terms import Terms
+from negotiator.terms.utility import check_package, is_complete, package_utility
 
 
 def broken_rules(terms: Terms, package: Package, *, values: bool = True) -> list[str]:

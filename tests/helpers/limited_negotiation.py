@@ -9,8 +9,8 @@ import pytest_asyncio
 
 from negotiator.negotiations.event_queries import Actor
 from negotiator.negotiations.lifecycle import open_negotiation
-from negotiator.negotiations.schemas_negotiations import NegotiationBody
-from negotiator.negotiations.terms_parsing import parse_terms
+from negotiator.terms.negotiation_body import NegotiationBody
+from negotiator.terms.terms_parsing import parse_terms
 from tests.conftest import Account, Browsers, Change, Register
 from tests.helpers.form_browser import FormBrowser
 from tests.helpers.negotiating_agent import bound_agent

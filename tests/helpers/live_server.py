@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import httpx2
 
-from negotiator.settings import Settings
+from negotiator.config.settings import Settings
 from negotiator.store.statement import Transaction
 from tests.conftest import MODELS, make_settings
 from tests.helpers.opened_store import opened_store

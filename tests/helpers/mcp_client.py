@@ -12,7 +12,7 @@ from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.inbound import encode_header_value
 
-from negotiator.scopes import ASSISTANT, DIRECTORY
+from negotiator.base.scopes import ASSISTANT, DIRECTORY
 from negotiator.tokens import clients
 from negotiator.tokens.clients import NewClient
 from tests.conftest import Change, Register, bearer

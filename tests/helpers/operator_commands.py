@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx2
 import pytest_asyncio
 
-from negotiator.settings import Settings
+from negotiator.config.settings import Settings
 from tests.helpers.command_line import CommandLine, CommandResult
 from tests.helpers.form_browser import BASE
 

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator
 import pytest_asyncio
 from starlette.applications import Starlette
 
-from negotiator.settings import Settings
+from negotiator.config.settings import Settings
 from tests.conftest import connect, make_settings, running
 from tests.helpers.form_browser import BASE, FormBrowser, redirect_path
 from tests.helpers.recording_smtp import RecordingSmtp, recording_smtp

@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 from starlette.applications import Starlette
 
-from negotiator.settings import Settings
+from negotiator.config.settings import Settings
 from tests.conftest import make_settings, running
 from tests.helpers.fake_openid_provider import CLIENT, SECRET, FakeOpenIdProvider, fake_openid_provider
 from tests.helpers.form_browser import BASE, FormBrowser

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import httpx2
 
 from negotiator import app
-from negotiator.settings import Settings
+from negotiator.config.settings import Settings
 from tests.helpers.form_browser import BASE
 
 _ADDRESS: Final = re.compile(rf"{re.escape(BASE)}(/[^\s\"'<>`|)\\]*)?")

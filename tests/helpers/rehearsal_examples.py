@@ -5,14 +5,14 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any, Final
 
-from negotiator.negotiations.schemas_negotiations import NegotiationBody
-from negotiator.negotiations.terms import Terms
-from negotiator.negotiations.terms_parsing import parse_terms
 from negotiator.rehearsals.counterpart.interests import Interests, Stake
 from negotiator.rehearsals.counterpart.person import Person, Ploy, draw_person
 from negotiator.rehearsals.counterpart.remarks import Remark
 from negotiator.rehearsals.debrief import Debrief, make_debrief
 from negotiator.rehearsals.record import RehearsalState, RehearsalTurn, Side, TurnAction
+from negotiator.terms.negotiation_body import NegotiationBody
+from negotiator.terms.terms import Terms
+from negotiator.terms.terms_parsing import parse_terms
 
 Row = tuple[Side, TurnAction, str | None]
 CAR: Final = parse_terms(

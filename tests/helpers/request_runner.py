@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, TypeVar, get_args
 import httpx2
 
 from negotiator.agents.delegation import Delegations
-from negotiator.scopes import ASSISTANT
+from negotiator.base.scopes import ASSISTANT
 from negotiator.users import user_queries
 from tests.conftest import Change, bearer
 from tests.helpers.directory_agents import add_tool, join_directory

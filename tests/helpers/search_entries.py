@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import orjson
 
-from negotiator import values
+from negotiator.base import values
 from negotiator.directory.search.index import IndexEntry, SearchIndex
 from negotiator.directory.search.search import SearchPage
 from negotiator.directory.search.terms import Synonyms, joined

@@ -5,7 +5,7 @@ from typing import Any
 import jwt
 
 from negotiator.compose.shared_secrets import rotate_keys
-from negotiator.settings import Settings
+from negotiator.config.settings import Settings
 from tests.helpers.opened_store import opened_store
 
 

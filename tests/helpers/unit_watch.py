@@ -7,7 +7,7 @@ from typing import Any, Final
 import pytest
 from authlib.oauth2.rfc6749 import AuthorizationServer
 
-from negotiator.keys import Keyring, SigningKey
+from negotiator.keys.keyring import Keyring, SigningKey
 from negotiator.store.statement import Transaction
 from negotiator.store.waiting import Priority, UnitQueue
 from negotiator.users import user_queries

@@ -39,8 +39,8 @@ _WORKER: Final = frozenset(
 )
 BUDGETS: Final[dict[tuple[str, ...], StartBudget]] = {
     ("--help",): StartBudget(_TYPER | _RICH, 200, 23),
-    ("issuers", "list"): StartBudget(_TYPER | _STORE, 303, 46),
-    (): StartBudget(_STORE | _WORKER, 876, 87),
+    ("issuers", "list"): StartBudget(_TYPER | _STORE, 306, 46),
+    (): StartBudget(_STORE | _WORKER, 884, 87),
 }
 """By the words of the command; without words, a worker at its first answer."""
 

@@ -3,9 +3,9 @@
 import pytest
 from pydantic import ValidationError
 
+from negotiator.base.schema_examples import example_input
 from negotiator.compose.application import build_application
-from negotiator.schema_examples import example_input
-from negotiator.settings import Settings
+from negotiator.config.settings import Settings
 
 
 def test_every_example_is_a_valid_input(settings: Settings) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from docs import generate
-from negotiator.settings import Settings
+from negotiator.config.settings import Settings
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from negotiator.base.scopes import ASSISTANT, DIRECTORY
 from negotiator.compose.application import build_application
-from negotiator.scopes import ASSISTANT, DIRECTORY
-from negotiator.settings import Settings
+from negotiator.config.settings import Settings
 from tests.house.source_tree import PACKAGE, label, sources
 
 AFTER_A_PATH: Final = r"(?![\w/{.-])"
@@ -49,4 +49,4 @@ def test_each_scope_is_written_in_one_file() -> None:
     found = literals()
     for scope in (*ASSISTANT, *DIRECTORY):
         files = {file for file, text in found if text == scope}
-        assert files == {"negotiator/scopes.py"}, scope
+        assert files == {"negotiator/base/scopes.py"}, scope

@@ -6,11 +6,11 @@ from typing import Final
 import httpx2
 import pytest
 
+from negotiator.base.errors import Refusal
+from negotiator.base.scopes import ASSISTANT, DIRECTORY
 from negotiator.compose.application import build_application
-from negotiator.errors import Refusal
+from negotiator.config.settings import Settings
 from negotiator.http.operation import Operation
-from negotiator.scopes import ASSISTANT, DIRECTORY
-from negotiator.settings import Settings
 from tests.conftest import Change, Mint, Register, bearer
 from tests.helpers.answer_checks import limited, refused
 from tests.helpers.directory_agents import add_tool, join_directory

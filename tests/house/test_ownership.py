@@ -8,10 +8,10 @@ import pytest
 from sqlalchemy import BigInteger, Column, String, Table
 from sqlmodel import SQLModel
 
+from negotiator.base.values import DAY
 from negotiator.compose.application import build_application
 from negotiator.store.model import table_options
 from negotiator.store.ownership import OwnershipWalk, lifetime_of, undeclared_tables
-from negotiator.values import DAY
 
 
 @contextmanager

@@ -13,10 +13,10 @@ SURFACES: Final = (
     "console/guides/*.md",
     "discovery/templates/*.html",
     "discovery/skill_texts/*.md",
-    "negotiations/plans/case_templates/*.toml",
-    "negotiations/tactics/built_in/*.toml",
+    "advice/plans/case_templates/*.toml",
+    "advice/tactics/built_in/*.toml",
 )
-FOR_PEOPLE: Final = ("console/templates/*.html", "negotiations/plans/case_templates/*.toml")
+FOR_PEOPLE: Final = ("console/templates/*.html", "advice/plans/case_templates/*.toml")
 NOBODY_IS: Final = r"\b(?:he|him|his|himself|she|hers|herself)\b"
 INNER: Final = r"\b(?:utilit(?:y|ies)|alpha|zopa|batna|reservation value|package utility|anew)\b"
 _CODE: Final = re.compile(

@@ -11,8 +11,8 @@ from typing import Any
 import httpx2
 import pytest
 
+from negotiator.base.scopes import ASSISTANT
 from negotiator.compose.application import build_application
-from negotiator.scopes import ASSISTANT
 from negotiator.store.statement import Transaction
 from negotiator.users import user_queries
 from tests.conftest import bearer

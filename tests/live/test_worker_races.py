@@ -6,9 +6,9 @@ from typing import Any
 import httpx2
 import pytest
 
+from negotiator.base.scopes import ASSISTANT
 from negotiator.compose.application import build_application
-from negotiator.keys import FolderKeyring
-from negotiator.scopes import ASSISTANT
+from negotiator.keys.keyring import FolderKeyring
 from negotiator.store.statement import Transaction
 from negotiator.tokens import clients
 from negotiator.tokens.clients import JWT_BEARER, NewClient

@@ -5,14 +5,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from negotiator import settings
 from negotiator.agents.schemas import ID_JAG
+from negotiator.base.scopes import ANONYMOUS, ASSISTANT, NEGOTIATIONS_READ
 from negotiator.cli.demo.context import DemoChapter, DemoContext, JsonObject
 from negotiator.cli.running_servers import command_sources
+from negotiator.config import settings
 from negotiator.discovery.authorization_metadata import RESOURCE_PATH, SERVER_PATH
 from negotiator.negotiations.routes import NEGOTIATIONS_PATH
 from negotiator.negotiations.tactic_routes import TACTICS_PATH
-from negotiator.scopes import ANONYMOUS, ASSISTANT, NEGOTIATIONS_READ
 from negotiator.tokens.clients import JWT_BEARER
 
 

@@ -26,7 +26,7 @@ from negotiator.cli.demo.printer import DemoPrinter
 from negotiator.cli.demo.server import DemoFailed, DemoServer, existing_server, run_own_server
 from negotiator.cli.demo.story import StoryPrinter, introduce, tell_story
 from negotiator.cli.output import command_name, exit_with_error, print_result, print_warning
-from negotiator.settings_files import SettingsError
+from negotiator.config.settings_files import SettingsError
 
 CHAPTERS: Final[tuple[DemoChapter, ...]] = (
     access_chapters.DISCOVERY,

@@ -11,6 +11,7 @@ from typing import Any, Final
 import httpx2
 
 from negotiator.agents.routes import REGISTER_PATH
+from negotiator.base.scopes import TOOLS_READ, TOOLS_WRITE
 from negotiator.cli.demo.example_cases import load_cases
 from negotiator.cli.demo.server import DemoFailed, DemoServer, run_server
 from negotiator.cli.output import command_name
@@ -18,7 +19,6 @@ from negotiator.directory.accounts_routes import ACCOUNT_REGISTER_PATH
 from negotiator.directory.listing_routes import TOOLS_PATH
 from negotiator.discovery.authorization_metadata import SERVER_PATH
 from negotiator.memory.transfer_routes import MEMORY_IMPORT_PATH
-from negotiator.scopes import TOOLS_READ, TOOLS_WRITE
 from negotiator.teleprompter.session_routes import SESSIONS_PATH
 
 EMAIL: Final = "ada@example.com"

@@ -12,8 +12,8 @@ import jwt
 from cryptography.hazmat.primitives.asymmetric import ec
 from jwt.algorithms import ECAlgorithm
 
-from negotiator import values
-from negotiator.keys import ALGORITHM
+from negotiator.base import values
+from negotiator.keys.keyring import ALGORITHM
 from negotiator.trust.assertions import ID_JAG_TYPE
 
 _METADATA: Final = ("/.well-known/openid-configuration", "/.well-known/oauth-authorization-server")

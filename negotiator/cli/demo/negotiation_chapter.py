@@ -4,7 +4,7 @@ import math
 from itertools import pairwise
 from typing import Any, Final
 
-from negotiator import values
+from negotiator.base import values
 from negotiator.cli.demo.context import DemoChapter, DemoContext, JsonObject
 from negotiator.negotiations.routes import NEGOTIATIONS_PATH
 

@@ -15,7 +15,7 @@ from rich.panel import Panel
 from rich.rule import Rule
 from rich.text import Text
 
-from negotiator.values import escape_invisible
+from negotiator.base.values import escape_invisible
 
 SECRET_MEMBERS: Final = frozenset({"access_token", "assertion", "claim_token", "client_secret", "code", "token"})
 _SECRET_PREFIX: Final = 9

@@ -16,8 +16,8 @@ from typing import Any, Final
 import httpx2
 
 import negotiator
+from negotiator.config.settings_files import CONFIG_VARIABLE, ENV_PREFIX
 from negotiator.discovery.health_routes import HEALTH_PATH
-from negotiator.settings_files import CONFIG_VARIABLE, ENV_PREFIX
 
 _TIMEOUT: Final = 60.0
 _POLL: Final = 0.05

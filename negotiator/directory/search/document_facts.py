@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
+from negotiator.base.search_terms import fold_text
 from negotiator.directory.search.terms import inner_words, joined, stem, words
 from negotiator.directory.taxonomy import TASKS, TAXONOMY
-from negotiator.search_terms import fold_text
 
 SEARCHED_FIELDS: Final = ("name", "tags", "category", "summary", "description", "publisher", "package", "tasks")
 FIELD_IMPACTS: Final = (0.65, 0.55, 0.45, 0.4, 0.2, 0.4, 0.2, 0.25, 0.55)

@@ -8,7 +8,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.values import DAY
+from negotiator.base.values import DAY
 
 HIGHEST_SCORE: Final = 10_000
 """A score of 1.0, as the integer that lists are ordered by."""

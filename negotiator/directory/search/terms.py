@@ -10,8 +10,8 @@ from typing import Any, Final
 
 import Stemmer
 
-from negotiator import search_terms as reading
-from negotiator.search_terms import fold_text
+from negotiator.base import search_terms as reading
+from negotiator.base.search_terms import fold_text
 
 _LONGEST: Final = 40
 _CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.bounded_cache import BoundedCache
+from negotiator.base.bounded_cache import BoundedCache
 from negotiator.directory.search.columns import Mask, Slots
 from negotiator.directory.search.document_facts import FIELD_IMPACTS
 from negotiator.directory.search.postings import NO_POSTINGS, InvertedIndex, Postings

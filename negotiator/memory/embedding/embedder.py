@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, Literal, Protocol
 
-from negotiator import thread_pools
+from negotiator.runtime import thread_pools
 
 if TYPE_CHECKING:
     from numpy import float32

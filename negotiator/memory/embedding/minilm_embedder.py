@@ -18,11 +18,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from negotiator.circuit_breaker import CircuitBreaker
-from negotiator.errors import Unavailable
+from negotiator.base.errors import Unavailable
 from negotiator.memory.embedding.embedder import EmbedderState
-from negotiator.onnx_runtime import make_session
-from negotiator.telemetry import logger
+from negotiator.runtime.circuit_breaker import CircuitBreaker
+from negotiator.runtime.onnx_runtime import make_session
+from negotiator.runtime.telemetry import logger
 
 if TYPE_CHECKING:
     from negotiator.memory.embedding.embedder import Vectors

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from negotiator.onnx_runtime import import_silently
+from negotiator.runtime.onnx_runtime import import_silently
 
 LAYERS: Final = 6
 HIDDEN_SIZE: Final = 384

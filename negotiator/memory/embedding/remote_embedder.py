@@ -10,10 +10,10 @@ from urllib.parse import urlsplit
 
 import httpx2
 
-from negotiator.circuit_breaker import CircuitBreaker
-from negotiator.errors import Unavailable
+from negotiator.base.errors import Unavailable
 from negotiator.memory.embedding.embedder import EmbedderState
-from negotiator.tracing import outgoing_headers, step
+from negotiator.runtime.circuit_breaker import CircuitBreaker
+from negotiator.runtime.tracing import outgoing_headers, step
 
 if TYPE_CHECKING:
     from negotiator.memory.embedding.embedder import Vectors

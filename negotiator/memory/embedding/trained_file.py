@@ -9,10 +9,10 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, Generic, TypeVar
 
-from negotiator import thread_pools
-from negotiator.errors import Unavailable
-from negotiator.fault_log import FaultLog
-from negotiator.telemetry import logger
+from negotiator.base.errors import Unavailable
+from negotiator.runtime import thread_pools
+from negotiator.runtime.fault_log import FaultLog
+from negotiator.runtime.telemetry import logger
 
 if TYPE_CHECKING:
     import numpy as np

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_EVEN, Decimal
 from typing import Final
 
-from negotiator.negotiations.issues import (
+from negotiator.terms.issues import (
     UNORDERED_TYPES,
     WHOLE_TYPES,
     Issue,

@@ -10,7 +10,9 @@ from decimal import Decimal
 from random import Random
 from typing import Final
 
-from negotiator.negotiations.issues import (
+from negotiator.rehearsals.counterpart.interests import Interests, Stake, round_unit, rounded
+from negotiator.rehearsals.counterpart.person import Hardness, Person, PersonKind, draw_person
+from negotiator.terms.issues import (
     UNORDERED_TYPES,
     Issue,
     IssueRange,
@@ -21,9 +23,7 @@ from negotiator.negotiations.issues import (
     values_of,
     worth_of,
 )
-from negotiator.negotiations.terms import Terms
-from negotiator.rehearsals.counterpart.interests import Interests, Stake, round_unit, rounded
-from negotiator.rehearsals.counterpart.person import Hardness, Person, PersonKind, draw_person
+from negotiator.terms.terms import Terms
 
 FIRST_OFFER_SHARES: Final[Mapping[str, tuple[float, float]]] = {"employment": (0.06, 0.16), "real_estate": (0.05, 0.14)}
 """How far a first price lies from the floor, as a share of the floor, by category."""

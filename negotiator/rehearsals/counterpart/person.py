@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Final, Literal, TypeAlias, get_args
 
-from negotiator.negotiations.issues import Package, same_value
 from negotiator.rehearsals.counterpart.interests import Interests
 from negotiator.rehearsals.counterpart.remarks import Remark
+from negotiator.terms.issues import Package, same_value
 
 PersonKind: TypeAlias = Literal["fair", "stubborn", "extreme_anchor", "takes_back", "deadline_bluff"]
 KINDS: Final[tuple[PersonKind, ...]] = get_args(PersonKind)

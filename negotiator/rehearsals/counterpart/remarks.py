@@ -1,6 +1,6 @@
 """What the user's words do in a talk besides naming figures: give a reason, ask, press, offend.
 
-The phrases are in `remark_phrases.toml`, in the language of `negotiations.tactics.phrases`: a tree over words, with a
+The phrases are in `remark_phrases.toml`, in the language of `advice.tactics.phrases`: a tree over words, with a
 limited number of steps, so that no text takes long.
 """
 
@@ -12,7 +12,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Final, Literal, TypeAlias, cast, get_args
 
-from negotiator.negotiations.tactics.phrases import (
+from negotiator.advice.tactics.phrases import (
     PhraseStrength,
     PhraseTree,
     PhraseWord,
@@ -21,7 +21,7 @@ from negotiator.negotiations.tactics.phrases import (
     clean_text,
     split_words,
 )
-from negotiator.negotiations.tactics.recognition import is_negated
+from negotiator.advice.tactics.recognition import is_negated
 
 Remark: TypeAlias = Literal[
     "reason",

@@ -12,9 +12,9 @@ from importlib.resources import files
 from random import Random
 from typing import Any, Final, Literal, TypeAlias, cast, get_args
 
-from negotiator.negotiations.plans.case_template import choose_template, noun_phrase
-from negotiator.negotiations.terms import Terms
+from negotiator.advice.plans.case_template import choose_template, noun_phrase
 from negotiator.rehearsals.counterpart.person import MOMENTS, STYLES, Moment, Style
+from negotiator.terms.terms import Terms
 
 CaseKind: TypeAlias = Literal[
     "software_vendor",

@@ -11,8 +11,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Final, Literal, cast, get_args
 
-from negotiator.negotiations.tactics.catalogue import built_in_catalogue
-from negotiator.negotiations.tactics.tactic import ROLES, NegotiationRole
+from negotiator.advice.tactics.catalogue import built_in_catalogue
+from negotiator.advice.tactics.tactic import ROLES, NegotiationRole
 
 CueKind = Literal["objection", "manoeuvre", "coaching"]
 Speaker = Literal["them", "me"]
@@ -30,7 +30,7 @@ class Cue:
     `say` is one question of at most fifteen words, `why` the one reason for it; `say_to` is another question for a
     listener of that role. `roles` are the listener's. `tactic_id` is the answer on the shelf, `move_id` the move of
     theirs that is heard, if the shelf has it. `must_hear` are short cores for recognisers that spot words. `rules`,
-    `unless` and `replies` are patterns in the language of `negotiations.tactics.phrases`; `replies` count only at the
+    `unless` and `replies` are patterns in the language of `advice.tactics.phrases`; `replies` count only at the
     beginning of an answer to a request or an offer of the user. A cue without phrasings is raised by time alone.
     """
 

@@ -1,6 +1,6 @@
 """Finds the cues that an utterance may mean, by phrases and by a classifier over sentence vectors; surest first.
 
-The phrases are in the pattern language of `negotiations.tactics.phrases`: a tree over words, in linear time."""
+The phrases are in the pattern language of `advice.tactics.phrases`: a tree over words, in linear time."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Literal
 
-from negotiator.negotiations.tactics.phrases import (
+from negotiator.advice.tactics.phrases import (
     PhraseTree,
     PhraseWord,
     build_phrase_tree,
@@ -16,8 +16,8 @@ from negotiator.negotiations.tactics.phrases import (
     clean_text,
     split_words,
 )
-from negotiator.negotiations.tactics.phrases import TacticPhrase as Pattern
-from negotiator.negotiations.tactics.recognition import is_negated
+from negotiator.advice.tactics.phrases import TacticPhrase as Pattern
+from negotiator.advice.tactics.recognition import is_negated
 from negotiator.teleprompter.cues.catalogue import NEUTRAL, SPEAKERS, Cue, CueCatalogue, Speaker
 
 if TYPE_CHECKING:

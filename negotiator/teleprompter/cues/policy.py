@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final, Literal
 
-from negotiator.negotiations.tactics.tactic import NegotiationRole
+from negotiator.advice.tactics.tactic import NegotiationRole
 from negotiator.teleprompter.cues.catalogue import Cue, CueCatalogue, Speaker
 from negotiator.teleprompter.cues.matcher import CueMatch, MatchSource
 

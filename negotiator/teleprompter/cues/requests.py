@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Final
 
-from negotiator.negotiations.tactics.phrases import (
+from negotiator.advice.tactics.phrases import (
     PhraseTree,
     PhraseWord,
     TacticPhrase,

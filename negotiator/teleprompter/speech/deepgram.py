@@ -17,8 +17,9 @@ from urllib.parse import urlencode
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
-from negotiator.errors import Unavailable
-from negotiator.telemetry import logger
+from negotiator.base.errors import Unavailable
+from negotiator.runtime.telemetry import logger
+from negotiator.runtime.tracing import outgoing_headers, step
 from negotiator.teleprompter.speech.engine import Transcription
 from negotiator.teleprompter.speech.events import RecognitionProblem, TranscriptWord
 from negotiator.teleprompter.speech.recognition_channel import SAMPLES_PER_MS, RecognitionChannel
@@ -30,7 +31,6 @@ from negotiator.teleprompter.speech.remote_recognition import (
     host_of,
 )
 from negotiator.teleprompter.speech.utterance_events import UtteranceEventQueue
-from negotiator.tracing import outgoing_headers, step
 
 
 class DeepgramResults:

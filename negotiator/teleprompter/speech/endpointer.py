@@ -54,7 +54,7 @@ def detector_factory() -> Callable[[], VoiceDetector]:
         from negotiator.teleprompter.speech.voice_detectors import EnergyDetector
 
         return EnergyDetector
-    from negotiator.onnx_runtime import make_session
+    from negotiator.runtime.onnx_runtime import make_session
     from negotiator.teleprompter.speech.voice_detectors import SileroDetector
 
     loaded = make_session(path)

@@ -10,8 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from negotiator.circuit_breaker import CircuitBreaker
-from negotiator.errors import Unavailable
+from negotiator.base.errors import Unavailable
+from negotiator.runtime.circuit_breaker import CircuitBreaker
 from negotiator.teleprompter.speech import endpointer
 from negotiator.teleprompter.speech.engine import ENGINE_KINDS
 from negotiator.teleprompter.speech.recognition_channel import RecognitionChannel

@@ -3,8 +3,8 @@
 from importlib.util import find_spec
 from typing import Final
 
-from negotiator.errors import Unavailable
-from negotiator.settings import Settings
+from negotiator.base.errors import Unavailable
+from negotiator.config.settings import Settings
 from negotiator.teleprompter.speech.engine import ENGINE_KINDS
 from negotiator.teleprompter.speech.local_recognizer import LocalRecognizer
 from negotiator.teleprompter.speech.recognizer import EngineCapabilities, Recognizer, SpeechRecognition, StreamConfig

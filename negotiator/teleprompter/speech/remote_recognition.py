@@ -5,12 +5,12 @@ import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from urllib.parse import urlsplit
 
-from negotiator.circuit_breaker import CircuitBreaker
-from negotiator.telemetry import logger
+from negotiator.runtime.circuit_breaker import CircuitBreaker
+from negotiator.runtime.telemetry import logger
+from negotiator.runtime.tracing import Span, SpanBlock, current_span
 from negotiator.teleprompter.speech.events import RecognitionEvent, RecognitionProblem
 from negotiator.teleprompter.speech.recognition_channel import RecognitionChannel
 from negotiator.teleprompter.speech.recognizer import EngineCapabilities, RecognizerBusy
-from negotiator.tracing import Span, SpanBlock, current_span
 
 log = logger(__name__)
 

@@ -14,8 +14,9 @@ from typing import Any, Final
 
 import httpx2
 
-from negotiator import thread_pools
-from negotiator.errors import Unavailable
+from negotiator.base.errors import Unavailable
+from negotiator.runtime import thread_pools
+from negotiator.runtime.tracing import SpanBlock, outgoing_headers
 from negotiator.teleprompter.speech.endpointer import (
     Endpointer,
     EndpointEvent,
@@ -36,7 +37,6 @@ from negotiator.teleprompter.speech.remote_recognition import (
     RemoteRecognizer,
     host_of,
 )
-from negotiator.tracing import SpanBlock, outgoing_headers
 
 _PIECE: Final = 500 * SAMPLES_PER_MS
 _FAILURES: Final = 3

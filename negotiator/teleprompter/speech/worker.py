@@ -8,9 +8,9 @@ import sys
 from collections.abc import Callable
 from typing import Any, Final, Protocol
 
-from negotiator.errors import Unavailable
-from negotiator.settings_files import ENV_PREFIX
-from negotiator.telemetry import logger
+from negotiator.base.errors import Unavailable
+from negotiator.config.settings_files import ENV_PREFIX
+from negotiator.runtime.telemetry import logger
 from negotiator.teleprompter.speech.worker_frames import FrameKind, PipeFrame, PipeFrameReader, encode_frame
 
 _MODULE: Final = "negotiator.teleprompter.speech.worker_process"

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Callable
 from statistics import median
 from typing import Any, Final
 
-from negotiator.telemetry import logger
+from negotiator.runtime.telemetry import logger
 from negotiator.teleprompter.speech.engine import Transcription, words_from_rows
 from negotiator.teleprompter.speech.events import RecognitionEvent, RecognitionProblem
 from negotiator.teleprompter.speech.recognition_channel import SAMPLES_PER_MS, RecognitionChannel

@@ -3,7 +3,7 @@
 import httpx2
 import pytest
 
-from negotiator.scopes import ASSISTANT
+from negotiator.base.scopes import ASSISTANT
 from tests.conftest import Register, bearer
 from tests.helpers.fake_issuer import FakeIssuer, registration
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from negotiator.settings import Settings
+from negotiator.config.settings import Settings
 from negotiator.users import session_queries, user_queries
 from tests.conftest import Account, Browsers, Change, Clock, connect, make_settings, running
 from tests.helpers.form_browser import PASSWORD, FormBrowser, redirect_path

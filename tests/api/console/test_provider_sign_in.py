@@ -3,7 +3,7 @@
 import pytest
 from starlette.applications import Starlette
 
-from negotiator.circuit_breaker import FAILURES
+from negotiator.runtime.circuit_breaker import FAILURES
 from negotiator.users import user_queries
 from tests.conftest import Account, Browsers, Change, connect
 from tests.contract.requirements import covers

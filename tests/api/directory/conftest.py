@@ -7,7 +7,7 @@ import httpx2
 import pytest
 import pytest_asyncio
 
-from negotiator.settings import Settings
+from negotiator.config.settings import Settings
 from negotiator.store.store import Store, make_store
 from tests.conftest import Change
 from tests.helpers.directory_agents import DirectoryAgent, JoinDirectory, join_directory, record

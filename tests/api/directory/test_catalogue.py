@@ -7,9 +7,9 @@ import pytest
 from sqlalchemy import delete
 from sqlalchemy.exc import DBAPIError
 
+from negotiator.base.errors import Conflict, Gone, NotFound, PreconditionFailed
 from negotiator.directory import catalogue_queries, change_queries
 from negotiator.directory.tables import ToolChange
-from negotiator.errors import Conflict, Gone, NotFound, PreconditionFailed
 from negotiator.store.statement import Statement
 from negotiator.store.store import Store
 from tests.helpers.directory_agents import record

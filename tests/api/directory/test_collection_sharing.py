@@ -5,7 +5,7 @@ import asyncio
 import httpx2
 import pytest
 
-from negotiator import values
+from negotiator.base import values
 from negotiator.compose import ownership
 from negotiator.directory import catalogue_queries
 from tests.conftest import Change

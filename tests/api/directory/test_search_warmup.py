@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from negotiator.caller import Caller
+from negotiator.base.caller import Caller
 from negotiator.directory import catalogue_index, catalogue_queries
 from negotiator.directory.catalogue_index import CatalogueIndex
 from negotiator.directory.listing_routes import CatalogueListing

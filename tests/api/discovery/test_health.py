@@ -7,8 +7,8 @@ import httpx2
 import pytest
 from starlette.applications import Starlette
 
+from negotiator.config.settings import Settings
 from negotiator.discovery import readiness_routes
-from negotiator.settings import Settings
 from negotiator.store import sqlite
 from negotiator.store.store import make_store
 from negotiator.store.waiting import Batch

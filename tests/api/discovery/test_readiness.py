@@ -6,8 +6,8 @@ import httpx2
 import pytest
 from sqlalchemy import update
 
-from negotiator import stopping
-from negotiator.settings import Settings
+from negotiator.config.settings import Settings
+from negotiator.runtime import stopping
 from negotiator.store.migrate import SchemaFloor, has_usable_schema
 from negotiator.store.statement import Statement
 from negotiator.store.store import make_store

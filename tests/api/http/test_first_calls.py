@@ -8,9 +8,9 @@ import pytest
 import pytest_asyncio
 from starlette.applications import Starlette
 
+from negotiator.advice.tactics.tactic import ROLES
+from negotiator.base.schema_examples import example_input
 from negotiator.http.operation import Operation
-from negotiator.negotiations.tactics.tactic import ROLES
-from negotiator.schema_examples import example_input
 from tests.contract.requirements import covers
 from tests.helpers.mcp_client import McpClient, told
 from tests.helpers.mcp_client import full_mcp_client as full_mcp_client

@@ -8,8 +8,8 @@ import httpx2
 import pytest
 from structlog.testing import CapturingLogger
 
+from negotiator.config.settings import Settings
 from negotiator.http import limit_stores
-from negotiator.settings import Settings
 from tests.conftest import bearer, connect, make_settings, running
 from tests.helpers.answer_checks import refused
 

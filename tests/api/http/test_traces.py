@@ -14,17 +14,17 @@ import httpx2
 import pytest
 from sqlalchemy import make_url
 
-from negotiator import telemetry
+from negotiator.advice.advisor import WordingRequest
+from negotiator.advice.openai_advisor import OpenAiAdvisor
 from negotiator.compose.services import build_services
+from negotiator.config.settings import Settings, load
+from negotiator.config.settings_files import SettingsError
 from negotiator.http import pipeline
 from negotiator.memory.embedding.remote_embedder import RemoteEmbedder
-from negotiator.metrics import MetricRegistry, prometheus_text
-from negotiator.negotiations.advisor import WordingRequest
-from negotiator.negotiations.openai_advisor import OpenAiAdvisor
-from negotiator.settings import Settings, load
-from negotiator.settings_files import SettingsError
-from negotiator.trace_export import QUEUE, TraceExport
-from negotiator.tracing import SpanBlock, current_span, outgoing_headers, step
+from negotiator.runtime import telemetry
+from negotiator.runtime.metrics import MetricRegistry, prometheus_text
+from negotiator.runtime.trace_export import QUEUE, TraceExport
+from negotiator.runtime.tracing import SpanBlock, current_span, outgoing_headers, step
 from tests.conftest import bearer, connect, make_settings, running
 from tests.helpers.fake_issuer import registration
 from tests.helpers.mcp_client import McpClient
@@ -330,6 +330,6 @@ def test_a_wrong_address_of_a_collector_stops_the_start(url: str) -> None:
 
 
 def test_without_the_extra_the_start_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("negotiator.settings.find_spec", lambda _name: None)  # pyright: ignore[reportUnknownLambdaType,reportUnknownArgumentType]
+    monkeypatch.setattr("negotiator.config.settings.find_spec", lambda _name: None)  # pyright: ignore[reportUnknownLambdaType,reportUnknownArgumentType]
     with pytest.raises(SettingsError, match=r"negotiator\[tracing\]"):
         load(traces_url="http://127.0.0.1:4318/v1/traces")

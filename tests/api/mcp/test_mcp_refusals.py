@@ -3,7 +3,7 @@
 import httpx2
 import pytest
 
-from negotiator.settings import Settings
+from negotiator.config.settings import Settings
 from tests.conftest import Register, bearer, connect, make_settings, running
 from tests.helpers.answer_checks import limited, refused_over_mcp
 from tests.helpers.form_browser import BASE

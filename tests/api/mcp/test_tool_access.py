@@ -6,8 +6,8 @@ from typing import Any
 import httpx2
 import pytest
 
+from negotiator.config.settings import Settings
 from negotiator.directory import exchange_import
-from negotiator.settings import Settings
 from tests.conftest import Change, Mint, Register, bearer, connect, make_settings, running
 from tests.contract.requirements import covers
 from tests.helpers.answer_checks import refused_over_mcp

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from negotiator.settings import Settings
+from negotiator.config.settings import Settings
 from tests.conftest import make_settings
 from tests.helpers.memory_client import hashing_embedder as hashing_embedder
 from tests.helpers.memory_client import memory_client as memory_client

@@ -8,11 +8,11 @@ import httpx2
 import pytest
 from sqlalchemy import text
 
+from negotiator.base.errors import Unavailable
 from negotiator.compose import assistant as wiring
-from negotiator.errors import Unavailable
+from negotiator.config.settings import Settings
 from negotiator.memory import searchable_text
 from negotiator.memory.embedding.embedder import EmbedderState, HashingEmbedder
-from negotiator.settings import Settings
 from negotiator.store.statement import Query, Statement
 from tests.contract.requirements import covers
 from tests.helpers.answer_checks import refused

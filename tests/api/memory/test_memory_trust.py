@@ -2,7 +2,7 @@
 
 import pytest
 
-from negotiator.errors import Conflict
+from negotiator.base.errors import Conflict
 from negotiator.memory import memories_lifecycle
 from negotiator.memory.memories_lifecycle import MemoryWriter
 from negotiator.memory.memories_queries import StoredEmbedding

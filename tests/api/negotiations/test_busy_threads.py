@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from negotiator import thread_pools
+from negotiator.runtime import thread_pools
 from tests.contract.requirements import covers
 from tests.helpers.answer_checks import refused
 from tests.helpers.negotiation_client import NegotiationClient, negotiation_body

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from negotiator.errors import FieldError
-from negotiator.negotiations import schemas_terms, terms_parsing
-from negotiator.negotiations.schemas_negotiations import NegotiationBody
-from negotiator.negotiations.utility import Preferences
+from negotiator.base.errors import FieldError
+from negotiator.terms import schemas_terms, terms_parsing
+from negotiator.terms.negotiation_body import NegotiationBody
+from negotiator.terms.utility import Preferences
 from tests.helpers.negotiation_client import PRICE, TERM, NegotiationClient, negotiation_body
 
 STEPPED: dict[str, Any] = {**PRICE, "range": {"min": "800", "max": "1200", "step": "25"}}

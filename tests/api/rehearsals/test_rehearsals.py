@@ -5,7 +5,7 @@ from typing import Any, Final
 import httpx2
 import pytest
 
-from negotiator.scopes import NEGOTIATIONS_READ, NEGOTIATIONS_WRITE
+from negotiator.base.scopes import NEGOTIATIONS_READ, NEGOTIATIONS_WRITE
 from tests.conftest import Mint, bearer
 from tests.contract.requirements import covers
 from tests.helpers.negotiation_client import PRICE, TERM, NegotiationClient, NewNegotiationClient, pointers

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from negotiator.numbers import numbers_in
+from negotiator.numbers.read import numbers_in
 from tests.conftest import bearer, connect, make_settings, running
 from tests.contract.requirements import covers
 from tests.helpers.fake_chat_model import fake_chat_model, reply

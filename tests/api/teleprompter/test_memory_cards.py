@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from negotiator.compose.assistant import build_embedder
+from negotiator.config.settings import Settings
 from negotiator.memory.search import MemorySearch
 from negotiator.memory.searchable_text import MemoryEmbedder
-from negotiator.settings import Settings
 from negotiator.store.store import make_store
 from negotiator.teleprompter.cards import recall_memories
 from tests.helpers.example_session import example_session

@@ -6,7 +6,7 @@ import httpx2
 import jwt
 import pytest
 
-from negotiator.settings import Settings
+from negotiator.config.settings import Settings
 from negotiator.tokens import clients
 from tests.conftest import Change, Clock, connect, make_settings, running
 from tests.helpers.code_flow import CALLBACK, ClientApp, ConsentingUser

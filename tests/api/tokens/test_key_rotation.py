@@ -6,7 +6,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from negotiator.settings import Settings
+from negotiator.config.settings import Settings
 from tests.conftest import bearer, connect, make_settings, running
 from tests.helpers.signing_keys import rotate, signer
 
@@ -23,9 +23,9 @@ async def fresh(client: httpx2.AsyncClient) -> dict[str, str]:
 async def test_tokens_of_every_key_live_on_through_rotations(
     settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
-    monkeypatch.setattr("negotiator.keys._LOOK_EVERY", 0.001)
-    monkeypatch.setattr("negotiator.database_keys._POLL", 0.001)
-    monkeypatch.setattr("negotiator.database_keys.LEAD", 0)
+    monkeypatch.setattr("negotiator.keys.keyring._LOOK_EVERY", 0.001)
+    monkeypatch.setattr("negotiator.keys.database_keys._POLL", 0.001)
+    monkeypatch.setattr("negotiator.keys.database_keys.LEAD", 0)
     strict = make_settings(settings.data_dir, tmp_path / "own keys", keys_in=place, keys_secret="s" * 32)
     async with running(strict) as application, connect(application) as client:
         agents = [await fresh(client)]

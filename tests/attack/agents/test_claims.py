@@ -13,7 +13,7 @@ import httpx2
 import pytest
 
 from negotiator.agents import delegation
-from negotiator.settings import Settings
+from negotiator.config.settings import Settings
 from negotiator.users import user_queries
 from tests.conftest import Change, Clock, Mint, Register, bearer, connect, make_settings, running
 from tests.helpers.forger import Forger, Forgery, refused
@@ -133,7 +133,7 @@ async def test_a_code_dies_by_time_by_revocation_and_with_its_user(
     clock = Clock()
     clock.at = int(time.time() * 1000) + 61_000
     first, second = await register(), await register()
-    monkeypatch.setattr("negotiator.values.now", clock)
+    monkeypatch.setattr("negotiator.base.values.now", clock)
     refused(await _claim(forger.client, first, short), (410, "claim_expired"))
     assert (await _claim(forger.client, second, long)).status_code == 200
 

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from negotiator.agents.email_verification import EmailVerification
 from negotiator.agents.mail import Mailer, quote_name
 from negotiator.agents.mail_queue import MailQueue
+from negotiator.base.errors import ValidationFailed
+from negotiator.config.settings import load
+from negotiator.config.settings_files import SettingsError
 from negotiator.directory.accounts_registration import CodeMailer
-from negotiator.errors import ValidationFailed
-from negotiator.settings import load
-from negotiator.settings_files import SettingsError
 from negotiator.store.statement import Transaction
 from negotiator.users.user_queries import normalise_email
 

@@ -13,11 +13,11 @@ import pytest
 import pytest_asyncio
 from structlog.testing import capture_logs
 
-from negotiator import circuit_breaker, fault_log
 from negotiator.agents import mail
 from negotiator.agents.mail import DeliveryResult, Mailer, allow_mail
 from negotiator.agents.mail_queue import AT_ONCE, FIRST_RETRY, LOOK_EVERY, MailQueue
-from negotiator.settings import Settings
+from negotiator.config.settings import Settings
+from negotiator.runtime import circuit_breaker, fault_log
 from negotiator.store.ownership import current_walk
 from negotiator.store.sqlite import SqliteStore
 from tests.conftest import connect, make_settings, running

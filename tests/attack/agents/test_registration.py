@@ -10,7 +10,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from negotiator.settings import Settings
+from negotiator.config.settings import Settings
 from tests.conftest import Mint, connect, make_settings, running
 from tests.helpers.fake_issuer import ID_JAG, registration
 from tests.helpers.forger import MAILS, Forger, Forgery, refused

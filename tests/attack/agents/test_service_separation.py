@@ -3,12 +3,12 @@
 import httpx2
 import pytest
 
-from negotiator import values
 from negotiator.agents import registration
+from negotiator.base import values
+from negotiator.base.errors import NotFound
+from negotiator.config.settings import Settings
 from negotiator.directory import accounts_queries
 from negotiator.directory.accounts_maintenance import IdleAgentSweep
-from negotiator.errors import NotFound
-from negotiator.settings import Settings
 from negotiator.store.store import make_store
 from tests.conftest import Change, Mint, Register, bearer
 from tests.helpers.answer_checks import refused

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from starlette.applications import Starlette
 
-from negotiator.errors import ValidationFailed
+from negotiator.base.errors import ValidationFailed
 from negotiator.users import user_queries
 from negotiator.users.invitation import invite
 from tests.conftest import PEPPER, Account, Browsers

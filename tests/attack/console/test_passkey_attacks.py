@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import pytest
 
-from negotiator.settings import Settings
+from negotiator.config.settings import Settings
 from negotiator.users import passkey_queries, user_queries
 from tests.conftest import Account, Browsers, Change, Clock, connect, make_settings, running
 from tests.helpers.form_browser import FormBrowser, redirect_path

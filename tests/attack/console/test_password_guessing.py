@@ -9,8 +9,8 @@ import pytest
 import pytest_asyncio
 from starlette.applications import Starlette
 
+from negotiator.config.settings import Settings
 from negotiator.console import password_check
-from negotiator.settings import Settings
 from negotiator.users import user_queries
 from tests.conftest import Account, Change, connect, make_settings, running
 from tests.helpers.form_browser import FormBrowser, redirect_path

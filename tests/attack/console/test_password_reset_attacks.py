@@ -11,8 +11,8 @@ from starlette.types import Message, Receive, Scope, Send
 
 from negotiator import audit
 from negotiator.agents.mail_queue import QueuedMail
-from negotiator.errors import Gone
-from negotiator.settings import Settings
+from negotiator.base.errors import Gone
+from negotiator.config.settings import Settings
 from negotiator.store.statement import Query, Transaction
 from negotiator.users import password_links, user_queries
 from negotiator.users.tables import User

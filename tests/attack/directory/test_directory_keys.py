@@ -7,8 +7,8 @@ import httpx2
 import pytest
 from starlette.applications import Starlette
 
-from negotiator.scopes import ASSISTANT, DIRECTORY
-from negotiator.settings import Settings
+from negotiator.base.scopes import ASSISTANT, DIRECTORY
+from negotiator.config.settings import Settings
 from negotiator.store.sqlite import SqliteStore
 from negotiator.tokens import api_keys
 from tests.conftest import connect, running

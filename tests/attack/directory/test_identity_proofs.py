@@ -8,7 +8,7 @@ import jwt
 import pytest
 from starlette.applications import Starlette
 
-from negotiator import values
+from negotiator.base import values
 from negotiator.directory import accounts_queries
 from tests.conftest import Change, connect
 from tests.helpers.answer_checks import refused

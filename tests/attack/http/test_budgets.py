@@ -10,8 +10,8 @@ import httpx2
 import pytest
 
 from negotiator.compose.application import build_application
+from negotiator.config.settings import Settings
 from negotiator.http.limit_stores import FileLimitStore
-from negotiator.settings import Settings
 from negotiator.trust.client_url_fetch import AT_ONCE, HOST_AT_ONCE
 from negotiator.trust.fetch import FetchFailed
 from tests.conftest import bearer, connect, make_settings, running

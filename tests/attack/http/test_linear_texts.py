@@ -10,7 +10,12 @@ from typing import Any, Final, cast
 import pytest
 
 import negotiator
+from negotiator.advice.plans.markdown import escape_markdown as escaped
+from negotiator.advice.tactics.recognition import recognise_tactics
 from negotiator.agents.delegation import normalise_code
+from negotiator.base.errors import Refusal
+from negotiator.base.search_terms import stemmed_terms
+from negotiator.base.strict_json import read_object, read_segment
 from negotiator.console.browser_sessions import browser_name, local_path
 from negotiator.directory.claimed_identity import did_web_url, is_document_url
 from negotiator.directory.draft_checks import injection_kinds
@@ -19,16 +24,11 @@ from negotiator.directory.record_text import plain_text, single_line, slugify
 from negotiator.directory.search.spelling import phonetic_key
 from negotiator.directory.search.terms import inner_words, words
 from negotiator.discovery.content_negotiation import preferred_media_type
-from negotiator.errors import Refusal
 from negotiator.http.endpoint import is_not_modified
 from negotiator.http.guard import address_key
 from negotiator.http.input import parse_form, parse_query
 from negotiator.memory.content_guard import fold_lookalikes, strip_invisible, suspicion_reason, text_digest
-from negotiator.negotiations.plans.markdown import escape_markdown as escaped
-from negotiator.negotiations.tactics.recognition import recognise_tactics
-from negotiator.numbers import numbers_in
-from negotiator.search_terms import stemmed_terms
-from negotiator.strict_json import read_object, read_segment
+from negotiator.numbers.read import numbers_in
 from negotiator.teleprompter.cues.matcher import text_pieces
 from negotiator.teleprompter.redaction import redact
 from negotiator.teleprompter.spoken_figures import find_figures

@@ -9,14 +9,14 @@ import pytest
 from pydantic import BaseModel
 from starlette.applications import Starlette
 
-from negotiator.errors import FieldError, Refusal, ValidationFailed
-from negotiator.http.field_errors import MOST_ERRORS
+from negotiator.base.errors import FieldError, Refusal, ValidationFailed
+from negotiator.base.field_errors import MOST_ERRORS
+from negotiator.base.schema_examples import example_input, forms_at, schema_at
+from negotiator.base.strict_json import is_array, is_object
 from negotiator.http.input import validate
 from negotiator.http.operation import Operation
 from negotiator.mcp.tool_schemas import read_arguments
 from negotiator.mcp.tools import tool_input
-from negotiator.schema_examples import example_input, forms_at, schema_at
-from negotiator.strict_json import is_array, is_object
 from tests.conftest import Register, bearer, connect
 from tests.helpers.linear_time import is_linear
 from tests.helpers.mcp_client import McpClient, mcp_client, told

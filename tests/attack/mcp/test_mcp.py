@@ -6,8 +6,8 @@ import httpx2
 import pytest
 
 from negotiator.compose.application import build_application
+from negotiator.config.settings import Settings
 from negotiator.mcp.endpoint import requires_credential
-from negotiator.settings import Settings
 from tests.conftest import Register, bearer, connect, make_settings, running
 from tests.helpers.answer_checks import refused_over_mcp
 from tests.helpers.form_browser import BASE

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from negotiator import values
+from negotiator.base import values
+from negotiator.config.settings import Settings
 from negotiator.http import idempotency
 from negotiator.memory import memories_queries
 from negotiator.memory.embedding.embedder import HashingEmbedder
-from negotiator.settings import Settings
 from negotiator.store.statement import Transaction
 from negotiator.store.store import make_store
 from tests.conftest import Change, Register

@@ -10,11 +10,11 @@ from typing import Final
 
 import pytest
 
+from negotiator.base.values import keyed_digest
 from negotiator.rehearsals.counterpart.latent import draw_counterpart
 from negotiator.rehearsals.counterpart.person import HARDNESSES, KINDS, Person
 from negotiator.rehearsals.play import OwnTurn, start_rehearsal, take_turn
 from negotiator.rehearsals.stored import StoredRehearsal
-from negotiator.values import keyed_digest
 from tests.bench.haggling.play import load_case
 from tests.bench.rehearsal.realism import rank_correlation
 

@@ -18,13 +18,13 @@ from typing import Any, Final
 import httpx2
 import pytest
 
-from negotiator.negotiations.issues import coordinate
-from negotiator.numbers import number_readings
+from negotiator.config.settings import Settings
+from negotiator.numbers.read import number_readings
 from negotiator.rehearsals import queries
 from negotiator.rehearsals.play import MAX_TURNS, OwnTurn, start_rehearsal, take_turn
 from negotiator.rehearsals.stored import StoredRehearsal
 from negotiator.rehearsals.views import rehearsal_head, rehearsal_view
-from negotiator.settings import Settings
+from negotiator.terms.issues import coordinate
 from tests.attack.rehearsals.sentences import ATTACKS, attack_sentences
 from tests.bench.haggling.play import load_case
 from tests.conftest import bearer, connect, make_settings, running

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from starlette.applications import Starlette
 
-from negotiator.settings import Settings
+from negotiator.config.settings import Settings
 from tests.helpers.asgi_websocket import AsgiWebSocket, connect
 from tests.helpers.teleprompter_client import NewTeleprompterClient, TeleprompterClient
 

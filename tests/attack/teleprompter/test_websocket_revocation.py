@@ -13,10 +13,10 @@ from starlette.applications import Starlette
 from starlette.types import Message, Scope
 
 from negotiator.agents import registration
-from negotiator.settings import Settings
+from negotiator.base.strict_json import read_jws
+from negotiator.config.settings import Settings
 from negotiator.store.statement import Transaction
 from negotiator.store.store import make_store
-from negotiator.strict_json import read_jws
 from negotiator.teleprompter import event_log
 from negotiator.teleprompter.bus import publish_revocations
 from negotiator.teleprompter.bus_servers import make_bus

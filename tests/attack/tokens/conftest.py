@@ -2,7 +2,7 @@
 
 import pytest
 
-from negotiator.settings import Settings
+from negotiator.config.settings import Settings
 from tests.helpers.code_flow import ada, public_app, web_app
 from tests.helpers.unit_watch import units_only_run_statements
 

@@ -7,11 +7,11 @@ from typing import Any
 import httpx2
 import pytest
 
+from negotiator.base.scopes import ASSISTANT, ordered
 from negotiator.compose.application import build_application
+from negotiator.config.settings import Settings
 from negotiator.http.operation import Operation
-from negotiator.keys import FolderKeyring
-from negotiator.scopes import ASSISTANT, ordered
-from negotiator.settings import Settings
+from negotiator.keys.keyring import FolderKeyring
 from tests.conftest import Mint, Register, bearer
 from tests.helpers.forger import IDP, Forger, Forgery, refused
 from tests.helpers.form_browser import BASE

@@ -12,7 +12,7 @@ import pytest
 import pytest_asyncio
 from starlette.applications import Starlette
 
-from negotiator.settings import Settings
+from negotiator.config.settings import Settings
 from negotiator.store.store import make_store
 from negotiator.tokens import client_documents, clients
 from negotiator.users import user_queries

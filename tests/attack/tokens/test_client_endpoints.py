@@ -5,7 +5,7 @@ import base64
 import httpx2
 import pytest
 
-from negotiator.scopes import ASSISTANT
+from negotiator.base.scopes import ASSISTANT
 from negotiator.tokens import clients
 from negotiator.tokens.clients import JWT_BEARER, NewClient
 from tests.conftest import Change, Register, bearer

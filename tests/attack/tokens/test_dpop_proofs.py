@@ -9,7 +9,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from jwt.algorithms import ECAlgorithm, RSAAlgorithm
 
-from negotiator.settings import Settings
+from negotiator.config.settings import Settings
 from tests.conftest import Clock, connect, running
 from tests.contract.requirements import covers
 from tests.helpers.dpop_proofs import DpopProver, encoded, register_bound

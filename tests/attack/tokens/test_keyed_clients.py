@@ -8,7 +8,7 @@ import httpx2
 import pytest
 import pytest_asyncio
 
-from negotiator.scopes import ASSISTANT
+from negotiator.base.scopes import ASSISTANT
 from negotiator.tokens import client_authentication, clients
 from negotiator.tokens.clients import PRIVATE_KEY_JWT, NewClient
 from tests.conftest import Change, Clock, bearer

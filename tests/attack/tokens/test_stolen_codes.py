@@ -6,7 +6,7 @@ import sqlite3
 import httpx2
 import pytest
 
-from negotiator.settings import Settings
+from negotiator.config.settings import Settings
 from negotiator.tokens import clients
 from negotiator.tokens.authorization_codes import s256_challenge
 from negotiator.tokens.clients import NewClient

@@ -11,12 +11,12 @@ import pytest_asyncio
 from sqlalchemy import func
 from sqlmodel import select
 
-from negotiator import database_keys
+from negotiator.base.errors import Conflict, NotFound
 from negotiator.compose.shared_secrets import open_keyring, remove_key, rotate_keys
-from negotiator.database_keys import DatabaseKeyring, KeyWrapping, WrappedKey
-from negotiator.errors import Conflict, NotFound
-from negotiator.keys import UnusableKeyError, new_key
-from negotiator.settings import Settings
+from negotiator.config.settings import Settings
+from negotiator.keys import database_keys
+from negotiator.keys.database_keys import DatabaseKeyring, KeyWrapping, WrappedKey
+from negotiator.keys.keyring import UnusableKeyError, new_key
 from negotiator.store import fingerprints
 from negotiator.store.statement import Query, Statement, entity, insertion
 from negotiator.store.store import Store, make_store
@@ -33,7 +33,7 @@ _INSERT = Statement(insertion(WrappedKey))
 def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(database_keys, "LEAD", 0)
     monkeypatch.setattr(database_keys, "_POLL", 0.001)
-    monkeypatch.setattr("negotiator.keys._LOOK_EVERY", 0.001)
+    monkeypatch.setattr("negotiator.keys.keyring._LOOK_EVERY", 0.001)
 
 
 @pytest.fixture(params=["files", "database"])
@@ -145,7 +145,7 @@ async def test_neither_a_key_nor_the_secret_is_logged_or_shown(
     in_database: Settings, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lines = Mock()
-    monkeypatch.setattr("negotiator.fault_log.log", lines)
+    monkeypatch.setattr("negotiator.runtime.fault_log.log", lines)
     monkeypatch.setattr("negotiator.app.log", lines)
     async with running(in_database):
         await rotate_keys(store, in_database)

@@ -6,9 +6,9 @@ from typing import Any
 import httpx2
 import pytest
 
-from negotiator.keys import FolderKeyring
-from negotiator.scopes import ASSISTANT
-from negotiator.settings import Settings
+from negotiator.base.scopes import ASSISTANT
+from negotiator.config.settings import Settings
+from negotiator.keys.keyring import FolderKeyring
 from negotiator.store.sqlite import SqliteStore
 from negotiator.store.statement import Transaction
 from negotiator.tokens import api_key_queries, clients

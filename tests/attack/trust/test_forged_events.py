@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from negotiator.settings import Settings
+from negotiator.config.settings import Settings
 from negotiator.trust import issuer_queries
 from tests.conftest import Change, Clock, bearer, connect, running
 from tests.contract.requirements import covers

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from jwt.algorithms import ECAlgorithm, RSAAlgorithm
 
 import negotiator
+from negotiator.base.errors import InvalidRequest
+from negotiator.base.scopes import ASSISTANT
+from negotiator.base.strict_json import read_jws
+from negotiator.config.settings import Settings
 from negotiator.directory import identity_proof
-from negotiator.errors import InvalidRequest
-from negotiator.keys import ALGORITHM, RS256, FolderKeyring
-from negotiator.scopes import ASSISTANT
-from negotiator.settings import Settings
-from negotiator.strict_json import read_jws
+from negotiator.keys.keyring import ALGORITHM, RS256, FolderKeyring
 from negotiator.tokens import client_authentication, clients
 from negotiator.tokens.clients import PRIVATE_KEY_JWT, NewClient
 from negotiator.trust import issuer_queries

@@ -191,4 +191,4 @@ async def _claimed_by_other(forger: Forger) -> list[str]:
 def _let_pass(monkeypatch: pytest.MonkeyPatch, seconds: int) -> None:
     clock = Clock()
     clock.at = time.time_ns() // 1_000_000 + seconds * 1000
-    monkeypatch.setattr("negotiator.values.now", clock)
+    monkeypatch.setattr("negotiator.base.values.now", clock)

@@ -6,23 +6,15 @@ from decimal import Decimal
 from typing import Any, Final
 
 from negotiator.negotiations import engine_input
-from negotiator.negotiations.issues import (
-    UNORDERED_TYPES,
-    Issue,
-    Package,
-    Scalar,
-    coordinate,
-    value_at_coordinate,
-    worth_of,
-)
-from negotiator.negotiations.limits import broken_constraints, is_below_floor, utility_floor
 from negotiator.negotiations.offer_queries import OfferRow
 from negotiator.negotiations.person_advice import stored_person_answer
 from negotiator.negotiations.schemas_advice import Style
 from negotiator.negotiations.session import NegotiationSession
 from negotiator.negotiations.states import ACTIVE
-from negotiator.negotiations.terms import Terms
-from negotiator.negotiations.utility import Worth, package_utility, utility_bounds
+from negotiator.terms.issues import UNORDERED_TYPES, Issue, Package, Scalar, coordinate, value_at_coordinate, worth_of
+from negotiator.terms.limits import broken_constraints, is_below_floor, utility_floor
+from negotiator.terms.terms import Terms
+from negotiator.terms.utility import Worth, package_utility, utility_bounds
 from tests.bench.haggling.play import Adviser, Move, MoveAction, TalkState
 
 PATH_STEPS: Final = 5

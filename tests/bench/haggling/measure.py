@@ -19,21 +19,12 @@ from typing import Final
 
 import numpy as np
 
-from negotiator.negotiations.issues import (
-    UNORDERED_TYPES,
-    Issue,
-    Package,
-    Scalar,
-    coordinate,
-    same_value,
-    values_of,
-    worth_of,
-)
-from negotiator.negotiations.limits import within_limit
-from negotiator.negotiations.terms import Terms
-from negotiator.negotiations.utility import package_utility, utility_of_worth
 from negotiator.rehearsals.counterpart.interests import Stake
 from negotiator.rehearsals.counterpart.person import KINDS, Person
+from negotiator.terms.issues import UNORDERED_TYPES, Issue, Package, Scalar, coordinate, same_value, values_of, worth_of
+from negotiator.terms.limits import within_limit
+from negotiator.terms.terms import Terms
+from negotiator.terms.utility import package_utility, utility_of_worth
 from tests.bench.haggling.advisers import ADVISERS, floor_of, keeps_limits, last_packages
 from tests.bench.haggling.play import Case, Talk, case_names, load_case, play
 

@@ -8,12 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, Literal, Protocol, TypeAlias
 
-from negotiator.negotiations.issues import Package, Scalar, coordinate, same_value
+from negotiator.base.values import HOUR, milliseconds
 from negotiator.negotiations.offer_queries import OfferRow
-from negotiator.negotiations.schemas_negotiations import NegotiationBody
-from negotiator.negotiations.terms import Terms
-from negotiator.negotiations.terms_parsing import parse_terms
-from negotiator.negotiations.terms_view import package_view
 from negotiator.rehearsals.counterpart.interests import Interests, Stake
 from negotiator.rehearsals.counterpart.person import (
     Person,
@@ -24,7 +20,11 @@ from negotiator.rehearsals.counterpart.person import (
     answer,
     draw_person,
 )
-from negotiator.values import HOUR, milliseconds
+from negotiator.terms.issues import Package, Scalar, coordinate, same_value
+from negotiator.terms.negotiation_body import NegotiationBody
+from negotiator.terms.terms import Terms
+from negotiator.terms.terms_parsing import parse_terms
+from negotiator.terms.terms_view import package_view
 
 CASES: Final = Path(__file__).parent / "cases"
 MAX_ROUNDS: Final = 14

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from negotiator.negotiations.strategy.next_move import next_move
-from negotiator.negotiations.strategy.situation import (
+from negotiator.advice.strategy.next_move import next_move
+from negotiator.advice.strategy.situation import (
     StandingOffer,
     StrategyIssue,
     StrategyOffer,

@@ -11,8 +11,6 @@ from functools import cache
 from random import Random
 from typing import Final
 
-from negotiator.negotiations.issues import Package, coordinate, value_at_coordinate
-from negotiator.negotiations.terms import Terms
 from negotiator.rehearsals.counterpart.interests import round_unit, rounded
 from negotiator.rehearsals.counterpart.latent import draw_counterpart
 from negotiator.rehearsals.counterpart.person import (
@@ -25,6 +23,8 @@ from negotiator.rehearsals.counterpart.person import (
     answer,
 )
 from negotiator.rehearsals.counterpart.remarks import Remark
+from negotiator.terms.issues import Package, coordinate, value_at_coordinate
+from negotiator.terms.terms import Terms
 from tests.bench.haggling.advisers import between, keeps_limits, utility, whole_package
 from tests.bench.haggling.play import load_case
 

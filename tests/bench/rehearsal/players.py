@@ -12,7 +12,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from negotiator.negotiations.issues import (
+from negotiator.negotiations.offer_queries import OfferRow
+from negotiator.terms.issues import (
     UNORDERED_TYPES,
     VALUE_GRID_SIZE,
     Issue,
@@ -22,7 +23,6 @@ from negotiator.negotiations.issues import (
     same_value,
     values_of,
 )
-from negotiator.negotiations.offer_queries import OfferRow
 from tests.bench.haggling.advisers import (
     AdviceForPeople,
     MeetInTheMiddle,

@@ -16,8 +16,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.negotiations.issues import Package, coordinate
 from negotiator.rehearsals.counterpart.person import HARDNESSES, KINDS, Hardness, PersonKind
+from negotiator.terms.issues import Package, coordinate
 from tests.bench.haggling.play import case_names
 from tests.bench.rehearsal.human_users import STYLES, RehearsedTalk, line_of, rehearse
 

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Final
 
-from negotiator.negotiations.issues import Package
 from negotiator.rehearsals.counterpart.person import Ploy
 from negotiator.rehearsals.record import RehearsalState, RehearsalTurn, Side
+from negotiator.terms.issues import Package
 from tests.bench.haggling.play import Talk
 
 _ENDS: Final[Mapping[str, tuple[Side, RehearsalState]]] = {

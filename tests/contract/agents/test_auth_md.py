@@ -6,8 +6,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from negotiator.scopes import ANONYMOUS, ASSISTANT
-from negotiator.settings import Settings
+from negotiator.base.scopes import ANONYMOUS, ASSISTANT
+from negotiator.config.settings import Settings
 from tests.conftest import Account, Browsers, Clock, bearer
 from tests.contract.requirements import covers
 from tests.helpers.dpop_proofs import DpopProver

@@ -7,7 +7,7 @@ import httpx2
 import pytest
 
 from negotiator.agents import delegation
-from negotiator.settings import Settings
+from negotiator.config.settings import Settings
 from negotiator.store.statement import Transaction
 from negotiator.tokens import clients
 from negotiator.tokens.clients import NewClient

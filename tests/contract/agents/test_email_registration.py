@@ -6,7 +6,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from negotiator.settings import Settings
+from negotiator.config.settings import Settings
 from negotiator.store.statement import Transaction
 from negotiator.trust import issuer_queries
 from negotiator.users import user_queries

@@ -6,7 +6,7 @@ import httpx2
 import pytest
 
 from negotiator.compose.application import build_application
-from negotiator.settings import Settings
+from negotiator.config.settings import Settings
 from negotiator.store.statement import Transaction
 from negotiator.tokens import authorization_codes
 from negotiator.tokens.authorization_codes import NewGrant, PresentedCode

@@ -6,7 +6,7 @@ from typing import Final
 import httpx2
 import pytest
 
-from negotiator.settings import Settings
+from negotiator.config.settings import Settings
 from tests.conftest import Account, Browsers, Mint, Register, bearer
 from tests.contract.requirements import covers
 from tests.helpers.command_line import CommandLine

@@ -5,7 +5,7 @@ import asyncio
 import httpx2
 import pytest
 
-from negotiator.settings import Settings
+from negotiator.config.settings import Settings
 from tests.conftest import PEPPER
 from tests.contract.requirements import covers
 from tests.helpers.command_line import CommandLine, CommandResult

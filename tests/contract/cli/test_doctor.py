@@ -30,9 +30,9 @@ from negotiator.cli.doctor_checks import (
     connections_needed,
     passed_on,
 )
+from negotiator.config.settings import Settings
+from negotiator.config.settings_files import SettingsSources
 from negotiator.discovery.probe_routes import PROBE_WORD, ArrivedRequest, probe_path
-from negotiator.settings import Settings
-from negotiator.settings_files import SettingsSources
 from tests.conftest import PEPPER, Clock, make_settings
 from tests.contract.requirements import covers
 from tests.helpers.asgi_websocket import WebSocketRefused, connect

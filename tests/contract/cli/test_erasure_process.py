@@ -8,11 +8,11 @@ import httpx2
 import pytest
 from sqlmodel import SQLModel
 
-from negotiator import values
 from negotiator.agents.mail_queue import QueuedMail
+from negotiator.base import values
+from negotiator.base.scopes import AI_TACTICS, NEGOTIATIONS_WRITE
 from negotiator.compose.application import build_application
-from negotiator.scopes import AI_TACTICS, NEGOTIATIONS_WRITE
-from negotiator.settings import Settings
+from negotiator.config.settings import Settings
 from negotiator.store.statement import Statement, Transaction, insertion
 from tests.conftest import Account, Change, Mint, Register, bearer
 from tests.contract.requirements import covers

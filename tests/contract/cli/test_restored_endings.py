@@ -8,8 +8,8 @@ from typing import Any, Final
 import httpx2
 import pytest
 
-from negotiator import values
-from negotiator.settings import Settings
+from negotiator.base import values
+from negotiator.config.settings import Settings
 from tests.conftest import bearer, connect, make_settings, running
 from tests.contract.requirements import covers
 from tests.helpers.command_line import CommandLine, CommandResult

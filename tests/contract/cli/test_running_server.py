@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from negotiator.cli.running_servers import recorded, running_servers
-from negotiator.settings import Settings, load
-from negotiator.settings_files import read_sources
+from negotiator.config.settings import Settings, load
+from negotiator.config.settings_files import read_sources
 from tests.contract.requirements import covers
 from tests.helpers.command_line import CommandLine
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from negotiator import settings_files
-from negotiator.settings import Settings, load
-from negotiator.settings_files import SettingsSources, read_sources
+from negotiator.config import settings_files
+from negotiator.config.settings import Settings, load
+from negotiator.config.settings_files import SettingsSources, read_sources
 from tests.contract.requirements import covers
 from tests.helpers.command_line import CommandLine
 

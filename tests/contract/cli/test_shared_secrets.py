@@ -57,7 +57,7 @@ def never_serves(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def never_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("negotiator.database_keys.LEAD", 0)
+    monkeypatch.setattr("negotiator.keys.database_keys.LEAD", 0)
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from negotiator.keys import FolderKeyring
+from negotiator.keys.keyring import FolderKeyring
 from tests.contract.requirements import covers
 from tests.helpers.command_line import CommandLine
 

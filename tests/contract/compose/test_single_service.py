@@ -7,8 +7,8 @@ import httpx2
 import pytest
 import pytest_asyncio
 
-from negotiator.scopes import ASSISTANT, DIRECTORY
-from negotiator.settings import Settings
+from negotiator.base.scopes import ASSISTANT, DIRECTORY
+from negotiator.config.settings import Settings
 from negotiator.tokens import clients
 from negotiator.tokens.clients import NewClient
 from tests.conftest import Change, connect, make_settings, running

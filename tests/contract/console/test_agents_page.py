@@ -5,8 +5,8 @@ import re
 import httpx2
 import pytest
 
+from negotiator.base.scopes import ASSISTANT
 from negotiator.console.scope_words import WORDS
-from negotiator.scopes import ASSISTANT
 from tests.conftest import Account, Browsers, Register, bearer
 from tests.contract.requirements import covers
 from tests.helpers.agents_page import CLAIM, CODE, claimed, made

@@ -7,8 +7,8 @@ import httpx2
 import pytest
 from starlette.applications import Starlette
 
+from negotiator.config.settings import Settings
 from negotiator.directory import accounts_queries
-from negotiator.settings import Settings
 from tests.conftest import Change, connect, running
 from tests.contract.requirements import covers
 from tests.helpers.answer_checks import CHALLENGE as HEADER

@@ -5,8 +5,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from negotiator.scopes import DIRECTORY
-from negotiator.settings import Settings
+from negotiator.base.scopes import DIRECTORY
+from negotiator.config.settings import Settings
 from tests.conftest import connect, running
 from tests.contract.requirements import covers
 from tests.helpers.answer_checks import is_instant, limited, refused

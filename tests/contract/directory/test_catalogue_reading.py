@@ -9,8 +9,8 @@ import httpx2
 import pytest
 import pytest_asyncio
 
+from negotiator.config.settings import Settings
 from negotiator.directory import exchange_import
-from negotiator.settings import Settings
 from tests.conftest import Change, Register, bearer
 from tests.contract.requirements import covers
 from tests.helpers.answer_checks import is_instant, limited, refused

@@ -6,9 +6,9 @@ import httpx2
 import pytest
 from starlette.applications import Starlette
 
+from negotiator.config.settings import Settings
 from negotiator.directory import accounts_queries
 from negotiator.directory.accounts_queries import ProvenIdentity
-from negotiator.settings import Settings
 from tests.conftest import Change, Clock, connect
 from tests.contract.requirements import covers
 from tests.helpers.answer_checks import refused

@@ -5,8 +5,8 @@ from typing import Any, Final
 import httpx2
 import pytest
 
+from negotiator.base.scopes import DIRECTORY
 from negotiator.directory import submissions_transitions
-from negotiator.scopes import DIRECTORY
 from tests.conftest import Change
 from tests.contract.requirements import covers
 from tests.helpers.answer_checks import is_instant, limited, refused

@@ -6,7 +6,7 @@ import shlex
 import httpx2
 import pytest
 
-from negotiator.scopes import ASSISTANT
+from negotiator.base.scopes import ASSISTANT
 from tests.conftest import Mint, Register
 from tests.contract.requirements import covers
 from tests.helpers.fake_issuer import FakeIssuer

@@ -8,8 +8,8 @@ import httpx2
 import pytest
 from authlib.oauth2.rfc8414 import AuthorizationServerMetadata
 
-from negotiator.scopes import ASSISTANT
-from negotiator.settings import Settings
+from negotiator.base.scopes import ASSISTANT
+from negotiator.config.settings import Settings
 from tests.conftest import connect, make_settings, running
 from tests.contract.requirements import covers
 from tests.helpers.form_browser import BASE

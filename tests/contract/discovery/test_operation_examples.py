@@ -10,9 +10,9 @@ import httpx2
 import pytest
 
 from negotiator import app
+from negotiator.config.settings import Settings
 from negotiator.discovery import operation_examples
 from negotiator.http.operation import LINES
-from negotiator.settings import Settings
 from tests.contract.requirements import covers
 from tests.helpers.published_documents import read
 

@@ -9,7 +9,7 @@ import httpx2
 import pytest
 
 from negotiator import app
-from negotiator.settings import Settings
+from negotiator.config.settings import Settings
 from tests.contract.requirements import covers
 from tests.helpers.form_browser import BASE
 from tests.helpers.published_documents import (

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from negotiator.settings import Settings
+from negotiator.config.settings import Settings
 from tests.conftest import connect, running
 from tests.helpers.answer_checks import refused
 

@@ -7,10 +7,10 @@ import httpx2
 import pytest
 import pytest_asyncio
 
+from negotiator.config.settings import Settings
 from negotiator.directory import catalogue_queries
 from negotiator.directory.catalogue_queries import CatalogueTool
 from negotiator.directory.tool_record import FieldEvidence, ToolRecord
-from negotiator.settings import Settings
 from tests.conftest import Change, connect, make_settings, running
 from tests.contract.requirements import covers
 from tests.helpers.form_browser import BASE

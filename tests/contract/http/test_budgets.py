@@ -10,11 +10,11 @@ import httpx2
 import pytest
 from starlette.applications import Starlette
 
-from negotiator.caller import anonymous_caller
+from negotiator.base.caller import anonymous_caller
 from negotiator.compose.application import build_application
 from negotiator.compose.rate_budgets import rate_budgets
+from negotiator.config.settings import Settings
 from negotiator.directory import accounts_queries
-from negotiator.settings import Settings
 from tests.conftest import Change, Mint, Register, bearer, connect, make_settings, running
 from tests.contract.requirements import covers
 from tests.helpers.directory_identity import (

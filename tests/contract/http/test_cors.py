@@ -6,7 +6,7 @@ import httpx2
 import pytest
 
 from negotiator.compose.application import build_application
-from negotiator.settings import Settings
+from negotiator.config.settings import Settings
 from tests.conftest import Account, Browsers, Mint, bearer
 from tests.contract.requirements import covers
 

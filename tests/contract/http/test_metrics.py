@@ -5,8 +5,8 @@ import asyncio
 import httpx2
 import pytest
 
-from negotiator.settings import Settings, load
-from negotiator.settings_files import SettingsError
+from negotiator.config.settings import Settings, load
+from negotiator.config.settings_files import SettingsError
 from tests.conftest import connect, make_settings, running
 from tests.contract.requirements import covers
 from tests.helpers.answer_checks import refused

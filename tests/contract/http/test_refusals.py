@@ -3,7 +3,7 @@
 import httpx2
 import pytest
 
-from negotiator.values import new_id
+from negotiator.base.values import new_id
 from tests.conftest import Mint, Register, bearer
 from tests.contract.requirements import covers
 from tests.helpers.answer_checks import CHALLENGE, OPENING, limited, refused

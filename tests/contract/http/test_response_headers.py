@@ -5,7 +5,7 @@ import re
 import httpx2
 import pytest
 
-from negotiator.settings import Settings
+from negotiator.config.settings import Settings
 from tests.conftest import Register, bearer, connect, make_settings, running
 from tests.contract.requirements import covers
 from tests.helpers.answer_checks import OPENING, limited

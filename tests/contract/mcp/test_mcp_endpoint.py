@@ -6,8 +6,8 @@ import httpx2
 import pytest
 
 from negotiator.compose.application import build_application
+from negotiator.config.settings import Settings
 from negotiator.mcp import tools
-from negotiator.settings import Settings
 from tests.conftest import Register, bearer
 from tests.contract.requirements import covers
 from tests.helpers.answer_checks import limited, refused_over_mcp

@@ -7,7 +7,7 @@ import httpx2
 import pytest
 import yaml
 
-from negotiator.settings import Settings
+from negotiator.config.settings import Settings
 from tests.conftest import Register, bearer, connect, make_settings, running
 from tests.contract.requirements import covers
 from tests.helpers.mcp_client import NEWEST, OLDER, McpClient, error, official

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from negotiator.settings import Settings
+from negotiator.config.settings import Settings
 from tests.contract.requirements import covers
 from tests.helpers.answer_checks import refused
 from tests.helpers.fake_recognizer import FakeRecognizer

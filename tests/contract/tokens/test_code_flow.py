@@ -3,8 +3,8 @@
 import httpx2
 import pytest
 
+from negotiator.base.scopes import ASSISTANT
 from negotiator.console.scope_words import WORDS
-from negotiator.scopes import ASSISTANT
 from tests.conftest import bearer
 from tests.contract.requirements import covers
 from tests.helpers.code_flow import CALLBACK, SCOPE, ClientApp, ConsentingUser, told

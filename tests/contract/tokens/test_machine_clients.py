@@ -5,8 +5,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from negotiator.scopes import ASSISTANT
-from negotiator.settings import Settings
+from negotiator.base.scopes import ASSISTANT
+from negotiator.config.settings import Settings
 from negotiator.store.statement import Transaction
 from negotiator.tokens import clients
 from negotiator.tokens.clients import JWT_BEARER, NewClient

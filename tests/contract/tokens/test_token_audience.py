@@ -8,8 +8,8 @@ import jwt
 import pytest
 from starlette.applications import Starlette
 
-from negotiator.scopes import ASSISTANT, DIRECTORY
-from negotiator.settings import Settings
+from negotiator.base.scopes import ASSISTANT, DIRECTORY
+from negotiator.config.settings import Settings
 from negotiator.tokens import clients
 from negotiator.tokens.authlib_clients import JWT_TOKEN_TYPE
 from negotiator.tokens.clients import JWT_BEARER, NewClient

@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from negotiator import values
+from negotiator.base import values
 from tests.helpers.live_server import Server
 from tests.helpers.s3_stand_in import BUCKET, S3StandIn
 

@@ -15,7 +15,7 @@ import pytest
 
 from negotiator.backup import object_store
 from negotiator.backup.object_store import new_object, open_object
-from negotiator.errors import Unavailable
+from negotiator.base.errors import Unavailable
 from tests.helpers.command_line import PREFIX, CommandLine, CommandResult
 from tests.helpers.live_server import PATIENCE
 from tests.helpers.s3_stand_in import (

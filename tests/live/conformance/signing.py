@@ -11,7 +11,7 @@ from typing import Final, TextIO
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
-from negotiator.scopes import ASSISTANT
+from negotiator.base.scopes import ASSISTANT
 from negotiator.tokens import clients
 from negotiator.tokens.clients import NewClient
 from tests.helpers.live_server import Server, free_port

@@ -4,12 +4,12 @@ import asyncio
 
 import pytest
 
-from negotiator import values
 from negotiator.agents import call_record, registration
 from negotiator.agents.call_record import KEPT, AgentCallRecord
 from negotiator.agents.tables import Agent
-from negotiator.caller import Caller
-from negotiator.errors import InsufficientScope, NotFound
+from negotiator.base import values
+from negotiator.base.caller import Caller
+from negotiator.base.errors import InsufficientScope, NotFound
 from negotiator.store.store import Store
 
 

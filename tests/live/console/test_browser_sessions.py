@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from negotiator import values
 from negotiator.agents import delegation, registration
+from negotiator.base import values
+from negotiator.base.errors import Gone, NotFound
 from negotiator.console import agents_overview
 from negotiator.console.agents_overview import NoClientConnections
-from negotiator.errors import Gone, NotFound
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 from negotiator.trust import revocations

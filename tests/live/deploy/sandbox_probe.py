@@ -3,8 +3,8 @@
 import asyncio
 import sys
 
+from negotiator.config.settings import load
 from negotiator.memory.embedding.embedder_selection import choose_embedder
-from negotiator.settings import load
 from negotiator.teleprompter.speech.recognizer import StreamConfig
 from negotiator.teleprompter.speech.recognizer_factory import make_recognizer
 

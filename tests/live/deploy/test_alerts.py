@@ -19,7 +19,7 @@ from starlette.applications import Starlette
 
 from negotiator.compose.application import Application, build_application
 from negotiator.compose.housekeeping import JOB
-from negotiator.settings import Settings
+from negotiator.config.settings import Settings
 from negotiator.store import leases, waiting
 from tests.conftest import make_settings, running
 from tests.helpers.form_browser import BASE

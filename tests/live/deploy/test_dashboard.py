@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from negotiator.settings import Settings
+from negotiator.config.settings import Settings
 from tests.conftest import connect, make_settings, running
 from tests.helpers.prometheus_rules import OBSERVABILITY, metric_names, named_metrics, promtool
 

@@ -11,8 +11,8 @@ import pytest
 import yaml
 
 from negotiator.cli import serve
+from negotiator.config.settings import Settings
 from negotiator.discovery.readiness_routes import LIVE_PATH, READY_PATH
-from negotiator.settings import Settings
 from tests.helpers.neighbours import require
 from tests.house.source_tree import PACKAGE, ROOT
 

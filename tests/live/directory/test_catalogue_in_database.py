@@ -9,7 +9,7 @@ from typing import Final
 import httpx2
 import pytest
 
-from negotiator.settings import Settings
+from negotiator.config.settings import Settings
 from tests.api.directory.conftest import agent as agent
 from tests.api.directory.conftest import new_directory_agent as new_directory_agent
 from tests.api.directory.conftest import store as store

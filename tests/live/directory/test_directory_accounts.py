@@ -9,9 +9,9 @@ import httpx2
 import pytest
 import pytest_asyncio
 
-from negotiator import values
+from negotiator.base import values
+from negotiator.config.settings import Settings
 from negotiator.directory import accounts_queries
-from negotiator.settings import Settings
 from negotiator.store.store import Store
 from tests.conftest import connect, make_settings, running
 from tests.helpers.directory_identity import (

@@ -6,8 +6,9 @@ from typing import Any, Final
 
 import pytest
 
-from negotiator import values
-from negotiator.caller import Caller
+from negotiator.base import values
+from negotiator.base.caller import Caller
+from negotiator.base.errors import Conflict
 from negotiator.compose import ownership
 from negotiator.directory import (
     catalogue_queries,
@@ -23,7 +24,6 @@ from negotiator.directory.draft_checks import DraftScreening
 from negotiator.directory.schemas_collections import NewCollection, PutItem
 from negotiator.directory.schemas_reports import NewReport
 from negotiator.directory.tool_record import ToolDraft
-from negotiator.errors import Conflict
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 from tests.helpers.directory_agents import record

@@ -12,7 +12,8 @@ from typing import Any, Final, Literal, Self
 
 import httpx2
 
-from negotiator import audit, values
+from negotiator import audit
+from negotiator.base import values
 from negotiator.store.statement import Transaction
 from tests.conftest import bearer
 from tests.helpers.negotiation_client import negotiation_body

@@ -11,9 +11,9 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidHandshake
 from websockets.typing import Subprotocol
 
-from negotiator import values
+from negotiator.base import values
+from negotiator.base.scopes import ASSISTANT
 from negotiator.compose.application import build_application
-from negotiator.scopes import ASSISTANT
 from negotiator.store.statement import Transaction
 from negotiator.teleprompter.websocket_messages import SUBPROTOCOL, TICKET_PREFIX
 from negotiator.tokens import authorization_codes, clients

@@ -10,7 +10,7 @@ from typing import Final
 
 import httpx2
 
-from negotiator.scopes import ASSISTANT
+from negotiator.base.scopes import ASSISTANT
 from negotiator.store.statement import Transaction
 from negotiator.tokens import authorization_codes, clients
 from negotiator.tokens.authorization_codes import NewGrant, s256_challenge

@@ -20,9 +20,9 @@ from typing import Any, Final, Self
 import httpx2
 import psutil
 
+from negotiator.base.scopes import ASSISTANT
 from negotiator.compose.application import build_application
-from negotiator.scopes import ASSISTANT
-from negotiator.settings import Settings
+from negotiator.config.settings import Settings
 from negotiator.store.migrate import migrate
 from negotiator.store.statement import Transaction
 from negotiator.users import user_queries

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import quote, urlencode
 
+from negotiator.base.schema_examples import example_input
 from negotiator.http.operation import FORM, JSON, LINES, MERGE, Operation, ServiceDescription
 from negotiator.mcp.endpoint import MCP_PATH
-from negotiator.schema_examples import example_input
 from tests.helpers import forged_assertions as forged
 from tests.helpers.mcp_client import NEWEST, OLDER, McpClient
 from tests.helpers.request_bodies import CREATING

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import Any, Final, cast
 
-from negotiator.schema_examples import Place
+from negotiator.base.schema_examples import Place
 
 STRANGE_BYTES: Final = (
     *(b"\0", b"\xff", b"\xfe\xff", b"\xef\xbb\xbf", b"\xc0\xaf", b"\xed\xa0\x80", b"\x80", b"\r\n", b"\n\n", b"\t"),

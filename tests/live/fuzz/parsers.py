@@ -10,9 +10,14 @@ from typing import Any, Final
 from urllib.parse import urlencode
 
 from docs.generate import service
+from negotiator.advice.tactics.recognition import recognise_tactics
 from negotiator.agents.delegation import normalise_code
 from negotiator.backup.archive import ArchiveReader, Manifest, write_archive
 from negotiator.backup.encrypted_stream import EncryptedReader, EncryptedWriter, KeyDerivation, UnreadableBackup
+from negotiator.base.errors import Refusal
+from negotiator.base.schema_examples import example_input
+from negotiator.base.search_terms import stemmed_terms
+from negotiator.base.strict_json import is_array, is_object, read_jws, read_object
 from negotiator.console.browser_sessions import browser_name, local_path
 from negotiator.console.entered_numbers import read_entered
 from negotiator.console.markdown_html import render_markdown
@@ -27,7 +32,6 @@ from negotiator.directory.name_likeness import folded_name
 from negotiator.directory.search import query as search_query
 from negotiator.directory.search.terms import load_synonyms
 from negotiator.discovery.content_negotiation import preferred_media_type
-from negotiator.errors import Refusal
 from negotiator.http.cursors import Cursors
 from negotiator.http.endpoint import is_not_modified
 from negotiator.http.guard import address_key
@@ -35,15 +39,19 @@ from negotiator.http.input import list_fields, parse_form, parse_json, parse_lin
 from negotiator.http.operation import Operation
 from negotiator.memory.content_guard import suspicion_reason, text_digest
 from negotiator.memory.search_filters import compile_filters
-from negotiator.negotiations.schemas_negotiations import NegotiationBody
-from negotiator.negotiations.tactics.recognition import recognise_tactics
-from negotiator.negotiations.terms_parsing import parse_terms
-from negotiator.schema_examples import example_input
-from negotiator.search_terms import stemmed_terms
-from negotiator.strict_json import is_array, is_object, read_jws, read_object
+from negotiator.numbers.written import (
+    read_amount,
+    read_currency,
+    read_day,
+    read_number,
+    read_percentage,
+    read_with_unit,
+)
 from negotiator.teleprompter.redaction import redact
 from negotiator.teleprompter.spoken_figures import find_figures
 from negotiator.teleprompter.websocket_messages import ProtocolError, read_audio_frame, read_message
+from negotiator.terms.negotiation_body import NegotiationBody
+from negotiator.terms.terms_parsing import parse_terms
 from negotiator.tokens import redirect_uris
 from negotiator.tokens.client_metadata import read_metadata
 from negotiator.trust import keysets, openid
@@ -56,7 +64,6 @@ from negotiator.trust.fetcher import Fetcher
 from negotiator.trust.issuers import Issuer
 from negotiator.trust.keysets import IssuerKeys, KeysRefused
 from negotiator.trust.security_events import SECURITY_EVENT_TYPE, SecurityEventVerifier
-from negotiator.written_values import read_amount, read_currency, read_day, read_number, read_percentage, read_with_unit
 from tests.helpers import forged_assertions as forged
 from tests.helpers.speech_frames import cutter
 from tests.live.fuzz.mutations import Mutator

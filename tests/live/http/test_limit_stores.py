@@ -12,7 +12,7 @@ from typing import Final
 import pytest
 import pytest_asyncio
 
-from negotiator import values
+from negotiator.base import values
 from negotiator.http.limit_stores import DatabaseLimitStore, FileLimitStore, RedisClusterLimitStore, RedisLimitStore
 from negotiator.http.limits import LimitStore, RateBudget
 from negotiator.store import atomic_updates

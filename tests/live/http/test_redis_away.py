@@ -11,9 +11,9 @@ import pytest
 import pytest_asyncio
 from redis.asyncio import Redis
 
-from negotiator import fault_log
 from negotiator.http.limit_stores import FileLimitStore, RedisLimitStore
 from negotiator.http.limits import BudgetState, RateBudget
+from negotiator.runtime import fault_log
 from tests.conftest import connect, make_settings, running
 from tests.contract.requirements import covers
 from tests.live.conftest import RedisServer

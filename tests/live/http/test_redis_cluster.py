@@ -10,9 +10,9 @@ import pytest
 from redis.asyncio import Redis
 
 from negotiator.cli.doctor_checks import Finding, Patient, check_redis
+from negotiator.config.settings_files import SettingsSources
 from negotiator.http.limit_stores import FileLimitStore, RedisClusterLimitStore
 from negotiator.http.limits import RateBudget
-from negotiator.settings_files import SettingsSources
 from tests.conftest import make_settings
 from tests.helpers.live_server import free_port
 from tests.helpers.redis_cluster import SHARDS, running_redis_cluster

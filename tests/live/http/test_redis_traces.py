@@ -2,7 +2,7 @@
 
 import pytest
 
-from negotiator.settings import Settings
+from negotiator.config.settings import Settings
 from tests.conftest import bearer, connect, make_settings, running
 from tests.helpers.trace_collector import collecting, span_attributes
 

@@ -8,9 +8,10 @@ from typing import Any, Final
 
 from starlette.applications import Starlette
 
-from negotiator import app, settings
+from negotiator import app
 from negotiator.cli import supervisor
 from negotiator.compose import services
+from negotiator.config import settings
 from negotiator.trust.fetcher import Fetcher
 
 LIFE: Final = 3

@@ -8,7 +8,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from mcp.client.auth.extensions.client_credentials import PrivateKeyJWTOAuthProvider, SignedJWTParameters
 from mcp.client.auth.extensions.identity_assertion import IdentityAssertionOAuthProvider
 
-from negotiator.scopes import ANONYMOUS, ASSISTANT
+from negotiator.base.scopes import ANONYMOUS, ASSISTANT
 from negotiator.store.statement import Transaction
 from negotiator.tokens import client_authentication, clients
 from negotiator.tokens.clients import NewClient

@@ -9,7 +9,7 @@ from typing import Final
 import httpx2
 import pytest
 
-from negotiator.settings import Settings
+from negotiator.config.settings import Settings
 from tests.conftest import make_settings
 from tests.helpers.memory_client import MemoryClient
 from tests.helpers.memory_client import hashing_embedder as hashing_embedder

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from negotiator.scopes import ASSISTANT
-from negotiator.settings import Settings
+from negotiator.base.scopes import ASSISTANT
+from negotiator.config.settings import Settings
 from tests.conftest import Clock, Mint, bearer, make_settings
 from tests.helpers.negotiation_client import (
     PRICE,

@@ -5,7 +5,7 @@ from typing import Any, cast
 import pytest
 from sqlmodel import SQLModel, func, select
 
-from negotiator import values
+from negotiator.base import values
 from negotiator.negotiations import tactic_queries
 from negotiator.negotiations.schemas_tactics import NewTactic
 from negotiator.negotiations.tables import BattlePlan, Negotiation, NegotiationEvent, Offer, OwnTactic

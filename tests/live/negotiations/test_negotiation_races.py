@@ -7,9 +7,9 @@ from collections.abc import AsyncGenerator
 import pytest
 import pytest_asyncio
 
-from negotiator import values
+from negotiator.base import values
+from negotiator.config.settings import Settings
 from negotiator.negotiations import event_queries, offer_queries
-from negotiator.settings import Settings
 from tests.conftest import Change, Clock, connect, running
 from tests.helpers.live_server import ROUNDS
 from tests.helpers.negotiation_client import NegotiationClient

@@ -5,7 +5,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from negotiator import values
+from negotiator.base import values
 from tests.conftest import Change, Clock
 from tests.helpers.negotiation_client import NegotiationClient, NewNegotiationClient
 from tests.helpers.sweep import sweep

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import httpx2
 
-from negotiator.scopes import SERVICES
+from negotiator.base.scopes import SERVICES
 from tests.helpers.generated_requests import ACCEPTANCE, DEPENDS, POSITIVE, REJECTIONS
 from tests.helpers.live_server import Server
 

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from negotiator.circuit_breaker import COOL_DOWN_SECONDS
-from negotiator.errors import Unavailable
+from negotiator.base.errors import Unavailable
+from negotiator.runtime.circuit_breaker import COOL_DOWN_SECONDS
 from negotiator.teleprompter.speech import deepgram
 from negotiator.teleprompter.speech.deepgram import DeepgramRecognizer
 from negotiator.teleprompter.speech.events import AudioGap, FinalTranscript, RecognitionEvent, RecognitionProblem

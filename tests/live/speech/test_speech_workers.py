@@ -13,8 +13,8 @@ import psutil
 import pytest
 import pytest_asyncio
 
-from negotiator.circuit_breaker import COOL_DOWN_SECONDS
-from negotiator.errors import Unavailable
+from negotiator.base.errors import Unavailable
+from negotiator.runtime.circuit_breaker import COOL_DOWN_SECONDS
 from negotiator.teleprompter.speech.events import AudioGap, PartialTranscript, RecognitionEvent, RecognitionProblem
 from negotiator.teleprompter.speech.local_recognizer import LocalRecognizer, WorkerPool
 from negotiator.teleprompter.speech.recognition_channel import RecognitionChannel

@@ -16,14 +16,14 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import create_async_engine
 
-from negotiator import values
 from negotiator.backup.database_copy import copy_database, count_rows, open_file
 from negotiator.backup.making import write_backup
 from negotiator.backup.restoring import RestoreResult, finish_interrupted_restore, restore_backup
+from negotiator.base import values
+from negotiator.base.errors import Conflict, Unavailable
 from negotiator.compose import ownership
-from negotiator.errors import Conflict, Unavailable
-from negotiator.keys import FolderKeyring
-from negotiator.settings import Settings
+from negotiator.config.settings import Settings
+from negotiator.keys.keyring import FolderKeyring
 from negotiator.store import atomic_updates
 from negotiator.store.statement import Transaction
 from negotiator.store.store import make_store
@@ -264,7 +264,7 @@ _FORKING: Final = """
 import asyncio, os, signal, sys
 from negotiator.backup import database_copy, restoring
 from negotiator.compose import ownership
-from negotiator.settings import load
+from negotiator.config.settings import load
 
 def step():
     global steps

@@ -9,9 +9,10 @@ import pytest
 from sqlalchemy import Column, Table, bindparam
 from sqlmodel import SQLModel
 
-from negotiator import audit, values
+from negotiator import audit
 from negotiator.agents import mail, registration
 from negotiator.agents.tables import Agent
+from negotiator.base import values
 from negotiator.compose import ownership
 from negotiator.store.model import TableModel
 from negotiator.store.ownership import lifetime_of

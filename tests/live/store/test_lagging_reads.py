@@ -11,10 +11,10 @@ import pytest
 from sqlalchemy import text as sql_text
 from structlog.testing import capture_logs
 
-from negotiator import fault_log, telemetry
 from negotiator.cli.doctor_checks import Patient, check_database
+from negotiator.config.settings_files import SettingsSources
 from negotiator.directory import catalogue_queries
-from negotiator.settings_files import SettingsSources
+from negotiator.runtime import fault_log, telemetry
 from negotiator.store import atomic_updates, lagging_reads
 from negotiator.store.lagging_reads import LaggingReads
 from negotiator.store.statement import Query

@@ -14,7 +14,7 @@ import pytest
 from sqlalchemy.engine import make_url
 
 from negotiator.backup.database_copy import copy_database
-from negotiator.errors import NotFound
+from negotiator.base.errors import NotFound
 from negotiator.store import atomic_updates
 from negotiator.store.migrate import migrate
 from negotiator.store.schema_upgrades import read_revisions

@@ -5,9 +5,10 @@ from typing import Final
 import pytest
 from sqlalchemy import bindparam
 
-from negotiator import audit, values
+from negotiator import audit
 from negotiator.agents import registration
 from negotiator.agents.tables import Agent
+from negotiator.base import values
 from negotiator.compose.housekeeping import ClockComparison, Housekeeping
 from negotiator.compose.ownership import chores
 from negotiator.directory import submissions_queries

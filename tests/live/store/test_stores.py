@@ -16,13 +16,14 @@ from sqlalchemy import Integer, bindparam, delete, func, select, text, update
 from sqlalchemy.engine import make_url
 from sqlalchemy.ext.asyncio import create_async_engine
 
-from negotiator import audit, values
+from negotiator import audit
 from negotiator.audit import AuditEvent
+from negotiator.base import values
+from negotiator.base.errors import NotFound, Unavailable
+from negotiator.base.scopes import ASSISTANT
 from negotiator.discovery.health_routes import HealthEndpoint
-from negotiator.errors import NotFound, Unavailable
 from negotiator.negotiations import event_queries
 from negotiator.negotiations.event_queries import CLOCK_ACTOR, HistoryEvent
-from negotiator.scopes import ASSISTANT
 from negotiator.store import atomic_updates, postgres_connections
 from negotiator.store.migrate import migrate
 from negotiator.store.postgres import PostgresStore

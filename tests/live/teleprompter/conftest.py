@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from negotiator.settings import Settings
+from negotiator.config.settings import Settings
 from tests.conftest import MODELS, make_settings
 from tests.helpers.live_server import Server
 

@@ -12,7 +12,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
 from negotiator.compose.application import build_application
-from negotiator.settings import Settings
+from negotiator.config.settings import Settings
 from negotiator.store.statement import Transaction
 from negotiator.users import user_queries
 from tests.conftest import bearer

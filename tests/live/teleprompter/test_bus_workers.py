@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import pytest
 
-from negotiator.settings import Settings
+from negotiator.config.settings import Settings
 from negotiator.teleprompter import event_log
 from tests.conftest import connect as client_of
 from tests.conftest import running

@@ -15,8 +15,8 @@ import pytest
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from negotiator.scopes import ASSISTANT
-from negotiator.strict_json import read_jws
+from negotiator.base.scopes import ASSISTANT
+from negotiator.base.strict_json import read_jws
 from negotiator.tokens import clients
 from negotiator.tokens.clients import NewClient
 from tests.helpers.live_server import ROUNDS, Server

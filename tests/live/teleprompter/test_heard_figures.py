@@ -5,7 +5,7 @@ from typing import Any, Final
 import httpx2
 import pytest
 
-from negotiator.scopes import AI_TACTICS
+from negotiator.base.scopes import AI_TACTICS
 from tests.helpers.live_server import Server
 from tests.live.teleprompter.socket_client import TeleprompterUser, bound
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from starlette.applications import Starlette
 
-from negotiator.settings import Settings
+from negotiator.config.settings import Settings
 from negotiator.teleprompter import event_log
 from negotiator.teleprompter.speech import deepgram
 from negotiator.teleprompter.speech.events import SpeechEnd, SpeechStart

@@ -10,7 +10,7 @@ import httpx2
 import pytest
 import pytest_asyncio
 
-from negotiator.scopes import ASSISTANT
+from negotiator.base.scopes import ASSISTANT
 from negotiator.store.statement import Transaction
 from negotiator.tokens import clients
 from negotiator.tokens.clients import NewClient

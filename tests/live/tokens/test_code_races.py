@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import pytest
 
-from negotiator.errors import InvalidRequest
+from negotiator.base.errors import InvalidRequest
 from negotiator.store.store import Store
 from negotiator.tokens import authorization_codes
 from negotiator.tokens.authorization_codes import NewGrant, PresentedCode

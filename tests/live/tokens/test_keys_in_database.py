@@ -12,9 +12,9 @@ import jwt
 import pytest
 import pytest_asyncio
 
-from negotiator.database_keys import DatabaseKeyring
-from negotiator.keys import ALGORITHM
-from negotiator.settings import Settings
+from negotiator.config.settings import Settings
+from negotiator.keys.database_keys import DatabaseKeyring
+from negotiator.keys.keyring import ALGORITHM
 from negotiator.store.store import Store, make_store
 from tests.conftest import bearer, make_settings
 from tests.helpers.live_server import PATIENCE, Server, wait_for

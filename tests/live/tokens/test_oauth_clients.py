@@ -13,7 +13,7 @@ from authlib.integrations.base_client.errors import OAuthError
 from authlib.integrations.httpx_client import OAuth2Client
 from authlib.oauth2.rfc8414 import AuthorizationServerMetadata, get_well_known_url
 
-from negotiator.scopes import ASSISTANT
+from negotiator.base.scopes import ASSISTANT
 from negotiator.store.statement import Transaction
 from negotiator.tokens import clients
 from negotiator.tokens.clients import JWT_BEARER, NewClient

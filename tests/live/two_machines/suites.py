@@ -22,8 +22,8 @@ from sqlmodel import SQLModel
 from starlette.applications import Starlette
 
 from negotiator.app import create_app
+from negotiator.config.settings import Settings
 from negotiator.directory import catalogue_queries
-from negotiator.settings import Settings
 from negotiator.store.migrate import migrate
 from negotiator.store.statement import Transaction
 from negotiator.store.store import make_store

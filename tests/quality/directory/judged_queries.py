@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import orjson
 
-from negotiator import values
+from negotiator.base import values
 from negotiator.directory import exchange_entries
 from negotiator.directory.search.index import IndexEntry
 from negotiator.directory.tool_record import ToolView

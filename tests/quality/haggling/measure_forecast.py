@@ -17,19 +17,12 @@ from typing import Final
 
 import numpy as np
 
-from negotiator.negotiations.expected_price import price_talk
-from negotiator.negotiations.forecast import (
-    LEVEL,
-    RESIDUALS,
-    UNLIMITED_RESIDUALS,
-    ForecastReach,
-    PriceTalk,
-    forecast_reach,
-)
-from negotiator.negotiations.issues import Issue, coordinate
-from negotiator.negotiations.leverage.concessions import LedgerOffer
+from negotiator.advice.expected_price import price_talk
+from negotiator.advice.forecast import LEVEL, RESIDUALS, UNLIMITED_RESIDUALS, ForecastReach, PriceTalk, forecast_reach
+from negotiator.advice.leverage.concessions import LedgerOffer
 from negotiator.negotiations.offer_history import ledger_offers
 from negotiator.rehearsals.counterpart.person import KINDS
+from negotiator.terms.issues import Issue, coordinate
 from tests.bench.haggling.advisers import ADVISERS
 from tests.bench.haggling.play import Talk, case_names, load_case, play
 

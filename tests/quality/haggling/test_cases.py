@@ -2,10 +2,10 @@
 
 import pytest
 
-from negotiator.negotiations.schemas_negotiations import NegotiationBody
-from negotiator.negotiations.terms_parsing import parse_terms
-from negotiator.negotiations.utility import check_package, utility_of_worth
 from negotiator.rehearsals.counterpart.person import KINDS, draw_person
+from negotiator.terms.negotiation_body import NegotiationBody
+from negotiator.terms.terms_parsing import parse_terms
+from negotiator.terms.utility import check_package, utility_of_worth
 from tests.bench.haggling.measure import room_of
 from tests.bench.haggling.play import case_names, load_case
 

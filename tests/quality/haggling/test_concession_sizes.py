@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from negotiator.negotiations.concession.move_text import ROUNDED_STEP
+from negotiator.advice.concession.move_text import ROUNDED_STEP
 from negotiator.negotiations.offer_queries import OfferRow
 from negotiator.rehearsals.counterpart.person import KINDS
 from tests.bench.haggling.advisers import AdviceForPeople, read_answer

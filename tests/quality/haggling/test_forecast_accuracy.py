@@ -4,7 +4,7 @@ from statistics import fmean
 
 import pytest
 
-from negotiator.negotiations.forecast import LEVEL, RESIDUALS
+from negotiator.advice.forecast import LEVEL, RESIDUALS
 from tests.quality.haggling.measure_forecast import COUNTS, Moment, baselines, holds, moments
 
 SEEDS = (1, 3, 5)

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from negotiator.negotiations.issues import Package
 from negotiator.rehearsals.counterpart.person import (
     FAIR_SHARE,
     KINDS,
@@ -17,6 +16,7 @@ from negotiator.rehearsals.counterpart.person import (
     answer,
     draw_person,
 )
+from negotiator.terms.issues import Package
 from tests.bench.haggling.advisers import ADVISERS
 from tests.bench.haggling.play import Case, case_names, load_case, play
 

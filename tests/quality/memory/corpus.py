@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from negotiator.search_terms import stemmed_terms
+from negotiator.base.search_terms import stemmed_terms
 from tests.quality.memory.negotiation_lessons import LESSONS
 from tests.quality.memory.parties import PARTIES
 from tests.quality.memory.party_facts import ASPECTS

@@ -16,11 +16,11 @@ from typing import Any, Final
 
 import numpy as np
 
+from negotiator.base.search_terms import stemmed_terms
 from negotiator.memory.embedding.embedder_selection import choose_embedder
 from negotiator.memory.index import IndexedMemory, IndexQuery, MemoryIndex
 from negotiator.memory.search_ranking import RankingMode
 from negotiator.memory.searchable_text import EmbeddedText, MemoryEmbedder, searchable_terms
-from negotiator.search_terms import stemmed_terms
 from tests.quality.memory import corpus
 
 NOW: Final = 1_800_000_000_000

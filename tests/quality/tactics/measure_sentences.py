@@ -16,12 +16,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from negotiator.advice.tactics.examples import built_in_examples
+from negotiator.advice.tactics.recognition import RecognisedTactic, recognise_tactics, recognition_pieces
+from negotiator.advice.tactics.sentence_classifier import TacticClassifier, Vectors, train_classifier
 from negotiator.memory.embedding.embedder import Embedder
 from negotiator.memory.embedding.embedder_selection import choose_embedder
 from negotiator.memory.embedding.trained_file import embed_in_batches
-from negotiator.negotiations.tactics.examples import built_in_examples
-from negotiator.negotiations.tactics.recognition import RecognisedTactic, recognise_tactics, recognition_pieces
-from negotiator.negotiations.tactics.sentence_classifier import TacticClassifier, Vectors, train_classifier
 
 CLOSE: Final = 0.6
 """From this cosine to one of the sentences an example is left out, for the strictest figures."""

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from negotiator.advice.tactics.examples import built_in_examples
+from negotiator.advice.tactics.recognition import RecognisedTactic, recognise_tactics
 from negotiator.memory.embedding.embedder_selection import choose_embedder
 from negotiator.memory.embedding.minilm_embedder import find_minilm_files
 from negotiator.negotiations.tactic_recogniser import TacticRecogniser
-from negotiator.negotiations.tactics.examples import built_in_examples
-from negotiator.negotiations.tactics.recognition import RecognisedTactic, recognise_tactics
 from tests.conftest import MODELS
 from tests.helpers.neighbours import MODEL, missing
 from tests.quality.tactics.measure_sentences import Figures, figures, read_sentences

@@ -20,15 +20,13 @@ from typing import Any, Final, cast
 
 import orjson
 
-from negotiator.built_once import BuiltOnce
+from negotiator.advice.tactics.tactic import ROLES, NegotiationRole
 from negotiator.memory.embedding.embedder import HashingEmbedder
 from negotiator.memory.embedding.embedder_selection import choose_embedder
 from negotiator.memory.search import MemorySearch
-from negotiator.negotiations.schemas_negotiations import NegotiationBody
 from negotiator.negotiations.session import NegotiationSession
 from negotiator.negotiations.tactic_recogniser import TacticRecogniser
-from negotiator.negotiations.tactics.tactic import ROLES, NegotiationRole
-from negotiator.negotiations.terms_parsing import parse_terms
+from negotiator.runtime.built_once import BuiltOnce
 from negotiator.teleprompter.classifier_training import UserClassifier
 from negotiator.teleprompter.cues.catalogue import Speaker, cue_catalogue
 from negotiator.teleprompter.cues.classifier import TextEmbedder
@@ -38,6 +36,8 @@ from negotiator.teleprompter.figures import read_figures, remember_figures, reme
 from negotiator.teleprompter.session_transitions import AnalysedUtterance, advance_stored_screen
 from negotiator.teleprompter.user_classifiers import UserClassifiers
 from negotiator.teleprompter.utterance_analyser import UtteranceAnalyser, cards_beyond_phrases
+from negotiator.terms.negotiation_body import NegotiationBody
+from negotiator.terms.terms_parsing import parse_terms
 from tests.quality.teleprompter.measure_cues import taught
 
 TURN_SECONDS: Final = 6.0

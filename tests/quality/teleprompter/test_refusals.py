@@ -6,15 +6,15 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final
 
-from negotiator.negotiations.concession.their_answer import read_answer
-from negotiator.negotiations.issues import Issue, IssueRange
-from negotiator.negotiations.leverage.concessions import LedgerOffer
+from negotiator.advice.concession.their_answer import read_answer
+from negotiator.advice.leverage.concessions import LedgerOffer
 from negotiator.negotiations.session import NegotiationSession
 from negotiator.teleprompter.cards import AT_TARGET, figure_cards
 from negotiator.teleprompter.cues.policy import HeardUtterance
 from negotiator.teleprompter.detected_offers import detected_offer
 from negotiator.teleprompter.figures import read_figures
 from negotiator.teleprompter.spoken_figures import find_figures
+from negotiator.terms.issues import Issue, IssueRange
 from tests.helpers.example_session import example_session
 
 SENTENCES: Final[dict[str, Any]] = tomllib.loads(Path(__file__).with_name("refusals.toml").read_text("utf-8"))

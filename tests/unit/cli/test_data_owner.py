@@ -8,9 +8,9 @@ from unittest.mock import Mock
 
 import pytest
 
+from negotiator.base.errors import Unavailable
 from negotiator.cli.database import check_owner
-from negotiator.errors import Unavailable
-from negotiator.settings import Settings
+from negotiator.config.settings import Settings
 
 NOBODY = 65534
 

@@ -8,9 +8,9 @@ import pytest
 import uvicorn
 from structlog.testing import capture_logs
 
-from negotiator import stopping, telemetry
 from negotiator.cli import supervisor
 from negotiator.cli.supervisor import STARTUP_FAILURE, DrainingServer, Supervisor
+from negotiator.runtime import stopping, telemetry
 
 
 class ScriptedProcess:

@@ -3,8 +3,8 @@
 import pytest
 
 from negotiator.agents.call_record import AgentCallRecord
-from negotiator.errors import Unavailable
-from negotiator.settings import Settings
+from negotiator.base.errors import Unavailable
+from negotiator.config.settings import Settings
 from negotiator.store.sqlite import SqliteStore
 from tests.conftest import running
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from negotiator import values
 from negotiator.agents.tables import Agent
+from negotiator.base import values
 from negotiator.compose.ownership import chores
 from negotiator.store.ownership import Chore
 from negotiator.store.sqlite import SqliteTransaction

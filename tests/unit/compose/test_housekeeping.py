@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from negotiator import values
+from negotiator.base import values
 from negotiator.compose.housekeeping import (
     APART_REFUSED,
     APART_WARNED,

@@ -3,8 +3,8 @@
 import pytest
 
 from negotiator.compose.shared_secrets import SecretsComparison, adopt
-from negotiator.keys import FolderKeyring
-from negotiator.settings import Settings
+from negotiator.config.settings import Settings
+from negotiator.keys.keyring import FolderKeyring
 from negotiator.store.store import make_store
 
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from negotiator.console.entered_numbers import read_entered
-from negotiator.negotiations.issues import ISSUE_TYPES, IssueType
-from negotiator.negotiations.short_forms import IssueForm, ShortFormReader
+from negotiator.terms.issues import ISSUE_TYPES, IssueType
+from negotiator.terms.short_forms import IssueForm, ShortFormReader
 
 ONE = "Write an amount of money, such as €500, 1,500.00 or 15k."
 

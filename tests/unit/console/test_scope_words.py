@@ -1,5 +1,6 @@
 """Scopes in words: every scope has words of its own, and every purpose is recognised by what it grants."""
 
+from negotiator.base.scopes import ASSISTANT, DIRECTORY
 from negotiator.console.scope_words import (
     PURPOSES,
     USUAL_PURPOSE,
@@ -8,7 +9,6 @@ from negotiator.console.scope_words import (
     purpose_scopes,
     purpose_title,
 )
-from negotiator.scopes import ASSISTANT, DIRECTORY
 
 
 def test_every_scope_has_words_of_its_own() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator import values
+from negotiator.base import values
 from negotiator.directory import exchange_entries
 from negotiator.directory.tool_record import ToolView
 from negotiator.directory.tool_use import ToolUse, install_command

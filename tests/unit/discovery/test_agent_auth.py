@@ -2,11 +2,11 @@
 
 from typing import Any, Final
 
+from negotiator.base.scopes import ASSISTANT, DIRECTORY
 from negotiator.discovery.agent_auth import agent_auth
 from negotiator.discovery.auth_md import auth_md
 from negotiator.discovery.site import SiteDescription
 from negotiator.http.operation import Call, Operation, ServiceDescription
-from negotiator.scopes import ASSISTANT, DIRECTORY
 
 BASE: Final = "https://negotiator.example"
 ID_JAG: Final = "urn:ietf:params:oauth:token-type:id-jag"

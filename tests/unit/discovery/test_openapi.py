@@ -8,9 +8,9 @@ from jsonschema_rs import Draft202012Validator
 from pydantic import ValidationError
 
 from docs.generate import service
+from negotiator.base.schema import MergePatch
 from negotiator.discovery.openapi import openapi_document
 from negotiator.mcp import tools
-from negotiator.schema import MergePatch
 
 SERVICE: Final = service()
 DOCUMENT: Final = openapi_document(SERVICE, "0")

@@ -12,7 +12,7 @@ import pytest
 from negotiator.http import admission
 from negotiator.http.admission import AdmissionQueue, OverloadRecord, Priorities, RefusedAnswers
 from negotiator.http.operation import Operation
-from negotiator.metrics import MetricRegistry
+from negotiator.runtime.metrics import MetricRegistry
 from negotiator.store.waiting import Priority
 from tests.contract.requirements import covers
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.types import Message
 
-from negotiator.errors import InvalidRequest
+from negotiator.base.errors import InvalidRequest
 from negotiator.http.input import parse_form, parse_json, parse_query, read_body
 
 _json = st.recursive(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from negotiator.errors import InvalidRequest
+from negotiator.base.errors import InvalidRequest
 from negotiator.http.cursors import Cursors
 
 CURSORS = Cursors(b"secret")

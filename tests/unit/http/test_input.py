@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.types import Message
 
-from negotiator.errors import InvalidRequest, PayloadTooLarge, Refusal
+from negotiator.base.errors import InvalidRequest, PayloadTooLarge, Refusal
 from negotiator.http.endpoint import read_headers
 from negotiator.http.input import RequestAborted, parse_form, parse_json, parse_query, read_body
 

@@ -7,11 +7,11 @@ from typing import Any
 import httpx2
 import pytest
 
+from negotiator.base.errors import InvalidRequest, Unavailable
 from negotiator.compose.application import build_application
-from negotiator.errors import InvalidRequest, Unavailable
+from negotiator.config.settings import Settings
 from negotiator.http.endpoint import Endpoint
 from negotiator.http.operation import Call, Operation
-from negotiator.settings import Settings
 from negotiator.store.statement import Transaction
 
 

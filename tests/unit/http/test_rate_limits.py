@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator.caller import anonymous_caller
+from negotiator.base.caller import anonymous_caller
+from negotiator.base.errors import Unavailable
 from negotiator.compose.rate_budgets import build_limits
 from negotiator.discovery.health_routes import HEALTH_BUDGET
-from negotiator.errors import Unavailable
 from negotiator.http import limit_stores
 from negotiator.http.limit_stores import FileLimitStore
 from negotiator.http.limits import BudgetState, RateBudget, too_many_requests
-from negotiator.metrics import MetricRegistry
+from negotiator.runtime.metrics import MetricRegistry
 from negotiator.store.store import make_store
 from tests.conftest import make_settings
 

@@ -4,14 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from negotiator.caller import Caller, anonymous_caller
+from negotiator.base.caller import Caller, anonymous_caller
+from negotiator.base.errors import Forbidden, InsufficientScope, Unauthorized
+from negotiator.base.scopes import ANONYMOUS, ASSISTANT, DIRECTORY
 from negotiator.compose.application import build_application
-from negotiator.errors import Forbidden, InsufficientScope, Unauthorized
+from negotiator.config.settings import Settings
 from negotiator.mcp import tools
 from negotiator.mcp.endpoint import requires_credential
 from negotiator.mcp.tool_access import ToolAccess, make_tool_access
-from negotiator.scopes import ANONYMOUS, ASSISTANT, DIRECTORY
-from negotiator.settings import Settings
 from tests.conftest import make_settings
 from tests.helpers.form_browser import BASE
 

@@ -7,13 +7,13 @@ import pytest
 from pydantic import BaseModel
 from typing_extensions import TypedDict
 
+from negotiator.base.schema import NoInput, Strict
 from negotiator.compose.application import build_application
+from negotiator.config.settings import Settings
 from negotiator.http.operation import Call, Operation, ServiceDescription, ToolOffer
 from negotiator.mcp import prompts, tools
 from negotiator.mcp.resources import READABLE_RESOURCES
 from negotiator.mcp.server_info import make_server_info
-from negotiator.schema import NoInput, Strict
-from negotiator.settings import Settings
 
 
 class Thing(Strict):

@@ -5,9 +5,9 @@ from typing import Annotated, Any, ClassVar, Literal
 import pytest
 from pydantic import BaseModel, Field
 
-from negotiator.errors import ValidationFailed
+from negotiator.base.errors import ValidationFailed
+from negotiator.base.schema import MergePatch, Strict
 from negotiator.mcp.tool_schemas import ToolInput, clear_members, read_arguments
-from negotiator.schema import MergePatch, Strict
 
 
 class Part(Strict):

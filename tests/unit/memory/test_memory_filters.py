@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator.errors import ValidationFailed
+from negotiator.base.errors import ValidationFailed
 from negotiator.memory.search_filters import compile_filters
 
 FACTS: dict[str, Any] = {

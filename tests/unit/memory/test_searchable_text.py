@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from negotiator.errors import Unavailable
+from negotiator.base.errors import Unavailable
 from negotiator.memory import searchable_text
 from negotiator.memory.embedding.embedder import EmbedderState, HashingEmbedder
 from negotiator.memory.searchable_text import NOT_EMBEDDED, EmbeddedText, MemoryEmbedder, searchable_terms

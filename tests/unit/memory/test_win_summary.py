@@ -6,8 +6,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from negotiator.base.values import format_money, timestamp
 from negotiator.memory.wins_summary import MOST_PERIODS, summarise_wins
-from negotiator.values import format_money, timestamp
 
 MEMBERS = ("periods", "categories", "counterparties", "agents", "baselines")
 AMOUNTS = st.decimals(min_value=-(10**9), max_value=10**12, places=2)

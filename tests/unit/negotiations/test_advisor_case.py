@@ -8,12 +8,12 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from negotiator.advice.leverage.concessions import LedgerOffer
 from negotiator.negotiations.advisor_case import MAX_CASE_OFFERS, case_request, wording_case
-from negotiator.negotiations.leverage.concessions import LedgerOffer
-from negotiator.negotiations.schemas_negotiations import NegotiationBody
-from negotiator.negotiations.terms import Terms
-from negotiator.negotiations.terms_parsing import parse_terms
-from negotiator.numbers import numbers_in
+from negotiator.numbers.read import numbers_in
+from negotiator.terms.negotiation_body import NegotiationBody
+from negotiator.terms.terms import Terms
+from negotiator.terms.terms_parsing import parse_terms
 
 PRIVATE: dict[str, Any] = {
     "title": "Laptops, at most 11444 for 20 pieces",

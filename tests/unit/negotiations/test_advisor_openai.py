@@ -14,9 +14,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from negotiator.negotiations.advice_routes import SAY_SECONDS
-from negotiator.negotiations.advisor import EngineWording, WordingCase, WordingRequest
-from negotiator.negotiations.openai_advisor import (
+from negotiator.advice.advisor import EngineWording, WordingCase, WordingRequest
+from negotiator.advice.openai_advisor import (
     FAILURES_BEFORE_PAUSE,
     KEY_REFUSED,
     MAX_UTTERANCE_CHARACTERS,
@@ -29,6 +28,7 @@ from negotiator.negotiations.openai_advisor import (
     TOO_LATE,
     OpenAiAdvisor,
 )
+from negotiator.negotiations.advice_routes import SAY_SECONDS
 from negotiator.negotiations.tactic_routes import SUGGESTION_SECONDS
 from negotiator.rehearsals.routes import WORDING_SECONDS
 from tests.conftest import make_settings
@@ -234,7 +234,7 @@ async def test_answers_that_are_never_used_count_as_failing() -> None:
 @pytest.mark.asyncio
 async def test_a_model_that_does_not_answer_is_left_alone_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1000.0
-    monkeypatch.setattr("negotiator.circuit_breaker.monotonic", lambda: now)
+    monkeypatch.setattr("negotiator.runtime.circuit_breaker.monotonic", lambda: now)
     seen: list[dict[str, Any]] = []
     async with fake_chat_model(sends(reply("503 Busy", b"{}")), seen) as url:
         advisor = OpenAiAdvisor(url, key="", model="m")

@@ -5,9 +5,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from negotiator.advice.strategy.situation import PreferenceHints
 from negotiator.negotiations.engine_input import described_turn_input
 from negotiator.negotiations.schemas_advice import NextMoveBody
-from negotiator.negotiations.strategy.situation import PreferenceHints
 
 VALUES: dict[str, list[Any]] = {"price": [1, 2.5, 3], "gift": [True, False], "term": ["1", "2"]}
 TURN: dict[str, Any] = {

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from negotiator.errors import ValidationFailed
-from negotiator.negotiations import limits
-from negotiator.negotiations.issues import Package
+from negotiator.base.errors import ValidationFailed
 from negotiator.negotiations.limit_changes import limit_changes
-from negotiator.negotiations.schemas_negotiations import NegotiationBody
-from negotiator.negotiations.terms import Terms
-from negotiator.negotiations.terms_parsing import parse_terms
+from negotiator.terms import limits
+from negotiator.terms.issues import Package
+from negotiator.terms.negotiation_body import NegotiationBody
+from negotiator.terms.terms import Terms
+from negotiator.terms.terms_parsing import parse_terms
 
 PRICES: Final = (10, 20, 30, 40, 50)
 MONTHS: Final = (12, 24, 36)

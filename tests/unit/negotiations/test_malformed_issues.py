@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from negotiator.negotiations.schemas_negotiations import NegotiationBody
+from negotiator.terms.negotiation_body import NegotiationBody
 
 ODD: list[Any] = [None, True, 0, -1.5, "", "money\x00", [], [None, None], {}, {"x": [1]}]
 

@@ -3,8 +3,8 @@
 import pytest
 
 from negotiator.negotiations.outcome_routes import outcome_share, place_of_share
-from negotiator.negotiations.schemas_negotiations import NegotiationBody
-from negotiator.negotiations.terms_parsing import parse_terms
+from negotiator.terms.negotiation_body import NegotiationBody
+from negotiator.terms.terms_parsing import parse_terms
 
 BODY = {
     "title": "Golf",

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
+from negotiator.advice.plans.checks import outward_texts
+from negotiator.advice.plans.generator import make_plan
 from negotiator.negotiations.plan_input import apply_wording, wording_request
-from negotiator.negotiations.plans.checks import outward_texts
-from negotiator.negotiations.plans.generator import make_plan
-from tests.unit.negotiations.plans.plan_cases import CASES, case
+from tests.unit.advice.plans.plan_cases import CASES, case
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -4,7 +4,7 @@ from typing import get_args
 
 import pytest
 
-from negotiator.errors import Conflict, ValidationFailed
+from negotiator.base.errors import Conflict, ValidationFailed
 from negotiator.negotiations.schemas_negotiations import NegotiationState
 from negotiator.negotiations.states import (
     ALLOWED_MOVES,

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from negotiator.advice.strategy.next_move import next_move
+from negotiator.advice.strategy.opponent_model import acceptance, learn_opponent_model
+from negotiator.advice.strategy.situation import StrategySituation
 from negotiator.negotiations.engine_input import stored_turn_input
 from negotiator.negotiations.offer_queries import OfferRow
-from negotiator.negotiations.schemas_negotiations import NegotiationBody
-from negotiator.negotiations.strategy.next_move import next_move
-from negotiator.negotiations.strategy.opponent_model import acceptance, learn_opponent_model
-from negotiator.negotiations.strategy.situation import StrategySituation
-from negotiator.negotiations.terms_parsing import parse_terms
+from negotiator.terms.negotiation_body import NegotiationBody
+from negotiator.terms.terms_parsing import parse_terms
 
 CAR: dict[str, Any] = {
     "title": "Used car",

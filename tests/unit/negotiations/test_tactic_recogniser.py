@@ -7,13 +7,13 @@ from typing import cast
 import numpy as np
 import pytest
 
-from negotiator.errors import Unavailable
+from negotiator.advice.tactics.examples import ORDINARY
+from negotiator.advice.tactics.recognition import recognise_tactics
+from negotiator.advice.tactics.sentence_classifier import Vectors
+from negotiator.base.errors import Unavailable
 from negotiator.memory.embedding.embedder import Embedder, HashingEmbedder
 from negotiator.negotiations import tactic_recogniser
 from negotiator.negotiations.tactic_recogniser import TacticRecogniser, classifier_file
-from negotiator.negotiations.tactics.examples import ORDINARY
-from negotiator.negotiations.tactics.recognition import recognise_tactics
-from negotiator.negotiations.tactics.sentence_classifier import Vectors
 
 FINAL = "This is our final offer."
 EXAMPLES = tuple(

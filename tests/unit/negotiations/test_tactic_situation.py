@@ -4,12 +4,12 @@ from dataclasses import fields
 
 import pytest
 
-from negotiator.negotiations.schemas_negotiations import NegotiationBody
+from negotiator.advice.tactics.facts import TacticSituation
 from negotiator.negotiations.schemas_tactics import MatchTactics
 from negotiator.negotiations.tactic_input import described_tactic_situation, stored_tactic_situation
-from negotiator.negotiations.tactics.facts import TacticSituation
-from negotiator.negotiations.terms_parsing import parse_terms
-from tests.unit.negotiations.plans.plan_cases import case
+from negotiator.terms.negotiation_body import NegotiationBody
+from negotiator.terms.terms_parsing import parse_terms
+from tests.unit.advice.plans.plan_cases import case
 
 DAY = 86_400_000
 

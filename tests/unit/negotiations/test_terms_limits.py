@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator.negotiations import limits
-from negotiator.negotiations.schemas_negotiations import NegotiationBody
-from negotiator.negotiations.terms import Terms
-from negotiator.negotiations.terms_parsing import parse_terms
-from negotiator.negotiations.utility import package_utility
+from negotiator.terms import limits
+from negotiator.terms.negotiation_body import NegotiationBody
+from negotiator.terms.terms import Terms
+from negotiator.terms.terms_parsing import parse_terms
+from negotiator.terms.utility import package_utility
 
 PRICE: dict[str, Any] = {"name": "price", "range": {"min": 0, "max": 100}, "weight": 2}
 SEATS: dict[str, Any] = {

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from negotiator.negotiations.issues import Issue, IssueOption, IssueRange
-from negotiator.negotiations.terms import Constraint, Terms
-from negotiator.negotiations.utility import Preferences, Worth
 from negotiator.rehearsals.best_deal import best_deal, least_signed, price_at_floor, signs
 from negotiator.rehearsals.counterpart.interests import Interests, Stake
 from negotiator.rehearsals.counterpart.person import Person, draw_person
 from negotiator.rehearsals.own_worth import own_worth
+from negotiator.terms.issues import Issue, IssueOption, IssueRange
+from negotiator.terms.terms import Constraint, Terms
+from negotiator.terms.utility import Preferences, Worth
 from tests.helpers.generated_rehearsals import made_up_package, made_up_rehearsal
 
 SEEDS = st.integers(0, 10**6)

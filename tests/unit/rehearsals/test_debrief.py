@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from negotiator.negotiations.issues import Package
-from negotiator.negotiations.terms import Constraint
 from negotiator.rehearsals.counterpart.person import Ploy
 from negotiator.rehearsals.debrief import make_debrief
 from negotiator.rehearsals.record import RehearsalState
 from negotiator.rehearsals.schemas_debrief import debrief_view
+from negotiator.terms.issues import Package
+from negotiator.terms.terms import Constraint
 from tests.helpers.generated_rehearsals import made_up_rehearsal
 from tests.helpers.rehearsal_examples import CAR, TALK, Row, car_debrief, owner, seats_debrief
 

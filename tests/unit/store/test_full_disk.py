@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from negotiator import fault_log
+from negotiator.runtime import fault_log
 from negotiator.store import atomic_updates, sqlite
 from negotiator.store.sqlite import SqliteStore
 

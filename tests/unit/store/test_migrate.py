@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import create_engine, text
 
-from negotiator import values
-from negotiator.errors import Unavailable
+from negotiator.base import values
+from negotiator.base.errors import Unavailable
 from negotiator.memory.content_guard import text_digest
 from negotiator.memory.tables import Memory
 from negotiator.store.migrate import migrate, newest_revision

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from negotiator import values
+from negotiator.base import values
 from negotiator.store import atomic_updates
 from negotiator.store.sqlite import SqliteStore
 from negotiator.store.statement import Transaction

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from negotiator import values
-from negotiator.errors import Conflict
+from negotiator.base import values
+from negotiator.base.errors import Conflict
 from negotiator.store import atomic_updates
 from negotiator.store.sqlite import SqliteStore
 from negotiator.store.statement import Transaction

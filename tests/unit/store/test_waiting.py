@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from negotiator.errors import Unavailable
+from negotiator.base.errors import Unavailable
 from negotiator.store import waiting
 from negotiator.store.sqlite import SqliteStore
 from negotiator.store.statement import Transaction

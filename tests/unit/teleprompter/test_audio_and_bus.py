@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from negotiator.runtime.tracing import current_span
 from negotiator.teleprompter.audio_pipeline import AudioClock, TokenBucket, level_db
 from negotiator.teleprompter.bus import MAX_BUS_MESSAGE_BYTES, BusMessageCodec, DatagramBus
 from negotiator.teleprompter.session_traces import TracedBusCodec, TracedMessage
-from negotiator.tracing import current_span
 
 
 @given(st.lists(st.tuples(st.floats(0, 5), st.floats(1, 2000)), min_size=1, max_size=60))

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator.negotiations.issues import Package, check_value
-from negotiator.negotiations.schemas_negotiations import NegotiationBody
-from negotiator.negotiations.terms import Terms
-from negotiator.negotiations.terms_parsing import parse_terms
 from negotiator.teleprompter.cues.catalogue import Speaker
 from negotiator.teleprompter.offered_packages import read_offer
+from negotiator.terms.issues import Package, check_value
+from negotiator.terms.negotiation_body import NegotiationBody
+from negotiator.terms.terms import Terms
+from negotiator.terms.terms_parsing import parse_terms
 
 TEXTS: Final = Path(__file__).with_name("offer_texts.toml")
 LEAST_PRECISION: Final = 0.97

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 import pytest_asyncio
 
-from negotiator.built_once import BuiltOnce
+from negotiator.base.errors import Unavailable
 from negotiator.compose import ownership
-from negotiator.errors import Unavailable
 from negotiator.memory.embedding.embedder import Embedder, HashingEmbedder
+from negotiator.runtime.built_once import BuiltOnce
 from negotiator.store.sqlite import SqliteStore
 from negotiator.teleprompter import example_queries
 from negotiator.teleprompter.classifier_training import UserClassifier

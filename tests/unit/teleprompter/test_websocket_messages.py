@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator.errors import ValidationFailed
+from negotiator.base.errors import ValidationFailed
 from negotiator.teleprompter import websocket_messages
 from negotiator.teleprompter.websocket_messages import ProtocolError, StartMessage, TextMessage
 

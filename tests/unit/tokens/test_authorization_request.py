@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator.errors import InvalidRequest
-from negotiator.scopes import ANONYMOUS, ASSISTANT
+from negotiator.base.errors import InvalidRequest
+from negotiator.base.scopes import ANONYMOUS, ASSISTANT
 from negotiator.tokens.authorization_request import (
     AuthorizationRequest,
     AuthorizationRequestRefused,

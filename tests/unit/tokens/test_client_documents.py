@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from negotiator.scopes import ASSISTANT
+from negotiator.base.scopes import ASSISTANT
 from negotiator.tokens.client_documents import (
     DEFAULT_LIFETIME,
     MAX_LIFETIME,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from negotiator.strict_json import MAX_DEPTH, read_object, read_segment
+from negotiator.base.strict_json import MAX_DEPTH, read_object, read_segment
 from negotiator.trust.claims import Reason, mail_domain
 from tests.helpers.forged_assertions import claims, encode, header, issuer, reason, sign, token
 

@@ -5,8 +5,8 @@ from collections import Counter
 
 import pytest
 
-from negotiator.circuit_breaker import FAILURES
-from negotiator.errors import TooManyRequests, Unavailable
+from negotiator.base.errors import TooManyRequests, Unavailable
+from negotiator.runtime.circuit_breaker import FAILURES
 from negotiator.trust.client_url_fetch import (
     AT_ONCE,
     FAILURE_SECONDS,

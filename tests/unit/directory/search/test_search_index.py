@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rapidfuzz.distance import OSA
 
-from negotiator import values
+from negotiator.base import values
 from negotiator.directory.search.index import IndexEntry
 from negotiator.directory.search.known_words import KnownWords
 from negotiator.directory.search.query import parse_query

@@ -8,13 +8,13 @@ import httpx2
 import numpy as np
 import pytest
 
-from negotiator.circuit_breaker import FAILURES
-from negotiator.errors import Unavailable
+from negotiator.base.errors import Unavailable
 from negotiator.memory.embedding import embedder_selection as choosing
 from negotiator.memory.embedding.embedder import HashingEmbedder
 from negotiator.memory.embedding.embedder_selection import choose_embedder
 from negotiator.memory.embedding.minilm_embedder import MiniLmEmbedder
 from negotiator.memory.embedding.remote_embedder import RemoteEmbedder
+from negotiator.runtime.circuit_breaker import FAILURES
 
 Handler = Callable[[httpx2.Request], httpx2.Response]
 

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from negotiator import circuit_breaker
-from negotiator.errors import Unavailable
+from negotiator.base.errors import Unavailable
 from negotiator.memory.embedding import minilm_embedder
 from negotiator.memory.embedding.minilm_embedder import MiniLmEmbedder, MiniLmFiles, find_minilm_files
 from negotiator.memory.embedding.minilm_export import build_encoder
-from negotiator.onnx_runtime import make_session
+from negotiator.runtime import circuit_breaker
+from negotiator.runtime.onnx_runtime import make_session
 from tests.conftest import MODELS
 
 SENTENCES = [

@@ -9,8 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from negotiator.negotiations.issues import Package
-from negotiator.negotiations.terms import Terms
 from negotiator.rehearsals.counterpart.latent import draw_counterpart
 from negotiator.rehearsals.counterpart.person import (
     FREE_TALK,
@@ -31,6 +29,8 @@ from negotiator.rehearsals.counterpart.person import (
 from negotiator.rehearsals.counterpart.remarks import REMARKS, Remark
 from negotiator.rehearsals.record import RehearsalTurn
 from negotiator.rehearsals.stored import decode_person, decode_progress, encode_person, encode_progress
+from negotiator.terms.issues import Package
+from negotiator.terms.terms import Terms
 from tests.bench.haggling.play import case_names, load_case
 
 SAME: Final = 1e-9

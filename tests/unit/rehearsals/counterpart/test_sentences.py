@@ -9,11 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator.negotiations.issues import Issue
-from negotiator.negotiations.plans.case_template import CASE_ORDER
-from negotiator.negotiations.terms import Terms
-from negotiator.negotiations.utility import Preferences
-from negotiator.numbers import numbers_in
+from negotiator.advice.plans.case_template import CASE_ORDER
+from negotiator.numbers.read import numbers_in
 from negotiator.rehearsals.counterpart.person import MOMENTS, STYLES, Moment
 from negotiator.rehearsals.counterpart.sentences import (
     CASE_KINDS,
@@ -24,6 +21,9 @@ from negotiator.rehearsals.counterpart.sentences import (
     sentence,
     spoken_lines,
 )
+from negotiator.terms.issues import Issue
+from negotiator.terms.terms import Terms
+from negotiator.terms.utility import Preferences
 
 OFFER: Final = "€14,900, paid yearly"
 SLOTS: Final = {"offer": OFFER, "issue": "contract term"}

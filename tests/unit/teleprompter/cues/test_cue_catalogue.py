@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from negotiator.negotiations.tactics.catalogue import built_in_catalogue
-from negotiator.negotiations.tactics.tactic import NegotiationRole
+from negotiator.advice.tactics.catalogue import built_in_catalogue
+from negotiator.advice.tactics.tactic import NegotiationRole
 from negotiator.teleprompter.cards import FIGURE_ADVICE
 from negotiator.teleprompter.cues.catalogue import SPEAKERS, Speaker, build_catalogue, cue_catalogue
 from negotiator.teleprompter.cues.matcher import build_matcher

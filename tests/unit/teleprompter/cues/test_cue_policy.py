@@ -6,7 +6,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator.negotiations.tactics.tactic import NegotiationRole
+from negotiator.advice.tactics.tactic import NegotiationRole
 from negotiator.teleprompter.cues.catalogue import Speaker, cue_catalogue
 from negotiator.teleprompter.cues.matcher import CueMatch, MatchSource
 from negotiator.teleprompter.cues.policy import Card, CardChange, HeardUtterance, PolicySettings, Screen, advance_screen

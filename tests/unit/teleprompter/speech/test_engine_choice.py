@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from negotiator.errors import Unavailable
-from negotiator.settings import load
-from negotiator.settings_files import SettingsError
+from negotiator.base.errors import Unavailable
+from negotiator.config.settings import load
+from negotiator.config.settings_files import SettingsError
 from negotiator.teleprompter.speech import endpointer, recognizer_factory
 from negotiator.teleprompter.speech.recognizer import Recognizer, StreamConfig
 from negotiator.teleprompter.speech.recognizer_factory import TextOnlyRecognizer, make_recognizer, recognizer_state

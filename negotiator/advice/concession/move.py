@@ -1,0 +1,293 @@
+"""The next move with a person across the table."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from negotiator.advice.concession.acceptance import RoundValue, weigh_round
+from negotiator.advice.concession.aims import Aims, Evidence, Style, find_aims
+from negotiator.advice.concession.path import (
+    ConcessionPath,
+    Growth,
+    PathStep,
+    PricedTrade,
+    StepAsk,
+    ValueChange,
+    concession_path,
+    next_step,
+    priced_trades,
+)
+from negotiator.advice.concession.reading import Reading, read_talk
+from negotiator.advice.leverage.concessions import LedgerOffer, completed_offers
+from negotiator.terms.issues import Package, worth_of
+from negotiator.terms.terms import Terms, days_left
+from negotiator.terms.utility import is_complete
+
+LEAST_ANSWER: Final = 0.7
+"""A small step of theirs is answered with at least this share of the planned one."""
+UNMOVED_ANSWERS: Final = (0.0, 0.8, 1.0)
+"""Shares of the planned step while they do not move: at first none, since nobody bids against themselves."""
+MAX_OFFERS: Final = 200
+"""The latest offers that are read; people make far fewer."""
+HOLDS: Final = frozenset({"they_are_silent", "moved_back", "took_back"})
+PATIENCE: Final = 3
+"""After this many of their offers without a movement, and nothing of the path left, the user leaves."""
+REPEATS_TAKEN: Final = 2
+"""An offer within the limits is taken when they repeated it so often: more steps of the user's would answer nothing."""
+UNANSWERED_STEPS: Final = 2
+"""So many steps of the user meet no movement; then the offer stands once more, and the talk ends."""
+CLOSING_STEPS: Final = 2
+"""In how many steps the rest is spent when the planned steps are used up."""
+FINAL_SHARE: Final = 0.75
+"""When they first repeat a final offer beyond the limit, the user goes half of the way to it, and at most this share of
+the way that is left: the rest is for their answer, and nothing tells where the limit is."""
+CLOSE_ENOUGH: Final = 0.03
+"""An offer that is short of the next ask by this share of the way from the walk-away to the opening is taken."""
+
+Why = Literal[
+    "opening",
+    "step",
+    "hold",
+    "final_step",
+    "last_offer",
+    "middle",
+    "allowed_trade",
+    "they_agree",
+    "ask_if_agreed",
+    "is_gone",
+    "at_least_ask",
+    "repeated_final",
+    "not_worth_a_round",
+    "stands_still",
+    "no_round_left",
+    "below_floor_no_round",
+    "stuck_below_floor",
+    "no_room",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class PersonMove:
+    """The advice: accept their offer, counter with `step`, or walk away.
+
+    `why` is the rule that decided. `round` is the value of one more round, None where none was weighed. `trade` is the
+    allowed trade that the offer uses, if any.
+    """
+
+    action: Literal["accept", "counter", "walk_away"]
+    why: Why
+    path: ConcessionPath
+    reading: Reading
+    step: PathStep | None = None
+    package: Package | None = None
+    round: RoundValue | None = None
+    trade: PricedTrade | None = None
+
+
+def person_move(
+    terms: Terms,
+    offers: Sequence[LedgerOffer],
+    *,
+    now: int,
+    on_table: Package | None,
+    style: Style = "balanced",
+    words: str | None = None,
+    answer: str | None = None,
+    refused: bool = False,
+    evidence: tuple[Evidence, ...] = (),
+    own: Terms | None = None,
+) -> PersonMove:
+    """The next move of a negotiation.
+
+    `now` is in milliseconds since the epoch. `on_table` is their offer that can be accepted, complete, or None. `words`
+    is what they said with it, `answer` what they say now, after the last of the `offers`, and `refused` whether that is
+    a no. `own` has the user's limits where they allowed `terms` to go beyond them. Never proposes or accepts anything
+    below the walk-away.
+    """
+    offers = sorted(offers, key=lambda row: row.seq)[-MAX_OFFERS:]
+    aims = find_aims(terms, style=style, evidence=evidence, offered=[row.package for row in offers], own=own)
+    left = days_left(terms.deadline, now)
+    standing = on_table is not None or not _is_last_whole(terms, offers)
+    reading = read_talk(aims, offers, on_table=standing, usual_step=0.0)
+    path = concession_path(
+        aims, reading.own, style=style, days_left=left, their_last=reading.their_last, growth=_growth(reading)
+    )
+    usual = path.steps[0].given if path.steps else 0.05
+    reading = read_talk(aims, offers, on_table=standing, usual_step=usual, words=words, answer=answer)
+    reading = replace(reading, refused=refused)
+    return _decide(aims, path, reading, on_table, style=style, days_left=left)
+
+
+def _is_last_whole(terms: Terms, offers: Sequence[LedgerOffer]) -> bool:
+    """Whether their last offer, completed by their earlier ones, names every issue; false before their first."""
+    rows = [row for row in completed_offers(offers) if row.by == "them"]
+    return bool(rows) and is_complete(terms.issues, rows[-1].package)
+
+
+def _decide(
+    aims: Aims,
+    path: ConcessionPath,
+    reading: Reading,
+    on_table: Package | None,
+    *,
+    style: Style,
+    days_left: float | None,
+) -> PersonMove:
+    rounds = aims.terms.max_rounds
+    over = rounds is not None and path.made >= rounds
+    agrees = reading.answer.agrees if reading.own and aims.is_acceptable(reading.own[-1]) else "no"
+    if agrees == "yes":
+        return PersonMove("accept", "they_agree", path, reading, package=reading.own[-1])
+    if reading.answer.is_gone:
+        return PersonMove("walk_away", "is_gone", path, reading)
+    takes = on_table is not None and aims.is_acceptable(on_table)
+    if not aims.is_acceptable(path.now.package):
+        if takes:
+            return PersonMove("accept", "no_room", path, reading, package=on_table)
+        return PersonMove("walk_away", "no_room", path, reading)
+    if over:
+        if takes:
+            return PersonMove("accept", "no_round_left", path, reading, package=on_table)
+        return PersonMove("walk_away", "below_floor_no_round", path, reading)
+    step, why = _offer(aims, path, reading, style=style)
+    hurried = (rounds is not None and rounds - path.made <= 1) or (days_left is not None and days_left <= 1.0)
+    last = rounds is not None and path.made + 1 >= rounds
+    value = weigh_round(aims, reading, step.utility, hurried=hurried, last=last)
+    trade = _trade(aims, path, reading, step)
+    went_back = reading.happening in {"moved_back", "took_back"} and reading.unmoved < PATIENCE
+    if takes and on_table is not None and (last or not went_back):
+        table = aims.worth(on_table)
+        if reading.says_final and reading.unmoved:
+            return PersonMove("accept", "repeated_final", path, reading, package=on_table, round=value)
+        if table >= step.utility - CLOSE_ENOUGH * (aims.opening_utility - aims.floor):
+            return PersonMove("accept", "at_least_ask", path, reading, package=on_table, round=value)
+        if table >= value.value:
+            return PersonMove("accept", "not_worth_a_round", path, reading, package=on_table, round=value)
+        if reading.happening == "did_not_move" and reading.unmoved >= REPEATS_TAKEN:
+            return PersonMove("accept", "stands_still", path, reading, package=on_table, round=value)
+    elif why == "hold" and reading.unmoved >= (UNANSWERED_STEPS + PATIENCE if path.steps else PATIENCE):
+        return PersonMove("walk_away", "stuck_below_floor", path, reading, round=value)
+    if agrees == "perhaps":
+        now = path.now
+        return PersonMove("counter", "ask_if_agreed", path, reading, now, now.package, value)
+    if trade is not None:
+        step = replace(step, package=dict(trade.package), utility=trade.utility, gives=(), alternatives=())
+        return PersonMove("counter", "allowed_trade", path, reading, step, step.package, value, trade)
+    return PersonMove("counter", why, path, reading, step, step.package, value)
+
+
+def _offer(aims: Aims, path: ConcessionPath, reading: Reading, *, style: Style) -> tuple[PathStep, Why]:
+    """The package to propose: the opening, a step whose size answers theirs, or the present one again."""
+    if not path.made:
+        return path.now, "opening"
+    if reading.happening in HOLDS:
+        return path.now, "hold"
+    rounds = aims.terms.max_rounds
+    last = rounds is not None and path.made + 1 >= rounds
+    ultimatum = reading.says_final and reading.unmoved > 0
+    middle = _middle(aims, path, reading) if reading.proposes_split else None
+    if middle is not None:
+        return middle, "middle"
+    if not last and not ultimatum and reading.unmoved > 1 + UNANSWERED_STEPS:
+        return path.now, "hold"
+    if ultimatum and reading.unmoved == 1 and not last:
+        made = next_step(
+            aims,
+            reading.own,
+            left=1,
+            style=style,
+            their_last=reading.their_last,
+            scale=_final_share(aims, path, reading),
+            closing=True,
+            growth="always",
+        )
+        return (made, "final_step") if made is not None else (path.now, "hold")
+    if last or ultimatum or not path.steps:
+        made = next_step(
+            aims,
+            reading.own,
+            left=1 if last or ultimatum else CLOSING_STEPS,
+            style=style,
+            their_last=reading.their_last,
+            closing=True,
+            growth="always" if last or ultimatum else _growth(reading),
+        )
+        if made is None:
+            return path.now, "hold"
+        return made, "last_offer" if last or ultimatum else "step"
+    scale = answer_scale(reading, path.steps[0].given)
+    if scale == 1.0:
+        return path.steps[0], "step"
+    if scale == 0.0:
+        return path.now, "hold"
+    made = next_step(
+        aims,
+        reading.own,
+        left=len(path.steps),
+        style=style,
+        their_last=reading.their_last,
+        scale=scale,
+        growth=_growth(reading),
+    )
+    return (made, "step") if made is not None else (path.now, "hold")
+
+
+def _growth(reading: Reading) -> Growth:
+    """A planned step is larger than the user's last one only after a small one, and only for a step of theirs."""
+    return "after_small_step" if reading.their_step > 0 else "never"
+
+
+def _final_share(aims: Aims, path: ConcessionPath, reading: Reading) -> float:
+    """The share of the way that is left to the user which is half of the way to their offer, at most `FINAL_SHARE`."""
+    here = path.now.utility
+    gap = 0.0 if reading.their_last is None else here - aims.worth(reading.their_last)
+    left = here - aims.last_end
+    return min(FINAL_SHARE, gap / 2 / left) if left > 0 else FINAL_SHARE
+
+
+def _middle(aims: Aims, path: ConcessionPath, reading: Reading) -> PathStep | None:
+    """The package half-way between their offer and the user's, which they proposed; None where it is short of the path.
+
+    On each issue the people's value whose worth is nearest to the middle, rounded in the user's favour.
+    """
+    theirs, package = reading.their_last, dict(path.now.package)
+    if theirs is None:
+        return None
+    for aim in aims.issues:
+        name = aim.issue.name
+        here, there = (worth_of(aim.issue, one[name]) or 0.0 for one in (path.now.package, theirs))
+        middle = (here + there) / 2
+        good = [value for value in aim.values if middle <= (worth_of(aim.issue, value) or 0.0) <= here]
+        if there < here and good:
+            package[name] = good[-1]
+    utility = aims.worth(package)
+    if not aims.is_acceptable(package) or utility < aims.end:
+        return None
+    gives = tuple(
+        ValueChange(aim.issue, path.now.package[aim.issue.name], package[aim.issue.name])
+        for aim in aims.issues
+        if package[aim.issue.name] != path.now.package[aim.issue.name]
+    )
+    return PathStep(package, utility, path.now.utility - utility, gives, StepAsk("close"))
+
+
+def answer_scale(reading: Reading, planned: float) -> float:
+    """The size of the answer to theirs, as a share of the planned step: a step for a step, never more than planned."""
+    if reading.unmoved:
+        return UNMOVED_ANSWERS[min(reading.unmoved, len(UNMOVED_ANSWERS)) - 1]
+    if reading.their_step <= 0:
+        return 1.0
+    return min(1.0, max(LEAST_ANSWER, reading.their_step / planned))
+
+
+def _trade(aims: Aims, path: ConcessionPath, reading: Reading, step: PathStep) -> PricedTrade | None:
+    """An allowed trade in place of a step: they insist on what it allows, and the path does not move them."""
+    last = reading.their_last
+    if last is None or not path.made or not (reading.says_final or reading.unmoved or len(path.steps) <= 1):
+        return None
+    for trade in priced_trades(aims, step.package):
+        aim = next(one for one in aims.issues if one.issue.name == trade.allowed.issue)
+        insists = aims.worth({**step.package, aim.issue.name: last[aim.issue.name]}) < step.utility
+        if insists and trade.utility >= aims.last_end:
+            return trade
+    return None

@@ -1,0 +1,240 @@
+"""What the other side just did, read from the offers of both sides and from their words."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Final, Literal
+
+from negotiator.advice.concession.aims import Aims, IssueAim
+from negotiator.advice.concession.their_answer import NO_ANSWER, TheirAnswer, read_answer
+from negotiator.advice.leverage.concessions import LedgerOffer, Side, completed_offers
+from negotiator.advice.tactics.recognition import recognise_tactics
+from negotiator.terms.issues import Package, Scalar, same_value, worth_of
+
+LARGE_STEP: Final = 1.5
+"""A step of theirs is large from this multiple of the user's own last or next step on."""
+SMALL_STEP: Final = 0.5
+EXTREME_DISTANCE: Final = 1.0
+"""An opening is extreme when it lies further beyond the user's limit than the limit is from the user's opening."""
+FINAL_WORDS: Final = frozenset({"tac_final_offer_bluff", "tac_take_it_or_leave_it", "tac_walk_away_test"})
+DEADLINE_WORDS: Final = frozenset({"tac_deadline", "tac_exploding_offer", "tac_quarter_end"})
+LIMIT_QUESTIONS: Final = frozenset({"tac_budget_probe"})
+SPLIT_WORDS: Final = frozenset({"tac_split_difference"})
+TOLERANCE: Final = 1e-6
+SIDES: Final[tuple[Side, ...]] = ("me", "them")
+
+Happening = Literal[
+    "nobody_spoke",
+    "they_are_silent",
+    "they_opened",
+    "extreme_opening",
+    "moved_a_lot",
+    "moved",
+    "moved_a_little",
+    "did_not_move",
+    "moved_back",
+    "moved_elsewhere",
+    "took_back",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Where the talk stands.
+
+    `own` and `theirs` are the packages of each side, oldest first. An issue that a side has not named counts as its
+    first value there, else as the user's opening in `own` and the end of the path in `theirs`; `unnamed` has those of
+    the other side, `carried` those that an earlier offer of theirs names and not the latest. `their_step` is the
+    change of the user's utility by their latest offer, `their_steps` all of them. `unmoved` counts their latest offers
+    without a movement.
+    `refused`: they said no to the user's last offer and named none of theirs since.
+    `better` and `worse` name the issues on which their latest offer differs from the one before, for the user.
+    """
+
+    happening: Happening
+    own: tuple[Package, ...]
+    theirs: tuple[Package, ...]
+    their_steps: tuple[float, ...] = ()
+    unmoved: int = 0
+    better: tuple[str, ...] = ()
+    worse: tuple[str, ...] = ()
+    unnamed: tuple[str, ...] = ()
+    carried: tuple[str, ...] = ()
+    says_final: bool = False
+    names_deadline: bool = False
+    asks_limit: bool = False
+    proposes_split: bool = False
+    answer: TheirAnswer = NO_ANSWER
+    refused: bool = False
+
+    @property
+    def their_step(self) -> float:
+        """The change of the user's utility by their latest offer; 0 before a second one."""
+        return self.their_steps[-1] if self.their_steps else 0.0
+
+    @property
+    def their_last(self) -> Package | None:
+        """Their latest package."""
+        return self.theirs[-1] if self.theirs else None
+
+
+def read_talk(
+    aims: Aims,
+    offers: Sequence[LedgerOffer],
+    *,
+    on_table: bool,
+    usual_step: float,
+    words: str | None = None,
+    answer: str | None = None,
+) -> Reading:
+    """The reading of a ledger. `on_table` is whether their last offer still stands.
+
+    `usual_step` is the utility of a step of the user's path, which theirs are compared with. `words` is what they said
+    since the user's last offer, `answer` what they say now.
+    """
+    named = completed_offers(offers)
+    rows = sorted((row for side in SIDES for row in _filled(aims, named, side)), key=_place)
+    own = tuple(row.package for row in rows if row.by == "me")
+    theirs = tuple(row.package for row in rows if row.by == "them")
+    worths = [aims.worth(package) for package in theirs]
+    steps = tuple(b - a for a, b in pairwise(worths))
+    heard = {move.tactic_id for move in recognise_tactics(words)} if words else set[str]()
+    last = next((row for row in reversed(named) if row.by == "them"), None)
+    better, worse = _differences(aims, theirs)
+    happening = _happening(aims, rows, theirs, steps, worse=worse, better=better, on_table=on_table, usual=usual_step)
+    return Reading(
+        happening=happening,
+        own=own,
+        theirs=theirs,
+        their_steps=steps,
+        unmoved=_unmoved(steps),
+        better=better,
+        worse=worse,
+        unnamed=() if last is None else tuple(_unnamed(aims, last.package)),
+        carried=_carried(offers, last),
+        says_final=(bool(heard & FINAL_WORDS) and happening not in {"moved_back", "took_back"})
+        or (last is not None and last.claimed_final),
+        names_deadline=bool(heard & DEADLINE_WORDS) or (last is not None and last.valid_until is not None),
+        asks_limit=bool(heard & LIMIT_QUESTIONS),
+        proposes_split=bool(heard & SPLIT_WORDS),
+        answer=_answer(aims, named, answer),
+    )
+
+
+def _answer(aims: Aims, named: Sequence[LedgerOffer], words: str | None) -> TheirAnswer:
+    """The answer in their words; no yes to an offer that leaves something open."""
+    if words is None:
+        return NO_ANSWER
+    answer = read_answer(words, aims.terms.price, named, aims.terms.currency)
+    mine = next((row for row in reversed(named) if row.by == "me"), None)
+    is_whole = mine is not None and not _unnamed(aims, mine.package)
+    return answer if is_whole else replace(answer, agrees="no")
+
+
+def _carried(offers: Sequence[LedgerOffer], last: LedgerOffer | None) -> tuple[str, ...]:
+    """The issues of their last offer, completed, that it does not name itself."""
+    if last is None:
+        return ()
+    said = next((row.package for row in offers if row.seq == last.seq), last.package)
+    return tuple(name for name in last.package if name not in said)
+
+
+def _filled(aims: Aims, rows: Sequence[LedgerOffer], side: Side) -> list[LedgerOffer]:
+    """A side's offers with a known value on each issue of the path, as `Reading` says."""
+    mine = [(row, set(_unnamed(aims, row.package))) for row in rows if row.by == side]
+    unsaid: dict[str, Scalar] = {}
+    for aim in aims.issues:
+        name = aim.issue.name
+        first = (row.package[name] for row, unnamed in mine if name not in unnamed)
+        unsaid[name] = next(first, aim.opening if side == "me" else aim.last)
+    return [
+        replace(row, package={name: value if name in unnamed else row.package[name] for name, value in unsaid.items()})
+        for row, unnamed in mine
+    ]
+
+
+def _place(row: LedgerOffer) -> int:
+    return row.seq
+
+
+def _unnamed(aims: Aims, package: Package) -> list[str]:
+    return [
+        aim.issue.name
+        for aim in aims.issues
+        if aim.issue.name not in package or worth_of(aim.issue, package[aim.issue.name]) is None
+    ]
+
+
+def _happening(
+    aims: Aims,
+    rows: Sequence[LedgerOffer],
+    theirs: Sequence[Package],
+    steps: Sequence[float],
+    *,
+    worse: Sequence[str],
+    better: Sequence[str],
+    on_table: bool,
+    usual: float,
+) -> Happening:
+    if not rows:
+        return "nobody_spoke"
+    if theirs and not on_table:
+        return "took_back"
+    if rows[-1].by == "me":
+        return "they_are_silent"
+    if not steps:
+        return "extreme_opening" if _is_extreme(aims, theirs[-1]) else "they_opened"
+    step = steps[-1]
+    if step < -TOLERANCE:
+        return "moved_back"
+    if not better and not worse:
+        return "did_not_move"
+    if worse:
+        return "moved_elsewhere"
+    if step >= LARGE_STEP * usual:
+        return "moved_a_lot"
+    return "moved" if step >= SMALL_STEP * usual else "moved_a_little"
+
+
+def _is_extreme(aims: Aims, package: Package) -> bool:
+    """Whether the package lies further beyond the user's limits than these are from the opening, on straight lines."""
+    beyond = room = 0.0
+    for aim in aims.issues:
+        if aim.limit is None or aim.issue.options or aim.issue.type == "boolean":
+            continue
+        here = worth_of(aim.issue, package[aim.issue.name], clamp=False)
+        limit = worth_of(aim.issue, aim.limit, clamp=False)
+        opening = worth_of(aim.issue, aim.opening, clamp=False)
+        if here is None or limit is None or opening is None or opening <= limit:
+            continue
+        beyond += aim.issue.weight * max(0.0, limit - here)
+        room += aim.issue.weight * (opening - limit)
+    return beyond > EXTREME_DISTANCE * room > 0
+
+
+def _unmoved(steps: Sequence[float]) -> int:
+    count = 0
+    for step in reversed(steps):
+        if step > TOLERANCE:
+            break
+        count += 1
+    return count
+
+
+def _differences(aims: Aims, theirs: Sequence[Package]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    if len(theirs) < 2:
+        return (), ()
+    better: list[str] = []
+    worse: list[str] = []
+    for aim in aims.issues:
+        name = aim.issue.name
+        before, after = theirs[-2][name], theirs[-1][name]
+        if same_value(aim.issue.type, before, after):
+            continue
+        gain = _worth(aim, after) - _worth(aim, before)
+        (better if gain >= 0 else worse).append(name)
+    return tuple(better), tuple(worse)
+
+
+def _worth(aim: IssueAim, value: Scalar) -> float:
+    return worth_of(aim.issue, value, clamp=False) or 0.0

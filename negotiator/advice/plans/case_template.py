@@ -1,0 +1,420 @@
+"""Case templates: what is usual in a kind of negotiation, as content that a plan prints and says.
+
+A template holds the interests and objective standards of a case (Fisher and Ury 1981), the objections to expect with
+their answers, calibrated questions, labels and a summary of the other side's view (Voss 2016), and what to ask for at
+the end. The text is in `case_templates/*.toml`; a word in braces stands for what `CaseWords` holds.
+"""
+
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final, Literal, cast
+
+from negotiator.terms.issues import Issue
+from negotiator.terms.plain_text import capitalise, word_set
+from negotiator.terms.terms import BUYING_ROLES, SELLING_ROLES, Terms
+from negotiator.terms.voice import Voice, other_side_is_company, voice_of
+from negotiator.terms.wording import Wording
+
+CaseSide = Literal["pays", "is_paid", "either"]
+Party = Literal["person", "company"]
+
+CASE_ORDER: Final = (
+    "software_renewal",
+    "software_purchase",
+    "content_licence",
+    "software_sale",
+    "raise",
+    "salary_offer",
+    "hiring",
+    "freelance_rate",
+    "agency_fee",
+    "used_car",
+    "dealer_purchase",
+    "home_services",
+    "event_services",
+    "insurance",
+    "house_purchase",
+    "house_sale",
+    "second_hand_purchase",
+    "private_sale",
+    "dealer_sale",
+    "sale_to_dealer",
+    "rent_tenant",
+    "rent_landlord",
+    "settlement_claim",
+    "settlement_defence",
+    "sponsorship_sought",
+    "sponsorship_given",
+    "supply_purchase",
+    "supply_sale",
+    "partnership",
+    "generic_buyer",
+    "generic_seller",
+    "generic",
+)
+"""The templates by name; of two that fit equally well the first is chosen."""
+ROLE_SCORE: Final = 5
+KIND_SCORE: Final = 2
+CATEGORY_SCORE: Final = 3
+TITLE_SCORE: Final = 2
+LABEL_SCORE: Final = 1
+
+_Raw = Mapping[str, Any]
+_PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
+_REPEATED_MARK: Final = re.compile(r"[.,;:!?][ .,;:!?]*(?=[.,;:!?])")
+_BLANK_BEFORE_MARK: Final = re.compile(r" (?=[.,;:!?])")
+_LAST_WORD: Final = re.compile(r"([^\W_]+)\s+$")
+_MARKS: Final = (".", ",", ";", ":", "?", "!")
+_SENTENCE_END: Final = re.compile(r"[.?!]\s+$")
+_SENTENCE_START: Final = re.compile(r"([.?!]\s+)(\w)")
+_DETERMINERS: Final = word_set(
+    "the a an my your our their his her its this that these those no all any each every some how what when where "
+    "whether who which"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CaseWords:
+    """What the words in braces stand for.
+
+    `them` is the name of the other side; `main_issue` is said as it stands in a sentence. A line that needs a
+    `standard` is left out without one.
+    """
+
+    voice: Voice
+    them: str
+    main_issue: str
+    standard: str | None = None
+
+    def values(self) -> dict[str, str | None]:
+        """The text for each word in braces; None where there is none."""
+        voice = self.voice
+        return {
+            "we": voice.i,
+            "we_are": f"{voice.i} {voice.am}",
+            "us": voice.me,
+            "our": voice.my,
+            "them": self.them,
+            "main_issue": self.main_issue,
+            "standard": self.standard,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class CaseLine:
+    """A line that is left out where an issue's label has a word of `unless_issue`."""
+
+    text: str
+    unless_issue: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CaseStandard:
+    """An objective standard: what counts as evidence here, and how to get it."""
+
+    what: str
+    how: str
+
+
+@dataclass(frozen=True, slots=True)
+class CaseQuestion:
+    """A question for the other side and what its answer reveals."""
+
+    ask: str
+    reveals: str
+
+
+@dataclass(frozen=True, slots=True)
+class CaseObjection:
+    """What the other side is likely to say, the answer, and what to do when the answer does not help."""
+
+    they: str
+    answer: str
+    fallback: str
+
+
+@dataclass(frozen=True, slots=True)
+class CaseReaction:
+    """What to do and what to say when they call it final, go silent or name a deadline."""
+
+    do: str
+    say: str
+
+
+@dataclass(frozen=True, slots=True)
+class CaseContent:
+    """The text of a case. `audit` names what they may think of the user, `recap` is their view in the user's words.
+
+    `closing_asks` cost the other side little, `gives` cost the user little; both are phrases, not sentences.
+    """
+
+    their_interests: tuple[str, ...]
+    our_interests: tuple[str, ...]
+    standards: tuple[CaseStandard, ...]
+    questions: tuple[CaseQuestion, ...]
+    objections: tuple[CaseObjection, ...]
+    labels: tuple[str, ...]
+    audit: str
+    recap: str
+    opening: str
+    closing_asks: tuple[CaseLine, ...]
+    gives: tuple[CaseLine, ...]
+    final: CaseReaction
+    silence: CaseReaction
+    deadline: CaseReaction
+    leave: str
+
+
+@dataclass(frozen=True, slots=True)
+class CaseTemplate:
+    """A template and when it fits: the side it is written for, and the roles, kinds and words that choose it.
+
+    `user` and `them` say for whom of both sides it is written: a person, a company, or None for either. A word of
+    `also` has to occur besides one of `words`, unless the kind of deal is one of `kinds`.
+    """
+
+    name: str
+    side: CaseSide
+    generic: bool
+    roles: frozenset[str]
+    kinds: frozenset[str]
+    words: tuple[str, ...]
+    also: tuple[str, ...]
+    user: Party | None
+    them: Party | None
+    content: CaseContent
+
+
+@cache
+def case_templates() -> Mapping[str, CaseTemplate]:
+    """The templates by name, in order. Raises ValueError for a template that lacks a member or has an unknown one."""
+    folder = files(__package__ or __name__).joinpath("case_templates")
+    return {name: parse_template(name, folder.joinpath(f"{name}.toml").read_text("utf-8")) for name in CASE_ORDER}
+
+
+def parse_template(name: str, page: str) -> CaseTemplate:
+    """A template from TOML. Raises ValueError for a member that is missing or unknown."""
+    raw = tomllib.loads(page)
+    try:
+        template = CaseTemplate(
+            name,
+            side=raw.pop("side"),
+            generic=raw.pop("generic", False),
+            roles=frozenset(raw.pop("roles", ())),
+            kinds=frozenset(raw.pop("kinds", ())),
+            words=tuple(_folded(word) for word in raw.pop("words", ())),
+            also=tuple(_folded(word) for word in raw.pop("also", ())),
+            user=raw.pop("user", None),
+            them=raw.pop("them", None),
+            content=_content(raw),
+        )
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"case template {name}: {error}") from error
+    return template
+
+
+def choose_template(terms: Terms) -> CaseTemplate:
+    """The template that fits both sides, role, kind, category, title and labels best; a generic one when none does."""
+    side = paying_side(terms)
+    user: Party = "person" if voice_of(terms).is_private else "company"
+    them: Party = "company" if other_side_is_company(terms) else "person"
+    best, most = None, 0
+    for template in case_templates().values():
+        fits = template.side in {side, "either"} and template.user in {user, None} and template.them in {them, None}
+        score = _score(template, terms) if fits else 0
+        if score > most:
+            best, most = template, score
+    generic = {"pays": "generic_buyer", "is_paid": "generic_seller", "either": "generic"}[side]
+    return best or case_templates()[generic]
+
+
+def paying_side(terms: Terms) -> CaseSide:
+    """Whether the user pays or is paid: by the role, else by the direction of the price."""
+    if terms.role in BUYING_ROLES:
+        return "pays"
+    if terms.role in SELLING_ROLES:
+        return "is_paid"
+    if terms.price is None:
+        return "either"
+    return "pays" if terms.price.direction == "lower" else "is_paid"
+
+
+def fill_case(content: CaseContent, words: CaseWords, issues: Iterable[Issue] = ()) -> CaseContent:
+    """The content with its words filled in, without the lines that lack one or do not suit the issues."""
+    labels = [_folded(f"{issue.name} {issue.label}") for issue in issues]
+
+    def say(text: str) -> str:
+        return fill_sentence(text, words) or ""
+
+    def phrases(lines: tuple[CaseLine, ...]) -> tuple[CaseLine, ...]:
+        return tuple(
+            CaseLine(filled) for line in lines if _suits(line, labels) and (filled := fill_phrase(line.text, words))
+        )
+
+    def react(reaction: CaseReaction) -> CaseReaction:
+        return CaseReaction(say(reaction.do), say(reaction.say))
+
+    return CaseContent(
+        their_interests=_kept(content.their_interests, say),
+        our_interests=_kept(content.our_interests, say),
+        standards=tuple(
+            CaseStandard(what, say(one.how)) for one in content.standards if (what := fill_phrase(one.what, words))
+        ),
+        questions=tuple(
+            CaseQuestion(ask, say(one.reveals)) for one in content.questions if (ask := fill_sentence(one.ask, words))
+        ),
+        objections=tuple(
+            CaseObjection(say(one.they), answer, say(one.fallback))
+            for one in content.objections
+            if (answer := fill_sentence(one.answer, words))
+        ),
+        labels=_kept(content.labels, say),
+        audit=say(content.audit),
+        recap=say(content.recap),
+        opening=say(content.opening),
+        closing_asks=phrases(content.closing_asks),
+        gives=phrases(content.gives),
+        final=react(content.final),
+        silence=react(content.silence),
+        deadline=react(content.deadline),
+        leave=say(content.leave),
+    )
+
+
+def case_words(wording: Wording, *, standard: str | None = None) -> CaseWords:
+    """The words of a negotiation."""
+    main = noun_phrase(wording.label(main_issue(wording.terms)))
+    them = _with_single_marks(wording.them)
+    return CaseWords(wording.voice, them, main, standard)
+
+
+def fill_sentence(text: str, words: CaseWords) -> str | None:
+    """Sentences with their words filled in, each with a capital at its start; None when a word is missing."""
+    return _filled(text, words, starts=True)
+
+
+def fill_phrase(text: str, words: CaseWords) -> str | None:
+    """A part of a sentence with its words filled in; None when a word is missing."""
+    return _filled(text, words, starts=False)
+
+
+def noun_phrase(label: str) -> str:
+    """A label as a noun in a sentence: `price per seat` becomes `the price per seat`."""
+    bare = _with_single_marks(label)
+    if not any(map(str.isalnum, bare)):
+        return "this point"
+    return bare if bare.split(" ")[0].lower() in _DETERMINERS else f"the {bare}"
+
+
+def _with_single_marks(text: str) -> str:
+    plain = _REPEATED_MARK.sub("", " ".join(text.split()))
+    return _BLANK_BEFORE_MARK.sub("", plain)
+
+
+def main_issue(terms: Terms) -> Issue:
+    """The issue that a talk is mostly about: the price, else the one that weighs most."""
+    return terms.price or max(terms.issues, key=lambda issue: issue.weight)
+
+
+def _content(raw: dict[str, Any]) -> CaseContent:
+    content = CaseContent(
+        their_interests=_texts(raw.pop("their_interests")),
+        our_interests=_texts(raw.pop("our_interests")),
+        standards=tuple(CaseStandard(**row) for row in raw.pop("standards")),
+        questions=tuple(CaseQuestion(**row) for row in raw.pop("questions")),
+        objections=tuple(CaseObjection(**row) for row in raw.pop("objections")),
+        labels=_texts(raw.pop("labels")),
+        audit=raw.pop("audit"),
+        recap=raw.pop("recap"),
+        opening=raw.pop("opening"),
+        closing_asks=tuple(map(_line, raw.pop("closing_asks"))),
+        gives=tuple(map(_line, raw.pop("gives"))),
+        final=CaseReaction(**raw.pop("final")),
+        silence=CaseReaction(**raw.pop("silence")),
+        deadline=CaseReaction(**raw.pop("deadline")),
+        leave=raw.pop("leave"),
+    )
+    if raw:
+        raise TypeError(f"unknown members {sorted(raw)}")
+    return content
+
+
+def _line(raw: str | _Raw) -> CaseLine:
+    if isinstance(raw, str):
+        return CaseLine(raw)
+    unless = tuple(_folded(word) for word in raw["unless_issue"])
+    return CaseLine(raw["text"], unless)
+
+
+def _texts(raw: Iterable[object]) -> tuple[str, ...]:
+    return tuple(cast("Iterable[str]", raw))
+
+
+def _kept(texts: Iterable[str], say: Callable[[str], str]) -> tuple[str, ...]:
+    return tuple(filled for text in texts if (filled := say(text)))
+
+
+def _suits(line: CaseLine, labels: list[str]) -> bool:
+    return not any(_has(label, word) for label in labels for word in line.unless_issue)
+
+
+def _score(template: CaseTemplate, terms: Terms) -> int:
+    """How well a template fits; 0 when it does not."""
+    if template.generic:
+        return 0
+    subject = _folded(f"{terms.category} {terms.kind}".replace("other", " "))
+    title = _folded(terms.title)
+    labels = _folded(" . ".join(f"{issue.name} . {issue.label}" for issue in terms.issues))
+    places = ((subject, CATEGORY_SCORE), (title, TITLE_SCORE), (labels, LABEL_SCORE))
+    hits = sum(points for text, points in places for word in template.words if _has(text, word))
+    role, kind = terms.role in template.roles, terms.kind in template.kinds
+    if template.also:
+        if not kind and not any(_has(text, word) for text, _ in places for word in template.also):
+            return 0
+        kind = kind and hits > 0
+    return hits + ROLE_SCORE * role + KIND_SCORE * kind
+
+
+def _folded(text: str) -> str:
+    """Lower-case words, without plural endings, between blanks."""
+    words = re.findall(r"[^\W_]+", text.casefold())
+    return " ".join(
+        word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word for word in words
+    )
+
+
+def _has(text: str, words: str) -> bool:
+    return f" {words} " in f" {text} "
+
+
+def _filled(text: str, words: CaseWords, *, starts: bool) -> str | None:
+    values = words.values()
+    said, end = "", 0
+    for found in (*_PLACEHOLDER.finditer(text), None):
+        literal = text[end : found.start() if found else len(text)]
+        literal = _SENTENCE_START.sub(lambda m: m[1] + m[2].upper(), literal)
+        opens = starts and (not said or _SENTENCE_END.search(said) is not None)
+        said = _joined(said, capitalise(literal) if opens else literal)
+        if found is None:
+            break
+        value = values[found[1]]
+        if value is None:
+            return None
+        opens = starts and (not said or _SENTENCE_END.search(said) is not None)
+        said = _joined(said, capitalise(value) if opens else value)
+        end = found.end()
+    return " ".join(said.split())
+
+
+def _joined(text: str, part: str) -> str:
+    """Both texts as one: a word or a mark that ends the first and begins the second is written once."""
+    last = _LAST_WORD.search(text)
+    if last and re.match(rf"{re.escape(last[1])}\b", part, re.IGNORECASE):
+        text = text[: last.start()]
+    if text[-1:] in _MARKS and part[:1] in _MARKS:
+        text = text[:-1]
+    return text + part

@@ -1,0 +1,86 @@
+"""Generates a battle plan from a brief. The same brief gives the same plan."""
+
+from typing import Any, Final
+
+from negotiator.advice.plans import dialogue_sections, offer_sections, preparation_sections, standing_sections
+from negotiator.advice.plans.basis import plan_basis
+from negotiator.advice.plans.brief import PlanBrief
+from negotiator.advice.plans.checks import check_plan
+
+PlanDocument = dict[str, Any]
+
+ENGINE_SOURCES: Final[dict[str, str]] = {
+    "engine:opening": "Near your target, stretched as far as there are grounds for it.",
+    "engine:aggressiveness": "How far from the walk-away to the best package the opening lies, from nothing to all.",
+    "engine:equal_packages": "Packages worth about as much to you as the offer that they stand beside.",
+    "engine:concession": "From the opening towards your limits in ever smaller steps, in round figures.",
+    "engine:utility": "Your additive utility of the package.",
+    "engine:logrolling": "The exchange that costs you nothing and gives them most, by the weights you gave them.",
+    "engine:target": "A little more than half of the way from your limit to the best, as no target was given.",
+    "engine:forecast": "Where talks like this one end, from the figures, targets and limits that are known.",
+    "engine:total": "The price times what it is for, at the other terms of the package.",
+    "engine:allowed_trade": "A step beyond your own limit that you allowed, and its price by your weights.",
+    "engine:tactic_score": "The sum of the parts that the tactic's reasons name.",
+}
+"""A description of each rule of the engine; a plan includes those of the rules it used."""
+
+
+def make_plan(brief: PlanBrief) -> PlanDocument:
+    """A battle plan with every section; a section without its input is null or empty and listed as a gap.
+
+    Raises `BrokenPlan` when the plan fails `check_plan`, which is a fault of this code.
+    """
+    basis = plan_basis(brief)
+    plan: PlanDocument = {
+        "title": brief.terms.title,
+        "case": basis.case.name,
+        "summary": standing_sections.summary_section(basis),
+        "overview": standing_sections.overview_rows(basis),
+        "objectives": standing_sections.objective_rows(basis),
+        "interests": preparation_sections.interest_section(basis),
+        "standards": preparation_sections.standard_rows(basis),
+        "zopa": standing_sections.zopa_section(brief),
+        "leverage": standing_sections.leverage_section(basis),
+        "expected": standing_sections.expected_section(basis),
+        "opening_offer": offer_sections.opening_section(basis),
+        "target": offer_sections.limit_section(basis, "target"),
+        "floor": offer_sections.limit_section(basis, "walk_away"),
+        "walk_away_script": basis.content.leave,
+        "concession_schedule": offer_sections.schedule_rows(basis),
+        "offered_together": offer_sections.together_rows(basis),
+        "trades": offer_sections.trade_rows(basis),
+        "allowed_trades": offer_sections.allowed_rows(basis),
+        "questions": dialogue_sections.question_rows(basis),
+        "tactics": dialogue_sections.tactic_rows(brief),
+        "objections": dialogue_sections.objection_rows(basis),
+        "their_tactics": dialogue_sections.their_tactic_rows(brief),
+        "red_lines": offer_sections.red_line_rows(basis),
+        "approvals": offer_sections.approval_rows(basis),
+        "information_gaps": preparation_sections.gap_rows(basis),
+        "alternatives": preparation_sections.lead_rows(brief),
+        "script": dialogue_sections.script_section(basis),
+        "branches": dialogue_sections.branch_rows(basis),
+        "closing_asks": [one.text for one in basis.content.closing_asks],
+        "low_cost_gives": [one.text for one in basis.content.gives],
+        "next_actions": preparation_sections.next_action_rows(basis),
+    }
+    plan["sources"] = _used(plan)
+    check_plan(plan, basis)
+    return plan
+
+
+def _used(plan: PlanDocument) -> dict[str, str]:
+    found: set[str] = set()
+    _collect(plan, found)
+    return {rule: text for rule, text in ENGINE_SOURCES.items() if rule in found}
+
+
+def _collect(part: Any, found: set[str]) -> None:
+    if isinstance(part, dict):
+        for name, value in part.items():  # pyright: ignore[reportUnknownVariableType]
+            if name == "source" and isinstance(value, str) and value.startswith("engine:"):
+                found.add(":".join(value.split(":")[:2]))
+            _collect(value, found)
+    elif isinstance(part, list):
+        for item in part:  # pyright: ignore[reportUnknownVariableType]
+            _collect(item, found)

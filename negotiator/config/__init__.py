@@ -1,0 +1,1 @@
+"""The settings, the files they are read from, and the data folder."""

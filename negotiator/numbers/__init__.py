@@ -1,0 +1,1 @@
+"""Numbers as people write and say them."""

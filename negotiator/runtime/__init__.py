@@ -1,0 +1,1 @@
+"""What keeps a process running and observed: threads, breaker, metrics, traces, logs, stopping."""
