@@ -9,7 +9,7 @@ import pytest
 from negotiator.cli.demo.example_cases import read_case
 from tests.helpers.negotiation_client import NegotiationClient
 
-README = Path(__file__).parents[4] / "README.md"
+README = Path(__file__).parents[3] / "README.md"
 
 
 @pytest.mark.asyncio

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from negotiator.runtime.metrics import MetricRegistry, RequestMetrics, prometheus_text
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 def traffic(folder: Path, *operations: str) -> tuple[MetricRegistry, RequestMetrics]:

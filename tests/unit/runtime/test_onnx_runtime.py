@@ -10,7 +10,7 @@ import pytest
 
 from tests.house.source_tree import PACKAGE, sources
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 LOADS = """
 import sys
 from pathlib import Path
