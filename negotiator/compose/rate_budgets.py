@@ -17,7 +17,7 @@ from negotiator.http.limit_stores import (
 from negotiator.http.limits import BASELINE_BUDGET, DEFAULT_BUDGET, LimitStore, RateBudget, RateLimits
 from negotiator.runtime.metrics import MetricRegistry
 from negotiator.store.store import Store
-from negotiator.teleprompter.session_routes import TELEPROMPTER_BUDGET
+from negotiator.teleprompter.session_view import TELEPROMPTER_BUDGET
 from negotiator.tokens.client_registration_routes import CLIENT_BUDGET
 from negotiator.trust.client_url_fetch import FETCHES, HOSTS
 

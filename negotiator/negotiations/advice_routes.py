@@ -1,6 +1,6 @@
 """Leverage and the next move over HTTP and MCP."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
@@ -12,16 +12,16 @@ from negotiator.base import values
 from negotiator.base.errors import Conflict
 from negotiator.base.scopes import AI_TACTICS
 from negotiator.http.operation import Call, Operation, ToolOffer
-from negotiator.negotiations import engine_input, person_advice, queries, states
-from negotiator.negotiations import offer_queries as ledger
+from negotiator.negotiations import engine_input, person_advice, states
 from negotiator.negotiations.advisor_case import case_request
 from negotiator.negotiations.described import described_negotiation
 from negotiator.negotiations.lifecycle import check_deadline
 from negotiator.negotiations.offer_history import ledger_offers
 from negotiator.negotiations.offer_queries import OfferRow
 from negotiator.negotiations.past_evidence import PastEvidenceReader
-from negotiator.negotiations.routes import read_current
+from negotiator.negotiations.queries import load_with_offers, read_current
 from negotiator.negotiations.schemas_advice import (
+    MAX_BODY_BYTES,
     Counterpart,
     LeverageBody,
     LeverageView,
@@ -33,16 +33,11 @@ from negotiator.negotiations.schemas_advice import (
 from negotiator.negotiations.schemas_negotiations import NegotiationId
 from negotiator.negotiations.session import NegotiationSession
 from negotiator.runtime import thread_pools
-from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 from negotiator.terms.negotiation_body import NegotiationBody
 from negotiator.terms.terms import Terms
 from negotiator.terms.terms_parsing import parse_terms
 from negotiator.terms.terms_view import issue_view
-
-TACTICS_SCOPES: Final = frozenset({AI_TACTICS})
-MAX_BODY_BYTES: Final = 1024 * 1024
-"""The body limit of a described turn, which has every value and all offers; other bodies are limited to 64 KiB."""
 
 SAY_PURPOSE: Final = "the sentence that answers the other side now"
 SAY_SECONDS: Final = 3.0
@@ -67,7 +62,7 @@ class NegotiationAdvice:
                 run=self.check,
                 input=NegotiationBody,
                 output=NegotiationCheck,
-                scopes=TACTICS_SCOPES,
+                scopes=frozenset({AI_TACTICS}),
                 refusals=(400, 422),
                 tag="advice",
             ),
@@ -79,7 +74,7 @@ class NegotiationAdvice:
                 run=self.leverage,
                 input=NegotiationId,
                 output=LeverageView,
-                scopes=TACTICS_SCOPES,
+                scopes=frozenset({AI_TACTICS}),
                 refusals=(404, 409, 422),
                 tool=ToolOffer(
                     "Leverage",
@@ -99,7 +94,7 @@ class NegotiationAdvice:
                 run=self.calculate_leverage,
                 input=LeverageBody,
                 output=LeverageView,
-                scopes=TACTICS_SCOPES,
+                scopes=frozenset({AI_TACTICS}),
                 refusals=(400, 422),
                 body_limit=MAX_BODY_BYTES,
                 tag="advice",
@@ -112,7 +107,7 @@ class NegotiationAdvice:
                 run=self.next_move,
                 input=StoredNextMove,
                 output=NextMoveView,
-                scopes=TACTICS_SCOPES,
+                scopes=frozenset({AI_TACTICS}),
                 refusals=(404, 409, 422),
                 tool=ToolOffer(
                     "Next move",
@@ -133,7 +128,7 @@ class NegotiationAdvice:
                 run=self.calculate_next_move,
                 input=NextMoveBody,
                 output=NextMoveView,
-                scopes=TACTICS_SCOPES,
+                scopes=frozenset({AI_TACTICS}),
                 refusals=(400, 409, 422),
                 body_limit=MAX_BODY_BYTES,
                 tag="advice",
@@ -257,16 +252,4 @@ class NegotiationAdvice:
         return {**answer, "say": worded.texts["/say"], "worded_by": worded.by}
 
     async def _load(self, owner: str, negotiation: str) -> tuple[NegotiationSession, list[OfferRow]]:
-        return await read_current(self.store, owner, load_with_offers(owner, negotiation))
-
-
-def load_with_offers(
-    owner: str, negotiation: str
-) -> Callable[[Transaction], tuple[NegotiationSession, list[OfferRow]]]:
-    """A unit that reads a negotiation and its offers, oldest first; it raises 404 for an unknown one."""
-
-    def unit(tx: Transaction) -> tuple[NegotiationSession, list[OfferRow]]:
-        session = queries.load_for_reading(tx, owner, negotiation)
-        return session, ledger.list_offers(tx, negotiation)
-
-    return unit
+        return await read_current(self.store, owner, lambda tx: load_with_offers(tx, owner, negotiation))

@@ -11,9 +11,9 @@ from sqlmodel import col
 from typing_extensions import TypedDict
 
 from negotiator.base.schema import NoInput
+from negotiator.base.scopes import NEGOTIATIONS_READ
 from negotiator.http.operation import Call, Operation
 from negotiator.negotiations import states
-from negotiator.negotiations.routes import READ_SCOPES
 from negotiator.negotiations.tables import Negotiation
 from negotiator.store.statement import Query, Transaction
 from negotiator.store.store import Store
@@ -69,7 +69,7 @@ class OutcomeRoutes:
                 summary="Where each agreement lies between your walk-away and your target",
                 run=self.list,
                 output=OutcomesView,
-                scopes=READ_SCOPES,
+                scopes=frozenset({NEGOTIATIONS_READ}),
                 tag="negotiations",
             )
         ]

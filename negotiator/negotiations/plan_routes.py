@@ -9,16 +9,16 @@ from negotiator.advice.plans.markdown import plan_markdown
 from negotiator.advice.tactics.tactic import Tactic
 from negotiator.base import values
 from negotiator.base.errors import Conflict, Unavailable
+from negotiator.base.scopes import NEGOTIATIONS_READ, NEGOTIATIONS_WRITE
 from negotiator.http.cursors import Cursors
 from negotiator.http.operation import Answer, Call, Operation, ToolOffer
 from negotiator.negotiations import plan_queries, queries, states, tactic_queries
-from negotiator.negotiations.advice_routes import load_with_offers
 from negotiator.negotiations.event_queries import actor_of_caller
 from negotiator.negotiations.offer_queries import OfferRow
 from negotiator.negotiations.offers import enter_state
 from negotiator.negotiations.past_evidence import PastEvidence, PastEvidenceReader
 from negotiator.negotiations.plan_queries import StoredPlan
-from negotiator.negotiations.routes import READ_SCOPES, WRITE_SCOPES, read_current
+from negotiator.negotiations.queries import load_with_offers, read_current
 from negotiator.negotiations.schemas_negotiations import ListOf
 from negotiator.negotiations.schemas_plans import BattlePlanId, BattlePlanList, BattlePlanView, MakeBattlePlan
 from negotiator.negotiations.session import NegotiationSession
@@ -56,7 +56,7 @@ class BattlePlans:
                 input=MakeBattlePlan,
                 output=BattlePlanView,
                 status=201,
-                scopes=WRITE_SCOPES,
+                scopes=frozenset({NEGOTIATIONS_WRITE}),
                 creates=True,
                 refusals=(404, 409, 422),
                 tool=ToolOffer(
@@ -77,7 +77,7 @@ class BattlePlans:
                 run=self.list,
                 input=ListOf,
                 output=BattlePlanList,
-                scopes=READ_SCOPES,
+                scopes=frozenset({NEGOTIATIONS_READ}),
                 refusals=(400, 404, 422),
                 tool=ToolOffer("List battle plans", hint="Use it for the id of a plan.", leave_out=("limit", "cursor")),
                 tag="plans",
@@ -91,7 +91,7 @@ class BattlePlans:
                 input=BattlePlanId,
                 output=BattlePlanView,
                 media_type=MARKDOWN_TYPE,
-                scopes=READ_SCOPES,
+                scopes=frozenset({NEGOTIATIONS_READ}),
                 refusals=(404,),
                 tool=ToolOffer(
                     "Read a battle plan",
@@ -109,7 +109,7 @@ class BattlePlans:
         owner, negotiation = call.caller.principal, call.input.id
 
         def read(tx: Transaction) -> tuple[NegotiationSession, list[OfferRow], tuple[Tactic, ...]]:
-            return *load_with_offers(owner, negotiation)(tx), tactic_queries.own_tactics(tx, owner)
+            return *load_with_offers(tx, owner, negotiation), tactic_queries.own_tactics(tx, owner)
 
         session, rows, tactics = await read_current(self.store, owner, read)
         _plannable(session)

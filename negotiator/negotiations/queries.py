@@ -1,12 +1,12 @@
 """Stored negotiations. Every statement filters by the owner, so another owner's id is not found (404).
 
 A negotiation whose deadline has passed expires. `load_for_writing` ends it; reading functions raise `DeadlinePassed`,
-whose handler runs `expire` and reads again. `expire_overdue` ends those that are neither read nor written.
+and `read_current` ends it and reads again. `expire_overdue` ends those that are neither read nor written.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import orjson
 from sqlalchemy import BigInteger, String, and_, bindparam, func, or_, select, update
@@ -22,15 +22,17 @@ from negotiator.negotiations.session import NegotiationSession, negotiation_view
 from negotiator.negotiations.tables import Negotiation
 from negotiator.store import ownership
 from negotiator.store.statement import Query, Statement, Transaction, insertion, table
+from negotiator.store.store import Store
 from negotiator.terms.terms import decode_terms, encode_terms
 
+T = TypeVar("T")
 _LAST: Final = "neg_" + "z" * values.ID_LENGTH
 _NEVER: Final = 2**62
 """After every moment."""
 
 
 class DeadlinePassed(Exception):
-    """A reading unit found a negotiation whose deadline has passed: run `expire` and read again."""
+    """A reading unit found a negotiation whose deadline has passed."""
 
 
 _mine = (col(Negotiation.id) == bindparam("negotiation"), col(Negotiation.owner) == bindparam("owner"))
@@ -140,6 +142,15 @@ _MARK = Statement(
 )
 
 
+async def read_current(store: Store, owner: str, unit: Callable[[Transaction], T]) -> T:
+    """Run a reading unit; when it finds a negotiation past its deadline, expire that one and run the unit again."""
+    while True:
+        try:
+            return await store.read(unit)
+        except DeadlinePassed:
+            await store.write(lambda tx: expire(tx, owner))
+
+
 def page(tx: Transaction, owner: str, asked: ListNegotiations, before: Any) -> list[tuple[Any, ...]]:
     """One more than `limit` of the principal's negotiations that come after the position `before`.
 
@@ -227,6 +238,11 @@ def load_for_reading(tx: Transaction, owner: str, negotiation: str) -> Negotiati
     if due_at is not None and due_at <= values.now():
         raise DeadlinePassed
     return session
+
+
+def load_with_offers(tx: Transaction, owner: str, negotiation: str) -> tuple[NegotiationSession, list[ledger.OfferRow]]:
+    """`load_for_reading`, and the offers of both sides, oldest first."""
+    return load_for_reading(tx, owner, negotiation), ledger.list_offers(tx, negotiation)
 
 
 def load_for_writing(

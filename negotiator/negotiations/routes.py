@@ -1,9 +1,8 @@
 """The operations of `/api/negotiations`: negotiations, their history and their offers."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from operator import itemgetter
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import orjson
 
@@ -14,6 +13,7 @@ from negotiator.http.operation import Answer, Call, Operation, ToolOffer
 from negotiator.negotiations import event_queries, lifecycle, offer_history, offers, queries
 from negotiator.negotiations import offer_queries as ledger
 from negotiator.negotiations.event_queries import actor_of_caller
+from negotiator.negotiations.queries import read_current
 from negotiator.negotiations.schemas_negotiations import (
     EditNegotiation,
     EventList,
@@ -45,16 +45,6 @@ WRITE_SCOPES: Final = frozenset({NEGOTIATIONS_WRITE})
 NEGOTIATIONS_PATH: Final = "/api/negotiations"
 NEGOTIATION_PATH: Final = "/api/negotiations/{id}"
 OFFERS_PATH: Final = "/api/negotiations/{id}/offers"
-T = TypeVar("T")
-
-
-async def read_current(store: Store, owner: str, unit: Callable[[Transaction], T]) -> T:
-    """Run a reading unit; when it finds a negotiation past its deadline, expire that one and run the unit again."""
-    while True:
-        try:
-            return await store.read(unit)
-        except queries.DeadlinePassed:
-            await store.write(lambda tx: queries.expire(tx, owner))
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,6 +41,8 @@ from negotiator.terms.schemas_terms import (
     repeated_names,
 )
 
+MAX_BODY_BYTES: Final = 1024 * 1024
+"""The body limit of a described turn, which has every value and all offers; other bodies are limited to 64 KiB."""
 PartWorthPair = Annotated[
     list[Scalar], Field(min_length=2, max_length=2), SchemaKeyword("prefixItems", [SCALAR_SCHEMA, {"type": "number"}])
 ]

@@ -11,14 +11,14 @@ from negotiator.advice.tactics.facts import TacticSituation
 from negotiator.advice.tactics.ranking import TacticResult
 from negotiator.advice.tactics.tactic import Tactic
 from negotiator.base import values
-from negotiator.base.scopes import MEMORIES_WRITE
+from negotiator.base.scopes import AI_TACTICS, MEMORIES_WRITE, NEGOTIATIONS_READ
 from negotiator.http.cursors import Cursors
 from negotiator.http.operation import Answer, Call, Operation, ToolOffer
 from negotiator.negotiations import offer_history, tactic_queries, tactic_views
-from negotiator.negotiations.advice_routes import MAX_BODY_BYTES, TACTICS_SCOPES, load_with_offers
 from negotiator.negotiations.advisor_case import case_request
 from negotiator.negotiations.past_evidence import PastEvidenceReader
-from negotiator.negotiations.routes import READ_SCOPES, read_current
+from negotiator.negotiations.queries import load_with_offers, read_current
+from negotiator.negotiations.schemas_advice import MAX_BODY_BYTES
 from negotiator.negotiations.schemas_tactics import (
     EditTactic,
     ListTactics,
@@ -67,7 +67,7 @@ class Tactics:
                 run=self.suggest,
                 input=SuggestTactics,
                 output=SuggestionsView,
-                scopes=TACTICS_SCOPES,
+                scopes=frozenset({AI_TACTICS}),
                 refusals=(404, 422),
                 tool=ToolOffer(
                     "Suggest tactics",
@@ -88,7 +88,7 @@ class Tactics:
                 run=self.match,
                 input=MatchTactics,
                 output=SuggestionsView,
-                scopes=TACTICS_SCOPES,
+                scopes=frozenset({AI_TACTICS}),
                 refusals=(400, 422),
                 body_limit=MAX_BODY_BYTES,
                 tag="tactics",
@@ -105,7 +105,7 @@ class Tactics:
                 run=self.list,
                 input=ListTactics,
                 output=TacticList,
-                scopes=READ_SCOPES,
+                scopes=frozenset({NEGOTIATIONS_READ}),
                 refusals=(400, 422),
                 tool=ToolOffer(
                     "List tactics",
@@ -123,7 +123,7 @@ class Tactics:
                 run=self.get,
                 input=TacticId,
                 output=TacticView,
-                scopes=READ_SCOPES,
+                scopes=frozenset({NEGOTIATIONS_READ}),
                 refusals=(404,),
                 tool=ToolOffer(
                     "Read a tactic",
@@ -188,7 +188,7 @@ class Tactics:
         owner, request = call.caller.principal, call.input
 
         def unit(tx: Transaction) -> Any:
-            return *load_with_offers(owner, request.id)(tx), tactic_queries.own_tactics(tx, owner)
+            return *load_with_offers(tx, owner, request.id), tactic_queries.own_tactics(tx, owner)
 
         session, rows, mine = await read_current(self.store, owner, unit)
         results = await self.past.results_by_tactic(owner)

@@ -11,19 +11,19 @@ from typing_extensions import TypedDict
 
 from negotiator.advice.tactics.catalogue import built_in_catalogue
 from negotiator.base import values
+from negotiator.base.scopes import MEMORIES_READ, NEGOTIATIONS_READ
 from negotiator.http.operation import Call, Operation
 from negotiator.memory import memories_queries
-from negotiator.memory.memories_routes import READ_SCOPES as MEMORY_SCOPES
 from negotiator.memory.schemas_memories import MemoryId
 from negotiator.memory.wins_queries import wins_with_tactic
 from negotiator.negotiations import tactic_queries
-from negotiator.negotiations.routes import READ_SCOPES
 from negotiator.negotiations.schemas_tactics import TacticId
 from negotiator.negotiations.tables import BattlePlan, Negotiation
 from negotiator.store.statement import Query, Transaction
 from negotiator.store.store import Store
 
 MAX_USES: Final = 20
+_SCOPES: Final = frozenset({MEMORIES_READ, NEGOTIATIONS_READ})
 _PLANS = Query(
     select(
         col(BattlePlan.id),
@@ -88,7 +88,7 @@ class UsageRoutes:
                 run=self.of_memory,
                 input=MemoryId,
                 output=MemoryUsesView,
-                scopes=MEMORY_SCOPES | READ_SCOPES,
+                scopes=_SCOPES,
                 refusals=(404,),
                 tag="memory",
             ),
@@ -100,7 +100,7 @@ class UsageRoutes:
                 run=self.of_tactic,
                 input=TacticId,
                 output=TacticUsesView,
-                scopes=MEMORY_SCOPES | READ_SCOPES,
+                scopes=_SCOPES,
                 refusals=(404,),
                 tag="tactics",
             ),

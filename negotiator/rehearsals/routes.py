@@ -19,7 +19,7 @@ from negotiator.negotiations import queries as negotiations
 from negotiator.negotiations.advisor_case import case_request
 from negotiator.negotiations.offer_history import DETECTED_SOURCE, OFFER_KINDS, as_said
 from negotiator.negotiations.offer_queries import OfferRow
-from negotiator.negotiations.routes import read_current
+from negotiator.negotiations.queries import read_current
 from negotiator.negotiations.schemas_negotiations import ListOf
 from negotiator.negotiations.session import NegotiationSession
 from negotiator.rehearsals import queries

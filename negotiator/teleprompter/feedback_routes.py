@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from negotiator.base import values
 from negotiator.base.errors import NotFound
+from negotiator.base.scopes import TELEPROMPTER_STREAM
 from negotiator.http.operation import Call, Operation, ToolOffer
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
@@ -15,7 +16,6 @@ from negotiator.teleprompter.cues.matcher import text_pieces
 from negotiator.teleprompter.example_queries import label_from_feedback
 from negotiator.teleprompter.schemas import Feedback, FeedbackAction, JudgedView
 from negotiator.teleprompter.session_queries import LiveSession, NumberedEvent
-from negotiator.teleprompter.session_routes import STREAM_SCOPE
 from negotiator.teleprompter.session_transitions import EventBuilder, TransitionResult
 from negotiator.teleprompter.user_classifiers import UserClassifiers
 from negotiator.teleprompter.utterances import UtteranceService
@@ -97,7 +97,7 @@ class FeedbackRoutes:
                 run=self.judge,
                 input=Feedback,
                 output=JudgedView,
-                scopes=STREAM_SCOPE,
+                scopes=frozenset({TELEPROMPTER_STREAM}),
                 refusals=(400, 404, 422, 503),
                 tool=ToolOffer("Judge a card", hint="Use it when the user took or refused a card."),
                 tag="teleprompter",

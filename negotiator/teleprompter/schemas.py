@@ -75,6 +75,17 @@ class ListSessions(Strict):
     cursor: Cursor = None
 
 
+class OpenStream(SessionId):
+    """A WebSocket of one of your sessions."""
+
+    after: int | None = Field(
+        None,
+        ge=0,
+        le=values.NEWEST,
+        description="Follow from this number on at once; if absent, `start` says from where.",
+    )
+
+
 class Utterance(SessionId):
     """One utterance, whole or still growing."""
 

@@ -32,7 +32,7 @@ from negotiator.teleprompter.schemas import (
     TranscriptView,
     Utterance,
 )
-from negotiator.teleprompter.session_view import TEXT_SOURCE, SessionViews
+from negotiator.teleprompter.session_view import TELEPROMPTER_BUDGET, TEXT_SOURCE, SessionViews
 from negotiator.teleprompter.utterances import UtteranceService
 
 EVENT_STREAM_TYPE: Final = "text/event-stream"
@@ -63,7 +63,6 @@ def _type(message: bytes) -> str:
 STREAM_SCOPE: Final = frozenset({TELEPROMPTER_STREAM})
 SESSIONS_PATH: Final = "/api/teleprompter/sessions"
 SESSION_PATH: Final = "/api/teleprompter/sessions/{id}"
-TELEPROMPTER_BUDGET: Final = "teleprompter"
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,8 @@ from negotiator.teleprompter.session_queries import LiveSession
 
 TEXT_SOURCE: Final = "text"
 """The id of an engine that hears nothing."""
+TELEPROMPTER_BUDGET: Final = "teleprompter"
+"""The rate budget of everything that is sent to sessions."""
 MAX_FRAME_BYTES: Final = 64 * 1024
 MAX_UTTERANCE_CHARACTERS: Final = 2000
 MAX_VIEWERS: Final = 8

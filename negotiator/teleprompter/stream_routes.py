@@ -3,30 +3,17 @@
 from dataclasses import dataclass
 from typing import Any, Final
 
-from pydantic import Field
 from typing_extensions import TypedDict
 
-from negotiator.base import values
 from negotiator.base.errors import UpgradeRequired
+from negotiator.base.scopes import TELEPROMPTER_STREAM
 from negotiator.http.operation import Answer, Call, Operation
 from negotiator.teleprompter import session_queries
-from negotiator.teleprompter.schemas import SessionId
-from negotiator.teleprompter.session_routes import STREAM_SCOPE
+from negotiator.teleprompter.schemas import OpenStream, SessionId
 from negotiator.teleprompter.tickets import TICKET_SECONDS, Tickets
 from negotiator.teleprompter.websocket_messages import SUBPROTOCOL
 
 STREAM_PATH: Final = "/api/teleprompter/sessions/{id}/stream"
-
-
-class OpenStream(SessionId):
-    """A WebSocket of one of your sessions."""
-
-    after: int | None = Field(
-        None,
-        ge=0,
-        le=values.NEWEST,
-        description="Follow from this number on at once; if absent, `start` says from where.",
-    )
 
 
 class TicketView(TypedDict):
@@ -54,7 +41,7 @@ class StreamRoutes:
                 input=SessionId,
                 output=TicketView,
                 status=201,
-                scopes=STREAM_SCOPE,
+                scopes=frozenset({TELEPROMPTER_STREAM}),
                 refusals=(404,),
                 tag="teleprompter",
             ),
@@ -71,7 +58,7 @@ class StreamRoutes:
             run=self.upgrade,
             input=OpenStream,
             status=101,
-            scopes=STREAM_SCOPE,
+            scopes=frozenset({TELEPROMPTER_STREAM}),
             refusals=(404, 426),
             tag="teleprompter",
         )

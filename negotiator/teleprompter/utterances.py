@@ -15,7 +15,7 @@ from negotiator.negotiations import offer_queries
 from negotiator.negotiations import queries as negotiations
 from negotiator.negotiations.decided_offer import advised_terms
 from negotiator.negotiations.event_queries import actor_of_caller
-from negotiator.negotiations.routes import read_current
+from negotiator.negotiations.queries import read_current
 from negotiator.negotiations.session import NegotiationSession as Negotiation
 from negotiator.store.statement import Transaction, write_condition
 from negotiator.store.store import Store

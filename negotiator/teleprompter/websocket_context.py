@@ -13,9 +13,8 @@ from negotiator.http.pipeline import Pipeline, ResponseContext
 from negotiator.teleprompter import websocket_messages
 from negotiator.teleprompter.audio_pipeline import AudioPipeline
 from negotiator.teleprompter.bus import POLL_SECONDS
-from negotiator.teleprompter.session_routes import TELEPROMPTER_BUDGET
 from negotiator.teleprompter.session_transitions import Transition
-from negotiator.teleprompter.session_view import MAX_VIEWERS, SESSION_LIMITS
+from negotiator.teleprompter.session_view import MAX_VIEWERS, SESSION_LIMITS, TELEPROMPTER_BUDGET
 from negotiator.teleprompter.tickets import Tickets
 from negotiator.teleprompter.utterances import UtteranceService
 from negotiator.teleprompter.websocket_messages import CloseCode, WebSocketClosing

@@ -17,7 +17,7 @@ from negotiator.http.endpoint import deny_upgrade, read_headers, respond
 from negotiator.http.operation import Operation
 from negotiator.http.pipeline import ResponseContext as Charged
 from negotiator.teleprompter import session_queries, websocket_messages
-from negotiator.teleprompter.stream_routes import OpenStream
+from negotiator.teleprompter.schemas import OpenStream
 from negotiator.teleprompter.websocket_context import SharedContext
 from negotiator.teleprompter.websocket_handler import MessageHandler
 from negotiator.teleprompter.websocket_messages import (

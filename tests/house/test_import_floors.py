@@ -1,5 +1,6 @@
 """Floors: imports go down only; the schema in the tables is the schema that migrations make."""
 
+import ast
 import subprocess
 import sys
 from pathlib import Path
@@ -11,11 +12,39 @@ from sqlalchemy import create_engine
 from sqlmodel import SQLModel
 
 from negotiator.compose.application import build_application
-from tests.house.source_tree import ROOT
+from tests.house.source_tree import PACKAGE, ROOT, label, sources
+
+ROUTES_LEFT = {
+    "negotiator/cli/demo": "paths of requests",
+    "negotiator/cli/directory.py": "the view of a submission",
+    "negotiator/cli/doctor_checks.py": "paths of requests",
+    "negotiator/console/admin_submissions.py": "the view of a submission",
+    "negotiator/directory/submission_claims.py": "the view of a submission",
+    "negotiator/directory/submissions_routes.py": "paths of requests",
+    "negotiator/directory/tool_claims.py": "scopes",
+    "negotiator/memory/wins_routes.py": "the writer of a memory",
+}
+"""Files and folders outside `compose` that import a route file, and what they take from it; the aim is none."""
 
 
 def test_imports_go_down_only() -> None:
     assert lint_imports(str(ROOT / "pyproject.toml"), no_cache=True) == 0
+
+
+def test_route_files_are_imported_by_the_composition_alone() -> None:
+    importers = {
+        label(path)
+        for path in sources(PACKAGE)
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ImportFrom) and _is_route_file(node.module or "")
+    }
+    elsewhere = {name for name in importers if not name.startswith("negotiator/compose/")}
+    known = {name if name in ROUTES_LEFT else name.rpartition("/")[0] for name in elsewhere}
+    assert known == set(ROUTES_LEFT), sorted(elsewhere)
+
+
+def _is_route_file(module: str) -> bool:
+    return module.startswith("negotiator.") and module.endswith((".routes", "_routes"))
 
 
 def test_migrations_make_the_tables(migrated: Path) -> None:
