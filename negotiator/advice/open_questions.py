@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from negotiator.advice.concession.aims import find_aims, with_assumed_ranges, with_fewer_options
-from negotiator.advice.concession.move_text import MissingInput, missing_inputs, with_the
+from negotiator.advice.concession.move_text import MissingInput, missing_inputs
 from negotiator.terms.issues import Issue
-from negotiator.terms.plain_text import tidy
+from negotiator.terms.plain_text import noun_phrase, tidy
 from negotiator.terms.terms import Terms
 from negotiator.terms.wording import Wording
 
@@ -45,7 +45,7 @@ def gap_question(words: Wording, issues: Sequence[Issue], name: str) -> str:
         return ask
     kind = name.rpartition("/")[2]
     place = name.split("/")[1] if name.startswith("issues/") else ""
-    label = with_the(words.label(issues[int(place)])) if place.isdigit() else tidy(kind)
+    label = noun_phrase(words.label(issues[int(place)])) if place.isdigit() else tidy(kind)
     return {
         "their_weight": f"How much do they care about {label}, compared with the rest?",
         "weight": f"How much do you care about {label}, compared with the rest?",

@@ -188,3 +188,25 @@ def with_article(noun: str) -> str:
     if noun.split(" ")[-1].lower() not in _TAKES_ARTICLE or noun.startswith(("a ", "an ", "the ", "no ")):
         return noun
     return f"{'an' if _VOWEL_SOUND.match(noun) else 'a'} {noun}"
+
+
+_DETERMINERS: Final = word_set(
+    "the a an my your our their his her its this that these those no all any each every some how what when where "
+    "whether who which"
+)
+_REPEATED_MARK: Final = re.compile(r"[.,;:!?][ .,;:!?]*(?=[.,;:!?])")
+_BLANK_BEFORE_MARK: Final = re.compile(r" (?=[.,;:!?])")
+
+
+def noun_phrase(label: str) -> str:
+    """A label as a noun in a sentence: `price per seat` becomes `the price per seat`."""
+    bare = single_marks(label)
+    if not any(map(str.isalnum, bare)):
+        return "this point"
+    return bare if bare.split(" ")[0].lower() in _DETERMINERS else f"the {bare}"
+
+
+def single_marks(text: str) -> str:
+    """The text with single blanks, and with the last of several marks in a row."""
+    plain = _REPEATED_MARK.sub("", " ".join(text.split()))
+    return _BLANK_BEFORE_MARK.sub("", plain)

@@ -4,6 +4,7 @@ Everything that is said to people, or printed for them, names values by `Wording
 """
 
 import re
+from collections.abc import Iterable
 from datetime import date
 from decimal import Decimal
 from functools import cached_property
@@ -11,12 +12,13 @@ from typing import Final
 
 from negotiator.base.values import money_text, number_text
 from negotiator.terms.issue_words import IssueWords, issue_words
-from negotiator.terms.issues import Issue, Package, coordinate
+from negotiator.terms.issues import Issue, Package, Scalar, coordinate
 from negotiator.terms.plain_text import (
     COUNT_NOUNS,
     counted,
     cut_at_word,
     join_words,
+    noun_phrase,
     plural,
     sentence,
     singular,
@@ -160,6 +162,35 @@ class Wording:
             return said
         return f"{said} ({total.text})"
 
+    def price(self, issue: Issue, value: object) -> str:
+        """A price without its label, `€46 per seat and month`; another amount of money with it."""
+        if issue is not self.terms.price:
+            return self.phrase(issue, value)
+        return f"{self.value(issue, value)} {self._unit_price(issue).words}".rstrip()
+
+    def objects(self, values: Iterable[tuple[Issue, Scalar]], before: Package | None = None) -> str:
+        """Values as the object of "can do" or "agree to": `€44 and payment within 30 days instead of 14`.
+
+        What comes with it or without it stands last, `it with winter tyres`. `before` has the values until now.
+        """
+        plain, extras = list[str](), list[str]()
+        for issue, value in values:
+            said, label = self.phrase(issue, value), self.label(issue)
+            if issue.type == "boolean":
+                extras.append(said)
+                continue
+            if said.startswith(f"{label}: "):
+                said = f"{self.value(issue, value)} for {noun_phrase(label)}"
+            plain.append(f"{said}{self._instead(issue, (before or {}).get(issue.name))}")
+        return " ".join([join_words(plain) or "it", join_words(extras)]).strip()
+
+    def _instead(self, issue: Issue, before: Scalar | None) -> str:
+        if before is None:
+            return ""
+        at = coordinate(issue.type, before)
+        is_plain = issue.type in {"number", "integer", "duration_days"} and at is not None
+        return f" instead of {number_text(at) if is_plain else self.value(issue, before)}"
+
     def change(self, issue: Issue, before: object, after: object) -> str:
         """A step on one issue: `45 instead of 30 days`, `€44 instead of €45`, `monthly instead of yearly`."""
         old, new = coordinate(issue.type, before), coordinate(issue.type, after)
@@ -192,22 +223,23 @@ class Wording:
         unit = Decimal(1).scaleb(amount.adjusted() - 1)
         return Decimal(format(((amount / unit).to_integral_value() * unit).normalize(), "f"))
 
-    def difference(self, package: Package, amount: Decimal) -> str:
-        """`amount` more or less on the price, in all and in words: `€900`, `€14,400 a year`.
+    def amount(self, package: Package, amount: Decimal) -> str:
+        """`amount` on the price in all, `€14,400 in all`, `€7,200 a year`; without a total as it is, `€5 per seat`.
 
-        With several issues it is rounded to two figures and called "about": it stands for something that is no money.
+        With several issues it is rounded to two figures: it stands for something that is no money.
         """
         price = self.terms.price
         total = None if price is None else self.total({**package, price.name: amount})
-        if total is not None:
-            amount = total.amount
-        about = len(self.terms.issues) > 1 and amount > 0
-        if about:
+        amount = amount if total is None else total.amount
+        if len(self.terms.issues) > 1:
             amount = self.roughly(amount)
-        said = self.money(Decimal(format(amount.normalize(), "f")))
-        tail = total.text.rsplit("= ", 1)[-1].partition(" a ")[2] if total else ""
-        per = read_unit_price(self.label(price), price.unit).words if price and not total else ""
-        return " ".join(filter(None, ["about" if about else "", said, f"a {tail}" if tail else per]))
+        per = total.scope if total else self._unit_price(price).words if price else ""
+        return f"{self.money(amount)} {per}".rstrip()
+
+    def difference(self, package: Package, amount: Decimal) -> str:
+        """The same for more or less on the price: `€900`, `€14,400 a year`, with several issues `about €900`."""
+        about = "about " if len(self.terms.issues) > 1 and amount > 0 else ""
+        return about + self.amount(package, amount).removesuffix(" in all")
 
     # Phrases by type
 

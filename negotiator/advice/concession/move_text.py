@@ -14,13 +14,11 @@ from negotiator.advice.concession.aims import MAX_STRETCH, Aims, value_of_worth
 from negotiator.advice.concession.move import PersonMove
 from negotiator.advice.concession.path import PathStep, StepAsk, ValueChange
 from negotiator.advice.concession.reading import Reading
-from negotiator.base.values import number_text
 from negotiator.terms import limits
 from negotiator.terms.issues import Issue, Package, Scalar, coordinate, same_value, worth_of
-from negotiator.terms.plain_text import split_sentences, tidy
+from negotiator.terms.plain_text import join_words, noun_phrase, sentence, split_sentences, tidy
 from negotiator.terms.terms import SELLING_ROLES
-from negotiator.terms.unit_price import read_unit_price
-from negotiator.terms.wording import Total, Wording, join_words, sentence
+from negotiator.terms.wording import Wording
 
 _NOTHING: Final = Decimal(0)
 MAX_SENTENCES: Final = 4
@@ -215,9 +213,8 @@ def _trade(move: PersonMove, words: Wording, package: str) -> list[str]:
     if trade is None or issue is None:
         return []
     asked = [(one, value) for name, value in trade.allowed.in_return.items() if (one := terms.issue(name)) is not None]
-    given = _objects(words, [(issue, None, trade.allowed.to)])
-    wanted = _objects(words, [(one, None, value) for one, value in asked])
-    return [f"If you {wanted}, {words.voice.i} can {given}", f"That makes {package}"]
+    given, wanted = words.objects([(issue, trade.allowed.to)]), words.objects(asked)
+    return [f"If you agree to {wanted}, {words.voice.i} can agree to {given}", f"That makes {package}"]
 
 
 def _choice(move: PersonMove, step: PathStep) -> Package | None:
@@ -237,7 +234,7 @@ def _together(move: PersonMove, step: PathStep, other: Package, words: Wording) 
         changes = _changes(move.path.aims.terms.issues, start, package)
         touched |= {one.issue.name for one in changes}
         total = words.total(package)
-        in_all = f" ({_in_all(total, words, total.amount)})" if total else ""
+        in_all = f" ({words.money(total.amount)} {total.scope})" if total else ""
         choices.append(f"{_gives(words, changes)}{in_all}")
     asked = step.ask.issue if step.ask is not None else None
     condition = _condition(move, step, words) if asked is None or asked.name not in touched else _movement(move, words)
@@ -256,57 +253,21 @@ def _changes(issues: Sequence[Issue], before: Package, after: Package) -> tuple[
 def _gives(words: Wording, changes: Sequence[ValueChange]) -> str:
     """What the user can do: `go up to €46 per seat`, `agree to a term of 24 months instead of 12`, or both."""
     amounts = [one for one in changes if one.issue.type == "money"]
-    rest = [(one.issue, one.before, one.after) for one in changes if one.issue.type != "money"]
+    rest = [one for one in changes if one.issue.type != "money"]
     said: list[str] = []
     for direction in ("go up", "come down"):
-        goals = [f"to {_price(words, one.issue, one.after)}" for one in amounts if _direction(one) == direction]
+        goals = [f"to {words.price(one.issue, one.after)}" for one in amounts if _direction(one) == direction]
         said += [f"{direction} {join_words(goals)}"] if goals else []
-    return join_words([*said, _objects(words, rest)])
-
-
-def _price(words: Wording, issue: Issue, value: object) -> str:
-    """A price without its label, `€46 per seat and month`; another amount of money with it."""
-    if issue is not words.terms.price:
-        return words.phrase(issue, value)
-    per = read_unit_price(words.label(issue), issue.unit).words
-    return f"{words.value(issue, value)} {per}".rstrip()
+    if rest:
+        before = {one.issue.name: one.before for one in rest}
+        said.append(f"agree to {words.objects([(one.issue, one.after) for one in rest], before)}")
+    return join_words(said)
 
 
 def _direction(change: ValueChange) -> str:
     before, after = (coordinate("money", one) for one in (change.before, change.after))
     rises = before is not None and after is not None and after > before
     return "go up" if rises else "come down"
-
-
-def _objects(words: Wording, values: Sequence[tuple[Issue, Scalar | None, Scalar]]) -> str:
-    """Values that one agrees to: `agree to payment within 30 days instead of 14`, `agree to it with winter tyres`."""
-    plain, extras = list[str](), list[str]()
-    for issue, before, after in values:
-        said, label = words.phrase(issue, after), words.label(issue)
-        if issue.type == "boolean":
-            extras.append(said)
-        elif said.startswith(f"{label}: "):
-            plain.append(f"{words.value(issue, after)} for {with_the(label)}{_instead(words, issue, before)}")
-        else:
-            plain.append(f"{said}{_instead(words, issue, before)}")
-    if not plain and not extras:
-        return ""
-    return " ".join(["agree to", join_words(plain) or "it", join_words(extras)]).strip()
-
-
-def _instead(words: Wording, issue: Issue, before: Scalar | None) -> str:
-    if before is None:
-        return ""
-    at = coordinate(issue.type, before)
-    if issue.type in {"number", "integer", "duration_days"} and at is not None:
-        return f" instead of {number_text(at)}"
-    return f" instead of {words.value(issue, before)}"
-
-
-def with_the(label: str) -> str:
-    """A label as a noun in a sentence: `the price per seat`."""
-    first = label.split(" ")[0].lower()
-    return label if first in {"the", "a", "an", "my", "our", "your", "no"} else f"the {label}"
 
 
 def _condition(move: PersonMove, step: PathStep, words: Wording) -> str:
@@ -319,12 +280,12 @@ def _condition(move: PersonMove, step: PathStep, words: Wording) -> str:
     theirs = move.reading.their_last
     if ask.issue.type == "money" and theirs is not None:
         direction = "up" if ask.issue.direction == "higher" else "down"
-        return f"If you come {direction} towards {_price(words, ask.issue, ask.value)}"
+        return f"If you come {direction} towards {words.price(ask.issue, ask.value)}"
     if ask.issue.type == "boolean":
         said = words.phrase(ask.issue, ask.value)
         gives = ask.value is False and move.path.aims.terms.role in SELLING_ROLES
         return f"If you can do {said}" if gives else f"If it comes {said}"
-    return f"If you {_objects(words, [(ask.issue, None, ask.value)])}"
+    return f"If you agree to {words.objects([(ask.issue, ask.value)])}"
 
 
 def _movement(move: PersonMove, words: Wording) -> str:
@@ -407,7 +368,7 @@ def _reaction(move: PersonMove, words: Wording, lines: CaseLines) -> list[str]:
         return ["What happens after that date?"]
     if reading.unnamed and reading.theirs:
         issues = [issue for name in reading.unnamed if (issue := words.terms.issue(name))]
-        named = [with_the(words.label(issue)) for issue in issues[:MAX_POINTS_NAMED]]
+        named = [noun_phrase(words.label(issue)) for issue in issues[:MAX_POINTS_NAMED]]
         return [f"Where do you stand on {join_words(named)}?"]
     match reading.happening:
         case "they_opened":
@@ -439,7 +400,7 @@ def _mixed(move: PersonMove, words: Wording) -> str:
 
     def named(names: Sequence[str]) -> str:
         issues = [issue for name in names if (issue := words.terms.issue(name))]
-        return join_words([with_the(words.label(issue)) for issue in issues[:MAX_POINTS_NAMED]])
+        return join_words([noun_phrase(words.label(issue)) for issue in issues[:MAX_POINTS_NAMED]])
 
     better, worse = named(move.reading.better), named(move.reading.worse)
     if better and worse:
@@ -531,7 +492,7 @@ def _standstill(move: PersonMove, words: Wording) -> str:
         return "They did not move."
     price = aims.terms.price
     is_price = price is not None and len(aims.issues) == 1
-    said = f"said {_price(words, price, last[price.name])}" if price and is_price else "made this offer"
+    said = f"said {words.price(price, last[price.name])}" if price and is_price else "made this offer"
     often = _TIMES[times - 2] if times - 2 < len(_TIMES) else f"{times} times"
     final = " and call it final" if move.reading.says_final else ""
     text = f"They have {said} {often}{final}."
@@ -592,7 +553,7 @@ def _step_size(move: PersonMove, words: Wording) -> str:
     if step <= 0:
         return ""
     if price is not None and len(aims.issues) == 1:
-        before, after = (_price(words, price, one[price.name]) for one in theirs[-2:])
+        before, after = (words.price(price, one[price.name]) for one in theirs[-2:])
         return f"came {'up' if price.direction == 'higher' else 'down'} from {before} to {after}"
     amount = _amount(move, step, words)
     return f"made a step worth about {amount} to you" if amount else ""
@@ -610,12 +571,7 @@ def _amount(move: PersonMove, utility: float, words: Wording, *, beyond: Decimal
         return ""
     if not Decimal("0.01") <= amount <= price.range.max - price.range.min:
         return ""
-    amount += beyond
-    total = words.total({**package, price.name: amount})
-    if total is not None:
-        return _in_all(total, words, _rounded(aims, total.amount))
-    per = read_unit_price(words.label(price), price.unit).words
-    return f"{words.money(_rounded(aims, amount))} {per}".rstrip()
+    return words.amount(package, amount + beyond)
 
 
 def _beyond(aims: Aims, package: Package) -> Decimal:
@@ -626,24 +582,6 @@ def _beyond(aims: Aims, package: Package) -> Decimal:
         return _NOTHING
     over = price.range.min - at if price.direction == "lower" else at - price.range.max
     return max(over, _NOTHING)
-
-
-def _rounded(aims: Aims, amount: Decimal) -> Decimal:
-    if len(aims.issues) > 1:
-        unit = Decimal(1).scaleb(amount.adjusted() - 1)
-        amount = (amount / unit).to_integral_value() * unit
-    return _plain(amount)
-
-
-def _in_all(total: Total, words: Wording, amount: Decimal) -> str:
-    """A total without its multiplication: `€14,400 in all`, `€7,200 a year`."""
-    tail = total.text.rsplit("= ", 1)[-1].partition(" a ")[2]
-    return f"{words.money(amount)} {f'a {tail}' if tail else 'in all'}"
-
-
-def _plain(amount: Decimal) -> Decimal:
-    """The amount without trailing zeros or an exponent."""
-    return Decimal(format(amount.normalize(), "f"))
 
 
 def _why_counter(move: PersonMove, words: Wording) -> list[str]:
@@ -731,11 +669,11 @@ def _opening_reason(aims: Aims, words: Wording) -> str:
     if not beyond:
         return "It is your target."
     if len(aims.issues) == 1 and beyond[0].target is not None:
-        target = _price(words, beyond[0].issue, beyond[0].target)
+        target = words.price(beyond[0].issue, beyond[0].target)
         side = "below" if beyond[0].issue.direction == "lower" else "above"
         return f"It is {side} your target of {target}, so that you have something to give."
     if len(beyond) <= MAX_POINTS_NAMED:
-        named = join_words([with_the(words.label(aim.issue)) for aim in beyond])
+        named = join_words([noun_phrase(words.label(aim.issue)) for aim in beyond])
         return f"It is beyond your target on {named}, so that you have something to give."
     return "It is beyond your target, so that you have something to give."
 
@@ -827,7 +765,7 @@ def assumptions(aims: Aims, words: Wording, package: Package | None, reading: Re
         )
     open_ = [issue for name in unnamed if (issue := aims.terms.issue(name)) is not None]
     if open_:
-        named = join_words([with_the(words.label(issue)) for issue in open_])
+        named = join_words([noun_phrase(words.label(issue)) for issue in open_])
         found.append(f"They have said nothing about {named}, so it is assumed to be the least that you would accept")
     found += [
         f"You named no limit on {words.label(aim.issue)}, so no step goes further than "
@@ -847,7 +785,7 @@ def missing_inputs(aims: Aims, words: Wording, *, opened: bool = False) -> list[
     found = [
         MissingInput(
             f"issues/{place}/direction",
-            f"For {with_the(words.label(issue))}, is a higher or a lower value better for you?",
+            f"For {noun_phrase(words.label(issue))}, is a higher or a lower value better for you?",
             "Without it, offers cannot be compared.",
         )
         for place, issue in enumerate(terms.issues)

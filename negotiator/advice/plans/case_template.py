@@ -14,7 +14,7 @@ from importlib.resources import files
 from typing import Any, Final, Literal, cast
 
 from negotiator.terms.issues import Issue
-from negotiator.terms.plain_text import capitalise, word_set
+from negotiator.terms.plain_text import capitalise, noun_phrase, single_marks
 from negotiator.terms.terms import BUYING_ROLES, SELLING_ROLES, Terms
 from negotiator.terms.voice import Voice, other_side_is_company, voice_of
 from negotiator.terms.wording import Wording
@@ -65,16 +65,10 @@ LABEL_SCORE: Final = 1
 
 _Raw = Mapping[str, Any]
 _PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
-_REPEATED_MARK: Final = re.compile(r"[.,;:!?][ .,;:!?]*(?=[.,;:!?])")
-_BLANK_BEFORE_MARK: Final = re.compile(r" (?=[.,;:!?])")
 _LAST_WORD: Final = re.compile(r"([^\W_]+)\s+$")
 _MARKS: Final = (".", ",", ";", ":", "?", "!")
 _SENTENCE_END: Final = re.compile(r"[.?!]\s+$")
 _SENTENCE_START: Final = re.compile(r"([.?!]\s+)(\w)")
-_DETERMINERS: Final = word_set(
-    "the a an my your our their his her its this that these those no all any each every some how what when where "
-    "whether who which"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,7 +282,7 @@ def fill_case(content: CaseContent, words: CaseWords, issues: Iterable[Issue] = 
 def case_words(wording: Wording, *, standard: str | None = None) -> CaseWords:
     """The words of a negotiation."""
     main = noun_phrase(wording.label(main_issue(wording.terms)))
-    them = _with_single_marks(wording.them)
+    them = single_marks(wording.them)
     return CaseWords(wording.voice, them, main, standard)
 
 
@@ -300,19 +294,6 @@ def fill_sentence(text: str, words: CaseWords) -> str | None:
 def fill_phrase(text: str, words: CaseWords) -> str | None:
     """A part of a sentence with its words filled in; None when a word is missing."""
     return _filled(text, words, starts=False)
-
-
-def noun_phrase(label: str) -> str:
-    """A label as a noun in a sentence: `price per seat` becomes `the price per seat`."""
-    bare = _with_single_marks(label)
-    if not any(map(str.isalnum, bare)):
-        return "this point"
-    return bare if bare.split(" ")[0].lower() in _DETERMINERS else f"the {bare}"
-
-
-def _with_single_marks(text: str) -> str:
-    plain = _REPEATED_MARK.sub("", " ".join(text.split()))
-    return _BLANK_BEFORE_MARK.sub("", plain)
 
 
 def main_issue(terms: Terms) -> Issue:

@@ -1,17 +1,16 @@
 """The sections of a plan about offers: opening, concession schedule, packages offered together, trades and limits."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
 from negotiator.advice.concession.path import PathStep, PricedTrade, StepAsk, ValueChange
 from negotiator.advice.plans.basis import PlanBasis
 from negotiator.advice.plans.brief import PackageFigures, figure, utility_figure
-from negotiator.advice.plans.case_template import noun_phrase
 from negotiator.advice.plans.rendering import money_figure, package_figures, shows_limit, value_figure, worth_figures
 from negotiator.advice.plans.trades import IssueTrade
 from negotiator.terms.issues import Issue, Package, Scalar, same_value
 from negotiator.terms.limits import needs_approval, utility_floor
-from negotiator.terms.plain_text import join_words, sentence
+from negotiator.terms.plain_text import join_words, noun_phrase, sentence
 from negotiator.terms.terms import SELLING_ROLES
 from negotiator.terms.utility import utility_bounds, utility_of_alternative
 
@@ -134,9 +133,9 @@ def ask_in_words(basis: PlanBasis, ask: StepAsk | None) -> str:
 def say_step(basis: PlanBasis, step: PathStep, place: int) -> str:
     """A step as an if-then sentence for the other side; `place` counts the steps from 0."""
     voice, ask = basis.words.voice, step.ask
-    given = offered(basis, [(one.issue, one.after) for one in step.gives])
+    given = basis.words.objects([(one.issue, one.after) for one in step.gives])
     if ask is not None and ask.kind == "issue" and ask.issue is not None and ask.value is not None:
-        asked = offered(basis, [(ask.issue, ask.value)])
+        asked = basis.words.objects([(ask.issue, ask.value)])
         if basis.terms.role in SELLING_ROLES and asked.startswith("it without "):
             asked = asked.removeprefix("it ")
         condition = f"If you can do {asked}"
@@ -145,21 +144,6 @@ def say_step(basis: PlanBasis, step: PathStep, place: int) -> str:
     else:
         condition = _MOVEMENTS[place % len(_MOVEMENTS)].format(voice.me)
     return sentence(f"{condition}, {voice.i} can do {given}")
-
-
-def offered(basis: PlanBasis, values: Sequence[tuple[Issue, Scalar]]) -> str:
-    """Values as the object of "can do": `€44 and a term of 24 months`, `it with winter tyres`."""
-    words = basis.words
-    plain, extras = list[str](), list[str]()
-    for issue, value in values:
-        said = words.phrase(issue, value)
-        if issue.type == "boolean":
-            extras.append(said)
-        elif said.startswith(f"{words.label(issue)}: "):
-            plain.append(f"{words.value(issue, value)} for {noun_phrase(words.label(issue))}")
-        else:
-            plain.append(said)
-    return " ".join([join_words(plain) or "it", join_words(extras)]).strip()
 
 
 def together_rows(basis: PlanBasis) -> list[PlanSection]:
@@ -184,7 +168,7 @@ def _differences(basis: PlanBasis, before: Package, after: Package) -> str:
         for issue in basis.terms.issues
         if issue.name not in before or not same_value(issue.type, before[issue.name], after[issue.name])
     ]
-    return offered(basis, changed).removeprefix("it ")
+    return basis.words.objects(changed).removeprefix("it ")
 
 
 def offer_name(place: int) -> str:
@@ -197,7 +181,7 @@ def trade_rows(basis: PlanBasis) -> list[PlanSection]:
     rows: list[PlanSection] = []
     for trade in basis.trades:
         give, get = (noun_phrase(basis.words.label(one)) for one in (trade.give, trade.get))
-        got, given = (offered(basis, [(issue, trade.after[issue.name])]) for issue in (trade.get, trade.give))
+        got, given = (basis.words.objects([(issue, trade.after[issue.name])]) for issue in (trade.get, trade.give))
         rows.append(
             {
                 "give": _trade_side(basis, trade, trade.give),
@@ -408,7 +392,7 @@ def _allowed_row(basis: PlanBasis, trade: PricedTrade) -> PlanSection:
     to = trade.allowed.to
     issue = next(one for one in terms.issues if one.name == trade.allowed.issue)
     wanted = _in_return(basis, trade.allowed.in_return)
-    given = offered(basis, [(issue, to)])
+    given = basis.words.objects([(issue, to)])
     cost = None if trade.cost is None else words.roughly(words.amount_in_all(trade.package, trade.cost))
     price = "" if cost is None else f"; going beyond your limit costs you about {words.money(cost)}"
     return {
@@ -425,4 +409,4 @@ def _allowed_row(basis: PlanBasis, trade: PricedTrade) -> PlanSection:
 
 def _in_return(basis: PlanBasis, wanted: Mapping[str, Scalar]) -> str:
     issues = {issue.name: issue for issue in basis.terms.issues}
-    return offered(basis, [(issues[name], value) for name, value in wanted.items()])
+    return basis.words.objects([(issues[name], value) for name, value in wanted.items()])

@@ -12,8 +12,9 @@ from importlib.resources import files
 from random import Random
 from typing import Any, Final, Literal, TypeAlias, cast, get_args
 
-from negotiator.advice.plans.case_template import choose_template, noun_phrase
+from negotiator.advice.plans.case_template import choose_template
 from negotiator.rehearsals.counterpart.person import MOMENTS, STYLES, Moment, Style
+from negotiator.terms.plain_text import noun_phrase
 from negotiator.terms.terms import Terms
 
 CaseKind: TypeAlias = Literal[
