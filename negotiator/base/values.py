@@ -10,7 +10,7 @@ import re
 import secrets
 import time
 import unicodedata
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from decimal import Context, Decimal, InvalidOperation
 from threading import Lock
 from typing import Annotated, Any, Final
@@ -167,6 +167,11 @@ def number_text(value: Decimal, places: int = 0) -> str:
 
 _SYMBOLS: Final = {"EUR": "€", "USD": "$", "GBP": "£", "JPY": "¥"}
 """Signs that stand before an amount; any other currency is said by its code."""
+
+
+def day_text(day: date) -> str:
+    """A day: `3 December 2026`."""
+    return f"{day.day} {day:%B} {day.year}"
 
 
 def money_text(amount: Decimal, currency: str) -> str:

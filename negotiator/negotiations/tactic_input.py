@@ -15,8 +15,9 @@ from negotiator.advice.tactics.tactic import ROLES, Phase
 from negotiator.base.errors import ValidationFailed
 from negotiator.negotiations.engine_input import described_terms
 from negotiator.negotiations.schemas_tactics import MatchTactics
-from negotiator.terms.issues import Issue, Package
+from negotiator.terms.issues import Package
 from negotiator.terms.limits import utility_floor
+from negotiator.terms.plain_text import noun_phrase
 from negotiator.terms.terms import Terms, days_left
 from negotiator.terms.terms_parsing import parse_terms
 from negotiator.terms.utility import check_package, package_utility, utility_of_alternative, without_ranges
@@ -168,22 +169,14 @@ def _public_words(terms: Terms, words: Wording, mine: Sequence[Package], theirs:
     others = [i for i in terms.issues if i.tradeable and i is not topic and i is not price]
     give = min(others, key=lambda i: i.weight - (i.their_weight or 0.0)) if others else None
     return PublicWords(
-        topic=_with_article(words, topic),
-        price=_with_article(words, price),
-        give=_with_article(words, give),
+        topic=noun_phrase(words.short_label(topic)),
+        price=price and noun_phrase(words.short_label(price)),
+        give=give and noun_phrase(words.short_label(give)),
         my_offer=_offer_in_words(words, mine[-1]) if mine else None,
         their_offer=_offer_in_words(words, theirs[-1]) if theirs else None,
         criterion=STANDARDS.get(terms.kind),
         voice=words.voice,
     )
-
-
-def _with_article(words: Wording, issue: Issue | None) -> str | None:
-    if issue is None:
-        return None
-    label = words.short_label(issue)
-    known = label.lower().startswith(("the ", "a ", "an ", "your ", "my ", "our "))
-    return label if known else f"the {label}"
 
 
 def _offer_in_words(words: Wording, package: Package) -> str:

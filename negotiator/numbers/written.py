@@ -24,6 +24,7 @@ from negotiator.base.values import (
     MINOR_UNITS,
     Moment,
     ShortText,
+    day_text,
     has_invisible_characters,
     number_text,
 )
@@ -369,7 +370,7 @@ def _either_day(year: int, first: int, second: int) -> str:
     if not days:
         raise ValueError(f"Must be {_WANTED_DAY}")
     if days[0] != days[-1]:
-        said = " or ".join(f"{day.day} {day:%B} {day.year}" for day in days)
+        said = " or ".join(map(day_text, days))
         raise ValueError(f"Could be {said}: write {days[0].isoformat()} or {days[1].isoformat()}")
     return days[0].isoformat()
 

@@ -17,7 +17,6 @@ from negotiator.rehearsals.record import Side
 from negotiator.terms import limits
 from negotiator.terms.issues import Issue, Package, Scalar, coordinate, same_value
 from negotiator.terms.plain_text import capitalise, cut_at_word, join_words, sentence, tidy
-from negotiator.terms.unit_price import read_unit_price
 from negotiator.terms.wording import Wording
 
 MAX_TITLE_CHARACTERS: Final = 60
@@ -93,15 +92,9 @@ class DebriefWords:
         return (amount if money >= 0 else -amount).quantize(unit)
 
     def _amount_words(self, price: Issue, package: Package, amount: Decimal, *, exact: bool) -> str:
-        about = ""
-        if amount and not exact and not self._only_price:
-            unit = Decimal(1).scaleb(amount.adjusted() - 1)
-            rough = (amount / unit).to_integral_value() * unit
-            about, amount = "about " if rough != amount else "", rough
-        amount = Decimal(format(amount.normalize(), "f"))
-        per = read_unit_price(self.wording.label(price), price.unit).words
-        total = self.wording.total({**package, price.name: amount})
-        said = f"{about}{self.wording.money(amount)} {per}".rstrip()
+        rough = amount if exact or self._only_price else self.wording.roughly(amount)
+        total = self.wording.total({**package, price.name: rough})
+        said = f"{'about ' if rough != amount else ''}{self.wording.price(price, rough)}"
         return said if total is None else f"{said} ({total.text})"
 
     def change(self, before: Package, after: Package) -> str:

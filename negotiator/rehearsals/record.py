@@ -1,7 +1,7 @@
 """The turns of a rehearsal. The person behind it is kept beside them, and is shown to nobody before the end."""
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias
 
 from negotiator.rehearsals.counterpart.person import Ploy
 from negotiator.rehearsals.counterpart.remarks import Remark
@@ -10,7 +10,6 @@ from negotiator.terms.issues import Package
 Side: TypeAlias = Literal["me", "them"]
 TurnAction: TypeAlias = Literal["offer", "say", "wait", "accept", "leave"]
 RehearsalState: TypeAlias = Literal["running", "agreed", "left_by_me", "left_by_them"]
-TURN_ACTIONS: tuple[TurnAction, ...] = get_args(TurnAction)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from decimal import Decimal
 from functools import cached_property
 from typing import Final
 
-from negotiator.base.values import money_text, number_text
+from negotiator.base.values import day_text, money_text, number_text
 from negotiator.terms.issue_words import IssueWords, issue_words
 from negotiator.terms.issues import Issue, Package, Scalar, coordinate
 from negotiator.terms.plain_text import (
@@ -40,10 +40,6 @@ EXPECTED_ROLES: Final = {
     "landlord": "the tenant", "tenant": "the landlord",
 }  # fmt: skip
 """How the other side is called where only the user's own role is known."""
-_MONTHS: Final = (
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
-    "December",
-)  # fmt: skip
 _PLAIN_PRICES: Final = frozenset(
     ["", "price", "rate", "cost", "costs", "fee", "amount", "total", "price offer", "offer"]
     + [f"{kind} {noun}" for kind in ("unit", "list", "net", "total", "purchase", "sale", "selling", "asking")
@@ -135,8 +131,7 @@ class Wording:
             case "percent" if at is not None:
                 return f"{number_text(at)}%"
             case "date" if at is not None:
-                day = date.fromordinal(int(at))
-                return f"{day.day} {_MONTHS[day.month - 1]} {day.year}"
+                return day_text(date.fromordinal(int(at)))
             case "number" | "integer" | "duration_days" if at is not None:
                 return counted(at, self._of(issue).unit or "")
             case _:

@@ -7,7 +7,6 @@ result `approximate`.
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -111,21 +110,6 @@ def _shared(
     ]
     mine, theirs = (np.array([row[side] for row in rows], dtype=np.float64) for side in (1, 2))
     return tuple(value for value, _, _ in rows), (mine, theirs)
-
-
-def best_utilities(space: OutcomeSpace) -> tuple[float, float]:
-    """The highest utility of each side over all packages, whether or not the other side would agree."""
-    tops = (
-        _added(constant, [float(part.max()) for part in parts])
-        for constant, parts in zip(space.constants, (space.mine, space.theirs), strict=True)
-    )
-    return next(tops), next(tops)
-
-
-def _added(constant: float, parts: Sequence[float]) -> float:
-    for part in parts:
-        constant += part
-    return constant
 
 
 def package_at(space: OutcomeSpace, choice: Indices) -> dict[str, Scalar]:

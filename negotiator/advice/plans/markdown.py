@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final
 
+from negotiator.base.values import day_text
 from negotiator.terms.plain_text import capitalise, cut_at_word, join_words, sentence
 
 MAX_LINES: Final = 110
@@ -28,10 +29,6 @@ _SOURCES: Final = {
     "session:/baseline/value": "The figure that you compare with",
 }
 _DAY: Final = re.compile(r"\d{1,2} [A-Z][a-z]+ \d{4}")
-_MONTHS: Final = (
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
-    "December",
-)  # fmt: skip
 _OWN_LIMITS: Final = frozenset({"no worse than", "utility >="})
 """Red lines that the table shows."""
 _ADVICE: Final = {"answer": "", "wait": "Wait for their figure, then name yours.", "first": "Name yours first."}
@@ -173,8 +170,7 @@ def _list_line(title: str, texts: Iterable[str]) -> list[str]:
 
 
 def _head(view: Mapping[str, Any]) -> list[str]:
-    made = datetime.fromisoformat(str(view["created_at"]))
-    day = f"{made.day} {_MONTHS[made.month - 1]} {made.year}"
+    day = day_text(datetime.fromisoformat(str(view["created_at"])))
     lines = _wrap(f"# Battle plan: {escape_markdown(view['title'])}", "")[:1]
     who = escape_markdown(view["summary"]["who"])
     lines += ["", *_wrap(f"Private. Version {view['version']} of {day}. {who}", "")]

@@ -191,11 +191,6 @@ def _line(situation: StrategySituation, offer: OfferValues) -> str:
     return f"Our proposal is {terms}."
 
 
-def opponent_scores(situation: StrategySituation) -> OpponentScores:
-    """The estimated part-worth to the other side of every value of every issue."""
-    return _scores(situation, learn_opponent_model(situation))
-
-
 def _scores(situation: StrategySituation, belief: OpponentModel) -> OpponentScores:
     return {
         issue.name: [(v, float(s)) for v, s in zip(issue.values, table, strict=True)]

@@ -8,14 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from negotiator.advice.leverage import outcomes
-from negotiator.advice.leverage.outcomes import (
-    all_utilities,
-    best_utilities,
-    outcome_space,
-    package_at,
-    pareto_frontier,
-    undominated,
-)
+from negotiator.advice.leverage.outcomes import all_utilities, outcome_space, package_at, pareto_frontier, undominated
 from negotiator.terms.utility import Preferences, opposed_preferences, package_utility, part_worths
 from tests.helpers.example_issues import example_issues
 
@@ -94,7 +87,6 @@ def test_enumerated_utilities_are_bitwise_those_of_the_packages() -> None:
         package = package_at(space, np.array(choice))
         assert utilities[0][place] == package_utility(mine, package).low
         assert utilities[1][place] == package_utility(theirs, package).low
-    assert best_utilities(space) == (utilities[0].max(), utilities[1].max())
 
 
 def test_a_value_only_one_side_lists_is_left_out() -> None:
