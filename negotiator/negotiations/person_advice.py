@@ -67,22 +67,13 @@ def stored_person_answer(
     words = Wording(terms)
     expected = expected_price(words, offers, comparable=comparable_price(terms, benchmarks))
     answer = person_answer(move, terms, expected)
-    if move.package is not None and _is_beyond(session.terms, move.package):
+    if move.package is not None and not limits.keeps_limits(session.terms, move.package):
         answer["reasons"].append(DECIDED)
     outside = issues_outside_range(terms.issues, live[-1].package or {}) if live else ()
     answer["reasons"] += [OUTSIDE_RANGE.format(words.label(issue)) for issue in terms.issues if issue.name in outside]
     if move.package is not None and limits.needs_approval(terms, move.package):
         answer["reasons"].append("It goes beyond your authority, so it needs approval.")
     return answer
-
-
-def _is_beyond(terms: Terms, package: Package) -> bool:
-    """Whether a package that advice names passes a limit of the user, which only their own decision lets it do."""
-    return (
-        limits.is_below_floor(terms, package, binding=True)
-        or not limits.allowed_by(terms, package)
-        or bool(limits.broken_constraints(terms, package))
-    )
 
 
 def described_person_answer(body: NextMoveBody) -> dict[str, Any]:

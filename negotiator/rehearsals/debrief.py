@@ -344,16 +344,11 @@ def _passed_by(own: OwnWorth, turn: int, package: Package) -> Iterator[PassedOwn
     if below:
         money = limits.shortfall(terms, package, binding=True)
         yield PassedOwnLimit(turn, None, None, None, package, money)
-    single = limits.single_limit(terms)
-    known = {single[0].name} if below and single is not None else set[str]()
-    known |= {terms.issues[0].name} if below and len(terms.issues) == 1 else set[str]()
-    if not limits.allowed_by(terms, package):
-        for name in limits.passes_own_limit(terms, package):
-            issue = terms.issue(name)
-            if issue is not None and name not in known:
-                known.add(name)
-                limit = limits.own_limit(terms, issue)
-                yield _passed_issue(own, turn, name, package, limit)
+    beside = limits.passed_beside_walk_away(terms, package, below=below, binding=True)
+    for name in beside:
+        issue = terms.issue(name)
+        yield _passed_issue(own, turn, name, package, None if issue is None else limits.own_limit(terms, issue))
+    known = {*beside, *limits.issues_of_walk_away(terms)} if below else {*beside}
     for rule in limits.broken_constraints(terms, package):
         if rule.issue not in known:
             known.add(rule.issue)

@@ -291,12 +291,8 @@ class DebriefWords:
 
     def _was_acceptable(self) -> bool:
         """Whether their last offer was within the user's own limits."""
-        theirs, terms = self._theirs(), self.debrief.terms
-        return (
-            bool(theirs)
-            and not limits.is_below_floor(terms, theirs, binding=True)
-            and not limits.broken_constraints(terms, theirs)
-        )
+        theirs = self._theirs()
+        return bool(theirs) and limits.keeps_limits(self.debrief.terms, theirs)
 
     def _apart(self) -> str:
         """What parted the last offers of a talk without a deal."""

@@ -112,11 +112,7 @@ class OwnWorth:
 
     def keeps_limits(self, package: Package) -> bool:
         """Whether the user may sign a whole package: walk-away, hard constraints, and the limit of each issue."""
-        return (
-            not limits.is_below_floor(self.terms, package, binding=True)
-            and not limits.broken_constraints(self.terms, package)
-            and limits.allowed_by(self.terms, package)
-        )
+        return limits.keeps_limits(self.terms, package)
 
     def _utility(self, package: Package | None) -> float:
         return self.reservation if package is None else self.utility(package)

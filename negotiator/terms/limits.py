@@ -169,15 +169,29 @@ def unpaid_issues(terms: Terms, package: Package, *, binding: bool = False) -> t
 
 def passed_beside_walk_away(terms: Terms, package: Package, *, below: bool, binding: bool) -> tuple[str, ...]:
     """The unpaid issues without the one that a walk-away on a single issue names, where the package is `below` it."""
+    told = issues_of_walk_away(terms) if below else set[str]()
+    return tuple(name for name in unpaid_issues(terms, package, binding=binding) if name not in told)
+
+
+def issues_of_walk_away(terms: Terms) -> set[str]:
+    """The issue of which a walk-away says all: the only one, or the only one that it names."""
     single = single_limit(terms)
     told = {terms.issues[0].name} if len(terms.issues) == 1 else set[str]()
-    told |= set() if single is None else {single[0].name}
-    return tuple(name for name in unpaid_issues(terms, package, binding=binding) if not (below and name in told))
+    return told if single is None else told | {single[0].name}
 
 
 def allowed_by(terms: Terms, package: Package) -> bool:
     """Whether the user allows every step beyond an own limit that a package takes; true where it takes none."""
     return not unpaid_issues(terms, package)
+
+
+def keeps_limits(terms: Terms, package: Package) -> bool:
+    """Whether the user may sign a whole package: walk-away, hard constraints, and the limit of each issue."""
+    return (
+        not is_below_floor(terms, package, binding=True)
+        and not broken_constraints(terms, package)
+        and allowed_by(terms, package)
+    )
 
 
 def _is_paid(terms: Terms, trade: AllowedTrade, package: Package) -> bool:

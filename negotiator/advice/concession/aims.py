@@ -159,9 +159,7 @@ class Aims:
         return (
             is_complete(valued, package)
             and self.worth(package) >= self.floor - limits.TOLERANCE
-            and not limits.is_below_floor(self.terms, package, binding=True)
-            and not limits.broken_constraints(self.terms, package)
-            and limits.allowed_by(self.terms, package)
+            and limits.keeps_limits(self.terms, package)
         )
 
 
