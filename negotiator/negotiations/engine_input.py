@@ -1,9 +1,4 @@
-"""From terms and a ledger to what leverage is computed from, and back to the contract's answer.
-
-Results of the engines in their JSON form.
-
-From terms and a ledger, or a described turn, to what the strategy engine takes, and back.
-"""
+"""From stored terms and a ledger, or a described negotiation, to what the engines take, and back to the answers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
@@ -26,8 +21,16 @@ from negotiator.negotiations.schemas_advice import (
     Style,
 )
 from negotiator.terms import limits
-from negotiator.terms.issues import Issue as Matter
-from negotiator.terms.issues import IssueType, check_value, coordinate, nearest_in_range, value_key, values_of, worth_of
+from negotiator.terms.issues import (
+    Issue,
+    IssueType,
+    check_value,
+    coordinate,
+    nearest_in_range,
+    value_key,
+    values_of,
+    worth_of,
+)
 from negotiator.terms.schemas_terms import lacks_values
 from negotiator.terms.terms import Estimate, Terms
 from negotiator.terms.terms_parsing import parse_issues, parse_terms
@@ -195,27 +198,32 @@ def _full(
         ]
         return (None if found else Preferences(parse_issues(body.issues), body.constant)), found
     table = body.part_worths or {}
-    found = [
-        FieldError(f"{pointer}/part_worths/{name}/{place}/1", "Must be a utility.")
-        for name, pairs in table.items()
-        for place, pair in enumerate(pairs)
-        if isinstance(pair[1], bool) or not isinstance(pair[1], int | float)
-    ]
+    found = _worth_refusals(f"{pointer}/part_worths", table)
     if not table:
         found.append(FieldError(f"{pointer}/part_worths", "At least one issue is needed."))
     if found:
         return None, found
-    read = part_worths(
-        {name: [(pair[0], float(pair[1])) for pair in pairs] for name, pairs in table.items()},
-        body.constant,
-        kinds=kinds,
-    )
+    read = part_worths(_worth_pairs(table), body.constant, kinds=kinds)
     found = [
         FieldError(f"{pointer}/part_worths/{issue.name}", "Two pairs have the same value.")
         for issue in read.issues
         if len({value_key(issue.type, option.value) for option in issue.options}) < len(issue.options)
     ]
     return (None if found else read), found
+
+
+def _worth_pairs(table: Mapping[str, Sequence[Sequence[Any]]]) -> dict[str, list[tuple[Any, float]]]:
+    """The part worths of each issue as pairs of a value and its utility."""
+    return {name: [(pair[0], float(pair[1])) for pair in pairs] for name, pairs in table.items()}
+
+
+def _worth_refusals(at: str, table: Mapping[str, Sequence[Sequence[Any]]]) -> list[FieldError]:
+    return [
+        FieldError(f"{at}/{name}/{place}/1", "Must be a utility.")
+        for name, pairs in table.items()
+        for place, pair in enumerate(pairs)
+        if isinstance(pair[1], bool) or not isinstance(pair[1], int | float)
+    ]
 
 
 NEXT_MOVE_MEMBERS: Final = (
@@ -265,9 +273,7 @@ def described_turn_input(body: NextMoveBody) -> "StrategySituation":
         my_preferences=StrategyPreferences(
             reservation_utility=mine.reservation_utility,
             constant=mine.constant or 0.0,
-            part_worths={
-                name: [(pair[0], float(pair[1])) for pair in pairs] for name, pairs in mine.part_worths.items()
-            },
+            part_worths=_worth_pairs(mine.part_worths),
         ),
         progress=StrategyProgress(body.progress.step, body.progress.n_steps, body.progress.relative_time),
         style=body.style,
@@ -289,9 +295,7 @@ def _hints(body: PreferenceHintsBody | None) -> "PreferenceHints | None":
     if body is None:
         return None
     return PreferenceHints(
-        part_worths={
-            name: [(pair[0], float(pair[1])) for pair in pairs] for name, pairs in (body.part_worths or {}).items()
-        },
+        part_worths=_worth_pairs(body.part_worths or {}),
         weights=body.weights or {},
         reservation_utility=body.reservation_utility,
         confidence=body.confidence,
@@ -423,7 +427,7 @@ def next_move_answer(
         "path": [],
         "expected": None,
     }
-    if terms is not None and _wants_approval(terms, move):
+    if terms is not None and move.offer is not None and limits.needs_approval(terms, move.offer):
         found["reasons"] = [*found["reasons"], "It goes beyond your authority, so it needs approval."]
     return found
 
@@ -434,16 +438,10 @@ def _agent_summary(move: "NextMove") -> str:
     return " ".join([head, *move.reasons[:1]])
 
 
-def _wants_approval(terms: Terms, move: "NextMove") -> bool:
-    return move.offer is not None and limits.needs_approval(terms, move.offer)
-
-
 def _with_offers(
     frame: "StrategySituation", history: Sequence["StrategyOffer"], table: "StandingOffer | None"
 ) -> "StrategySituation":
     """The frame with its offers; what is on the table is their last entry of the history."""
-    from dataclasses import replace
-
     from negotiator.advice.strategy.situation import StrategyOffer
 
     past = list(history)
@@ -472,14 +470,9 @@ def _refusals(body: NextMoveBody, mine: AdditivePreferences) -> list[FieldError]
     ]
     worths = mine.part_worths
     for name, pairs in worths.items():
-        at = f"/my_preferences/part_worths/{name}"
         if name not in listed:
-            found.append(FieldError(at, "No issue has this name."))
-        found += [
-            FieldError(f"{at}/{place}/1", "Must be a utility.")
-            for place, pair in enumerate(pairs)
-            if isinstance(pair[1], bool) or not isinstance(pair[1], int | float)
-        ]
+            found.append(FieldError(f"/my_preferences/part_worths/{name}", "No issue has this name."))
+        found += _worth_refusals("/my_preferences/part_worths", {name: pairs})
     found += [
         FieldError(f"/my_preferences/part_worths/{name}", "Every issue needs its part worths.")
         for name in listed
@@ -556,7 +549,7 @@ def _past(terms: Terms, rows: Sequence[OfferRow]) -> list[tuple[int, Literal["me
     return found
 
 
-def _values(terms: Terms, issue: Matter, seen: Sequence[Mapping[str, Any]]) -> tuple[str | int | float | bool, ...]:
+def _values(terms: Terms, issue: Issue, seen: Sequence[Mapping[str, Any]]) -> tuple[str | int | float | bool, ...]:
     every = list(values_of(issue, STRATEGY_GRID_SIZE))
     if len(every) > MAX_STRATEGY_VALUES:
         places = sorted({round(k * (len(every) - 1) / (MAX_STRATEGY_VALUES - 1)) for k in range(MAX_STRATEGY_VALUES)})
@@ -570,7 +563,7 @@ def _values(terms: Terms, issue: Matter, seen: Sequence[Mapping[str, Any]]) -> t
     return tuple(dict.fromkeys(shown))
 
 
-def _strategy_issue(terms: Terms, issue: Matter, listed: Sequence[str | int | float | bool]) -> "StrategyIssue":
+def _strategy_issue(terms: Terms, issue: Issue, listed: Sequence[str | int | float | bool]) -> "StrategyIssue":
     """An issue with the coordinates of its values, where they have an order, and those that are forbidden."""
     from negotiator.advice.strategy.situation import StrategyIssue, typed_key
 

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 from negotiator.advice.expected_price import ExpectedPrice, expected_price
 from negotiator.advice.leverage.concessions import LedgerOffer, completed_offers
 from negotiator.advice.plans.evidence import BenchmarkFigure
-from negotiator.negotiations.decided_offer import advised_terms
 from negotiator.negotiations.engine_input import OUTSIDE_RANGE, described_turn_input, engine_result_json, require_inputs
-from negotiator.negotiations.offer_history import as_said, ledger_offers, live_offers
+from negotiator.negotiations.offer_history import advised_terms, as_said, ledger_offers, live_offers
 from negotiator.negotiations.offer_queries import OfferRow
 from negotiator.negotiations.schemas_advice import NextMoveBody, Style
 from negotiator.negotiations.session import NegotiationSession

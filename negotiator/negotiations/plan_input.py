@@ -15,7 +15,7 @@ from negotiator.advice.plans.generator import PlanDocument
 from negotiator.advice.tactics.tactic import Tactic
 from negotiator.negotiations import offer_history
 from negotiator.negotiations.advisor_case import case_request
-from negotiator.negotiations.decided_offer import advised_terms
+from negotiator.negotiations.offer_history import advised_terms
 from negotiator.negotiations.offer_queries import OfferRow
 from negotiator.negotiations.past_evidence import PastEvidence
 from negotiator.negotiations.person_advice import comparable_price, offer_on_table, price_evidence

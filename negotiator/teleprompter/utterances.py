@@ -13,8 +13,8 @@ from negotiator.base.errors import NotFound, Refusal
 from negotiator.base.scopes import MEMORIES_READ, NEGOTIATIONS_READ, NEGOTIATIONS_WRITE
 from negotiator.negotiations import offer_queries
 from negotiator.negotiations import queries as negotiations
-from negotiator.negotiations.decided_offer import advised_terms
 from negotiator.negotiations.event_queries import actor_of_caller
+from negotiator.negotiations.offer_history import advised_terms
 from negotiator.negotiations.queries import read_current
 from negotiator.negotiations.session import NegotiationSession as Negotiation
 from negotiator.store.statement import Transaction, write_condition

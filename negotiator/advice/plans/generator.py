@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from negotiator.advice.plans import dialogue_sections, offer_sections, preparation_sections, standing_sections
+from negotiator.advice.plans import dialogue_sections, offer_sections, standing_sections
 from negotiator.advice.plans.basis import plan_basis
 from negotiator.advice.plans.brief import PlanBrief
 from negotiator.advice.plans.checks import check_plan
@@ -37,8 +37,8 @@ def make_plan(brief: PlanBrief) -> PlanDocument:
         "summary": standing_sections.summary_section(basis),
         "overview": standing_sections.overview_rows(basis),
         "objectives": standing_sections.objective_rows(basis),
-        "interests": preparation_sections.interest_section(basis),
-        "standards": preparation_sections.standard_rows(basis),
+        "interests": standing_sections.interest_section(basis),
+        "standards": standing_sections.standard_rows(basis),
         "zopa": standing_sections.zopa_section(brief),
         "leverage": standing_sections.leverage_section(basis),
         "expected": standing_sections.expected_section(basis),
@@ -56,13 +56,13 @@ def make_plan(brief: PlanBrief) -> PlanDocument:
         "their_tactics": dialogue_sections.their_tactic_rows(brief),
         "red_lines": offer_sections.red_line_rows(basis),
         "approvals": offer_sections.approval_rows(basis),
-        "information_gaps": preparation_sections.gap_rows(basis),
-        "alternatives": preparation_sections.lead_rows(brief),
+        "information_gaps": standing_sections.gap_rows(basis),
+        "alternatives": standing_sections.lead_rows(brief),
         "script": dialogue_sections.script_section(basis),
         "branches": dialogue_sections.branch_rows(basis),
         "closing_asks": [one.text for one in basis.content.closing_asks],
         "low_cost_gives": [one.text for one in basis.content.gives],
-        "next_actions": preparation_sections.next_action_rows(basis),
+        "next_actions": standing_sections.next_action_rows(basis),
     }
     plan["sources"] = _used(plan)
     check_plan(plan, basis)
