@@ -7,9 +7,13 @@ from typing import TYPE_CHECKING, Final
 
 import orjson
 
-from negotiator.advice.tactics.examples import built_in_examples
 from negotiator.advice.tactics.phrases import built_in_phrases
-from negotiator.advice.tactics.recognition import RecognisedTactic, recognise_tactics, recognition_pieces
+from negotiator.advice.tactics.recognition import (
+    RecognisedTactic,
+    built_in_examples,
+    recognise_tactics,
+    recognition_pieces,
+)
 from negotiator.base.errors import Unavailable
 from negotiator.memory.embedding.embedder import Embedder, HashingEmbedder
 from negotiator.memory.embedding.trained_file import LearnedOnce, embed_in_batches, read_or_learn, write_arrays

@@ -1,7 +1,8 @@
-"""The input of a plan."""
+"""The input of a plan, and its figures with their sources; which values of a negotiation stay private."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any, TypedDict
 
 from negotiator.advice.concession.aims import Evidence
@@ -12,8 +13,12 @@ from negotiator.advice.plans.evidence import AlternativeLead, BenchmarkFigure, R
 from negotiator.advice.tactics.facts import TacticSituation
 from negotiator.advice.tactics.ranking import TacticResult
 from negotiator.advice.tactics.tactic import Tactic
-from negotiator.terms.issues import Package
+from negotiator.base.values import format_money
+from negotiator.terms.issues import Issue, Package, Scalar, coordinate
+from negotiator.terms.limits import own_limit
 from negotiator.terms.terms import Terms
+from negotiator.terms.terms_view import value_view
+from negotiator.terms.utility import Worth
 
 
 class PlanFigure(TypedDict):
@@ -62,3 +67,66 @@ def figure(value: Any, source: str) -> PlanFigure:
 def utility_figure(value: float, source: str) -> PlanFigure:
     """A utility rounded to four places, with its source."""
     return {"value": round(value, 4), "source": source}
+
+
+def package_figures(terms: Terms, package: Package, source: str) -> PackageFigures:
+    """A package in which every value has the same source."""
+    return {
+        issue.name: value_figure(terms, issue, package[issue.name], source)
+        for issue in terms.issues
+        if issue.name in package
+    }
+
+
+def pointer_figures(terms: Terms, package: Package, pointer: str) -> PackageFigures:
+    """A package of the negotiation itself: the source of each value is `pointer` and the escaped name of its issue."""
+    return {
+        name: {**one, "source": f"{pointer}/{escape_pointer(name)}"}
+        for name, one in package_figures(terms, package, "").items()
+    }
+
+
+def value_figure(terms: Terms, issue: Issue, value: Scalar, source: str) -> PlanFigure:
+    """One value of an issue, as JSON carries it."""
+    return figure(value_view(issue, value, terms.currency), source)
+
+
+def money_figure(terms: Terms, amount: Decimal | None, source: str) -> PlanFigure | None:
+    """An amount in the negotiation's currency; None without one."""
+    return None if amount is None else figure(format_money(amount, terms.currency), source)
+
+
+def escape_pointer(name: str) -> str:
+    """A member name, escaped for use in a JSON pointer (RFC 6901 §3)."""
+    return name.replace("~", "~0").replace("/", "~1")
+
+
+def private_limits(terms: Terms) -> dict[str, set[Decimal]]:
+    """By ordered issue, the values of the limits, the walk-away and the alternative, which must not be said."""
+    found: dict[str, set[Decimal]] = {}
+    for issue in terms.issues:
+        values = [given.package.get(issue.name) for given in (terms.walk_away, terms.batna)
+                  if given is not None and given.package is not None]  # fmt: skip
+        places = {coordinate(issue.type, value) for value in (*values, own_limit(terms, issue))}
+        if known := {at for at in places if at is not None}:
+            found[issue.name] = known
+    return found
+
+
+def shows_limit(terms: Terms, package: Package) -> bool:
+    """Whether a package has a price of the walk-away or of the alternative, so that saying it would show them."""
+    private = private_limits(terms)
+    return any(
+        coordinate(issue.type, package.get(issue.name)) in private.get(issue.name, ())
+        for issue in terms.issues
+        if issue.type == "money"
+    )
+
+
+def worth_figures(terms: Terms, given: Worth | None, pointer: str) -> dict[str, Any] | None:
+    """A target or walk-away as given, as a package or a utility, with its sources; None without one."""
+    if given is None:
+        return None
+    if given.package is not None:
+        return {"package": pointer_figures(terms, given.package, f"session:{pointer}/package")}
+    return {"given_utility": figure(given.utility, f"session:{pointer}/utility")}

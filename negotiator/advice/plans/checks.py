@@ -8,8 +8,7 @@ from typing import Any, Final, cast
 
 from negotiator.advice.concession.aims import Aims
 from negotiator.advice.plans.basis import PlanBasis
-from negotiator.advice.plans.brief import PlanBrief
-from negotiator.advice.plans.rendering import package_figures, private_limits
+from negotiator.advice.plans.brief import PlanBrief, package_figures, private_limits
 from negotiator.numbers.read import normalise_text, number_readings, numbers_in
 from negotiator.terms.issues import Package, worth_of
 from negotiator.terms.limits import allowed_by

@@ -6,10 +6,9 @@ Sentences for the other side contain no private number.
 from typing import Final
 
 from negotiator.advice.plans.basis import PlanBasis
-from negotiator.advice.plans.brief import PlanBrief, figure
+from negotiator.advice.plans.brief import PlanBrief, figure, shows_limit
 from negotiator.advice.plans.case_template import main_issue
 from negotiator.advice.plans.offer_sections import PlanSection, first_or_wait
-from negotiator.advice.plans.rendering import shows_limit
 from negotiator.advice.tactics.catalogue import TacticCatalogue, built_in_catalogue
 from negotiator.advice.tactics.ranking import rank_tactics
 from negotiator.advice.tactics.recognition import RecognisedTactic

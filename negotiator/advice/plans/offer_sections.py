@@ -5,8 +5,16 @@ from typing import Any, Final
 
 from negotiator.advice.concession.path import PathStep, PricedTrade, StepAsk, ValueChange
 from negotiator.advice.plans.basis import PlanBasis
-from negotiator.advice.plans.brief import PackageFigures, figure, utility_figure
-from negotiator.advice.plans.rendering import money_figure, package_figures, shows_limit, value_figure, worth_figures
+from negotiator.advice.plans.brief import (
+    PackageFigures,
+    figure,
+    money_figure,
+    package_figures,
+    shows_limit,
+    utility_figure,
+    value_figure,
+    worth_figures,
+)
 from negotiator.advice.plans.trades import IssueTrade
 from negotiator.terms.issues import Issue, Package, Scalar, same_value
 from negotiator.terms.limits import needs_approval, utility_floor

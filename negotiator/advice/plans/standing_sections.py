@@ -9,10 +9,9 @@ from negotiator.advice.concession.move_text import assumptions, missing_inputs
 from negotiator.advice.leverage_summary import summarise_leverage
 from negotiator.advice.open_questions import gap_question
 from negotiator.advice.plans.basis import MoneyAtStake, PlanBasis, money_at_stake
-from negotiator.advice.plans.brief import PlanBrief, PlanFigure, figure, utility_figure
+from negotiator.advice.plans.brief import PlanBrief, PlanFigure, figure, money_figure, utility_figure, value_figure
 from negotiator.advice.plans.case_template import paying_side
 from negotiator.advice.plans.offer_sections import PlanSection, first_or_wait
-from negotiator.advice.plans.rendering import money_figure, value_figure
 from negotiator.base.values import format_money
 from negotiator.terms.issues import Issue, Scalar
 from negotiator.terms.plain_text import capitalise, join_words, sentence

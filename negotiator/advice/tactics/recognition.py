@@ -5,12 +5,14 @@ normalised and compared with fixed phrases and sentences. It cannot change a rul
 """
 
 import re
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
 from math import exp
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
-from negotiator.advice.tactics.examples import ORDINARY
 from negotiator.advice.tactics.phrases import (
     PhraseWord,
     TacticPhrase,
@@ -19,10 +21,13 @@ from negotiator.advice.tactics.phrases import (
     ordinary_phrases,
     split_words,
 )
+from negotiator.advice.tactics.tactic import FAMILIES
 
 if TYPE_CHECKING:
     from negotiator.advice.tactics.sentence_classifier import TacticClassifier, Vectors
 
+ORDINARY: Final = ""
+"""The label of talk that is no tactic."""
 MAX_QUOTE_CHARACTERS = 160
 MIN_CONFIDENCE = 0.6
 PIECE_WORDS: Final = 40
@@ -216,3 +221,21 @@ def is_negated(words: Sequence[PhraseWord], start: int) -> bool:
             before = {words[j].keys[0] for j in range(max(i - 3, 0), i)}
             return not (before & _ASKS or words[i + 1].keys[0] in _TURNS_TO_QUESTION)
     return False
+
+
+@cache
+def built_in_examples() -> tuple[tuple[str, str], ...]:
+    """Pairs of a sentence and its tactic id or `ORDINARY`, read once."""
+    meant = [
+        (text, tactic_id)
+        for family in FAMILIES
+        for tactic_id, texts in _read_examples(family).items()
+        for text in texts
+    ]
+    ordinary = [text for texts in _read_examples("ordinary").values() for text in texts]
+    return (*meant, *((text, ORDINARY) for text in ordinary))
+
+
+def _read_examples(name: str) -> Mapping[str, list[str]]:
+    folder = files(__package__ or __name__).joinpath("recognition_examples")
+    return cast("Mapping[str, list[str]]", tomllib.loads(folder.joinpath(f"{name}.toml").read_text("utf-8")))

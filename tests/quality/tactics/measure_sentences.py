@@ -16,8 +16,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from negotiator.advice.tactics.examples import built_in_examples
-from negotiator.advice.tactics.recognition import RecognisedTactic, recognise_tactics, recognition_pieces
+from negotiator.advice.tactics.recognition import (
+    RecognisedTactic,
+    built_in_examples,
+    recognise_tactics,
+    recognition_pieces,
+)
 from negotiator.advice.tactics.sentence_classifier import TacticClassifier, Vectors, train_classifier
 from negotiator.memory.embedding.embedder import Embedder
 from negotiator.memory.embedding.embedder_selection import choose_embedder

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from negotiator.advice.tactics.examples import built_in_examples
-from negotiator.advice.tactics.recognition import RecognisedTactic, recognise_tactics
+from negotiator.advice.tactics.recognition import RecognisedTactic, built_in_examples, recognise_tactics
 from negotiator.memory.embedding.embedder_selection import choose_embedder
 from negotiator.memory.embedding.minilm_embedder import find_minilm_files
 from negotiator.negotiations.tactic_recogniser import TacticRecogniser

@@ -25,8 +25,7 @@ from negotiator.terms.plain_text import split_sentences
 from negotiator.terms.terms import Terms
 from negotiator.terms.wording import Wording
 from tests.helpers.generated_rehearsals import made_up_turns
-from tests.unit.advice.plans.plan_cases import CASES, FOLDER, case
-from tests.unit.advice.plans.test_plan_pages import PAGES, STORED
+from tests.unit.advice.plans.plan_cases import CASES, FOLDER, PAGES, STORED, case
 
 FILE: Final = Path(__file__).parent / "sentences.toml"
 EVERY: Final = {**dict.fromkeys(CASES, FOLDER), **dict.fromkeys(STORED, PAGES)}

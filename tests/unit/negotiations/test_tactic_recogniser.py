@@ -7,8 +7,7 @@ from typing import cast
 import numpy as np
 import pytest
 
-from negotiator.advice.tactics.examples import ORDINARY
-from negotiator.advice.tactics.recognition import recognise_tactics
+from negotiator.advice.tactics.recognition import ORDINARY, recognise_tactics
 from negotiator.advice.tactics.sentence_classifier import Vectors
 from negotiator.base.errors import Unavailable
 from negotiator.memory.embedding.embedder import Embedder, HashingEmbedder

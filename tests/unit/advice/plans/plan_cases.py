@@ -19,6 +19,9 @@ from negotiator.terms.wording import Wording
 
 FOLDER = Path(__file__).parent / "cases"
 CASES = sorted(path.stem for path in FOLDER.glob("*.toml"))
+PAGES = Path(__file__).parent / "pages"
+STORED = sorted(path.stem for path in PAGES.glob("*.toml"))
+"""The cases whose printed page is stored beside them."""
 
 
 @dataclass(frozen=True)

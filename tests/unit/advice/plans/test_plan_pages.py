@@ -12,10 +12,8 @@ import pytest
 from negotiator.advice.plans.generator import make_plan
 from negotiator.advice.plans.markdown import MAX_COLUMNS, MAX_LINES, escape_markdown, plan_markdown
 from negotiator.terms.negotiation_body import NegotiationBody
-from tests.unit.advice.plans.plan_cases import CASES, FOLDER, brief_of, case
+from tests.unit.advice.plans.plan_cases import CASES, FOLDER, PAGES, STORED, brief_of, case
 
-PAGES = Path(__file__).parent / "pages"
-STORED = sorted(path.stem for path in PAGES.glob("*.toml"))
 HEADINGS = [
     "At a glance",
     "What each side wants",

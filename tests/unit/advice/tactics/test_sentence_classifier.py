@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from negotiator.advice.tactics.catalogue import built_in_catalogue
-from negotiator.advice.tactics.examples import ORDINARY, built_in_examples
-from negotiator.advice.tactics.recognition import recognise_tactics
+from negotiator.advice.tactics.recognition import ORDINARY, built_in_examples, recognise_tactics
 from negotiator.advice.tactics.sentence_classifier import (
     TacticClassifier,
     Vectors,
