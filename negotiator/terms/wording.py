@@ -20,7 +20,6 @@ from negotiator.terms.plain_text import (
     join_words,
     noun_phrase,
     plural,
-    sentence,
     singular,
     tidy,
     with_article,
@@ -29,8 +28,6 @@ from negotiator.terms.plain_text import (
 from negotiator.terms.terms import Terms
 from negotiator.terms.unit_price import Total, UnitPrice, read_unit_price, total_of
 from negotiator.terms.voice import Voice, voice_of
-
-__all__ = ["Total", "Voice", "Wording", "cut_at_word", "join_words", "sentence"]
 
 MAX_PACKAGE_CHARACTERS: Final = 300
 MAX_VALUE_CHARACTERS: Final = 60
@@ -182,9 +179,8 @@ class Wording:
     def _instead(self, issue: Issue, before: Scalar | None) -> str:
         if before is None:
             return ""
-        at = coordinate(issue.type, before)
-        is_plain = issue.type in {"number", "integer", "duration_days"} and at is not None
-        return f" instead of {number_text(at) if is_plain else self.value(issue, before)}"
+        at = coordinate(issue.type, before) if issue.type in {"number", "integer", "duration_days"} else None
+        return f" instead of {self.value(issue, before) if at is None else number_text(at)}"
 
     def change(self, issue: Issue, before: object, after: object) -> str:
         """A step on one issue: `45 instead of 30 days`, `€44 instead of €45`, `monthly instead of yearly`."""

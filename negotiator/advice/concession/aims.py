@@ -29,9 +29,10 @@ from negotiator.terms.issues import (
     worth_of,
     worths_of,
 )
+from negotiator.terms.plain_text import join_words
 from negotiator.terms.terms import Terms
 from negotiator.terms.utility import Preferences, is_complete, package_utility, utility_of_alternative
-from negotiator.terms.wording import Wording, join_words
+from negotiator.terms.wording import Wording
 
 Style = Literal["balanced", "firm", "cooperative"]
 Pursued = Literal["target", "even", "best"]
