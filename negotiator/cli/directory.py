@@ -1,7 +1,7 @@
 """`negotiator directory …`: the operator's commands for the AI tools directory.
 
 `agents` lists, vets and revokes registered agents; `submissions` is the moderation queue; `reports` and `tools` handle
-reported tools; `import` adds entries of other catalogues, `index` has the database search the catalogue.
+reported tools; `import` adds entries of other catalogues.
 """
 
 from collections import Counter
@@ -9,16 +9,14 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from negotiator.base.errors import Unavailable
 from negotiator.base.values import escape_invisible, timestamp
-from negotiator.cli.database import load_settings, on_connection, open_store, run_unit
+from negotiator.cli.database import load_settings, open_store, run_unit
 from negotiator.cli.output import JsonOption, async_command, exit_with_error, print_result, print_table
 from negotiator.cli.tables import stderr_console, stdout_console
 from negotiator.directory import (
     accounts_queries,
-    catalogue_queries,
     exchange_files,
     exchange_import,
     reports_queries,
@@ -26,12 +24,10 @@ from negotiator.directory import (
     submissions_transitions,
 )
 from negotiator.directory.catalogue_queries import CatalogueTool
-from negotiator.directory.database_search import DatabaseSearch
 from negotiator.directory.exchange_import import DryRunRollback, ImportOutcome
 from negotiator.directory.schemas_submissions import REJECTION_REASONS, SUBMISSION_STATUSES
 from negotiator.directory.submissions_routes import submission_view
 from negotiator.directory.tables import Submission
-from negotiator.store.migrations.tool_search import analyze_tool_rows, create_tool_rows
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 
@@ -293,34 +289,7 @@ def _outcome_row(outcome: ImportOutcome) -> dict[str, object]:
     }
 
 
-@async_command
-async def index_tools(as_json: JsonOption = False) -> None:
-    """Have PostgreSQL search the catalogue: put the rows that are missing, and make those of an older version anew.
-
-    Servers do this too. Run it before a large catalogue is first searched in the database, and once when pgvector is
-    installed later than the service. It can be interrupted and started again.
-    """
-    settings = load_settings()
-    if settings.database_url.startswith("sqlite"):
-        raise Unavailable("SQLite has no search rows: each worker searches the catalogue.")
-    await on_connection(settings.database_url, create_tool_rows)
-    counted = Counter[str]()
-    columns = (TextColumn("Tools"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    async with open_store(settings) as store:
-        with Progress(*columns, console=stderr_console, disable=not stderr_console.is_terminal) as bar:
-            task = bar.add_task("", total=await store.read(catalogue_queries.count_tools))
-
-            def done(rows: int) -> None:
-                counted["indexed"] += rows
-                bar.update(task, advance=rows)
-
-            await DatabaseSearch(store).catch_up(done)
-    await on_connection(settings.database_url, analyze_tool_rows)
-    print_result({"indexed": counted["indexed"]}, f"{counted['indexed']} tools have a new search row.", as_json=as_json)
-
-
 directory_app = typer.Typer(no_args_is_help=True)
-directory_app.command("index")(index_tools)
 directory_app.add_typer(agents_app, name="agents")
 directory_app.add_typer(submissions_app, name="submissions")
 directory_app.add_typer(reports_app, name="reports")

@@ -35,8 +35,6 @@ from negotiator.compose.base_address import difference, is_loopback
 from negotiator.compose.shared_secrets import fault_of, load_pepper, missing_secret, open_keyring
 from negotiator.config.settings import Settings
 from negotiator.config.settings_files import SettingsSources, shown
-from negotiator.directory import search_rows as directory_rows
-from negotiator.directory.database_search import AWAITED
 from negotiator.discovery.health_routes import HEALTH_PATH
 from negotiator.discovery.probe_routes import PROBE_WORD, ArrivedRequest, probe_path
 from negotiator.http.connections import TransportBounds
@@ -261,7 +259,6 @@ async def check_database(patient: Patient) -> list[Finding]:
             findings.append(_clock("the database's", await store.clock() / 1000 - time.time()))
             if found == newest:
                 findings.append(await _memory_search(patient.settings, store))
-                findings.append(await _directory_search(patient.settings, store))
             findings.append(connections_needed(patient, await store.read(lambda tx: tx.one(_ALLOWED)) or 0))
             if patient.settings.replica_url:
                 findings.append(await _replica(patient.settings.replica_url, store))
@@ -292,20 +289,6 @@ async def _memory_search(settings: Settings, store: Store) -> Finding:
         return Finding("memory", "ok", "searched in the database, by pgvector")
     text = "searched in each worker: the database has no search rows (pgvector)"
     return Finding("memory", "ok", text, "Install pgvector, then: negotiator memory index")
-
-
-async def _directory_search(settings: Settings, store: Store) -> Finding:
-    """Whether the catalogue is searched in the database."""
-    if settings.directory_search == "worker":
-        return Finding("tools", "ok", "searched in each worker, by NEGOTIATOR_DIRECTORY_SEARCH")
-    _, has_vectors = await store.read(directory_rows.exist)
-    latest, reached = await store.read(directory_rows.state)
-    text = "searched in the database, by words" + (" and pgvector" if has_vectors else " alone")
-    if latest - reached > AWAITED:
-        advice = "Servers put them in the background; or: negotiator directory index"
-        return Finding("tools", "warning", f"{text}; {latest - reached} changes are not in it", advice)
-    advice = "" if has_vectors else "Install pgvector, then: negotiator directory index"
-    return Finding("tools", "ok", text, advice)
 
 
 async def _shared(settings: Settings) -> list[Finding]:

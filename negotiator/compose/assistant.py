@@ -242,7 +242,7 @@ def build_assistant(services: Services) -> Component:
     past = PastEvidenceReader(store, memory.search)
     leads: LeadFinder = NoLeads()
     if "directory" in settings.services:
-        leads = DirectoryLeads(ToolAlternatives(services.catalogue_search))
+        leads = DirectoryLeads(ToolAlternatives(services.catalogue_index))
     recogniser = TacticRecogniser(memory.embedder.embedder, settings.models_folder)
     teleprompter = build_teleprompter(services, memory, recogniser)
     slices = [

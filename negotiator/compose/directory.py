@@ -44,16 +44,16 @@ DIRECTORY_PAGE_PATHS: Final = (
 def build_directory(services: Services) -> Component:
     """Build the component."""
     base, store, cursors = services.settings.base_url, services.store, services.cursors
-    catalogue_search, keys = services.catalogue_search, PublishedKeys(services.client_urls)
+    catalogue_index, keys = services.catalogue_index, PublishedKeys(services.client_urls)
     # Always the local model: what people look for in the directory goes to no other host.
     models = services.settings.models_folder
     embedder = choose_embedder("", key="", model="", models=models)
     if not embedder.lesser:
-        catalogue_search.vectors = ToolVectors(embedder, models)
+        catalogue_index.vectors = ToolVectors(embedder, models)
     names, files = ToolNameIndex(store), ClaimFiles(services.secret, services.client_urls)
     slices: list[OperationSlice] = [
-        CatalogueListing(base, store, services.lagging, cursors, catalogue_search),
-        CatalogueExchange(base, store, services.lagging, cursors, catalogue_search),
+        CatalogueListing(base, store, services.lagging, cursors, catalogue_index),
+        CatalogueExchange(base, store, services.lagging, cursors, catalogue_index),
         _accounts(services, keys),
         Collections(base, store, cursors),
         Submissions(base, store, cursors, names, AddressReader(services.client_urls)),
@@ -69,9 +69,9 @@ def build_directory(services: Services) -> Component:
         operations=tuple(_public(operation) for operation in offered_operations(slices)),
         public_pages=public_pages,
         page_paths=DIRECTORY_PAGE_PATHS,
-        checks={"search": catalogue_search.state},
+        checks={"search": catalogue_index.state},
         periodic_tasks=(
-            catalogue_search.warm,
+            catalogue_index.warm,
             PublishedKeyRechecks(store, keys),
             IdleAgentSweep(store, services.settings.key_unused_days),
         ),

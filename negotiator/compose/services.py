@@ -19,8 +19,6 @@ from negotiator.console.page_renderer import PageRenderer
 from negotiator.console.page_router import LIVE_PATH, NavigationEntry, PageRouter
 from negotiator.directory.accounts_queries import RateLevels
 from negotiator.directory.catalogue_index import CatalogueIndex
-from negotiator.directory.catalogue_search import CatalogueSearch
-from negotiator.directory.database_search import DatabaseSearch
 from negotiator.discovery.authorization_metadata import resource_paths
 from negotiator.http.admission import OverloadRecord
 from negotiator.http.cursors import Cursors
@@ -78,7 +76,7 @@ class Services:
     agent_calls: AgentCallRecord
     mailer: Mailer
     mails: MailQueue
-    catalogue_search: CatalogueSearch
+    catalogue_index: CatalogueIndex
     page_router: PageRouter
 
 
@@ -101,11 +99,7 @@ def build_services(settings: Settings) -> Services:
     proofs = DpopProofChecker(store, base, secret, demands_nonce=settings.dpop_nonce)
     guard = _guard(settings, keys, credentials, proofs)
     limits = build_limits(settings, store, meters, pepper=secret)
-    catalogue: CatalogueSearch = (
-        DatabaseSearch(store)
-        if settings.directory_search == "database"
-        else CatalogueIndex(store, built_from=lagging, folder=settings.data_dir / "search-index")
-    )
+    catalogue = CatalogueIndex(store, built_from=lagging, folder=settings.data_dir / "search-index")
     meters.sampled_gauge(
         "negotiator_catalogue_index_tools",
         "Tools in the search index of a worker; the greatest",
@@ -126,7 +120,7 @@ def build_services(settings: Settings) -> Services:
         traces=traces,
         overload=overload,
         secret=secret,
-        catalogue_search=catalogue,
+        catalogue_index=catalogue,
         store=store,
         lagging=lagging,
         keyring=keyring,

@@ -301,9 +301,6 @@ class Settings(SpeechSettings, TransportSettings):
     memory_search: Literal["worker", "database"] = Field(
         "worker", description="Where memories are searched: each `worker`, or the `database` where it has pgvector."
     )
-    directory_search: Literal["worker", "database"] = Field(
-        "worker", description="Where tools are searched: each `worker`, or the `database`, which must be PostgreSQL."
-    )
     models_dir: Path | None = Field(None, description="Folder of built models; unset: inside the data folder.")
     backup_passphrase: str = Field(
         "", description="Passphrase of backups, for backup, verify and restore; the server does not use it.", repr=False
@@ -427,12 +424,6 @@ class Settings(SpeechSettings, TransportSettings):
         if value and (not plain or parts.query or parts.fragment):
             raise ValueError("must be an http(s) URL without credentials, query and fragment")
         return value
-
-    @model_validator(mode="after")
-    def _can_search(self) -> Self:
-        if self.directory_search == "database" and not self.database_url.startswith("postgresql"):
-            raise ValueError("directory_search: database needs PostgreSQL as database_url")
-        return self
 
     @model_validator(mode="after")
     def _has_a_model(self) -> Self:

@@ -7,17 +7,16 @@ same catalogue. numpy and tantivy are imported on first use.
 import asyncio
 import contextlib
 import gc
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import orjson
 
 from negotiator.base.bounded_cache import BoundedCache
 from negotiator.directory import catalogue_queries, change_queries
-from negotiator.directory.catalogue_search import CategoryCounts
 from negotiator.directory.change_queries import ChangedTool
 from negotiator.directory.taxonomy import TAXONOMY
 from negotiator.directory.tool_vectors import ToolVectors
@@ -46,6 +45,14 @@ _WAIT: Final = 0.2
 """Seconds until a process looks again whether another has built the index."""
 SYNONYMS_FILE: Final = Path(__file__).parent / "content" / "synonyms.toml"
 LANGUAGES_FILE: Final = SYNONYMS_FILE.with_name("languages.toml")
+
+
+class CategoryCounts(NamedTuple):
+    """Of each category and subcategory the number of visible tools, and of each category when a tool last changed."""
+
+    tools: Mapping[str, int]
+    parts: Mapping[str, int]
+    updated: Mapping[str, int]
 
 
 class CatalogueIndex:
@@ -251,17 +258,20 @@ class CatalogueIndex:
 
 @dataclass(frozen=True, slots=True)
 class IndexSnapshot:
-    """The catalogue in the index of this process."""
+    """The catalogue in the index of this process, with every change that was committed before it was asked for."""
 
     catalogue: CatalogueIndex
     index: "SearchIndex"
     seq: int
+    """The number of the last change."""
 
     @property
     def meaning(self) -> tuple[bool, int]:
+        """Whether meaning counts, and how many tools wait for their vector."""
         return self.index.vectors.present, len(self.index.vectors.waiting)
 
     async def search(self, request: "SearchRequest") -> "SearchPage":
+        """A page; unless the request `is_plain`, its query is read in its language, and by its meaning."""
         from negotiator.directory.search.search import search_page
 
         if request.is_plain:
@@ -274,14 +284,15 @@ class IndexSnapshot:
             vector = await self.catalogue.query_vector(text)
         return search_page(self.index, replace(request, vector=vector))
 
-    async def first_named(self, words: Sequence[str]) -> str | None:
+    def first_named(self, words: Sequence[str]) -> str | None:
+        """The oldest visible tool whose name or slug, written as one word, is the first of these that any has."""
         for word in words:
             visible = [slot for slot in self.index.named(word) if self.index.visible()[slot]]
             if visible:
                 return self.index.ids[min(visible)]
         return None
 
-    async def category_counts(self) -> CategoryCounts:
+    def category_counts(self) -> CategoryCounts:
         updated = {slug: self.index.newest("category", slug) for slug in TAXONOMY}
         return CategoryCounts(self.index.counts("category"), self.index.counts("subcategory"), updated)
 

@@ -10,7 +10,7 @@ import orjson
 from negotiator.base.errors import NotFound
 from negotiator.base.schema import NoInput
 from negotiator.directory import catalogue_queries, change_queries, listing_answers, mcp_server_json
-from negotiator.directory.catalogue_search import CatalogueSearch
+from negotiator.directory.catalogue_index import CatalogueIndex
 from negotiator.directory.schemas_exchange import ListServers, ServerEntry, ServerList, ServerPath, VersionPath
 from negotiator.directory.schemas_listing import ListTools
 from negotiator.directory.tool_record import ToolView
@@ -38,7 +38,7 @@ class CatalogueExchange:
     store: Store
     lagging: Reads
     cursors: Cursors
-    catalogue_search: CatalogueSearch
+    catalogue_index: CatalogueIndex
     _export: tuple[int, bytes] = (-1, b"")
     _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -119,7 +119,7 @@ class CatalogueExchange:
     async def servers(self, call: Call[ListServers]) -> Answer:
         """A page of servers in the registry's format."""
         query = call.input
-        seq = (await self.catalogue_search.snapshot()).seq
+        seq = (await self.catalogue_index.snapshot()).seq
         headers = listing_answers.cache_headers(
             call.caller, listing_answers.weak_tag("servers", seq, query.model_dump_json())
         )
@@ -153,9 +153,9 @@ class CatalogueExchange:
 
         They may be fewer than the page's limit: some servers of the catalogue have no registry name.
         """
-        catalogue = await self.catalogue_search.snapshot()
+        catalogue = await self.catalogue_index.snapshot()
         found = await catalogue.search(listing_answers.search_request(query, self.cursors))
-        documents = await self.catalogue_search.documents([hit.id for hit in found.hits])
+        documents = await self.catalogue_index.documents([hit.id for hit in found.hits])
         shown = [ToolView.model_validate_json(document) for document in documents]
         views = [view for view in shown if mcp_server_json.is_registered(view)]
         if version not in (None, "latest"):

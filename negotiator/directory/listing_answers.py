@@ -14,7 +14,7 @@ import orjson
 from negotiator.base import values
 from negotiator.base.caller import Caller
 from negotiator.base.search_terms import fold_text
-from negotiator.directory.catalogue_search import CategoryCounts
+from negotiator.directory.catalogue_index import CategoryCounts
 from negotiator.directory.schemas_listing import FILTERS, ListTools
 from negotiator.directory.taxonomy import TAXONOMY
 from negotiator.http.cursors import Cursors

@@ -9,7 +9,7 @@ from negotiator.base import values
 from negotiator.base.bounded_cache import BoundedCache
 from negotiator.base.schema import NoInput
 from negotiator.directory import catalogue_queries, change_queries, listing_answers
-from negotiator.directory.catalogue_search import CatalogueSearch
+from negotiator.directory.catalogue_index import CatalogueIndex
 from negotiator.directory.schemas_listing import (
     AlternativeList,
     BatchGet,
@@ -43,7 +43,7 @@ class CatalogueListing:
     store: Store
     lagging: Reads
     cursors: Cursors
-    catalogue_search: CatalogueSearch
+    catalogue_index: CatalogueIndex
     _cache: BoundedCache[str, tuple[bytes, str | None]] = field(
         default_factory=lambda: BoundedCache[str, tuple[bytes, str | None]](_CACHE_BYTES)
     )
@@ -153,7 +153,7 @@ class CatalogueListing:
     async def list(self, call: Call[ListTools]) -> Answer:
         """A page of tools."""
         query = call.input
-        catalogue = await self.catalogue_search.snapshot()
+        catalogue = await self.catalogue_index.snapshot()
         parameters = query.model_dump_json(exclude_defaults=True)
         # A new tool is found by its words at once, by its meaning once it no longer waits for its vector.
         changing = (values.now() // values.DAY, *catalogue.meaning) if query.text else 0
@@ -166,7 +166,7 @@ class CatalogueListing:
             found = await catalogue.search(listing_answers.search_request(query, self.cursors))
             cursor = listing_answers.next_cursor(query, found, self.cursors)
             ids = [hit.id for hit in found.hits]
-            documents = dict(zip(ids, await self.catalogue_search.documents(ids), strict=True))
+            documents = dict(zip(ids, await self.catalogue_index.documents(ids), strict=True))
             link = listing_answers.next_link(f"{self.base}{TOOLS_PATH}", query, cursor) if cursor else None
             cached = (listing_answers.list_body(found, documents, cursor, text=query.text), link)
             self._cache.put(tag, cached, len(cached[0]))
@@ -183,7 +183,7 @@ class CatalogueListing:
     async def alternatives(self, call: Call[ToolPath]) -> dict[str, Any]:
         """Tools of the same kind and subcategory, up to five."""
         tool = await self.store.read(lambda tx: catalogue_queries.require(tx, call.input.id))
-        found = await ToolAlternatives(self.catalogue_search).find_for(orjson.loads(tool.document))
+        found = await ToolAlternatives(self.catalogue_index).find_for(orjson.loads(tool.document))
         return {"items": [asdict(each) for each in found], "next_cursor": None}
 
     async def batch(self, call: Call[BatchGet]) -> Answer:
@@ -201,11 +201,11 @@ class CatalogueListing:
         return Answer(listing_answers.items_object(listing_answers.json_array(present), rest))
 
     async def categories(self, call: Call[NoInput]) -> Answer:
-        catalogue = await self.catalogue_search.snapshot()
+        catalogue = await self.catalogue_index.snapshot()
         headers = listing_answers.cache_headers(call.caller, listing_answers.weak_tag("categories", catalogue.seq))
         if (unchanged := listing_answers.not_modified(call, headers)) is not None:
             return unchanged
-        counts = await catalogue.category_counts()
+        counts = catalogue.category_counts()
         return Answer(orjson.dumps(listing_answers.categories_with_counts(counts)), headers=headers)
 
     async def changes(self, call: Call[ListChanges]) -> Answer:

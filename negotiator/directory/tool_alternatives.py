@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import orjson
 
-from negotiator.directory.catalogue_search import CatalogueSearch
+from negotiator.directory.catalogue_index import CatalogueIndex
 from negotiator.directory.taxonomy import TAXONOMY
 
 _SOFTWARE: Final = re.compile(
@@ -40,7 +40,7 @@ class ToolAlternative:
 class ToolAlternatives:
     """Finds alternatives by searches of the catalogue."""
 
-    catalogue_search: CatalogueSearch
+    catalogue_index: CatalogueIndex
 
     async def find(self, sellers: Sequence[str], texts: Sequence[str]) -> list[ToolAlternative]:
         """Alternatives to the tool that these texts name; empty unless one is recognised.
@@ -49,11 +49,11 @@ class ToolAlternatives:
         """
         if not any(_SOFTWARE.search(text) for text in (*sellers, *texts)):
             return []
-        catalogue = await self.catalogue_search.snapshot()
-        tool_id = await catalogue.first_named(_joined_names(sellers, texts))
+        catalogue = await self.catalogue_index.snapshot()
+        tool_id = catalogue.first_named(_joined_names(sellers, texts))
         if tool_id is None:
             return []
-        (document,) = await self.catalogue_search.documents([tool_id])
+        (document,) = await self.catalogue_index.documents([tool_id])
         return await self.find_for(orjson.loads(document))
 
     async def find_for(self, tool: dict[str, Any]) -> list[ToolAlternative]:
@@ -77,10 +77,10 @@ class ToolAlternatives:
             limit=4 * _MOST,
             is_plain=True,
         )
-        found = await (await self.catalogue_search.snapshot()).search(request)
+        found = await (await self.catalogue_index.snapshot()).search(request)
         ids = [hit.id for hit in found.hits if hit.id != tool["id"]]
         makers = set(_makers(tool))
-        others = map(orjson.loads, await self.catalogue_search.documents(ids))
+        others = map(orjson.loads, await self.catalogue_index.documents(ids))
         return [each for each in others if makers.isdisjoint(facets_of(each)["publisher"])]
 
 

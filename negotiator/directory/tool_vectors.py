@@ -17,9 +17,6 @@ from negotiator.runtime import thread_pools
 from negotiator.runtime.fault_log import FaultLog
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from negotiator.directory.search.index import SearchIndex
     from negotiator.directory.search.vectors import SentenceVector
 
@@ -63,11 +60,11 @@ class ToolVectors:
         self._faults = FaultLog("the directory searches by words alone")
         self._queries = BoundedCache[str, "SentenceVector"](_QUERIES)
 
-    async def of_query(self, text: str, *, waits: bool = False) -> "SentenceVector | None":
-        """The vector of a query; None when it cannot be computed now. Only one that `waits` has the model loaded."""
+    async def of_query(self, text: str) -> "SentenceVector | None":
+        """The vector of a query; None when it cannot be computed now."""
         found = self._queries.get(text)
         if found is None:
-            if self._embedder.state != "ready" and not waits:
+            if self._embedder.state != "ready":
                 return None
             try:
                 found = (await self._embedder.embed([text]))[0]
@@ -75,23 +72,6 @@ class ToolVectors:
                 return None
             self._queries.put(text, found, found.nbytes)
         return found
-
-    @property
-    def model(self) -> str:
-        """The model that computes, with its version."""
-        return self._embedder.model
-
-    async def prepare(self) -> None:
-        """Load the model; 503 when that fails."""
-        await self._embedder.prepare()
-
-    async def compute(self, tools: Sequence[Sequence[str]]) -> "list[NDArray[np.float16]]":
-        """The unit vector of each tool's texts, of which each has as many."""
-        import numpy as np
-
-        rows = await self._embedder.embed([text for texts in tools for text in texts])
-        sums = rows.reshape(len(tools), -1, rows.shape[1]).sum(axis=1)
-        return [(vector / np.linalg.norm(vector)).astype("<f2") for vector in sums]
 
     async def fill(self, index: "SearchIndex", documents: DocumentReader) -> None:
         """Give the index the vectors that it waits for: stored ones, and new ones unless another worker computes."""
@@ -138,7 +118,9 @@ class ToolVectors:
         same = {slot: found for slot, found in texts.items() if digest_of(found) == batch[slot]}
         if not same:
             return
-        for slot, short in zip(same, await self.compute(list(same.values())), strict=True):
+        rows = await self._embedder.embed([text for found in same.values() for text in found])
+        for slot, vector in zip(same, rows.reshape(len(same), -1, rows.shape[1]).sum(axis=1), strict=True):
+            short = (vector / np.linalg.norm(vector)).astype("<f2")
             file.write(batch[slot] + short.tobytes())
             index.vectors.put(slot, batch[slot], short.astype(np.float32))
         file.flush()

@@ -4,6 +4,5 @@
 `known_words` (tantivy) finds misspelt ones, `corrections` corrects queries by them, `text_index` finds what has the
 words of a query; `vectors` holds their meaning, `columns` what they are filtered and ordered by, `index` all of it;
 `matching` finds tools, `ranking` scores them, and `search` answers pages. It uses no web framework and no database:
-`catalogue_index` feeds it, and `database_search` asks PostgreSQL by the same steps and scores. Reasons:
-docs/decisions/0009-search.md.
+`catalogue_index` feeds it. Reasons: docs/decisions/0009-search.md.
 """

@@ -1,13 +1,14 @@
-"""The steps by which a query finds tools: by name, by everything asked for, by corrected spelling, by any of it.
-
-They are the same for an index in the worker and for the database; a `QueryScope` is what they ask.
-"""
+"""The steps by which a query finds tools: by name, by everything asked for, by corrected spelling, by any of it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, Generic, Protocol, Self, TypeVar
+from typing import Final, Self
+
+import numpy as np
 
 from negotiator.directory.search import ranking
+from negotiator.directory.search.columns import Mask
+from negotiator.directory.search.index import SearchIndex
 from negotiator.directory.search.query import (
     Demand,
     MatchStep,
@@ -19,6 +20,8 @@ from negotiator.directory.search.query import (
     word_by_word_query,
 )
 from negotiator.directory.search.terms import Synonyms
+from negotiator.directory.search.text_index import TextMatches, UnitMatches
+from negotiator.directory.search.vectors import SentenceVector
 
 _ENOUGH: Final = 10
 """When fewer tools match all units, those that match most follow."""
@@ -32,110 +35,92 @@ SCANNED: Final = 20_000
 are compared only if the words find too few."""
 
 
-class CountedUnit(Protocol):
-    """A unit of a query, and how many tools match it."""
-
-    @property
-    def tools(self) -> int: ...
-
-
-class FoundTools(Protocol):
-    """The tools that match. Of more than `BEST` only the best may be known: those above the preliminary score `floor`,
-    which is 0 where all are.
+@dataclass(frozen=True, slots=True)
+class IndexScope:
+    """The tools of an index that filters allow, and those of the usual status (None: all), how many of the best are
+    needed (None: all), and the query's sentence vector if meaning counts.
     """
 
-    @property
-    def total(self) -> int: ...
+    index: SearchIndex
+    allowed: Mask | None = None
+    usual: Mask | None = None
+    best: int | None = None
+    vector: SentenceVector | None = None
 
     @property
-    def floor(self) -> float: ...
-
-
-Unit = TypeVar("Unit", bound=CountedUnit)
-Found_co = TypeVar("Found_co", bound=FoundTools, covariant=True)
-Key_co = TypeVar("Key_co", covariant=True)
-
-
-class QueryScope(Protocol[Unit, Found_co, Key_co]):
-    """The tools among which a query is asked."""
-
-    @property
-    def synonyms(self) -> Synonyms: ...
+    def synonyms(self) -> Synonyms:
+        return self.index.synonyms
 
     @property
     def size(self) -> int:
-        """The number of all tools, in scope or not."""
-        ...
+        return len(self.index)
 
     @property
     def is_filtered(self) -> bool:
-        """Whether more than the usual status is asked for."""
-        ...
+        return self.allowed is not self.usual
 
     @property
     def has_meaning(self) -> bool:
-        """Whether the query and the tools have sentence vectors."""
-        ...
+        return self.vector is not None and self.index.vectors.present
 
     def without_filters(self) -> Self:
-        """The same search among all tools of the usual status."""
-        ...
+        return replace(self, allowed=self.usual)
 
-    def units(self, units: Sequence[QueryUnit]) -> list[Unit]:
-        """The units, with the number of all tools that match each."""
-        ...
+    def units(self, units: Sequence[QueryUnit]) -> list[UnitMatches]:
+        return self.index.texts.units(units)
 
-    def match(self, units: Sequence[Unit], weights: Sequence[float], demand: Demand) -> Found_co:
-        """The tools in scope that match the units as demanded."""
-        ...
+    def match(self, units: Sequence[UnitMatches], weights: Sequence[float], demand: Demand) -> TextMatches:
+        factors = self.index.factor.first(self.size)
+        return self.index.texts.match(units, weights, demand, factors, allowed=self.allowed, best=self.best)
 
-    def named(self, word: str) -> Sequence[Key_co]:
-        """The tools in scope whose name or slug, written as one word, is this one."""
-        ...
+    def named(self, word: str) -> list[int]:
+        named = self.index.named(word)
+        return named if self.allowed is None else [slot for slot in named if self.allowed[slot]]
 
-    def likest(self, most: int) -> Sequence[float]:
-        """The greatest cosines of tools in scope with the query, at least 0, in no order."""
-        ...
+    def likest(self, most: int) -> list[float]:
+        likest: list[float] = np.sort(self._likeness())[-most:].tolist()
+        return likest
 
-    def neighbours(self, least: float) -> Sequence[Key_co]:
-        """The tools in scope with at least this cosine."""
-        ...
+    def neighbours(self, least: float) -> list[int]:
+        found: list[int] = np.flatnonzero(self._likeness() >= least).tolist()
+        return found
 
-    def correct_words(self, words: Sequence[str]) -> Mapping[str, str]:
-        """Corrections of words that no tool has."""
-        ...
+    def correct_words(self, words: Sequence[str]) -> dict[str, str]:
+        return self.index.correct_words(words)
 
     def correct_name(self, word: str) -> str | None:
-        """The tool name nearest to a query written as one word."""
-        ...
+        return self.index.correct_name(word)
+
+    def _likeness(self) -> SentenceVector:
+        assert self.vector is not None  # noqa: S101  `has_meaning` says so
+        found = self.index.vectors.all_likeness(self.vector, self.size)
+        return found if self.allowed is None else found * self.allowed
 
 
 @dataclass(frozen=True, slots=True)
-class QueryMatches(Generic[Unit, Found_co, Key_co]):
+class QueryMatches:
     """The matches of a query in a scope: those of its words, by name and by meaning; and how it was interpreted."""
 
-    units: list[Unit]
-    found: Found_co
-    named: Sequence[Key_co]
-    neighbours: Sequence[Key_co]
+    units: list[UnitMatches]
+    found: TextMatches
+    named: Sequence[int]
+    neighbours: Sequence[int]
     frozen: PinnedQuery
     normalized: str
 
 
 @dataclass(frozen=True, slots=True)
-class _Attempt(Generic[Unit, Found_co]):
+class _Attempt:
     """What a parsed query finds: its units and their weights, the tools that match all of it, and the step."""
 
     parsed: ParsedQuery
-    units: list[Unit]
+    units: list[UnitMatches]
     weights: tuple[float, ...]
-    every: Found_co
+    every: TextMatches
     step: MatchStep
 
 
-def find_matches(
-    scope: QueryScope[Unit, Found_co, Key_co], query: str, *, frozen: PinnedQuery | None, now: int
-) -> QueryMatches[Unit, Found_co, Key_co]:
+def find_matches(scope: IndexScope, query: str, *, frozen: PinnedQuery | None, now: int) -> QueryMatches:
     """The matches of a query; a later page repeats the interpretation in `frozen`."""
     parsed = parse_query(query, scope.synonyms)
     normalized = parsed.normalized
@@ -151,10 +136,10 @@ def find_matches(
     return QueryMatches(units, found, named, others, frozen, normalized)
 
 
-_Reading = tuple[ParsedQuery, list[Unit], Found_co, PinnedQuery]
+_Reading = tuple[ParsedQuery, list[UnitMatches], TextMatches, PinnedQuery]
 
 
-def _interpret(scope: QueryScope[Unit, Found_co, Any], parsed: ParsedQuery, now: int) -> _Reading[Unit, Found_co]:
+def _interpret(scope: IndexScope, parsed: ParsedQuery, now: int) -> _Reading:
     """The query as it reads without filters, so that a filter only takes tools away; as it reads among the tools that
     filters allow where that finds none of them.
     """
@@ -166,12 +151,12 @@ def _interpret(scope: QueryScope[Unit, Found_co, Any], parsed: ParsedQuery, now:
     return _read(scope, parsed, now)
 
 
-def _read(scope: QueryScope[Unit, Found_co, Any], parsed: ParsedQuery, now: int) -> _Reading[Unit, Found_co]:
+def _read(scope: IndexScope, parsed: ParsedQuery, now: int) -> _Reading:
     parsed, units, found, frozen = _find_step(scope, parsed, now)
     return parsed, units, found, _with_near(scope, found, frozen)
 
 
-def _with_near(scope: QueryScope[Any, Any, Any], found: FoundTools, frozen: PinnedQuery) -> PinnedQuery:
+def _with_near(scope: IndexScope, found: TextMatches, frozen: PinnedQuery) -> PinnedQuery:
     """How meaning counts: not for a name; else it orders, and the nearest follow where all that match are known."""
     if not scope.has_meaning or frozen.step == "exact":
         return frozen
@@ -183,14 +168,14 @@ def _with_near(scope: QueryScope[Any, Any, Any], found: FoundTools, frozen: Pinn
     return replace(frozen, near=near, step=step)
 
 
-def _neighbours(scope: QueryScope[Any, Any, Key_co], near: float | None) -> Sequence[Key_co]:
+def _neighbours(scope: IndexScope, near: float | None) -> Sequence[int]:
     """The tools in scope that are at least so near in meaning."""
     if not scope.has_meaning or near is None or near >= _NOTHING_IS_NEAR:
         return ()
     return scope.neighbours(near)
 
 
-def _find_step(scope: QueryScope[Unit, Found_co, Any], parsed: ParsedQuery, now: int) -> _Reading[Unit, Found_co]:
+def _find_step(scope: IndexScope, parsed: ParsedQuery, now: int) -> _Reading:
     """Try the steps until one finds a tool."""
     attempt = _attempt(scope, parsed)
     step, corrections = attempt.step, dict[str, str]()
@@ -211,7 +196,7 @@ def _find_step(scope: QueryScope[Unit, Found_co, Any], parsed: ParsedQuery, now:
     return parsed, units, found, pinned
 
 
-def _attempt(scope: QueryScope[Unit, Found_co, Any], parsed: ParsedQuery) -> _Attempt[Unit, Found_co]:
+def _attempt(scope: IndexScope, parsed: ParsedQuery) -> _Attempt:
     """Try the steps by name, by all units, or by any."""
     # Rarer units weigh more, and those that no tool has nothing.
     units = scope.units(parsed.units)
@@ -221,9 +206,7 @@ def _attempt(scope: QueryScope[Unit, Found_co, Any], parsed: ParsedQuery) -> _At
     return _Attempt(parsed, units, weights, every, "exact" if scope.named(parsed.joined) else step)
 
 
-def _correct(
-    scope: QueryScope[Unit, Found_co, Any], attempt: _Attempt[Unit, Found_co]
-) -> tuple[_Attempt[Unit, Found_co], Mapping[str, str]]:
+def _correct(scope: IndexScope, attempt: _Attempt) -> tuple[_Attempt, Mapping[str, str]]:
     """Correct the query to a tool's name, since names are misspelt most; else correct words that no tool has."""
     parsed = attempt.parsed
     by_word, near = scope.correct_words(parsed.words), scope.correct_name(parsed.joined)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,11 +11,10 @@ from negotiator.directory.search import ranking
 from negotiator.directory.search.columns import Mask, Slots
 from negotiator.directory.search.document_facts import field_names
 from negotiator.directory.search.index import SearchIndex, SortOrder
-from negotiator.directory.search.matching import BEST, QueryMatches, find_matches
-from negotiator.directory.search.query import Demand, PinnedQuery, QueryUnit
+from negotiator.directory.search.matching import BEST, IndexScope, QueryMatches, find_matches
+from negotiator.directory.search.query import PinnedQuery
 from negotiator.directory.search.ranking import Ints
-from negotiator.directory.search.terms import Synonyms
-from negotiator.directory.search.text_index import TextMatches, UnitMatches, fields_of
+from negotiator.directory.search.text_index import fields_of
 from negotiator.directory.search.vectors import SentenceVector
 
 
@@ -64,71 +63,6 @@ class SearchPage:
     facets: dict[str, list[tuple[str, int]]]
 
 
-_Matches = QueryMatches[UnitMatches, TextMatches, int]
-
-
-@dataclass(frozen=True, slots=True)
-class IndexScope:
-    """The tools of an index that filters allow, and those of the usual status (None: all), how many of the best are
-    needed (None: all), and the query's sentence vector if meaning counts.
-    """
-
-    index: SearchIndex
-    allowed: Mask | None = None
-    usual: Mask | None = None
-    best: int | None = None
-    vector: SentenceVector | None = None
-
-    @property
-    def synonyms(self) -> Synonyms:
-        return self.index.synonyms
-
-    @property
-    def size(self) -> int:
-        return len(self.index)
-
-    @property
-    def is_filtered(self) -> bool:
-        return self.allowed is not self.usual
-
-    @property
-    def has_meaning(self) -> bool:
-        return self.vector is not None and self.index.vectors.present
-
-    def without_filters(self) -> Self:
-        return replace(self, allowed=self.usual)
-
-    def units(self, units: Sequence[QueryUnit]) -> list[UnitMatches]:
-        return self.index.texts.units(units)
-
-    def match(self, units: Sequence[UnitMatches], weights: Sequence[float], demand: Demand) -> TextMatches:
-        factors = self.index.factor.first(self.size)
-        return self.index.texts.match(units, weights, demand, factors, allowed=self.allowed, best=self.best)
-
-    def named(self, word: str) -> list[int]:
-        named = self.index.named(word)
-        return named if self.allowed is None else [slot for slot in named if self.allowed[slot]]
-
-    def likest(self, most: int) -> list[float]:
-        likest: list[float] = np.sort(self._likeness())[-most:].tolist()
-        return likest
-
-    def neighbours(self, least: float) -> list[int]:
-        found: list[int] = np.flatnonzero(self._likeness() >= least).tolist()
-        return found
-
-    def correct_words(self, words: Sequence[str]) -> dict[str, str]:
-        return self.index.correct_words(words)
-
-    def correct_name(self, word: str) -> str | None:
-        return self.index.correct_name(word)
-
-    def _likeness(self) -> SentenceVector:
-        assert self.vector is not None  # noqa: S101  `has_meaning` says so
-        found = self.index.vectors.all_likeness(self.vector, self.size)
-        return found if self.allowed is None else found * self.allowed
-
-
 def search_page(index: SearchIndex, request: SearchRequest) -> SearchPage:
     masks = _masks(index, request)
     allowed = _every(masks)
@@ -153,7 +87,9 @@ def search_page(index: SearchIndex, request: SearchRequest) -> SearchPage:
     )
 
 
-def _matches(index: SearchIndex, request: SearchRequest, masks: Mapping[str, Mask]) -> tuple[_Matches, Slots | None]:
+def _matches(
+    index: SearchIndex, request: SearchRequest, masks: Mapping[str, Mask]
+) -> tuple[QueryMatches, Slots | None]:
     """The matches of the query; and all that match it whatever the filters, if facets are counted."""
     by_relevance = request.sort == "relevance"
     usual = masks.get("status")
@@ -177,7 +113,7 @@ def _matches(index: SearchIndex, request: SearchRequest, masks: Mapping[str, Mas
     return found, again.found.every
 
 
-def _with_others(found: _Matches) -> _Matches:
+def _with_others(found: QueryMatches) -> QueryMatches:
     """The matches with the tools of that name and those near in meaning among them."""
     return replace(found, found=found.found.union([*found.named, *found.neighbours]))
 
@@ -216,7 +152,7 @@ def _window(index: SearchIndex, request: SearchRequest, keys: Ints) -> Slots:
     return selected[keys[selected].argsort()[::-1]]
 
 
-def _scores(index: SearchIndex, matches: _Matches, vector: SentenceVector | None) -> Ints:
+def _scores(index: SearchIndex, matches: QueryMatches, vector: SentenceVector | None) -> Ints:
     """The scores of the matches: those with the name are above all others, those not among the best below."""
     found, pinned = matches.found, matches.frozen
     at = found.slots
@@ -235,7 +171,7 @@ def _scores(index: SearchIndex, matches: _Matches, vector: SentenceVector | None
     return scores
 
 
-def _hits(index: SearchIndex, at: Slots, found: _Matches | None, scores: Ints | None) -> list[SearchHit]:
+def _hits(index: SearchIndex, at: Slots, found: QueryMatches | None, scores: Ints | None) -> list[SearchHit]:
     slots: list[int] = at.tolist()
     if found is None or scores is None:
         return [SearchHit(index.ids[slot]) for slot in slots]
@@ -244,18 +180,18 @@ def _hits(index: SearchIndex, at: Slots, found: _Matches | None, scores: Ints | 
     raised = [score + highest if score < 0 else score for score in scores.tolist()]
     named = frozenset(found.named)
     return [
-        SearchHit(index.ids[slot], shown_score(score), matched_fields(bits, exact=slot in named))
+        SearchHit(index.ids[slot], _shown_score(score), _matched_fields(bits, exact=slot in named))
         for slot, score, bits in zip(slots, raised, fields, strict=True)
     ]
 
 
-def shown_score(score: int) -> float:
+def _shown_score(score: int) -> float:
     """A score as answers have it, 0 to 1."""
     return max(0, min(score, ranking.HIGHEST_SCORE)) / ranking.HIGHEST_SCORE
 
 
 @cache
-def matched_fields(bits: int, *, exact: bool) -> tuple[str, ...]:
+def _matched_fields(bits: int, *, exact: bool) -> tuple[str, ...]:
     """The fields with these bits, after `exact` for the tool's name; `meaning` when there are none."""
     fields = field_names(bits)
     return ("exact", *fields) if exact else fields or ("meaning",)

@@ -60,7 +60,6 @@ def test_an_unknown_setting_is_named(variables: dict[str, str], name: str) -> No
         ("LOG_FORMAT", "xml"),
         ("DATABASE_URL", "mysql://localhost/x"),
         ("ALLOW_LOOPBACK_FETCH", "perhaps"),
-        ("DIRECTORY_SEARCH", "database"),  # which is SQLite here
     ],
 )
 @covers("5.1:ill-typed")
