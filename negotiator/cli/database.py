@@ -9,10 +9,8 @@ from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Final, TypeVar
 
-from sqlalchemy import Connection
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SQLAlchemyError
-from sqlalchemy.ext.asyncio import create_async_engine
 
 from negotiator.base.errors import Unavailable
 from negotiator.cli.output import print_error_line, reason_of
@@ -122,16 +120,6 @@ async def run_unit(
         if scrub:
             await store.scrub()
         return result
-
-
-async def on_connection(url: str, function: Callable[[Connection], T]) -> T:
-    """The result of a function of a connection to PostgreSQL, whose changes are committed."""
-    engine = create_async_engine(url)
-    try:
-        async with engine.begin() as connection:
-            return await connection.run_sync(function)
-    finally:
-        await engine.dispose()
 
 
 def is_missing(database_url: str) -> bool:

@@ -41,7 +41,6 @@ from negotiator.http.connections import TransportBounds
 from negotiator.http.guard import forwarded_hops, is_address
 from negotiator.keys import keyring as keys
 from negotiator.keys.keyring import ALGORITHMS, FolderKeyring, Keyring, UnusableKeyError
-from negotiator.memory import search_rows
 from negotiator.store import fingerprints
 from negotiator.store.lagging_reads import compare_positions
 from negotiator.store.schema_upgrades import read_revisions
@@ -257,8 +256,6 @@ async def check_database(patient: Patient) -> list[Finding]:
     if not url.startswith("sqlite"):
         async with _opened(url) as store:
             findings.append(_clock("the database's", await store.clock() / 1000 - time.time()))
-            if found == newest:
-                findings.append(await _memory_search(patient.settings, store))
             findings.append(connections_needed(patient, await store.read(lambda tx: tx.one(_ALLOWED)) or 0))
             if patient.settings.replica_url:
                 findings.append(await _replica(patient.settings.replica_url, store))
@@ -279,16 +276,6 @@ async def _replica(url: str, primary: Store) -> Finding:
         return Finding("replica", "fault", text, advice)
     behind = max(0, written - applied)
     return Finding("replica", "ok", f"{name} follows the database, {behind:,} bytes behind")
-
-
-async def _memory_search(settings: Settings, store: Store) -> Finding:
-    """Whether memories are searched in the database."""
-    if settings.memory_search == "worker":
-        return Finding("memory", "ok", "searched in each worker, by NEGOTIATOR_MEMORY_SEARCH")
-    if await store.read(search_rows.are_kept):
-        return Finding("memory", "ok", "searched in the database, by pgvector")
-    text = "searched in each worker: the database has no search rows (pgvector)"
-    return Finding("memory", "ok", text, "Install pgvector, then: negotiator memory index")
 
 
 async def _shared(settings: Settings) -> list[Finding]:

@@ -1,19 +1,17 @@
-"""`negotiator memory`: embedding memories again, having the database search them, and reviewing unreviewed memories."""
+"""`negotiator memory`: embedding memories again, and reviewing unreviewed memories."""
 
 from typing import Annotated, Any
 
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from negotiator.base.errors import NotFound, Unavailable
-from negotiator.cli.database import load_settings, on_connection, open_store, run_unit
+from negotiator.base.errors import NotFound
+from negotiator.cli.database import load_settings, open_store, run_unit
 from negotiator.cli.output import JsonOption, async_command, print_result, print_table
 from negotiator.cli.tables import stderr_console
-from negotiator.memory import memories_lifecycle, search_rows
-from negotiator.memory.database_index import catch_up_all
+from negotiator.memory import memories_lifecycle
 from negotiator.memory.searchable_text import MemoryEmbedder
 from negotiator.memory.vector_queries import reembed_all
-from negotiator.store.migrations.memory_search import create_search_rows
 from negotiator.store.statement import Transaction
 from negotiator.users import user_queries
 
@@ -42,28 +40,6 @@ async def reembed_memories(as_json: JsonOption = False) -> None:
     name = model.embedder.model
     result = {"model": name, "reembedded": done}
     print_result(result, f"{done} memories have a new vector by {name}.", as_json=as_json)
-
-
-@memory_app.command("index")
-@async_command
-async def index_memories(as_json: JsonOption = False) -> None:
-    """Have PostgreSQL search memories, with pgvector; running servers use it within a minute.
-
-    Needed once when pgvector is installed later than the service; can be interrupted and started again.
-    """
-    settings = load_settings()
-    if settings.database_url.startswith("sqlite"):
-        raise Unavailable("SQLite has no search rows: each worker searches memories.")
-    async with open_store(settings) as store:
-        if not await store.read(search_rows.are_kept) and not await on_connection(
-            settings.database_url, create_search_rows
-        ):
-            raise Unavailable(
-                "The database has no pgvector 0.7 or newer, or this user may not create it: run "
-                "`create extension vector` in it as its superuser."
-            )
-        done = await catch_up_all(store)
-    print_result({"indexed": done}, f"{done} memories have a new search row.", as_json=as_json)
 
 
 @memory_app.command("review")

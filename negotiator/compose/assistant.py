@@ -18,7 +18,6 @@ from negotiator.directory.tool_alternatives import ToolAlternatives
 from negotiator.memory import vector_queries
 from negotiator.memory import wins_queries as wins
 from negotiator.memory.benchmarks_routes import BenchmarkRoutes
-from negotiator.memory.database_index import PreferredIndexes
 from negotiator.memory.embedding.embedder import Embedder
 from negotiator.memory.embedding.embedder_selection import choose_embedder
 from negotiator.memory.memories_lifecycle import ReferenceChecks
@@ -73,8 +72,6 @@ class MemoryServices:
     transfer: TransferRoutes
     search: MemorySearch
     embedder: MemoryEmbedder
-    in_database: PreferredIndexes | None
-    """None where the settings leave the search of memories to the workers."""
 
     def check(self) -> str:
         """The health check: `ok` with the model's name when it is loaded, `lesser` when a weaker one stands in.
@@ -88,17 +85,11 @@ class MemoryServices:
             return f"failing: {embedder.model}. {self.embedder.failure}"
         return f"{'ok' if embedder.state == 'ready' else embedder.state}: {embedder.model}"
 
-    def check_search(self) -> str:
-        """The health check: whether the database or each worker searches memories."""
-        return "ok: in each worker" if self.in_database is None else self.in_database.state
-
     async def warm(self) -> None:
         """Load the model in the background if there is any memory, else only build its file.
 
         A process of a service without memories stays small.
         """
-        if self.in_database is not None:
-            await self.in_database.choose()
         if self.embedder.embedder.state != "idle":
             await self.embedder.retry()
             return
@@ -130,14 +121,11 @@ MEMORY_REFERENCES: Final = ReferenceChecks(
 def build_memory(services: Services) -> MemoryServices:
     """Build the memory slices."""
     embedder = MemoryEmbedder(build_embedder(services.settings))
-    settings, store = services.settings, services.store
-    is_worker = settings.memory_search == "worker" or settings.database_url.startswith("sqlite")
-    in_database = None if is_worker else PreferredIndexes(store, embedder)
-    search = MemorySearch(store, embedder, in_database)
+    search = MemorySearch(services.store, embedder)
     memories = MemoryRoutes(services.store, services.cursors, embedder, search, MEMORY_REFERENCES)
     importer = MemoryImporter(services.store, embedder, MEMORY_REFERENCES)
     transfer = TransferRoutes(services.store, importer, more=(wins.list_for_export,))
-    return MemoryServices(memories, transfer, search, embedder, in_database)
+    return MemoryServices(memories, transfer, search, embedder)
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,12 +251,7 @@ def build_assistant(services: Services) -> Component:
         operations=offered_operations(slices),
         page_operations=offered_operations([MemoryReviews(store, memory.search), AgentNames(store)]),
         sockets=teleprompter.sockets,
-        checks={
-            "embedding": memory.check,
-            "memory_search": memory.check_search,
-            "advisor": advisor.check,
-            "speech": teleprompter.check,
-        },
+        checks={"embedding": memory.check, "advisor": advisor.check, "speech": teleprompter.check},
         periodic_tasks=(advisor.probe, memory.warm),
         tried_services=(try_advisor(settings, advisor), try_embedder(memory.embedder.embedder)),
         closes=(*teleprompter.closes, recogniser.close, advisor.close, memory.close),

@@ -26,10 +26,7 @@ MODULES: Final = (
     *(agents, audit, atomic_updates, database_keys, directory, fingerprints, idempotency, leases, mail_queue),
     *(memory, migrate, negotiations, rehearsals, teleprompter, tokens, trust, users),
 )
-_OF_MIGRATIONS: Final = {
-    *("alembic_version", "memory_search", "memory_search_owners", "tool_search", "tool_words", "tool_vectors")
-}
-"""Alembic's table, and search rows, which PostgreSQL deletes with the rows that they are made of."""
+_OF_MIGRATIONS: Final = {"alembic_version"}
 
 
 class _TableNames(Query[str]):

@@ -298,9 +298,6 @@ class Settings(SpeechSettings, TransportSettings):
     )
     embedding_key: str = Field("", description="Bearer key for the embedding endpoint, if it needs one.", repr=False)
     embedding_model: str = Field("", description="Name of the embedding model.")
-    memory_search: Literal["worker", "database"] = Field(
-        "worker", description="Where memories are searched: each `worker`, or the `database` where it has pgvector."
-    )
     models_dir: Path | None = Field(None, description="Folder of built models; unset: inside the data folder.")
     backup_passphrase: str = Field(
         "", description="Passphrase of backups, for backup, verify and restore; the server does not use it.", repr=False

@@ -7,7 +7,7 @@ answered by several terms, each with a weight; a word that no text has is answer
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import log
 from typing import Any, Final
 
@@ -17,12 +17,12 @@ import orjson
 from negotiator.memory.glossary import QueryTerm, glossary
 from negotiator.memory.search_ranking import HybridRanking, RankedRow, RankingCandidates, RankingMode, top_rows
 
-SATURATION: Final = 1.2
-LENGTH: Final = 0.75
+_SATURATION: Final = 1.2
+_LENGTH: Final = 0.75
 _FEW: Final = 256
 _SPELLED_ALIKE: Final = 78
 _SPELLING_WEIGHT: Final = 0.7
-SHORTEST_MISSPELLED: Final = 4
+_SHORTEST_MISSPELLED: Final = 4
 
 KeywordArray = Any
 
@@ -79,7 +79,7 @@ class KeywordIndex:
         for term, weight in alternatives.items():
             rows, counts = self._of(self._numbers.get(term))
             if len(rows):
-                parts.append((rows, weight * (SATURATION + 1) * counts / (counts + norm[rows])))
+                parts.append((rows, weight * (_SATURATION + 1) * counts / (counts + norm[rows])))
         if len(parts) < 2:
             return parts[0] if parts else _NOWHERE
         rows, places = np.unique(np.concatenate([rows for rows, _ in parts]), return_inverse=True)
@@ -90,9 +90,9 @@ class KeywordIndex:
     def _spelled(self, alternatives: QueryTerm) -> QueryTerm:
         """The terms; if no text has any of them, those that are spelled like the first, with the same initial."""
         word = next(iter(alternatives))
-        if len(word) < SHORTEST_MISSPELLED or any(term in self._numbers for term in alternatives):
+        if len(word) < _SHORTEST_MISSPELLED or any(term in self._numbers for term in alternatives):
             return alternatives
-        return spelled_alike(word, self._by_initial.get(word[0], []))
+        return _spelled_alike(word, self._by_initial.get(word[0], []))
 
     def _of(self, number: int | None) -> tuple[KeywordArray, KeywordArray]:
         """The rows in which a term occurs, and how often."""
@@ -113,11 +113,11 @@ class KeywordIndex:
         if len(self._norm) != len(self):
             lengths = np.array(self._lengths, np.float32)
             ratio = lengths / max(1.0, float(lengths.mean()))
-            self._norm = SATURATION * (1 - LENGTH + LENGTH * ratio)
+            self._norm = _SATURATION * (1 - _LENGTH + _LENGTH * ratio)
         return self._norm
 
 
-def spelled_alike(word: str, known: Sequence[str]) -> QueryTerm:
+def _spelled_alike(word: str, known: Sequence[str]) -> QueryTerm:
     """Up to three of the known terms that are spelled like a word."""
     from rapidfuzz import fuzz, process
 
@@ -156,7 +156,7 @@ class _Postings:
 _NOWHERE: Final = np.zeros(0, np.int32), np.zeros(0, np.float32)
 
 
-NO_EXPIRY: Final = 2**62
+_NO_EXPIRY: Final = 2**62
 _GONE: Final = -1
 _STATUSES: Final = ("active", "pending", "superseded", "quarantined")
 _NUMBERS: Final = {status: number for number, status in enumerate(_STATUSES)}
@@ -203,8 +203,6 @@ class IndexQuery:
     now: int
     statuses: frozenset[str]
     keep: IndexPredicate | None = None
-    filters: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """The filters that `keep` was compiled from."""
     query_terms: Sequence[QueryTerm] | None = None
 
 
@@ -282,13 +280,19 @@ class MemoryIndex:
         for one in HybridRanking(found, query.mode, now=query.now):
             yield self._ids[one.row], one
 
-    def nearest(self, vector: IndexArray, *, now: int, statuses: frozenset[str]) -> list[tuple[str, float]]:
-        """The five closest by cosine, closest first."""
+    def nearest(
+        self, vector: IndexArray, *, now: int, statuses: frozenset[str]
+    ) -> list[tuple[Mapping[str, Any], float]]:
+        """The views and the cosines of the five closest, closest first."""
+        if not len(self):
+            return []
         columns = self._columns
         allowed = columns.allowed(IndexQuery("", vector, "semantic", now, statuses))
         rows = columns.nearest(vector, allowed)[:5]
         cosines = columns.cosines(vector, rows)
-        return [(self._ids[row], float(cosine)) for row, cosine in zip(rows, cosines, strict=True)]
+        return [
+            (orjson.loads(self._documents[int(row)]), float(cosine)) for row, cosine in zip(rows, cosines, strict=True)
+        ]
 
     def facts(self, memory: str) -> Mapping[str, Any]:
         """A memory's view."""
@@ -302,7 +306,7 @@ class MemoryIndex:
 
     def _read(self, row: int) -> Mapping[str, Any]:
         if row not in self._facts:
-            self._facts[row] = orjson.loads(self._documents[row])
+            self._facts[row] = orjson.loads(self._documents[int(row)])
         return self._facts[row]
 
 
@@ -362,7 +366,7 @@ class _Columns:
         self.vectors[span] = vectors
         self.sketch[:, span] = _signs(vectors).T
         self.comparable[span] = [memory.vector is not None for memory in memories]
-        self.expires[span] = [NO_EXPIRY if m.expires is None else m.expires for m in memories]
+        self.expires[span] = [_NO_EXPIRY if m.expires is None else m.expires for m in memories]
         self.created[span] = [memory.created for memory in memories]
         self.status[span] = [_NUMBERS[memory.status] for memory in memories]
         self.trust[span] = [memory.trust for memory in memories]

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakValueDictionary
 
@@ -10,7 +10,6 @@ import orjson
 from sqlalchemy import bindparam, select
 from sqlmodel import col
 
-from negotiator.memory.owner_index import View
 from negotiator.memory.searchable_text import searchable_terms
 from negotiator.memory.tables import Memory, MemoryOwner
 from negotiator.runtime import thread_pools
@@ -18,13 +17,11 @@ from negotiator.store.statement import Query, Transaction, table
 from negotiator.store.store import Store
 
 if TYPE_CHECKING:
-    from negotiator.memory.index import IndexedMemory, IndexQuery, MemoryIndex
-    from negotiator.memory.search_ranking import RankedRow
+    from negotiator.memory.index import IndexedMemory, MemoryIndex
 
 IndexRow = tuple[Any, ...]
 CACHE_BYTES: Final = 96 * 1024 * 1024
 _FEW: Final = 32
-_MAX_READ_INLINE: Final = 500
 
 _COUNTERS = Query(
     select(col(MemoryOwner.stamp), col(MemoryOwner.removed)).where(col(MemoryOwner.owner) == bindparam("owner")), tuple
@@ -66,7 +63,7 @@ class MemoryIndexCache:
 
     async def of(self, owner: str) -> "MemoryIndex":
         """The owner's index with every change committed before the call."""
-        stamp, removed = await self._store.read(lambda tx: owner_stamps(tx, owner))
+        stamp, removed = await self._store.read(lambda tx: _owner_stamps(tx, owner))
         index = self._indexes.get(owner)
         if index is None or index.stamp < stamp:
             lock = self._locks.setdefault(owner, asyncio.Lock())
@@ -131,6 +128,7 @@ class MemoryIndexCache:
         return self._indexes.get(owner)
 
     def forget(self, owner: str) -> None:
+        """Drop the owner's index."""
         if owner in self._indexes:
             self._taken -= self._costs.pop(owner)
             del self._indexes[owner]
@@ -144,65 +142,10 @@ class MemoryIndexCache:
             self.forget(next(iter(self._indexes)))
 
 
-class WorkerIndexes:
-    """The indexes that this process builds and holds, as `owner_index.OwnerIndexes`."""
-
-    def __init__(self, indexes: MemoryIndexCache) -> None:
-        self._indexes = indexes
-
-    @property
-    def held_bytes(self) -> int:
-        return self._indexes.held_bytes
-
-    async def of(self, owner: str) -> "_WorkerIndex":
-        return _WorkerIndex(await self._indexes.of(owner))
-
-    def renewing(self, owner: str) -> None:
-        self._mark(owner, outdated=False)
-
-    def not_renewed(self, owner: str) -> None:
-        self._mark(owner, outdated=True)
-
-    def forget(self, owner: str) -> None:
-        self._indexes.forget(owner)
-
-    def _mark(self, owner: str, *, outdated: bool) -> None:
-        if index := self._indexes.held(owner):
-            index.outdated = outdated
-
-
-class _WorkerIndex:
-    """An index in memory."""
-
-    def __init__(self, index: "MemoryIndex") -> None:
-        self._index = index
-
-    @property
-    def outdated(self) -> bool:
-        return self._index.outdated
-
-    async def search(self, query: "IndexQuery") -> "Iterable[tuple[View, RankedRow]]":
-        index = self._index
-        if query.keep is not None and len(index) > _MAX_READ_INLINE:
-            await thread_pools.SEARCH.run(index.read)
-        return ((index.facts(memory), ranked) for memory, ranked in index.search(query))
-
-    async def nearest(
-        self, vectors: Sequence[Any], *, now: int, statuses: frozenset[str]
-    ) -> list[list[tuple[View, float]]]:
-        index = self._index
-        if not len(index):
-            return [[] for _ in vectors]
-        return [
-            [(index.facts(memory), cosine) for memory, cosine in index.nearest(vector, now=now, statuses=statuses)]
-            for vector in vectors
-        ]
-
-
-def owner_stamps(tx: Transaction, owner: str) -> tuple[int, int]:
+def _owner_stamps(tx: Transaction, owner: str) -> tuple[int, int]:
     """The owner's stamp and the stamp of the last erasure; zeros for an owner without memories."""
     return tx.one(_COUNTERS, owner=owner) or (0, 0)
 
 
 def _since(tx: Transaction, owner: str, stamp: int) -> tuple[int, list[IndexRow]]:
-    return owner_stamps(tx, owner)[0], tx.all(_SINCE, owner=owner, stamp=stamp)
+    return _owner_stamps(tx, owner)[0], tx.all(_SINCE, owner=owner, stamp=stamp)

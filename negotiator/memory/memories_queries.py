@@ -17,9 +17,8 @@ from negotiator.base import values
 from negotiator.base.errors import NotFound, PreconditionFailed
 from negotiator.base.search_terms import split_words
 from negotiator.base.values import milliseconds
-from negotiator.memory import content_guard, search_rows
+from negotiator.memory import content_guard
 from negotiator.memory.schemas_memories import ListMemories, MemoryCountsView
-from negotiator.memory.search_rows import SearchedText
 from negotiator.memory.tables import IS_LIVE_SQL, WAITS_SQL, Memory, MemoryOwner, MemoryVersion
 from negotiator.store.statement import Query, Statement, Transaction, insertion, table
 
@@ -29,14 +28,10 @@ _LAST: Final = "mem_" + "z" * values.ID_LENGTH
 
 @dataclass(frozen=True, slots=True)
 class StoredEmbedding:
-    """A text's vector as float32 bytes, and the model that made it.
-
-    `searched` is for a database that searches itself.
-    """
+    """A text's vector as float32 bytes, and the model that made it."""
 
     model: str
     vector: bytes
-    searched: SearchedText | None = None
 
 
 def _fits(name: str) -> Any:
@@ -237,20 +232,17 @@ def versions(tx: Transaction, owner: str, memory: str, *, newest: int, limit: in
 
 
 def add(tx: Transaction, owner: str, view: MemoryDocument, embedded: StoredEmbedding) -> None:
-    stamp = next_stamp(tx, owner)
     tx.run(
         _ADD,
         id=view["id"],
         owner=owner,
         origin=view["origin"],
         **_columns(view),
-        stamp=stamp,
+        stamp=next_stamp(tx, owner),
         model=embedded.model,
         vector=embedded.vector,
         created_at=_moment(view["created_at"]),
     )
-    if embedded.searched is not None:
-        search_rows.put_changed(tx, owner, view["id"], embedded.searched, stamp=stamp)
 
 
 def save(

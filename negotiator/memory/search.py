@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING, Any, Final
 from negotiator.base import values
 from negotiator.base.errors import Unavailable
 from negotiator.memory import content_guard
-from negotiator.memory.index_cache import MemoryIndexCache, WorkerIndexes
+from negotiator.memory.index_cache import MemoryIndexCache
 from negotiator.memory.memories_queries import StoredEmbedding
-from negotiator.memory.owner_index import OwnerIndex, OwnerIndexes
 from negotiator.memory.schemas_memories import NewMemory, SearchMemories, SearchMode
 from negotiator.memory.search_filters import compile_filters
 from negotiator.memory.searchable_text import MemoryEmbedder
 from negotiator.memory.vector_queries import renew_vectors
+from negotiator.runtime import thread_pools
 from negotiator.runtime.fault_log import FaultLog
 from negotiator.store.store import Store
 
 if TYPE_CHECKING:
+    from negotiator.memory.index import MemoryIndex
     from negotiator.memory.search_ranking import RankedRow
 
 _BY_WORDS: Final = "These were found by their words alone."
@@ -33,6 +34,7 @@ _SUSPECTED_SIMILARITY: Final = 0.7
 _NOT_LOADED: Final = "The sentence model is being loaded."
 _CACHED_VECTORS: Final = 512
 _UNTRUSTED_SHARE: Final = 4
+_MAX_READ_INLINE: Final = 500
 
 VectorArray = Any
 
@@ -40,10 +42,9 @@ VectorArray = Any
 class MemorySearch:
     """Searches one owner's memories at a time."""
 
-    def __init__(self, store: Store, embedder: MemoryEmbedder, indexes: OwnerIndexes | None = None) -> None:
-        """`indexes` are those of this process unless given."""
+    def __init__(self, store: Store, embedder: MemoryEmbedder) -> None:
         self._store = store
-        self._indexes = indexes or WorkerIndexes(MemoryIndexCache(store, embedder.models))
+        self._indexes = MemoryIndexCache(store, embedder.models)
         self._embedder = embedder
         self._renewing: dict[str, asyncio.Task[None]] = {}
         self._faults = FaultLog("vectors are not made anew")
@@ -84,11 +85,13 @@ class MemorySearch:
             now=values.now(),
             statuses=frozenset({"active", *request.include}),
             keep=keep,
-            filters=request.filters or {},
         )
+        if keep is not None and len(index) > _MAX_READ_INLINE:
+            await thread_pools.SEARCH.run(index.read)
         items: list[dict[str, Any]] = []
         untrusted, share = 0, max(1, request.limit // _UNTRUSTED_SHARE)
-        for facts, ranked in await index.search(query):
+        for memory, ranked in index.search(query):
+            facts = index.facts(memory)
             if request.min_score is not None and ranked.semantic < request.min_score:
                 continue
             # Untrusted memories take at most a quarter of the results.
@@ -117,7 +120,7 @@ class MemorySearch:
         vector = np.frombuffer(embedded.vector, np.float32)
         index = await self._index(owner)
         statuses = frozenset({"active", "pending"})
-        [found] = await index.nearest([vector], now=values.now(), statuses=statuses)
+        found = index.nearest(vector, now=values.now(), statuses=statuses)
         suspected = {
             facts["id"]: facts["text"]
             for facts, similarity in found
@@ -145,8 +148,8 @@ class MemorySearch:
         index = await self._index(owner)
         statuses = frozenset({"active"})
         best = dict[str, tuple[Mapping[str, Any], float]]()
-        for found in await index.nearest(vectors, now=values.now(), statuses=statuses):
-            for facts, cosine in found:
+        for vector in vectors:
+            for facts, cosine in index.nearest(vector, now=values.now(), statuses=statuses):
                 known = best.get(facts["id"])
                 if cosine >= (least if known is None else known[1]):
                     best[facts["id"]] = facts, cosine
@@ -165,12 +168,12 @@ class MemorySearch:
         if self._renewing:
             await asyncio.wait(self._renewing.values())
 
-    async def _index(self, owner: str) -> OwnerIndex:
+    async def _index(self, owner: str) -> "MemoryIndex":
         """The owner's index. Vectors that are missing or of an older form are made anew in the background."""
         index = await self._indexes.of(owner)
         if index.outdated and owner not in self._renewing:
             if self._embedder.embedder.state == "ready":
-                self._indexes.renewing(owner)
+                index.outdated = False
                 self._renewing[owner] = asyncio.create_task(self._renew(owner))
             else:
                 self._embedder.prepare()
@@ -183,7 +186,8 @@ class MemorySearch:
                 await renew_vectors(self._store, self._embedder, owner=owner)
         except Unavailable as fault:
             self._faults.failed(fault.detail or fault.description)
-            self._indexes.not_renewed(owner)
+            if index := self._indexes.held(owner):
+                index.outdated = True
         else:
             self._faults.worked()
         finally:

@@ -15,7 +15,6 @@ from negotiator.memory.embedding.embedder import Embedder
 from negotiator.memory.glossary import glossary
 from negotiator.memory.memories_queries import StoredEmbedding
 from negotiator.memory.schemas_memories import MemoryBody
-from negotiator.memory.search_rows import SearchedText
 from negotiator.runtime.fault_log import FaultLog
 
 if TYPE_CHECKING:
@@ -64,11 +63,6 @@ class EmbeddedText:
         return cls(view["text"], view["kind"], view["counterparty"], tuple(view["tags"]))
 
 
-def searched_text(memory: EmbeddedText, vector: bytes) -> SearchedText:
-    """What the database searches a memory by."""
-    return SearchedText.of(searchable_terms(memory.text, memory.counterparty, memory.tags), vector)
-
-
 class MemoryEmbedder:
     """Embeds memories and queries by an embedder that may still have to be loaded."""
 
@@ -76,8 +70,6 @@ class MemoryEmbedder:
         self.embedder = embedder
         self.failure = ""
         """Why the model could not be loaded or used at the last attempt."""
-        self.makes_rows = False
-        """Whether the database searches, so that what is embedded is stored with its search row."""
         self._faults = FaultLog("the embedding model cannot be loaded")
         self._preparing: asyncio.Task[None] | None = None
         self._building: asyncio.Task[None] | None = None
@@ -115,11 +107,7 @@ class MemoryEmbedder:
 
     async def embed_now(self, memories: Sequence[EmbeddedText]) -> list[StoredEmbedding]:
         """The vectors to store; 503 while the model fails."""
-        vectors = [vector.tobytes() for vector in await self._vectors(memories)]
-        return [
-            StoredEmbedding(self.models[0], vector, searched_text(memory, vector) if self.makes_rows else None)
-            for memory, vector in zip(memories, vectors, strict=True)
-        ]
+        return [StoredEmbedding(self.models[0], vector.tobytes()) for vector in await self._vectors(memories)]
 
     async def embed_texts(self, texts: Sequence[str]) -> "NDArray[float32]":
         """The vectors of texts alone, one row each; 503."""

@@ -12,7 +12,7 @@ import orjson
 from sqlalchemy import BigInteger, LargeBinary, String, bindparam, func, select, update
 from sqlmodel import col
 
-from negotiator.memory import memories_queries, search_rows
+from negotiator.memory import memories_queries
 from negotiator.memory.memories_queries import StoredEmbedding
 from negotiator.memory.searchable_text import EmbeddedText, MemoryEmbedder
 from negotiator.memory.tables import Memory
@@ -70,8 +70,6 @@ def update_vector(tx: Transaction, owner: str, memory: str, embedded: StoredEmbe
         new_model=embedded.model,
         new_vector=embedded.vector,
     )
-    if changed == 1 and embedded.searched is not None:
-        search_rows.put_changed(tx, owner, memory, embedded.searched, stamp=stamp)
     return changed == 1
 
 
