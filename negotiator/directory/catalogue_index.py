@@ -1,7 +1,7 @@
 """Keeps this process's search index in step with the feed of changes, whichever process made them.
 
 Every request reads the number of the last change and applies newer changes first, so that all processes answer from the
-same catalogue. numpy and tantivy are imported on first use.
+same catalogue. numpy is imported on first use.
 """
 
 import asyncio
@@ -9,7 +9,6 @@ import contextlib
 import gc
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -149,14 +148,7 @@ class CatalogueIndex:
             for each in found:
                 if each.id in self._documents:
                     self._documents.put(each.id, each.document, len(each.document))
-            try:
-                staged = await thread_pools.SEARCH.run_unhurried(self._index.stage, [_entry(each) for each in found])
-            except (OSError, ValueError) as fault:
-                if self._stored is None:
-                    raise
-                self._faults.failed(str(fault))
-                self._stored, self._index = (None, await self._build(_empty_index(None, building=True)))
-                continue
+            staged = await thread_pools.SEARCH.run_unhurried(self._index.stage, [_entry(each) for each in found])
             self._index.adopt(staged)
             self._seq = found[-1].seq if found else newest
 
@@ -170,8 +162,7 @@ class CatalogueIndex:
             except (OSError, ValueError) as fault:
                 self._faults.failed(str(fault))
         if index is None:
-            empty = await thread_pools.SEARCH.run_unhurried(_empty_index, None, building=True)
-            index = await self._build(empty)
+            index = await self._build(await thread_pools.SEARCH.run_unhurried(_empty_index))
         # The index lives as long as the process: the collector must not scan it during a request.
         gc.collect()
         gc.freeze()
@@ -187,8 +178,8 @@ class CatalogueIndex:
                 if not builds:
                     await asyncio.sleep(_WAIT)
                 elif (index := await self._opened(folder)) is None:
-                    made = await thread_pools.FILES.run_unhurried(folder.make, partial(_empty_index, building=True))
-                    index = await self._stored_anew(folder, await self._build(made))
+                    empty = await thread_pools.SEARCH.run_unhurried(_empty_index)
+                    index = await self._stored_anew(folder, await self._build(empty))
                 if index is not None:
                     break
         if self._seq - self._stored_seq > len(index) // _LAGS:
@@ -213,7 +204,7 @@ class CatalogueIndex:
         return None
 
     async def _stored_anew(self, folder: "IndexFolder", index: "SearchIndex") -> "SearchIndex":
-        """Store an index, which is used no more, and open it."""
+        """Store an index and open it, so that its arrays are shared with other processes."""
         from negotiator.directory.index_folder import LastChange
 
         made = await self._made(self._seq)
@@ -297,12 +288,11 @@ class IndexSnapshot:
         return CategoryCounts(self.index.counts("category"), self.index.counts("subcategory"), updated)
 
 
-def _empty_index(folder: Path | None, *, building: bool = False) -> "SearchIndex":
+def _empty_index() -> "SearchIndex":
     from negotiator.directory.search import languages, terms
     from negotiator.directory.search.index import SearchIndex
 
-    translator = languages.load_translator(LANGUAGES_FILE)
-    return SearchIndex(terms.load_synonyms(SYNONYMS_FILE), translator, folder=folder, building=building)
+    return SearchIndex(terms.load_synonyms(SYNONYMS_FILE), languages.load_translator(LANGUAGES_FILE))
 
 
 def _after(since: int, limit: int) -> Callable[[Transaction], list[ChangedTool]]:

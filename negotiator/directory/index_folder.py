@@ -1,9 +1,8 @@
 """The search index of a large catalogue as files: built once on a machine, mapped by every worker, opened at once.
 
 A stored index is a folder below the data folder, named by its format, the number of its last change and a random word.
-It is written beside its place and renamed, so one that is there is whole; afterwards only `vectors` is added to it. A
-worker links its words into a folder of its own, preferably in memory, where tantivy writes what changes later. Locks of
-the operating system, which end with their process, say who builds and which folders are in use.
+It is written beside its place and renamed, so one that is there is whole; afterwards only `vectors` is added to it.
+Locks of the operating system, which end with their process, say who builds and which folders are in use.
 """
 
 import contextlib
@@ -13,9 +12,8 @@ import os
 import secrets
 import shutil
 import tempfile
-import time
 import weakref
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -29,17 +27,8 @@ from negotiator.base import search_terms
 from negotiator.directory import search, taxonomy
 from negotiator.directory.search.index import SearchIndex
 
-_MEMORY: Final = Path("/dev/shm")  # noqa: S108  only folders made by mkdtemp are used in it
-_PREFIX: Final = "negotiator-search-"
-_COPIED: Final = frozenset({"meta.json", ".managed.json"})
-"""tantivy's files that it replaces; it never changes another one."""
-_LOCKS: Final = ".lock"
-_FRESH: Final = 60
-"""Seconds after which an unlocked folder belongs to a process that is gone."""
 _SPARE: Final = 4
 """A quarter more rows of vectors than tools, for those that come."""
-
-MakeIndex = Callable[[Path], SearchIndex]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,17 +49,9 @@ class StoredIndex:
         self._values: dict[str, Any] = orjson.loads((folder / "values.json").read_bytes())
         self.last = LastChange(**self._values["last"])
 
-    def open(self, make: MakeIndex) -> SearchIndex:
-        """The index, with a folder for its later changes that is removed with it."""
-        folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=_working_place()))
-        for file in _parts(self._folder / "words"):
-            if file.name in _COPIED:
-                shutil.copyfile(file, folder / file.name)
-            else:
-                (folder / file.name).symlink_to(file.resolve())
-        index = make(folder)
-        _hold(index, folder, fcntl.LOCK_EX)
-        weakref.finalize(index, shutil.rmtree, folder, ignore_errors=True)
+    def open(self, make: Callable[[], SearchIndex]) -> SearchIndex:
+        """The index, in memory but for the arrays that nobody changes."""
+        index = make()
         arrays = {file.stem: _mapped(file) for file in (self._folder / "arrays").iterdir()}
         index.restore(self._values, arrays)
         self._values = {}
@@ -129,23 +110,13 @@ class IndexFolder:
                 return
             yield True
 
-    def make(self, make: MakeIndex) -> SearchIndex:
-        """A new index to be built and stored; only for the builder."""
-        for left in self._root.glob("building-*"):
-            _remove_unused(left)
-        return make(Path(tempfile.mkdtemp(prefix="building-", dir=self._root)))
-
     def store(self, index: SearchIndex, last: LastChange) -> StoredIndex:
-        """Store an index, which nobody uses afterwards; only for the builder."""
-        source = index.words.folder
-        assert source is not None  # noqa: S101  only indexes with a folder are stored
-        index.words.close()
+        """Store an index; only for the builder."""
+        for left in self._root.glob("building-*"):
+            shutil.rmtree(left)
         values, arrays = index.state()
         made = Path(tempfile.mkdtemp(prefix="building-", dir=self._root))
-        for name in ("words", "arrays"):
-            (made / name).mkdir()
-        for file in _parts(source):
-            _link(file.resolve(), made / "words" / file.name)
+        (made / "arrays").mkdir()
         for name, array in arrays.items():
             np.save(made / "arrays" / f"{name}.npy", array)
         described = {**values, "last": last}
@@ -164,10 +135,6 @@ class IndexFolder:
         for folder in self._root.iterdir():
             if folder.is_dir() and folder != kept:
                 _remove_unused(folder)
-        for folder in _working_place().glob(f"{_PREFIX}*"):
-            with contextlib.suppress(OSError):
-                if time.time() - folder.stat().st_mtime > _FRESH:
-                    _remove_unused(folder)
 
 
 def _format() -> str:
@@ -176,8 +143,7 @@ def _format() -> str:
     for module in (search, taxonomy, search_terms):
         for file in _sources(Path(str(module.__file__))):
             digest.update(file.read_bytes())
-    for library in ("tantivy", "PyStemmer"):
-        digest.update(metadata.version(library).encode())
+    digest.update(metadata.version("PyStemmer").encode())
     return digest.hexdigest()
 
 
@@ -188,21 +154,10 @@ def _sources(module: Path) -> list[Path]:
     return [module, *sorted((module.parent / "content").glob("*.toml"))]
 
 
-def _parts(folder: Path) -> Iterator[Path]:
-    return (file for file in folder.iterdir() if not file.name.endswith(_LOCKS))
-
-
 def _mapped(file: Path) -> NDArray[Any]:
     """The array of a file, whose pages all processes share until they change one for themselves."""
     # numpy's class for mapped arrays is slower at each access than the plain one.
     return np.asarray(np.load(file, mmap_mode="c"))
-
-
-def _link(source: Path, target: Path) -> None:
-    try:
-        os.link(source, target)
-    except OSError:  # another file system
-        shutil.copyfile(source, target)
 
 
 def _sync(folder: Path) -> None:
@@ -213,10 +168,6 @@ def _sync(folder: Path) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
-
-
-def _working_place() -> Path:
-    return _MEMORY if os.access(_MEMORY, os.W_OK) else Path(tempfile.gettempdir())
 
 
 def _hold(owner: object, folder: Path, kind: int) -> None:

@@ -3,7 +3,7 @@
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from itertools import pairwise
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from negotiator.directory.search import document_facts, ranking
 from negotiator.directory.search.columns import FacetColumn, Mask, NumberColumn, Slots
-from negotiator.directory.search.corrections import QueryCorrector
 from negotiator.directory.search.document_facts import SearchFacts
 from negotiator.directory.search.known_words import KnownWords
-from negotiator.directory.search.languages import QueryTranslator
+from negotiator.directory.search.languages import QueryTranslator, Translation
 from negotiator.directory.search.postings import InvertedIndex
 from negotiator.directory.search.ranking import Standing
-from negotiator.directory.search.terms import Synonyms, stem
+from negotiator.directory.search.spelling import SHORTEST_WORD, NearWord, allowed_edits, nearest_word, split_word
+from negotiator.directory.search.terms import Synonyms, joined, stem
 from negotiator.directory.search.text_index import TextIndex
 from negotiator.directory.search.vectors import VectorColumn, sentences_of
 
@@ -41,28 +41,20 @@ class IndexEntry:
 
 @dataclass(frozen=True, slots=True)
 class StagedEntries:
-    """Tools that are not searchable yet, and the postings and words with them."""
+    """Tools that are not searchable yet, and the postings with them."""
 
     entries: list[tuple[int, IndexEntry, SearchFacts, Standing]]
     postings: InvertedIndex
-    words: Any
 
 
-class SearchIndex(QueryCorrector):
+class SearchIndex:
     """All tools, searchable. `stage` may run on a thread while others search; everything else is not thread-safe."""
 
-    def __init__(
-        self,
-        synonyms: Synonyms,
-        translator: QueryTranslator | None = None,
-        *,
-        folder: Path | None = None,
-        building: bool = False,
-    ) -> None:
+    def __init__(self, synonyms: Synonyms, translator: QueryTranslator | None = None) -> None:
         self.synonyms = synonyms
         self.translator = translator
         self.texts = TextIndex()
-        self.words = KnownWords(folder, building=building)
+        self._known_words, self._known_names = KnownWords(), KnownWords()
         self.vectors = VectorColumn()
         self.ids: list[str] = []
         self.facets = {name: FacetColumn() for name in _SINGLE} | {
@@ -107,18 +99,16 @@ class SearchIndex(QueryCorrector):
         """Add tools to an index that is built; they are searchable after `built`."""
         staged = self._write(entries)
         postings = self.texts.postings.adding(_terms_by_slot(staged), merging=False)
-        self.adopt(StagedEntries(staged, postings, None))
+        self.adopt(StagedEntries(staged, postings))
 
     def built(self) -> None:
         """Make all that was added searchable; from now on little is added at a time."""
         self.texts.use(self.texts.postings.merged())
-        self.words.built()
 
     def stage(self, entries: Iterable[IndexEntry]) -> StagedEntries:
         """Read tools or new versions of them; `adopt` makes them searchable."""
         staged = self._write(entries)
-        postings = self.texts.postings.adding(_terms_by_slot(staged))
-        return StagedEntries(staged, postings, self.words.commit())
+        return StagedEntries(staged, self.texts.postings.adding(_terms_by_slot(staged)))
 
     def _write(self, entries: Iterable[IndexEntry]) -> list[tuple[int, IndexEntry, SearchFacts, Standing]]:
         staged: dict[str, tuple[int, IndexEntry, SearchFacts, Standing]] = {}
@@ -129,8 +119,8 @@ class SearchIndex(QueryCorrector):
             added += known is None
             facts = document_facts.read_facts(entry.document)
             standing = Standing.of(entry.id, entry.saves, facts.quality, facts.status)
-            self.words.learn("word", facts.surfaces)
-            self.words.learn("name", facts.exact)
+            self._known_words.learn(facts.surfaces)
+            self._known_names.learn(facts.exact)
             staged[entry.id] = slot, entry, facts, standing
         return list(staged.values())
 
@@ -146,12 +136,10 @@ class SearchIndex(QueryCorrector):
             self.worth.put(slot, standing.worth)
             self.factor.put(slot, standing.factor)
         self.texts.use(staged.postings)
-        if staged.words is not None:
-            self.words.use(staged.words)
         self._name_rank = self._visible = None
 
     def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """What `restore` needs beside the folder of words: plain values, and arrays by name."""
+        """What `restore` needs: plain values, and arrays by name."""
         size = len(self)
         self._ranked()
         terms, postings = self.texts.postings.state()
@@ -168,13 +156,15 @@ class SearchIndex(QueryCorrector):
             "exact": self._exact_of,
             "facets": {name: column.codes.texts[1:] for name, column in self.facets.items()},
             "terms": terms,
-            "words": self.words.state(),
+            "known_words": self._known_words.state(),
+            "known_names": self._known_names.state(),
         }
         return values, arrays
 
     def restore(self, values: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Take over the state of an index whose words are in this one's folder; arrays are changed in place."""
-        self.words.restore(values["words"])
+        """Take over the state of another index; arrays are changed in place."""
+        self._known_words.restore(values["known_words"])
+        self._known_names.restore(values["known_names"])
         size = len(values["ids"])
         self.texts.use(InvertedIndex.restored(size, values["terms"], arrays))
         self.ids, self._names = values["ids"], values["names"]
@@ -211,17 +201,39 @@ class SearchIndex(QueryCorrector):
         self.visible()
         return self._all_visible
 
-    def count(self, word: str) -> int:
-        return self.texts.count(stem(word))
+    def translate(self, text: str) -> Translation | None:
+        """A German, French or Spanish query in English; None for any other, and for the name of a tool."""
+        if self.translator is None or self.named(joined(text)):
+            return None
+        return self.translator.translate(text, lambda word: self._count(word) > 0)
 
-    def count_named(self, word: str) -> int:
-        return len(self._exact.get(word, ()))
+    def correct_words(self, words: Sequence[str]) -> dict[str, str]:
+        """Corrections of words that no tool has: two words joined, a similar word, or a word split in two."""
+        unknown = {word for word in words if self._count(word) == 0}
+        found = {
+            f"{one} {two}": one + two
+            for one, two in pairwise(words)
+            if not unknown.isdisjoint((one, two)) and self._count(one + two)
+        }
+        unknown.difference_update(*(pair.split() for pair in found))
+        for word in words:
+            if word in unknown:
+                near = self._nearest_word(word)
+                if read := near.word if near else split_word(word, self._count):
+                    found[word] = read
+        return found
 
-    def names_of(self, word: str) -> list[str]:
-        return [self._names[slot] for slot in self._exact.get(word, ())]
-
-    def near(self, field: str, word: str, most: int) -> list[str]:
-        return self.words.near(field, word, most)
+    def correct_name(self, word: str) -> str | None:
+        """The tool name nearest to a query written as one word; None when none is near, or a word is nearer."""
+        candidates = self._known_names.near(word, allowed_edits(word))
+        near = nearest_word(word, candidates, lambda name: len(self.named(name)))
+        if near is None:
+            return None
+        other = self._nearest_word(word)
+        if other is not None and other[:2] < near[:2]:
+            return None
+        written = (self._names[slot] for slot in self.named(near.word))
+        return min((name for name in written if joined(name) == near.word), default=near.word)
 
     def keys(self, sort: SortOrder, at: Slots, scores: NDArray[np.int64] | None) -> NDArray[np.int64]:
         """A unique number for each of these tools; lists are in descending order.
@@ -256,6 +268,15 @@ class SearchIndex(QueryCorrector):
         """When a tool with this value last changed; 0 when there is none."""
         times = self.updated.first(len(self))[self.facets[facet].mask((value,), len(self))]
         return int(times.max()) if len(times) else 0
+
+    def _count(self, word: str) -> int:
+        """The number of tools with a word, in any inflection."""
+        return self.texts.count(stem(word))
+
+    def _nearest_word(self, word: str) -> NearWord | None:
+        if len(word) < SHORTEST_WORD:
+            return None
+        return nearest_word(word, self._known_words.near(word, allowed_edits(word)), self._count)
 
     def _place(self, slot: int, entry: IndexEntry) -> None:
         if slot == len(self.ids):

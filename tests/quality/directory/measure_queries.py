@@ -1,11 +1,10 @@
-"""nDCG@10 of the directory's search beside its parts.
+"""nDCG@10 of the directory's search beside its sentence vectors alone.
 
     python -m tests.quality.directory.measure_queries [FILE ...] [--each]
 
-A file is JSON, `[{"text", "language", "type", "grades": {slug: grade}}]`, or TOML as `queries.toml`. In one run: ours;
-BM25 alone (tantivy with its own English stemmer over the same texts); sentence vectors alone (the same as ours); and
-both fused by reciprocal ranks (Cormack et al. 2009, k = 60). Nothing is stored. `--each` prints every query with the
-score of ours and of the fusion. `MODELS` names the folder of built models.
+A file is JSON, `[{"text", "language", "type", "grades": {slug: grade}}]`, or TOML as `queries.toml`. In one run: ours,
+and its sentence vectors alone. Nothing is stored. `--each` prints every query with both scores. `MODELS` names the
+folder of built models.
 """
 
 import asyncio
@@ -20,7 +19,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-import tantivy
 
 from negotiator.directory.catalogue_index import LANGUAGES_FILE, SYNONYMS_FILE
 from negotiator.directory.search import languages, terms
@@ -34,7 +32,6 @@ from tests.quality.directory.judged_queries import AT, ENTRIES, FILE, GRADES, ga
 
 Search = Callable[[str], list[str]]
 MANY: Final = 100
-RANK_CONSTANT: Final = 60
 
 
 def read(path: Path) -> list[dict[str, Any]]:
@@ -59,7 +56,7 @@ def ndcg(found: Sequence[str], grades: dict[str, int]) -> float:
 
 
 class Searches:
-    """The four searches over the same entries."""
+    """Both searches over the same entries."""
 
     def __init__(self, entries: Sequence[IndexEntry], vectors: ToolVectors) -> None:
         self.index = SearchIndex(terms.load_synonyms(SYNONYMS_FILE), languages.load_translator(LANGUAGES_FILE))
@@ -68,20 +65,6 @@ class Searches:
         self.queries: dict[str, Any] = {}
         self.vectors = vectors
         self.documents = reader(*entries)
-        builder = tantivy.SchemaBuilder()
-        builder.add_unsigned_field("slot", stored=True)
-        builder.add_text_field("text", tokenizer_name="en_stem")
-        self.plain = tantivy.Index(builder.build())
-        writer = self.plain.writer(15_000_000, 1)
-        for slot, entry in enumerate(entries):
-            said = entry.document
-            texts = (said["name"], *said["tags"], said["summary"], said["description"] or "")
-            document = tantivy.Document()
-            document.add_unsigned("slot", slot)
-            document.add_text("text", " ".join((*texts, said["category"], *said["subcategories"])))
-            writer.add_document(document)
-        writer.commit()
-        self.plain.reload()
 
     async def learn(self, texts: Sequence[str]) -> None:
         """Compute the vectors of the tools and of these queries."""
@@ -107,25 +90,10 @@ class Searches:
         )
         return [self.slugs[self.index.slot(hit.id)] for hit in search_page(self.index, wanted).hits]
 
-    def words(self, text: str) -> list[str]:
-        """tantivy's BM25."""
-        query, _ = self.plain.parse_query_lenient(text, ["text"])
-        searcher = self.plain.searcher()
-        hits = searcher.search(query, MANY).hits
-        return [self.slugs[int(searcher.doc(at).get_first("slot") or 0)] for _, at in hits]
-
     def meaning(self, text: str) -> list[str]:
         """Sentence vectors alone."""
         likeness = self.index.vectors.all_likeness(self.queries[text], len(self.index))
         return [self.slugs[slot] for slot in np.argsort(-likeness, kind="stable")[:MANY].tolist()]
-
-    def fused(self, text: str) -> list[str]:
-        """Both by reciprocal ranks."""
-        scores: dict[str, float] = defaultdict(float)
-        for found in (self.words(text), self.meaning(text)):
-            for rank, slug in enumerate(found, 1):
-                scores[slug] += 1 / (RANK_CONSTANT + rank)
-        return sorted(scores, key=lambda slug: -scores[slug])
 
 
 async def measure(paths: Sequence[Path], *, each: bool = False) -> None:
@@ -143,12 +111,7 @@ async def measure(paths: Sequence[Path], *, each: bool = False) -> None:
 
 def report(name: str, queries: Sequence[dict[str, Any]], searches: Searches, *, each: bool) -> None:
     """Print the table of one file."""
-    kinds: dict[str, Search] = {
-        "ours": searches.ours,
-        "BM25": searches.words,
-        "vectors": searches.meaning,
-        "fused by ranks": searches.fused,
-    }
+    kinds: dict[str, Search] = {"ours": searches.ours, "vectors": searches.meaning}
     groups: dict[str, list[list[float]]] = defaultdict(list)
     for query in queries:
         found = [ndcg(search(query["text"]), query["grades"]) for search in kinds.values()]
@@ -157,7 +120,7 @@ def report(name: str, queries: Sequence[dict[str, Any]], searches: Searches, *, 
             groups[group].append(found)
         if each:
             first = searches.ours(query["text"])
-            sys.stdout.write(f"{found[0]:.2f} {found[3]:.2f} {query['text']!r} {first}\n")
+            sys.stdout.write(f"{found[0]:.2f} {found[1]:.2f} {query['text']!r} {first}\n")
     heads, rule = " | ".join(kinds), "---:|" * len(kinds)
     sys.stdout.write(f"\n| {name} | queries | {heads} |\n|---|---:|{rule}\n")
     for group, rows in sorted(groups.items()):

@@ -37,9 +37,8 @@ def test_words_are_folded_once_and_for_all(text: str) -> None:
 def nearest(word: str, known: Sequence[str], **tools: int) -> NearWord | None:
     """The nearest of the known words, by way of the fuzzy search; each is in as many tools as said, else in one."""
     every = KnownWords()
-    every.learn("word", known)
-    every.use(every.commit())
-    candidates = every.near("word", word, allowed_edits(word))
+    every.learn(known)
+    candidates = every.near(word, allowed_edits(word))
     return nearest_word(word, candidates, lambda each: tools.get(each, 0) if tools else 1)
 
 
