@@ -21,11 +21,10 @@ from negotiator.memory.benchmarks_routes import BenchmarkRoutes
 from negotiator.memory.embedding.embedder import Embedder
 from negotiator.memory.embedding.embedder_selection import choose_embedder
 from negotiator.memory.memories_lifecycle import ReferenceChecks
-from negotiator.memory.memories_review import MemoryReviews
-from negotiator.memory.memories_routes import MemoryRoutes
+from negotiator.memory.memories_routes import MemoryReviews, MemoryRoutes
 from negotiator.memory.search import MemorySearch
 from negotiator.memory.searchable_text import MemoryEmbedder
-from negotiator.memory.transfer_import import MemoryImporter
+from negotiator.memory.transfer import MemoryImporter
 from negotiator.memory.transfer_routes import TransferRoutes
 from negotiator.memory.wins_routes import WinRoutes
 from negotiator.negotiations import queries, tactic_queries

@@ -12,8 +12,9 @@ from negotiator.directory.accounts_maintenance import IdleAgentSweep, PublishedK
 from negotiator.directory.accounts_registration import CodeMailer, DirectoryRegistration
 from negotiator.directory.accounts_routes import DIRECTORY_BASELINE_BUDGET, DirectoryAccounts
 from negotiator.directory.address_reader import AddressReader
-from negotiator.directory.catalogue_pages import TOOL_PAGE_PATH, TOOLS_PAGE_PATH
+from negotiator.directory.catalogue_pages import PAGES_SITEMAP, TOOL_PAGE_PATH, TOOLS_PAGE_PATH, TOOLS_SITEMAP, Sitemaps
 from negotiator.directory.claim_files import ClaimFiles
+from negotiator.directory.claims_routes import SubmissionClaims, ToolClaims
 from negotiator.directory.collections_routes import Collections
 from negotiator.directory.exchange_routes import CatalogueExchange
 from negotiator.directory.identity_keys import PublishedKeys
@@ -21,10 +22,7 @@ from negotiator.directory.identity_verification import IdentityVerification
 from negotiator.directory.listing_routes import CatalogueListing
 from negotiator.directory.name_index import ToolNameIndex
 from negotiator.directory.reports_routes import Reports
-from negotiator.directory.sitemaps import PAGES_SITEMAP, TOOLS_SITEMAP, Sitemaps
-from negotiator.directory.submission_claims import SubmissionClaims
 from negotiator.directory.submissions_routes import Submissions
-from negotiator.directory.tool_claims import ToolClaims
 from negotiator.directory.tool_vectors import ToolVectors
 from negotiator.discovery.crawlers import SITEMAP_PATH as SITEMAP
 from negotiator.discovery.site import SiteDescription

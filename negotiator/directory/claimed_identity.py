@@ -12,7 +12,6 @@ from urllib.parse import unquote, urlsplit
 
 from negotiator.trust.claims import mail_domain
 
-IDENTITY_TYPES: Final = ("did", "agent_id", "email")
 LONGEST_IDENTITY: Final = 512
 _DID = re.compile(r"did:[a-z0-9]+:[A-Za-z0-9._:%-]+")
 _HOST = re.compile(r"(?=.{1,253}\Z)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9-]{1,63}")

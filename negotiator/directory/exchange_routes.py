@@ -11,8 +11,14 @@ from negotiator.base.errors import NotFound
 from negotiator.base.schema import NoInput
 from negotiator.directory import catalogue_queries, change_queries, listing_answers, mcp_server_json
 from negotiator.directory.catalogue_index import CatalogueIndex
-from negotiator.directory.schemas_exchange import ListServers, ServerEntry, ServerList, ServerPath, VersionPath
-from negotiator.directory.schemas_listing import ListTools
+from negotiator.directory.schemas_listing import (
+    ListServers,
+    ListTools,
+    ServerEntry,
+    ServerList,
+    ServerPath,
+    VersionPath,
+)
 from negotiator.directory.tool_record import ToolView
 from negotiator.discovery.public_pages import PUBLISH_GUIDE_PATH
 from negotiator.http.cursors import Cursors

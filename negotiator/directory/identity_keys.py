@@ -44,16 +44,6 @@ def jwk_of_multikey(multikey: str) -> dict[str, Any] | None:
     return None
 
 
-def encode_multikey(prefix: bytes, key: bytes) -> str:
-    """The multikey of a raw public key with its multicodec prefix."""
-    octets = prefix + key
-    number, digits = int.from_bytes(octets), ""
-    while number:
-        number, digit = divmod(number, 58)
-        digits = _BITCOIN[digit] + digits
-    return f"z{'1' * (len(octets) - len(octets.lstrip(bytes(1))))}{digits}"
-
-
 def _base58(text: str) -> bytes:
     if not 0 < len(text) <= _LONGEST or any(digit not in _VALUES for digit in text):
         return b""

@@ -70,11 +70,6 @@ def trigrams(fold: str) -> frozenset[str]:
     return frozenset(padded[at : at + 3] for at in range(len(padded) - 2))
 
 
-def jaccard_similarity(left: frozenset[str], right: frozenset[str]) -> float:
-    """The share of trigrams that two names have in common, 0 to 1."""
-    return len(left & right) / len(left | right)
-
-
 class TrigramIndex:
     """The names of tools, indexed by their trigrams."""
 

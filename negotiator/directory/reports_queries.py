@@ -17,7 +17,7 @@ from negotiator.base.errors import Conflict, TooManyRequests
 from negotiator.base.values import digest
 from negotiator.directory import accounts_queries, catalogue_queries
 from negotiator.directory.catalogue_queries import CatalogueTool
-from negotiator.directory.schemas_reports import NewReport
+from negotiator.directory.schemas_submissions import NewReport
 from negotiator.directory.tables import Report
 from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
 

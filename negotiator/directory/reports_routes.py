@@ -6,7 +6,7 @@ from typing import Any, Final
 from negotiator.base.scopes import TOOLS_READ
 from negotiator.base.values import timestamp
 from negotiator.directory import reports_queries
-from negotiator.directory.schemas_reports import NewReport, ReportView
+from negotiator.directory.schemas_submissions import NewReport, ReportView
 from negotiator.http.operation import Call, Operation
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store

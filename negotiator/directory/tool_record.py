@@ -228,11 +228,6 @@ class ToolView(ToolRecordBase, frozen=True):
         return orjson.dumps({"id": self.id, "slug": self.slug, **dumped, "use": use})
 
 
-def as_record(draft: ToolDraft, **own: Any) -> ToolRecord:
-    """A draft as a record, with members only the directory sets: `id`, `slug`, `evidence`, `health`, `publisher`."""
-    return ToolRecord.model_validate({**draft.model_dump(include=set(ToolDraft.model_fields)), **own})
-
-
 _STRENGTH: Final = {method: place for place, method in enumerate(EVIDENCE_METHODS)}
 _BLANK: Final[dict[str, Any]] = {
     name: field.get_default(call_default_factory=True) for name, field in ToolDraft.model_fields.items()

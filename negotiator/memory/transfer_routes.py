@@ -11,8 +11,7 @@ from negotiator.base.schema import NoInput, Strict, example_schema
 from negotiator.base.scopes import MEMORIES_READ, MEMORIES_WRITE
 from negotiator.http.operation import IMPORT_BODY_LIMIT, LINES, Answer, Call, Operation
 from negotiator.memory.memories_lifecycle import MAX_MEMORIES, MemoryWriter
-from negotiator.memory.transfer_import import MemoryImporter
-from negotiator.memory.transfer_queries import ExtraExport, export_lines
+from negotiator.memory.transfer import ExtraExport, MemoryImporter, export_lines
 from negotiator.store.store import Store
 
 _HEADERS: Final = {"content-disposition": 'attachment; filename="memories.ndjson"'}

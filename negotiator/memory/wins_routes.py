@@ -16,8 +16,7 @@ from negotiator.memory.memories_queries import StoredEmbedding
 from negotiator.memory.memories_routes import memory_writer
 from negotiator.memory.schemas_wins import EditWin, ListWins, NewWin, WinId, WinList, WinTotals, WinTotalsQuery, WinView
 from negotiator.memory.searchable_text import EmbeddedText, MemoryEmbedder
-from negotiator.memory.wins_summary import WinSummaryView
-from negotiator.memory.wins_totals import win_totals
+from negotiator.memory.wins_summary import WinSummaryView, win_totals
 from negotiator.store.store import Store
 
 READ_SCOPES: Final = frozenset({MEMORIES_READ})
@@ -150,10 +149,10 @@ class WinRoutes:
         listed, cursor = self.cursors.page(found, query.limit, lambda win: win["id"], *bound)
         return {"items": listed, "next_cursor": cursor}
 
-    async def totals(self, call: Call[WinTotalsQuery]) -> dict[str, Any]:
+    async def totals(self, call: Call[WinTotalsQuery]) -> WinTotals:
         owner, since = call.caller.principal, milliseconds(call.input.since) or 0
         found = await self.store.scan(lambda tx: wins_queries.closed_wins(tx, owner, since))
-        return {"items": win_totals(found)}
+        return win_totals(found)
 
     async def summarise(self, call: Call[NoInput]) -> WinSummaryView:
         """The sums over all of the owner's wins, each currency by itself."""

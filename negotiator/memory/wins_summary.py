@@ -7,12 +7,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from itertools import groupby
+from operator import attrgetter
 from typing import Final
 
 from typing_extensions import TypedDict
 
+from negotiator.base import values
 from negotiator.base.values import format_money
-from negotiator.memory.wins_queries import WinDocument
+from negotiator.memory.schemas_wins import CurrencyTotals, MonthOfWins, WinTotals
+from negotiator.memory.wins_queries import ClosedWin, WinDocument
 
 MOST_PERIODS: Final = 18
 """Sums over time are by month, else by quarter, else by year: the first that has no more rows than this."""
@@ -156,3 +160,22 @@ def _quarter_name(place: int) -> str:
 
 def _year_name(place: int) -> str:
     return f"{place:04d}"
+
+
+def win_totals(wins: Sequence[ClosedWin]) -> WinTotals:
+    """The totals of each currency, that of most deals first; `wins` are in the order in which they closed."""
+    by_currency = sorted(wins, key=attrgetter("currency"))
+    found = [_of_currency(currency, list(group)) for currency, group in groupby(by_currency, attrgetter("currency"))]
+    return {"items": sorted(found, key=lambda one: -one["deals"])}
+
+
+def _of_currency(currency: str, wins: Sequence[ClosedWin]) -> CurrencyTotals:
+    months: list[MonthOfWins] = []
+    for month, group in groupby(wins, lambda win: values.timestamp(win.closed_at)[:7]):
+        closed = list(group)
+        months.append({"month": month, "deals": len(closed), "savings": _savings(closed, currency)})
+    return {"currency": currency, "deals": len(wins), "savings": _savings(wins, currency), "months": months}
+
+
+def _savings(wins: Sequence[ClosedWin], currency: str) -> str:
+    return format_money(sum((win.savings for win in wins), Decimal(0)), currency)

@@ -15,7 +15,7 @@ from negotiator.advice.tactics.tactic import TacticStats
 from negotiator.base import values
 from negotiator.base.errors import Unavailable
 from negotiator.memory import benchmarks_figures
-from negotiator.memory.benchmarks_queries import BenchmarkCell
+from negotiator.memory.benchmarks_figures import BenchmarkCell
 from negotiator.memory.content_guard import TRUST_BOUND_AGENT
 from negotiator.memory.schemas_memories import SearchMemories
 from negotiator.memory.search import MemorySearch

@@ -14,7 +14,6 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from jwt.algorithms import ECAlgorithm, OKPAlgorithm
 
 from negotiator.base import values
-from negotiator.directory import identity_keys
 from negotiator.trust.fetch import FetchedDocument, FetchFailed
 from negotiator.trust.fetcher import Fetcher
 from tests.helpers.form_browser import BASE
@@ -25,7 +24,18 @@ VERIFY: Final = "/api/auth/verify"
 ROTATE: Final = "/api/auth/rotate"
 REVOKE: Final = "/api/auth/revoke"
 TOKEN: Final = "/oauth/token"
+BITCOIN: Final = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 READS: Final = ["tools:read", "categories:read", "bookmarks:read"]
+
+
+def encode_multikey(prefix: bytes, key: bytes) -> str:
+    """The multikey of a raw public key with its multicodec prefix."""
+    octets = prefix + key
+    number, digits = int.from_bytes(octets), ""
+    while number:
+        number, digit = divmod(number, 58)
+        digits = BITCOIN[digit] + digits
+    return f"z{'1' * (len(octets) - len(octets.lstrip(bytes(1))))}{digits}"
 
 
 class StatementSigner:
@@ -36,12 +46,12 @@ class StatementSigner:
         if curve == "Ed25519":
             self.private, self.algorithm = Ed25519PrivateKey.generate(), "EdDSA"
             raw = self.private.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
-            self.multikey = identity_keys.encode_multikey(b"\xed\x01", raw)
+            self.multikey = encode_multikey(b"\xed\x01", raw)
         else:
             self.private, self.algorithm = generate_private_key(SECP256R1()), "ES256"
             public = self.private.public_key()
             raw = public.public_bytes(Encoding.X962, PublicFormat.CompressedPoint)
-            self.multikey = identity_keys.encode_multikey(b"\x80\x24", raw)
+            self.multikey = encode_multikey(b"\x80\x24", raw)
 
     @property
     def did(self) -> str:

@@ -32,7 +32,7 @@ EXCEPTIONS: Final = {
     "directory.submissions_queries._DUE": _HOUSEKEEPING,
     "directory.submissions_queries._QUEUE": _MODERATION,
     "directory.submissions_queries._WITHDRAWN": _HOUSEKEEPING,
-    "memory.benchmarks_queries._CONTRIBUTED": "figures over many owners who contribute",
+    "memory.benchmarks_figures._CONTRIBUTED": "figures over many owners who contribute",
     "memory.vector_queries._ANY": _HOUSEKEEPING,
     "memory.vector_queries._COUNT": _HOUSEKEEPING,
     "memory.vector_queries._OUTDATED": _HOUSEKEEPING,

@@ -12,11 +12,17 @@ from numpy.typing import NDArray
 from negotiator.directory.search import document_facts, ranking
 from negotiator.directory.search.columns import FacetColumn, Mask, NumberColumn, Slots
 from negotiator.directory.search.document_facts import SearchFacts
-from negotiator.directory.search.known_words import KnownWords
 from negotiator.directory.search.languages import QueryTranslator, Translation
 from negotiator.directory.search.postings import InvertedIndex
 from negotiator.directory.search.ranking import Standing
-from negotiator.directory.search.spelling import SHORTEST_WORD, NearWord, allowed_edits, nearest_word, split_word
+from negotiator.directory.search.spelling import (
+    SHORTEST_WORD,
+    KnownWords,
+    NearWord,
+    allowed_edits,
+    nearest_word,
+    split_word,
+)
 from negotiator.directory.search.terms import Synonyms, joined, stem
 from negotiator.directory.search.text_index import TextIndex
 from negotiator.directory.search.vectors import VectorColumn, sentences_of

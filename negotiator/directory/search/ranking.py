@@ -17,8 +17,6 @@ _MEANING: Final = 0.7
 _FAMOUS: Final = 1000
 _DEPRECATED: Final = 0.5
 _APART: Final = 1e-3
-HIGHEST_FACTOR: Final = (1 + 2 * (_POPULARITY + _QUALITY)) / _DEPRECATED + 2 * _APART
-"""More than the factor of any tool's preliminary score."""
 _FRESH: Final = np.float32(_FRESHNESS) * np.exp(-np.arange(4000) / 365).astype(np.float32)
 """The freshness part of the score, by age in days."""
 

@@ -22,7 +22,7 @@ from negotiator.directory import reports_queries as reports
 from negotiator.directory import submissions_queries as submissions
 from negotiator.directory.draft_checks import DraftScreening
 from negotiator.directory.schemas_collections import NewCollection, PutItem
-from negotiator.directory.schemas_reports import NewReport
+from negotiator.directory.schemas_submissions import NewReport
 from negotiator.directory.tool_record import ToolDraft
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store

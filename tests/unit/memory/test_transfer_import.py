@@ -7,7 +7,7 @@ import pytest
 
 from negotiator.memory.memories_lifecycle import MemoryWriter
 from negotiator.memory.memories_queries import StoredEmbedding
-from negotiator.memory.transfer_import import IMPORT_BATCH, MemoryImporter
+from negotiator.memory.transfer import IMPORT_BATCH, MemoryImporter
 
 
 class Embedders:
