@@ -17,7 +17,6 @@ from negotiator.cli.output import JsonOption, async_command, exit_with_error, pr
 from negotiator.cli.tables import stderr_console, stdout_console
 from negotiator.directory import (
     accounts_queries,
-    exchange_files,
     exchange_import,
     reports_queries,
     submissions_queries,
@@ -266,11 +265,11 @@ async def import_entries(
 
 async def _import(store: Store, file: Path, *, dry: bool, quiet: bool) -> list[ImportOutcome]:
     outcomes: list[ImportOutcome] = []
-    entries = list(exchange_files.read_file(file))
+    entries = list(exchange_import.read_file(file))
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, console=stderr_console, disable=quiet or not stdout_console.is_terminal) as bar:
         task = bar.add_task("Importing", total=len(entries))
-        for batch in exchange_files.batches(iter(entries)):
+        for batch in exchange_import.batches(iter(entries)):
             try:
                 outcomes += await store.write(lambda tx, batch=batch: exchange_import.import_batch(tx, batch, dry=dry))
             except DryRunRollback as undone:

@@ -13,7 +13,7 @@ from negotiator.directory.accounts_registration import CodeMailer, DirectoryRegi
 from negotiator.directory.accounts_routes import DIRECTORY_BASELINE_BUDGET, DirectoryAccounts
 from negotiator.directory.address_reader import AddressReader
 from negotiator.directory.catalogue_pages import PAGES_SITEMAP, TOOL_PAGE_PATH, TOOLS_PAGE_PATH, TOOLS_SITEMAP, Sitemaps
-from negotiator.directory.claim_files import ClaimFiles
+from negotiator.directory.claims import ClaimFiles
 from negotiator.directory.claims_routes import SubmissionClaims, ToolClaims
 from negotiator.directory.collections_routes import Collections
 from negotiator.directory.exchange_routes import CatalogueExchange

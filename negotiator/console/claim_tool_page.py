@@ -13,7 +13,7 @@ from negotiator.console.open_pages import OpenPages
 from negotiator.console.page_router import FormFields
 from negotiator.console.submission_pages import SUBMISSION_PAGE_PATH, SUBMISSIONS_PAGE_PATH
 from negotiator.directory.catalogue_pages import TOOL_PAGE_PATH, TOOLS_PAGE_PATH
-from negotiator.directory.claim_files import claim_text
+from negotiator.directory.claims import claim_text
 
 _FOUND: Final = "Your file was found, but it does not settle everything."
 _NO_HOME: Final = "not_claimable"

@@ -18,14 +18,13 @@ from negotiator.base.errors import Conflict, Forbidden
 from negotiator.base.schema import Strict
 from negotiator.directory import (
     catalogue_queries,
-    claim_obstacles,
+    claims,
     submissions_drafts,
     submissions_queries,
     submissions_transitions,
 )
 from negotiator.directory.catalogue_queries import CatalogueTool
-from negotiator.directory.claim_files import ClaimFile, ClaimFiles, provable_host, url_at
-from negotiator.directory.claim_obstacles import ClaimObstacle
+from negotiator.directory.claims import ClaimFile, ClaimFiles, ClaimObstacle, provable_host, url_at
 from negotiator.directory.name_index import ToolNameIndex
 from negotiator.directory.schemas_submissions import SubmissionId, SubmissionView
 from negotiator.directory.submissions_routes import WRITE, submission_view
@@ -126,7 +125,7 @@ class ToolClaims:
         view = tool.view
         host = _host(view)
         screening = await self.name_index.see(view, besides=tool.id)
-        return (tool, host, await self.store.read(lambda tx: claim_obstacles.find_obstacles(tx, tool, host, screening)))
+        return (tool, host, await self.store.read(lambda tx: claims.find_obstacles(tx, tool, host, screening)))
 
     async def _settled(self, caller: Caller, tool: CatalogueTool, obstacle: ClaimObstacle) -> bool:
         """Whether the caller's file is at the other host too, so that both belong to the caller."""

@@ -10,7 +10,7 @@ import pytest
 
 from negotiator.directory import catalogue_queries, submissions_transitions
 from negotiator.directory.catalogue_queries import CatalogueTool
-from negotiator.directory.claim_files import MEMBER
+from negotiator.directory.claims import MEMBER
 from negotiator.directory.tool_record import ToolRecord
 from negotiator.users import user_queries
 from tests.conftest import Account, Browsers, Change

@@ -9,14 +9,7 @@ import httpx2
 import orjson
 import pytest
 
-from negotiator.directory import (
-    catalogue_queries,
-    change_queries,
-    exchange_entries,
-    exchange_files,
-    exchange_import,
-    mcp_server_json,
-)
+from negotiator.directory import catalogue_queries, change_queries, exchange_entries, exchange_import, mcp_server_json
 from negotiator.directory.exchange_import import ImportOutcome
 from negotiator.directory.tool_record import FieldEvidence, ToolRecord
 from negotiator.store.store import Store
@@ -72,7 +65,7 @@ async def run(store: Store, path: Path, text: str) -> list[ImportOutcome]:
     """Import a file."""
     path.write_text(text)
     found: list[ImportOutcome] = []
-    for batch in exchange_files.batches(exchange_files.read_file(path)):
+    for batch in exchange_import.batches(exchange_import.read_file(path)):
         found += await store.write(lambda tx, batch=batch: exchange_import.import_batch(tx, batch))
     return found
 
@@ -191,7 +184,7 @@ async def test_two_tools_of_one_repository_stay_two(store: Store, file: Path) ->
 
 async def test_a_dry_run_says_what_would_be_and_leaves_nothing(store: Store, file: Path) -> None:
     file.write_text(json.dumps([official("active")]))
-    batch = list(exchange_files.read_file(file))
+    batch = list(exchange_import.read_file(file))
     with pytest.raises(exchange_import.DryRunRollback) as undone:
         await store.write(lambda tx: exchange_import.import_batch(tx, batch, dry=True))
     assert [each.action for each in undone.value.outcomes] == ["created"]
@@ -240,7 +233,7 @@ async def test_the_registry_surface_shows_the_same_servers(
     client: httpx2.AsyncClient, change: Change, file: Path
 ) -> None:
     file.write_text(json.dumps([official("active"), SEED_SHAPE]))
-    batch = list(exchange_files.read_file(file))
+    batch = list(exchange_import.read_file(file))
     await change(lambda tx: exchange_import.import_batch(tx, batch))
     await change(lambda tx: catalogue_queries.put(tx, record("Mine", kind="mcp_server"), actor="t"))
     await change(lambda tx: catalogue_queries.put(tx, record("No server"), actor="t"))
@@ -272,7 +265,7 @@ async def test_a_page_of_the_registry_surface_is_not_empty_while_servers_follow(
     client: httpx2.AsyncClient, change: Change, file: Path
 ) -> None:
     file.write_text(json.dumps([official("active")]))
-    batch = list(exchange_files.read_file(file))
+    batch = list(exchange_import.read_file(file))
     for name in ("First", "Second", "Third"):
         unlisted = record(name, kind="mcp_server")
         await change(lambda tx, unlisted=unlisted: catalogue_queries.put(tx, unlisted, actor="t"))
@@ -289,7 +282,7 @@ async def test_a_page_of_the_registry_surface_is_not_empty_while_servers_follow(
 
 async def test_a_mirror_learns_what_went(client: httpx2.AsyncClient, change: Change, file: Path) -> None:
     file.write_text(json.dumps([official("active")]))
-    batch = list(exchange_files.read_file(file))
+    batch = list(exchange_import.read_file(file))
     await change(lambda tx: exchange_import.import_batch(tx, batch))
     await change(lambda tx: catalogue_queries.withdraw(tx, "weather", "deleted", message="m", actor="op"))
     assert (await client.get("/v0.1/servers")).json()["servers"] == []

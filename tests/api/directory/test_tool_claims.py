@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from negotiator.directory import catalogue_queries, submissions_transitions
-from negotiator.directory.claim_files import url_at
+from negotiator.directory.claims import url_at
 from negotiator.directory.tool_record import FieldEvidence, ProvenPublisher
 from tests.conftest import Change
 from tests.helpers.answer_checks import refused

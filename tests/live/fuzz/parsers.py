@@ -23,7 +23,7 @@ from negotiator.console.entered_numbers import read_entered
 from negotiator.console.markdown_html import render_markdown
 from negotiator.console.preparation_body import prepared_body
 from negotiator.console.preparation_form import change_preparation, field_names, new_preparation, read_preparation
-from negotiator.directory import exchange_files
+from negotiator.directory import exchange_import
 from negotiator.directory.address_reader import AddressReader
 from negotiator.directory.catalogue_index import SYNONYMS_FILE
 from negotiator.directory.claimed_identity import did_web_url
@@ -307,7 +307,7 @@ def lines(mutator: Mutator) -> Sent:
     if mutator.happens(0.2):
         sent = mutator.data(json.dumps(value).encode() + b"\n{}\n\n")
         return sent, lambda: [read_object(line.encode()) for line in parse_lines(sent)]
-    return value, lambda: exchange_files.read_entry(1, value, 100)
+    return value, lambda: exchange_import.read_entry(1, value, 100)
 
 
 def socket_message(mutator: Mutator) -> Sent:

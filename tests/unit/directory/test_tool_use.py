@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from negotiator.base import values
 from negotiator.directory import exchange_entries
-from negotiator.directory.tool_record import ToolView
-from negotiator.directory.tool_use import ToolUse, install_command
+from negotiator.directory.tool_record import ToolUse, ToolView, install_command
 
 
 def use_of(record: Any) -> ToolUse:
