@@ -24,26 +24,19 @@ from negotiator.config.settings_files import (
     user_folder,
 )
 
-_REMOTE: Final = {"openai": ("https", "http"), "deepgram": ("wss", "ws")}
-_WITH_A_MODEL: Final = frozenset({"sherpa-onnx", "vosk"})
-
 
 class SpeechSettings(BaseModel):
     """Settings of speech recognition."""
 
-    speech_engine: Literal[
-        "auto", "none", "whisper", "whisper-tiny", "pocketsphinx", "sherpa-onnx", "vosk", "openai", "deepgram"
-    ] = Field(
+    speech_engine: Literal["auto", "none", "whisper", "whisper-tiny", "pocketsphinx", "openai"] = Field(
         "auto",
-        description="Speech recogniser; auto: whisper if its weights are installed, else pocketsphinx. openai and "
-        "deepgram send audio to speech_url.",
+        description="Speech recogniser; auto: whisper if its weights are installed, else pocketsphinx. openai sends "
+        "audio to speech_url.",
     )
     speech_model_path: Path | None = Field(
-        None, description="Model folder for sherpa-onnx or vosk; for whisper, a CTranslate2 folder in place of its own."
+        None, description="CTranslate2 folder for whisper, in place of its own model."
     )
-    speech_url: str = Field(
-        "", description="Where audio is sent: https://host/v1 for openai, wss://host/v1/listen for deepgram."
-    )
+    speech_url: str = Field("", description="OpenAI-compatible service that audio is sent to: https://host/v1.")
     speech_key: str = Field("", description="Key for speech_url, if it needs one.", repr=False)
     speech_model: str = Field("", description="Name of the model at speech_url.")
     speech_workers: int = Field(
@@ -54,18 +47,15 @@ class SpeechSettings(BaseModel):
 
     @model_validator(mode="after")
     def _can_hear(self) -> Self:
-        engine, path = self.speech_engine, self.speech_model_path
-        if schemes := _REMOTE.get(engine):
+        if self.speech_engine == "openai":
             parts = urlsplit(self.speech_url)
-            plain = parts.scheme in schemes and parts.hostname and not parts.username
+            plain = parts.scheme in {"https", "http"} and parts.hostname and not parts.username
             if not plain or parts.query or parts.fragment:
-                raise ValueError(f"speech_url: must be a plain {schemes[0]} URL for {engine}")
+                raise ValueError("speech_url: must be a plain https URL for openai")
             if not self.speech_model:
-                raise ValueError(f"speech_model: must be set for {engine}")
+                raise ValueError("speech_model: must be set for openai")
         elif self.speech_url:
-            raise ValueError("speech_engine: must be openai or deepgram when speech_url is set")
-        if engine in _WITH_A_MODEL and not (path and path.is_dir()):
-            raise ValueError(f"speech_model_path: must be a model's folder for {engine}")
+            raise ValueError("speech_engine: must be openai when speech_url is set")
         return self
 
 

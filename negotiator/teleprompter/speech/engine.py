@@ -125,39 +125,6 @@ ENGINE_KINDS: Final[dict[str, EngineKind]] = {
         _STREAM_MS,
         doubtful=0.35,
     ),
-    "sherpa-onnx": EngineKind(
-        EngineCapabilities(
-            "sherpa-onnx",
-            "streaming",
-            interim=True,
-            word_times=False,
-            languages=(),
-            offline=True,
-            quality_note=(
-                "sherpa-onnx with the operator's streaming model, on this machine:"
-                " language and quality are the model's."
-            ),
-        ),
-        ("sherpa_onnx",),
-        "sherpa_engine",
-        _STREAM_MS,
-    ),
-    "vosk": EngineKind(
-        EngineCapabilities(
-            "vosk",
-            "streaming",
-            interim=True,
-            word_times=True,
-            languages=(),
-            offline=True,
-            quality_note=(
-                "Vosk with the operator's model, on this machine: small models miss about one word in eight."
-            ),
-        ),
-        ("vosk",),
-        "vosk_engine",
-        _STREAM_MS,
-    ),
     "whisper": EngineKind(
         EngineCapabilities(
             "whisper",

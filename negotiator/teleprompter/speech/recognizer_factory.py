@@ -8,11 +8,11 @@ from negotiator.config.settings import Settings
 from negotiator.teleprompter.speech.engine import ENGINE_KINDS
 from negotiator.teleprompter.speech.local_recognizer import LocalRecognizer
 from negotiator.teleprompter.speech.recognizer import EngineCapabilities, Recognizer, SpeechRecognition, StreamConfig
+from negotiator.teleprompter.speech.transcription_api import TranscriptionApiRecognizer
 
 EMBEDDED_ENGINES: Final = ("whisper", "pocketsphinx")
 """The engines of `auto`: the first that is installed with its weights."""
 _FOLDER_ENGINE: Final = "whisper-folder"
-_REMOTE: Final = frozenset({"openai", "deepgram"})
 
 
 class TextOnlyRecognizer:
@@ -46,8 +46,14 @@ def make_recognizer(settings: Settings) -> Recognizer:
     """The engine that the settings name; by default the best embedded one, never a remote one."""
     if (engine := settings.speech_engine) == "none":
         return TextOnlyRecognizer("the operator turned audio off")
-    if engine in _REMOTE:
-        return _remote(settings)
+    if engine == "openai":
+        return TranscriptionApiRecognizer(
+            settings.speech_url,
+            key=settings.speech_key,
+            model=settings.speech_model,
+            hangover_ms=settings.speech_pause_ms,
+            streams=settings.speech_streams,
+        )
     if engine == "auto":
         name = next((each for each in EMBEDDED_ENGINES if not _missing(each)), EMBEDDED_ENGINES[0])
     else:
@@ -80,18 +86,3 @@ def _missing(engine: str) -> str:
     """The first package that an engine needs and that is not installed; empty when it has all."""
     packages = ENGINE_KINDS[engine].packages
     return next((package for package in packages if find_spec(package) is None), "")
-
-
-def _remote(settings: Settings) -> Recognizer:
-    # Imported here so that only servers that use a service load its client.
-    from negotiator.teleprompter.speech.deepgram import DeepgramRecognizer
-    from negotiator.teleprompter.speech.transcription_api import TranscriptionApiRecognizer
-
-    adapter = DeepgramRecognizer if settings.speech_engine == "deepgram" else TranscriptionApiRecognizer
-    return adapter(
-        settings.speech_url,
-        key=settings.speech_key,
-        model=settings.speech_model,
-        hangover_ms=settings.speech_pause_ms,
-        streams=settings.speech_streams,
-    )

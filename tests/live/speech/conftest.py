@@ -1,6 +1,5 @@
 """Every recogniser, made once for a module's tests."""
 
-import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -12,8 +11,7 @@ import pytest_asyncio
 from negotiator.teleprompter.speech.recognizer import Recognizer
 from negotiator.teleprompter.speech.recognizer_factory import make_recognizer
 from tests.conftest import make_settings
-from tests.live.speech.fake_speech_services import KEY, MODEL, fake_deepgram, fake_transcriptions
-from tests.live.speech.scripted_recognizer import ScriptedRecognizer
+from tests.live.speech.fake_speech_services import KEY, MODEL, fake_transcriptions
 
 STREAMS = 4
 STANDINS = Path(__file__).parent / "standins"
@@ -22,17 +20,9 @@ Engines = Callable[[str], Awaitable[Recognizer]]
 
 
 def stand_in(patch: pytest.MonkeyPatch) -> None:
-    """Have the optional engines found, here and in every worker started from here."""
-    patch.setattr(sys, "path", [str(STANDINS), *sys.path])
+    """Have every worker started from here load the stand-in for pocketsphinx."""
     root = Path(__file__).parents[3]
     patch.setenv("PYTHONPATH", f"{root}:{STANDINS}")
-
-
-def model(folder: Path) -> Path:
-    """A folder with the files of a transducer, all empty."""
-    for name in ("tokens.txt", "encoder.onnx", "encoder.int8.onnx", "decoder.onnx", "joiner.onnx"):
-        (folder / name).touch()
-    return folder
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -41,21 +31,12 @@ async def engines(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[En
     folder = tmp_path_factory.mktemp("speech")
     made: dict[str, Recognizer] = {}
     async with AsyncExitStack() as stack:
-        patch = stack.enter_context(pytest.MonkeyPatch.context())
-        stand_in(patch)
 
         async def make(name: str) -> Recognizer:
             chosen: dict[str, Any] = {"speech_engine": name, "speech_workers": 1, "speech_streams": STREAMS}
-            if name == "scripted":
-                return ScriptedRecognizer(most=STREAMS)
             if name == "openai":
                 service = await stack.enter_async_context(fake_transcriptions())
                 chosen |= {"speech_url": service.url, "speech_key": KEY, "speech_model": MODEL}
-            elif name == "deepgram":
-                service = await stack.enter_async_context(fake_deepgram())
-                chosen |= {"speech_url": service.url, "speech_key": KEY, "speech_model": MODEL}
-            elif name in {"sherpa-onnx", "vosk"}:
-                chosen["speech_model_path"] = model(folder)
             return make_recognizer(make_settings(folder, folder, **chosen))
 
         async def get(name: str) -> Recognizer:

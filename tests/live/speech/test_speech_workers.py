@@ -33,7 +33,7 @@ from tests.helpers.synthetic_speech import (
     silence,
     synthesise,
 )
-from tests.live.speech.conftest import model, stand_in
+from tests.live.speech.conftest import stand_in
 
 ROOT: Final = Path(__file__).parents[3]
 SAID: Final = ("your price is too high for us", "we need ten percent less")
@@ -53,10 +53,9 @@ async def embedded(request: pytest.FixtureRequest) -> AsyncGenerator[LocalRecogn
 
 
 @pytest.fixture
-def vosk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The stand-in's model; it loads in no time."""
+def standin(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Workers load the stand-in for pocketsphinx, in no time."""
     stand_in(monkeypatch)
-    return model(tmp_path)
 
 
 def problems(events: list[RecognitionEvent]) -> list[RecognitionProblem]:
@@ -87,8 +86,9 @@ async def test_a_killed_worker_is_replaced_and_not_a_word_is_lost(embedded: Loca
 
 
 @pytest.mark.asyncio
-async def test_every_channel_of_a_dead_worker_goes_on(vosk: Path) -> None:
-    recognizer = local("vosk", vosk)
+async def test_every_channel_of_a_dead_worker_goes_on(standin: None) -> None:
+    del standin
+    recognizer = local("pocketsphinx")
     channels = [await recognizer.open(StreamConfig()) for _ in range(3)]
     pcm = sentences(*SAID)
 
@@ -109,8 +109,9 @@ async def test_every_channel_of_a_dead_worker_goes_on(vosk: Path) -> None:
 
 
 @pytest.mark.asyncio
-async def test_an_engine_that_keeps_dying_is_given_up(vosk: Path) -> None:
-    recognizer = local("vosk", vosk)
+async def test_an_engine_that_keeps_dying_is_given_up(standin: None) -> None:
+    del standin
+    recognizer = local("pocketsphinx")
     recognition = await recognizer.open(StreamConfig())
     reading = asyncio.create_task(collected(recognition))
     for _ in range(4):
@@ -132,8 +133,9 @@ async def noticed(recognizer: LocalRecognizer) -> None:
 
 
 @pytest.mark.asyncio
-async def test_a_worker_that_talks_nonsense_is_replaced(vosk: Path) -> None:
-    recognizer = local("vosk", vosk)
+async def test_a_worker_that_talks_nonsense_is_replaced(standin: None) -> None:
+    del standin
+    recognizer = local("pocketsphinx")
     recognition = await recognizer.open(StreamConfig())
     reading = asyncio.create_task(collected(recognition))
     (worker,) = recognizer.pool.workers
@@ -154,8 +156,9 @@ async def test_a_worker_that_talks_nonsense_is_replaced(vosk: Path) -> None:
 
 
 @pytest.mark.asyncio
-async def test_a_long_utterance_that_is_cut_by_a_death_names_what_is_missing(vosk: Path) -> None:
-    recognizer = local("vosk", vosk)
+async def test_a_long_utterance_that_is_cut_by_a_death_names_what_is_missing(standin: None) -> None:
+    del standin
+    recognizer = local("pocketsphinx")
     recognition = await recognizer.open(StreamConfig())
     reading = asyncio.create_task(collected(recognition))
     long = synthesise("we have been told by our board that the price which you quoted last week is far too high") * 2
@@ -171,12 +174,11 @@ async def test_a_long_utterance_that_is_cut_by_a_death_names_what_is_missing(vos
 
 
 @pytest.mark.asyncio
-async def test_a_model_that_cannot_be_loaded_is_said_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    stand_in(monkeypatch)
-    recognizer = local("sherpa-onnx", tmp_path)
+async def test_a_model_that_cannot_be_loaded_is_said_at_once(tmp_path: Path) -> None:
+    recognizer = local("whisper-folder", tmp_path)
     with pytest.raises(Unavailable) as refused:
         await recognizer.open(StreamConfig())
-    assert "encoder" in refused.value.detail
+    assert "model.bin" in refused.value.detail
     assert str(tmp_path) not in refused.value.description
     assert recognizer.pool.pids == []
     for _ in range(2):
@@ -222,17 +224,19 @@ async def test_no_file_with_audio_appears_and_none_is_open(
 
 
 @pytest.mark.asyncio
-async def test_a_worker_knows_none_of_the_server_s_secrets(vosk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_worker_knows_none_of_the_server_s_secrets(standin: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    del standin
     monkeypatch.setenv("NEGOTIATOR_SECRET", "pepper")
-    recognizer = local("vosk", vosk)
+    recognizer = local("pocketsphinx")
     await recognizer.open(StreamConfig())
     assert "NEGOTIATOR_SECRET" not in psutil.Process(recognizer.pool.pids[0]).environ()
     await recognizer.close()
 
 
 @pytest.mark.asyncio
-async def test_who_is_heard_badly_is_told_so(vosk: Path) -> None:
-    load = {"engine": "vosk", "model": str(vosk), "hangover_ms": 500}
+async def test_who_is_heard_badly_is_told_so(standin: None) -> None:
+    del standin
+    load = {"engine": "pocketsphinx", "model": "", "hangover_ms": 500}
     pool = WorkerPool(load, size=1, most=1, doubtful=0.8)  # the stand-in is sure by 0.75, whatever it hears
     recognition = await pool.open(RecognitionChannel(), "en")
     events = await heard(recognition, (synthesise(SAID[1]) + silence(700)) * 6)
@@ -242,8 +246,9 @@ async def test_who_is_heard_badly_is_told_so(vosk: Path) -> None:
 
 
 @pytest.mark.asyncio
-async def test_workers_that_nobody_needs_end_and_come_back(vosk: Path) -> None:
-    recognizer = local("vosk", vosk)
+async def test_workers_that_nobody_needs_end_and_come_back(standin: None) -> None:
+    del standin
+    recognizer = local("pocketsphinx")
     recognizer.pool.idle_seconds = 0
     first = await recognizer.open(StreamConfig())
     second = await recognizer.open(StreamConfig())
@@ -259,13 +264,12 @@ async def test_workers_that_nobody_needs_end_and_come_back(vosk: Path) -> None:
 
 
 SERVER: Final = """
-import asyncio, sys
-from pathlib import Path
+import asyncio
 from negotiator.teleprompter.speech.recognizer import StreamConfig
 from negotiator.teleprompter.speech.local_recognizer import LocalRecognizer
 
 async def main():
-    recognizer = LocalRecognizer("vosk", Path(sys.argv[1]), hangover_ms=500, workers=1, streams=1)
+    recognizer = LocalRecognizer("pocketsphinx", None, hangover_ms=500, workers=1, streams=1)
     await recognizer.open(StreamConfig())
     print(recognizer.pool.pids[0], flush=True)
     await asyncio.Event().wait()
@@ -274,8 +278,9 @@ asyncio.run(main())
 """
 
 
-def test_a_worker_ends_when_the_server_is_killed(vosk: Path) -> None:
-    command = [sys.executable, "-c", SERVER, str(vosk)]
+def test_a_worker_ends_when_the_server_is_killed(standin: None) -> None:
+    del standin
+    command = [sys.executable, "-c", SERVER]
     with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT, text=True) as server:
         assert server.stdout is not None
         child = psutil.Process(int(server.stdout.readline()))

@@ -14,7 +14,6 @@ from starlette.applications import Starlette
 
 from negotiator.config.settings import Settings
 from negotiator.teleprompter import event_log
-from negotiator.teleprompter.speech import deepgram
 from negotiator.teleprompter.speech.events import SpeechEnd, SpeechStart
 from tests.conftest import connect as client_of
 from tests.conftest import make_settings, running
@@ -26,7 +25,7 @@ from tests.helpers.phrase_analyser import OBJECTION
 from tests.helpers.phrase_analyser import phrase_analyser as phrase_analyser
 from tests.helpers.synthetic_speech import sentences
 from tests.helpers.trace_collector import TraceCollector, collecting, only, span_attributes
-from tests.live.speech.fake_speech_services import KEY, MODEL, fake_deepgram, fake_transcriptions
+from tests.live.speech.fake_speech_services import KEY, MODEL, fake_transcriptions
 from tests.live.teleprompter.socket_client import PATIENCE, TeleprompterUser, let_in
 
 _NEVER = 3600.0
@@ -168,25 +167,6 @@ async def test_a_call_to_a_transcription_service_is_a_span_of_its_utterance(sett
         [span.trace_id.hex(), span.span_id.hex()] for span in (lost, whole)
     ]
     assert MODEL.encode() not in b"".join(collector.bodies)
-
-
-@pytest.mark.asyncio
-async def test_a_connection_to_a_streaming_service_is_a_span_of_what_it_was_made_for(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(deepgram, "_PAUSE_SECONDS", 0.001)
-    with collecting() as collector:
-        async with fake_deepgram() as service:
-            service.drop_after = 8  # in the middle of what is said
-            remote = {"speech_engine": "deepgram", "speech_url": service.url, "speech_key": KEY}
-            chosen = with_traces(settings, collector, **remote, speech_model=MODEL)
-            await speak_to_service(chosen, sentences("we were told that your price is far too high"))
-    first, again = [span for span in collector.spans if span.name == "speech connection"]
-    opened = only(collector.spans, "stream_session start")
-    assert first.parent_span_id == opened.span_id
-    said = only(collector.spans, "utterance")
-    assert again.parent_span_id == said.span_id
-    assert [each.split("-")[2] for each in service.traceparents] == [first.span_id.hex(), again.span_id.hex()]
 
 
 @pytest.mark.asyncio
