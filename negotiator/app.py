@@ -32,12 +32,12 @@ from negotiator.http.endpoint import Endpoint, OperationRouter
 from negotiator.http.middleware import SHARED_HEADERS, ResponseMiddleware, security_headers
 from negotiator.http.operation import Answer
 from negotiator.http.pipeline import RefusalRenderer
-from negotiator.http.request_traces import RequestTraces, TracedRequestMetrics
+from negotiator.http.request_traces import RequestTraces
 from negotiator.mcp.endpoint import MCP_METRIC, MCP_PATH
 from negotiator.runtime import telemetry
 from negotiator.runtime.fault_log import told_once_a_machine
 from negotiator.runtime.metrics import RequestMetrics
-from negotiator.runtime.tracing import traced_task
+from negotiator.runtime.tracing import NEW_TRACE, span
 
 log = telemetry.logger(__name__)
 
@@ -71,12 +71,9 @@ class _Service(Starlette):
 
     def __init__(self, application: Application, **options: Any) -> None:
         self._endpoints = [Endpoint(operation, application.pipeline) for operation in application.service.operations]
-        self._traces, meters = application.services.traces, application.services.meters
-        routes = {operation.name: operation.path for operation in application.service.operations}
-        names = [*routes, MCP_METRIC]
-        self._traffic = (
-            RequestMetrics(meters, names) if self._traces is None else TracedRequestMetrics(meters, names, routes)
-        )
+        self._is_traced = application.services.traces is not None
+        names = [*(operation.name for operation in application.service.operations), MCP_METRIC]
+        self._traffic = RequestMetrics(application.services.meters, names)
         self._https = application.settings.base_url.startswith("https:")
         super().__init__(middleware=_layers(application, self._endpoints, self._traffic, https=self._https), **options)
 
@@ -84,7 +81,7 @@ class _Service(Starlette):
         app = DirectOperations(
             super().build_middleware_stack(), self._endpoints, https=self._https, traffic=self._traffic
         )
-        return app if self._traces is None else RequestTraces(app, self._traces)
+        return RequestTraces(app) if self._is_traced else app
 
 
 @contextlib.asynccontextmanager
@@ -203,9 +200,13 @@ def _periodic_tasks(application: Application) -> list[Callable[[], Awaitable[Non
         await application.store.write(partial(registration.mark_seen, when=seen))
         await services.agent_calls.flush()
 
+    async def keep_house() -> None:
+        with span("housekeeping", parent=NEW_TRACE):
+            await application.housekeeping.run()
+
     return [
         store_what_was_seen,
-        traced_task(services.traces, "housekeeping", application.housekeeping.run),
+        keep_house,
         application.secrets.compare,
         *(task for component in application.components for task in component.periodic_tasks),
     ]

@@ -20,13 +20,14 @@ from http import HTTPStatus
 from typing import Any, Final
 
 import httpx2
+from opentelemetry.trace import SpanKind
 
 from negotiator.advice.advisor import WordingRequest, WordingResult
 from negotiator.base.errors import Unavailable
 from negotiator.numbers.read import CURRENCY_WORDS, normalise_text, numbers_in
 from negotiator.runtime import telemetry
 from negotiator.runtime.circuit_breaker import CircuitBreaker
-from negotiator.runtime.tracing import outgoing_headers, step
+from negotiator.runtime.tracing import outgoing_headers, span
 from negotiator.terms.plain_text import COUNT_NOUNS, singular
 
 WordingTexts = Mapping[str, str]
@@ -301,7 +302,7 @@ class OpenAiAdvisor:
         if not sent.texts:
             return WordingResult(request.texts, "engine")
         try:
-            with step("advisor", "client"):
+            with span("advisor", SpanKind.CLIENT):
                 async with self._breaker.call(request.seconds or None):
                     answer = await self._ask(sent, request)
             self._answered_at = time.monotonic()

@@ -13,6 +13,7 @@ from hashlib import blake2b
 from typing import Final
 
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from opentelemetry.trace import SpanKind
 from sqlalchemy import BigInteger, LargeBinary, bindparam, delete, or_, update
 from sqlmodel import Field, col, func, select
 
@@ -21,7 +22,7 @@ from negotiator.base import values
 from negotiator.base.errors import Unavailable
 from negotiator.runtime.circuit_breaker import CircuitBreaker
 from negotiator.runtime.fault_log import FaultLog
-from negotiator.runtime.tracing import TraceSource, step, traced_task
+from negotiator.runtime.tracing import NEW_TRACE, span
 from negotiator.store.model import TableModel, table_options
 from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
 from negotiator.store.store import Store
@@ -101,8 +102,7 @@ class MailCipher:
 class MailQueue:
     """Queues mails in the caller's unit and sends them after it."""
 
-    def __init__(self, store: Store, mailer: Mailer, secret: bytes, traces: TraceSource | None = None) -> None:
-        self._traces = traces
+    def __init__(self, store: Store, mailer: Mailer, secret: bytes) -> None:
         self._store = store
         self._mailer = mailer
         self._cipher = MailCipher(secret)
@@ -170,7 +170,7 @@ class MailQueue:
         while not self._breaker.wait_seconds and await self._store.read(lambda tx: tx.one(_IS_DUE, **_clock())):
             most = 1 if self._breaker.is_open else AT_ONCE
             claimed = await self._store.write(partial(_claim, most=most))
-            await asyncio.gather(*(traced_task(self._traces, "mail", partial(self._send, mail))() for mail in claimed))
+            await asyncio.gather(*(self._send(mail) for mail in claimed))
             await self._count()
         await self._count()
 
@@ -193,7 +193,7 @@ class MailQueue:
             self._mailer.keep(mail.recipient, mail.subject, text)
             await self._store.write(lambda tx: _sent(tx, mail))
             return
-        with step("smtp", "client"):
+        with span("smtp", SpanKind.CLIENT, parent=NEW_TRACE):
             result = await self._mailer.send(mail.recipient, mail.subject, text, message_id=mail.id)
         if result.is_away:
             self._breaker.failed(result.failure)

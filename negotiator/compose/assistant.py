@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Final, NamedTuple
+from typing import Final
 
 from starlette.types import ASGIApp
 
@@ -38,10 +38,8 @@ from negotiator.negotiations.tactic_routes import Tactics
 from negotiator.negotiations.usage_routes import UsageRoutes
 from negotiator.rehearsals.routes import Rehearsals
 from negotiator.runtime.built_once import BuiltOnce
-from negotiator.runtime.tracing import TraceSource
-from negotiator.teleprompter.audio_pipeline import AudioPipeline, NewAudioReader
-from negotiator.teleprompter.audio_reader import AudioReader
-from negotiator.teleprompter.bus import LocalBus, publish_revocations
+from negotiator.teleprompter.audio_pipeline import AudioPipeline
+from negotiator.teleprompter.bus import publish_revocations
 from negotiator.teleprompter.bus_servers import make_bus
 from negotiator.teleprompter.cues.catalogue import cue_catalogue
 from negotiator.teleprompter.cues.matcher import build_matcher
@@ -59,8 +57,6 @@ from negotiator.teleprompter.utterance_analyser import UtteranceAnalyser
 from negotiator.teleprompter.utterances import UtteranceService
 from negotiator.teleprompter.websocket_context import SharedContext, WebSocketTimeouts
 from negotiator.teleprompter.websocket_endpoint import WebSocketEndpoint
-from negotiator.teleprompter.websocket_handler import MessageHandler
-from negotiator.teleprompter.websocket_session import NewMessageHandler
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,14 +138,13 @@ def build_teleprompter(services: Services, memory: MemoryServices, tactics: Tact
     """Build the teleprompter's slices."""
     settings, store = services.settings, services.store
     recognizer = make_recognizer(settings)
-    parts = _session_parts(services.traces)
-    bus, guard = make_bus(settings, parts.local_bus), services.pipeline.guard
-    analyser = _analyser(services, memory, tactics, parts.analyser)
+    bus, guard = make_bus(settings), services.pipeline.guard
+    analyser = _analyser(services, memory, tactics)
     publish_revocations(store, bus)
     utterances = UtteranceService(store, analyser, EventLog(store, bus, guard))
     views = SessionViews(settings.base_url, SESSIONS_PATH, _engine_view(recognizer.caps))
     streams = StreamRoutes(Tickets(store, guard))
-    audio = AudioPipeline(utterances, recognizer, parts.read_audio)
+    audio = AudioPipeline(utterances, recognizer)
     context = SharedContext(services.pipeline, utterances, streams.tickets, audio, patience=WebSocketTimeouts())
     origins = settings.allowed_origins
     return TeleprompterServices(
@@ -159,42 +154,18 @@ def build_teleprompter(services: Services, memory: MemoryServices, tactics: Tact
             FeedbackRoutes(store, utterances, analyser.heads),
             streams,
         ),
-        {STREAM_PATH: WebSocketEndpoint(context, streams.stream, origins=origins, handler=parts.handle_messages)},
+        {STREAM_PATH: WebSocketEndpoint(context, streams.stream, origins=origins)},
         (audio.close, utterances.silence_timers.close, bus.close, analyser.close),
         partial(recognizer_state, settings, recognizer),
     )
 
 
-class _SessionParts(NamedTuple):
-    """The parts of a live session of which there are others while traces are on."""
-
-    local_bus: LocalBus
-    analyser: type[UtteranceAnalyser]
-    read_audio: NewAudioReader
-    handle_messages: NewMessageHandler
-
-
-def _session_parts(traces: TraceSource | None) -> _SessionParts:
-    if traces is None:
-        return _SessionParts(LocalBus(), UtteranceAnalyser, AudioReader, MessageHandler)
-    from negotiator.teleprompter import session_traces  # only where traces are on
-
-    return _SessionParts(
-        session_traces.TracedLocalBus(traces),
-        session_traces.TracedUtteranceAnalyser,
-        partial(session_traces.TracedAudioReader, source=traces),
-        partial(session_traces.TracedMessageHandler, source=traces),
-    )
-
-
-def _analyser(
-    services: Services, memory: MemoryServices, tactics: TacticRecogniser, analyser: type[UtteranceAnalyser]
-) -> UtteranceAnalyser:
+def _analyser(services: Services, memory: MemoryServices, tactics: TacticRecogniser) -> UtteranceAnalyser:
     catalogue, embedder = BuiltOnce(cue_catalogue), memory.embedder.embedder
     matcher = BuiltOnce(lambda: build_matcher(catalogue.now()))
     folder = services.settings.models_folder
     classifiers = UserClassifiers(services.store, embedder, catalogue=catalogue, folder=folder)
-    return analyser(matcher, classifiers, embedder, memory.search, tactics)
+    return UtteranceAnalyser(matcher, classifiers, embedder, memory.search, tactics)
 
 
 def _engine_view(caps: EngineCapabilities) -> EngineView:

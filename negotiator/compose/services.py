@@ -25,7 +25,6 @@ from negotiator.http.cursors import Cursors
 from negotiator.http.guard import Guard
 from negotiator.http.limits import RateLimits
 from negotiator.http.pipeline import Pipeline, RefusalRenderer
-from negotiator.http.request_traces import TracedCalls
 from negotiator.keys.keyring import Keyring
 from negotiator.mcp.endpoint import MCP_PATH
 from negotiator.runtime import thread_pools
@@ -107,7 +106,7 @@ def build_services(settings: Settings) -> Services:
         greatest=True,
     )
     mailer = Mailer(settings.smtp_url, sender=settings.mail_from, outbox=settings.outbox_folder)
-    mails = MailQueue(store, mailer, secret, traces)
+    mails = MailQueue(store, mailer, secret)
     meters.sampled_gauge(
         "negotiator_mails_waiting",
         "Mails that are not sent yet, of all machines that share the database",
@@ -135,9 +134,7 @@ def build_services(settings: Settings) -> Services:
         receiver=SecurityEventVerifier(base, issuers.find, issuer_keys, clock=lambda: values.now()),
         verifier=_verifier(base, resources, issuers, issuer_keys),
         resources=resources,
-        pipeline=Pipeline(
-            *(guard, limits, RefusalRenderer(base), store), agent_calls if traces is None else TracedCalls(agent_calls)
-        ),
+        pipeline=Pipeline(guard, limits, RefusalRenderer(base), store, agent_calls),
         agent_calls=agent_calls,
         mailer=mailer,
         mails=mails,
@@ -166,7 +163,7 @@ def _store(settings: Settings, meters: MetricRegistry, overload: OverloadRecord)
             lambda state=state: getattr(store.load, state),
             state=state,
         )
-    return _with_traces(settings, store)
+    return store
 
 
 def _lagging(settings: Settings, primary: Store) -> LaggingReads:
@@ -174,15 +171,7 @@ def _lagging(settings: Settings, primary: Store) -> LaggingReads:
         return LaggingReads(primary)
     replica = make_store(settings.replica_url, connections=settings.database_connections)
     bound = settings.replica_lag_seconds
-    return LaggingReads(primary, _with_traces(settings, replica), bound=bound)
-
-
-def _with_traces(settings: Settings, store: Store) -> Store:
-    if not settings.traces_url:
-        return store
-    from negotiator.store.traced_store import TracedStore  # only where traces are on
-
-    return TracedStore(store, settings.database_url.partition("+")[0].partition(":")[0])
+    return LaggingReads(primary, replica, bound=bound)
 
 
 def _traces(settings: Settings, meters: MetricRegistry) -> "TraceExport | None":

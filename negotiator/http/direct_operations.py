@@ -22,6 +22,7 @@ from negotiator.http.endpoint import (
     stream_body,
 )
 from negotiator.http.middleware import SHARED_HEADERS, begin_request, security_headers
+from negotiator.http.request_traces import end_request_span
 from negotiator.runtime.metrics import RequestMetrics
 
 
@@ -63,6 +64,7 @@ class DirectOperations:
         status = int(answer.status or 200)
         took = time.perf_counter_ns() - began
         self._traffic.observe(endpoint.operation.name, status, took)
+        end_request_span(endpoint.operation.name, status)
         connection = scope.get("state", {}).get(CONNECTION_KEY)
         if body is not None and connection is not None:
             await connection.send_whole(scope, status, lines, body)

@@ -15,11 +15,13 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple, TypeVar
 
+from opentelemetry.trace import SpanKind
+
 from negotiator.http.limits import BudgetState, RateBudget, take_one
 from negotiator.runtime.fault_log import FaultLog
 from negotiator.runtime.mapped_file import map_file
 from negotiator.runtime.telemetry import logger
-from negotiator.runtime.tracing import step
+from negotiator.runtime.tracing import span
 from negotiator.store import atomic_updates
 from negotiator.store.store import Store
 
@@ -351,7 +353,7 @@ class RedisLimitStore:
         if self._sending is None:
             # An empty context: the task serves other requests than the one that starts it.
             self._sending = asyncio.create_task(self._send_waiting(), context=Context())
-        with step("redis", "client", {"db.system.name": "redis"}):
+        with span("redis", SpanKind.CLIENT):
             return await charge.reading
 
     def state(self) -> str:

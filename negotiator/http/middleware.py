@@ -9,6 +9,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from negotiator.base.values import new_id
 from negotiator.http.connections import CONNECTION_KEY
+from negotiator.http.request_traces import end_request_span
 from negotiator.runtime import thread_pools
 from negotiator.runtime.metrics import PAGE_OPERATION, RequestMetrics
 from negotiator.runtime.telemetry import request_id
@@ -117,7 +118,9 @@ class ResponseMiddleware:
         async def wrapped(message: Message) -> None:
             if message["type"] in _HEADS:
                 took, status = time.perf_counter_ns() - began, message.get("status", _UPGRADED)
-                self._traffic.observe(scope.get("operation", PAGE_OPERATION), status, took)
+                operation = scope.get("operation", PAGE_OPERATION)
+                self._traffic.observe(operation, status, took)
+                end_request_span(operation, status)
                 message["headers"] = [*message.get("headers", ()), *added]
             elif head and message["type"] == "http.response.body":
                 message = {**message, "body": b""}

@@ -29,6 +29,7 @@ from negotiator.http.idempotency import IdempotentCreation
 from negotiator.http.limits import BASELINE_BUDGET, BudgetState, RateLimits, too_many_requests
 from negotiator.http.operation import Answer, Call, Operation
 from negotiator.runtime.telemetry import logger, request_id
+from negotiator.runtime.tracing import current_span
 from negotiator.store.statement import write_condition
 from negotiator.store.store import Store
 
@@ -244,6 +245,7 @@ async def run(operation: Operation, pipeline: Pipeline, incoming: IncomingCall, 
     except Refusal:
         await pipeline.charge(anonymous_caller(incoming.address), None, context, baseline=operation.baseline)
         raise
+    current_span().set_attribute("negotiator.operation", operation.name)
     subject = ""
     try:
         call = await _admitted(operation, pipeline, incoming, context, caller)
@@ -252,6 +254,7 @@ async def run(operation: Operation, pipeline: Pipeline, incoming: IncomingCall, 
         with write_condition(partial(pipeline.guard.check, caller=caller)):
             result = await operation.run(call)
     except Refusal as refusal:
+        current_span().set_attribute("negotiator.refusal", refusal.error)
         pipeline.calls.note(caller, operation.name, subject, refusal)
         raise
     answer = result if isinstance(result, Answer) else Answer(result, operation.status)

@@ -19,7 +19,6 @@ from typing import Any, Final, ParamSpec, TypeVar
 from negotiator.base.errors import RequestAborted, Unavailable
 from negotiator.runtime.fault_log import FaultLog
 from negotiator.runtime.metrics import Counter, Gauge, Histogram, MetricRegistry
-from negotiator.runtime.tracing import step
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -94,8 +93,7 @@ class ThreadPool:
         expected = self._expected_wait()
         if expected > PATIENCE:
             raise self._refusal(expected)
-        with step(f"thread {self.name}"):
-            return await self._call(partial(function, *args, **kwargs), _client(), PATIENCE)
+        return await self._call(partial(function, *args, **kwargs), _client(), PATIENCE)
 
     async def run_unhurried(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Call the function on a thread, for work that more than one request waits for, however long the wait is."""

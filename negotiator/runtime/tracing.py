@@ -1,119 +1,108 @@
-"""The span of the work that this task does, and spans inside it. Nothing here loads OpenTelemetry (`trace_export`).
+"""Spans by OpenTelemetry's API, which does nothing until `trace_export` gives it a tracer.
 
-Without a current span, which is so while tracing is off, each function returns at once.
+The current span is not OpenTelemetry's own: the spans of libraries may hold what must not leave this process.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
-from contextvars import ContextVar, Token
-from types import TracebackType
-from typing import Final, Literal, Protocol
+from collections.abc import Callable, Coroutine, Generator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
+from functools import wraps
+from typing import Any, Final, TypeVar, cast
+
+from opentelemetry import trace
+from opentelemetry.context import Context
+from opentelemetry.trace import INVALID_SPAN, NoOpTracer, Span, SpanKind, StatusCode, Tracer
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from negotiator.base.errors import Refusal
 
-SpanKind = Literal["server", "client", "consumer", "internal"]
-Attributes = Mapping[str, str | int | float]
-"""Values that say nothing about a person: no credential, no address, no text of theirs, no value of a statement."""
+M = TypeVar("M", bound=Callable[..., Coroutine[Any, Any, Any]])
 
+NEW_TRACE: Final = Context()
+"""The parent of a span that begins a trace of its own."""
+_PROPAGATOR: Final = TraceContextTextMapPropagator()
+_NOTHING: Final = nullcontext(INVALID_SPAN)
 _SERVER_ERROR: Final = 500
+_current: ContextVar[Span] = ContextVar("current span", default=INVALID_SPAN)
+_tracer: Tracer = NoOpTracer()
 
 
-class Span(Protocol):
-    """A piece of work with a beginning and an end."""
-
-    @property
-    def is_open(self) -> bool:
-        """Whether it is recorded and has not ended."""
-        ...
-
-    @property
-    def traceparent(self) -> str:
-        """The header that makes another service's spans a part of this one (W3C Trace Context §3.2)."""
-        ...
-
-    def child(self, name: str, kind: SpanKind = "internal", attributes: Attributes = ...) -> "Span":
-        """Begin a span inside this one. May be called on any thread."""
-        ...
-
-    def rename(self, name: str) -> None: ...
-
-    def note(self, attributes: Attributes) -> None: ...
-
-    def end(self, error: str = "") -> None:
-        """End the span, as a failure if `error` names one; later calls change nothing."""
-        ...
+def use_tracer(tracer: Tracer) -> None:
+    """Begin spans by this tracer from now on, in this process."""
+    global _tracer
+    _tracer = tracer
 
 
-class TraceSource(Protocol):
-    """Begins traces, of which only a share is recorded."""
+def span(
+    name: str,
+    kind: SpanKind = SpanKind.INTERNAL,
+    attributes: Mapping[str, str | int] | None = None,
+    *,
+    parent: Context | None = None,
+) -> AbstractContextManager[Span]:
+    """A span for a `with` block, inside the current one if that is recorded, or inside `parent`.
 
-    def begin(self, name: str, kind: SpanKind = "internal", *, traceparent: str = "") -> Span | None:
-        """The first span of some work; None when the work belongs to no trace."""
-        ...
-
-    def join(self, name: str, kind: SpanKind, traceparent: str) -> Span | None:
-        """A span inside one that another process of this service records; None when the header is malformed."""
-        ...
-
-
-current_span: ContextVar[Span | None] = ContextVar("current span", default=None)
-
-
-def error_name(raised: BaseException) -> str:
-    """The type of a failure, as a span's error; empty for a refusal that is the client's fault."""
-    if isinstance(raised, Refusal) and raised.status < _SERVER_ERROR:
-        return ""
-    return type(raised).__name__
+    Names and attributes say nothing about a person: no credential, no address, no text of theirs.
+    """
+    if parent is None:
+        outer = _current.get()
+        if not outer.is_recording():
+            return _NOTHING
+        parent = trace.set_span_in_context(outer, NEW_TRACE)
+    return _begun(name, kind, attributes, parent)
 
 
-class SpanBlock:
-    """`with` this block, the span is the current one; it ends with the block. Without a span nothing happens."""
-
-    __slots__ = ("_span", "_token")
-
-    def __init__(self, span: Span | None) -> None:
-        self._span = span
-        self._token: Token[Span | None] | None = None
-
-    def __enter__(self) -> Span | None:
-        if self._span is not None:
-            self._token = current_span.set(self._span)
-        return self._span
-
-    def __exit__(
-        self, _kind: type[BaseException] | None, raised: BaseException | None, _traceback: TracebackType | None
-    ) -> None:
-        if self._span is None or self._token is None:
-            return
-        current_span.reset(self._token)
-        self._span.end("" if raised is None else error_name(raised))
+@contextmanager
+def _begun(name: str, kind: SpanKind, attributes: Mapping[str, str | int] | None, parent: Context) -> Generator[Span]:
+    begun = _tracer.start_span(name, parent, kind, attributes)
+    token = _current.set(begun)
+    try:
+        yield begun
+    except BaseException as raised:
+        if begun.is_recording():
+            if isinstance(raised, Refusal) and raised.status < _SERVER_ERROR:
+                begun.set_attribute("negotiator.refusal", raised.error)
+            else:
+                mark_failed(begun, type(raised).__name__)
+        raise
+    finally:
+        _current.reset(token)
+        if begun.is_recording():
+            begun.end()
 
 
-_NO_STEP: Final = SpanBlock(None)
+def traced(name: str) -> Callable[[M], M]:
+    """Give each call of a coroutine function, which asks another service, a span inside the current one."""
+
+    def decorate(function: M) -> M:
+        @wraps(function)
+        async def call(*args: Any, **kwargs: Any) -> Any:
+            with span(name, SpanKind.CLIENT):
+                return await function(*args, **kwargs)
+
+        return cast("M", call)
+
+    return decorate
 
 
-def step(name: str, kind: SpanKind = "internal", attributes: Attributes | None = None) -> SpanBlock:
-    """A span inside the current one, for a `with` block; its value is None while nothing is recorded."""
-    span = current_span.get()
-    if span is None or not span.is_open:
-        return _NO_STEP
-    return SpanBlock(span.child(name, kind, attributes or {}))
+def current_span() -> Span:
+    """The span of the work that this task does; one that records nothing where there is none."""
+    return _current.get()
+
+
+def mark_failed(failed: Span, error: str) -> None:
+    """Note the type of a failure; its message may hold what must not leave this process."""
+    failed.set_attribute("error.type", error)
+    failed.set_status(StatusCode.ERROR)
+
+
+def sent_context(traceparent: str) -> Context:
+    """The span that a header names (W3C Trace Context §3.2), as a parent; `NEW_TRACE` when the header is malformed."""
+    return _PROPAGATOR.extract({"traceparent": traceparent}, NEW_TRACE)
 
 
 def outgoing_headers() -> dict[str, str]:
     """The headers by which a service that the operator chose joins the trace."""
-    span = current_span.get()
-    return {} if span is None else {"traceparent": span.traceparent}
-
-
-def traced_task(
-    source: TraceSource | None, name: str, task: Callable[[], Awaitable[None]]
-) -> Callable[[], Awaitable[None]]:
-    """The task, each of its runs in a trace of its own if there is a source."""
-    if source is None:
-        return task
-
-    async def run() -> None:
-        with SpanBlock(source.begin(name)):
-            await task()
-
-    return run
+    headers: dict[str, str] = {}
+    _PROPAGATOR.inject(headers, trace.set_span_in_context(_current.get(), NEW_TRACE))
+    return headers

@@ -16,6 +16,7 @@ from sqlalchemy import Insert, Select, text
 
 from negotiator.base.errors import Unavailable
 from negotiator.runtime.fault_log import FaultLog
+from negotiator.runtime.tracing import traced
 from negotiator.store.postgres_connections import DRIVER_FAULTS, OpenConnection, PostgresConnections
 from negotiator.store.shared_reads import SharedReads
 from negotiator.store.statement import Query, Row, Statement, Transaction, current_write_condition, with_write_condition
@@ -186,6 +187,7 @@ class PostgresStore:
     async def start(self) -> None:
         """Do nothing: connections are opened when they are needed."""
 
+    @traced("read")
     async def read(self, unit: Callable[[Transaction], T]) -> T:
         """Each statement is a transaction of its own, as on SQLite, and one round trip.
 
@@ -199,16 +201,19 @@ class PostgresStore:
         async with self._connections.one() as connection:
             return await connection.units.run(unit, PostgresTransaction(connection))
 
+    @traced("scan")
     async def scan(self, unit: Callable[[Transaction], T]) -> T:
         return await self._run(_BEGIN_SCAN, unit)
 
     def listen(self, listener: Callable[[Sequence[str]], None]) -> None:
         self._listeners.append(listener)
 
+    @traced("write")
     async def write(self, unit: Callable[[Transaction], T]) -> T:
         check = current_write_condition()
         return await self._writes.run(unit if check is None else with_write_condition(unit, check))
 
+    @traced("write")
     async def write_unserialized(self, unit: Callable[[Transaction], T]) -> T:
         """Run at READ COMMITTED, which waits for a locked row; serializable units on one row mostly fail."""
         result = await self._run(_BEGIN_UNSERIALIZED, unit)

@@ -19,6 +19,7 @@ from sqlalchemy.engine import make_url
 from negotiator.base import values
 from negotiator.base.errors import Unavailable
 from negotiator.runtime.fault_log import FaultLog, close_all
+from negotiator.runtime.tracing import traced
 from negotiator.store.statement import Query, Row, Statement, Transaction, current_write_condition, with_write_condition
 from negotiator.store.waiting import Batch, Priority, StoreLoad, UnitOutcome, UnitQueue
 
@@ -187,19 +188,23 @@ class SqliteStore:
         self._reader = SqliteTransaction(self._connection)
         self._checkpoints = asyncio.create_task(self._checkpoint())
 
+    @traced("read")
     async def read(self, unit: Callable[[Transaction], T]) -> T:
         return unit(self._reader)
 
+    @traced("scan")
     async def scan(self, unit: Callable[[Transaction], T]) -> T:
         return await self._scanner.perform(_snapshot, unit)
 
     def listen(self, listener: Callable[[Sequence[str]], None]) -> None:
         self._listeners.append(listener)
 
+    @traced("write")
     async def write(self, unit: Callable[[Transaction], T]) -> T:
         check = current_write_condition()
         return await self._writes.run(unit if check is None else with_write_condition(unit, check))
 
+    @traced("write")
     async def write_unserialized(self, unit: Callable[[Transaction], T]) -> T:
         return await self._writes.run(unit)
 

@@ -93,16 +93,12 @@ class AudioChannel:
         return self.received // BYTES_PER_MS
 
 
-NewAudioReader = Callable[[UtteranceService, str, Callable[[], Caller], Speaker, str, int], AudioReader]
-
-
 @dataclass(slots=True)
 class AudioPipeline:
     """What all sockets of a process share for audio. `after` holds the recognitions that outlive their socket."""
 
     listening: UtteranceService
     recognizer: Recognizer
-    reader: NewAudioReader = AudioReader
     clocks: AudioClock = field(default_factory=AudioClock)
     after: set[asyncio.Task[None]] = field(default_factory=set[asyncio.Task[None]])
 
@@ -209,7 +205,7 @@ class AudioChannels:
         if voice.recognition is None:
             return
         base = (voice.received - skipped) // BYTES_PER_MS
-        hearing = self._stage.reader(
+        hearing = AudioReader(
             self._stage.listening,
             self._session,
             self._who,

@@ -6,9 +6,12 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 
+from opentelemetry.trace import SpanKind
+
 from negotiator.base.caller import Caller
 from negotiator.base.errors import Refusal, Unavailable
 from negotiator.runtime import telemetry
+from negotiator.runtime.tracing import NEW_TRACE, span
 from negotiator.teleprompter import session_transitions, websocket_messages
 from negotiator.teleprompter.cues.catalogue import Speaker
 from negotiator.teleprompter.schemas import Utterance
@@ -55,7 +58,8 @@ class AudioReader:
             case events.FinalTranscript():
                 shown = self._last.pop(event.utterance_id, "")
                 if event.text.strip():
-                    await self._finally(event)
+                    with span("utterance", SpanKind.SERVER, parent=NEW_TRACE):
+                        await self._finally(event)
                 elif shown:
                     self._tell(websocket_messages.partial_message("", **self._about(event)))
             case events.RecognitionLag():

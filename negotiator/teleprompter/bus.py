@@ -88,8 +88,8 @@ class Bus(Protocol):
 class LocalBus:
     """A bus within one process; `codec` is for the messages that others pass on between processes."""
 
-    def __init__(self, codec: "BusMessageCodec | None" = None) -> None:
-        self.codec = codec or BusMessageCodec()
+    def __init__(self) -> None:
+        self.codec = BusMessageCodec()
         self._subscriptions: dict[str, set[BusSubscription]] = {}
 
     def tell(self, session: str, message: bytes = b"") -> None:
@@ -98,7 +98,7 @@ class LocalBus:
 
     @contextmanager
     def following(self, *names: str) -> Generator[BusSubscription]:
-        subscription = self._new_subscription()
+        subscription = BusSubscription()
         for name in names:
             self._subscriptions.setdefault(name, set()).add(subscription)
         try:
@@ -127,9 +127,6 @@ class LocalBus:
     async def close(self) -> None:
         """Nothing is open."""
 
-    def _new_subscription(self) -> BusSubscription:
-        return BusSubscription()
-
 
 MAX_BUS_MESSAGE_BYTES: Final = 7_900
 """PostgreSQL takes fewer than 8,000 bytes in a NOTIFY. A longer message is sent as a wake-up only."""
@@ -142,8 +139,9 @@ class BusMessageCodec:
     me: str = field(default_factory=lambda: secrets.token_hex(6))
 
     def write(self, session: str, message: bytes) -> bytes:
-        """The bytes of a message."""
-        return message_line(f"{self.me} {session} ", message)
+        """The bytes of a message, or of a wake-up when it is too long."""
+        head = f"{self.me} {session} ".encode()
+        return head if len(head) + len(message) > MAX_BUS_MESSAGE_BYTES else head + message
 
     def session(self, line: bytes) -> str:
         """The session of bytes that `write` made."""
@@ -164,12 +162,6 @@ class BusMessageCodec:
             return None
 
 
-def message_line(head: str, message: bytes) -> bytes:
-    """The bytes of a message, or of a wake-up when it is too long."""
-    first = head.encode()
-    return first if len(first) + len(message) > MAX_BUS_MESSAGE_BYTES else first + message
-
-
 _PATH_LIMIT: Final = 100
 """Bytes of a socket's path; `sun_path` has 108, of which macOS gives 104."""
 _RETRY_SECONDS: Final = 0.05
@@ -182,9 +174,9 @@ class DatagramBus:
     A process whose queue is full is sent a wake-up again after 50 ms.
     """
 
-    def __init__(self, folder: Path, local: LocalBus | None = None) -> None:
+    def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._local = local or LocalBus()
+        self._local = LocalBus()
         self._codec = self._local.codec
         self._own = f"{os.getpid()}-{secrets.token_hex(4)}"
         self._socket: socket.socket | None = None

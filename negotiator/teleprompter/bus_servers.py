@@ -15,9 +15,9 @@ from negotiator.teleprompter.redis_cluster_bus import RedisClusterBus
 class ServerBus(ServerConnection):
     """A bus over one server: a message goes to this process at once and to the others by the server."""
 
-    def __init__(self, local: LocalBus | None = None) -> None:
+    def __init__(self) -> None:
         words = "live events of other processes come up to two seconds late"
-        super().__init__(local or LocalBus(), words)
+        super().__init__(LocalBus(), words)
 
     def tell(self, session: str, message: bytes = b"") -> None:
         self._local.tell(session, message)
@@ -41,11 +41,11 @@ class PostgresBus(ServerBus):
     The connection does not come from the store's pool: NOTIFY does not work through a pooler in transaction mode.
     """
 
-    def __init__(self, url: str, local: LocalBus | None = None) -> None:
+    def __init__(self, url: str) -> None:
         from sqlalchemy.ext.asyncio import create_async_engine  # imported here: a file needs none
         from sqlalchemy.pool import NullPool
 
-        super().__init__(local)
+        super().__init__()
         self._engine = create_async_engine(url, poolclass=NullPool, connect_args={"timeout": PATIENCE})
         self._driver: Any = None
 
@@ -91,8 +91,8 @@ _POLL_SECONDS: Final = 5.0
 class RedisBus(ServerBus):
     """One pub/sub channel of a Redis server for all sessions."""
 
-    def __init__(self, url: str, local: LocalBus | None = None) -> None:
-        super().__init__(local)
+    def __init__(self, url: str) -> None:
+        super().__init__()
         self._client = make_redis_client(url)
 
     async def _run_connection(self) -> None:
@@ -119,15 +119,12 @@ class RedisBus(ServerBus):
         await self._client.aclose()
 
 
-def make_bus(settings: Settings, local: LocalBus | None = None) -> Bus:
-    """The bus that reaches every process which shares the store: by Redis if it is set, else by the database.
-
-    `local` is its part within this process, if it is to be another one than usual.
-    """
+def make_bus(settings: Settings) -> Bus:
+    """The bus that reaches every process which shares the store: by Redis if it is set, else by the database."""
     if settings.is_redis_cluster:
-        return RedisClusterBus(settings.redis_server_url, local)
+        return RedisClusterBus(settings.redis_server_url)
     if settings.redis_url:
-        return RedisBus(settings.redis_url, local)
+        return RedisBus(settings.redis_url)
     if settings.database_url.startswith("sqlite"):
-        return DatagramBus(settings.data_dir / "bus", local)
-    return PostgresBus(settings.database_url, local)
+        return DatagramBus(settings.data_dir / "bus")
+    return PostgresBus(settings.database_url)

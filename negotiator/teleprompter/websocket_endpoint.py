@@ -19,7 +19,6 @@ from negotiator.http.pipeline import ResponseContext as Charged
 from negotiator.teleprompter import session_queries, websocket_messages
 from negotiator.teleprompter.schemas import OpenStream
 from negotiator.teleprompter.websocket_context import SharedContext
-from negotiator.teleprompter.websocket_handler import MessageHandler
 from negotiator.teleprompter.websocket_messages import (
     SUBPROTOCOL,
     TICKET_PREFIX,
@@ -29,7 +28,7 @@ from negotiator.teleprompter.websocket_messages import (
     SocketDisconnected,
     WebSocketClosing,
 )
-from negotiator.teleprompter.websocket_session import Admission, NewMessageHandler, SessionLoop
+from negotiator.teleprompter.websocket_session import Admission, SessionLoop
 
 _BEARER: Final = "authorization"
 
@@ -37,16 +36,8 @@ _BEARER: Final = "authorization"
 class WebSocketEndpoint:
     """The ASGI application of `…/stream` for WebSockets; pages of `origins` may use it."""
 
-    def __init__(
-        self,
-        context: SharedContext,
-        operation: Operation,
-        *,
-        origins: Iterable[str],
-        handler: NewMessageHandler = MessageHandler,
-    ) -> None:
+    def __init__(self, context: SharedContext, operation: Operation, *, origins: Iterable[str]) -> None:
         self._context = context
-        self._handler = handler
         self._operation = operation
         self._origins = frozenset(origins)
 
@@ -115,7 +106,7 @@ class WebSocketEndpoint:
             await socket.accept(subprotocol)
             with context.connection_limits.socket():
                 caller = admission.caller or await self._introduced(socket, admission)
-                await SessionLoop(context, socket, admission, caller, self._handler).run()
+                await SessionLoop(context, socket, admission, caller).run()
         except WebSocketClosing as closing:
             await _leave(socket, closing)
         except SocketDisconnected:

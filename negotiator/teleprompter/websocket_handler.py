@@ -7,7 +7,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 
+from opentelemetry.trace import SpanKind
+
 from negotiator.base.errors import Refusal, Unauthorized
+from negotiator.runtime.tracing import NEW_TRACE, span
 from negotiator.teleprompter import session_transitions, websocket_messages
 from negotiator.teleprompter.audio_pipeline import AudioChannels, AudioTooFast, TokenBucket
 from negotiator.teleprompter.cues.catalogue import Speaker
@@ -63,7 +66,8 @@ class MessageHandler:
             about = {"of": message.type}
             if isinstance(message, TextMessage):
                 about["utterance_id"] = message.utterance_id
-            await self._do(message)
+            with span(f"stream_session {message.type}", SpanKind.SERVER, parent=NEW_TRACE):
+                await self._do(message)
         except websocket_messages.ProtocolError as bad:
             said = websocket_messages.error_message("bad_message", str(bad))
             raise WebSocketClosing(CloseCode.BAD, "bad message", said) from None

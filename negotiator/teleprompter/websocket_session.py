@@ -2,7 +2,6 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, Final
@@ -34,20 +33,10 @@ class Admission:
     after: int | None
 
 
-NewMessageHandler = Callable[[ConnectionState, AudioChannels, TokenBucket], MessageHandler]
-
-
 class SessionLoop:
     """Runs one accepted socket."""
 
-    def __init__(
-        self,
-        context: SharedContext,
-        socket: AsgiWebSocket,
-        admission: Admission,
-        caller: Caller,
-        handler: NewMessageHandler,
-    ) -> None:
+    def __init__(self, context: SharedContext, socket: AsgiWebSocket, admission: Admission, caller: Caller) -> None:
         self._socket = socket
         self._context = context
         self._admission = admission
@@ -55,7 +44,7 @@ class SessionLoop:
         self._connection.believed.set()
         self._audio = AudioChannels(context.audio, admission.session, lambda: self._connection.caller)
         pace = TokenBucket(_MESSAGES, _MESSAGES_AT_ONCE, self._connection.alive_at)
-        self._handler = handler(self._connection, self._audio, pace)
+        self._handler = MessageHandler(self._connection, self._audio, pace)
         self._said: deque[str] = deque(maxlen=_FINALS)
 
     async def run(self) -> None:

@@ -17,9 +17,10 @@ from urllib.parse import urlencode
 
 import httpcore2
 import httpx2
+from opentelemetry.trace import SpanKind
 
 from negotiator.base.strict_json import read_object
-from negotiator.runtime.tracing import step
+from negotiator.runtime.tracing import span
 from negotiator.trust.fetch import (
     FetchedDocument,
     FetchedText,
@@ -119,7 +120,7 @@ class HttpClient:
         """
         target = self._target(url)
         try:
-            with step("fetch", "client", {"http.request.method": "GET"}), _faults_of(url):
+            with span("fetch", SpanKind.CLIENT, {"http.request.method": "GET"}), _faults_of(url):
                 async with asyncio.timeout(self._total):
                     return await self._read_text(target, limit)
         except FetchRedirected as redirected:
@@ -170,7 +171,7 @@ class HttpClient:
     ) -> FetchedDocument:
         target = self._target(url)
         # Without the host, which clients may name, and without `traceparent`: it is not the operator's.
-        with step("fetch", "client", {"http.request.method": method}), _faults_of(url):
+        with span("fetch", SpanKind.CLIENT, {"http.request.method": method}), _faults_of(url):
             async with asyncio.timeout(self._total):
                 return await self._send(method, target, limit, more=more, content=content)
 

@@ -22,23 +22,18 @@ class TraceCollector:
     @property
     def spans(self) -> list[Any]:
         """All spans, in the order in which they were sent."""
-        return [span for _, span in self.spans_by_process]
-
-    @property
-    def spans_by_process(self) -> list[tuple[str, Any]]:
-        """The same, each with the `service.instance.id` of its process."""
-        found: list[tuple[str, Any]] = []
-        for body in self.bodies:
-            request: Any = ExportTraceServiceRequest.FromString(body)
-            for sent in request.resource_spans:
-                process = span_attributes(sent.resource)["service.instance.id"]
-                for scope in sent.scope_spans:
-                    found.extend((process, span) for span in scope.spans)
-        return found
+        requests: list[Any] = [ExportTraceServiceRequest.FromString(body) for body in self.bodies]
+        return [
+            span
+            for request in requests
+            for sent in request.resource_spans
+            for scope in sent.scope_spans
+            for span in scope.spans
+        ]
 
 
 def span_attributes(span: Any) -> dict[str, Any]:
-    """The attributes of a span or a resource, by name."""
+    """The attributes of a span, by name."""
     return {each.key: getattr(each.value, each.value.WhichOneof("value")) for each in span.attributes}
 
 

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 import httpx2
+from opentelemetry.trace import SpanKind
 
 from negotiator.base.errors import Unavailable
 from negotiator.memory.embedding.embedder import EmbedderState
 from negotiator.runtime.circuit_breaker import CircuitBreaker
-from negotiator.runtime.tracing import outgoing_headers, step
+from negotiator.runtime.tracing import outgoing_headers, span
 
 if TYPE_CHECKING:
     from negotiator.memory.embedding.embedder import Vectors
@@ -68,7 +69,7 @@ class RemoteEmbedder:
         rows: list[Any] = []
         try:
             patience = FEW_SECONDS if len(texts) <= _FEW else None
-            with step("embedding", "client"):
+            with span("embedding", SpanKind.CLIENT):
                 async with self._breaker.call(patience):
                     for start in range(0, len(texts), _BATCH):
                         rows.extend(await self._ask(texts[start : start + _BATCH]))

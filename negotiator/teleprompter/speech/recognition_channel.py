@@ -136,8 +136,6 @@ class RecognitionChannel:
         self._interim = interim
         self._told = 0
         self._settled_ms = 0
-        self.elsewhere_ms = 0
-        """Milliseconds of audio that the engine has and has not answered, as far as known."""
         self._moved = asyncio.Event()
 
     @property
@@ -206,7 +204,7 @@ class RecognitionChannel:
         return behind > within_ms or behind > max(0, self.backlog.room_ms - _STEP_MS)
 
     def _tell_lag(self) -> None:
-        behind = self.backlog.behind_ms + self.elsewhere_ms
+        behind = self.backlog.behind_ms
         worse = behind > LAG_MS and behind >= self._told + _STEP_MS
         if worse or (self._told and behind < SKIP_MS):
             self._told = behind if worse else 0

@@ -5,18 +5,23 @@ the backlog and counts as lag. Together they hold at most ten seconds, in memory
 """
 
 import asyncio
+import contextlib
 import json
 import struct
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial
 from http import HTTPStatus
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 import httpx2
+from opentelemetry.trace import SpanKind
 
 from negotiator.base.errors import Unavailable
 from negotiator.runtime import thread_pools
-from negotiator.runtime.tracing import SpanBlock, outgoing_headers
+from negotiator.runtime.circuit_breaker import CircuitBreaker
+from negotiator.runtime.telemetry import logger
+from negotiator.runtime.tracing import NEW_TRACE, outgoing_headers, span
 from negotiator.teleprompter.speech.endpointer import (
     Endpointer,
     EndpointEvent,
@@ -28,88 +33,148 @@ from negotiator.teleprompter.speech.endpointer import (
     detector_factory,
 )
 from negotiator.teleprompter.speech.engine import MAX_WHOLE_UTTERANCE_MS, Transcription, without_inventions
-from negotiator.teleprompter.speech.events import RecognitionProblem
+from negotiator.teleprompter.speech.events import RecognitionEvent, RecognitionProblem
 from negotiator.teleprompter.speech.recognition_channel import MAX_HELD_MS, SAMPLES_PER_MS, RecognitionChannel
-from negotiator.teleprompter.speech.recognizer import SAMPLE_RATE, EngineCapabilities, SpeechRecognition, StreamConfig
-from negotiator.teleprompter.speech.remote_recognition import (
-    RecognitionFailed,
-    RemoteRecognition,
-    RemoteRecognizer,
-    host_of,
+from negotiator.teleprompter.speech.recognizer import (
+    SAMPLE_RATE,
+    EngineCapabilities,
+    RecognizerBusy,
+    SpeechRecognition,
+    StreamConfig,
 )
 
 _PIECE: Final = 500 * SAMPLES_PER_MS
 _FAILURES: Final = 3
 """The recognition ends after so many failed utterances in a row."""
+TIMEOUT_SECONDS: Final = 10.0
+_FAULTS: Final = (httpx2.HTTPError, OSError, ValueError, KeyError, TypeError)
+_MOST_RECEIVED: Final = 256 * 1024
+_LOST: Final = "The speech service did not answer; what was just said is missing."
+log = logger(__name__)
 
-Transcribe = Callable[[bytes, SpanBlock], Awaitable[Transcription]]
-"""Turns one utterance (16 kHz s16le) into text, with its call in a span; raises `RecognitionFailed`."""
+
+class TranscriptionFailed(Exception):
+    """One utterance got no text; the message is for the user, `detail` for the log."""
+
+    def __init__(self, description: str, *, detail: str = "") -> None:
+        super().__init__(description)
+        self.detail = detail
 
 
-class UtteranceTranscriber:
-    """Recognises one channel; `RemoteRecognition` runs `hear`."""
+class TranscribedRecognition:
+    """Recognises one channel in a task of this process, which calls `over` once when it ends.
 
-    def __init__(self, cutter: UtteranceCutter, transcribe: Transcribe) -> None:
+    `transcribe` turns one utterance (16 kHz s16le) into text, or raises `TranscriptionFailed`.
+    """
+
+    def __init__(
+        self,
+        cutter: UtteranceCutter,
+        transcribe: Callable[[bytes], Awaitable[Transcription]],
+        over: Callable[["TranscribedRecognition"], None],
+    ) -> None:
+        self._channel = RecognitionChannel(again_ms=0)
         self._cutter = cutter
         self._transcribe = transcribe
+        self._over = over
         self._name = ""
         self._utterance = bytearray()
         self._asked: asyncio.Task[None] | None = None
         self._asked_samples = 0
         self._failures = 0
+        self._finishing = False
+        self._more = asyncio.Event()
+        self._task = asyncio.create_task(self._run())
 
-    async def hear(self, driven: RemoteRecognition) -> None:
-        """Run until the channel is finished."""
-        backlog = driven.channel.backlog
+    async def push(self, pcm16k: bytes) -> None:
+        """As `SpeechRecognition.push`."""
+        self._channel.put(pcm16k)
+        self._more.set()
+
+    async def caught_up(self, within_ms: int = 0) -> None:
+        await self._channel.caught_up(within_ms)
+
+    async def finish(self) -> None:
+        """Recognise the audio that is left, then end the events."""
+        self._finishing = True
+        self._more.set()
+
+    async def close(self) -> None:
+        self._channel.drop()
+        await asyncio.sleep(0)  # a task that is cancelled before its first step runs no `finally`
+        self._task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await self._task
+
+    def events(self) -> AsyncIterator[RecognitionEvent]:
+        return self._channel.telling.events()
+
+    async def _run(self) -> None:
         try:
-            while await driven.more() and backlog.untaken:
-                if self._held() + _PIECE > MAX_HELD_MS * SAMPLES_PER_MS:
-                    await self._answered()
-                at, pcm = backlog.take(_PIECE)
-                # The voice detector releases the interpreter lock while it computes.
-                cuts = await thread_pools.LIVE.run_unhurried(self._cutter.hear, at, pcm)
-                await self._follow(cuts, driven)
-                driven.channel.heard(at + len(pcm) // 2)
-            await self._follow(self._cutter.finish(), driven)
-            await self._answered()
+            await self._hear()
+        except TranscriptionFailed as failed:
+            log.warning("a speech service cannot be used", reason=str(failed), detail=failed.detail)
+            self._channel.telling.say(RecognitionProblem("engine_failed", str(failed), fatal=True))
         finally:
             if self._asked is not None:
                 self._asked.cancel()
                 await asyncio.gather(self._asked, return_exceptions=True)
+            self._channel.end()
+            self._over(self)
 
-    async def _follow(self, cuts: list[EndpointEvent], driven: RemoteRecognition) -> None:
+    async def _hear(self) -> None:
+        backlog = self._channel.backlog
+        while await self._has_audio():
+            if self._held() + _PIECE > MAX_HELD_MS * SAMPLES_PER_MS:
+                await self._answered()
+            at, pcm = backlog.take(_PIECE)
+            # The voice detector releases the interpreter lock while it computes.
+            await self._follow(await thread_pools.LIVE.run_unhurried(self._cutter.hear, at, pcm))
+            self._channel.heard(at + len(pcm) // 2)
+        await self._follow(self._cutter.finish())
+        await self._answered()
+
+    async def _has_audio(self) -> bool:
+        """Wait for audio; False at the end of the channel."""
+        while not self._channel.backlog.untaken and not self._finishing:
+            self._more.clear()
+            await self._more.wait()
+        return self._channel.backlog.untaken > 0
+
+    async def _follow(self, cuts: list[EndpointEvent]) -> None:
+        telling = self._channel.telling
         for cut in cuts:
             match cut:
                 case UtteranceStart(at_ms):
-                    self._name = driven.channel.telling.began(at_ms)
+                    self._name = telling.began(at_ms)
                 case UtteranceAudio(pcm):
                     self._utterance += pcm
                 case UtteranceEnd(at_ms, forced):
-                    driven.channel.telling.voice_ended(self._name, at_ms, forced=forced)
+                    telling.voice_ended(self._name, at_ms, forced=forced)
                     await self._answered()
-                    self._ask(driven, at_ms)
-        driven.channel.holds(self._held())
+                    self._ask(at_ms)
+        self._channel.holds(self._held())
 
-    def _ask(self, driven: RemoteRecognition, until: int) -> None:
-        pcm, name = bytes(self._utterance), self._name
+    def _ask(self, until: int) -> None:
+        pcm = bytes(self._utterance)
         self._utterance.clear()
         self._asked_samples = len(pcm) // 2
-        self._asked = asyncio.create_task(self._tell(driven, name, pcm=pcm, until=until))
+        self._asked = asyncio.create_task(self._tell(self._name, pcm, until))
 
-    async def _tell(self, driven: RemoteRecognition, name: str, *, pcm: bytes, until: int) -> None:
+    async def _tell(self, name: str, pcm: bytes, until: int) -> None:
         heard = Transcription("")
         try:
-            heard = await self._transcribe(pcm, driven.call_span("transcription", name))
+            heard = await self._transcribe(pcm)
             self._failures = 0
-        except RecognitionFailed as deaf:
+        except TranscriptionFailed as failed:
             self._failures += 1
             if self._failures >= _FAILURES:
                 raise
-            driven.channel.telling.say(RecognitionProblem("utterance_lost", str(deaf)))
+            self._channel.telling.say(RecognitionProblem("utterance_lost", str(failed)))
         finally:
             self._asked_samples = 0
-            driven.channel.holds(self._held())
-        driven.channel.telling.final(name, heard, until)
+            self._channel.holds(self._held())
+        self._channel.telling.final(name, heard, until)
 
     async def _answered(self) -> None:
         """Wait for the transcription that is running."""
@@ -121,18 +186,12 @@ class UtteranceTranscriber:
         return len(self._utterance) // 2 + self._asked_samples
 
 
-TIMEOUT_SECONDS: Final = 10.0
-_FAULTS: Final = (httpx2.HTTPError, OSError, ValueError, KeyError, TypeError)
-_MOST_RECEIVED: Final = 256 * 1024
-_LOST: Final = "The speech service did not answer; what was just said is missing."
-
-
-class TranscriptionApiRecognizer(RemoteRecognizer):
+class TranscriptionApiRecognizer:
     """Sends utterances to `url`, for example `https://host/v1`, one at a time for each channel."""
 
     def __init__(self, url: str, *, key: str, model: str, hangover_ms: int, streams: int) -> None:
-        host = host_of(url)
-        caps = EngineCapabilities(
+        host = urlsplit(url).hostname or url
+        self._caps = EngineCapabilities(
             "openai-compatible",
             "segmented",
             interim=False,
@@ -145,44 +204,65 @@ class TranscriptionApiRecognizer(RemoteRecognizer):
             ),
             third_party=host,
         )
-        super().__init__(caps, streams, seconds=TIMEOUT_SECONDS, faults=_FAULTS)
+        self._breaker = CircuitBreaker(
+            "the speech service does not answer",
+            "The speech service cannot be used now.",
+            seconds=TIMEOUT_SECONDS,
+            at_once=streams,
+            faults=_FAULTS,
+        )
         self._url = f"{url.rstrip('/')}/audio/transcriptions"
         self._model = model
         self._hangover_ms = hangover_ms
+        self._streams = streams
+        self._open: set[TranscribedRecognition] = set()
         self._detector: Callable[[], VoiceDetector] | None = None
         headers = {"authorization": f"Bearer {key}"} if key else {}
         self._client = httpx2.AsyncClient(
             follow_redirects=False, trust_env=False, timeout=TIMEOUT_SECONDS, headers=headers
         )
 
+    @property
+    def caps(self) -> EngineCapabilities:
+        return self._caps
+
+    @property
+    def fault(self) -> str:
+        """As `Recognizer.fault`."""
+        return "the speech service does not answer" if self._breaker.is_open else ""
+
     async def open(self, config: StreamConfig) -> SpeechRecognition:
         """A new channel; nothing is sent before a voice is detected. `RecognizerBusy` when all streams are in use.
 
         `Unavailable` while the service keeps failing.
         """
-        self._check_free()
+        if len(self._open) >= self._streams:
+            raise RecognizerBusy("every speech stream is taken")
         if self._breaker.is_open:
             self._breaker.require()
         if self._detector is None:
             self._detector = await thread_pools.FILES.run_unhurried(detector_factory)
         endpointer = Endpointer(self._detector(), hangover_ms=self._hangover_ms, longest_ms=MAX_WHOLE_UTTERANCE_MS)
         language = config.language.partition("-")[0].lower()
-        segmented = UtteranceTranscriber(UtteranceCutter(endpointer), partial(self._transcribe, language))
-        return self._recognise(RecognitionChannel(again_ms=0), segmented.hear)
+        transcribe = partial(self._transcribe, language)
+        recognition = TranscribedRecognition(UtteranceCutter(endpointer), transcribe, self._open.discard)
+        self._open.add(recognition)
+        return recognition
 
     async def close(self) -> None:
         """End every channel and the connections."""
-        await super().close()
+        for recognition in list(self._open):
+            await recognition.close()
         await self._client.aclose()
 
-    async def _transcribe(self, language: str, pcm: bytes, span: SpanBlock) -> Transcription:
+    async def _transcribe(self, language: str, pcm: bytes) -> Transcription:
         try:
-            with span:
+            with span("transcription", SpanKind.CLIENT, parent=NEW_TRACE):
                 async with self._breaker.call():
                     answer = await self._ask(language, pcm)
                     heard = str(answer["text"])
         except (*_FAULTS, Unavailable) as fault:
-            raise RecognitionFailed(_LOST, detail=str(fault)) from fault
+            raise TranscriptionFailed(_LOST, detail=str(fault)) from fault
         return Transcription(without_inventions(heard))
 
     async def _ask(self, language: str, pcm: bytes) -> Any:

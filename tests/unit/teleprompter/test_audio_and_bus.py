@@ -11,10 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator.runtime.tracing import current_span
 from negotiator.teleprompter.audio_pipeline import AudioClock, TokenBucket, level_db
 from negotiator.teleprompter.bus import MAX_BUS_MESSAGE_BYTES, BusMessageCodec, DatagramBus
-from negotiator.teleprompter.session_traces import TracedBusCodec, TracedMessage
 
 
 @given(st.lists(st.tuples(st.floats(0, 5), st.floats(1, 2000)), min_size=1, max_size=60))
@@ -69,39 +67,6 @@ def test_any_datagram_is_a_word_or_nothing(word: bytes) -> None:
 def test_a_long_message_goes_as_a_wake_up() -> None:
     one, other = BusMessageCodec(), BusMessageCodec()
     assert other.read(one.write("live_1", b"x" * MAX_BUS_MESSAGE_BYTES)) == ("live_1", b"")
-
-
-class _Recorded:
-    """A span that is being recorded."""
-
-    is_open = True
-    traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-03"
-
-
-@given(st.from_regex(r"live_[a-z0-9]{26}", fullmatch=True), st.binary(max_size=200))
-def test_machines_with_and_without_traces_read_each_other(session: str, message: bytes) -> None:
-    plain, traced, other = BusMessageCodec(), TracedBusCodec(), TracedBusCodec()
-    token = current_span.set(_Recorded())  # pyright: ignore[reportArgumentType]
-    try:
-        word = traced.write(session, message)
-    finally:
-        current_span.reset(token)
-    assert plain.read(word) == (session, message)
-    assert traced.is_own(word)
-    assert traced.read(word) is None
-    read = other.read(word)
-    assert read is not None
-    assert read == (session, message)
-    assert isinstance(read[1], TracedMessage)
-    assert read[1].traceparent == _Recorded.traceparent
-    assert other.read(plain.write(session, message)) == (session, message)
-    assert traced.write(session, message) == f"{traced.me} {session} ".encode() + message
-
-
-@given(st.binary(max_size=64))
-def test_any_datagram_is_a_word_or_nothing_with_traces_too(word: bytes) -> None:
-    heard = TracedBusCodec().read(word)
-    assert heard is None or isinstance(heard[0], str)
 
 
 @pytest.mark.asyncio
