@@ -18,7 +18,7 @@ from typing import Final
 import numpy as np
 import psutil
 
-from negotiator.teleprompter.speech.events import FinalTranscript as FinalEvent
+from negotiator.teleprompter.speech.events import FinalTranscript
 from negotiator.teleprompter.speech.local_recognizer import LocalRecognizer
 from negotiator.teleprompter.speech.recognizer import BYTES_PER_MS, StreamConfig
 from tests.conftest import MODELS
@@ -50,7 +50,7 @@ async def measure(engine: str, models: Path, decibels: float | None) -> Run:
     recognizer = LocalRecognizer(engine, models, hangover_ms=500, workers=1, streams=1)
     run = Run()
     warm = await recognizer.open(StreamConfig())
-    worker = psutil.Process(recognizer.pool.pids[0])
+    worker = psutil.Process(recognizer.pids[0])
     await warm.close()
     before = sum(worker.cpu_times()[:2])
     for name in TEXTS:
@@ -67,11 +67,11 @@ async def _hear(run: Run, recognizer: LocalRecognizer, name: str, decibels: floa
     ends = int(np.nonzero(loud)[0][-1]) * 2 // BYTES_PER_MS
     pcm = noisy(one.pcm + silence(_PAUSE_MS), decibels)
     recognition = await recognizer.open(StreamConfig(interim=False))
-    heard = list[FinalEvent]()
+    heard = list[FinalTranscript]()
 
     async def read() -> None:
         async for event in recognition.events():
-            if isinstance(event, FinalEvent):
+            if isinstance(event, FinalTranscript):
                 heard.append(event)
 
     reading = asyncio.create_task(read())

@@ -7,8 +7,7 @@ from typing import Any, Final
 
 import pytest
 
-from negotiator.teleprompter.speech.events import FinalTranscript as FinalEvent
-from negotiator.teleprompter.speech.events import PartialTranscript, RecognitionEvent
+from negotiator.teleprompter.speech.events import FinalTranscript, PartialTranscript, RecognitionEvent
 from negotiator.teleprompter.speech.recognizer import (
     BYTES_PER_MS,
     EngineCapabilities,
@@ -73,7 +72,7 @@ class FakeRecognition:
 
     def _end(self) -> None:
         if self.text:
-            self.told.put_nowait(FinalEvent(f"u{self.count}", 2, self.text, 0, self.ms, confidence=0.9))
+            self.told.put_nowait(FinalTranscript(f"u{self.count}", 2, self.text, 0, self.ms, confidence=0.9))
             self.text, self.count = "", self.count + 1
 
 

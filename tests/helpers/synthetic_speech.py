@@ -8,8 +8,14 @@ from typing import Final
 
 from rapidfuzz.distance import Levenshtein
 
-from negotiator.teleprompter.speech.events import AudioGap, PartialTranscript, RecognitionEvent, SpeechEnd, SpeechStart
-from negotiator.teleprompter.speech.events import FinalTranscript as FinalEvent
+from negotiator.teleprompter.speech.events import (
+    AudioGap,
+    FinalTranscript,
+    PartialTranscript,
+    RecognitionEvent,
+    SpeechEnd,
+    SpeechStart,
+)
 from negotiator.teleprompter.speech.recognizer import BYTES_PER_MS, SpeechRecognition
 from tests.helpers.neighbours import require
 
@@ -55,9 +61,9 @@ async def heard(recognition: SpeechRecognition, pcm: bytes) -> list[RecognitionE
     return await reading
 
 
-def finals(events: Sequence[RecognitionEvent]) -> list[FinalEvent]:
+def finals(events: Sequence[RecognitionEvent]) -> list[FinalTranscript]:
     """Only those."""
-    return [event for event in events if isinstance(event, FinalEvent)]
+    return [event for event in events if isinstance(event, FinalTranscript)]
 
 
 def check_event_order(events: Sequence[RecognitionEvent], audio_ms: int) -> None:
@@ -79,7 +85,7 @@ def check_event_order(events: Sequence[RecognitionEvent], audio_ms: int) -> None
                 assert text
                 assert begun[name] == start <= end <= audio_ms + 32
                 revs[name] = rev
-            case FinalEvent(name, rev, text, start, end, words, confidence):
+            case FinalTranscript(name, rev, text, start, end, words, confidence):
                 assert name in begun
                 assert name not in closed
                 assert rev > revs[name]

@@ -9,20 +9,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
-from negotiator.teleprompter.speech.events import TranscriptWord
+from negotiator.teleprompter.speech.events import Transcription
 from negotiator.teleprompter.speech.recognizer import EngineCapabilities
 from negotiator.teleprompter.speech.whisper_weights import BASE_PACKAGES, TINY_PACKAGES
-
-
-@dataclass(frozen=True, slots=True)
-class Transcription:
-    """The text of one utterance; the times of its words count from its beginning."""
-
-    text: str
-    words: tuple[TranscriptWord, ...] = ()
-    confidence: float | None = None
 
 
 class Decoder(Protocol):
@@ -61,11 +52,6 @@ class SpeechEngine(Protocol):
 
 LoadEngine = Callable[[Path | None], SpeechEngine]
 """The function of an engine's module that loads it, from the operator's model; raises OSError or ValueError."""
-
-
-def words_from_rows(rows: list[Any]) -> tuple[TranscriptWord, ...]:
-    """Words from rows of [text, start_ms, end_ms, confidence], the form in which they are sent through a pipe."""
-    return tuple(TranscriptWord(*row) for row in rows)
 
 
 _MARK: Final = re.compile(r"[\[(*♪][^\])*♪]{0,80}[\])*♪]")

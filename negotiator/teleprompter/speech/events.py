@@ -2,10 +2,15 @@
 
 Each `utterance_id` has a SpeechStart, any number of partials (each replaces the one before, `rev` rises) and exactly
 one final, after which the id is not used again. SpeechEnd comes when the voice stops, before or after the final. Finals
-come in the order in which their utterances began.
+come in the order in which their utterances began. `UtteranceEventQueue` makes them from the reports of an engine and
+keeps them for their reader.
 """
 
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from typing import Final
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +20,15 @@ class TranscriptWord:
     text: str
     start_ms: int
     end_ms: int
+    confidence: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Transcription:
+    """The text of one utterance; the times of its words count from its beginning."""
+
+    text: str
+    words: tuple[TranscriptWord, ...] = ()
     confidence: float | None = None
 
 
@@ -87,3 +101,128 @@ class RecognitionProblem:
 RecognitionEvent = (
     SpeechStart | SpeechEnd | PartialTranscript | FinalTranscript | RecognitionLag | AudioGap | RecognitionProblem
 )
+
+
+MAX_WAITING_EVENTS: Final = 256
+"""The most unread events: beyond it no more audio is accepted, since the reader seems to be gone."""
+
+
+@dataclass(slots=True)
+class _Open:
+    began: int
+    rev: int = 0
+    text: str = ""
+    until: int = 0
+    voice_ended: bool = False
+
+
+class UtteranceEventQueue:
+    """Names utterances `u1`, `u2`, …; each id is opened once and closed once, in order, whatever the engine reports."""
+
+    def __init__(self) -> None:
+        self._waiting: deque[RecognitionEvent] = deque()
+        self._news = asyncio.Event()
+        self._open: dict[str, _Open] = {}
+        self._count = 0
+        self._again: str | None = None
+        self.ended = False
+
+    @property
+    def full(self) -> bool:
+        """Whether as many events as allowed are unread."""
+        return len(self._waiting) >= MAX_WAITING_EVENTS
+
+    @property
+    def open_since(self) -> int | None:
+        """Milliseconds at which the oldest open utterance began."""
+        return min((entry.began for entry in self._open.values()), default=None)
+
+    def say(self, event: RecognitionEvent) -> None:
+        """Add an event; of unread partials and lags only the newest is kept."""
+        if self.ended:
+            return
+        if isinstance(event, PartialTranscript | RecognitionLag):
+            self._forget_older(event)
+        self._waiting.append(event)
+        self._news.set()
+
+    def began(self, at_ms: int) -> str:
+        """Begin an utterance and return its id: after a restart, that of the open one, which is recognised again."""
+        if self._again in self._open:
+            name, self._again = self._again, None
+            return name
+        self._count += 1
+        name = f"u{self._count}"
+        self._open[name] = _Open(at_ms, until=at_ms)
+        self.say(SpeechStart(name, at_ms))
+        return name
+
+    def partial(self, name: str, text: str, until_ms: int) -> None:
+        """Report the text so far."""
+        if entry := self._open.get(name):
+            entry.rev += 1
+            entry.text, entry.until = text, max(entry.until, until_ms)
+            self.say(PartialTranscript(name, entry.rev, text, entry.began, entry.until))
+
+    def voice_ended(self, name: str, at_ms: int, *, forced: bool) -> None:
+        """Report that the voice stopped."""
+        if (entry := self._open.get(name)) and not entry.voice_ended:
+            entry.voice_ended = True
+            entry.until = max(at_ms, entry.began)
+            self.say(SpeechEnd(name, entry.until, forced))
+
+    def final(self, name: str, heard: Transcription, until_ms: int) -> None:
+        """Report the final text; closes the id, and before it those of utterances that began earlier."""
+        while self._open and name in self._open:
+            oldest = next(iter(self._open))
+            entry = self._open.pop(oldest)
+            if oldest == name:
+                until = max(until_ms, entry.began)
+                self._close(oldest, entry, heard, until=until)
+            else:
+                self._close(oldest, entry, Transcription(entry.text), until=entry.until)
+
+    def resume(self) -> None:
+        """Prepare for a restarted engine: its first utterance is the one that is open now, if any."""
+        self._again = next(reversed(self._open), None)
+
+    def end(self) -> None:
+        """Close the open utterances with the text they have, then end the events."""
+        for name, entry in list(self._open.items()):
+            self.final(name, Transcription(entry.text), entry.until)
+        self.ended = True
+        self._news.set()
+
+    def drop(self) -> None:
+        """End the events and drop the unread ones."""
+        self._open.clear()
+        self._waiting.clear()
+        self.ended = True
+        self._news.set()
+
+    async def events(self) -> AsyncIterator[RecognitionEvent]:
+        """The events in order, until the end."""
+        while True:
+            while self._waiting:
+                yield self._waiting.popleft()
+            if self.ended:
+                return
+            self._news.clear()
+            await self._news.wait()
+
+    def _close(self, name: str, entry: _Open, heard: Transcription, *, until: int) -> None:
+        if not entry.voice_ended:
+            self.say(SpeechEnd(name, until, forced=True))
+        self.say(FinalTranscript(name, entry.rev + 1, heard.text, entry.began, until, heard.words, heard.confidence))
+
+    def _forget_older(self, event: PartialTranscript | RecognitionLag) -> None:
+        for waiting in reversed(self._waiting):
+            if _replaces(event, waiting):
+                self._waiting.remove(waiting)
+                return
+
+
+def _replaces(event: PartialTranscript | RecognitionLag, waiting: RecognitionEvent) -> bool:
+    if isinstance(event, RecognitionLag) or isinstance(waiting, RecognitionLag):
+        return type(event) is type(waiting)
+    return isinstance(waiting, PartialTranscript) and waiting.utterance_id == event.utterance_id

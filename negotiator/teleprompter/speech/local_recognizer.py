@@ -21,26 +21,26 @@ from negotiator.teleprompter.speech.recognizer import (
     SpeechRecognition,
     StreamConfig,
 )
-from negotiator.teleprompter.speech.worker import LOAD_SECONDS, SpeechWorker
-from negotiator.teleprompter.speech.worker_recognition import ConfidenceMonitor, WorkerRecognition
+from negotiator.teleprompter.speech.worker import LOAD_SECONDS, ConfidenceMonitor, SpeechWorker, WorkerRecognition
 
 _IDLE_SECONDS: Final = 300.0
 _START_FAILURES: Final = 2
 
 
-class WorkerPool:
-    """At most `size` processes and `most` channels; `load` is the load message that each process receives."""
+class LocalRecognizer:
+    """Recognises at most `streams` channels in at most `workers` processes, which start with the first channel."""
 
     idle_seconds = _IDLE_SECONDS
     """Seconds that processes outlive the last channel, short since each holds 90 MB and more."""
 
-    def __init__(self, load: dict[str, Any], *, size: int, most: int, doubtful: float | None) -> None:
-        self._load = load
-        self._doubtful = doubtful
-        self._size = size
-        self._most = most
+    def __init__(self, engine: str, model: Path | None, *, hangover_ms: int, workers: int, streams: int) -> None:
+        self._load = {"engine": engine, "model": str(model.absolute()) if model else "", "hangover_ms": hangover_ms}
+        self._kind = ENGINE_KINDS[engine]
+        self._caps = _honest(self._kind.caps)
+        self._size = workers
+        self._most = streams
         self.workers: list[SpeechWorker] = []
-        self._hearings: set[WorkerRecognition] = set()
+        self._open: set[WorkerRecognition] = set()
         self._starting = asyncio.Lock()
         self._breaker = CircuitBreaker(
             "speech workers cannot be started",
@@ -55,6 +55,10 @@ class WorkerPool:
         self._closed = False
 
     @property
+    def caps(self) -> EngineCapabilities:
+        return self._caps
+
+    @property
     def fault(self) -> str:
         """As `Recognizer.fault`."""
         return "its workers cannot be started" if self._breaker.is_open else ""
@@ -64,26 +68,32 @@ class WorkerPool:
         """The ids of the processes."""
         return [worker.pid for worker in self.workers]
 
-    async def open(self, channel: RecognitionChannel, language: str) -> WorkerRecognition:
-        """Open a channel in a worker; `RecognizerBusy` when all streams are in use."""
+    async def open(self, config: StreamConfig) -> SpeechRecognition:
+        """As `Recognizer.open`; a language that the engine lacks is `Unavailable` too."""
+        language = config.language.partition("-")[0].lower()
+        if self._caps.languages and language not in self._caps.languages:
+            known = ", ".join(self._caps.languages)
+            raise Unavailable(f"The speech engine here hears only: {known}.")
         if self._closed:
             raise Unavailable("The speech engine is closing.")
-        if len(self._hearings) >= self._most:
+        if len(self._open) >= self._most:
             raise RecognizerBusy("every speech stream is taken")
-        hearing = WorkerRecognition(channel, language, doubt=ConfidenceMonitor(self._doubtful), over=self._over)
-        self._hearings.add(hearing)  # before the first await, so that `most` holds
+        channel = RecognitionChannel(interim=config.interim and self._caps.interim)
+        doubt = ConfidenceMonitor(self._kind.doubtful)
+        recognition = WorkerRecognition(channel, language, doubt=doubt, over=self._over)
+        self._open.add(recognition)  # before the first await, so that `streams` holds
         try:
-            hearing.attach(await self._worker())
+            recognition.attach(await self._worker())
         except BaseException:
-            self._over(hearing)
+            self._over(recognition)
             raise
-        return hearing
+        return recognition
 
     async def close(self) -> None:
         """End every channel, then every process."""
         self._closed = True
-        for hearing in list(self._hearings):
-            await hearing.close()
+        for recognition in list(self._open):
+            await recognition.close()
         if self._idle is not None:
             self._idle.cancel()
         for repair in self._repairs:
@@ -103,14 +113,14 @@ class WorkerPool:
                 self.workers.append(least)
             return least
 
-    def _over(self, hearing: WorkerRecognition) -> None:
-        self._hearings.discard(hearing)
+    def _over(self, recognition: WorkerRecognition) -> None:
+        self._open.discard(recognition)
         if self._idle is not None:
             self._idle.cancel()
         self._idle = asyncio.get_running_loop().call_later(self.idle_seconds, self._rest)
 
     def _rest(self) -> None:
-        if not self._hearings:
+        if not self._open:
             workers, self.workers = self.workers, []
             for worker in workers:
                 self._aside(worker.close())
@@ -122,51 +132,19 @@ class WorkerPool:
 
     def _gone(self, worker: SpeechWorker) -> None:
         self.workers.remove(worker)
-        lost = [channel for channel in worker.attached.values() if isinstance(channel, WorkerRecognition)]
-        waiting = [hearing for hearing in lost if hearing.worker_lost()]
+        waiting = [recognition for recognition in list(worker.attached.values()) if recognition.worker_lost()]
         if waiting and not self._closed:
             self._aside(self._repair(waiting))
 
     async def _repair(self, waiting: list[WorkerRecognition]) -> None:
-        for hearing in waiting:
+        for recognition in waiting:
             try:
                 worker = await self._worker()
             except Unavailable:
-                hearing.fail("engine_failed", "The speech engine cannot be started again.")
+                recognition.fail("engine_failed", "The speech engine cannot be started again.")
             else:
-                if hearing in self._hearings:  # it may have been closed in the meantime
-                    hearing.attach(worker)
-
-
-class LocalRecognizer:
-    """Recognises in worker processes, which are started with the first channel."""
-
-    def __init__(self, engine: str, model: Path | None, *, hangover_ms: int, workers: int, streams: int) -> None:
-        load = {"engine": engine, "model": str(model.absolute()) if model else "", "hangover_ms": hangover_ms}
-        kind = ENGINE_KINDS[engine]
-        self.pool = WorkerPool(load, size=workers, most=streams, doubtful=kind.doubtful)
-        self._caps = _honest(kind.caps)
-
-    @property
-    def caps(self) -> EngineCapabilities:
-        return self._caps
-
-    @property
-    def fault(self) -> str:
-        """As `Recognizer.fault`."""
-        return self.pool.fault
-
-    async def open(self, config: StreamConfig) -> SpeechRecognition:
-        language = config.language.partition("-")[0].lower()
-        if self._caps.languages and language not in self._caps.languages:
-            known = ", ".join(self._caps.languages)
-            raise Unavailable(f"The speech engine here hears only: {known}.")
-        channel = RecognitionChannel(interim=config.interim and self._caps.interim)
-        return await self.pool.open(channel, language)
-
-    async def close(self) -> None:
-        """End the processes."""
-        await self.pool.close()
+                if recognition in self._open:  # it may have been closed in the meantime
+                    recognition.attach(worker)
 
 
 def _honest(caps: EngineCapabilities) -> EngineCapabilities:

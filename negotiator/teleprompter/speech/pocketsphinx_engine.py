@@ -10,8 +10,8 @@ from math import exp, log
 from pathlib import Path
 from typing import Any, Final
 
-from negotiator.teleprompter.speech.engine import Decoder, Transcription
-from negotiator.teleprompter.speech.events import TranscriptWord
+from negotiator.teleprompter.speech.engine import Decoder
+from negotiator.teleprompter.speech.events import Transcription, TranscriptWord
 
 _FRAME_MS: Final = 10
 _FAINT: Final = 1e-6

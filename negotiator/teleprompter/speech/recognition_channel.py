@@ -8,9 +8,8 @@ samples.
 import asyncio
 from typing import Final
 
-from negotiator.teleprompter.speech.events import AudioGap, RecognitionLag, RecognitionProblem
+from negotiator.teleprompter.speech.events import AudioGap, RecognitionLag, RecognitionProblem, UtteranceEventQueue
 from negotiator.teleprompter.speech.recognizer import SAMPLE_RATE, RecognizerBusy
-from negotiator.teleprompter.speech.utterance_events import UtteranceEventQueue
 
 MAX_UNHEARD_MS: Final = 8_000
 MAX_HELD_MS: Final = 10_000

@@ -32,8 +32,8 @@ from negotiator.teleprompter.speech.endpointer import (
     VoiceDetector,
     detector_factory,
 )
-from negotiator.teleprompter.speech.engine import MAX_WHOLE_UTTERANCE_MS, Transcription, without_inventions
-from negotiator.teleprompter.speech.events import RecognitionEvent, RecognitionProblem
+from negotiator.teleprompter.speech.engine import MAX_WHOLE_UTTERANCE_MS, without_inventions
+from negotiator.teleprompter.speech.events import RecognitionEvent, RecognitionProblem, Transcription
 from negotiator.teleprompter.speech.recognition_channel import MAX_HELD_MS, SAMPLES_PER_MS, RecognitionChannel
 from negotiator.teleprompter.speech.recognizer import (
     SAMPLE_RATE,

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 import pytest_asyncio
 
-from negotiator.teleprompter.speech.events import FinalTranscript as FinalEvent
-from negotiator.teleprompter.speech.events import PartialTranscript, RecognitionEvent
+from negotiator.teleprompter.speech.events import FinalTranscript, PartialTranscript, RecognitionEvent
 from negotiator.teleprompter.speech.local_recognizer import LocalRecognizer
 from negotiator.teleprompter.speech.pocketsphinx_engine import PocketsphinxDecoder, PocketsphinxEngine
 from negotiator.teleprompter.speech.recognizer import BYTES_PER_MS, StreamConfig
@@ -90,12 +89,12 @@ async def test_a_final_comes_within_a_second_of_the_last_word(embedded: LocalRec
     spoken_ms = len(speech.rstrip(b"\x00")) // BYTES_PER_MS
     await feed(recognition, speech, within_ms=0)
     fed, pushed = len(speech) // BYTES_PER_MS, time.monotonic()
-    while FinalEvent not in told:
+    while FinalTranscript not in told:
         assert fed - spoken_ms < LATEST_MS
         pushed = time.monotonic()
         await feed(recognition, silence(100), within_ms=0)
         fed += 100
-    assert told[FinalEvent] - pushed < 1.0  # the computing; on a quiet machine some milliseconds
+    assert told[FinalTranscript] - pushed < 1.0  # the computing; on a quiet machine some milliseconds
     await recognition.close()
     await reading
 

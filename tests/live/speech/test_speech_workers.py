@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import AsyncGenerator
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -15,12 +16,12 @@ import pytest_asyncio
 
 from negotiator.base.errors import Unavailable
 from negotiator.runtime.circuit_breaker import COOL_DOWN_SECONDS
+from negotiator.teleprompter.speech.engine import ENGINE_KINDS
 from negotiator.teleprompter.speech.events import AudioGap, PartialTranscript, RecognitionEvent, RecognitionProblem
-from negotiator.teleprompter.speech.local_recognizer import LocalRecognizer, WorkerPool
-from negotiator.teleprompter.speech.recognition_channel import RecognitionChannel
+from negotiator.teleprompter.speech.local_recognizer import LocalRecognizer
 from negotiator.teleprompter.speech.recognizer import BYTES_PER_MS, StreamConfig
 from negotiator.teleprompter.speech.whisper_weights import base_folder
-from negotiator.teleprompter.speech.worker_recognition import HARD_TO_HEAR
+from negotiator.teleprompter.speech.worker import HARD_TO_HEAR
 from tests.conftest import MODELS
 from tests.helpers.human_speech import spoken
 from tests.helpers.synthetic_speech import (
@@ -69,7 +70,7 @@ async def test_a_killed_worker_is_replaced_and_not_a_word_is_lost(embedded: Loca
     reading = asyncio.create_task(collected(recognition))
     middle = 1_500 * BYTES_PER_MS
     await feed(recognition, pcm[:middle], within_ms=0)
-    (first,) = embedded.pool.pids
+    (first,) = embedded.pids
     os.kill(first, signal.SIGKILL)
     await feed(recognition, pcm[middle:])
     await recognition.finish()
@@ -77,7 +78,7 @@ async def test_a_killed_worker_is_replaced_and_not_a_word_is_lost(embedded: Loca
     check_event_order(events, len(pcm) // 32)
     assert [problem.code for problem in problems(events)] == ["engine_restarted"]
     assert [spoken(final.text) for final in finals(events)] == list(SAID)
-    assert embedded.pool.pids != [first]
+    assert embedded.pids != [first]
     at = events.index(problems(events)[0])
     before, after = (
         [event for event in part if isinstance(event, PartialTranscript)] for part in (events[:at], events[at:])
@@ -96,7 +97,7 @@ async def test_every_channel_of_a_dead_worker_goes_on(standin: None) -> None:
         reading = asyncio.create_task(collected(channels[number]))
         await feed(channels[number], pcm[:64_000])
         if number == 1:
-            os.kill(recognizer.pool.pids[0], signal.SIGKILL)
+            os.kill(recognizer.pids[0], signal.SIGKILL)
         await feed(channels[number], pcm[64_000:])
         await channels[number].finish()
         return await reading
@@ -117,7 +118,7 @@ async def test_an_engine_that_keeps_dying_is_given_up(standin: None) -> None:
     for _ in range(4):
         await recognition.push(silence(100))
         await recognition.caught_up()
-        os.kill(recognizer.pool.pids[0], signal.SIGKILL)
+        os.kill(recognizer.pids[0], signal.SIGKILL)
         await noticed(recognizer)
     events = await reading
     assert [problem.code for problem in problems(events)] == ["engine_restarted"] * 3 + ["engine_failed"]
@@ -127,8 +128,8 @@ async def test_an_engine_that_keeps_dying_is_given_up(standin: None) -> None:
 
 async def noticed(recognizer: LocalRecognizer) -> None:
     """Wait until the pool has noticed."""
-    before = recognizer.pool.pids
-    while recognizer.pool.pids == before:
+    before = recognizer.pids
+    while recognizer.pids == before:
         await asyncio.sleep(0.005)
 
 
@@ -138,7 +139,7 @@ async def test_a_worker_that_talks_nonsense_is_replaced(standin: None) -> None:
     recognizer = local("pocketsphinx")
     recognition = await recognizer.open(StreamConfig())
     reading = asyncio.create_task(collected(recognition))
-    (worker,) = recognizer.pool.workers
+    (worker,) = recognizer.workers
     first = worker.pid
     channel = next(iter(worker.attached.values()))
 
@@ -151,7 +152,7 @@ async def test_a_worker_that_talks_nonsense_is_replaced(standin: None) -> None:
         await noticed(recognizer)
     await recognition.finish()
     assert [problem.code for problem in problems(await reading)] == ["engine_restarted"]
-    assert first not in recognizer.pool.pids
+    assert first not in recognizer.pids
     await recognizer.close()
 
 
@@ -163,7 +164,7 @@ async def test_a_long_utterance_that_is_cut_by_a_death_names_what_is_missing(sta
     reading = asyncio.create_task(collected(recognition))
     long = synthesise("we have been told by our board that the price which you quoted last week is far too high") * 2
     await feed(recognition, long[: 8_000 * BYTES_PER_MS], within_ms=0)
-    os.kill(recognizer.pool.pids[0], signal.SIGKILL)
+    os.kill(recognizer.pids[0], signal.SIGKILL)
     await recognition.finish()
     events = await reading
     check_event_order(events, 8_000)
@@ -180,7 +181,7 @@ async def test_a_model_that_cannot_be_loaded_is_said_at_once(tmp_path: Path) -> 
         await recognizer.open(StreamConfig())
     assert "model.bin" in refused.value.detail
     assert str(tmp_path) not in refused.value.description
-    assert recognizer.pool.pids == []
+    assert recognizer.pids == []
     for _ in range(2):
         with pytest.raises(Unavailable) as refused:
             await recognizer.open(StreamConfig())
@@ -207,7 +208,7 @@ async def test_no_file_with_audio_appears_and_none_is_open(
     monkeypatch.chdir(tmp_path)
     sound = synthesise(SAID[0])[: 1_500 * BYTES_PER_MS]
     recognition = await embedded.open(StreamConfig())
-    child = psutil.Process(embedded.pool.pids[0])
+    child = psutil.Process(embedded.pids[0])
     written_before = child.io_counters().write_bytes
     reading = asyncio.create_task(collected(recognition))
     await feed(recognition, sound)
@@ -229,36 +230,36 @@ async def test_a_worker_knows_none_of_the_server_s_secrets(standin: None, monkey
     monkeypatch.setenv("NEGOTIATOR_SECRET", "pepper")
     recognizer = local("pocketsphinx")
     await recognizer.open(StreamConfig())
-    assert "NEGOTIATOR_SECRET" not in psutil.Process(recognizer.pool.pids[0]).environ()
+    assert "NEGOTIATOR_SECRET" not in psutil.Process(recognizer.pids[0]).environ()
     await recognizer.close()
 
 
 @pytest.mark.asyncio
-async def test_who_is_heard_badly_is_told_so(standin: None) -> None:
+async def test_who_is_heard_badly_is_told_so(standin: None, monkeypatch: pytest.MonkeyPatch) -> None:
     del standin
-    load = {"engine": "pocketsphinx", "model": "", "hangover_ms": 500}
-    pool = WorkerPool(load, size=1, most=1, doubtful=0.8)  # the stand-in is sure by 0.75, whatever it hears
-    recognition = await pool.open(RecognitionChannel(), "en")
-    events = await heard(recognition, (synthesise(SAID[1]) + silence(700)) * 6)
+    kind = replace(ENGINE_KINDS["pocketsphinx"], doubtful=0.8)  # the stand-in is sure by 0.75, whatever it hears
+    monkeypatch.setitem(ENGINE_KINDS, "pocketsphinx", kind)
+    recognizer = local("pocketsphinx")
+    events = await heard(await recognizer.open(StreamConfig()), (synthesise(SAID[1]) + silence(700)) * 6)
     assert problems(events) == [HARD_TO_HEAR]
     assert len(finals(events[: events.index(HARD_TO_HEAR)])) == 5
-    await pool.close()
+    await recognizer.close()
 
 
 @pytest.mark.asyncio
 async def test_workers_that_nobody_needs_end_and_come_back(standin: None) -> None:
     del standin
     recognizer = local("pocketsphinx")
-    recognizer.pool.idle_seconds = 0
+    recognizer.idle_seconds = 0
     first = await recognizer.open(StreamConfig())
     second = await recognizer.open(StreamConfig())
-    child = psutil.Process(recognizer.pool.pids[0])
+    child = psutil.Process(recognizer.pids[0])
     await first.close()
     await asyncio.sleep(0.01)
     assert child.is_running()
     await second.close()
     await asyncio.to_thread(child.wait, 10)
-    assert recognizer.pool.pids == []
+    assert recognizer.pids == []
     assert finals(await heard(await recognizer.open(StreamConfig()), sentences(SAID[0])))
     await recognizer.close()
 
@@ -271,7 +272,7 @@ from negotiator.teleprompter.speech.local_recognizer import LocalRecognizer
 async def main():
     recognizer = LocalRecognizer("pocketsphinx", None, hangover_ms=500, workers=1, streams=1)
     await recognizer.open(StreamConfig())
-    print(recognizer.pool.pids[0], flush=True)
+    print(recognizer.pids[0], flush=True)
     await asyncio.Event().wait()
 
 asyncio.run(main())

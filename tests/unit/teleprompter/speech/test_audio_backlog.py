@@ -7,8 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator.teleprompter.speech.engine import Transcription
-from negotiator.teleprompter.speech.events import AudioGap, RecognitionLag, RecognitionProblem, SpeechStart
+from negotiator.teleprompter.speech.events import (
+    MAX_WAITING_EVENTS,
+    AudioGap,
+    RecognitionLag,
+    RecognitionProblem,
+    SpeechStart,
+    Transcription,
+)
 from negotiator.teleprompter.speech.recognition_channel import (
     MAX_HELD_MS,
     MAX_UNHEARD_MS,
@@ -16,7 +22,6 @@ from negotiator.teleprompter.speech.recognition_channel import (
     RecognitionChannel,
 )
 from negotiator.teleprompter.speech.recognizer import RecognizerBusy
-from negotiator.teleprompter.speech.utterance_events import MAX_WAITING_EVENTS
 
 
 def sound(position: int, samples: int) -> bytes:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from negotiator.teleprompter.speech.endpointer import FRAME_MS, FRAME_SAMPLES
-from negotiator.teleprompter.speech.engine import Transcription
+from negotiator.teleprompter.speech.events import Transcription
 from negotiator.teleprompter.speech.worker_process import ChannelListener, Report
 from tests.helpers.speech_frames import cutter, frames
 

@@ -8,9 +8,15 @@ from typing import Any
 import pytest
 
 from negotiator.teleprompter.speech import worker_process
-from negotiator.teleprompter.speech.engine import Decoder, EngineKind, Transcription
-from negotiator.teleprompter.speech.worker_frames import FrameKind, PipeFrame, PipeFrameReader, encode_frame
-from negotiator.teleprompter.speech.worker_process import WorkerProcess
+from negotiator.teleprompter.speech.engine import Decoder, EngineKind
+from negotiator.teleprompter.speech.events import Transcription
+from negotiator.teleprompter.speech.worker_process import (
+    FrameKind,
+    PipeFrame,
+    PipeFrameReader,
+    WorkerProcess,
+    encode_frame,
+)
 from tests.helpers.speech_frames import Told, frames
 
 HEARING_SECONDS = 0.2

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from negotiator.teleprompter.speech.log_mel import FRAMES_PER_SECOND, MEL_BANDS, log_mel
 from negotiator.teleprompter.speech.recognizer import SAMPLE_RATE
+from negotiator.teleprompter.speech.whisper_engine import FRAMES_PER_SECOND, MEL_BANDS, log_mel
 
 
 def tone(hertz: float, seconds: float = 1.0) -> np.ndarray:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator.teleprompter.speech.engine import Transcription, without_inventions
+from negotiator.teleprompter.speech.engine import without_inventions
 from negotiator.teleprompter.speech.events import (
     FinalTranscript,
     PartialTranscript,
@@ -12,12 +12,19 @@ from negotiator.teleprompter.speech.events import (
     RecognitionLag,
     SpeechEnd,
     SpeechStart,
+    Transcription,
     TranscriptWord,
+    UtteranceEventQueue,
 )
-from negotiator.teleprompter.speech.utterance_events import UtteranceEventQueue
-from negotiator.teleprompter.speech.worker_frames import FrameKind, PipeFrame, PipeFrameReader, encode_frame
-from negotiator.teleprompter.speech.worker_process import ChannelListener, Report
-from negotiator.teleprompter.speech.worker_recognition import HARD_TO_HEAR, ConfidenceMonitor
+from negotiator.teleprompter.speech.worker import HARD_TO_HEAR, ConfidenceMonitor
+from negotiator.teleprompter.speech.worker_process import (
+    ChannelListener,
+    FrameKind,
+    PipeFrame,
+    PipeFrameReader,
+    Report,
+    encode_frame,
+)
 from tests.helpers.speech_frames import cutter, frames
 from tests.helpers.synthetic_speech import check_event_order
 
