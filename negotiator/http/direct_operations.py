@@ -22,8 +22,8 @@ from negotiator.http.endpoint import (
     stream_body,
 )
 from negotiator.http.middleware import SHARED_HEADERS, begin_request, security_headers
-from negotiator.http.request_traces import end_request_span
 from negotiator.runtime.metrics import RequestMetrics
+from negotiator.runtime.tracing import end_request_span
 
 
 class DirectOperations:

@@ -9,10 +9,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from negotiator.base.values import new_id
 from negotiator.http.connections import CONNECTION_KEY
-from negotiator.http.request_traces import end_request_span
 from negotiator.runtime import thread_pools
 from negotiator.runtime.metrics import PAGE_OPERATION, RequestMetrics
 from negotiator.runtime.telemetry import request_id
+from negotiator.runtime.tracing import end_request_span
 from negotiator.store.waiting import Priority, request_priority
 
 API_PREFIX: Final = "/api/"

@@ -6,12 +6,11 @@ from opentelemetry.trace import SpanKind, format_trace_id
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from negotiator.runtime import tracing
-from negotiator.runtime.telemetry import request_id, trace_id
+from negotiator.runtime.telemetry import trace_id
 
 _TRACEPARENT: Final = b"traceparent"
 _LENGTH: Final = 55
 """Of a `traceparent` of version 00; a longer one is of a version that is not known here."""
-_SERVER_ERROR: Final = 500
 
 
 class RequestTraces:
@@ -36,15 +35,3 @@ class RequestTraces:
                 await self._app(scope, receive, send)
             finally:
                 trace_id.reset(token)
-
-
-def end_request_span(operation: str, status: int) -> None:
-    """End the request's span at the head of its answer; what a stream sends later belongs to no span."""
-    span = tracing.current_span()
-    if not span.is_recording():
-        return
-    span.update_name(operation)
-    span.set_attributes({"http.response.status_code": status, "negotiator.request_id": request_id.get()})
-    if status >= _SERVER_ERROR:
-        tracing.mark_failed(span, str(status))
-    span.end()

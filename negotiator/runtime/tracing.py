@@ -15,6 +15,7 @@ from opentelemetry.trace import INVALID_SPAN, NoOpTracer, Span, SpanKind, Status
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from negotiator.base.errors import Refusal
+from negotiator.runtime.telemetry import request_id
 
 M = TypeVar("M", bound=Callable[..., Coroutine[Any, Any, Any]])
 
@@ -63,7 +64,7 @@ def _begun(name: str, kind: SpanKind, attributes: Mapping[str, str | int] | None
             if isinstance(raised, Refusal) and raised.status < _SERVER_ERROR:
                 begun.set_attribute("negotiator.refusal", raised.error)
             else:
-                mark_failed(begun, type(raised).__name__)
+                _mark_failed(begun, type(raised).__name__)
         raise
     finally:
         _current.reset(token)
@@ -90,7 +91,7 @@ def current_span() -> Span:
     return _current.get()
 
 
-def mark_failed(failed: Span, error: str) -> None:
+def _mark_failed(failed: Span, error: str) -> None:
     """Note the type of a failure; its message may hold what must not leave this process."""
     failed.set_attribute("error.type", error)
     failed.set_status(StatusCode.ERROR)
@@ -106,3 +107,15 @@ def outgoing_headers() -> dict[str, str]:
     headers: dict[str, str] = {}
     _PROPAGATOR.inject(headers, trace.set_span_in_context(_current.get(), NEW_TRACE))
     return headers
+
+
+def end_request_span(operation: str, status: int) -> None:
+    """End the request's span at the head of its answer; what a stream sends later belongs to no span."""
+    current = _current.get()
+    if not current.is_recording():
+        return
+    current.update_name(operation)
+    current.set_attributes({"http.response.status_code": status, "negotiator.request_id": request_id.get()})
+    if status >= _SERVER_ERROR:
+        _mark_failed(current, str(status))
+    current.end()

@@ -12,10 +12,9 @@ from negotiator.base.caller import Caller
 from negotiator.teleprompter import websocket_messages
 from negotiator.teleprompter.audio_pipeline import AudioChannels, TokenBucket
 from negotiator.teleprompter.event_log import EventBatch
-from negotiator.teleprompter.websocket_context import ConnectionState, SharedContext
+from negotiator.teleprompter.websocket_context import ConnectionState, OutboxStalled, SharedContext
 from negotiator.teleprompter.websocket_handler import MessageHandler
 from negotiator.teleprompter.websocket_messages import AsgiWebSocket, CloseCode, SocketDisconnected, WebSocketClosing
-from negotiator.teleprompter.websocket_outbox import OutboxStalled
 
 _MESSAGES: Final = 200
 _MESSAGES_AT_ONCE: Final = 1000

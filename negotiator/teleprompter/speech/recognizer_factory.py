@@ -8,7 +8,6 @@ from negotiator.config.settings import Settings
 from negotiator.teleprompter.speech.engine import ENGINE_KINDS
 from negotiator.teleprompter.speech.local_recognizer import LocalRecognizer
 from negotiator.teleprompter.speech.recognizer import EngineCapabilities, Recognizer, SpeechRecognition, StreamConfig
-from negotiator.teleprompter.speech.transcription_api import TranscriptionApiRecognizer
 
 EMBEDDED_ENGINES: Final = ("whisper", "pocketsphinx")
 """The engines of `auto`: the first that is installed with its weights."""
@@ -47,6 +46,9 @@ def make_recognizer(settings: Settings) -> Recognizer:
     if (engine := settings.speech_engine) == "none":
         return TextOnlyRecognizer("the operator turned audio off")
     if engine == "openai":
+        # Imported here so that only servers that use a service load its client.
+        from negotiator.teleprompter.speech.transcription_api import TranscriptionApiRecognizer
+
         return TranscriptionApiRecognizer(
             settings.speech_url,
             key=settings.speech_key,

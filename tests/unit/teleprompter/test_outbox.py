@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator.teleprompter.websocket_outbox import Outbox, OutboxStalled
+from negotiator.teleprompter.websocket_context import Outbox, OutboxStalled
 
 _STEPS = st.lists(
     st.one_of(

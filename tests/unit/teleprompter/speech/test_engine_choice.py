@@ -9,9 +9,9 @@ from negotiator.base.errors import Unavailable
 from negotiator.config.settings import load
 from negotiator.config.settings_files import SettingsError
 from negotiator.teleprompter.speech import endpointer, recognizer_factory
-from negotiator.teleprompter.speech.endpointer import EnergyDetector
 from negotiator.teleprompter.speech.recognizer import Recognizer, StreamConfig
 from negotiator.teleprompter.speech.recognizer_factory import TextOnlyRecognizer, make_recognizer, recognizer_state
+from negotiator.teleprompter.speech.voice_detectors import EnergyDetector
 from negotiator.teleprompter.speech.whisper_weights import BASE_PACKAGES
 
 
