@@ -91,7 +91,6 @@ async def _started(application: Application, connections: WorkerConnections) -> 
     if application.services.traces:
         application.services.traces.start()
     await application.store.start()
-    await application.services.lagging.start()
     await application.keyring.start()
     await application.pipeline.limits.start()
     _freeze_loaded_objects()

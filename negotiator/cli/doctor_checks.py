@@ -42,7 +42,6 @@ from negotiator.http.guard import forwarded_hops, is_address
 from negotiator.keys import keyring as keys
 from negotiator.keys.keyring import ALGORITHMS, FolderKeyring, Keyring, UnusableKeyError
 from negotiator.store import fingerprints
-from negotiator.store.lagging_reads import compare_positions
 from negotiator.store.schema_upgrades import read_revisions
 from negotiator.store.statement import Query
 from negotiator.store.store import Store, make_store
@@ -257,25 +256,9 @@ async def check_database(patient: Patient) -> list[Finding]:
         async with _opened(url) as store:
             findings.append(_clock("the database's", await store.clock() / 1000 - time.time()))
             findings.append(connections_needed(patient, await store.read(lambda tx: tx.one(_ALLOWED)) or 0))
-            if patient.settings.replica_url:
-                findings.append(await _replica(patient.settings.replica_url, store))
     if found == newest:
         findings += await _shared(patient.settings)
     return findings
-
-
-async def _replica(url: str, primary: Store) -> Finding:
-    """Whether the replica follows the database."""
-    name = make_url(url).render_as_string()
-    try:
-        async with _opened(url) as replica:
-            written, applied = await compare_positions(primary, replica)
-    except Exception as fault:  # whatever it raises means that it cannot be used
-        text = f"{name}: {reason_of(fault)}"
-        advice = "Start it, or mend NEGOTIATOR_REPLICA_URL; until then the primary is read."
-        return Finding("replica", "fault", text, advice)
-    behind = max(0, written - applied)
-    return Finding("replica", "ok", f"{name} follows the database, {behind:,} bytes behind")
 
 
 async def _shared(settings: Settings) -> list[Finding]:

@@ -98,7 +98,7 @@ class Application:
             *(close for component in self.components for close in component.closes),
             *(services.agent_calls.close, services.issuer_keys.close, services.api_keys.close),
             *(services.fetcher.close, services.client_urls.close, self.pipeline.limits.close),
-            *(services.lagging.close, self.store.close),
+            self.store.close,
             *([services.traces.close] if services.traces else []),
         )
         services.meters.close()
@@ -131,8 +131,6 @@ def build_application(settings: Settings) -> Application:
     checks["threads"] = thread_pools.state
     if settings.redis_url:
         checks["redis"] = services.pipeline.limits.state
-    if settings.replica_url:
-        checks["replica"] = services.lagging.state
     checks["load"] = services.overload.state
     _show_checks(meters, {**checks, "database": partial(database_state, services.store)})
     endpoint = HealthEndpoint(services.store, __version__, tuple(settings.services), checks)

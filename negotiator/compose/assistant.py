@@ -214,7 +214,7 @@ def build_assistant(services: Services) -> Component:
         memory.memories,
         memory.transfer,
         WinRoutes(store, cursors, memory.embedder, MEMORY_REFERENCES),
-        BenchmarkRoutes(store, services.lagging),
+        BenchmarkRoutes(store),
         *teleprompter.slices,
     ]
     return Component(

@@ -50,8 +50,8 @@ def build_directory(services: Services) -> Component:
         catalogue_index.vectors = ToolVectors(embedder, models)
     names, files = ToolNameIndex(store), ClaimFiles(services.secret, services.client_urls)
     slices: list[OperationSlice] = [
-        CatalogueListing(base, store, services.lagging, cursors, catalogue_index),
-        CatalogueExchange(base, store, services.lagging, cursors, catalogue_index),
+        CatalogueListing(base, store, cursors, catalogue_index),
+        CatalogueExchange(base, store, cursors, catalogue_index),
         _accounts(services, keys),
         Collections(base, store, cursors),
         Submissions(base, store, cursors, names, AddressReader(services.client_urls)),
@@ -61,7 +61,7 @@ def build_directory(services: Services) -> Component:
     ]
 
     def public_pages(site: SiteDescription) -> list[Route]:
-        return [*Sitemaps(services.lagging, site).routes(), catalogue_pages.sources_route(site)]
+        return [*Sitemaps(services.store, site).routes(), catalogue_pages.sources_route(site)]
 
     return Component(
         operations=tuple(_public(operation) for operation in offered_operations(slices)),

@@ -29,7 +29,6 @@ from negotiator.keys.keyring import Keyring
 from negotiator.mcp.endpoint import MCP_PATH
 from negotiator.runtime import thread_pools
 from negotiator.runtime.metrics import COMMIT_UNITS_BUCKETS, MetricRegistry
-from negotiator.store.lagging_reads import LaggingReads
 from negotiator.store.store import Store, make_store
 from negotiator.tokens.access_tokens import AccessTokens
 from negotiator.tokens.authenticator import ApiKeyAuthenticator, BearerAuthenticator
@@ -58,7 +57,6 @@ class Services:
     overload: OverloadRecord
     secret: bytes
     store: Store
-    lagging: LaggingReads
     keyring: Keyring
     credentials: AccessTokens
     rate_levels: RateLevels
@@ -87,7 +85,6 @@ def build_services(settings: Settings) -> Services:
     for pool in thread_pools.POOLS:
         pool.measure(meters)
     store, rate_levels = _store(settings, meters, overload), _levels(settings)
-    lagging = _lagging(settings, store)
     keyring = make_keyring(settings, store)
     credentials = _credentials(settings, store, keyring=keyring, pepper=secret, rate_levels=rate_levels)
     keys = ApiKeyAuthenticator(store, secret, rate_levels.standing, unused_days=settings.key_unused_days)
@@ -98,7 +95,7 @@ def build_services(settings: Settings) -> Services:
     proofs = DpopProofChecker(store, base, secret, demands_nonce=settings.dpop_nonce)
     guard = _guard(settings, keys, credentials, proofs)
     limits = build_limits(settings, store, meters, pepper=secret)
-    catalogue = CatalogueIndex(store, built_from=lagging, folder=settings.data_dir / "search-index")
+    catalogue = CatalogueIndex(store, folder=settings.data_dir / "search-index")
     meters.sampled_gauge(
         "negotiator_catalogue_index_tools",
         "Tools in the search index of a worker; the greatest",
@@ -121,7 +118,6 @@ def build_services(settings: Settings) -> Services:
         secret=secret,
         catalogue_index=catalogue,
         store=store,
-        lagging=lagging,
         keyring=keyring,
         credentials=credentials,
         rate_levels=rate_levels,
@@ -164,14 +160,6 @@ def _store(settings: Settings, meters: MetricRegistry, overload: OverloadRecord)
             state=state,
         )
     return store
-
-
-def _lagging(settings: Settings, primary: Store) -> LaggingReads:
-    if not settings.replica_url:
-        return LaggingReads(primary)
-    replica = make_store(settings.replica_url, connections=settings.database_connections)
-    bound = settings.replica_lag_seconds
-    return LaggingReads(primary, replica, bound=bound)
 
 
 def _traces(settings: Settings, meters: MetricRegistry) -> "TraceExport | None":

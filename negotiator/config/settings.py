@@ -155,17 +155,6 @@ class Settings(SpeechSettings, TransportSettings):
         description="PostgreSQL connections that each worker opens at most; the server's max_connections is for all "
         "workers of all machines.",
     )
-    replica_url: str = Field(
-        "",
-        description="A streaming replica of the PostgreSQL database, for reads that may lag: the export, changes and "
-        "sitemaps of the directory, a new search index, and benchmarks of other contributors.",
-    )
-    replica_lag_seconds: int = Field(
-        10,
-        ge=3,
-        le=3600,
-        description="Seconds that the replica may be behind; beyond them, and while it is away, the primary is read.",
-    )
     redis_url: str = Field(
         "",
         description="Redis for rate limits and live events that several machines share; redis+cluster:// names one "
@@ -436,10 +425,6 @@ class Settings(SpeechSettings, TransportSettings):
             object.__setattr__(self, "database_url", f"{_SQLITE}{path}")
         if not self.database_url.startswith((_SQLITE, _POSTGRESQL)):
             raise ValueError("database_url: must start with sqlite+aiosqlite:/// or postgresql+asyncpg://")
-        if self.replica_url and not (
-            self.replica_url.startswith(_POSTGRESQL) and self.database_url.startswith(_POSTGRESQL)
-        ):
-            raise ValueError(f"replica_url: must start with {_POSTGRESQL}, and database_url as well")
         if "pooler=" in self.database_url and not self.redis_url:
             raise ValueError(
                 "database_url: pooler needs redis_url, since live events by PostgreSQL do not pass a pooler"

@@ -22,7 +22,7 @@ from negotiator.directory.tool_vectors import ToolVectors
 from negotiator.runtime import thread_pools
 from negotiator.runtime.fault_log import FaultLog
 from negotiator.store.statement import Transaction
-from negotiator.store.store import Reads, Store
+from negotiator.store.store import Store
 
 if TYPE_CHECKING:
     from negotiator.directory.index_folder import IndexFolder, StoredIndex
@@ -58,21 +58,13 @@ class CatalogueIndex:
     """The index, the number of the last change in it, and a cache of up to `most` bytes of recently read documents.
 
     Without `vectors`, words alone count. With `folder`, the index of a large catalogue is stored there for other
-    workers and later starts; without, or when that fails, it is built in memory. `built_from` may lag: what is missing
-    there is among the changes that are read from the store next.
+    workers and later starts; without, or when that fails, it is built in memory.
     """
 
     def __init__(
-        self,
-        store: Store,
-        *,
-        built_from: Reads | None = None,
-        folder: Path | None = None,
-        large: int = _LARGE,
-        most: int = _DOCUMENTS,
+        self, store: Store, *, folder: Path | None = None, large: int = _LARGE, most: int = _DOCUMENTS
     ) -> None:
         self._store = store
-        self._built_from: Reads = built_from or store
         self.vectors: ToolVectors | None = None
         self._folder = folder
         self._large = large
@@ -222,7 +214,7 @@ class CatalogueIndex:
 
     async def _build(self, index: "SearchIndex", *, since: int = 0) -> "SearchIndex":
         """The index with every tool whose last change is after `since`, added off the event loop."""
-        while found := await self._built_from.scan(_after(since, _LOAD)):
+        while found := await self._store.scan(_after(since, _LOAD)):
             await thread_pools.SEARCH.run_unhurried(_add, index, found)
             since = found[-1].seq
         await thread_pools.SEARCH.run_unhurried(index.built)

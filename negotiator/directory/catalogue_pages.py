@@ -24,7 +24,7 @@ from negotiator.discovery.documents import document_response, negotiated_respons
 from negotiator.discovery.page_frame import PAGE_HEADERS, PageFrame
 from negotiator.discovery.site import SiteDescription
 from negotiator.store.statement import Query
-from negotiator.store.store import Reads
+from negotiator.store.store import Store
 
 TOOLS_PAGE_PATH: Final = "/tools"
 TOOL_PAGE_PATH: Final = "/tools/{slug}"
@@ -157,7 +157,7 @@ _PART = Query(
 class Sitemaps:
     """The sitemap files; those of tools are read per request."""
 
-    lagging: Reads
+    store: Store
     site: SiteDescription
 
     def routes(self) -> list[Route]:
@@ -169,7 +169,7 @@ class Sitemaps:
 
     async def index(self, request: Request) -> Response:
         """The index of all sitemap files."""
-        count = await self.lagging.scan(lambda tx: tx.one(_COUNT)) or 0
+        count = await self.store.scan(lambda tx: tx.one(_COUNT)) or 0
         parts = [TOOLS_SITEMAP.format(part=part + 1) for part in range(-(-count // TOOLS_PER_SITEMAP))]
         listed = [(f"{self.site.base}{path}", None) for path in (PAGES_SITEMAP, *parts)]
         return document_response(request, SITEMAP_TYPE, sitemap_index(listed).encode(), {})
@@ -186,7 +186,7 @@ class Sitemaps:
         if not (part.isascii() and part.isdigit() and int(part[:9]) > 0 and part[0] != "0"):
             return _missing()
         skipped = (int(part[:9]) - 1) * TOOLS_PER_SITEMAP
-        found = await self.lagging.scan(lambda tx: tx.all(_PART, skipped=skipped))
+        found = await self.store.scan(lambda tx: tx.all(_PART, skipped=skipped))
         if not found:
             return _missing()
         listed = [(f"{self.site.base}{TOOLS_PAGE_PATH}/{slug}", at) for slug, at in found]

@@ -25,7 +25,7 @@ from negotiator.http.cursors import Cursors
 from negotiator.http.operation import LINES, Answer, Call, Operation
 from negotiator.runtime import thread_pools
 from negotiator.store.statement import Transaction
-from negotiator.store.store import Reads, Store
+from negotiator.store.store import Store
 
 _TAG: Final = "exchange"
 _CHUNK: Final = 1_000
@@ -42,7 +42,6 @@ class CatalogueExchange:
 
     base: str
     store: Store
-    lagging: Reads
     cursors: Cursors
     catalogue_index: CatalogueIndex
     _export: tuple[int, bytes] = (-1, b"")
@@ -108,7 +107,7 @@ class CatalogueExchange:
 
     async def export(self, call: Call[NoInput]) -> Answer:
         """Every active or deprecated tool, oldest change first."""
-        seq = await self.lagging.read(change_queries.latest)
+        seq = await self.store.read(change_queries.latest)
         gzipped = "gzip" in call.headers.get("accept-encoding", "")
         headers = listing_answers.cache_headers(call.caller, _export_tag(seq, gzipped=gzipped))
         if (unchanged := listing_answers.not_modified(call, headers)) is not None:
@@ -208,7 +207,7 @@ class CatalogueExchange:
                 chunk = change_queries.tools_since(tx, seq, limit=_CHUNK)
             return change_queries.latest(tx), found
 
-        seq, documents = await self.lagging.scan(unit)
+        seq, documents = await self.store.scan(unit)
         return seq, await thread_pools.FILES.run_unhurried(_packed, documents)
 
 

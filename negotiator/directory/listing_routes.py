@@ -26,7 +26,7 @@ from negotiator.directory.tool_record import ToolView
 from negotiator.http.cursors import Cursors
 from negotiator.http.operation import Answer, Call, Operation, ToolOffer
 from negotiator.store.statement import Transaction
-from negotiator.store.store import Reads, Store
+from negotiator.store.store import Store
 
 _TAG: Final = "tools"
 TOOLS_PATH: Final = "/api/v1/tools"
@@ -41,7 +41,6 @@ class CatalogueListing:
 
     base: str
     store: Store
-    lagging: Reads
     cursors: Cursors
     catalogue_index: CatalogueIndex
     _cache: BoundedCache[str, tuple[bytes, str | None]] = field(
@@ -216,7 +215,7 @@ class CatalogueListing:
         def unit(tx: Transaction) -> tuple[list[dict[str, Any]], int]:
             return change_queries.page(tx, since, limit=query.limit + 1), change_queries.latest(tx)
 
-        found, latest = await self.lagging.read(unit)
+        found, latest = await self.store.read(unit)
         headers = listing_answers.cache_headers(
             call.caller, listing_answers.weak_tag("changes", latest, since, query.limit)
         )

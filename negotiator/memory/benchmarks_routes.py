@@ -17,7 +17,7 @@ from negotiator.memory.benchmarks_statistics import MAX_CONTRIBUTOR_SHARE, MIN_C
 from negotiator.memory.schemas_wins import WinRole
 from negotiator.memory.wins_savings import gains_when_higher
 from negotiator.numbers.written import CurrencyCode
-from negotiator.store.store import Reads, Store
+from negotiator.store.store import Store
 
 BENCHMARKS_PATH: Final = "/api/benchmarks"
 BenchmarkPeriod = Literal["12m", "24m", "36m", "all"]
@@ -91,7 +91,6 @@ _FLOOR: Final[PrivacyFloorView] = {
 @dataclass(frozen=True, slots=True)
 class BenchmarkRoutes:
     store: Store
-    lagging: Reads
 
     def operations(self) -> list[Operation]:
         return [
@@ -115,11 +114,11 @@ class BenchmarkRoutes:
         ]
 
     async def get(self, call: Call[BenchmarkQuery]) -> dict[str, Any]:
-        """The caller's figures, and the contributors', whose deals are weeks old and may be read where they lag."""
+        """The caller's figures, and the contributors', whose deals are weeks old."""
         owner, cell, now = call.caller.principal, cell_for(call.input), values.now()
 
         own = await self.store.scan(lambda tx: benchmarks_figures.own_figures(tx, owner, cell, now))
-        contributors = await self.lagging.scan(lambda tx: benchmarks_figures.pooled_figures(tx, owner, cell, now))
+        contributors = await self.store.scan(lambda tx: benchmarks_figures.pooled_figures(tx, owner, cell, now))
         return {**own, "contributors": contributors, "floor": _FLOOR}
 
 

@@ -12,25 +12,13 @@ T = TypeVar("T")
 Unit = Callable[[Transaction], T]
 
 
-class Reads(Protocol):
-    """Reads of a database: a `Store`, or `LaggingReads` where what was just written may be missing."""
-
-    async def read(self, unit: Unit[T]) -> T:
-        """Run a short, indexed read."""
-        ...
-
-    async def scan(self, unit: Unit[T]) -> T:
-        """Run a longer read, on one snapshot."""
-        ...
-
-
 class Store(Protocol):
     """One database. The changes of a unit are durable when the call returns; a unit that raises changes nothing."""
 
     faults: FaultLog
+    """The log of a database that does not answer, for whoever notices."""
     write_faults: FaultLog
     """Its `error` is not empty while the database answers but takes no changes: a full or read-only disk."""
-    """The log of a database that does not answer, for whoever notices."""
 
     @property
     def load(self) -> StoreLoad:

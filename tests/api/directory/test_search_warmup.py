@@ -85,7 +85,7 @@ async def test_a_tool_that_changes_while_the_catalogue_is_read_is_there_once(
 async def test_an_answer_from_before_a_tool_had_its_vector_is_not_given_afterwards(store: Store) -> None:
     await store.write(lambda tx: catalogue_queries.put(tx, record("Notion"), actor="t"))
     catalogue = CatalogueIndex(store)
-    listing = CatalogueListing("https://n.example", store, store, Cursors(b"pepper"), catalogue)
+    listing = CatalogueListing("https://n.example", store, Cursors(b"pepper"), catalogue)
     index, _ = await catalogue.current()
     tags = list[str]()
     for _ in range(2):
