@@ -18,9 +18,8 @@ from negotiator.base.errors import Unavailable
 from negotiator.runtime.fault_log import FaultLog
 from negotiator.runtime.tracing import traced
 from negotiator.store.postgres_connections import DRIVER_FAULTS, OpenConnection, PostgresConnections
-from negotiator.store.shared_reads import SharedReads
 from negotiator.store.statement import Query, Row, Statement, Transaction, current_write_condition, with_write_condition
-from negotiator.store.waiting import Batch, Priority, StoreLoad, UnitOutcome, UnitQueue, request_priority
+from negotiator.store.waiting import Batch, Priority, StoreLoad, UnitOutcome, UnitQueue
 
 T = TypeVar("T")
 
@@ -40,8 +39,6 @@ _CLOCK: Final = Query(
 _BATCH: Final = 64
 _BATCHES_AT_ONCE: Final = 2
 """More would be smaller and would lose more races to each other; one long unit should not make every other one wait."""
-_READ_BATCH: Final = 32
-_READ_BATCHES_AT_ONCE: Final = 2
 _ATTEMPTS = 12
 _VACUUM_EVERY = 60.0
 _RACED: Final = "23505"  # unique_violation: two units numbered a row alike
@@ -167,15 +164,7 @@ class PostgresStore:
         self._committed = committed
         self._connections = PostgresConnections(url, connections, refused)
         self._writes = UnitQueue(self._write_batch, refused, size=_BATCH, at_once=min(_BATCHES_AT_ONCE, connections))
-        self._reads = UnitQueue(
-            self._read_batch,
-            refused,
-            size=_READ_BATCH,
-            at_once=min(_READ_BATCHES_AT_ONCE, connections),
-            kind=Priority.READ,
-        )
         self._vacuumed = -_VACUUM_EVERY
-        self._shared = SharedReads()
         self._listeners: list[Callable[[Sequence[str]], None]] = []
         self.faults = self._connections.faults
         self.write_faults = FaultLog("the database takes no changes")
@@ -189,15 +178,9 @@ class PostgresStore:
 
     @traced("read")
     async def read(self, unit: Callable[[Transaction], T]) -> T:
-        """Each statement is a transaction of its own, as on SQLite, and one round trip.
-
-        Reads of requests share round trips with those that arrive meanwhile; urgent ones, and those of no request, do
-        not wait.
-        """
+        """Each statement is a transaction of its own, as on SQLite, and one round trip."""
         if self._connections.pooled:
             return await self._run(_BEGIN_UNSERIALIZED, unit)
-        if request_priority.get():
-            return await self._reads.run(unit)
         async with self._connections.one() as connection:
             return await connection.units.run(unit, PostgresTransaction(connection))
 
@@ -221,8 +204,7 @@ class PostgresStore:
         return result
 
     def expected_wait(self, priority: Priority) -> float:
-        queues = self._connections.queue, self._reads, self._writes
-        return max(queue.expected_wait(priority) for queue in queues)
+        return max(self._connections.queue.expected_wait(priority), self._writes.expected_wait(priority))
 
     async def clock(self) -> int:
         return await self.read(lambda tx: tx.one(_CLOCK)) or 0
@@ -240,7 +222,6 @@ class PostgresStore:
             await driver.execute("vacuum (skip_locked)")
 
     async def close(self) -> None:
-        await self._reads.close()
         await self._writes.close()
         await self._connections.close()
 
@@ -255,12 +236,6 @@ class PostgresStore:
                 await _roll_back(connection, failure)
                 raise
             return result
-
-    async def _read_batch(self, batch: Batch) -> tuple[list[UnitOutcome], float]:
-        began = time.monotonic()
-        async with self._connections.one() as connection:
-            outcomes = await self._shared.run(connection.driver, batch)
-        return outcomes, time.monotonic() - began
 
     async def _write_batch(self, batch: Batch) -> tuple[list[UnitOutcome], float]:
         """Commit units together; when one of several cannot be kept, each by itself."""

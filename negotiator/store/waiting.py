@@ -185,13 +185,11 @@ class UnitQueue:
         *,
         size: int,
         at_once: int = 1,
-        kind: Priority = Priority.CHANGE,
     ) -> None:
         self._run_batch = perform
         self._refused = refused
         self._size = size
         self._at_once = at_once
-        self._kind = kind
         self._urgent: list[_PendingUnit] = []
         self._pending: list[_PendingUnit] = []
         self._running = 0
@@ -211,7 +209,7 @@ class UnitQueue:
         loop = asyncio.get_running_loop()
         priority, late_at = request_priority.get(), _NEVER
         if priority is not None:
-            if self.expected_wait(self._kind) > LONGEST_WAIT and priority != Priority.URGENT:
+            if self.expected_wait(Priority.CHANGE) > LONGEST_WAIT and priority != Priority.URGENT:
                 self._refused()
                 raise too_late()
             late_at = time.monotonic() + LONGEST_WAIT
@@ -227,7 +225,7 @@ class UnitQueue:
 
     def expected_wait(self, priority: Priority) -> float:
         is_free = len(self._flushing) < self._at_once or not self._running
-        if priority < self._kind or is_free:
+        if priority != Priority.CHANGE or is_free:
             return 0.0
         stalled = time.monotonic() - self._batch_began
         if stalled > LONGEST_WAIT:

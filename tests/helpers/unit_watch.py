@@ -9,7 +9,7 @@ from authlib.oauth2.rfc6749 import AuthorizationServer
 
 from negotiator.keys.keyring import Keyring, SigningKey
 from negotiator.store.statement import Transaction
-from negotiator.store.waiting import Priority, UnitQueue
+from negotiator.store.waiting import UnitQueue
 from negotiator.users import user_queries
 
 _SLOW: Final = (
@@ -37,8 +37,7 @@ def units_only_run_statements(monkeypatch: pytest.MonkeyPatch) -> None:
             finally:
                 inside.reset(token)
 
-        is_write = queue._kind is not Priority.READ  # pyright: ignore[reportPrivateUsage]
-        return enqueue(queue, run if is_write else unit)
+        return enqueue(queue, run)
 
     def refuse_inside(owner: Any, name: str) -> None:
         slow = getattr(owner, name)

@@ -12,7 +12,7 @@ from typing import Any, cast
 import asyncpg  # pyright: ignore[reportMissingTypeStubs]
 import psutil
 import pytest
-from sqlalchemy import Integer, bindparam, delete, func, select, text, update
+from sqlalchemy import bindparam, delete, func, select, text, update
 from sqlalchemy.engine import make_url
 from sqlalchemy.ext.asyncio import create_async_engine
 
@@ -26,7 +26,6 @@ from negotiator.negotiations import event_queries
 from negotiator.negotiations.event_queries import CLOCK_ACTOR, HistoryEvent
 from negotiator.store import atomic_updates, postgres_connections
 from negotiator.store.migrate import migrate
-from negotiator.store.postgres import PostgresStore
 from negotiator.store.statement import Query, Statement, Transaction, table, write_condition
 from negotiator.store.store import Store, make_store
 from negotiator.store.waiting import Priority, request_priority
@@ -117,50 +116,6 @@ async def test_units_that_share_a_commit_are_kept_or_undone_one_by_one(store: St
     assert sorted(event.subject for event in events) == subjects
     spent = await store.read(lambda tx: [atomic_updates.is_spent(tx, "jti", f"usr_{number}") for number in range(40)])
     assert [number for number, is_spent in enumerate(spent) if is_spent] == kept
-
-
-async def test_reads_of_requests_that_share_round_trips_get_their_own_rows(store: Store) -> None:
-    """Units of one and of several statements, with the same and with other statements, some of which raise."""
-    fault = Query(select(func.length(bindparam("word")) / bindparam("by", type_=Integer)), tuple)
-
-    def write(tx: Transaction) -> None:
-        for number in range(0, 40, 2):
-            atomic_updates.charge_budget(tx, f"key{number}", now=number, interval=1, burst=9)
-
-    def unit(tx: Transaction, number: int) -> tuple[int | None, int]:
-        budget = atomic_updates.read_budget(tx, f"key{number}")
-        if number % 5 == 1:
-            raise NotFound(str(number))
-        spent = [event.subject for event in audit.latest_events(tx, number)]
-        if number % 5 == 2 and isinstance(store, PostgresStore):
-            tx.one(fault, word="x", by=number % 10 - 2)
-        return atomic_updates.read_budget(tx, f"key{number}") or budget, len(spent)
-
-    await store.write(write)
-    await store.write(lambda tx: [audit.record(tx, "user.created", "usr_1", actor="test") for _ in range(10)])
-    request_priority.set(Priority.READ)
-    for _ in range(2):
-        outcomes = await asyncio.gather(
-            *(store.read(lambda tx, n=number: unit(tx, n)) for number in range(40)), return_exceptions=True
-        )
-        for number, outcome in enumerate(outcomes):
-            if number % 5 == 1:
-                assert (type(outcome), str(outcome)) == (NotFound, str(number))
-            elif number % 10 == 2 and isinstance(store, PostgresStore):
-                assert isinstance(outcome, asyncpg.DivisionByZeroError)
-            else:
-                assert outcome == (number + 1 if number % 2 == 0 else None, min(number, 10))
-
-
-async def test_reads_of_one_moment_share_one_connection(postgres: Callable[[], str]) -> None:
-    connections = Query(
-        text("select count(*) from pg_stat_activity where datname = current_database()"), lambda row: int(row[0])
-    )
-    store = make_store(postgres())
-    request_priority.set(Priority.READ)
-    await asyncio.gather(*(store.read(user_queries.list_users) for _ in range(20)))
-    assert await store.read(lambda tx: tx.one(connections)) == 1
-    await store.close()
 
 
 _SLEEP = Query(select(func.pg_sleep(0.2)), tuple)
