@@ -13,11 +13,12 @@ from typing import Any, Final, TypeVar
 
 import asyncpg  # pyright: ignore[reportMissingTypeStubs]
 from sqlalchemy import Insert, Select, text
+from sqlalchemy.util.concurrency import await_, greenlet_spawn
 
 from negotiator.base.errors import Unavailable
 from negotiator.runtime.fault_log import FaultLog
 from negotiator.runtime.tracing import traced
-from negotiator.store.postgres_connections import DRIVER_FAULTS, OpenConnection, PostgresConnections
+from negotiator.store.postgres_connections import DRIVER_FAULTS, PostgresConnections
 from negotiator.store.statement import Query, Row, Statement, Transaction, current_write_condition, with_write_condition
 from negotiator.store.waiting import Batch, Priority, StoreLoad, UnitOutcome, UnitQueue
 
@@ -66,11 +67,10 @@ class PostgresTransaction:
     those of other units for the same table.
     """
 
-    __slots__ = (*("_changed", "_deferred", "_defers", "_driver", "_kept", "_told", "_wait"), "announced")
+    __slots__ = (*("_changed", "_connection", "_deferred", "_defers", "_kept", "_told"), "announced")
 
-    def __init__(self, connection: OpenConnection, *, defers: bool = False) -> None:
-        self._driver = connection.driver
-        self._wait = connection.units.wait
+    def __init__(self, connection: Any, *, defers: bool = False) -> None:
+        self._connection = connection
         self._defers = defers
         self._deferred: list[_Deferred] = []
         self.announced: list[str] = []
@@ -88,7 +88,7 @@ class PostgresTransaction:
             return 1
         self._send_named(statement, sql)
         self._changed = True
-        status = self._wait(self._driver.execute(sql, *arguments))
+        status = await_(self._connection.execute(sql, *arguments))
         return int(status.rpartition(" ")[2])
 
     def one(self, query: Query[Row], /, **values: Any) -> Row | None:
@@ -120,16 +120,16 @@ class PostgresTransaction:
         self._kept = 0
         for sql, each in rows.items():
             if len(each) == 1:
-                self._wait(self._driver.execute(sql, *each[0]))
+                await_(self._connection.execute(sql, *each[0]))
             else:
-                self._wait(self._driver.executemany(sql, each))
+                await_(self._connection.executemany(sql, each))
 
     def _fetch(self, query: Query[Any], values: dict[str, Any]) -> list[Any]:
         sql, arguments = query.positional(values)
         self._send_named(query, sql)
         if not isinstance(query.clause, Select):
             self._changed = True
-        rows: list[Any] = self._wait(self._driver.fetch(sql, *arguments))
+        rows: list[Any] = await_(self._connection.fetch(sql, *arguments))
         return rows
 
     def _send_named(self, statement: Statement, sql: str) -> None:
@@ -182,7 +182,7 @@ class PostgresStore:
         if self._connections.pooled:
             return await self._run(_BEGIN_UNSERIALIZED, unit)
         async with self._connections.one() as connection:
-            return await connection.units.run(unit, PostgresTransaction(connection))
+            return await greenlet_spawn(unit, PostgresTransaction(connection))
 
     @traced("scan")
     async def scan(self, unit: Callable[[Transaction], T]) -> T:
@@ -229,9 +229,9 @@ class PostgresStore:
         """Run a unit in a transaction of its own."""
         async with self._connections.one() as connection:
             try:
-                await connection.driver.execute(begin)
-                result = await connection.units.run(unit, PostgresTransaction(connection))
-                await connection.driver.execute("commit")
+                await connection.execute(begin)
+                result = await greenlet_spawn(unit, PostgresTransaction(connection))
+                await connection.execute("commit")
             except Exception as failure:
                 await _roll_back(connection, failure)
                 raise
@@ -273,9 +273,9 @@ class PostgresStore:
             try:
                 async with self._connections.one() as connection:
                     try:
-                        await connection.driver.execute(_BEGIN_ALONE if attempt else _BEGIN)
-                        outcomes, announced = await connection.units.run(_run_batch, connection, batch)
-                        await connection.driver.execute("commit")
+                        await connection.execute(_BEGIN_ALONE if attempt else _BEGIN)
+                        outcomes, announced = await greenlet_spawn(_run_batch, connection, batch)
+                        await connection.execute("commit")
                     except Exception as failure:
                         await _roll_back(connection, failure)
                         raise
@@ -301,12 +301,12 @@ class PostgresStore:
     async def _announce(self, announced: Sequence[str]) -> None:
         """Wait for the writes that began before the commit, then call the listeners."""
         async with self._connections.one() as connection:
-            await connection.driver.execute(f"begin; {_ALONE}; commit")
+            await connection.execute(f"begin; {_ALONE}; commit")
         for listener in self._listeners:
             listener(announced)
 
 
-def _run_batch(connection: OpenConnection, batch: Batch) -> tuple[list[UnitOutcome], list[str]]:
+def _run_batch(connection: Any, batch: Batch) -> tuple[list[UnitOutcome], list[str]]:
     """The outcomes of the units and the subjects that they announced."""
     transaction = PostgresTransaction(connection, defers=True)
     outcomes: list[UnitOutcome] = []
@@ -324,9 +324,9 @@ def _run_batch(connection: OpenConnection, batch: Batch) -> tuple[list[UnitOutco
     return outcomes, transaction.announced
 
 
-async def _roll_back(connection: OpenConnection, failure: Exception) -> None:
+async def _roll_back(connection: Any, failure: Exception) -> None:
     """Undo the transaction, unless the connection did not answer in time: to ask it again would take as long again."""
     if isinstance(failure, TimeoutError):
-        connection.driver.terminate()
-    elif not connection.driver.is_closed() and connection.driver.is_in_transaction():
-        await connection.driver.execute("rollback")
+        connection.terminate()
+    elif not connection.is_closed() and connection.is_in_transaction():
+        await connection.execute("rollback")

@@ -17,7 +17,6 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from negotiator.base.errors import Unavailable
 from negotiator.runtime.fault_log import FaultLog
-from negotiator.store.unit_greenlet import UnitGreenlet
 from negotiator.store.waiting import ConnectionQueue
 
 _connect: Any = getattr(asyncpg, "connect")  # noqa: B009  without types
@@ -58,17 +57,6 @@ def server_engine(url: str, **options: Any) -> AsyncEngine:
     return create_async_engine(_direct(url), **options)
 
 
-class OpenConnection:
-    """A connection of the driver, and what runs units on it; `answered` is the monotonic time of its last use."""
-
-    __slots__ = ("answered", "driver", "units")
-
-    def __init__(self, driver: Any) -> None:
-        self.driver = driver
-        self.units = UnitGreenlet()
-        self.answered = 0.0
-
-
 class PostgresConnections:
     """At most `size` connections of one process; those who wait are served by priority."""
 
@@ -77,13 +65,13 @@ class PostgresConnections:
         self.faults = FaultLog("the database cannot be reached")
         self.pooled = is_pooled(url)
         _, self._arguments = dialect.dialect().create_connect_args(_direct(url))
-        self._idle: list[OpenConnection] = []
-        """The most recently used one last."""
+        self._idle: list[tuple[Any, float]] = []
+        """With the monotonic time of its last answer; the most recently used one last."""
         self._closed = False
 
     @asynccontextmanager
-    async def one(self) -> AsyncGenerator[OpenConnection]:
-        """A connection, alone; `Unavailable` when there is none within a second or the database cannot be reached.
+    async def one(self) -> AsyncGenerator[Any]:
+        """asyncpg's connection, alone; `Unavailable` when there is none in a second or the database cannot be reached.
 
         One that fails, that did not answer in time or that is left in a transaction is not used again.
         """
@@ -94,7 +82,7 @@ class PostgresConnections:
                 yield connection
             except DRIVER_FAULTS as failure:
                 if isinstance(failure, _UNUSABLE) and connection is not None:
-                    connection.driver.terminate()
+                    connection.terminate()
                 if _is_away(failure, connection):
                     raise self._away(failure) from failure
                 self.faults.worked()
@@ -102,7 +90,7 @@ class PostgresConnections:
             except BaseException as ended:
                 # A statement that was cancelled may still run.
                 if not isinstance(ended, Exception) and connection is not None:
-                    connection.driver.terminate()
+                    connection.terminate()
                 raise
             else:
                 self.faults.worked()
@@ -125,64 +113,63 @@ class PostgresConnections:
 
     @asynccontextmanager
     async def unhurried(self) -> AsyncGenerator[Any]:
-        """A driver's connection beside the others, for one statement that takes as long as it takes."""
+        """A connection beside the others, for one statement that takes as long as it takes."""
         try:
-            driver = await self.open()
+            connection = await self.open()
         except DRIVER_FAULTS as failure:
             raise self._away(failure) from failure
         try:
-            yield driver
+            yield connection
         finally:
-            driver.terminate()
+            connection.terminate()
 
     async def close(self) -> None:
         self._closed = True
         while self._idle:
-            driver = self._idle.pop().driver
+            connection, _ = self._idle.pop()
             try:
-                await driver.close(timeout=_GOODBYE)
+                await connection.close(timeout=_GOODBYE)
             except DRIVER_FAULTS:
-                driver.terminate()
+                connection.terminate()
 
-    async def _take(self) -> OpenConnection:
+    async def _take(self) -> Any:
         while self._idle:
-            connection = self._idle.pop()
-            if connection.driver.is_closed():
+            connection, answered = self._idle.pop()
+            if connection.is_closed():
                 continue
-            if time.monotonic() - connection.answered < _FRESH:
+            if time.monotonic() - answered < _FRESH:
                 return connection
             try:
-                await connection.driver.execute("select 1", timeout=_PING_PATIENCE)
+                await connection.execute("select 1", timeout=_PING_PATIENCE)
             except BaseException as silent:
-                connection.driver.terminate()
+                connection.terminate()
                 if not isinstance(silent, Exception):
                     raise
                 self._forget()
             else:
                 return connection
-        return OpenConnection(await self.open(patience=_STATEMENT_PATIENCE))
+        return await self.open(patience=_STATEMENT_PATIENCE)
 
     def _forget(self) -> None:
         """Give up the idle connections: one of them did not answer."""
         while self._idle:
-            self._idle.pop().driver.terminate()
+            self._idle.pop()[0].terminate()
 
-    def _give(self, connection: OpenConnection) -> None:
-        if connection.driver.is_closed():
+    def _give(self, connection: Any) -> None:
+        if connection.is_closed():
             return
-        if self._closed or connection.driver.is_in_transaction():
-            connection.driver.terminate()
+        if self._closed or connection.is_in_transaction():
+            connection.terminate()
         else:
-            connection.answered = time.monotonic()
-            self._idle.append(connection)
+            self._idle.append((connection, time.monotonic()))
 
     def _away(self, fault: Exception) -> Unavailable:
         self.faults.failed(next(iter(str(fault).splitlines()), "") or "no answer in time")
         return Unavailable("The database cannot be reached now.")
 
 
-def _is_away(failure: Exception, connection: OpenConnection | None) -> bool:
+def _is_away(failure: Exception, connection: Any) -> bool:
     """Whether the driver's error means that the database cannot be reached."""
-    if isinstance(failure, OSError) or connection is None or connection.driver.is_closed():
+    if isinstance(failure, OSError) or connection is None or connection.is_closed():
         return True
     return (getattr(failure, "sqlstate", None) or "").startswith(_AWAY)
