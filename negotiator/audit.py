@@ -13,7 +13,7 @@ from sqlmodel import Field, col, select
 
 from negotiator.base import values
 from negotiator.store.model import TableModel, table_options
-from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
+from negotiator.store.statement import Query, RowInsertion, Statement, Transaction, entity
 
 USER_ERASED: Final = "user.erased"
 AGENT_ERASED: Final = "agent.erased"
@@ -104,7 +104,7 @@ class AuditEvent(TableModel, table=True):
 
 
 _LAST: Final = "evt_" + "z" * values.ID_LENGTH
-_RECORD = Statement(insertion(AuditEvent))
+_RECORD = RowInsertion(AuditEvent)
 _LATEST = Query(
     select(AuditEvent)
     .where(col(AuditEvent.id) < bindparam("before"))

@@ -34,7 +34,7 @@ from negotiator.base.errors import (
 )
 from negotiator.base.scopes import ASSISTANT, ordered
 from negotiator.http.limits import RateLimits
-from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
+from negotiator.store.statement import Query, RowInsertion, Statement, Transaction, entity
 from negotiator.store.store import Store
 from negotiator.tokens import authorization_codes
 from negotiator.tokens.access_tokens import AccessTokens, NewToken, TokenSubject
@@ -73,7 +73,7 @@ TransferOwnership = Callable[[Transaction, str, str], None]
 """Called with the transaction, an agent's id and a user's id; gives the user everything that the agent owns."""
 
 _now = bindparam("now", type_=BigInteger)
-_ADD = Statement(insertion(Delegation))
+_ADD = RowInsertion(Delegation)
 _FIND = Query(select(Delegation).where(col(Delegation.digest) == bindparam("digest")), entity(Delegation))
 _OF_USER = Query(
     select(Delegation)

@@ -24,7 +24,7 @@ from negotiator.runtime.circuit_breaker import CircuitBreaker
 from negotiator.runtime.fault_log import FaultLog
 from negotiator.runtime.tracing import NEW_TRACE, span
 from negotiator.store.model import TableModel, table_options
-from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
+from negotiator.store.statement import Query, RowInsertion, Statement, Transaction, entity
 from negotiator.store.store import Store
 
 LOOK_EVERY: Final = 10.0
@@ -62,7 +62,7 @@ _IS_TIME = or_(
     # No mail waits so long: the clock was ahead when it was queued.
     col(QueuedMail.next_at) > bindparam("longest", type_=BigInteger),
 )
-_ADD = Statement(insertion(QueuedMail))
+_ADD = RowInsertion(QueuedMail)
 _OF_RECIPIENT = Query(
     select(func.count()).where(col(QueuedMail.recipient) == bindparam("recipient")), lambda row: int(row[0])
 )

@@ -15,14 +15,14 @@ from negotiator.agents.tables import Agent, AgentService
 from negotiator.base import values
 from negotiator.base.scopes import ANONYMOUS
 from negotiator.store import ownership
-from negotiator.store.statement import Query, Statement, Transaction, column_values, entity, insertion, read_only
+from negotiator.store.statement import Query, RowInsertion, Statement, Transaction, column_values, entity, read_only
 from negotiator.tokens.access_tokens import ACCESS_TOKEN_TYPE, AccessTokens, NewToken, TokenSubject
 from negotiator.tokens.assertion_grants import allowed_scopes
 from negotiator.trust import revocations
 from negotiator.trust.assertions import Assertion
 from negotiator.users.identity_matching import MatchedUser, match_assertion
 
-_ADD = Statement(insertion(Agent))
+_ADD = RowInsertion(Agent)
 _DEFAULTS: Final = {name: field.default for name, field in Agent.model_fields.items()}
 _FIND = Query(
     select(Agent).where(col(Agent.id) == bindparam("agent"), col(Agent.service) == bindparam("service")), entity(Agent)

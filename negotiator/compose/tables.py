@@ -2,7 +2,8 @@
 
 from typing import Any, Final
 
-from sqlalchemy import text
+from sqlalchemy import ClauseElement, Executable
+from sqlalchemy.ext.compiler import compiles
 from sqlmodel import SQLModel
 
 from negotiator import audit
@@ -16,7 +17,7 @@ from negotiator.memory import tables as memory
 from negotiator.negotiations import tables as negotiations
 from negotiator.rehearsals import tables as rehearsals
 from negotiator.store import atomic_updates, fingerprints, leases, migrate
-from negotiator.store.statement import Query, Transaction, Values
+from negotiator.store.statement import Query, Transaction
 from negotiator.teleprompter import tables as teleprompter
 from negotiator.tokens import tables as tokens
 from negotiator.trust import tables as trust
@@ -29,16 +30,23 @@ MODULES: Final = (
 _OF_MIGRATIONS: Final = {"alembic_version"}
 
 
-class _TableNames(Query[str]):
+class _TableNames(Executable, ClauseElement):
     """Each engine has a list of its tables of its own."""
 
-    def positional(self, values: Values) -> tuple[str, tuple[Any, ...]]:
-        return "select tablename from pg_tables where schemaname = current_schema()", ()
+    inherit_cache = True
 
 
-_NAMES: Final = _TableNames(
-    text("select name from sqlite_master where type = 'table' and name not like 'sqlite%'"), lambda row: str(row[0])
-)
+@compiles(_TableNames, "sqlite")
+def _of_sqlite(_names: _TableNames, _compiler: Any, **_options: Any) -> str:
+    return "select name from sqlite_master where type = 'table' and name not like 'sqlite%'"
+
+
+@compiles(_TableNames, "postgresql")
+def _of_postgresql(_names: _TableNames, _compiler: Any, **_options: Any) -> str:
+    return "select tablename from pg_tables where schemaname = current_schema()"
+
+
+_NAMES: Final = Query(_TableNames(), lambda row: str(row[0]))
 
 
 def require_known_tables(tx: Transaction) -> None:

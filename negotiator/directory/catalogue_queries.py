@@ -19,7 +19,7 @@ from negotiator.directory.record_text import SLUG_LENGTH, slugify
 from negotiator.directory.tables import ToolKey, ToolRow, ToolSlug
 from negotiator.directory.tool_keys import CanonicalKey, keys_of
 from negotiator.directory.tool_record import ToolDraft, ToolPopularity, ToolRecord, ToolStatus, ToolView
-from negotiator.store.statement import Query, Statement, Transaction, insertion, table
+from negotiator.store.statement import Query, RowInsertion, Statement, Transaction, table
 
 _TOGETHER: Final = 20
 _NO_TOOLS: Final = {f"tool{place}": "" for place in range(_TOGETHER)}
@@ -100,9 +100,9 @@ _BY_KEY = Query(
     lambda row: str(row[0]),
 )
 _TAKEN = Query(select(col(ToolSlug.tool)).where(col(ToolSlug.slug) == bindparam("slug")), lambda row: str(row[0]))
-_ADD = Statement(insertion(ToolRow))
-_ADD_SLUG = Statement(insertion(ToolSlug))
-_ADD_KEY = Statement(insertion(ToolKey))
+_ADD = RowInsertion(ToolRow)
+_ADD_SLUG = RowInsertion(ToolSlug)
+_ADD_KEY = RowInsertion(ToolKey)
 _DROP_KEYS = Statement(delete(ToolKey).where(col(ToolKey.tool) == bindparam("tool")))
 _CHANGED: Final = ("slug", "external_id", "status", "saves", "seq", "revision", "document", "updated_at")
 _SAVE = Statement(

@@ -11,14 +11,14 @@ from negotiator.base.errors import Conflict, Gone, NotFound, TooManyRequests
 from negotiator.directory import identity_keys
 from negotiator.directory.claimed_identity import ClaimedIdentity
 from negotiator.directory.tables import IdentityChallenge
-from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
+from negotiator.store.statement import Query, RowInsertion, Statement, Transaction, entity
 
 CHALLENGE_LIFETIME: Final = 600_000
 MAX_ATTEMPTS: Final = 5
 CODE_DIGITS: Final = 8
 JWS, CODE = "jws", "email_code"
 
-_ADD = Statement(insertion(IdentityChallenge))
+_ADD = RowInsertion(IdentityChallenge)
 _DROP = Statement(delete(IdentityChallenge).where(col(IdentityChallenge.agent_id) == bindparam("agent")))
 _OF_AGENT = Query(
     select(IdentityChallenge).where(col(IdentityChallenge.agent_id) == bindparam("agent")), entity(IdentityChallenge)

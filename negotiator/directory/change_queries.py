@@ -10,7 +10,7 @@ from sqlmodel import col
 from negotiator.base import values
 from negotiator.directory.tables import ToolChange, ToolRow
 from negotiator.directory.tool_record import ToolView
-from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
+from negotiator.store.statement import Query, RowInsertion, Transaction, entity
 
 ChangeKind = Literal["created", "updated", "restored", "deprecated", "quarantined", "deleted", "counted"]
 
@@ -32,7 +32,7 @@ def _changed(row: Sequence[Any]) -> ChangedTool:
     return ChangedTool(*row)
 
 
-_ADD = Statement(insertion(ToolChange))
+_ADD = RowInsertion(ToolChange)
 _LATEST = Query(select(func.coalesce(func.max(col(ToolChange.seq)), 0)), lambda row: int(row[0]))
 _MADE = Query(
     select(col(ToolChange.tool), col(ToolChange.at)).where(col(ToolChange.seq) == bindparam("seq")),

@@ -18,7 +18,7 @@ from negotiator.base.errors import NotFound, PreconditionFailed
 from negotiator.directory import catalogue_queries
 from negotiator.directory.tables import Collection, CollectionItem, DueSaveCount, IdentityProof, ToolRow
 from negotiator.store import ownership
-from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
+from negotiator.store.statement import Query, RowInsertion, Statement, Transaction, entity, insertion
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +99,8 @@ _LAST: Final = "col_" + "z" * values.ID_LENGTH
 _SHARE_BYTES: Final = 16
 
 _mine = (col(Collection.id) == bindparam("collection"), col(Collection.owner) == bindparam("owner"))
-_ADD = Statement(insertion(Collection))
-_ADD_ITEM = Statement(insertion(CollectionItem))
+_ADD = RowInsertion(Collection)
+_ADD_ITEM = RowInsertion(CollectionItem)
 _MOVE_ITEM = Statement(
     update(CollectionItem)
     .where(col(CollectionItem.collection) == bindparam("held_by"), col(CollectionItem.tool) == bindparam("held"))

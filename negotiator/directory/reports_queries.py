@@ -19,7 +19,7 @@ from negotiator.directory import accounts_queries, catalogue_queries
 from negotiator.directory.catalogue_queries import CatalogueTool
 from negotiator.directory.schemas_submissions import NewReport
 from negotiator.directory.tables import Report
-from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
+from negotiator.store.statement import Query, RowInsertion, Statement, Transaction, entity
 
 QUARANTINE_WEIGHT: Final = 3
 _VETTED: Final = 3
@@ -74,7 +74,7 @@ _QUARANTINE_MESSAGE: Final = "Hidden until a moderator has reviewed reports abou
 
 _of_tool = col(Report.tool) == bindparam("tool")
 _is_open = col(Report.status) == "open"
-_ADD = Statement(insertion(Report))
+_ADD = RowInsertion(Report)
 _THEIRS = Query(select(Report).where(_of_tool, col(Report.reporter) == bindparam("reporter")), entity(Report))
 _DISMISSED = Query(
     select(func.count()).where(_of_tool, col(Report.voice) == bindparam("voice"), col(Report.status) == "dismissed"),

@@ -12,7 +12,7 @@ from negotiator.base.errors import NotFound, PreconditionFailed
 from negotiator.directory.tables import Submission, SubmissionKey
 from negotiator.directory.tool_keys import CanonicalKey
 from negotiator.store.ownership import delete_row
-from negotiator.store.statement import Query, Statement, Transaction, entity, insertion, table
+from negotiator.store.statement import Query, RowInsertion, Statement, Transaction, entity, insertion, table
 
 OPEN_STATUSES: Final = ("pending", "changes_requested")
 SUBMISSION_LIFETIME: Final = 90 * values.DAY
@@ -28,7 +28,7 @@ _CHANGING: Final = (
 
 _by_id = col(Submission.id) == bindparam("submission")
 _is_open = or_(*(col(Submission.status) == state for state in OPEN_STATUSES))
-_ADD = Statement(insertion(Submission))
+_ADD = RowInsertion(Submission)
 _FIND = Query(select(Submission).where(_by_id), entity(Submission))
 _MINE = Query(select(Submission).where(_by_id, col(Submission.owner) == bindparam("owner")), entity(Submission))
 _any_or = or_(bindparam("status", type_=String).is_(None), col(Submission.status) == bindparam("status", type_=String))

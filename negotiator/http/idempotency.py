@@ -11,7 +11,7 @@ from sqlmodel import Field, col, select
 from negotiator.base import values
 from negotiator.base.errors import FieldError, ValidationFailed
 from negotiator.store.model import TableModel, table_options
-from negotiator.store.statement import Query, Statement, Transaction, insertion
+from negotiator.store.statement import Query, RowInsertion, Statement, Transaction
 
 KEY_LIFETIME = values.DAY
 
@@ -42,7 +42,7 @@ _REPLACE = Statement(
         col(IdempotencyKey.caller) == bindparam("caller"), col(IdempotencyKey.key) == bindparam("key")
     )
 )
-_KEEP = Statement(insertion(IdempotencyKey))
+_KEEP = RowInsertion(IdempotencyKey)
 _OF_CALLER = col(IdempotencyKey.caller) == bindparam("holder")
 _ANSWERS = Query(select(IdempotencyKey.key, IdempotencyKey.answer).where(_OF_CALLER), tuple)
 

@@ -34,7 +34,7 @@ from negotiator.keys.keyring import (
 from negotiator.runtime.fault_log import FaultLog
 from negotiator.store import fingerprints
 from negotiator.store.model import TableModel, table_options
-from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
+from negotiator.store.statement import Query, RowInsertion, Statement, Transaction, entity
 from negotiator.store.store import Store
 
 WRAPPING: Final = "key_wrapping"
@@ -64,7 +64,7 @@ class WrappedKey(TableModel, table=True):
 
 _KIDS = Query(select(col(WrappedKey.kid)), lambda row: str(row[0]))
 _ALL = Query(select(WrappedKey), entity(WrappedKey))
-_INSERT = Statement(insertion(WrappedKey))
+_INSERT = RowInsertion(WrappedKey)
 _DELETE = Statement(delete(WrappedKey).where(col(WrappedKey.kid) == bindparam("kid")))
 
 

@@ -20,7 +20,7 @@ from negotiator.base.values import milliseconds
 from negotiator.memory import content_guard
 from negotiator.memory.schemas_memories import ListMemories, MemoryCountsView
 from negotiator.memory.tables import IS_LIVE_SQL, WAITS_SQL, Memory, MemoryOwner, MemoryVersion
-from negotiator.store.statement import Query, Statement, Transaction, insertion, table
+from negotiator.store.statement import Query, RowInsertion, Statement, Transaction, insertion, table
 
 MemoryDocument = dict[str, Any]
 _LAST: Final = "mem_" + "z" * values.ID_LENGTH
@@ -50,7 +50,7 @@ def _count(*conditions: Any) -> Query[int]:
 _theirs = col(Memory.owner) == bindparam("holder")
 _mine = (col(Memory.id) == bindparam("memory"), _theirs)
 _version = (col(MemoryVersion.memory) == bindparam("memory"), col(MemoryVersion.owner) == bindparam("holder"))
-_ADD = Statement(insertion(Memory))
+_ADD = RowInsertion(Memory)
 _FIND = Query(select(col(Memory.document)).where(*_mine), lambda row: bytes(row[0]))
 _TWIN = Query(
     select(col(Memory.document))
@@ -102,7 +102,7 @@ _SAVE = Statement(
     )
 )
 _REMOVE = (Statement(delete(MemoryVersion).where(*_version)), Statement(delete(Memory).where(*_mine)))
-_KEEP_VERSION = Statement(insertion(MemoryVersion))
+_KEEP_VERSION = RowInsertion(MemoryVersion)
 _VERSIONS = Query(
     select(*(table(MemoryVersion).c[name] for name in ("revision", "at", "actor", "change", "before")))
     .where(*_version, col(MemoryVersion.revision) < bindparam("newest"))

@@ -15,7 +15,7 @@ from negotiator.base import values
 from negotiator.base.errors import NotFound, PreconditionFailed
 from negotiator.memory.schemas_wins import ListWins
 from negotiator.memory.tables import Memory, Win
-from negotiator.store.statement import Query, Statement, Transaction, insertion, table
+from negotiator.store.statement import Query, RowInsertion, Statement, Transaction, table
 
 WinDocument = dict[str, Any]
 _LAST: Final = "win_" + "z" * values.ID_LENGTH
@@ -32,7 +32,7 @@ _with_memory = (
     .select_from(table(Win))
     .outerjoin(table(Memory), and_(col(Memory.id) == col(Win.memory), col(Memory.owner) == col(Win.owner)))
 )
-_ADD = Statement(insertion(Win))
+_ADD = RowInsertion(Win)
 _FIND = Query(_with_memory.where(*_mine), tuple)
 _OF_NEGOTIATION = Query(
     select(col(Win.id)).where(_theirs, col(Win.negotiation) == bindparam("subject")), lambda row: str(row[0])

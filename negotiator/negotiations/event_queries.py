@@ -12,7 +12,7 @@ from negotiator.base.caller import Caller
 from negotiator.negotiations.offer_queries import OfferRow
 from negotiator.negotiations.schemas_negotiations import EventView
 from negotiator.negotiations.tables import NegotiationEvent
-from negotiator.store.statement import Query, Statement, Transaction, insertion
+from negotiator.store.statement import Query, RowInsertion, Transaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ _HISTORY: Final = Query(
     .order_by(col(NegotiationEvent.seq)),
     lambda row: orjson.loads(row[0]),
 )
-_APPEND = Statement(insertion(NegotiationEvent))
+_APPEND = RowInsertion(NegotiationEvent)
 _PAGE = Query(
     select(col(NegotiationEvent.seq), col(NegotiationEvent.document))
     .where(

@@ -10,7 +10,7 @@ from sqlmodel import col
 
 from negotiator.base import values
 from negotiator.negotiations.tables import Negotiation, Offer
-from negotiator.store.statement import Query, Statement, Transaction, insertion, table
+from negotiator.store.statement import Query, RowInsertion, Statement, Transaction, table
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ def _row(values: Sequence[Any]) -> OfferRow:
     return OfferRow(*fields)
 
 
-_ADD = Statement(insertion(Offer))
+_ADD = RowInsertion(Offer)
 _ALL = Query(select(*_columns).where(col(Offer.negotiation) == bindparam("negotiation")).order_by(col(Offer.seq)), _row)
 _offers = table(Offer)
 _answer = _offers.alias("answer")

@@ -11,7 +11,7 @@ from sqlmodel import col
 from negotiator.base import values
 from negotiator.base.errors import NotFound
 from negotiator.negotiations.tables import BattlePlan
-from negotiator.store.statement import Query, Statement, Transaction, insertion, table
+from negotiator.store.statement import Query, RowInsertion, Transaction, table
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ _columns = (
     col(BattlePlan.created_at),
 )
 _mine = (col(BattlePlan.negotiation) == bindparam("negotiation"), col(BattlePlan.owner) == bindparam("owner"))
-_ADD = Statement(insertion(BattlePlan))
+_ADD = RowInsertion(BattlePlan)
 _LAST = Query(select(func.coalesce(func.max(col(BattlePlan.version)), 0)).where(*_mine), lambda row: int(row[0]))
 _FIND = Query(select(*_columns).where(*_mine, col(BattlePlan.id) == bindparam("plan")), _stored_plan)
 _PAGE = Query(

@@ -21,7 +21,7 @@ from negotiator.negotiations.schemas_negotiations import ListNegotiations
 from negotiator.negotiations.session import NegotiationSession, negotiation_view, search_text
 from negotiator.negotiations.tables import Negotiation
 from negotiator.store import ownership
-from negotiator.store.statement import Query, Statement, Transaction, insertion, table
+from negotiator.store.statement import Query, RowInsertion, Statement, Transaction, table
 from negotiator.store.store import Store
 from negotiator.terms.terms import decode_terms, encode_terms
 
@@ -55,7 +55,7 @@ def _absent_or(name: str, condition: Any) -> Any:
     return or_(bindparam(name, type_=String).is_(None), condition)
 
 
-_ADD = Statement(insertion(Negotiation))
+_ADD = RowInsertion(Negotiation)
 _LOAD = Query(select(*_columns).where(*_mine), tuple)
 _FIND = Query(
     select(col(Negotiation.document), col(Negotiation.due_at), col(Negotiation.revision)).where(*_mine), tuple

@@ -16,7 +16,7 @@ from negotiator.base.schema import apply_merge_patch
 from negotiator.http.input import validate
 from negotiator.negotiations.schemas_tactics import EditTactic, NewTactic
 from negotiator.negotiations.tables import OwnTactic
-from negotiator.store.statement import Query, Statement, Transaction, insertion
+from negotiator.store.statement import Query, RowInsertion, Statement, Transaction
 
 MAX_OWN_TACTICS: Final = 200
 """The number of own tactics per principal: each suggestion evaluates all of them."""
@@ -56,7 +56,7 @@ _columns = (
     col(OwnTactic.origin),
 )
 _mine = (col(OwnTactic.id) == bindparam("tactic"), col(OwnTactic.owner) == bindparam("owner"))
-_ADD = Statement(insertion(OwnTactic))
+_ADD = RowInsertion(OwnTactic)
 _FIND = Query(select(*_columns).where(*_mine), _owned)
 _RAW = Query(select(col(OwnTactic.document)).where(*_mine), lambda row: orjson.loads(row[0]))
 _ALL = Query(

@@ -9,7 +9,7 @@ from negotiator.base import values
 from negotiator.base.errors import Conflict, NotFound
 from negotiator.rehearsals.stored import StoredRehearsal, all_columns_of, columns_of, stored_rehearsal
 from negotiator.rehearsals.tables import Rehearsal
-from negotiator.store.statement import Query, Statement, Transaction, insertion, table
+from negotiator.store.statement import Query, RowInsertion, Statement, Transaction, table
 
 MAX_REHEARSALS: Final = 200
 """The number of rehearsals of one negotiation; beyond it one has to be deleted first."""
@@ -24,7 +24,7 @@ _columns = [
 ]
 _of_negotiation = (col(Rehearsal.negotiation) == bindparam("negotiation"), col(Rehearsal.owner) == bindparam("owner"))
 _mine = (*_of_negotiation, col(Rehearsal.id) == bindparam("rehearsal"))
-_ADD = Statement(insertion(Rehearsal))
+_ADD = RowInsertion(Rehearsal)
 _FIND = Query(select(*_columns).where(*_mine), stored_rehearsal)
 _COUNT = Query(select(func.count()).select_from(table(Rehearsal)).where(*_of_negotiation), lambda row: int(row[0]))
 _PAGE = Query(

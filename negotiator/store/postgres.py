@@ -6,20 +6,30 @@ share the next one. Reasons and measurements: docs/decisions/0001-store.md.
 
 import asyncio
 import random
-import re
 import time
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 
 import asyncpg  # pyright: ignore[reportMissingTypeStubs]
-from sqlalchemy import Insert, Select, text
+from sqlalchemy import Insert, Select, Table, TextClause, text
+from sqlalchemy.dialects.postgresql.asyncpg import PGCompiler_asyncpg, PGDialect_asyncpg
 from sqlalchemy.util.concurrency import await_, greenlet_spawn
 
 from negotiator.base.errors import Unavailable
 from negotiator.runtime.fault_log import FaultLog
 from negotiator.runtime.tracing import traced
 from negotiator.store.postgres_connections import DRIVER_FAULTS, PostgresConnections
-from negotiator.store.statement import Query, Row, Statement, Transaction, current_write_condition, with_write_condition
+from negotiator.store.statement import (
+    PositionalText,
+    Query,
+    Row,
+    RowInsertion,
+    Statement,
+    Transaction,
+    Values,
+    current_write_condition,
+    with_write_condition,
+)
 from negotiator.store.waiting import Batch, Priority, StoreLoad, UnitOutcome, UnitQueue
 
 T = TypeVar("T")
@@ -46,10 +56,58 @@ _RACED: Final = "23505"  # unique_violation: two units numbered a row alike
 _TAKES_NO_CHANGES: Final = {"53100", "25006"}  # disk_full, read_only_sql_transaction
 _AGAIN: Final = {"40001", "40P01", _RACED}  # serialization_failure, deadlock_detected
 
-_ONE_ROW: Final = re.compile(r"INSERT INTO \w+ \([^()]*\) VALUES \([^()]*\)")
-"""A statement that inserts one row or fails."""
 _Deferred = tuple[str, str, tuple[Any, ...]]
 """The table of an insertion, its text and its values."""
+
+
+class _Compiler(PGCompiler_asyncpg):
+    """Takes SQLite's `ON CONFLICT`, which names columns and never a constraint, and notes the tables."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        self.tables: set[str] = set()
+        self.has_text = False
+        self._untyped: Any = super()  # SQLAlchemy's compilers have no types
+        super().__init__(*arguments, **options)
+
+    def visit_table(self, table: Table, *arguments: Any, **options: Any) -> str:
+        self.tables.add(table.name)
+        return self._untyped.visit_table(table, *arguments, **options)
+
+    def visit_insert(self, insert_stmt: Insert, *arguments: Any, **options: Any) -> str:
+        found: Any = insert_stmt.table
+        self.tables |= {found.name, *(key.column.table.name for key in found.foreign_keys)}
+        return self._untyped.visit_insert(insert_stmt, *arguments, **options)
+
+    def visit_textclause(self, textclause: TextClause, *arguments: Any, **options: Any) -> str:
+        self.has_text = True
+        return self._untyped.visit_textclause(textclause, *arguments, **options)
+
+    def visit_on_conflict_do_nothing(self, on_conflict: Any, **options: Any) -> str:
+        on_conflict.constraint_target = None
+        return self._untyped.visit_on_conflict_do_nothing(on_conflict, **options)
+
+    def visit_on_conflict_do_update(self, on_conflict: Any, **options: Any) -> str:
+        on_conflict.constraint_target = None
+        return self._untyped.visit_on_conflict_do_update(on_conflict, **options)
+
+
+class PostgresDialect(PGDialect_asyncpg):
+    """The dialect of the statements."""
+
+    statement_compiler = _Compiler
+    supports_statement_cache = True
+
+
+_DIALECT: Final = PostgresDialect()
+
+
+def positional_text(statement: Statement) -> PositionalText:
+    """The statement as PostgreSQL gets it; compiled when it first runs."""
+    if statement.positional is None:
+        made: Any = statement.compiled(_DIALECT)
+        tables = None if made.has_text else frozenset(made.tables)
+        statement.positional = PositionalText(str(made), tuple(made.positiontup or ()), tables)
+    return statement.positional
 
 
 class UnitUndone(Exception):
@@ -81,14 +139,13 @@ class PostgresTransaction:
         self._told = 0
 
     def run(self, statement: Statement, /, **values: Any) -> int:
-        sql, arguments = statement.positional(values)
-        table = _table_of_one_row(statement, sql) if self._defers else None
-        if table is not None:
-            self._deferred.append((table, sql, arguments))
+        text, arguments = self._prepared(statement, values)
+        if self._defers and isinstance(statement, RowInsertion) and not statement.table.foreign_keys:
+            self._deferred.append((statement.table.name, text, arguments))
             return 1
-        self._send_named(statement, sql)
+        self._send_named(statement)
         self._changed = True
-        status = await_(self._connection.execute(sql, *arguments))
+        status = await_(self._connection.execute(text, *arguments))
         return int(status.rpartition(" ")[2])
 
     def one(self, query: Query[Row], /, **values: Any) -> Row | None:
@@ -124,31 +181,25 @@ class PostgresTransaction:
             else:
                 await_(self._connection.executemany(sql, each))
 
-    def _fetch(self, query: Query[Any], values: dict[str, Any]) -> list[Any]:
-        sql, arguments = query.positional(values)
-        self._send_named(query, sql)
+    def _fetch(self, query: Query[Any], values: Values) -> list[Any]:
+        text, arguments = self._prepared(query, values)
+        self._send_named(query)
         if not isinstance(query.clause, Select):
             self._changed = True
-        rows: list[Any] = await_(self._connection.fetch(sql, *arguments))
+        rows: list[Any] = await_(self._connection.fetch(text, *arguments))
         return rows
 
-    def _send_named(self, statement: Statement, sql: str) -> None:
+    def _prepared(self, statement: Statement, values: Values) -> tuple[str, tuple[Any, ...]]:
+        text, names, _ = positional_text(statement)
+        bound = statement.bound(values)
+        return text, tuple(bound[name] for name in names)
+
+    def _send_named(self, statement: Statement) -> None:
         """Send the deferred rows if the statement may see them."""
-        if self._deferred and (_has_foreign_keys(statement) or any(table in sql for table, *_ in self._deferred)):
-            self.send_deferred()
-
-
-def _table_of_one_row(statement: Statement, sql: str) -> str | None:
-    """The table of a statement that inserts one row without looking at others; None for every other statement."""
-    clause = statement.clause
-    if isinstance(clause, Insert) and _ONE_ROW.fullmatch(sql) and not _has_foreign_keys(statement):
-        return str(clause.table.name)
-    return None
-
-
-def _has_foreign_keys(statement: Statement) -> bool:
-    clause = statement.clause
-    return isinstance(clause, Insert) and bool(getattr(clause.table, "foreign_keys", ()))
+        if self._deferred:
+            tables = positional_text(statement).tables
+            if tables is None or any(table in tables for table, *_ in self._deferred):
+                self.send_deferred()
 
 
 class PostgresStore:

@@ -5,13 +5,11 @@ A statement is compiled when it first runs: no process runs all of them.
 
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
-from functools import cache
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
-from sqlalchemy import Dialect, Executable, Table
+from sqlalchemy import Compiled, Dialect, Executable, Table
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.dialects.sqlite import Insert, insert
-from sqlalchemy.dialects.sqlite.dml import OnConflictClause
 from sqlalchemy.sql import ClauseElement
 from sqlmodel import SQLModel
 
@@ -22,65 +20,57 @@ Row = TypeVar("Row")
 Model = TypeVar("Model", bound=SQLModel)
 
 
+class PositionalText(NamedTuple):
+    """A statement for PostgreSQL: its text with `$n`, the names of the values in that order, and the tables it names.
+
+    `tables` is None when a part of the statement is plain text, which may name any.
+    """
+
+    text: str
+    names: Sequence[str]
+    tables: frozenset[str] | None
+
+
 class Statement:
     """A statement that changes rows. Its parameters are `bindparam`s, given by name when it runs."""
 
-    __slots__ = ("_fixed", "_named", "_positional", "clause")
+    __slots__ = ("_constants", "_named", "clause", "positional")
 
     def __init__(self, clause: ClauseElement) -> None:
         if not isinstance(clause, Executable):
             raise TypeError(f"{clause!r} cannot be executed")
         self.clause = clause
-        self._fixed: Values = {}
+        self._constants: Values = {}
+        """The parameters whose values the statement itself gives."""
         self._named: str | None = None
-        self._positional: tuple[str, Sequence[str]] | None = None
+        self.positional: PositionalText | None = None
+        """None until it first runs on PostgreSQL."""
 
     @property
     def sql(self) -> str:
         """The statement for SQLite: its text with `:name`."""
         if self._named is None:
-            compiled = self.clause.compile(dialect=_SQLITE)
-            self._fixed = {**self._fixed, **_constants(compiled)}
-            self._named = str(compiled)
+            self._named = str(self.compiled(_SQLITE))
         return self._named
 
     @property
     def text(self) -> str:
         """The text as a database got it, without the values; empty before that."""
-        return self._named or (self._positional[0] if self._positional else "")
+        return self._named or (self.positional.text if self.positional else "")
 
     def named(self, values: Values) -> tuple[str, Values]:
-        """The statement for SQLite, and the caller's values together with the statement's own constants."""
-        sql = self.sql
-        return sql, {**self._fixed, **values} if self._fixed else values
+        """The statement for SQLite, and all its values."""
+        return self.sql, self.bound(values)
 
-    def positional(self, values: Values) -> tuple[str, tuple[Any, ...]]:
-        """The statement for PostgreSQL: its text with `$n`, and the values in that order.
+    def compiled(self, dialect: Dialect) -> Compiled:
+        """SQLAlchemy's compilation; without the values, since one named like a column would be its new content."""
+        made: Any = self.clause.compile(dialect=dialect)
+        self._constants |= {name: bind.value for name, bind in made.binds.items() if not bind.required}
+        return made
 
-        It is compiled without the values, as for SQLite: SQLAlchemy would take a value named like a column for that
-        column's new content.
-        """
-        if self._positional is None:
-            compiled: Any = self.clause.compile(dialect=postgres_dialect())
-            self._fixed = {**self._fixed, **_constants(compiled)}
-            self._positional = str(compiled), tuple(compiled.positiontup or ())
-        text, names = self._positional
-        bound = {**self._fixed, **values} if self._fixed else values
-        return text, tuple(bound[name] for name in names)
-
-
-@cache
-def postgres_dialect() -> Dialect:
-    """The dialect of PostgreSQL, prepared for SQLite's `ON CONFLICT`, which names columns and never a constraint."""
-    from sqlalchemy.dialects.postgresql import asyncpg  # imported here: a file needs none
-
-    OnConflictClause.constraint_target = None  # pyright: ignore[reportAttributeAccessIssue]  its compiler reads this
-    return asyncpg.dialect()
-
-
-def _constants(compiled: Any) -> Values:
-    """The parameters whose values the statement itself gives."""
-    return {name: bind.value for name, bind in compiled.binds.items() if not bind.required}
+    def bound(self, values: Values) -> Values:
+        """The caller's values together with the statement's own; it has been compiled."""
+        return {**self._constants, **values} if self._constants else values
 
 
 class Query(Statement, Generic[Row]):
@@ -120,11 +110,21 @@ def table(model: type[SQLModel]) -> Table:
 
 
 def insertion(model: type[SQLModel]) -> Insert:
-    """`INSERT` of one whole row, with a parameter for each column.
+    """`INSERT` of one whole row, with a parameter for each column, to which `ON CONFLICT` may be added.
 
-    It is SQLite's construct, whose `ON CONFLICT` compiles for PostgreSQL too.
+    It is SQLite's construct, which the store of PostgreSQL compiles too.
     """
     return insert(table(model))
+
+
+class RowInsertion(Statement):
+    """Inserts one whole row or fails. Units that share a commit may send their rows of a table together."""
+
+    __slots__ = ("table",)
+
+    def __init__(self, model: type[SQLModel]) -> None:
+        super().__init__(insertion(model))
+        self.table = table(model)
 
 
 def entity(model: type[Model]) -> Callable[[Sequence[Any]], Model]:

@@ -7,7 +7,7 @@ from sqlalchemy import bindparam, delete, func, select
 from sqlmodel import col
 
 from negotiator.base import values
-from negotiator.store.statement import Query, Statement, Transaction, insertion
+from negotiator.store.statement import Query, RowInsertion, Statement, Transaction
 from negotiator.teleprompter.cues.catalogue import NEUTRAL
 from negotiator.teleprompter.tables import CueExample
 
@@ -39,7 +39,7 @@ ExamplesVersion = tuple[int, str, str]
 """How many examples an owner has, the oldest and the newest: another set has another version."""
 
 _theirs = col(CueExample.owner) == bindparam("holder")
-_ADD = Statement(insertion(CueExample))
+_ADD = RowInsertion(CueExample)
 _ALL = Query(
     select(col(CueExample.cue), col(CueExample.against), col(CueExample.weight), col(CueExample.vector))
     .where(_theirs, col(CueExample.model) == bindparam("model"))

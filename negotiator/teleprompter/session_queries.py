@@ -10,7 +10,7 @@ from sqlmodel import col
 from negotiator.base import values
 from negotiator.base.errors import NotFound
 from negotiator.store import ownership
-from negotiator.store.statement import Query, Statement, Transaction, insertion, table
+from negotiator.store.statement import Query, RowInsertion, Statement, Transaction, table
 from negotiator.teleprompter.tables import TeleprompterEvent, TeleprompterSession
 
 NEWEST_SESSION_ID: Final = "live_" + "z" * values.ID_LENGTH
@@ -87,7 +87,7 @@ def _read_event(row: Any) -> NumberedEvent:
     return NumberedEvent(row[0], row[1], bytes(row[2]))
 
 
-_ADD = Statement(insertion(TeleprompterSession))
+_ADD = RowInsertion(TeleprompterSession)
 _FIND = Query(select(*_columns).where(*_mine), _session)
 _PAGE = Query(
     select(*_columns)
@@ -119,7 +119,7 @@ _DUE = Query(
     .limit(bindparam("limit")),
     _session,
 )
-_APPEND = Statement(insertion(TeleprompterEvent))
+_APPEND = RowInsertion(TeleprompterEvent)
 _AFTER = Query(
     select(*_event)
     .where(_of_session, col(TeleprompterEvent.seq) > bindparam("after"))

@@ -11,7 +11,7 @@ from negotiator.base import values
 from negotiator.base.caller import Caller, CallerRate
 from negotiator.base.errors import Unauthorized
 from negotiator.http.guard import Guard
-from negotiator.store.statement import Query, Statement, Transaction, insertion
+from negotiator.store.statement import Query, RowInsertion, Transaction
 from negotiator.store.store import Store
 from negotiator.teleprompter import session_queries
 from negotiator.teleprompter.tables import TeleprompterTicket
@@ -19,7 +19,7 @@ from negotiator.teleprompter.tables import TeleprompterTicket
 TICKET_SECONDS: Final = 30
 
 _ticket = TeleprompterTicket
-_ADD = Statement(insertion(_ticket))
+_ADD = RowInsertion(_ticket)
 _TAKE = Query(
     delete(_ticket)
     .where(col(_ticket.digest) == bindparam("presented"))

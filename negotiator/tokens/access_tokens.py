@@ -21,7 +21,7 @@ from negotiator.base.errors import InvalidRequest, Refusal
 from negotiator.base.scopes import ASSISTANT, DIRECTORY
 from negotiator.base.strict_json import is_array
 from negotiator.keys.keyring import ALGORITHM, Keyring, SigningKey
-from negotiator.store.statement import Query, Statement, Transaction, entity, insertion, table
+from negotiator.store.statement import Query, RowInsertion, Statement, Transaction, entity, table
 from negotiator.store.store import Store
 from negotiator.tokens import api_key_queries, api_keys
 from negotiator.tokens.api_keys import FindEntitlement
@@ -150,7 +150,7 @@ _REQUIRED: Final = {"iss", "aud", "sub", "client_id", "jti", "iat", "exp", "scop
 """The claims that every token of this service has (RFC 9068 §2.2)."""
 
 _token = AccessToken
-_RECORD = Statement(insertion(AccessToken))
+_RECORD = RowInsertion(AccessToken)
 _REVOCABLE: Final = ("client_id", "user_id", "issuer", "identity", "authorization")
 WITHDRAWN: Final = or_(
     # A look-up for each subject that the token has; `IN` costs a read more than all of them.

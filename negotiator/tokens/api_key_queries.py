@@ -9,7 +9,7 @@ from sqlmodel import col, select
 from negotiator import audit
 from negotiator.base import values
 from negotiator.base.errors import Conflict
-from negotiator.store.statement import Query, Statement, Transaction, insertion
+from negotiator.store.statement import Query, RowInsertion, Statement, Transaction
 from negotiator.tokens import api_keys
 from negotiator.tokens.tables import ApiKey
 from negotiator.trust import revocations
@@ -37,7 +37,7 @@ class ApiKeyRow:
 
 _key = ApiKey
 _now = bindparam("now", type_=BigInteger)
-_ADD = Statement(insertion(ApiKey))
+_ADD = RowInsertion(ApiKey)
 _FIND = Query(select(ApiKey).where(col(_key.id) == bindparam("key")), lambda row: ApiKeyRow(*row))
 _OF_CLIENT = Query(
     select(ApiKey)

@@ -11,7 +11,7 @@ from sqlmodel import col, select
 from negotiator import audit
 from negotiator.base import values
 from negotiator.base.errors import InvalidRequest
-from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
+from negotiator.store.statement import Query, RowInsertion, Statement, Transaction, entity
 from negotiator.tokens.access_tokens import TokenSubject
 from negotiator.tokens.tables import AuthorizationGrant
 from negotiator.trust import revocations
@@ -27,7 +27,7 @@ _WITHDRAWN = exists().where(
     col(Revocation.before) >= col(_row.created_at),
 )
 register_backdating("aut", _row, key="id", moment="created_at")
-_ADD = Statement(insertion(AuthorizationGrant))
+_ADD = RowInsertion(AuthorizationGrant)
 _BY_CODE = Query(select(_row).where(col(_row.code_digest) == bindparam("code")), entity(AuthorizationGrant))
 _BY_ID = Query(select(_row).where(col(_row.id) == bindparam("grant")), entity(AuthorizationGrant))
 _LIVE = Query(select(_row.id).where(col(_row.id) == bindparam("grant"), ~_WITHDRAWN), lambda row: str(row[0]))

@@ -11,7 +11,7 @@ from negotiator.base import values
 from negotiator.base.errors import FieldError, NotFound, ValidationFailed
 from negotiator.base.scopes import ASSISTANT, DIRECTORY, ordered
 from negotiator.keys.keyring import ALGORITHM, RS256
-from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
+from negotiator.store.statement import Query, RowInsertion, Statement, Transaction, entity
 from negotiator.tokens import redirect_uris
 from negotiator.tokens.client_authentication import ClientAuthenticationFailed
 from negotiator.tokens.tables import Client
@@ -32,7 +32,7 @@ UNUSED_DAYS: Final = 7
 BY_DOCUMENT: Final = "document"
 """The `origin` of a client whose id is the URL of its metadata document; it has no row."""
 
-_ADD = Statement(insertion(Client))
+_ADD = RowInsertion(Client)
 _LIST = Query(select(Client).where(col(Client.removed_at).is_(None)).order_by(col(Client.id)), entity(Client))
 _FIND = Query(
     select(Client).where(col(Client.id) == bindparam("client"), col(Client.removed_at).is_(None)), entity(Client)

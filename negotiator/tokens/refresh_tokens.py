@@ -11,14 +11,14 @@ from sqlalchemy import BigInteger, bindparam, update
 from sqlmodel import col, select
 
 from negotiator.base import values
-from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
+from negotiator.store.statement import Query, RowInsertion, Statement, Transaction, entity
 from negotiator.tokens import authorization_codes
 from negotiator.tokens.authorization_codes import invalid_grant_refusal, replay_refusal
 from negotiator.tokens.tables import AuthorizationGrant, RefreshToken
 
 _row = RefreshToken
 _LONGEST: Final = 64
-_ADD = Statement(insertion(RefreshToken))
+_ADD = RowInsertion(RefreshToken)
 _FIND = Query(select(_row).where(col(_row.digest) == bindparam("fingerprint")), entity(RefreshToken))
 _USE = Statement(
     update(_row)

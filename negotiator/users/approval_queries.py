@@ -11,7 +11,7 @@ from sqlmodel import col, select
 
 from negotiator import audit
 from negotiator.base import values
-from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
+from negotiator.store.statement import Query, RowInsertion, Transaction, entity
 from negotiator.users.tables import Approval
 
 LIFE: Final = 3600
@@ -24,7 +24,7 @@ _undecided = (
     col(Approval.expires_at) > bindparam("now", type_=BigInteger),
 )
 _open = (*_undecided, col(Approval.attempts) < ATTEMPTS)
-_ADD = Statement(insertion(Approval))
+_ADD = RowInsertion(Approval)
 _FIND = Query(select(Approval).where(*_open), entity(Approval))
 _REQUESTS = Query(
     select(Approval)

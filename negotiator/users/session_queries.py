@@ -13,7 +13,7 @@ from sqlmodel import col
 
 from negotiator import audit
 from negotiator.base import values
-from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
+from negotiator.store.statement import Query, RowInsertion, Statement, Transaction, entity
 from negotiator.trust.tables import Revocation
 from negotiator.users.tables import SESSION_IDLE, BrowserSession, User
 
@@ -31,7 +31,7 @@ _live = (
     col(User.disabled_at).is_(None),
     ~_WITHDRAWN,
 )
-_ADD = Statement(insertion(BrowserSession))
+_ADD = RowInsertion(BrowserSession)
 _FIND = Query(
     select(
         col(_session.id),

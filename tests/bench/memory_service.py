@@ -11,12 +11,12 @@ from negotiator.memory.index import IndexQuery
 from negotiator.memory.index_cache import MemoryIndexCache
 from negotiator.memory.tables import Memory, MemoryOwner
 from negotiator.store.migrate import migrate
-from negotiator.store.statement import Statement, Transaction, insertion
+from negotiator.store.statement import RowInsertion, Transaction
 from negotiator.store.store import Store, make_store
 from tests.bench import memory as bench
 
-_ADD = Statement(insertion(Memory))
-_OWNER = Statement(insertion(MemoryOwner))
+_ADD = RowInsertion(Memory)
+_OWNER = RowInsertion(MemoryOwner)
 _MODEL = "bench"
 _AT_ONCE = 10_000
 

@@ -11,10 +11,10 @@ from negotiator.base.scopes import DIRECTORY
 from negotiator.directory import accounts_queries, catalogue_queries
 from negotiator.directory.tables import IdentityProof
 from negotiator.directory.tool_record import FieldEvidence, ToolRecord
-from negotiator.store.statement import Statement, insertion
+from negotiator.store.statement import RowInsertion
 from tests.conftest import Change
 
-_PROVE = Statement(insertion(IdentityProof))
+_PROVE = RowInsertion(IdentityProof)
 
 
 @dataclass

@@ -18,7 +18,7 @@ from negotiator.keys import database_keys
 from negotiator.keys.database_keys import DatabaseKeyring, KeyWrapping, WrappedKey
 from negotiator.keys.keyring import UnusableKeyError, new_key
 from negotiator.store import fingerprints
-from negotiator.store.statement import Query, Statement, entity, insertion
+from negotiator.store.statement import Query, RowInsertion, entity
 from negotiator.store.store import Store, make_store
 from tests.conftest import PEPPER, bearer, connect, make_settings, running
 
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.asyncio
 SECRET = "the secret of the keys of all machines"
 _ROWS = Query(select(WrappedKey), entity(WrappedKey))
 _COUNT = Query(select(func.count()).select_from(WrappedKey), lambda row: int(row[0]))
-_INSERT = Statement(insertion(WrappedKey))
+_INSERT = RowInsertion(WrappedKey)
 
 
 @pytest.fixture(autouse=True)

@@ -13,7 +13,7 @@ from negotiator.base import values
 from negotiator.base.scopes import AI_TACTICS, NEGOTIATIONS_WRITE
 from negotiator.compose.application import build_application
 from negotiator.config.settings import Settings
-from negotiator.store.statement import Statement, Transaction, insertion
+from negotiator.store.statement import RowInsertion, Transaction
 from tests.conftest import Account, Change, Mint, Register, bearer
 from tests.contract.requirements import covers
 from tests.helpers.operator_commands import Operator
@@ -78,7 +78,7 @@ async def test_no_byte_of_what_was_erased_is_left(
     def queue(tx: Transaction) -> None:
         end = values.now() + values.DAY
         texts = {"id": "mail_1", "recipient": EMAIL, "subject": PRIVATE, "text": b""}
-        tx.run(Statement(insertion(QueuedMail)), **texts, attempts=0, next_at=end, until=end)
+        tx.run(RowInsertion(QueuedMail), **texts, attempts=0, next_at=end, until=end)
 
     if who == "users":
         await change(queue)

@@ -12,7 +12,7 @@ from negotiator.base import values
 from negotiator.compose.ownership import chores
 from negotiator.store.ownership import Chore
 from negotiator.store.sqlite import SqliteTransaction
-from negotiator.store.statement import Query, Row, Statement, column_values, insertion
+from negotiator.store.statement import Query, Row, RowInsertion, Statement, column_values
 
 _CHORES = chores(400)
 
@@ -72,7 +72,7 @@ def test_an_agent_that_owns_nothing_is_deleted_by_few_statements_without_a_scan(
 ) -> None:
     [chore] = [each for each in _CHORES if each.name == "agents.expires_at"]
     expired = Agent(id="agt_1", service="assistant", name="a", identity_type="anonymous", created_at=0, expires_at=1)
-    transaction.run(Statement(insertion(Agent)), **column_values(expired))
+    transaction.run(RowInsertion(Agent), **column_values(expired))
     transaction.plans.clear()
     transaction.statements = 0
     assert chore.run(transaction, values.now(), 100) == 1
