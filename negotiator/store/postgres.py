@@ -27,8 +27,7 @@ from negotiator.store.statement import (
     Statement,
     Transaction,
     Values,
-    current_write_condition,
-    with_write_condition,
+    under_write_condition,
 )
 from negotiator.store.waiting import Batch, Priority, StoreLoad, UnitOutcome, UnitQueue
 
@@ -55,9 +54,6 @@ _VACUUM_EVERY = 60.0
 _RACED: Final = "23505"  # unique_violation: two units numbered a row alike
 _TAKES_NO_CHANGES: Final = {"53100", "25006"}  # disk_full, read_only_sql_transaction
 _AGAIN: Final = {"40001", "40P01", _RACED}  # serialization_failure, deadlock_detected
-
-_Deferred = tuple[str, str, tuple[Any, ...]]
-"""The table of an insertion, its text and its values."""
 
 
 class _Compiler(PGCompiler_asyncpg):
@@ -130,7 +126,7 @@ class PostgresTransaction:
     def __init__(self, connection: Any, *, defers: bool = False) -> None:
         self._connection = connection
         self._defers = defers
-        self._deferred: list[_Deferred] = []
+        self._deferred: list[tuple[RowInsertion, tuple[Any, ...]]] = []
         self.announced: list[str] = []
         self._changed = False
         """Whether the current unit has changed something in the database."""
@@ -139,9 +135,9 @@ class PostgresTransaction:
         self._told = 0
 
     def run(self, statement: Statement, /, **values: Any) -> int:
-        text, arguments = self._prepared(statement, values)
+        text, arguments = _prepared(statement, values)
         if self._defers and isinstance(statement, RowInsertion) and not statement.table.foreign_keys:
-            self._deferred.append((statement.table.name, text, arguments))
+            self._deferred.append((statement, arguments))
             return 1
         self._send_named(statement)
         self._changed = True
@@ -167,39 +163,41 @@ class PostgresTransaction:
         return not self._changed
 
     def send_deferred(self) -> None:
-        """Insert the deferred rows: one round trip for each text, in the order in which the texts were first used."""
+        """Insert the deferred rows: one round trip for each statement, in the order in which they were first used."""
         if len(self._deferred) > self._kept:
             self._changed = True
-        rows: dict[str, list[tuple[Any, ...]]] = {}
-        for _, sql, arguments in self._deferred:
-            rows.setdefault(sql, []).append(arguments)
+        rows: dict[RowInsertion, list[tuple[Any, ...]]] = {}
+        for statement, arguments in self._deferred:
+            rows.setdefault(statement, []).append(arguments)
         self._deferred.clear()
         self._kept = 0
-        for sql, each in rows.items():
+        for statement, each in rows.items():
+            text = positional_text(statement).text
             if len(each) == 1:
-                await_(self._connection.execute(sql, *each[0]))
+                await_(self._connection.execute(text, *each[0]))
             else:
-                await_(self._connection.executemany(sql, each))
+                await_(self._connection.executemany(text, each))
 
     def _fetch(self, query: Query[Any], values: Values) -> list[Any]:
-        text, arguments = self._prepared(query, values)
+        text, arguments = _prepared(query, values)
         self._send_named(query)
         if not isinstance(query.clause, Select):
             self._changed = True
         rows: list[Any] = await_(self._connection.fetch(text, *arguments))
         return rows
 
-    def _prepared(self, statement: Statement, values: Values) -> tuple[str, tuple[Any, ...]]:
-        text, names, _ = positional_text(statement)
-        bound = statement.bound(values)
-        return text, tuple(bound[name] for name in names)
-
     def _send_named(self, statement: Statement) -> None:
         """Send the deferred rows if the statement may see them."""
         if self._deferred:
             tables = positional_text(statement).tables
-            if tables is None or any(table in tables for table, *_ in self._deferred):
+            if tables is None or any(each.table.name in tables for each, _ in self._deferred):
                 self.send_deferred()
+
+
+def _prepared(statement: Statement, values: Values) -> tuple[str, tuple[Any, ...]]:
+    text, names, _ = positional_text(statement)
+    bound = statement.bound(values)
+    return text, tuple(bound[name] for name in names)
 
 
 class PostgresStore:
@@ -244,8 +242,7 @@ class PostgresStore:
 
     @traced("write")
     async def write(self, unit: Callable[[Transaction], T]) -> T:
-        check = current_write_condition()
-        return await self._writes.run(unit if check is None else with_write_condition(unit, check))
+        return await self._writes.run(under_write_condition(unit))
 
     @traced("write")
     async def write_unserialized(self, unit: Callable[[Transaction], T]) -> T:

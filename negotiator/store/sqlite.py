@@ -20,7 +20,7 @@ from negotiator.base import values
 from negotiator.base.errors import Unavailable
 from negotiator.runtime.fault_log import FaultLog, close_all
 from negotiator.runtime.tracing import traced
-from negotiator.store.statement import Query, Row, Statement, Transaction, current_write_condition, with_write_condition
+from negotiator.store.statement import Query, Row, Statement, Transaction, under_write_condition
 from negotiator.store.waiting import Batch, Priority, StoreLoad, UnitOutcome, UnitQueue
 
 T = TypeVar("T")
@@ -201,8 +201,7 @@ class SqliteStore:
 
     @traced("write")
     async def write(self, unit: Callable[[Transaction], T]) -> T:
-        check = current_write_condition()
-        return await self._writes.run(unit if check is None else with_write_condition(unit, check))
+        return await self._writes.run(under_write_condition(unit))
 
     @traced("write")
     async def write_unserialized(self, unit: Callable[[Transaction], T]) -> T:

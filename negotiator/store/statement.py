@@ -181,14 +181,12 @@ class write_condition:  # noqa: N801  used as `with write_condition(check):`
 _required: ContextVar[write_condition | None] = ContextVar("required", default=None)
 
 
-def current_write_condition() -> WriteCondition | None:
-    """The check that a write in this context must pass, if any."""
+def under_write_condition(unit: Callable[[Transaction], T]) -> Callable[[Transaction], T]:
+    """The unit, with the check of the `write_condition` around this call before it, if there is one."""
     required = _required.get()
-    return required.check if required is not None and required.active else None
-
-
-def with_write_condition(unit: Callable[[Transaction], T], check: WriteCondition) -> Callable[[Transaction], T]:
-    """A unit that first runs the check in the same transaction."""
+    if required is None or not required.active:
+        return unit
+    check = required.check
 
     def run(tx: Transaction) -> T:
         check(tx)
