@@ -9,7 +9,7 @@ from typing import Final
 from negotiator.base import values
 from negotiator.base.errors import Unavailable
 from negotiator.runtime import telemetry
-from negotiator.store import leases
+from negotiator.store import atomic_updates
 from negotiator.store.ownership import Chore
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
@@ -118,7 +118,9 @@ class Housekeeping:
         self._finished(now)
 
     async def _leads(self, now: int) -> bool:
-        return await self._store.write(lambda tx: leases.take(tx, JOB, self._holder, now=now, life=LEASE_LIFE))
+        return await self._store.write(
+            lambda tx: atomic_updates.take_lease(tx, JOB, self._holder, now=now, life=LEASE_LIFE)
+        )
 
 
 def _timed(chore: Chore, now: int, limit: int, tx: Transaction) -> tuple[int, float]:

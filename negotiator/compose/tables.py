@@ -16,7 +16,7 @@ from negotiator.keys import database_keys
 from negotiator.memory import tables as memory
 from negotiator.negotiations import tables as negotiations
 from negotiator.rehearsals import tables as rehearsals
-from negotiator.store import atomic_updates, fingerprints, leases, migrate
+from negotiator.store import atomic_updates, fingerprints, migrate
 from negotiator.store.statement import Query, Transaction
 from negotiator.teleprompter import tables as teleprompter
 from negotiator.tokens import tables as tokens
@@ -24,7 +24,7 @@ from negotiator.trust import tables as trust
 from negotiator.users import tables as users
 
 MODULES: Final = (
-    *(agents, audit, atomic_updates, database_keys, directory, fingerprints, idempotency, leases, mail_queue),
+    *(agents, audit, atomic_updates, database_keys, directory, fingerprints, idempotency, mail_queue),
     *(memory, migrate, negotiations, rehearsals, teleprompter, tokens, trust, users),
 )
 _OF_MIGRATIONS: Final = {"alembic_version"}

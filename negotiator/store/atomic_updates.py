@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from sqlalchemy import BigInteger, Integer, and_, bindparam, case, delete
+from sqlalchemy import BigInteger, Integer, and_, bindparam, case, delete, or_
 from sqlmodel import Field, col, select
 
 from negotiator.base.values import DAY
@@ -35,6 +35,17 @@ class StoredRateBudget(TableModel, table=True):
 
     key: str = Field(primary_key=True)
     arrival: int = Field(sa_type=BigInteger, index=True)
+
+
+class Lease(TableModel, table=True):
+    """Which process holds a job, and until when (milliseconds by the database's clock)."""
+
+    __tablename__ = "leases"
+    __table_args__ = table_options(kept="one row for each job, whose holder changes")
+
+    job: str = Field(primary_key=True)
+    holder: str
+    until: int = Field(sa_type=BigInteger)
 
 
 _SPEND = Statement(insertion(SpentValue).on_conflict_do_nothing())
@@ -74,6 +85,18 @@ _BUMP = Query(
 )
 _PEEK = Query(
     select(StoredRateBudget.arrival).where(col(StoredRateBudget.key) == bindparam("key")), lambda row: int(row[0])
+)
+_lease = insertion(Lease)
+_TAKE_LEASE = Statement(
+    _lease.on_conflict_do_update(
+        index_elements=["job"],
+        set_={"holder": _lease.excluded.holder, "until": _lease.excluded.until},
+        where=or_(
+            col(Lease.holder) == _lease.excluded.holder,
+            col(Lease.until) <= bindparam("now", type_=BigInteger),
+            col(Lease.until) > _lease.excluded.until,
+        ),
+    )
 )
 
 
@@ -120,3 +143,11 @@ def forget_budget(tx: Transaction, key: str) -> None:
 def delete_full_budgets(tx: Transaction, now: int, limit: int) -> int:
     """Delete up to `limit` budgets that are full again; `now` in milliseconds. Returns their number."""
     return tx.run(_DELETE_FULL, now=now * 1000, limit=limit)
+
+
+def take_lease(tx: Transaction, job: str, holder: str, *, now: int, life: int) -> bool:
+    """Take or renew the lease of a job for `life` milliseconds; False while another process holds it.
+
+    A lease that ends later than a new one would was taken before the clock was set back, and counts as ended.
+    """
+    return tx.run(_TAKE_LEASE, job=job, holder=holder, now=now, until=now + life) == 1

@@ -35,7 +35,6 @@ from negotiator.compose.housekeeping import ClockComparison, Housekeeping
 from negotiator.compose.ownership import chores
 from negotiator.negotiations.tables import Negotiation
 from negotiator.store import atomic_updates
-from negotiator.store.leases import Lease
 from negotiator.store.model import TableModel
 from negotiator.store.ownership import Chore
 from negotiator.store.statement import Query, Statement, Transaction, table
@@ -58,7 +57,7 @@ _BASELINE: Final = 5.0
 _CLIENTS: Final = 8
 """Fewer than in `tests.bench.load`: a server on PostgreSQL that shares two cores with others would refuse some."""
 _OTHERS: Final = "other programs during the requests, cores"
-_NO_LEASE: Final = Statement(delete(table(Lease)))
+_NO_LEASE: Final = Statement(delete(table(atomic_updates.Lease)))
 """The server that has just stopped holds the lease for some minutes more."""
 
 Row = dict[str, Any]

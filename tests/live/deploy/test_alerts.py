@@ -20,7 +20,7 @@ from starlette.applications import Starlette
 from negotiator.compose.application import Application, build_application
 from negotiator.compose.housekeeping import JOB
 from negotiator.config.settings import Settings
-from negotiator.store import leases, waiting
+from negotiator.store import atomic_updates, waiting
 from tests.conftest import make_settings, running
 from tests.helpers.form_browser import BASE
 from tests.helpers.live_server import Server, free_port, wait_for
@@ -232,7 +232,9 @@ async def another_holds_the_lease(application: Application, _patch: pytest.Monke
     """It holds it and does nothing, as a process that hangs in the middle of a round."""
     now = await application.store.clock() + 3_600_000
     holder = "proc_that_hangs"
-    await application.store.write(lambda tx: leases.take(tx, JOB, holder, now=now, life=-3_600_000 + 60_000))
+    await application.store.write(
+        lambda tx: atomic_updates.take_lease(tx, JOB, holder, now=now, life=-3_600_000 + 60_000)
+    )
     await application.housekeeping.run()
 
 

@@ -21,7 +21,7 @@ from negotiator.compose.housekeeping import (
     Housekeeping,
     fitting_limit,
 )
-from negotiator.store import atomic_updates, leases
+from negotiator.store import atomic_updates
 from negotiator.store.ownership import Chore, current_walk
 from negotiator.store.sqlite import SqliteStore
 from negotiator.store.statement import Transaction
@@ -99,7 +99,7 @@ def test_a_machine_whose_clock_differs_from_the_database_s_says_so_and_stops_del
 @pytest.mark.asyncio
 async def test_of_two_processes_one_does_the_chores_until_its_lease_ends(store: SqliteStore) -> None:
     def take(holder: str, now: int) -> bool | None:
-        return leases.take(tx, "job", holder, now=now, life=LEASE_LIFE)
+        return atomic_updates.take_lease(tx, "job", holder, now=now, life=LEASE_LIFE)
 
     def unit(given: Transaction) -> list[bool | None]:
         nonlocal tx
@@ -120,9 +120,9 @@ async def test_of_two_processes_one_does_the_chores_until_its_lease_ends(store: 
 @pytest.mark.asyncio
 async def test_a_lease_that_was_taken_before_the_clock_was_set_back_is_no_bar(store: SqliteStore) -> None:
     ahead = values.now() + values.HOUR
-    await store.write(lambda tx: leases.take(tx, "job", "a", now=ahead, life=LEASE_LIFE))
+    await store.write(lambda tx: atomic_updates.take_lease(tx, "job", "a", now=ahead, life=LEASE_LIFE))
     now = values.now()
-    assert await store.write(lambda tx: leases.take(tx, "job", "b", now=now, life=LEASE_LIFE))
+    assert await store.write(lambda tx: atomic_updates.take_lease(tx, "job", "b", now=now, life=LEASE_LIFE))
 
 
 @pytest.mark.asyncio
