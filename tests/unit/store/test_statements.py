@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from importlib import import_module
 from typing import Any, cast
 
-from sqlalchemy import Column, Index, Integer, MetaData, Table, text
+from sqlalchemy import Column, ForeignKey, Index, Integer, MetaData, Table, delete, exists, insert, select, text, update
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.schema import CreateIndex
 
@@ -43,3 +43,21 @@ def test_a_partial_index_has_its_condition_on_both_databases() -> None:
     copy_index_conditions(items.metadata)
     for dialect in (sqlite.dialect(), PostgresDialect()):
         assert str(CreateIndex(index).compile(dialect=dialect)).endswith("WHERE id > 1")
+
+
+def test_the_tables_that_a_statement_names_are_known_and_of_plain_text_none_are() -> None:
+    metadata = MetaData()
+    items, owners = (Table(name, metadata, Column("id", Integer)) for name in ("items", "owners"))
+    parts = Table("parts", metadata, Column("item", Integer, ForeignKey("items.id")))
+    other = items.alias()
+    nested = select(owners.c.id).where(exists().where(other.c.id == owners.c.id))
+    named = [
+        (nested, {"items", "owners"}),
+        (select(select(items).subquery().c.id), {"items"}),
+        (insert(parts), {"parts", "items"}),
+        (update(items).values(id=1).where(items.c.id.in_(select(parts.c.item))), {"items", "parts"}),
+        (delete(parts).where(parts.c.item == owners.c.id), {"parts", "owners"}),
+        (select(items).where(text("true")), None),
+    ]
+    for clause, tables in named:
+        assert positional_text(Statement(clause)).tables == tables
