@@ -21,7 +21,7 @@ from typing import Final
 _ROOT: Final = Path(__file__).parents[1]
 _CONTENT: Final = ("pyproject.toml", "README.md", "LICENSE", "negotiator")
 """What the sdist is made of. Everything else of the repository is for those who work on it."""
-_SERVER_EXTRAS: Final = ("embedding", "s3", "speech", "tracing")
+_SERVER_EXTRAS: Final = ("embedding", "speech", "tracing")
 _BUILD: Final = "from setuptools import build_meta; import sys; print(build_meta.build_{}(sys.argv[1]))"
 _ENTRY: Final = re.compile(r"^(?=[a-zA-Z0-9])", re.MULTILINE)
 _END_OF_NAME: Final = re.compile(r"[^\w.-]")

@@ -18,8 +18,7 @@ def page(_service: ServiceDescription) -> Iterable[str]:
         "current folder, the checkout and `/etc/negotiator`; `--config FILE` or `NEGOTIATOR_CONFIG` names the one\n"
         "file that is read instead. A relative path in a file starts at the file's folder. An unknown or ill-typed\n"
         "setting stops the start with one line. [Operations](operations.md#settings) says how commands find the\n"
-        "settings of a running server. The object store of backups is named by the variables `AWS_…`\n"
-        "([Operations](operations.md#back-up-into-an-object-store)).\n"
+        "settings of a running server.\n"
     )
     schema = Settings.model_json_schema()["properties"]
     rows = (

@@ -1,41 +1,60 @@
-"""What a backup holds: a manifest, then the bytes of its members one after the other, all deflated.
+"""What a backup is: a deflated tar file in an age file (https://age-encryption.org/v1).
 
-The manifest is one line of JSON and gives each member's name and size. A member is the database, the pepper, a signing
-key, the secret of those in the database, or an unsent mail; a reader takes no other name, so that none can point out of
-the folder that it is unpacked into.
+`age --decrypt -i KEY_FILE BACKUP | tar xz` opens one by hand. The first member is a manifest; the others are the
+database, the pepper, the signing keys or the secret of those in the database, and unsent mails. A reader takes no other
+name, so that none can point out of the folder that it is unpacked into.
 """
 
+import asyncio
+import os
 import re
 import shutil
+import tarfile
 import zlib
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
+from gzip import BadGzipFile
+from io import BytesIO
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import IO, Any, Final
 
 import orjson
+import pyrage
+from pyrage import x25519
 
-from negotiator.backup.encrypted_stream import DamagedBackup, EncryptedReader, EncryptedWriter, UnreadableBackup
+from negotiator.base.errors import InvalidRequest, UnusableFileError
+from negotiator.store.schema_upgrades import known_revisions
 
 DATABASE: Final = "database"
 PEPPER: Final = "secret"
 KEYS: Final = "keys"
 KEYS_WRAPPING: Final = "keys-secret"
 OUTBOX: Final = "outbox"
+MANIFEST: Final = "manifest.json"
 _MEMBER: Final = re.compile(
     r"database|secret|keys-secret|keys/(?:key|rsa)_[0-9a-z]{26}\.pem|outbox/mail_[0-9a-z]{26}\.eml"
 )
-_SMALL: Final = 1 << 20
-"""The most bytes of every member but the database."""
-_LONGEST_MANIFEST: Final = 16 << 20
-_PIECE: Final = 256 * 1024
 _LEVEL: Final = 3
+_OTHER_KEY: Final = "No matching keys found"
+"""What pyrage says of a file that is encrypted to another key."""
+
+
+class UnreadableBackup(UnusableFileError):
+    """A backup cannot be read; the message is one sentence that says why."""
+
+
+class DamagedBackup(UnreadableBackup):
+    """A byte is not the one that was written, or is missing."""
+
+    def __init__(self, where: str) -> None:
+        super().__init__(f"The backup is damaged: {where}.")
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
     """What a backup says of itself. `made_at` in milliseconds; `schema` is the database's revision; `counts` the rows
-    of each table; `members` the size of each member, in their order."""
+    of each table."""
 
     made_at: int
     version: str
@@ -43,104 +62,118 @@ class Manifest:
     engine: str
     base_url: str
     counts: Mapping[str, int]
-    members: Mapping[str, int]
-
-    @property
-    def size(self) -> int:
-        """The bytes of all members."""
-        return sum(self.members.values())
 
 
-def write_archive(target: EncryptedWriter, manifest: Manifest, contents: Sequence[IO[bytes]]) -> None:
-    """Write a manifest and the contents of its members in their order; ValueError when a size is not the declared."""
-    deflate = zlib.compressobj(_LEVEL)
-    target.write(deflate.compress(orjson.dumps(asdict(manifest)) + b"\n"))
-    for (name, size), content in zip(manifest.members.items(), contents, strict=True):
-        written = 0
-        while piece := content.read(_PIECE):
-            written += len(piece)
-            target.write(deflate.compress(piece))
-        if written != size:
-            raise ValueError(f"{name} has {written} bytes and not {size}")
-    target.write(deflate.flush())
-    target.finish()
+def check_key(key: str) -> None:
+    """Raise `InvalidRequest` unless this is a key that can encrypt a backup."""
+    _identity(key)
 
 
-class ArchiveReader:
-    """Reads an archive: first its manifest, then its members. Every method raises `UnreadableBackup`."""
-
-    def __init__(self, source: EncryptedReader) -> None:
-        self._inflated = _Inflated(source)
-        self.manifest = _parse(self._inflated.read_line(_LONGEST_MANIFEST))
-
-    def unpack(self, folder: Path) -> None:
-        """Write every member under the folder, which must be new, with mode 0600; the end of the stream is checked.
-
-        Refuses before the first byte when the disk has not enough room.
-        """
-        free = shutil.disk_usage(folder).free
-        if self.manifest.size > free:
-            raise UnreadableBackup(
-                f"The backup unpacks to {self.manifest.size:,} bytes, and {folder} has room for {free:,}."
-            )
-        for name, size in self.manifest.members.items():
-            path = folder / name
-            path.parent.mkdir(mode=0o700, exist_ok=True)
-            with path.open("xb") as file:
-                path.chmod(0o600)
-                for piece in self._inflated.read_exactly(size):
-                    file.write(piece)
-        self._inflated.check_end()
+def write_archive(
+    target: IO[bytes], key: str, manifest: Manifest, members: Iterable[tuple[str, IO[bytes]]], folder: Path
+) -> None:
+    """Write a manifest and its members, encrypted to this key; the deflated archive is in `folder` meanwhile."""
+    identity = _identity(key)
+    with TemporaryFile(dir=folder) as packed:
+        with tarfile.open(fileobj=packed, mode="w:gz", compresslevel=_LEVEL) as tar:
+            for name, content in ((MANIFEST, BytesIO(orjson.dumps(asdict(manifest)))), *members):
+                member = tarfile.TarInfo(name)
+                member.size, member.mode, member.mtime = content.seek(0, os.SEEK_END), 0o600, manifest.made_at // 1000
+                content.seek(0)
+                tar.addfile(member, content)
+        packed.seek(0)
+        _run(pyrage.encrypt_io, packed, target, [identity.to_public()])
 
 
-class _Inflated:
-    """The inflated bytes of a stream, in pieces of bounded size whatever they were deflated to."""
+def unpack_archive(source: IO[bytes], key: str, folder: Path) -> Manifest:
+    """Write every member under the folder, which must be new, with mode 0600; raises `UnreadableBackup`.
 
-    def __init__(self, source: EncryptedReader) -> None:
-        self._source = source
-        self._inflate = zlib.decompressobj()
-        self._ready = b""
+    Every byte is authenticated before the first member is written.
+    """
+    identity = _identity(key)
+    with TemporaryFile(dir=folder) as packed:
+        try:
+            _run(pyrage.decrypt_io, source, packed, [identity])
+        except pyrage.DecryptError as fault:
+            if str(fault) == _OTHER_KEY:
+                raise UnreadableBackup("The backup key is wrong.") from None
+            raise UnreadableBackup("This is no backup of Negotiator.") from None
+        except OSError as fault:
+            if fault.errno is not None:
+                raise
+            raise DamagedBackup("bytes of it were changed or are missing") from None
+        packed.seek(0)
+        try:
+            with tarfile.open(fileobj=packed, mode="r:gz") as tar:
+                return _unpack(tar, folder)
+        except (tarfile.TarError, BadGzipFile, EOFError, zlib.error):
+            raise DamagedBackup("its content is no archive") from None
+
+
+def _identity(key: str) -> x25519.Identity:
+    try:
+        return x25519.Identity.from_str(key)
+    except pyrage.IdentityError:
+        raise InvalidRequest("The backup key is no age key; age-keygen makes one.") from None
+
+
+class _SignalledFile:
+    """A file whose every use runs some Python, so that the handlers of pending signals are called."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
 
     def read(self, size: int) -> bytes:
-        """Up to `size` bytes, empty at the end."""
-        while not self._ready and not self._inflate.eof:
-            deflated = self._inflate.unconsumed_tail or self._source.read(_PIECE)
-            if not deflated:
-                raise DamagedBackup("its content ends too early")
-            try:
-                self._ready = self._inflate.decompress(deflated, _PIECE)
-            except zlib.error:
-                raise DamagedBackup("its content cannot be inflated") from None
-        taken, self._ready = self._ready[:size], self._ready[size:]
-        return taken
+        return self._file.read(size)
 
-    def read_line(self, longest: int) -> bytes:
-        line = bytearray()
-        while b"\n" not in self._ready:
-            line += self._ready
-            self._ready = b""
-            if len(line) > longest or not (more := self.read(_PIECE)):
-                raise DamagedBackup("it has no manifest")
-            self._ready = more
-        end, _, self._ready = self._ready.partition(b"\n")
-        return bytes(line + end)
+    def write(self, data: bytes) -> int:
+        return self._file.write(data)
 
-    def read_exactly(self, size: int) -> Generator[bytes]:
-        while size:
-            piece = self.read(min(size, _PIECE))
-            if not piece:
-                raise DamagedBackup("its content is shorter than its manifest says")
-            size -= len(piece)
-            yield piece
-
-    def check_end(self) -> None:
-        if self.read(1) or self._inflate.unused_data or self._source.read(1):
-            raise DamagedBackup("its content is longer than its manifest says")
+    def flush(self) -> None:
+        self._file.flush()
 
 
-def _parse(line: bytes) -> Manifest:
+def _run(work: Callable[..., object], source: IO[bytes], target: IO[bytes], keys: Any) -> None:
+    """Encrypt or decrypt; a handler of a signal that ends it gives CancelledError, which pyrage makes a text of."""
     try:
-        made: dict[str, Any] = orjson.loads(line)
+        work(_SignalledFile(source), _SignalledFile(target), keys)
+    except (pyrage.EncryptError, pyrage.DecryptError, OSError) as fault:
+        if asyncio.CancelledError.__name__ in str(fault):
+            raise asyncio.CancelledError from None
+        raise
+
+
+def _unpack(tar: tarfile.TarFile, folder: Path) -> Manifest:
+    first = tar.next()
+    content = tar.extractfile(first) if first and first.isreg() and first.name == MANIFEST else None
+    if content is None:
+        raise DamagedBackup("it has no manifest")
+    manifest = _parse(content.read())
+    unpacked: set[str] = set()
+    for member in tar:
+        if member.name == MANIFEST:
+            continue
+        content = tar.extractfile(member) if member.isreg() and _MEMBER.fullmatch(member.name) else None
+        if content is None:
+            raise DamagedBackup("it has a member that no backup has")
+        if member.size > (free := shutil.disk_usage(folder).free):
+            raise UnreadableBackup(
+                f"{member.name} in the backup has {member.size:,} bytes, and {folder} has room for {free:,}."
+            )
+        path = folder / member.name
+        path.parent.mkdir(mode=0o700, exist_ok=True)
+        with path.open("xb") as file:
+            path.chmod(0o600)
+            shutil.copyfileobj(content, file)
+        unpacked.add(member.name)
+    if not ({DATABASE, PEPPER} <= unpacked and any(name.startswith(KEYS) for name in unpacked)):
+        raise DamagedBackup("it lacks the database, the pepper or the keys")
+    return manifest
+
+
+def _parse(document: bytes) -> Manifest:
+    try:
+        made: dict[str, Any] = orjson.loads(document)
         manifest = Manifest(
             made_at=int(made["made_at"]),
             version=str(made["version"]),
@@ -148,14 +181,12 @@ def _parse(line: bytes) -> Manifest:
             engine=str(made["engine"]),
             base_url=str(made["base_url"]),
             counts={str(name): int(count) for name, count in made["counts"].items()},
-            members={str(name): int(size) for name, size in made["members"].items()},
         )
     except (ValueError, TypeError, KeyError, AttributeError):
         raise DamagedBackup("its manifest cannot be read") from None
-    for name, size in manifest.members.items():
-        if not _MEMBER.fullmatch(name) or size < 0 or (name != DATABASE and size > _SMALL):
-            raise DamagedBackup("its manifest names a member that no backup has")
-    has_keys = any(name.startswith(KEYS) for name in manifest.members)
-    if not ({DATABASE, PEPPER} <= manifest.members.keys() and has_keys):
-        raise DamagedBackup("its manifest lacks the database, the pepper or the keys")
+    if manifest.schema not in known_revisions():
+        raise UnreadableBackup(
+            f"The backup was made by Negotiator {manifest.version} with schema {manifest.schema}, which this version "
+            "does not know. Update it."
+        )
     return manifest

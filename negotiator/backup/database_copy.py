@@ -18,7 +18,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from negotiator.backup.encrypted_stream import DamagedBackup
+from negotiator.backup.archive import DamagedBackup
 from negotiator.base.errors import Unavailable
 from negotiator.store.postgres_connections import server_engine
 from negotiator.store.schema_upgrades import known_revisions, upgrade, upgrade_file

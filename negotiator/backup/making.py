@@ -20,7 +20,6 @@ from negotiator import __version__
 from negotiator.backup import archive
 from negotiator.backup.archive import Manifest, write_archive
 from negotiator.backup.database_copy import copy_database, count_rows, open_file, revision_of
-from negotiator.backup.encrypted_stream import ByteSink, EncryptedWriter
 from negotiator.base import values
 from negotiator.base.errors import Unavailable
 from negotiator.compose.shared_secrets import fault_of_place
@@ -33,8 +32,8 @@ _FOLDER: Final = "unfinished-"
 _LOCK: Final = "lock"
 
 
-async def write_backup(settings: Settings, target: ByteSink, passphrase: str) -> Manifest:
-    """Write a backup of everything that these settings name to `target`."""
+async def write_backup(settings: Settings, target: IO[bytes], key: str) -> Manifest:
+    """Write a backup of everything that these settings name to `target`, encrypted to this key."""
     with ExitStack() as stack:
         with work_folder(settings.data_dir) as folder:
             copy = folder / archive.DATABASE
@@ -62,11 +61,8 @@ async def write_backup(settings: Settings, target: ByteSink, passphrase: str) ->
             engine=make_url(settings.database_url).get_backend_name(),
             base_url=settings.base_url,
             counts=counts,
-            members={name: file.seek(0, os.SEEK_END) for name, file in opened},
         )
-        for _, file in opened:
-            file.seek(0)
-        write_archive(EncryptedWriter(target, passphrase), manifest, [file for _, file in opened])
+        write_archive(target, key, manifest, opened, settings.data_dir)
     return manifest
 
 

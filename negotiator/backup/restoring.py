@@ -17,14 +17,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
-from typing import Final, Literal
+from typing import IO, Final, Literal
 
 import orjson
 from sqlalchemy.engine import make_url
 
 from negotiator.backup import archive, database_copy, endings
-from negotiator.backup.archive import ArchiveReader, Manifest
-from negotiator.backup.encrypted_stream import ByteSource, EncryptedReader, UnreadableBackup
+from negotiator.backup.archive import Manifest, UnreadableBackup, unpack_archive
 from negotiator.backup.making import sync_folder, work_folder
 from negotiator.base.errors import Conflict
 from negotiator.config.data_folder import RESTORE_JOURNAL, own_data_folder
@@ -32,7 +31,7 @@ from negotiator.config.settings import Settings
 from negotiator.keys.database_keys import check_rows
 from negotiator.keys.keyring import UnusableKeyError, check_keys
 from negotiator.store.migrate import migrations_held
-from negotiator.store.schema_upgrades import known_revisions, upgrade_file
+from negotiator.store.schema_upgrades import upgrade_file
 from negotiator.store.sqlite import SqliteTransaction
 from negotiator.store.statement import Transaction
 
@@ -75,7 +74,7 @@ class FileMove:
             sync_folder(self.before.parent)
 
 
-def verify_backup(settings: Settings, source: ByteSource, passphrase: str) -> Manifest:
+def verify_backup(settings: Settings, source: IO[bytes], key: str) -> Manifest:
     """Read a whole backup, unpack it for a moment and check it; raises `UnreadableBackup`.
 
     It is unpacked in the data folder, or in the folder of temporary files where there is no data folder.
@@ -85,17 +84,11 @@ def verify_backup(settings: Settings, source: ByteSource, passphrase: str) -> Ma
             folder = stack.enter_context(work_folder(settings.data_dir))
         else:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="negotiator-")))
-        return _unpack(source, passphrase, folder)
+        return _unpack(source, key, folder)
 
 
 async def restore_backup(
-    settings: Settings,
-    source: ByteSource,
-    passphrase: str,
-    *,
-    replace: bool,
-    erase_again: EraseAgain,
-    keep_tokens: bool,
+    settings: Settings, source: IO[bytes], key: str, *, replace: bool, erase_again: EraseAgain, keep_tokens: bool
 ) -> RestoreResult:
     """Put a backup in the place of the data that these settings name.
 
@@ -117,7 +110,7 @@ async def restore_backup(
             )
         places.discard_staged()
         try:
-            manifest = _unpack(source, passphrase, places.staged(settings.data_dir))
+            manifest = _unpack(source, key, places.staged(settings.data_dir))
             copy = places.staged(settings.data_dir) / archive.DATABASE
             upgrade_file(copy)
             erased, ended = await _repeat_endings(settings.database_url, copy, erase_again, keep_tokens=keep_tokens)
@@ -187,22 +180,15 @@ class RestorePlaces:
         return FileMove(path, path.parent / f"{_ASIDE}{self.stamp}" / path.name)
 
 
-def _unpack(source: ByteSource, passphrase: str, folder: Path) -> Manifest:
-    reader = ArchiveReader(EncryptedReader(source, passphrase))
-    manifest = reader.manifest
-    if manifest.schema not in known_revisions():
-        raise UnreadableBackup(
-            f"The backup was made by Negotiator {manifest.version} with schema {manifest.schema}, which this version "
-            "does not know. Update it."
-        )
-    reader.unpack(folder)
+def _unpack(source: IO[bytes], key: str, folder: Path) -> Manifest:
+    manifest = unpack_archive(source, key, folder)
     database_copy.check_file(folder / archive.DATABASE)
     with database_copy.open_file(folder / archive.DATABASE) as database:
         if database_copy.revision_of(database) != manifest.schema:
             raise UnreadableBackup("The database in the backup is of another schema than its manifest says.")
         if database_copy.count_rows(database) != manifest.counts:
             raise UnreadableBackup("The database in the backup has other rows than its manifest says.")
-        if archive.KEYS_WRAPPING in manifest.members:
+        if (folder / archive.KEYS_WRAPPING).exists():
             try:
                 check_rows(SqliteTransaction(database), (folder / archive.KEYS_WRAPPING).read_bytes())
             except UnusableKeyError as fault:

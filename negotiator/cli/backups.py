@@ -3,31 +3,24 @@
 import sys
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Annotated, Any, Final, Protocol
+from typing import IO, Annotated, Any, Final
 
 import typer
 
-from negotiator.backup import archive
-from negotiator.backup.archive import Manifest
-from negotiator.backup.encrypted_stream import ByteSink, ByteSource, UnreadableBackup
+from negotiator.backup.archive import Manifest, UnreadableBackup, check_key
 from negotiator.backup.making import new_file, write_backup
 from negotiator.backup.restoring import restore_backup, verify_backup
-from negotiator.base.errors import InvalidRequest, Unavailable
 from negotiator.base.values import timestamp
 from negotiator.cli.database import database_faults_explained, load_settings
 from negotiator.cli.output import JsonOption, async_command, counted, print_result, print_warning
 from negotiator.compose.ownership import erase_again
 from negotiator.config.settings import ENV_PREFIX, Settings
 
-FileArgument = Annotated[
-    str, typer.Argument(metavar="FILE", help="The backup: a file, s3://bucket/key, or - for standard input.")
-]
-PassphraseOption = Annotated[
-    bool, typer.Option("--passphrase-stdin", help="Read the passphrase from the first line of standard input.")
+FileArgument = Annotated[str, typer.Argument(metavar="FILE", help="The backup: a file, or - for standard input.")]
+KeyOption = Annotated[
+    bool, typer.Option("--key-stdin", help="Read the backup key from standard input, as age-keygen writes it.")
 ]
 _PIPE: Final = "-"
-_OBJECT: Final = "s3://"
-_SHORTEST: Final = 12
 _ENDED: Final = {
     "repeated": "What was revoked, disabled, changed or used after the backup stays so.",
     "all": "Every token, session and code has ended: users sign in again, agents without an API key register anew.",
@@ -36,47 +29,36 @@ _ENDED: Final = {
 _SHOWN: Final = ("users", "agents", "negotiations", "memories", "wins", "tools")
 
 
-class NewBackup(ByteSink, Protocol):
-    """A file or an upload."""
-
-    def tell(self) -> int:
-        """How many bytes were written."""
-        ...
-
-
 @async_command
 async def backup(
-    file: Annotated[
-        str,
-        typer.Argument(metavar="FILE", help="A new file; s3://bucket/key in an object store; - for standard output."),
-    ],
-    passphrase_stdin: PassphraseOption = False,
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A new file, or - for standard output.")],
+    key_stdin: KeyOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Write database, signing keys, pepper and unsent mails into one encrypted file; the server may run."""
     settings = load_settings()
-    passphrase = _passphrase(settings, from_input=passphrase_stdin, is_new=True)
+    key = _key(settings, from_input=key_stdin)
     if file == _PIPE and sys.stdout.isatty():
         raise typer.BadParameter("a terminal cannot take a backup: name a file, or pipe it")
     with database_faults_explained(settings.database_url):
         if file == _PIPE:
-            await write_backup(settings, sys.stdout.buffer, passphrase)
+            await write_backup(settings, sys.stdout.buffer, key)
             sys.stdout.buffer.flush()
             return
-        with _new(file) as target:
-            manifest = await write_backup(settings, target, passphrase)
+        with new_file(Path(file)) as target:
+            manifest = await write_backup(settings, target, key)
             size = target.tell()
     line = f"{file} has {size:,} bytes: {_content(manifest)}."
     print_result(_json(manifest) | {"file": file, "bytes": size}, line, as_json=as_json)
 
 
 @async_command
-async def verify(file: FileArgument, passphrase_stdin: PassphraseOption = False, as_json: JsonOption = False) -> None:
+async def verify(file: FileArgument, key_stdin: KeyOption = False, as_json: JsonOption = False) -> None:
     """Read a whole backup and check it as restore would, without changing anything."""
     settings = load_settings()
-    passphrase = _passphrase(settings, from_input=passphrase_stdin)
-    with _opened(file, passphrase_stdin) as source:
-        manifest = verify_backup(settings, source, passphrase)
+    key = _key(settings, from_input=key_stdin)
+    with _opened(file, key_stdin) as source:
+        manifest = verify_backup(settings, source, key)
     line = f"{file} is whole and can be restored: {_content(manifest)}."
     print_result(_json(manifest) | {"whole": True}, line, as_json=as_json)
 
@@ -91,15 +73,15 @@ async def restore(
         bool,
         typer.Option("--keep-tokens", help="Let tokens, sessions and codes work even if it is not known which ended."),
     ] = False,
-    passphrase_stdin: PassphraseOption = False,
+    key_stdin: KeyOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Put a backup in the place of the data, while no server runs on it; it is checked before anything changes."""
     settings = load_settings()
-    passphrase = _passphrase(settings, from_input=passphrase_stdin)
-    with database_faults_explained(settings.database_url), _opened(file, passphrase_stdin) as source:
+    key = _key(settings, from_input=key_stdin)
+    with database_faults_explained(settings.database_url), _opened(file, key_stdin) as source:
         done = await restore_backup(
-            settings, source, passphrase, replace=replace, erase_again=erase_again, keep_tokens=keep_tokens
+            settings, source, key, replace=replace, erase_again=erase_again, keep_tokens=keep_tokens
         )
     made = done.manifest
     if settings.base_url != made.base_url:
@@ -112,7 +94,7 @@ async def restore(
             f"is in {settings.pepper_file}; or negotiator keys adopt makes API keys, open codes and sessions void"
         )
     wrapping = settings.keys_secret_file
-    if archive.KEYS_WRAPPING in made.members:
+    if wrapping.exists():
         if settings.keys_in == "files":
             print_warning(f"the backup's signing keys are in the database: set {ENV_PREFIX}KEYS_IN=database")
         if settings.keys_secret and settings.keys_secret.encode() != wrapping.read_bytes():
@@ -145,43 +127,28 @@ async def restore(
     print_result(result, "\n".join(lines), as_json=as_json)
 
 
-def _passphrase(settings: Settings, *, from_input: bool, is_new: bool = False) -> str:
+def _key(settings: Settings, *, from_input: bool) -> str:
     if from_input:
-        passphrase = sys.stdin.buffer.readline().decode(errors="replace").rstrip("\r\n")
-    elif settings.backup_passphrase:
-        passphrase = settings.backup_passphrase
+        lines = (line.decode(errors="replace").strip() for line in iter(sys.stdin.buffer.readline, b""))
+        key = next((line for line in lines if not line.startswith("#")), "")
+    elif settings.backup_key:
+        key = settings.backup_key
     elif sys.stdin.isatty():
-        passphrase = str(typer.prompt("Passphrase", hide_input=True, confirmation_prompt=is_new, err=True))
+        key = str(typer.prompt("Backup key", hide_input=True, err=True))
     else:
-        raise typer.BadParameter(f"a passphrase is needed: --passphrase-stdin, or {ENV_PREFIX}BACKUP_PASSPHRASE")
-    if is_new and len(passphrase) < _SHORTEST:
-        raise InvalidRequest(f"A passphrase has at least {_SHORTEST} characters.")
-    return passphrase
+        raise typer.BadParameter(f"a backup key is needed: --key-stdin, or {ENV_PREFIX}BACKUP_KEY")
+    check_key(key)
+    return key
 
 
-def _new(file: str) -> AbstractContextManager[NewBackup]:
-    return _object_store().new_object(file) if file.startswith(_OBJECT) else new_file(Path(file))
-
-
-def _opened(file: str, passphrase_stdin: bool) -> AbstractContextManager[ByteSource]:
-    if file.startswith(_OBJECT):
-        return nullcontext(_object_store().open_object(file))
+def _opened(file: str, key_stdin: bool) -> AbstractContextManager[IO[bytes]]:
     if file != _PIPE:
         if not Path(file).is_file():
             raise UnreadableBackup(f"{file} is not a file.")
         return Path(file).open("rb")
-    if passphrase_stdin:
-        raise typer.BadParameter("standard input cannot be both the passphrase and the backup")
+    if key_stdin:
+        raise typer.BadParameter("standard input cannot be both the backup key and the backup")
     return nullcontext(sys.stdin.buffer)
-
-
-def _object_store() -> Any:
-    """The module, which needs an extra and is loaded only for an object."""
-    try:
-        from negotiator.backup import object_store
-    except ModuleNotFoundError:
-        raise Unavailable(f"{_OBJECT} needs the extra: pip install 'negotiator[s3]'.") from None
-    return object_store
 
 
 def _content(manifest: Manifest) -> str:

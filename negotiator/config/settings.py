@@ -278,8 +278,8 @@ class Settings(SpeechSettings, TransportSettings):
     embedding_key: str = Field("", description="Bearer key for the embedding endpoint, if it needs one.", repr=False)
     embedding_model: str = Field("", description="Name of the embedding model.")
     models_dir: Path | None = Field(None, description="Folder of built models; unset: inside the data folder.")
-    backup_passphrase: str = Field(
-        "", description="Passphrase of backups, for backup, verify and restore; the server does not use it.", repr=False
+    backup_key: str = Field(
+        "", description="Age key of backups, for backup, verify and restore; the server does not use it.", repr=False
     )
     metrics_token: str = Field(
         "", description="Bearer token for GET /metrics on the public port; empty: no metrics there.", repr=False

@@ -22,7 +22,6 @@ from negotiator.store.store import Store, make_store
 from tests.conftest import MODELS
 from tests.helpers.live_server import PATIENCE, Server, wait_for
 from tests.helpers.redis_cluster import RedisCluster, running_redis_cluster
-from tests.helpers.s3_stand_in import S3StandIn, running_s3
 
 NODE: Final = Path(__file__).parent / "node"
 _INSTALL_SECONDS: Final = 120
@@ -106,13 +105,6 @@ def redis() -> Generator[RedisServer]:
     """A Redis server that the test may stop."""
     with running_redis() as server:
         yield server
-
-
-@pytest.fixture(scope="session")
-def s3() -> Generator[S3StandIn]:
-    """An S3 store for all tests, each with names of its own."""
-    with running_s3() as store:
-        yield store
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -9,13 +9,13 @@ import pytest
 from negotiator.config.settings import Settings
 from tests.conftest import Account, Browsers, Mint, Register, bearer
 from tests.contract.requirements import covers
+from tests.helpers.backup_keys import ANOTHER_KEY, BACKUP_KEY
 from tests.helpers.command_line import CommandLine
 from tests.helpers.form_browser import BASE, PASSWORD
 from tests.helpers.operator_commands import Operator
 from tests.helpers.operator_commands import operator as operator
 
-PASSPHRASE: Final = "a long enough passphrase\n"
-GIVEN: Final = "--passphrase-stdin"
+GIVEN: Final = "--key-stdin"
 
 
 def elsewhere(folder: Path, **variables: str) -> Operator:
@@ -37,13 +37,13 @@ async def test_what_was_backed_up_beside_the_server_is_restored_on_another_machi
     await register()
     await operator("keys", "list")
     file, there = tmp_path / "a.backup", elsewhere(tmp_path / "there")
-    made = await operator.json("backup", str(file), GIVEN, given=PASSPHRASE)
+    made = await operator.json("backup", str(file), GIVEN, given=BACKUP_KEY)
     assert (made.value["counts"]["users"], made.value["counts"]["agents"]) == (1, 1)
     assert file.stat().st_mode & 0o777 == 0o600
     assert b"ada@example.com" not in file.read_bytes()
-    assert (await there.json("verify", str(file), GIVEN, given=PASSPHRASE)).value["whole"] is True
+    assert (await there.json("verify", str(file), GIVEN, given=BACKUP_KEY)).value["whole"] is True
     assert not (tmp_path / "there").exists(), "verify leaves nothing"
-    done = await there("restore", str(file), GIVEN, given=PASSPHRASE)
+    done = await there("restore", str(file), GIVEN, given=BACKUP_KEY)
     assert done.exit_code == 0, done
     assert "1 user, 1 agent" in done.out
     assert "erase them again" in done.err
@@ -52,12 +52,12 @@ async def test_what_was_backed_up_beside_the_server_is_restored_on_another_machi
     assert (tmp_path / "there/var/secret").read_text() == settings.secret
     kids = [key["kid"] for key in (await operator.json("keys", "list")).value]
     assert [key["kid"] for key in (await there.json("keys", "list")).value] == kids
-    assert "--replace" in await there.refused("restore", str(file), GIVEN, given=PASSPHRASE)
-    again = await there.json("restore", str(file), GIVEN, "--replace", given=PASSPHRASE)
+    assert "--replace" in await there.refused("restore", str(file), GIVEN, given=BACKUP_KEY)
+    again = await there.json("restore", str(file), GIVEN, "--replace", given=BACKUP_KEY)
     assert [Path(place).parent.name for place in again.value["set_aside"]] == ["keys", "var"]
     assert again.value["erased_again"] == 0
     running = ("restore", str(file), GIVEN, "--replace")
-    assert "stop it first" in await operator.refused(*running, given=PASSPHRASE)
+    assert "stop it first" in await operator.refused(*running, given=BACKUP_KEY)
 
 
 @pytest.mark.asyncio
@@ -66,27 +66,25 @@ async def test_a_backup_that_cannot_be_read_is_refused_with_its_reason(operator:
     await operator("keys", "list")
     await operator("users", "list")
     file, there = tmp_path / "a.backup", elsewhere(tmp_path / "there")
-    assert "12 characters" in await operator.refused("backup", str(file), GIVEN, given="short\n")
-    await operator.json("backup", str(file), GIVEN, given=PASSPHRASE)
+    assert "no age key" in await operator.refused("backup", str(file), GIVEN, given="a passphrase\n")
+    await operator.json("backup", str(file), GIVEN, given=BACKUP_KEY)
     whole = file.read_bytes()
-    assert "exists already" in await operator.refused("backup", str(file), GIVEN, given=PASSPHRASE)
+    assert "exists already" in await operator.refused("backup", str(file), GIVEN, given=BACKUP_KEY)
     assert file.read_bytes() == whole
-    lines = [
-        await there.refused(word, str(file), GIVEN, given="another long passphrase\n") for word in ("verify", "restore")
-    ]
-    assert {*lines} == {"negotiator: The passphrase is wrong."}
+    lines = [await there.refused(word, str(file), GIVEN, given=ANOTHER_KEY) for word in ("verify", "restore")]
+    assert {*lines} == {"negotiator: The backup key is wrong."}
     for content, reason in (
-        (whole[: len(whole) // 2], "incomplete"),
+        (whole[: len(whole) // 2], "damaged"),
         (whole[:5000] + b"x" + whole[5001:], "damaged"),
         (whole + b"x", "damaged"),
         (b"something else", "no backup"),
     ):
         file.write_bytes(content)
         for word in ("verify", "restore"):
-            line = await there.refused(word, str(file), GIVEN, given=PASSPHRASE)
+            line = await there.refused(word, str(file), GIVEN, given=BACKUP_KEY)
             assert reason in line
-            assert "passphrase" not in line
-    assert "not a file" in await there.refused("verify", str(tmp_path), GIVEN, given=PASSPHRASE)
+            assert "key" not in line
+    assert "not a file" in await there.refused("verify", str(tmp_path), GIVEN, given=BACKUP_KEY)
     assert not (tmp_path / "there/keys").exists()
     assert not (tmp_path / "there/var/negotiator.db").exists(), "nothing was touched"
     assert (await there("verify", str(file))).exit_code == 2, "nobody can be asked"
@@ -102,11 +100,11 @@ async def test_no_backup_is_made_of_nothing_or_over_anything(operator: Operator,
     (tmp_path / "link").symlink_to(target)
     (tmp_path / "nowhere").symlink_to(tmp_path / "missing")
     for name in ("mine", "link", "nowhere"):
-        line = await operator.refused("backup", str(tmp_path / name), GIVEN, given=PASSPHRASE)
+        line = await operator.refused("backup", str(tmp_path / name), GIVEN, given=BACKUP_KEY)
         assert "exists already" in line
     assert target.read_text() == "mine"
     assert not (tmp_path / "missing").exists()
-    empty = elsewhere(tmp_path / "empty", NEGOTIATOR_BACKUP_PASSPHRASE=PASSPHRASE.strip())
+    empty = elsewhere(tmp_path / "empty", NEGOTIATOR_BACKUP_KEY=BACKUP_KEY)
     assert "no database" in await empty.refused("backup", str(tmp_path / "b"))
     await empty("users", "add", "ada@example.com", "--password-stdin", given="correct horse battery\n")
     assert "pepper" in await empty.refused("backup", str(tmp_path / "b"))

@@ -12,13 +12,13 @@ from negotiator.base import values
 from negotiator.config.settings import Settings
 from tests.conftest import bearer, connect, make_settings, running
 from tests.contract.requirements import covers
+from tests.helpers.backup_keys import BACKUP_KEY
 from tests.helpers.command_line import CommandLine, CommandResult
 from tests.helpers.fake_issuer import FakeIssuer, registration
 from tests.helpers.form_browser import BASE, PASSWORD, FormBrowser
 from tests.helpers.operator_commands import Operator
 
-GIVEN: Final = "--passphrase-stdin"
-PASSPHRASE: Final = "a long enough passphrase\n"
+GIVEN: Final = "--key-stdin"
 NEW_PASSWORD: Final = "another battery staple"
 ENDED: Final = {
     **dict.fromkeys(("revoked token", "token of a revoked code", "token of a disabled user", "token of a person"), 401),
@@ -129,7 +129,7 @@ class Service:
         async with running(self.settings) as application, connect(application) as client, connect(application) as mine:
             browser = FormBrowser(mine)
             await self.begin(client, browser)
-            await self.operator.json("backup", str(file), GIVEN, given=PASSPHRASE)
+            await self.operator.json("backup", str(file), GIVEN, given=BACKUP_KEY)
             cookies = dict(mine.cookies)
             await self.end(client)
             assert await self.answers(client, browser) == ENDED
@@ -145,7 +145,7 @@ def service(tmp_path: Path, migrated: Path) -> Service:
 
 
 async def restored(service: Service, file: Path, *words: str) -> CommandResult:
-    done = await service.operator("restore", str(file), GIVEN, *words, given=PASSPHRASE)
+    done = await service.operator("restore", str(file), GIVEN, *words, given=BACKUP_KEY)
     assert done.exit_code == 0, done
     return done
 

@@ -7,36 +7,25 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from negotiator.base import values
+from tests.helpers.backup_keys import BACKUP_KEY
 from tests.helpers.live_server import Server
-from tests.helpers.s3_stand_in import BUCKET, S3StandIn
-
-PASSPHRASE = "a long enough passphrase"
-
-
-@pytest.fixture
-def s3_url(s3: S3StandIn, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The name of a new object, for commands that have the keys of its store."""
-    for name, value in s3.variables().items():
-        monkeypatch.setenv(name, value)
-    return f"s3://{BUCKET}/{values.new_id('made')}.backup"
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize(("engine", "target"), [("sqlite", "file"), ("sqlite", "s3"), ("postgresql", "s3")])
+@pytest.mark.parametrize("engine", ["sqlite", "postgresql"])
 async def test_a_lost_machine_comes_back_from_its_backup(
-    tmp_path: Path, engine: str, target: str, request: pytest.FixtureRequest
+    tmp_path: Path, engine: str, request: pytest.FixtureRequest
 ) -> None:
     places = [tmp_path / name for name in ("old", "new")]
     for place in places:
         place.mkdir()
-    passphrase = {"backup_passphrase": PASSPHRASE, "register_limit_anonymous": "1000000"}
+    key = {"backup_key": BACKUP_KEY, "register_limit_anonymous": "1000000"}
     databases: list[dict[str, str]] = [{}, {}]
     if engine == "postgresql":
         make: Callable[[], str] = request.getfixturevalue("postgres")
         databases = [{"database_url": make()} for _ in places]
-    file = request.getfixturevalue("s3_url") if target == "s3" else str(tmp_path / "a.backup")
-    old = Server(places[0], workers=2, settings=passphrase | databases[0])
+    file = str(tmp_path / "a.backup")
+    old = Server(places[0], workers=2, settings=key | databases[0])
     old.start()
     try:
         async with old.connect() as client:
@@ -48,7 +37,7 @@ async def test_a_lost_machine_comes_back_from_its_backup(
     finally:
         old.kill()
     base = {"base_url": old.base}
-    new = Server(places[1], workers=2, settings=passphrase | base | databases[1])
+    new = Server(places[1], workers=2, settings=key | base | databases[1])
     assert "can be restored" in new.run("verify", file)
     # A new database on PostgreSQL has empty tables already.
     new.run("restore", file, "--keep-tokens", *(["--replace"] if engine == "postgresql" else []))

@@ -255,9 +255,9 @@ def test_the_pod_of_the_backup_is_as_restricted_as_the_server_and_waits_for_its_
     pod, (server,) = template["spec"], _pod()["containers"]
     for name in ("securityContext", "automountServiceAccountToken", "enableServiceLinks"):
         assert pod[name] == _pod()[name]
-    (backup,) = pod["containers"]
-    for name in ("image", "securityContext"):
-        assert backup[name] == server[name]
+    (backup,), (carry,) = pod["initContainers"], pod["containers"]
+    assert backup["image"] == server["image"]
+    assert backup["securityContext"] == carry["securityContext"] == server["securityContext"]
     assert [{**mount, "readOnly": True} for mount in backup["volumeMounts"]] == [
         {**mount, "readOnly": True} for mount in server["volumeMounts"]
     ]
@@ -269,7 +269,7 @@ def _nightly_scripts() -> dict[str, str]:
     unit = (FILES / "negotiator-backup.service").read_text().replace("\\\n", "")
     (script,) = re.findall(r"^ExecStart=/bin/sh -euc '(.+)'$", unit, re.MULTILINE)
     pod = _resources()["CronJob"]["spec"]["jobTemplate"]["spec"]["template"]["spec"]
-    (backup,) = pod["containers"]
+    (backup,) = pod["initContainers"]
     assert backup["command"] == ["/bin/sh", "-euc"]
     (text,) = backup["args"]
     return {"service": script.replace("$$", "$").replace("%%", "%"), "CronJob": text.replace("$$", "$")}
@@ -283,13 +283,13 @@ def test_every_night_a_backup_is_written_and_read_back(name: str, works: bool, t
     program.write_text(f'#!/bin/sh\necho "$*" >> {tmp_path}/calls\nexit {int(not works)}\n')
     program.chmod(0o755)
     script = _nightly_scripts()[name].replace("/opt/negotiator/bin/", "")
-    variables = {"PATH": f"{tmp_path}:/usr/bin:/bin", "BACKUPS": "s3://bucket"}
+    variables = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
     done = subprocess.run(["/bin/sh", "-euc", script], env=variables, check=False)
     calls = [line.split() for line in (tmp_path / "calls").read_text().splitlines()]
     assert (done.returncode == 0) is works
     assert [word for word, _ in calls] == (["backup", "verify"] if works else ["backup"])
     assert len({file for _, file in calls}) == 1
-    assert re.fullmatch(r"s3://[a-z./]+/\d{4}-\d\d-\d\d-\d{6}\.backup", calls[0][1])
+    assert re.fullmatch(r"/var/[a-z./]+/\d{4}-\d\d-\d\d-\d{6}\.backup", calls[0][1])
 
 
 def test_every_manifest_is_applied() -> None:

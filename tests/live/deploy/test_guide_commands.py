@@ -19,7 +19,7 @@ _CODE: Final = re.compile(r"^```bash\n(.*?)^```$|((?:^ {4}[^\n]+\n)+)", re.DOTAL
 _REPLACES: Final = re.compile(r"^ *(?:ln -s|mv |runuser [^\n]* restore )", re.MULTILINE)
 _STOPS: Final = re.compile(r"^ *\(\n +set -e\n", re.MULTILINE)
 _ROOT: Final = re.compile(r"/(?=(?:opt|var|etc)/)")
-_NOTED: Final = ("systemctl", "runuser", "curl", "journalctl", "install", "openssl", "python3", "cp")
+_NOTED: Final = ("systemctl", "runuser", "curl", "journalctl", "install", "age-keygen", "python3", "cp")
 _STUB: Final = """#!/bin/sh
 name=$(basename "$0")
 echo "$name $*" >> "$CALLS"
@@ -29,14 +29,14 @@ esac
 case $name in
 python3) mkdir -p "$3/bin" && ln -s "$STUB" "$3/bin/pip" ;;
 cp) exec /bin/cp "$@" ;;
-openssl) echo a-passphrase ;;
+age-keygen) printf '# created\nAGE-SECRET-KEY-1\n' ;;
 esac
 """
 UPDATE: Final = 'python3 -m venv "/opt/$release"\n'
 GO_BACK: Final = 'ln -sfn "$before" /opt/negotiator'
 PUT_DATA_BACK: Final = "mv -T /var/lib/negotiator "
 RESTORE: Final = 'restore --replace "$newest"'
-BACKUPS: Final = "backup_passphrase"
+BACKUPS: Final = "backup_key"
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,20 +206,20 @@ def test_a_server_starts_after_a_restore_only_if_that_succeeded(
     assert machine.services() == told
 
 
-def test_backups_that_are_set_up_twice_have_one_passphrase(machine: Machine) -> None:
+def test_backups_that_are_set_up_twice_have_one_key(machine: Machine) -> None:
     settings = machine.folder / "etc/negotiator/negotiator.toml"
     settings.parent.mkdir(parents=True)
-    settings.write_text('log_format = "json"\n# backup_passphrase = "…"\n')
+    settings.write_text('log_format = "json"\n# backup_key = "…"\n')
     (machine.folder / "var/backups/negotiator").mkdir(parents=True)
     for _ in range(2):
         assert machine.run(_block(BACKUPS)) == 0
     added = settings.read_text().splitlines()[2:]
-    assert added == ['backup_passphrase = "a-passphrase"']
+    assert added == ['backup_key = "AGE-SECRET-KEY-1"']
 
 
-def test_backups_without_a_passphrase_are_not_set_up(machine: Machine) -> None:
+def test_backups_without_a_key_are_not_set_up(machine: Machine) -> None:
     settings = machine.folder / "etc/negotiator/negotiator.toml"
     settings.parent.mkdir(parents=True)
     settings.touch()
-    assert machine.run(_block(BACKUPS), failing="openssl") != 0
+    assert machine.run(_block(BACKUPS), failing="age-keygen") != 0
     assert (settings.read_text(), machine.services()) == ("", [])

@@ -3,17 +3,20 @@
 import asyncio
 import io
 import json
+import tempfile
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import cache, partial
+from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlencode
+
+import pyrage
 
 from docs.generate import service
 from negotiator.advice.tactics.recognition import recognise_tactics
 from negotiator.agents.delegation import normalise_code
-from negotiator.backup.archive import ArchiveReader, Manifest, write_archive
-from negotiator.backup.encrypted_stream import EncryptedReader, EncryptedWriter, KeyDerivation, UnreadableBackup
+from negotiator.backup.archive import Manifest, UnreadableBackup, unpack_archive, write_archive
 from negotiator.base.errors import Refusal
 from negotiator.base.schema_examples import example_input
 from negotiator.base.search_terms import stemmed_terms
@@ -47,6 +50,7 @@ from negotiator.numbers.written import (
     read_percentage,
     read_with_unit,
 )
+from negotiator.store.schema_upgrades import known_revisions
 from negotiator.teleprompter.redaction import redact
 from negotiator.teleprompter.spoken_figures import find_figures
 from negotiator.teleprompter.websocket_messages import ProtocolError, read_audio_frame, read_message
@@ -65,6 +69,7 @@ from negotiator.trust.issuers import Issuer
 from negotiator.trust.keysets import IssuerKeys, KeysRefused
 from negotiator.trust.security_events import SECURITY_EVENT_TYPE, SecurityEventVerifier
 from tests.helpers import forged_assertions as forged
+from tests.helpers.backup_keys import BACKUP_KEY
 from tests.helpers.speech_frames import cutter
 from tests.live.fuzz.mutations import Mutator
 from tests.live.fuzz.progress import Progress, ends_hanging, memory_mb
@@ -457,35 +462,27 @@ def backup(mutator: Mutator) -> Sent:
     """An encrypted backup, damaged; and one whose content is damaged before it is encrypted."""
     if mutator.happens(0.5):
         sent = mutator.data(_good_backup(), [_good_backup()])
-        return sent, lambda: ArchiveReader(EncryptedReader(io.BytesIO(sent), "p"))
-    target = io.BytesIO()
-    writer = EncryptedWriter(target, "p", _CHEAP)
-    content = mutator.data(_good_content())
-    writer.write(content)
-    writer.finish()
-    sealed = target.getvalue()
-    return content, lambda: ArchiveReader(EncryptedReader(io.BytesIO(sealed), "p"))
+        return sent, lambda: _unpack(sent)
+    content = mutator.data(pyrage.decrypt(_good_backup(), [_IDENTITY]))
+    sealed = pyrage.encrypt(content, [_IDENTITY.to_public()])
+    return content, lambda: _unpack(sealed)
 
 
-_CHEAP: Final = KeyDerivation(time=1, memory=8, lanes=1)
+_IDENTITY: Final = pyrage.x25519.Identity.from_str(BACKUP_KEY)
+
+
+def _unpack(sent: bytes) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        unpack_archive(io.BytesIO(sent), BACKUP_KEY, Path(folder))
 
 
 @cache
 def _good_backup() -> bytes:
     target = io.BytesIO()
-    writer = EncryptedWriter(target, "p", _CHEAP)
-    sizes = {"database": 9, "secret": 3, f"keys/key_{'a' * 26}.pem": 2}
-    manifest = Manifest(1, "0", "1", "sqlite", "https://x.example", {"agents": 1}, sizes)
-    write_archive(writer, manifest, [io.BytesIO(b"x" * size) for size in sizes.values()])
+    manifest = Manifest(1, "0", max(known_revisions()), "sqlite", "https://x.example", {"agents": 1})
+    members = [(name, io.BytesIO(b"xy")) for name in ("database", "secret", f"keys/key_{'a' * 26}.pem")]
+    write_archive(target, BACKUP_KEY, manifest, members, Path(tempfile.gettempdir()))
     return target.getvalue()
-
-
-@cache
-def _good_content() -> bytes:
-    reader, content = EncryptedReader(io.BytesIO(_good_backup()), "p"), b""
-    while piece := reader.read(1 << 16):
-        content += piece
-    return content
 
 
 class _Published(Fetcher):

@@ -31,16 +31,16 @@ from negotiator.trust import revocations
 from negotiator.users import user_queries
 from tests.conftest import bearer, connect, make_settings, running
 from tests.helpers.application_journey import journey
+from tests.helpers.backup_keys import BACKUP_KEY
 from tests.helpers.live_server import ROUNDS
 
 pytestmark = pytest.mark.asyncio
-PASSPHRASE: Final = "a long enough passphrase"
 LATER: Final = values.now() + 3_600_000
 
 
 async def made(settings: Settings) -> BytesIO:
     target = BytesIO()
-    await write_backup(settings, target, PASSPHRASE)
+    await write_backup(settings, target, BACKUP_KEY)
     target.seek(0)
     return target
 
@@ -52,7 +52,7 @@ async def put_back(settings: Settings, backup: BytesIO, *, replace: bool = False
 async def restored(settings: Settings, backup: BytesIO, *, replace: bool) -> RestoreResult:
     backup.seek(0)
     return await restore_backup(
-        settings, backup, PASSPHRASE, replace=replace, erase_again=ownership.erase_again, keep_tokens=True
+        settings, backup, BACKUP_KEY, replace=replace, erase_again=ownership.erase_again, keep_tokens=True
     )
 
 
@@ -77,7 +77,7 @@ async def write(settings: Settings, unit: Callable[[Transaction], object]) -> No
 @pytest.fixture
 def here(tmp_path: Path, database_url: str) -> Settings:
     """A place with keys, a pepper, an unsent mail and a database of each engine in turn."""
-    settings = make_settings(tmp_path, tmp_path / "keys", database_url=database_url, secret="", backup_passphrase="")
+    settings = make_settings(tmp_path, tmp_path / "keys", database_url=database_url, secret="", backup_key="")
     settings.pepper_file.write_text("the pepper")
     settings.outbox_folder.mkdir()
     (settings.outbox_folder / f"{values.new_id('mail')}.eml").write_text("To: ada@example.com\n\n.")
@@ -290,14 +290,14 @@ loading, database_copy.load_into_postgres = database_copy.load_into_postgres, lo
 restoring.FileMove.run = counted(restoring.FileMove.run)
 for name in ("_unpack", "upgrade_file", "_write_journal"):
     setattr(restoring, name, counted(getattr(restoring, name)))
-backup, passphrase = sys.argv[1:]
+backup, key = sys.argv[1:]
 for line in sys.stdin:
     steps = int(line)
     child = os.fork()
     if not child:
         with open(backup, "rb") as source:
             asyncio.run(restoring.restore_backup(
-                load(), source, passphrase, replace=True, erase_again=ownership.erase_again, keep_tokens=True
+                load(), source, key, replace=True, erase_again=ownership.erase_again, keep_tokens=True
             ))
         os._exit(0)
     _, status = os.waitpid(child, 0)
@@ -345,7 +345,7 @@ def restoring_process(backup: Path, settings: Settings) -> Generator[Callable[[i
     }
     plain = {name: value for name, value in os.environ.items() if not name.startswith("NEGOTIATOR_")}
     with subprocess.Popen(
-        [sys.executable, "-c", _FORKING, str(backup), PASSPHRASE],
+        [sys.executable, "-c", _FORKING, str(backup), BACKUP_KEY],
         env=plain | variables,
         cwd=settings.data_dir,
         stdin=subprocess.PIPE,
