@@ -31,7 +31,6 @@ EVENTS: Final = (
     "identity.dropped",
     "key.rotated",
     "signing_key.rotated",
-    "signing_key.moved",
     "signing_key.removed",
     "key.revoked",
     "key.expired",

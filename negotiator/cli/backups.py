@@ -91,7 +91,7 @@ async def restore(
     if settings.secret and settings.secret.encode() != settings.pepper_file.read_bytes():
         print_warning(
             f"{ENV_PREFIX}SECRET is not the backup's pepper: no server starts until it is unset, since the backup's "
-            f"is in {settings.pepper_file}; or negotiator keys adopt makes API keys, open codes and sessions void"
+            f"is in {settings.pepper_file}"
         )
     wrapping = settings.keys_secret_file
     if wrapping.exists():
@@ -100,10 +100,8 @@ async def restore(
         if settings.keys_secret and settings.keys_secret.encode() != wrapping.read_bytes():
             print_warning(
                 f"{ENV_PREFIX}KEYS_SECRET is not the secret of the backup's signing keys: no server starts until it is "
-                f"unset, since the backup's is in {wrapping}; or negotiator keys adopt makes new keys, and tokens void"
+                f"unset, since the backup's is in {wrapping}"
             )
-    elif settings.keys_in == "database":
-        print_warning(f"the backup's signing keys are files: run negotiator keys import {settings.keys_dir}")
     if done.erased_again is None:
         print_warning(
             f"whoever was erased after {timestamp(made.made_at)} is back: there was no audit trail here to read them "

@@ -11,7 +11,6 @@ from negotiator.base.values import timestamp
 from negotiator.cli.database import is_missing, load_settings, open_store, require_database, run_unit
 from negotiator.cli.output import JsonOption, async_command, print_result, print_table
 from negotiator.compose import shared_secrets
-from negotiator.config.settings import ENV_PREFIX
 from negotiator.directory import exchange_import
 from negotiator.discovery import openapi
 from negotiator.keys.keyring import ALGORITHMS, FolderKeyring
@@ -129,55 +128,3 @@ async def remove_key(
     async with open_store(settings) as store:
         await shared_secrets.remove_key(store, settings, kid)
     print_result({"removed": kid}, f"{kid} is deleted.", as_json=as_json)
-
-
-@keys_app.command("import")
-@async_command
-async def import_keys(
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of the PEM files.")],
-    replace: Annotated[
-        bool, typer.Option("--replace", help="Delete the keys that the database has. Stop all servers before.")
-    ] = False,
-    as_json: JsonOption = False,
-) -> None:
-    """Copy signing keys from files into the database, encrypted; then set KEYS_IN=database on every machine."""
-    settings = load_settings()
-    async with open_store(settings) as store:
-        count = await shared_secrets.import_keys(store, settings, folder, replaces=replace)
-    line = (
-        f"The database has the {count} keys of {folder}. Set {ENV_PREFIX}KEYS_IN=database and the same "
-        f"{ENV_PREFIX}KEYS_SECRET on every machine, restart them one after the other, then delete the files."
-    )
-    print_result({"keys": count}, line, as_json=as_json)
-
-
-@keys_app.command("export")
-@async_command
-async def export_keys(
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="A folder without keys; made if missing.")],
-    as_json: JsonOption = False,
-) -> None:
-    """Move the signing keys from the database into files, not encrypted; then set KEYS_IN=files on every machine."""
-    settings = load_settings()
-    async with open_store(settings) as store:
-        count = await shared_secrets.export_keys(store, settings, folder)
-    line = (
-        f"{folder} has the {count} keys, and the database has none. Set {ENV_PREFIX}KEYS_IN=files and "
-        f"{ENV_PREFIX}KEYS_DIR on every machine, give each a copy, and restart them."
-    )
-    print_result({"keys": count}, line, as_json=as_json)
-
-
-@keys_app.command("adopt")
-@async_command
-async def adopt_secrets(as_json: JsonOption = False) -> None:
-    """Make this machine's pepper and signing keys those of the database, where they were lost or changed on purpose.
-
-    What was issued with others is void: with another pepper API keys, open codes and sessions, with other keys tokens.
-    Keys in the database that this machine's secret does not decrypt are deleted.
-    """
-    settings = load_settings()
-    async with open_store(settings, quiet=True) as store:
-        kid = await shared_secrets.adopt(store, settings)
-    line = f"The pepper of this machine and its keys ({kid} signs) are those of the database now."
-    print_result({"current": kid}, line, as_json=as_json)

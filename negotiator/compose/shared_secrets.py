@@ -18,7 +18,7 @@ from negotiator.base.errors import Conflict, Unavailable
 from negotiator.base.values import keyed_digest
 from negotiator.config.settings import ENV_PREFIX, Settings
 from negotiator.keys.database_keys import WRAPPING, DatabaseKeyring, KeyWrapping
-from negotiator.keys.keyring import ALGORITHMS, FolderKeyring, Keyring, UnusableKeyError, read_keys, write_keys
+from negotiator.keys.keyring import ALGORITHMS, FolderKeyring, Keyring, UnusableKeyError, read_keys
 from negotiator.runtime.fault_log import FaultLog
 from negotiator.store import fingerprints
 from negotiator.store.statement import Transaction
@@ -26,16 +26,13 @@ from negotiator.store.store import Store
 
 PEPPER: Final = "pepper"
 _DIGITS: Final = 16
-_ADOPT: Final = "a machine that works with it, or run `negotiator keys adopt` to make this machine's count"
+_COPY: Final = "a machine that works with it, or restore a backup"
 
 
-_IN_DATABASE: Final = (
-    "The signing keys of this database are in it: set NEGOTIATOR_KEYS_IN=database, or move them into files by "
-    "`negotiator keys export FOLDER`."
-)
+_IN_DATABASE: Final = "The signing keys of this database are in it: set NEGOTIATOR_KEYS_IN=database."
 _IN_FILES: Final = (
-    "The signing keys of this database are in files: set NEGOTIATOR_KEYS_IN=files, or move them into it by "
-    "`negotiator keys import FOLDER`."
+    "The signing keys of this database are in files: start a server that has them in NEGOTIATOR_KEYS_DIR, which copies "
+    "them into the database, or set NEGOTIATOR_KEYS_IN=files."
 )
 
 
@@ -89,10 +86,10 @@ async def claim_secrets(store: Store, settings: Settings) -> bytes:
 
     Raises `Unavailable` or `UnusableKeyError` when the database's are others, and then leaves no new file.
     """
-    recorded = await store.read(fingerprints.recorded)
-    if fault := missing_secret(settings, recorded):
-        raise Unavailable(fault)
     before = _files(settings)
+    await _copy_keys_of_files(store, settings)
+    if fault := missing_secret(settings, await store.read(fingerprints.recorded)):
+        raise Unavailable(fault)
     pepper = load_pepper(settings)
     try:
         keyring = await open_keyring(settings, store)
@@ -104,10 +101,20 @@ async def claim_secrets(store: Store, settings: Settings) -> bytes:
     return pepper
 
 
+async def _copy_keys_of_files(store: Store, settings: Settings) -> None:
+    """Copy the signing keys into a database that is to have them, where they were files before and are here."""
+    recorded = await store.read(fingerprints.recorded)
+    if settings.keys_in == "files" or WRAPPING in recorded or not _has_keys(recorded) or not _key_files(settings):
+        return
+    keys = read_keys(settings.keys_dir)
+    if _signing(recorded) <= {key.kid for key in keys}:
+        await DatabaseKeyring(store, load_keys_secret(settings)).copy(keys)
+
+
 def missing_secret(settings: Settings, recorded: Mapping[str, str]) -> str:
     """Which of the database's secrets this machine has not at all, and what to do; empty when it has each."""
     if PEPPER in recorded and not settings.secret and not settings.pepper_file.exists():
-        return f"{settings.pepper_file} is missing, the pepper of this database: copy it from {_ADOPT}."
+        return f"{settings.pepper_file} is missing, the pepper of this database: copy it from {_COPY}."
     if fault := fault_of_place(settings, recorded):
         return fault
     if settings.keys_in == "files" and _has_keys(recorded) and not _key_files(settings):
@@ -152,67 +159,10 @@ async def remove_key(store: Store, settings: Settings, kid: str) -> None:
         audit.record(tx, "signing_key.removed", kid, actor="operator")
 
     if isinstance(keyring, DatabaseKeyring):
-        await keyring.remove([kid], note)
+        await keyring.remove(kid, note)
     else:
         keyring.remove(kid)
         await store.write(note)
-
-
-async def import_keys(store: Store, settings: Settings, folder: Path, *, replaces: bool) -> int:
-    """Put the keys of a folder into the database; returns their number.
-
-    Raises `Conflict` when it has some and these do not replace them, and `Unavailable` when others sign for it.
-    """
-    keys = read_keys(folder)
-    recorded = await store.read(fingerprints.recorded)
-    lacking = _signing(recorded) - {key.kid for key in keys}
-    if lacking and not replaces:
-        raise Unavailable(f"{folder} lacks keys that sign for this database ({_listed(lacking)}).")
-    keyring = DatabaseKeyring(store, load_keys_secret(settings))
-    await keyring.replace(keys, partial(_note_place, place="database"), replaces=replaces)
-    return len(keys)
-
-
-async def export_keys(store: Store, settings: Settings, folder: Path) -> int:
-    """Move the keys from the database into files of a folder; returns their number.
-
-    The files stay when the database fails after they were written: it may have deleted its keys.
-    """
-    if any(folder.glob("*.pem")):
-        raise Conflict(f"{folder} has keys; name another folder.")
-    keyring = await _open_database_keyring(settings.model_copy(update={"keys_in": "database"}), store)
-    keys = keyring.all()
-    write_keys(folder, keys)
-    try:
-        await keyring.remove(None, partial(_note_place, place="files"))
-    except Conflict:
-        for key in keys:
-            (folder / f"{key.kid}.pem").unlink()
-        raise
-    return len(keys)
-
-
-def _note_place(tx: Transaction, place: str) -> None:
-    audit.record(tx, "signing_key.moved", place, actor="operator")
-
-
-async def adopt(store: Store, settings: Settings) -> str:
-    """Make the pepper and the keys of these settings those of the database; returns the id of the key that signs.
-
-    Keys in the database that the secret of these settings does not open are deleted, and new ones made.
-    """
-    pepper, keyring = load_pepper(settings), make_keyring(settings, store)
-    if isinstance(keyring, DatabaseKeyring):
-        await keyring.adopt()
-
-    def unit(tx: Transaction) -> None:
-        for name, value in _own(pepper, keyring).items():
-            fingerprints.record(tx, name, value)
-        if not isinstance(keyring, DatabaseKeyring):
-            fingerprints.forget(tx, WRAPPING)
-
-    await store.write(unit)
-    return keyring.current.kid
 
 
 def fault_of(settings: Settings, pepper: bytes, keyring: Keyring, recorded: Mapping[str, str]) -> str:
@@ -289,7 +239,7 @@ def _signing(recorded: Mapping[str, str]) -> set[str]:
 
 def _another_pepper(settings: Settings) -> str:
     place = "NEGOTIATOR_SECRET" if settings.secret else settings.pepper_file
-    return f"{place} is not the pepper of this database: copy it from {_ADOPT}."
+    return f"{place} is not the pepper of this database: copy it from {_COPY}."
 
 
 def fault_of_place(settings: Settings, recorded: Mapping[str, str]) -> str:
@@ -303,7 +253,7 @@ def fault_of_place(settings: Settings, recorded: Mapping[str, str]) -> str:
     if known and KeyWrapping(load_keys_secret(settings)).fingerprint == wrapping:
         return ""
     place = f"{ENV_PREFIX}KEYS_SECRET" if settings.keys_secret else settings.keys_secret_file
-    return f"{place} is not the secret of this database's signing keys: copy it from {_ADOPT}."
+    return f"{place} is not the secret of this database's signing keys: copy it from {_COPY}."
 
 
 def _fault_of_keys(settings: Settings, keyring: Keyring, recorded: Mapping[str, str]) -> str:
@@ -314,13 +264,10 @@ def _fault_of_keys(settings: Settings, keyring: Keyring, recorded: Mapping[str, 
 def _other_keys(settings: Settings, recorded: Mapping[str, str]) -> str:
     wanted = _listed(_signing(recorded))
     if settings.keys_in == "database":
-        return (
-            f"The database lacks keys that sign for it ({wanted}): "
-            "restore them from a backup, or run `negotiator keys adopt` to make new ones."
-        )
+        return f"The database lacks keys that sign for it ({wanted}): restore them from a backup."
     return (
         f"{settings.keys_dir} lacks keys that sign for this database ({wanted}): "
-        f"put in the place of its files those of {_ADOPT}."
+        f"put in the place of its files those of {_COPY}."
     )
 
 

@@ -168,7 +168,7 @@ class DatabaseKeyring(Keyring):
     async def make_first(self) -> None:
         """Make the first keys, unless the database has or had some; of several processes at once one does."""
         if not await self._store.read(_has_had_keys):
-            await self._store.write(partial(self._insert_first, await self._wrapped(_missing([]))))
+            await self._store.write(partial(self._insert_first, await self._wrapped(_first_keys())))
 
     async def load(self) -> None:
         """Read the keys; `UnusableKeyError` unless there are some and all can be used."""
@@ -209,47 +209,24 @@ class DatabaseKeyring(Keyring):
         await self.load()
         return self.current
 
-    async def replace(self, keys: Sequence[SigningKey], note: Callable[[Transaction], None], *, replaces: bool) -> None:
-        """Put these keys into the database. `Conflict` when it has some, unless these are to replace them."""
+    async def copy(self, keys: Sequence[SigningKey]) -> None:
+        """Put the keys of files into the database; of several processes at once one does."""
         rows = await self._wrapped(keys)
 
         def unit(tx: Transaction) -> None:
-            present = tx.all(_KIDS)
-            if present and not replaces:
-                raise Conflict("The database has signing keys; --replace puts these in their place.")
-            _delete(tx, present)
-            _insert(tx, rows)
-            note(tx)
-            self._record(tx, keys)
+            if not tx.all(_KIDS):
+                _insert(tx, rows)
+                self._record(tx, keys)
 
         await self._store.write(unit)
-        await self.load()
 
-    async def adopt(self) -> None:
-        """Delete the keys that this secret does not open, and make those that are missing then."""
-        rows = await self._store.read(lambda tx: tx.all(_ALL))
-        usable, _ = self._unwrapped(rows)
-        added = _missing(usable)
-        wrapped = await self._wrapped(added)
-
-        def unit(tx: Transaction) -> None:
-            _check_unchanged(tx, sorted(row.kid for row in rows))
-            _delete(tx, {row.kid for row in rows} - {key.kid for key in usable})
-            _insert(tx, wrapped)
-            self._record(tx, sorted([*usable, *added], key=lambda key: key.kid))
-
-        await self._store.write(unit)
-        await self.load()
-
-    async def remove(self, kids: Sequence[str] | None, note: Callable[[Transaction], None]) -> None:
-        """Delete these keys, or all, from the database. `Conflict` when its keys changed since they were loaded."""
+    async def remove(self, kid: str, note: Callable[[Transaction], None]) -> None:
+        """Delete this key from the database. `Conflict` when its keys changed since they were loaded."""
         seen = self._seen
 
         def unit(tx: Transaction) -> None:
             _check_unchanged(tx, seen)
-            _delete(tx, seen if kids is None else kids)
-            if kids is None:
-                fingerprints.forget(tx, WRAPPING)
+            _delete(tx, [kid])
             note(tx)
 
         await self._store.write(unit)
@@ -320,15 +297,13 @@ def check_rows(tx: Transaction, secret: bytes) -> None:
         wrapping.unwrap(row)
 
 
-def _missing(keys: Iterable[SigningKey]) -> list[SigningKey]:
-    """New keys, so that with these every algorithm has a current and a next one."""
-    added: list[SigningKey] = []
-    for name, family in families(keys).items():
-        kids = [key.kid for key in family]
-        while len(kids) < 2:
-            added.append(new_key(name, max(kids, default="")))
-            kids.append(added[-1].kid)
-    return added
+def _first_keys() -> list[SigningKey]:
+    """For each algorithm a current key and a next one."""
+    keys: list[SigningKey] = []
+    for name in ALGORITHMS:
+        keys.append(new_key(name))
+        keys.append(new_key(name, keys[-1].kid))
+    return keys
 
 
 def _kids(tx: Transaction) -> list[str]:

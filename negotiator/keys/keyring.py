@@ -309,18 +309,6 @@ def read_keys(folder: Path) -> list[SigningKey]:
     return keys
 
 
-def write_keys(folder: Path, keys: Iterable[SigningKey]) -> None:
-    """Write each key as a durable PEM file of mode 0600."""
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    for key in keys:
-        _write(folder, key)
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
 def _write(folder: Path, key: SigningKey) -> None:
     pem = key.private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
     path = folder / f"{key.kid}.pem"

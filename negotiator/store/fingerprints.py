@@ -1,6 +1,6 @@
 """What every machine of one database must have alike: fingerprints of the secrets, and the base URL."""
 
-from sqlalchemy import bindparam, delete, select
+from sqlalchemy import select
 from sqlmodel import Field, col
 
 from negotiator.store.model import TableModel, table_options
@@ -22,9 +22,6 @@ _new = insertion(Fingerprint)
 _SAVE = Statement(_new.on_conflict_do_update(index_elements=["name"], set_={"value": _new.excluded.value}))
 
 
-_DELETE = Statement(delete(Fingerprint).where(col(Fingerprint.name) == bindparam("name")))
-
-
 def recorded(tx: Transaction) -> dict[str, str]:
     """The fingerprints by the names of the secrets."""
     return dict(tx.all(_LIST))
@@ -33,8 +30,3 @@ def recorded(tx: Transaction) -> dict[str, str]:
 def record(tx: Transaction, name: str, value: str) -> None:
     """Store the fingerprint of a secret, in place of an earlier one."""
     tx.run(_SAVE, name=name, value=value)
-
-
-def forget(tx: Transaction, name: str) -> None:
-    """Delete the fingerprint of a secret that is not used any more."""
-    tx.run(_DELETE, name=name)

@@ -254,7 +254,7 @@ REQUIREMENTS: Final = {
     "5.2:delegations": "delegations create, list, revoke",
     "5.2:issuers": "issuers add, list, remove, revoke",
     "5.2:clients": "clients add, list, remove",
-    "5.2:keys": "keys list, rotate, import, export",
+    "5.2:keys": "keys list, rotate, remove",
     "5.2:trail": "audit, migrate and openapi",
     "5.2:json": "every command takes --json",
     "5.2:refusal": "a refusal is one line and exit 1",

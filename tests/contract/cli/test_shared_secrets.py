@@ -97,15 +97,26 @@ def test_a_copy_of_the_keys_serves_one_rotation_longer_and_not_two(tmp_path: Pat
     assert first.starts() == ""
 
 
-def test_the_doctor_names_the_file_and_adopting_makes_it_count(tmp_path: Path, first: Machine) -> None:
+def test_the_doctor_names_the_file_that_differs(first: Machine) -> None:
     (first.data / "secret").write_text("changed")
     found = CommandLine(first.variables).run("doctor").out
     assert "fault    secrets" in found
     assert f"{first.data}/secret is not the pepper of this database" in found
     assert "is not the pepper" in first.starts()
-    assert first.run("keys", "adopt") == ""
+
+
+def test_a_pepper_and_keys_that_were_lost_are_made_anew_once_the_database_has_forgotten_them(
+    tmp_path: Path, first: Machine
+) -> None:
+    kids = first.kids()
+    shutil.rmtree(first.data)
+    shutil.rmtree(first.keys)
+    assert "is missing, the pepper of this database" in first.starts()
+    with sqlite3.connect(tmp_path / "shared.db") as database:
+        database.executescript("delete from fingerprints; delete from signing_keys;")
     assert first.starts() == ""
-    assert "ok       secrets" in CommandLine(first.variables).run("doctor").out
+    assert not set(kids) & set(first.kids())
+    assert "ok       secrets" in first.doctor()
 
 
 def test_the_doctor_names_a_pepper_and_keys_that_are_missing(tmp_path: Path, first: Machine) -> None:
@@ -240,9 +251,6 @@ def test_a_changed_row_is_refused_in_one_line_that_names_the_key(tmp_path: Path)
         [line] = machine.run(*words).splitlines()
         assert f"The signing key {kid} in the database cannot be decrypted" in line
     assert f"fault    signing     The signing key {kid} in the database" in machine.doctor()
-    assert machine.run("keys", "adopt") == ""
-    assert machine.starts() == ""
-    assert kid not in machine.kids()
 
 
 def test_lost_keys_are_not_made_anew_in_silence(tmp_path: Path) -> None:
@@ -252,49 +260,39 @@ def test_lost_keys_are_not_made_anew_in_silence(tmp_path: Path) -> None:
         database.execute("delete from signing_keys")
     assert "The database has no signing keys." in machine.starts()
     assert "fault    signing" in machine.doctor()
-    assert machine.run("keys", "adopt") == ""
-    assert machine.starts() == ""
 
 
-@covers("5.2:keys")
-def test_keys_move_into_the_database_and_back(tmp_path: Path, first: Machine) -> None:
+@covers("5.1:keys-in-database")
+def test_keys_of_files_are_copied_into_the_database_by_the_start_of_a_machine_that_has_them(
+    tmp_path: Path, first: Machine
+) -> None:
     kids = first.kids()
-    shutil.copy(first.data / "secret", tmp_path)
     in_database = with_keys_in_database(tmp_path, "second")
-    in_database.variables["NEGOTIATOR_SECRET"] = (tmp_path / "secret").read_text()
-    assert "The signing keys of this database are in files" in in_database.starts()
+    in_database.variables["NEGOTIATOR_SECRET"] = (first.data / "secret").read_text()
+    for words in (SERVE, ("keys", "list"), ("keys", "rotate")):
+        assert "The signing keys of this database are in files" in in_database.run(*words)
     assert "are in files" in in_database.doctor()
-    Machine(tmp_path, "third").keys.mkdir(parents=True)
-    assert "has no signing keys of a server" in in_database.run("keys", "import", str(tmp_path / "third/keys"))
-    assert in_database.run("keys", "import", str(first.keys)) == ""
-    assert in_database.kids() == kids
+    assert in_database.files() == set()
+    in_database.variables["NEGOTIATOR_KEYS_DIR"] = str(first.keys)
     assert in_database.starts() == ""
-    assert "has signing keys; --replace" in in_database.run("keys", "import", str(first.keys))
+    assert in_database.kids() == kids
     for words in (SERVE, ("keys", "rotate")):
         assert "The signing keys of this database are in it" in first.run(*words)
     assert first.kids() == kids, "a refused rotation changes no file"
-
+    del in_database.variables["NEGOTIATOR_KEYS_DIR"]
     assert in_database.run("keys", "rotate") == ""
-    rotated = in_database.kids()
-    assert f"{first.keys} has keys" in in_database.run("keys", "export", str(first.keys))
-    assert in_database.run("keys", "export", str(tmp_path / "moved")) == ""
-    files = sorted((tmp_path / "moved").glob("*.pem"))
-    assert [path.stem for path in files] == rotated
-    assert {path.stat().st_mode & 0o777 for path in files} == {0o600}
-    assert "are in files" in in_database.starts()
-    first.variables["NEGOTIATOR_KEYS_DIR"] = str(tmp_path / "moved")
-    assert first.starts() == ""
-    assert first.kids() == rotated
-    assert first.run("keys", "rotate") == ""
+    assert in_database.starts() == ""
+    assert len(in_database.kids()) == len(kids) + 2
 
 
-def test_other_keys_replace_those_of_the_database_only_when_told_so(tmp_path: Path, first: Machine) -> None:
-    alone = Machine(tmp_path / "elsewhere", "other")
+def test_keys_of_another_installation_are_not_copied_into_the_database(tmp_path: Path, first: Machine) -> None:
     (tmp_path / "elsewhere").mkdir()
+    alone = Machine(tmp_path / "elsewhere", "other")
     assert alone.starts() == ""
     in_database = with_keys_in_database(tmp_path, "second")
-    in_database.variables["NEGOTIATOR_SECRET"] = (first.data / "secret").read_text()
-    assert "lacks keys that sign for this database" in in_database.run("keys", "import", str(alone.keys))
-    assert in_database.run("keys", "import", "--replace", str(alone.keys)) == ""
-    assert in_database.kids() == alone.kids()
-    assert in_database.starts() == ""
+    in_database.variables |= {
+        "NEGOTIATOR_SECRET": (first.data / "secret").read_text(),
+        "NEGOTIATOR_KEYS_DIR": str(alone.keys),
+    }
+    assert "are in files" in in_database.starts()
+    assert first.starts() == ""

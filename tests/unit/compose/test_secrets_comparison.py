@@ -2,9 +2,11 @@
 
 import pytest
 
-from negotiator.compose.shared_secrets import SecretsComparison, adopt
+from negotiator.base.values import keyed_digest
+from negotiator.compose.shared_secrets import PEPPER, SecretsComparison
 from negotiator.config.settings import Settings
 from negotiator.keys.keyring import FolderKeyring
+from negotiator.store import fingerprints
 from negotiator.store.store import make_store
 
 
@@ -16,10 +18,10 @@ async def test_health_says_that_another_machine_has_other_secrets_and_names_no_f
         secrets = SecretsComparison(settings, store, b"one", keyring)
         await secrets.compare()
         assert secrets.state() == "ok"
-        await adopt(store, settings.model_copy(update={"secret": "another"}))
+        await store.write(lambda tx: fingerprints.record(tx, PEPPER, "another"))
         await secrets.compare()
         assert secrets.state() == "lesser: not those of the other machines"
-        await adopt(store, settings.model_copy(update={"secret": "one"}))
+        await store.write(lambda tx: fingerprints.record(tx, PEPPER, keyed_digest(b"one", "fingerprint")[:16]))
         await secrets.compare()
         assert secrets.state() == "ok"
     finally:

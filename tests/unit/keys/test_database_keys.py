@@ -303,17 +303,3 @@ async def test_loaded_keys_survive_a_database_that_is_away(
         assert len(machine.jwks()["keys"]) == 4
     await late.poll()
     assert late.verify(token, "at+jwt", longest=1000) == {"sub": "x"}
-
-
-async def test_adopting_deletes_what_the_secret_does_not_open_and_nothing_else(store: Store, machine: Machine) -> None:
-    await machine.rotate(nothing)
-    kept = {key.kid for key in machine.all()}
-    bad = machine.family(ALGORITHM)[0].kid
-    await spoil(store, bad)
-    again = Machine(store)
-    await again.adopt()
-    assert {key.kid for key in again.all()} == kept - {bad}
-    stranger = Machine(store, b"another secret of the same length, 35")
-    await stranger.adopt()
-    assert not {key.kid for key in stranger.all()} & kept
-    assert [len(stranger.family(name)) for name in (ALGORITHM, RS256)] == [2, 2]
