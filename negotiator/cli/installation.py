@@ -34,7 +34,7 @@ def demo(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Tell one negotiation on a real server, and check every answer; with --verbose run through the whole API.
+    """Tell one negotiation on a real server, and check every answer; with --verbose show each request and more.
 
     With --keep, fill a database to look at and serve it until Ctrl-C; with --json, only fill it.
     """

@@ -9,7 +9,7 @@ from typing import Any, Final
 import httpx2
 from playwright.sync_api import Browser, BrowserContext, Page, Response
 
-from negotiator.cli.demo.example_database import ExampleDatabase, fill_database
+from negotiator.cli.demo.examples import ExampleDatabase, fill_database
 from negotiator.cli.demo.server import DemoServer
 from tests.helpers.console_pages import ConsolePage
 from tests.helpers.live_server import Server

@@ -1,7 +1,5 @@
-"""`negotiator demo`: a negotiation told in short, or a run through the whole API; every step checks its answer.
+"""`negotiator demo`: a negotiation told in short, or every request of five chapters; every step checks its answer.
 
-`story` tells one negotiation after the first chapters; `command` runs the chapters in order; `context` is shared by
-all of them, `printer` prints them, `server` starts a server and runs the operator's commands, `identity_provider` signs
-real assertions. Each `*_chapter` and `*_chapters` module
-defines chapters, which `command` lists. `example_database` fills a database to look at with the `example_cases`.
+`command` runs `negotiation` between the `chapters` around it; `context` is what they share and how they print; `server`
+starts the servers and runs the operator's commands; `examples` fills a database to look at.
 """

@@ -1,4 +1,4 @@
-"""`negotiator demo`: tells the story or runs all chapters, prints them or one JSON object, and cleans up."""
+"""`negotiator demo`: runs its chapters, prints what they tell or one JSON object, and cleans up."""
 
 import contextlib
 import secrets
@@ -13,63 +13,41 @@ from typing import Any, Final
 import httpx2
 
 from negotiator.cli.database import load_settings
-from negotiator.cli.demo import (
-    access_chapters,
-    memory_directory_mcp_chapters,
-    negotiation_chapter,
-    teleprompter_chapter,
-)
-from negotiator.cli.demo.context import DemoChapter, DemoContext
-from negotiator.cli.demo.example_database import describe, run_examples
-from negotiator.cli.demo.identity_provider import run_identity_provider
-from negotiator.cli.demo.printer import DemoPrinter
-from negotiator.cli.demo.server import DemoFailed, DemoServer, existing_server, run_own_server
-from negotiator.cli.demo.story import StoryPrinter, introduce, tell_story
+from negotiator.cli.demo.chapters import ACCESS, COMPANY, MEMORY_AND_CALL, TOOLS_AND_MCP, leave
+from negotiator.cli.demo.context import TIMEOUT, DemoContext, DemoPrinter
+from negotiator.cli.demo.examples import describe, run_examples
+from negotiator.cli.demo.negotiation import NEGOTIATION, introduce
+from negotiator.cli.demo.server import DemoFailed, DemoServer, existing_server, run_identity_provider, run_own_server
 from negotiator.cli.output import command_name, exit_with_error, print_result, print_warning
 from negotiator.config.settings_files import SettingsError
 
-CHAPTERS: Final[tuple[DemoChapter, ...]] = (
-    access_chapters.DISCOVERY,
-    access_chapters.ANONYMOUS_ACCESS,
-    access_chapters.ENTERPRISE_ACCESS,
-    access_chapters.CLAIMED_ACCESS,
-    negotiation_chapter.NEGOTIATION,
-    memory_directory_mcp_chapters.MEMORY,
-    teleprompter_chapter.TELEPROMPTER,
-    memory_directory_mcp_chapters.DIRECTORY,
-    memory_directory_mcp_chapters.MCP,
-    access_chapters.OAUTH_CLIENTS,
-    access_chapters.REVOCATION,
-    access_chapters.AUDIT_TRAIL,
-)
-_TIMEOUT: Final = 20.0
+CHAPTERS: Final = (ACCESS, NEGOTIATION, MEMORY_AND_CALL, TOOLS_AND_MCP, COMPANY)
+_STORY: Final = (ACCESS, NEGOTIATION)
 PORT: Final = 8000
 
 
 def run_demo(url: str, folder: Path | None, *, verbose: bool, keep: bool, as_json: bool) -> None:
-    """Tell one negotiation, run the chapters (`verbose`) or fill a database in the folder (`keep`)."""
+    """Tell one negotiation, show all chapters (`verbose`) or fill a database in the folder (`keep`)."""
     if keep:
         _keep(folder or load_settings().data_dir.absolute() / "demo", as_json=as_json)
         return
     started = time.monotonic()
-    story = StoryPrinter(silent=as_json or verbose)
-    narrator = DemoPrinter(silent=as_json or not verbose)
-    introduce(story)
+    printer = DemoPrinter(silent=as_json, verbose=verbose)
+    introduce(printer)
     try:
         with _interruptible(), _server(url) as site:
-            narrator.title(site.url)
-            results = _run_chapters(site, narrator, None if verbose else story)
+            results = _run_chapters(site, printer, verbose=verbose)
     except (DemoFailed, SettingsError) as fault:
         exit_with_error(str(fault), 1)
     except KeyboardInterrupt:
         exit_with_error("The demo was interrupted.", 130)
     else:
         count, seconds = sum(map(len, results.values())), time.monotonic() - started
-        narrator.end(count, seconds)
-        story.line()
-        story.line(f"✓ {count} statements were checked, in {seconds:.0f} seconds.", "bold green")
-        story.command("Each request of a longer run", f"{command_name()} demo --verbose")
-        story.command("Four negotiations to look at, with a sign-in", f"{command_name()} demo --keep")
+        printer.line()
+        printer.line(f"✓ {count} statements were checked, in {seconds:.0f} seconds.", "bold green")
+        if not verbose:
+            printer.command("Each request of a longer run", f"{command_name()} demo --verbose")
+        printer.command("Four negotiations to look at, with a sign-in", f"{command_name()} demo --keep")
         if as_json:
             result = {"url": site.url, "seconds": round(seconds, 3), "chapters": results}
             print_result({"ok": True, **result}, "", as_json=True)
@@ -99,28 +77,24 @@ def _is_free(port: int) -> bool:
     return True
 
 
-def _run_chapters(site: DemoServer, narrator: DemoPrinter, story: StoryPrinter | None) -> dict[str, list[str]]:
-    """Run the chapters, of which the `story` has the first ones of access and its own.
+def _run_chapters(site: DemoServer, printer: DemoPrinter, *, verbose: bool) -> dict[str, list[str]]:
+    """Run all chapters, or those of the story; returns the checked statements of each.
 
-    Returns the checked statements of each. The operator's commands are undone at the end.
+    The operator's commands are undone at the end.
     """
     results: dict[str, list[str]] = {}
-    with run_identity_provider() as provider, httpx2.Client(timeout=_TIMEOUT, trust_env=False) as http:
-        journey = DemoContext(site, narrator, http, provider, secrets.token_hex(4))
+    with run_identity_provider() as provider, httpx2.Client(timeout=TIMEOUT, trust_env=False) as http:
+        journey = DemoContext(site, printer, http, provider, secrets.token_hex(4))
         try:
-            for chapter in CHAPTERS if story is None else _story_chapters(story):
-                narrator.chapter(chapter.title, chapter.purpose)
+            for chapter in CHAPTERS if verbose else _STORY:
+                printer.chapter(chapter.title, chapter.purpose)
                 chapter.run(journey)
                 results[chapter.name], journey.checked = journey.checked, []
+            leave(journey)
+            results["leaving"] = journey.checked
         finally:
             _undo(journey)
     return results
-
-
-def _story_chapters(out: StoryPrinter) -> tuple[DemoChapter, ...]:
-    told = DemoChapter("story", "One negotiation", "", lambda journey: tell_story(journey, out))
-    access = access_chapters
-    return (access.DISCOVERY, access.ANONYMOUS_ACCESS, access.CLAIMED_ACCESS, told)
 
 
 def _undo(journey: DemoContext) -> None:

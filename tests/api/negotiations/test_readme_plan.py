@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from negotiator.cli.demo.example_cases import read_case
+from negotiator.cli.demo.examples import read_case
 from tests.helpers.negotiation_client import NegotiationClient
 
 README = Path(__file__).parents[3] / "README.md"

@@ -18,38 +18,30 @@ from tests.contract.requirements import covers
 pytestmark = pytest.mark.usefixtures("built_models")
 ROOT = Path(__file__).parents[3]
 MILESTONES = {
-    "discovery": ["Resource and authorization server have the same name, byte for byte"],
-    "anonymous": [
+    "access": [
+        "Resource and authorization server have the same name, byte for byte",
         "The list has this negotiation and none of another agent",
         "Stored data needs an owner: the refusal names memories:write",
+        "The old token is revoked",
     ],
-    "enterprise": ["An assertion works once"],
-    "claim": ["The old token is revoked"],
     "negotiation": [
-        "The steps get smaller, take nothing back, and each asks for something in return",
-        "No step of the plan lies below the walk-away",
-        "A price outside the range is recorded as it was said, and marked",
-        "The factors add up to the split of power, to six places",
-        "It recognises the final-offer bluff by its words",
-        "The next move opens with the offer of the plan, whatever they ask",
-        "An offer below the walk-away is refused",
-        "It gives and asks; nothing goes back in Grace's favour, and no limit is passed",
-        "The limit on the term is passed only by the trade that Grace allowed, at its price",
-        "An offer worth as much as the next ask is accepted",
-        "The acceptance alone made it agreed, on exactly that offer",
+        "The battle plan has the steps of the price",
+        "The sentence to say does not name the limit",
+        "An offer past the limit is refused",
+        "The advised steps go one way and get smaller",
+        "A price as good as the next step is accepted",
         "The plan is stored unchanged and marked as stale",
+        "The server computes the savings to the cent",
     ],
-    "memory": ["It is found by its meaning", "The server computes the savings to the cent"],
-    "teleprompter": [
+    "memory": [
+        "It is found by its meaning",
         "A figure past the limit takes precedence over phrases",
         "A heard offer stays unconfirmed until the user confirms it",
         "After deletion the call and its transcript are gone",
     ],
-    "directory": ["A purpose in plain words finds suitable tools"],
-    "mcp": ["MCP and HTTP show the same negotiations"],
-    "clients": ["The token is Ada's, held by the client"],
-    "revocation": ["Their agent's token and the client's token for them are both revoked"],
-    "audit": ["It contains no secret"],
+    "tools": ["A purpose in plain words finds suitable tools", "MCP and HTTP show the same negotiations"],
+    "company": ["An assertion works once", "Their agent's token is revoked", "It contains no secret"],
+    "leaving": ["The token is refused from the next request on, by every worker"],
 }
 
 
@@ -88,7 +80,6 @@ def test_the_demo_tells_a_reader_and_leaves_no_trust_behind_on_somebodys_server(
         assert secrets
         assert all(len(word) < 20 for word in secrets)
         assert site.operate("issuers", "list") == []
-        assert site.operate("clients", "list") == []
         assert all(user["disabled_at"] for user in site.operate("users", "list"))
 
 

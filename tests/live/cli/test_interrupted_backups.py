@@ -259,8 +259,13 @@ from negotiator.cli.output import async_command
 def began():
     threading.Thread(target=tell, args=(threading.get_ident(),), daemon=True).start()
 
+def running(frame):
+    while frame:
+        yield frame.f_code.co_name
+        frame = frame.f_back
+
 def tell(main):
-    while sys._current_frames()[main].f_code.co_name == "began":
+    while "began" in running(sys._current_frames()[main]):
         time.sleep(0.01)
     print("began", flush=True)  # now only SQLite runs
 
@@ -312,7 +317,7 @@ def test_ctrl_c_ends_a_command_that_asks(tmp_path: Path, migrated: Path, words: 
         os.close(its)
         with closing(os.fdopen(own, "r+b", buffering=0)) as terminal:
             asked = b""
-            while b"key" not in asked:
+            while not (b"Backup key" in asked or b"Password" in asked):
                 asked += terminal.read(1000)
             terminal.write(b"\x03")
             try:

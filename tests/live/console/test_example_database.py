@@ -4,7 +4,7 @@ import json
 
 import httpx2
 
-from negotiator.cli.demo.example_cases import CASES
+from negotiator.cli.demo.examples import CASES
 from tests.helpers.example_site import ExampleSite
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator.cli.demo.printer import SECRET_MEMBERS, DemoPrinter, shorten_secrets
+from negotiator.cli.demo.context import SECRET_MEMBERS, DemoPrinter, shorten_secrets
 
 SECRET = "s" * 40
 PLAIN = st.recursive(
@@ -33,23 +33,32 @@ def test_everything_else_is_told_as_it_is(value: Any) -> None:
 
 
 def test_a_silent_narrator_prints_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    narrator = DemoPrinter(silent=True)
-    narrator.title("http://127.0.0.1:1")
+    narrator = DemoPrinter(silent=True, verbose=True)
+    narrator.line("one")
+    narrator.said("Jens", "two")
     narrator.chapter("one", "why")
     narrator.sent("POST", "/", {"token": SECRET})
     narrator.got(200, {"items": [1, 2]})
-    narrator.end(3, 1.0)
     assert capsys.readouterr().out == ""
 
 
+def test_requests_are_told_only_where_that_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    narrator = DemoPrinter(silent=False, verbose=False)
+    narrator.chapter("one", "why")
+    narrator.sent("POST", "/", {"token": SECRET})
+    narrator.shown("It holds")
+    narrator.said("Jens", "€14,900")
+    assert capsys.readouterr().out.split() == ["Jens", "€14,900"]
+
+
 def test_a_narrator_tells_a_command_as_it_can_be_typed(capsys: pytest.CaptureFixture[str]) -> None:
-    DemoPrinter(silent=False).ran(("clients", "add", "two words"))
+    DemoPrinter(silent=False, verbose=True).ran(("clients", "add", "two words"))
     assert "negotiator clients add 'two words'" in capsys.readouterr().out
 
 
 def test_text_of_others_in_an_answer_does_not_command_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     hostile = "[/x] \x1b[31m \x9b31m \u202e :key:"
-    narrator = DemoPrinter(silent=False)
+    narrator = DemoPrinter(silent=False, verbose=True)
     narrator.got(200, {"name": hostile})
     narrator.event(hostile)
     narrator.shown(hostile)

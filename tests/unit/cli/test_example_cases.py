@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from negotiator.cli.demo.example_cases import CASES, read_case
+from negotiator.cli.demo.examples import CASES, read_case
 
 NOW = datetime(2027, 3, 1, 12, tzinfo=UTC)
 

@@ -1,25 +1,103 @@
-"""`negotiator demo --keep`: fills a database with the example cases, and serves it again whenever it is asked for."""
+"""`negotiator demo --keep`: a database with the four example cases (`cases/*.toml`), served whenever it is asked for.
+
+Days in the cases count from now (`in 21 days`, `41 days ago`), so that no deadline has passed when they are read.
+"""
 
 import json
+import re
 import shlex
-from collections.abc import Generator
+import tomllib
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
+from importlib import resources
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import httpx2
 
 from negotiator.agents.routes import REGISTER_PATH
 from negotiator.base.scopes import TOOLS_READ, TOOLS_WRITE
-from negotiator.cli.demo.example_cases import load_cases
 from negotiator.cli.demo.server import DemoFailed, DemoServer, run_server
 from negotiator.cli.output import command_name
 from negotiator.directory.accounts_routes import ACCOUNT_REGISTER_PATH
 from negotiator.directory.listing_routes import TOOLS_PATH
 from negotiator.discovery.authorization_metadata import SERVER_PATH
+from negotiator.memory.memories_routes import MEMORIES_PATH
 from negotiator.memory.transfer_routes import MEMORY_IMPORT_PATH
+from negotiator.memory.wins_routes import WINS_PATH
+from negotiator.negotiations.routes import NEGOTIATIONS_PATH
 from negotiator.teleprompter.session_routes import SESSIONS_PATH
+
+CASES: Final = ("software_renewal", "salary", "freelance_rate", "used_car")
+_DAYS: Final = re.compile(r"(?:in (\d+) days|(\d+) days ago)")
+_MOMENTS: Final = frozenset({"deadline", "closed_at"})
+
+Members = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ExampleCase:
+    """One case; each member is the body of an API call. The plan is made after `plan_after` of the offers, or never."""
+
+    name: str
+    negotiation: Members
+    offers: tuple[Members, ...]
+    memories: tuple[Members, ...]
+    win: Members
+    plan_after: int | None
+
+
+def read_case(name: str, now: datetime) -> ExampleCase:
+    """The case of this name, with days that count from `now`."""
+    file = resources.files("negotiator.cli.demo") / "cases" / f"{name}.toml"
+    found = cast(Members, _dated(tomllib.loads(file.read_text()), "", now))
+    return ExampleCase(
+        name,
+        found["negotiation"],
+        tuple(found["offers"]),
+        tuple(found["memories"]),
+        found["win"],
+        found.get("plan_after"),
+    )
+
+
+def load_case(http: httpx2.Client, case: ExampleCase) -> str:
+    """Store the case by the API; returns the negotiation's id. `http` has the base URL and a token of the owner's."""
+    negotiation: str = _sent(http, "POST", NEGOTIATIONS_PATH, case.negotiation)["id"]
+    one = f"{NEGOTIATIONS_PATH}/{negotiation}"
+    for number, offer in enumerate(case.offers):
+        if number == case.plan_after:
+            _sent(http, "POST", f"{one}/battle-plans", {})
+        _sent(http, "POST", f"{one}/offers", offer)
+    if case.plan_after == len(case.offers):
+        _sent(http, "POST", f"{one}/battle-plans", {})
+    for memory in case.memories:
+        _sent(http, "POST", MEMORIES_PATH, {**memory, "negotiation_id": negotiation})
+    _sent(http, "POST", WINS_PATH, case.win)
+    return negotiation
+
+
+def load_cases(http: httpx2.Client, now: datetime | None = None) -> dict[str, str]:
+    """Store all cases; returns the negotiations' ids by case."""
+    at = now or datetime.now(UTC)
+    return {name: load_case(http, read_case(name, at)) for name in CASES}
+
+
+def _dated(value: Any, name: str, now: datetime) -> Any:
+    """The value with each text that counts days from now as a date, or as a moment where the API asks for one."""
+    if isinstance(value, dict):
+        members = cast(Members, value)
+        return {key: _dated(member, key, now) for key, member in members.items()}
+    if isinstance(value, list):
+        return [_dated(row, name, now) for row in cast("list[Any]", value)]
+    if not isinstance(value, str) or (found := _DAYS.fullmatch(value)) is None:
+        return value
+    days = int(found[1]) if found[1] else -int(found[2])
+    at = now.replace(hour=16, minute=0, second=0, microsecond=0) + timedelta(days=days)
+    return at.isoformat() if name in _MOMENTS else at.date().isoformat()
+
 
 EMAIL: Final = "ada@example.com"
 NAME: Final = "Ada"
@@ -141,7 +219,7 @@ def _submit_tool(http: httpx2.Client) -> str:
     return _sent(http, "POST", TOOLS_PATH, _TOOL)["id"]
 
 
-def _sent(http: httpx2.Client, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
+def _sent(http: httpx2.Client, method: str, path: str, body: Mapping[str, Any] | None = None) -> Members:
     answer = http.request(method, path, json=body)
     if not answer.is_success:
         raise DemoFailed(f"{method} {path}: {answer.status_code}: {answer.text}")
