@@ -21,7 +21,6 @@ from typing import IO, Any, Final
 
 import orjson
 import pyrage
-from pyrage import x25519
 
 from negotiator.base.errors import InvalidRequest, UnusableFileError
 from negotiator.store.schema_upgrades import known_revisions
@@ -110,9 +109,9 @@ def unpack_archive(source: IO[bytes], key: str, folder: Path) -> Manifest:
             raise DamagedBackup("its content is no archive") from None
 
 
-def _identity(key: str) -> x25519.Identity:
+def _identity(key: str) -> pyrage.x25519.Identity:
     try:
-        return x25519.Identity.from_str(key)
+        return pyrage.x25519.Identity.from_str(key)
     except pyrage.IdentityError:
         raise InvalidRequest("The backup key is no age key; age-keygen makes one.") from None
 
