@@ -15,6 +15,7 @@ from typing import Any
 import httpx2
 import pytest
 import pytest_asyncio
+from argon2 import PasswordHasher
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
@@ -32,6 +33,7 @@ from negotiator.store.migrate import migrate
 from negotiator.store.statement import Transaction
 from negotiator.trust import issuer_queries
 from negotiator.users import user_queries
+from tests.helpers import lane
 from tests.helpers.fake_issuer import FakeIssuer
 from tests.helpers.form_browser import BASE, PASSWORD, FormBrowser
 from tests.helpers.openapi_transport import OpenApiCheckingTransport
@@ -47,6 +49,27 @@ hypothesis_settings.register_profile(
 hypothesis_settings.load_profile("house")
 
 Change = Callable[[Callable[[Transaction], Any]], Awaitable[Any]]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--quick`: the lane of `make test`."""
+    parser.addoption("--quick", action="store_true", help="leave the long tests out, try a part of the examples")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Choose the lane before a test file is read."""
+    lane.choose(quick=config.getoption("quick"))
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """In the quick lane the long tests are left out, and Hypothesis tries half of the examples."""
+    if lane.is_quick():
+        left_out = [item for item in items if lane.is_left_out(item)]
+        items[:] = [item for item in items if not lane.is_left_out(item)]
+        config.hook.pytest_deselected(items=left_out)
+        halved = {getattr(item, "obj", None): item for item in items}
+        for item in halved.values():
+            lane.halve_examples(item)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -139,6 +162,25 @@ def _a_slow_machine_refuses_no_change() -> Generator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(waiting, "LONGEST_WAIT", 60.0)
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def shipped_hasher() -> Generator[PasswordHasher]:
+    """Hundreds of tests sign in with hashes that cost little; this is the hasher that servers have."""
+    with pytest.MonkeyPatch.context() as patch:
+        shipped: PasswordHasher = vars(user_queries)["_hasher"]
+        patch.setattr(user_queries, "_hasher", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
+        yield shipped
+
+
+@pytest.fixture
+def costly_passwords(shipped_hasher: PasswordHasher, monkeypatch: pytest.MonkeyPatch) -> Generator[None]:
+    """Passwords cost what they cost on a server, those of accounts that do not exist too."""
+    monkeypatch.setattr(user_queries, "_hasher", shipped_hasher)
+    no_password: Any = vars(user_queries)["_no_password"]
+    no_password.cache_clear()
+    yield
+    no_password.cache_clear()
 
 
 @pytest.fixture

@@ -136,6 +136,7 @@ async def test_a_wrong_password_an_unknown_and_a_closed_account_look_the_same(
 
 
 @pytest.mark.asyncio
+@pytest.mark.usefixtures("costly_passwords")
 async def test_how_long_it_takes_tells_no_account(browsers: Browsers, account: Account) -> None:
     await account()
     browser = browsers()

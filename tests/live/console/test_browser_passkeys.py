@@ -48,6 +48,7 @@ def sign_in_methods(server: Server) -> list[str]:
     return [each.event for each in events if each.event.startswith("user.sign")]
 
 
+@pytest.mark.smoke
 def test_a_passkey_is_added_and_signs_in_by_the_button_and_by_itself(chromium: Browser, named_server: Server) -> None:
     base = named_server.settings["base_url"]
     with chromium.new_context() as context:

@@ -176,6 +176,7 @@ async def test_http_is_sent_on_to_https(proxy: Proxy) -> None:
     assert answer.headers["location"].startswith(BASE)
 
 
+@pytest.mark.smoke
 @pytest.mark.asyncio
 async def test_a_user_signs_in_and_stays_signed_in(proxy: Proxy) -> None:
     email = f"{proxy.network}@example.com"

@@ -125,6 +125,7 @@ async def test_a_flush_of_redis_fills_no_budget_again_on_a_machine_where_it_was_
     assert limits.state() == "ok"
 
 
+@pytest.mark.smoke
 @pytest.mark.asyncio
 @covers("1.10:redis-away")
 async def test_without_redis_requests_go_on_and_health_names_it(

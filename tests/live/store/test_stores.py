@@ -358,6 +358,7 @@ async def test_several_may_migrate_at_once(postgres: Callable[[], str], tmp_path
     await asyncio.gather(*(migrate(f"sqlite+aiosqlite:///{tmp_path}/x.db") for _ in range(3)))
 
 
+@pytest.mark.smoke
 async def test_the_way_in_is_the_same_on_both(database_url: str, tmp_path: Path, signing_keys: Path) -> None:
     """Register, ID-JAG at both doors, work, claim, list, mail, revoke, replay: through the application."""
     settings = make_settings(tmp_path, signing_keys, database_url=database_url)

@@ -15,10 +15,11 @@ from negotiator.directory.search.query import parse_query
 from negotiator.directory.search.search import SearchRequest, search_page
 from negotiator.directory.search.spelling import KnownWords, NearWord, allowed_edits, nearest_word, phonetic_key
 from negotiator.directory.search.terms import Synonyms, words
+from tests.helpers import lane
 from tests.helpers.search_entries import AT, entry, ids, indexed
 
 WORDS = ["vector", "database", "mail", "agent", "speech", "graph", "cloud", "notes"]
-GROWING_PAGES = 25
+GROWING_PAGES = 10 if lane.is_quick() else 25
 KEYS = 18
 """Each is added by itself."""
 
