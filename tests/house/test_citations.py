@@ -17,7 +17,7 @@ _DANGLING: Final = re.compile(
 
 
 def _texts() -> list[tuple[str, str]]:
-    folders = ("negotiator/", "tests/", "docs/", "README.md", "CHANGELOG.md")
+    folders = ("negotiator/", "tests/", "docs/", "README.md")
     paths = [path for path in tracked() if label(path).startswith(folders)]
     readable = [path for path in paths if path.suffix in {".py", ".md", ".html", ".toml", ".txt"}]
     return [(label(path), path.read_text()) for path in readable]
