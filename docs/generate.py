@@ -1,4 +1,4 @@
-"""Writes `docs/reference`, the guides that are a reference, and `docs/benchmarks.svg` from `docs/benchmarks.md`.
+"""Writes `docs/reference`, the guides that are a reference, the index, and a screen and a chart of `docs/benchmarks`.
 
 `python -m docs.generate` writes, with `--check` it only compares.
 
@@ -14,14 +14,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from docs.pages import cli, conformance, errors, operations, scopes, settings, tables
+from docs.pages import benchmarks, cli, conformance, errors, index, operations, scopes, settings, tables
 from docs.pages.chart import benchmark_chart
 from negotiator.compose.application import build_application
 from negotiator.config.settings import Settings
 from negotiator.http.operation import ServiceDescription
 
 FOLDER: Final = Path(__file__).parent / "reference"
-BENCHMARKS: Final = Path(__file__).parent / "benchmarks.md"
+INDEX: Final = Path(__file__).parent / "index.md"
+BENCHMARKS: Final = Path(__file__).parent / "benchmarks"
 GUIDES: Final = Path(str(resources.files("negotiator.console"))) / "guides"
 SERVED: Final = frozenset({"settings", "cli", "scopes", "errors"})
 """The pages that stand among the guides, so that a server shows them."""
@@ -53,7 +54,9 @@ def pages() -> dict[Path, str]:
         (GUIDES if name in SERVED else FOLDER) / f"{name}.md": _NOTICE + "\n".join(page(described)) + "\n"
         for name, page in PAGES.items()
     }
-    return {**written, BENCHMARKS.with_suffix(".svg"): benchmark_chart(BENCHMARKS.read_text())}
+    written[BENCHMARKS.with_suffix(".md")] = _NOTICE + "\n".join(benchmarks.page(BENCHMARKS)) + "\n"
+    written[INDEX] = _NOTICE + "\n".join(index.page()) + "\n"
+    return {**written, BENCHMARKS.with_suffix(".svg"): benchmark_chart(benchmarks.read_tables(BENCHMARKS))}
 
 
 def stale() -> list[Path]:

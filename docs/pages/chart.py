@@ -1,4 +1,4 @@
-"""The chart of `docs/benchmarks.md` that the README shows: four tables of it as bars."""
+"""The chart that the README shows: four tables of `docs/benchmarks` as bars."""
 
 import re
 from collections.abc import Iterable
@@ -127,19 +127,22 @@ PANELS: Final = (
 )
 
 
-def figure(benchmarks: str, section: str, row: str, column: int) -> float:
-    """The number in a table: the first row of the section that begins with these cells. Raises `LookupError`."""
+def figure(benchmarks: str, section: str, row: str, column: int, place: int = 0) -> float:
+    """The number at this place of a cell, in the first row of the section that begins with these cells.
+
+    Raises `LookupError`.
+    """
     body = re.search(rf"^## {re.escape(section)}\n(.*?)(?=^## |\Z)", benchmarks, re.DOTALL | re.M)
     for line in (body[1] if body else "").splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         start = row.split(" | ")
-        if cells[: len(start)] == start and len(cells) > column and (found := _NUMBER.search(cells[column])):
+        if cells[: len(start)] == start and len(cells) > column and (found := _NUMBER.findall(cells[column])[place:]):
             return float(found[0])
-    raise LookupError(f"benchmarks.md, {section}: no figure in column {column} of “{row}”")
+    raise LookupError(f"docs/benchmarks, {section}: no figure in column {column} of “{row}”")
 
 
 def benchmark_chart(benchmarks: str) -> str:
-    """The chart as SVG, its figures read from the text of `docs/benchmarks.md`."""
+    """The chart as SVG, its figures read from the text of the pages in `docs/benchmarks`."""
     rows = [PANELS[start : start + _COLUMNS] for start in range(0, len(PANELS), _COLUMNS)]
     heights = [_TOP + _ROW * max(len(panel.bars) for panel in row) + 14 for row in rows]
     width, height = _PANEL * _COLUMNS + 20, sum(heights)

@@ -5,7 +5,7 @@
 A server has core 0 and wrk core 1, with one thread and 32 connections; two workers share both cores with it. All
 servers run all the time, and one is asked at a time. In each round the contestants of a row follow each other, in
 another order each time, and every ratio is taken inside one round. CPU is user and system time of the server's
-processes per request. Prints the tables of docs/benchmarks.md.
+processes per request. Prints the tables of docs/benchmarks.
 """
 
 import argparse
@@ -197,7 +197,7 @@ class Comparison:
         return [mine.rps / theirs.rps for mine, theirs in pairs]
 
     def report(self, rounds: int) -> str:
-        """All tables, as docs/benchmarks.md has them."""
+        """All tables, as docs/benchmarks has them."""
         one, top = self.servers.one, self.servers.ceiling
         foreign = [figure.foreign for figures in self.figures.values() for figure in figures]
         lists, documents = (

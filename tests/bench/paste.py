@@ -1,4 +1,4 @@
-"""`make bench-docs`: puts the tables of `.bench/tables` into docs/benchmarks.md and docs/scaling.md.
+"""`make bench-docs`: puts the tables of `.bench/tables` into the pages of docs/benchmarks.
 
 A table's place is between `<!-- table NAME -->` and `<!-- end -->`. Tables without a place, and places without a table,
 stay as they are.
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 ROOT: Final = Path(__file__).parents[2]
-PAGES: Final = (ROOT / "docs/benchmarks.md", ROOT / "docs/scaling.md")
+PAGES: Final = sorted((ROOT / "docs/benchmarks").glob("*.md"))
 PLACE: Final = re.compile(r"(<!-- table (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 

@@ -4,7 +4,7 @@
 
 Scenarios are made by seed in `.bench/scenarios`. Prints Markdown: one table over the regimes, with the standard error
 over talks, then one ranking a regime. `--advisor tests.bench.negotiation.reference_advisor:advise` is the reference of
-docs/benchmarks.md. `--quick` plays a small part in a minute or two.
+docs/benchmarks. `--quick` plays a small part in a minute or two.
 """
 
 import argparse

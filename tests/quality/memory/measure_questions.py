@@ -1,6 +1,6 @@
 """How often the answer to a question is among the first five memories, and how high, by mode.
 
-`python -m tests.quality.memory.measure_questions` prints the table of docs/benchmarks.md for the corpus of this folder.
+`python -m tests.quality.memory.measure_questions` prints the table of docs/benchmarks for the corpus of this folder.
 With a FOLDER it does the same for its `memories.json` (id, text, kind, counterparty, tags) and `questions.json` (text,
 answers).
 """
