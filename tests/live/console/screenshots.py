@@ -21,7 +21,7 @@ FOLDER: Final = Path(__file__).parents[3] / "docs" / "console"
 _QUALITY: Final = 25
 _TALLEST: Final = 1200
 _SCALE: Final = 0.75
-"""Of the pictures as they are taken; the page is as wide as it is, and its picture is looked at beside others."""
+"""A picture is three quarters as wide as its page."""
 README_PICTURE: Final = FOLDER.parent / "workspace.webp"
 _README_PAGE: Final = "workspace-salary"
 _README_HEIGHT: Final = 1065
