@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any, Final, Literal, TypeVar, get_args
 
 import httpx2
+from starlette.applications import Starlette
 
 from negotiator.agents.delegation import Delegations
 from negotiator.base.scopes import ASSISTANT
@@ -45,6 +46,7 @@ class RequestRunner:
     """One application in one loop, which generated tests enter and leave for every request."""
 
     runner: asyncio.Runner
+    application: Starlette
     client: httpx2.AsyncClient
     change: Change
     delegations: Delegations

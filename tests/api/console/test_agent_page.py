@@ -92,21 +92,6 @@ async def test_renewing_gives_it_the_time_that_it_had_when_it_was_bound(
 
 
 @pytest.mark.asyncio
-async def test_an_agent_of_someone_else_is_not_there(
-    browsers: Browsers, account: Account, client: httpx2.AsyncClient, register: Register
-) -> None:
-    await account()
-    browser = browsers()
-    await browser.sign_in()
-    page, _ = await bound(browser, client, register, "advise")
-    await account("eve@example.com")
-    other = browsers()
-    await other.sign_in("eve@example.com")
-    assert (await other.open(page)).status_code == 404
-    assert (await other.send(f"{page}/renew", on="/account")).status_code == 404
-
-
-@pytest.mark.asyncio
 async def test_an_ended_agent_keeps_its_page_and_nothing_else(
     browsers: Browsers, account: Account, client: httpx2.AsyncClient, register: Register
 ) -> None:

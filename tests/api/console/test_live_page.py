@@ -249,24 +249,6 @@ async def test_a_practice_call_offers_no_figure_and_no_lesson(caller: Caller) ->
 
 
 @pytest.mark.asyncio
-async def test_a_call_of_somebody_else_is_not_there(caller: Caller, browsers: Browsers, account: Account) -> None:
-    call = await caller.begun()
-    await account("grace@example.com")
-    other = browsers()
-    await other.sign_in("grace@example.com")
-    assert (await other.open(call)).status_code == 404
-    assert (await other.open(f"{call}/figures")).status_code == 404
-    for form in ("ticket", "words", "cards", "figures", "state", "lessons", "erase"):
-        fields = {"to": "end", "text": "Hello.", "cue": "cue_1", "action": "used"}
-        answer = await other.send(f"{call}/{form}", on=LIVE, **fields)
-        assert answer.status_code == 404, form
-    named = {"negotiation": caller.negotiation, "basis": "test", "hears": "typing"}
-    refused = await other.send(LIVE, on=LIVE, **named)
-    assert refused.status_code == 404
-    assert (await caller.read(session_of(call)))["state"] == "ready"
-
-
-@pytest.mark.asyncio
 async def test_forms_without_their_token_do_nothing(caller: Caller) -> None:
     call = await caller.begun()
     for form in ("ticket", "words", "cards", "figures", "state", "lessons", "erase"):

@@ -6,7 +6,7 @@ from html import unescape
 import httpx2
 import pytest
 
-from tests.conftest import Account, Browsers, Mint, Register, bearer
+from tests.conftest import Account, Browsers, Register, bearer
 from tests.helpers.agents_page import claimed, made
 from tests.helpers.form_browser import FormBrowser, redirect_path
 from tests.helpers.memory_client import hashing_embedder as hashing_embedder
@@ -144,28 +144,9 @@ async def test_an_own_tactic_is_added_used_edited_and_deleted(
 
 
 @pytest.mark.asyncio
-async def test_another_s_tactics_are_not_there(
-    browsers: Browsers, account: Account, register: Register, mint: Mint, client: httpx2.AsyncClient
-) -> None:
+async def test_a_tactic_is_deleted_by_its_own_form_alone(browsers: Browsers, account: Account) -> None:
     await account()
-    _, code = await mint("grace@example.com", scopes=list(SCOPES))
-    other = bearer(await claimed(client, await register(), code))
-    body = {
-        "name": "Hers alone",
-        "family": "defence",
-        "summary": "Hers.",
-        "effect": {"on": "claim", "size": "small", "evidence": "practice"},
-    }
-    key = (await client.post("/api/tactics", json=body, headers=other)).json()["id"]
     browser = browsers()
     await browser.sign_in()
-    place = f"{PAGE}/{key}"
-    assert "Hers alone" not in (await browser.open(PAGE)).text
-    for path in (place, f"{place}/edit"):
-        assert (await browser.open(path)).status_code == 404
-    on = f"{PAGE}/new"
-    assert (await browser.send(f"{place}/edit", on=on, **OWN)).status_code == 404
-    assert (await browser.send(f"{place}/delete", on=on, sure="yes")).status_code == 404
     mine = f"{PAGE}/{await added(browser)}"
     assert (await browser.client.post(f"{mine}/delete", data={"sure": "yes"})).status_code == 403
-    assert (await browser.open(mine)).status_code == 200

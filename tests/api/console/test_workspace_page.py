@@ -103,22 +103,6 @@ async def test_a_plan_is_made_and_read_on_the_page(
 
 
 @pytest.mark.asyncio
-async def test_another_s_negotiation_is_not_found(
-    browsers: Browsers, account: Account, register: Register, client: httpx2.AsyncClient
-) -> None:
-    await account()
-    browser = browsers()
-    await browser.sign_in()
-    other = await register()
-    answer = await client.post(
-        "/api/negotiations", json=GOLF, headers={"Authorization": f"Bearer {other['access_token']}"}
-    )
-    page = f"/negotiations/{answer.json()['id']}"
-    assert (await browser.open(page)).status_code == 404
-    assert (await browser.send(f"{page}/plan", on="/agents")).status_code == 404
-
-
-@pytest.mark.asyncio
 async def test_each_fault_of_an_offer_stands_at_its_field(
     browsers: Browsers, account: Account, register: Register, client: httpx2.AsyncClient
 ) -> None:

@@ -7,14 +7,7 @@ from starlette.applications import Starlette
 
 from tests.conftest import Mint, bearer
 from tests.contract.requirements import covers
-from tests.helpers.negotiation_client import (
-    PRICE,
-    TERM,
-    NegotiationClient,
-    NewNegotiationClient,
-    negotiation_client,
-    new_negotiation_client,
-)
+from tests.helpers.negotiation_client import PRICE, TERM, NegotiationClient, negotiation_client, new_negotiation_client
 
 __all__ = ["negotiation_client", "new_negotiation_client"]
 
@@ -174,20 +167,6 @@ async def test_the_same_key_makes_one_plan(negotiation_client: NegotiationClient
     assert again == first
     heads = (await negotiation_client.get(f"/negotiations/{talk['id']}/battle-plans")).json()["items"]
     assert len(heads) == 1
-
-
-@pytest.mark.asyncio
-async def test_somebody_elses_negotiation_and_plan_are_not_there(new_negotiation_client: NewNegotiationClient) -> None:
-    mine, other = await new_negotiation_client(), await new_negotiation_client()
-    talk, own = await mine.opened(), await other.opened()
-    plan = await planned(mine, talk["id"])
-    path = f"/negotiations/{talk['id']}/battle-plans"
-    assert (await other.post(path, {})).status_code == 404
-    assert (await other.get(path)).status_code == 404
-    assert (await other.get(f"{path}/{plan['id']}")).status_code == 404
-    crossed = await other.get(f"/negotiations/{own['id']}/battle-plans/{plan['id']}")
-    assert crossed.status_code == 404
-    assert await mine.state(talk["id"]) == "planned"
 
 
 @pytest.mark.asyncio

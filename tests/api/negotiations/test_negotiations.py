@@ -6,14 +6,7 @@ import pytest
 
 from tests.conftest import Clock, Mint
 from tests.contract.requirements import covers
-from tests.helpers.negotiation_client import (
-    PRICE,
-    TERM,
-    NegotiationClient,
-    NewNegotiationClient,
-    negotiation_body,
-    pointers,
-)
+from tests.helpers.negotiation_client import PRICE, TERM, NegotiationClient, negotiation_body, pointers
 
 MEMBERS = set(
     "id title category kind role counterparty currency issues target walk_away batna their_estimate "  # noqa: SIM905
@@ -254,25 +247,6 @@ async def test_lists_filter_and_page(negotiation_client: NegotiationClient) -> N
     assert [item["id"] for item in gone] == [found[0]["id"]]
     foreign = await negotiation_client.get(f"/negotiations?state=draft&cursor={first['next_cursor']}")
     assert foreign.json()["error"] == "invalid_cursor"
-
-
-@pytest.mark.asyncio
-async def test_somebody_elses_negotiation_is_not_there(new_negotiation_client: NewNegotiationClient) -> None:
-    mine, other = await new_negotiation_client(), await new_negotiation_client()
-    key = (await mine.opened())["id"]
-    assert (await other.get("/negotiations")).json()["items"] == []
-    answers = [
-        await other.get(f"/negotiations/{key}"),
-        await other.patch(key, {"title": "x"}),
-        await other.delete(key),
-        await other.move(key, "cancelled"),
-        await other.offer(key, 900),
-        await other.get(f"/negotiations/{key}/offers"),
-        await other.get(f"/negotiations/{key}/events"),
-        await other.post(f"/negotiations/{key}/leverage", {}),
-        await other.post(f"/negotiations/{key}/next-move", {}),
-    ]
-    assert [answer.status_code for answer in answers] == [404] * len(answers)
 
 
 @pytest.mark.asyncio

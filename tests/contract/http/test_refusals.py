@@ -3,7 +3,6 @@
 import httpx2
 import pytest
 
-from negotiator.base.values import new_id
 from tests.conftest import Mint, Register, bearer
 from tests.contract.requirements import covers
 from tests.helpers.answer_checks import CHALLENGE, OPENING, limited, refused
@@ -108,25 +107,6 @@ async def test_a_method_that_is_not_there_names_those_that_are(client: httpx2.As
         answer = await client.post(path)
         refused(answer, 405, "method_not_allowed")
         assert set(answer.headers["allow"].split(", ")) == {"GET", "HEAD"}
-
-
-@pytest.mark.asyncio
-@covers("1.3:404", "1.9:ownership")
-async def test_somebody_else_s_object_is_as_one_that_never_was(client: httpx2.AsyncClient, register: Register) -> None:
-    mine, theirs = bearer(await register()), bearer(await register())
-    opened = (await client.post(NEGOTIATIONS, json=OPENING, headers=mine)).json()
-    foreign, missing = f"{NEGOTIATIONS}/{opened['id']}", f"{NEGOTIATIONS}/{new_id('neg')}"
-    for method in ("GET", "PATCH", "DELETE"):
-        body = {"title": "mine now"} if method == "PATCH" else None
-        said = {
-            refused(await client.request(method, path, headers=theirs, json=body), 404, "not_found")[
-                "error_description"
-            ]
-            for path in (foreign, missing)
-        }
-        assert len(said) == 1
-    assert (await client.get(NEGOTIATIONS, headers=theirs)).json()["items"] == []
-    assert (await client.get(foreign, headers=mine)).json() == opened
 
 
 @pytest.mark.asyncio

@@ -285,24 +285,5 @@ async def test_the_list_says_who_would_hear_a_call(
     assert listed["engine"]["quality_note"] == fake_recognizer.caps.quality_note
 
 
-@covers("8.1:owner")
-@pytest.mark.asyncio
-async def test_somebody_else_s_session_is_not_there(new_teleprompter_client: NewTeleprompterClient) -> None:
-    mine, other = (await new_teleprompter_client(), await new_teleprompter_client(email="grace@example.com"))
-    one = await mine.open()
-    await mine.say(one, OBJECTION)
-    said = {"utterance_id": "u9", "text": "Hello."}
-    tries = [
-        *(("GET", f"{one}{rest}", None) for rest in ("", "/events", "/transcript")),
-        *(("POST", f"{one}/{word}", None) for word in ("pause", "resume", "end")),
-        ("POST", f"{one}/utterances", said),
-        ("DELETE", one, None),
-    ]
-    for method, path, body in tries:
-        refused(await other.send(method, path, body), 404, "not_found")
-    assert (await other.send("GET", PATH)).json()["items"] == []
-    assert (await mine.send("GET", one)).json()["last_seq"] == 2
-
-
 def _found(folder: Path, word: bytes) -> list[Path]:
     return [path for path in folder.rglob("*") if path.is_file() and word in path.read_bytes()]
