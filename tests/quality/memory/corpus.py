@@ -4,15 +4,17 @@ Questions come by a number, by the name and the words of the memory, by the name
 Parties and lessons with an even number are for tuning, the others are held out.
 """
 
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final, Literal
 
 from negotiator.base.search_terms import stemmed_terms
-from tests.quality.memory.negotiation_lessons import LESSONS
 from tests.quality.memory.parties import PARTIES
 from tests.quality.memory.party_facts import ASPECTS
 
+LESSONS: Final = tomllib.loads(Path(__file__).with_name("negotiation_lessons.toml").read_text())["lessons"]
 PLAIN: Final = len(ASPECTS) - 2
 """The last two aspects are numbers that things are asked for by."""
 Part = Literal["tune", "held"]
@@ -45,7 +47,7 @@ def memories() -> list[Noted]:
         for party in range(len(PARTIES))
         for place, aspect in enumerate(ASPECTS)
     ]
-    lessons = [Noted(f"lesson-{number}", text, "lesson", None) for number, (text, _) in enumerate(LESSONS)]
+    lessons = [Noted(f"lesson-{number}", lesson["text"], "lesson", None) for number, lesson in enumerate(LESSONS)]
     return [*noted, *lessons]
 
 
@@ -77,8 +79,8 @@ def _of_parties() -> Iterator[tuple[str, str, Part]]:
 
 
 def _of_lessons() -> Iterator[tuple[str, str, Part]]:
-    for number, (_, asked) in enumerate(LESSONS):
-        yield asked, f"lesson-{number}", "held" if number % 2 else "tune"
+    for number, lesson in enumerate(LESSONS):
+        yield lesson["asked"], f"lesson-{number}", "held" if number % 2 else "tune"
 
 
 def _key(party: int, place: int) -> str:

@@ -15,13 +15,7 @@ DIRECTORY = f"{BASE}/api/v1"
 
 @pytest.mark.parametrize(
     ("granted", "narrowed"),
-    [
-        ("", ""),
-        (BASE, ""),
-        (f"{MCP} {BASE}", ""),
-        (MCP, MCP),
-        (f"{MCP} {DIRECTORY} {MCP}", f"{DIRECTORY} {MCP}"),
-    ],
+    [("", ""), (BASE, ""), (f"{MCP} {BASE}", ""), (MCP, MCP), (f"{MCP} {DIRECTORY} {MCP}", f"{DIRECTORY} {MCP}")],
 )
 def test_a_token_names_each_resource_once_and_none_where_it_opens_everything(granted: str, narrowed: str) -> None:
     unused: Any = None
