@@ -1,4 +1,4 @@
-"""From stored terms and a ledger, or a described negotiation, to what the engines take, and back to the answers."""
+"""From terms and a ledger, or a described turn, to what the engines take, and their results as answers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeGuard
 from negotiator.base.strict_json import is_array, is_object
 
 _SCOPES = re.compile(r"[\x21\x23-\x5b\x5d-\x7e ]*")
-# A dot-string (RFC 5321 §4.1.2) that is no encoded word: exactly what an account can have (`users.people`).
+# A dot-string (RFC 5321 §4.1.2) that is no encoded word: exactly what `normalise_email` lets an account have.
 _EMAIL = re.compile(r"(?!.*=\?)[!#-'*+./0-9=?A-Z^-~-]{1,64}@((?:[A-Za-z0-9-]{1,63}\.)+[A-Za-z0-9-]{2,63})")
 _LATEST: Final = 253_402_300_799
 
