@@ -58,7 +58,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Choose the lane before a test file is read."""
-    lane.choose(quick=config.getoption("quick"))
+    lane.choose(quick=bool(config.getoption("quick")))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
