@@ -50,7 +50,6 @@ from negotiator.teleprompter.speech.recognizer_factory import make_recognizer, r
 State = Literal["ok", "warning", "fault"]
 _SECONDS: Final = 4.5
 """For a request; less than a whole check has."""
-_SHARDED_PUBSUB: Final = 7
 """The first version of Redis with SSUBSCRIBE."""
 _LITTLE: Final = 1 << 30
 _TOO_LITTLE: Final = 100 << 20
@@ -341,8 +340,8 @@ def _clock(whose: str, apart: float) -> Finding:
 
 
 async def check_redis(patient: Patient) -> list[Finding]:
-    """Whether Redis answers, and whether a cluster has all its slots and sharded pub/sub."""
-    url = patient.settings.redis_server_url
+    """Whether Redis answers."""
+    url = patient.settings.redis_url
     if not url:
         return [Finding("redis", "ok", "not set up: one machine does not need it")]
     from redis.asyncio import Redis
@@ -354,29 +353,11 @@ async def check_redis(patient: Patient) -> list[Finding]:
     where = urlsplit(url).hostname or urlsplit(url).path
     try:
         await client.ping()
-        if patient.settings.is_redis_cluster:
-            return [await _cluster(where, client)]
     except (RedisError, OSError) as fault:
         return [Finding("redis", "fault", f"{where}: {reason_of(fault)}", "Mend NEGOTIATOR_REDIS_URL.")]
     finally:
         await client.aclose()
     return [Finding("redis", "ok", f"{where} answers")]
-
-
-async def _cluster(where: str, client: Any) -> Finding:
-    server: dict[str, Any] = await client.info()
-    if server.get("cluster_enabled") != 1:
-        text = f"{where} is not in cluster mode"
-        return Finding("redis", "fault", text, "Name it by redis:// in NEGOTIATOR_REDIS_URL.")
-    cluster: dict[str, str] = await client.execute_command("CLUSTER INFO")
-    if cluster["cluster_state"] != "ok":
-        text = f"the cluster of {where} does not serve all slots"
-        return Finding("redis", "fault", text, "Look at: redis-cli --cluster check.")
-    version = str(server["redis_version"])
-    if int(version.partition(".")[0]) < _SHARDED_PUBSUB:
-        text = f"{where} is Redis {version}: live events of other processes come up to two seconds late"
-        return Finding("redis", "warning", text, "Sharded pub/sub needs Redis 7 or Valkey.")
-    return Finding("redis", "ok", f"{where} answers, its cluster serves all slots")
 
 
 async def check_mail(patient: Patient) -> list[Finding]:

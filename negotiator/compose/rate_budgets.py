@@ -7,13 +7,7 @@ from negotiator.config.settings import Settings
 from negotiator.console.password_check import PASSWORDS_BY_ACCOUNT, SIGN_INS_BY_ADDRESS
 from negotiator.directory.accounts_routes import DAILY_BUDGET, DIRECTORY_BASELINE_BUDGET, HOURLY_BUDGET
 from negotiator.discovery import health_routes
-from negotiator.http.limit_stores import (
-    DatabaseLimitStore,
-    FileLimitStore,
-    LoneWorkerLimitStore,
-    RedisClusterLimitStore,
-    RedisLimitStore,
-)
+from negotiator.http.limit_stores import DatabaseLimitStore, FileLimitStore, LoneWorkerLimitStore, RedisLimitStore
 from negotiator.http.limits import BASELINE_BUDGET, DEFAULT_BUDGET, LimitStore, RateBudget, RateLimits
 from negotiator.runtime.metrics import MetricRegistry
 from negotiator.store.store import Store
@@ -66,9 +60,7 @@ def build_limits(settings: Settings, store: Store, meters: MetricRegistry, *, pe
     """The rate limits over all budgets, with a counter of refusals for each."""
     limiter: LimitStore
     file = FileLimitStore(settings.data_dir / "limits", pepper)
-    if settings.is_redis_cluster:
-        limiter = RedisClusterLimitStore(settings.redis_server_url, file)
-    elif settings.redis_url:
+    if settings.redis_url:
         limiter = RedisLimitStore(settings.redis_url, file)
     elif settings.database_url.startswith("sqlite"):
         limiter = LoneWorkerLimitStore(file, settings.data_dir / "limits.lock", _QUICK)

@@ -104,7 +104,6 @@ class TransportSettings(BaseModel):
 
 _SQLITE: Final = "sqlite+aiosqlite:///"
 _POSTGRESQL: Final = "postgresql+asyncpg://"
-_REDIS_CLUSTER: Final = "+cluster"
 _SHORTEST_TRAIL: Final = 30
 """Days; a trigger in the database refuses to delete younger events of the audit trail."""
 _SHORTEST_SECRET: Final = 32
@@ -155,11 +154,7 @@ class Settings(SpeechSettings, TransportSettings):
         description="PostgreSQL connections that each worker opens at most; the server's max_connections is for all "
         "workers of all machines.",
     )
-    redis_url: str = Field(
-        "",
-        description="Redis for rate limits and live events that several machines share; redis+cluster:// names one "
-        "server of a Redis Cluster.",
-    )
+    redis_url: str = Field("", description="Redis for rate limits and live events that several machines share.")
     data_dir: Path = Field(
         default_factory=lambda: _data_folder(),
         description="Folder of the database, the outbox and the pepper. Unset: var in the checkout; without one "
@@ -368,9 +363,8 @@ class Settings(SpeechSettings, TransportSettings):
     @classmethod
     def _is_a_redis(cls, value: str) -> str:
         parts = urlsplit(value)
-        scheme = parts.scheme.removesuffix(_REDIS_CLUSTER)
-        if value and (scheme not in {"redis", "rediss", "unix"} or parts.scheme == "unix+cluster"):
-            raise ValueError("must start with redis://, rediss://, redis+cluster:// or unix://")
+        if value and parts.scheme not in {"redis", "rediss", "unix"}:
+            raise ValueError("must start with redis://, rediss:// or unix://")
         _ = parts.port  # ValueError when it is none
         return value
 
@@ -440,16 +434,6 @@ class Settings(SpeechSettings, TransportSettings):
     def keys_secret_file(self) -> Path:
         """The file of the secret that encrypts signing keys, which counts while `keys_secret` is empty."""
         return self.data_dir / "keys-secret"
-
-    @property
-    def is_redis_cluster(self) -> bool:
-        """Whether `redis_url` names a server of a cluster."""
-        return urlsplit(self.redis_url).scheme.endswith(_REDIS_CLUSTER)
-
-    @property
-    def redis_server_url(self) -> str:
-        """The URL of one Redis server, which may belong to a cluster."""
-        return self.redis_url.replace(_REDIS_CLUSTER, "", 1)
 
     @property
     def outbox_folder(self) -> Path:

@@ -325,21 +325,17 @@ class RedisLimitStore:
 
     def __init__(self, url: str, local: FileLimitStore) -> None:
         # Imported here so that workers without Redis do not load the client.
+        from redis.asyncio import Redis
         from redis.asyncio.retry import Retry
         from redis.backoff import NoBackoff
 
-        self._client: Any = self._make_client(url, Retry(NoBackoff(), 0))
-        self._probes: Sequence[str] = [_PROBE]
+        retry = Retry(NoBackoff(), 0)
+        self._client: Any = Redis.from_url(url, retry=retry)  # pyright: ignore[reportUnknownMemberType]
         self._local = local
         self._waiting: deque[_Charge] = deque()
         self._sending: asyncio.Task[None] | None = None
         self._returning: asyncio.Task[None] | None = None
         self._faults = FaultLog("Redis is away, each machine counts rate limits for itself")
-
-    def _make_client(self, url: str, retry: Any) -> Any:
-        from redis.asyncio import Redis
-
-        return Redis.from_url(url, retry=retry)  # pyright: ignore[reportUnknownMemberType]
 
     async def start(self) -> None:
         """Do nothing: the connection is made when it is first used."""
@@ -376,7 +372,7 @@ class RedisLimitStore:
             try:
                 readings = await self._ask(batch)
             except Exception as fault:  # any error means that Redis cannot count
-                self._away(fault, batch)
+                self._away(fault)
                 batch += self._waiting
                 self._waiting.clear()
                 await self._take_locally(batch)
@@ -414,71 +410,22 @@ class RedisLimitStore:
         now, *answers = map(int, answer.split())
         return [(now, *pair) for pair in zip(answers[::2], answers[1::2], strict=True)]
 
-    def _away(self, fault: Exception, batch: Sequence[_Charge]) -> None:
+    def _away(self, fault: Exception) -> None:
         self._faults.failed(str(fault))
         if self._returning is None:
-            self._probes = self._probes_for(batch)
             self._returning = asyncio.create_task(self._return(), context=Context())
-
-    def _probes_for(self, batch: Sequence[_Charge]) -> Sequence[str]:
-        """The keys that have to be counted again before Redis is back."""
-        del batch
-        return [_PROBE]
 
     async def _return(self) -> None:
         """Ask Redis four times a second until it counts again."""
         while self._faults.error:
             await asyncio.sleep(_RETRY_SECONDS)
             try:
-                await self._reconnect()
-                await _in_time(self._run_script(self._probes, [(1, 1, 0)] * len(self._probes)))
+                await _in_time(self._run_script([_PROBE], [(1, 1, 0)]))
             except Exception as fault:
                 self._faults.failed(str(fault))
             else:
                 self._faults.worked()
         self._returning = None
-
-    async def _reconnect(self) -> None:
-        """Do nothing: the client opens a connection when it has none."""
-
-
-_DISCOVERY_SECONDS: Final = 2.0
-
-
-class RedisClusterLimitStore(RedisLimitStore):
-    """Budgets in a Redis Cluster: the server with a key's slot counts it; calls of one moment share a round trip.
-
-    While a shard is away, all budgets are counted by the machine's file until that shard counts again.
-    """
-
-    def _make_client(self, url: str, retry: Any) -> Any:
-        from redis.asyncio import RedisCluster
-
-        return RedisCluster.from_url(url, retry=retry)
-
-    async def start(self) -> None:
-        """Ask one of the servers which slots each has; when none answers, that is asked again."""
-        with contextlib.suppress(Exception):
-            await self._reconnect()
-
-    async def _run_script(
-        self, keys: Sequence[str], arguments: Sequence[tuple[int, int, int]]
-    ) -> list[tuple[int, int, int]]:
-        pipeline = self._client.pipeline()
-        for key, numbers in zip(keys, arguments, strict=True):
-            pipeline.eval(_GCRA, 1, key, " ".join(map(str, numbers)))
-        answers = (map(int, answer.split()) for answer in await pipeline.execute())
-        return [(now, arrival, taken) for now, arrival, taken in answers]
-
-    def _probes_for(self, batch: Sequence[_Charge]) -> Sequence[str]:
-        # A key with another key in braces has that one's slot.
-        return sorted({f"{_PROBE}{{{_PREFIX}{charge.key}}}" for charge in batch})
-
-    async def _reconnect(self) -> None:
-        """Forget which server had which slots, and ask again."""
-        async with asyncio.timeout(_DISCOVERY_SECONDS):
-            await self._client.aclose()
-            await self._client.initialize()
 
 
 async def _in_time(asked: Coroutine[Any, Any, T]) -> T:

@@ -2,7 +2,7 @@
 
 A message on the bus is a wake-up and may carry a volatile event (a growing utterance, a level). It may be lost, so a
 follower also reads the numbered events every `POLL_SECONDS`. `LocalBus` reaches one process, `DatagramBus` one machine;
-`bus_servers` has the buses over PostgreSQL and Redis, `redis_cluster_bus` the one over a Redis Cluster.
+`bus_servers` has the buses over PostgreSQL and Redis.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ import secrets
 import socket
 import time
 from collections import deque
-from collections.abc import Collection, Generator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -115,15 +115,6 @@ class LocalBus:
             for subscription in subscriptions:
                 subscription.tell(b"")
 
-    @property
-    def followed(self) -> Collection[str]:
-        """The sessions and topics that have a follower in this process."""
-        return self._subscriptions.keys()
-
-    def count(self, session: str) -> int:
-        """The number of followers of this session in this process."""
-        return len(self._subscriptions.get(session, ()))
-
     async def close(self) -> None:
         """Nothing is open."""
 
@@ -142,10 +133,6 @@ class BusMessageCodec:
         """The bytes of a message, or of a wake-up when it is too long."""
         head = f"{self.me} {session} ".encode()
         return head if len(head) + len(message) > MAX_BUS_MESSAGE_BYTES else head + message
-
-    def session(self, line: bytes) -> str:
-        """The session of bytes that `write` made."""
-        return line.split(b" ", 2)[1].decode()
 
     def is_own(self, line: bytes) -> bool:
         """Whether this process sent the bytes."""

@@ -1,34 +1,169 @@
 """Buses over a server that several machines share: PostgreSQL (LISTEN and NOTIFY) and Redis (pub/sub)."""
 
 import asyncio
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Awaitable, Callable, Generator, Sequence
+from contextlib import contextmanager, suppress
+from contextvars import Context
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from negotiator.config.settings import Settings
+from negotiator.runtime.fault_log import FaultLog
 from negotiator.teleprompter.bus import Bus, BusSubscription, DatagramBus, LocalBus
-from negotiator.teleprompter.bus_connection import PATIENCE, ServerConnection, make_redis_client
-from negotiator.teleprompter.redis_cluster_bus import RedisClusterBus
+
+_MAX_WAITING: Final = 1024
+_BATCH: Final = 64
+_RETRY_SECONDS: Final = 0.5
+_PATIENCE: Final = 3.0
+"""Seconds for a connection, for sending, and until a line of this process has come back to it."""
+_BEAT_SECONDS: Final = 5.0
+_TOLD_AFTER: Final = 60.0
+"""Seconds after which the log tells that a bus is away; limits and store have told of a server's fault before."""
+_SETTLED_WITHIN: Final = 2.0
+_SETTLE_STEP: Final = 0.01
+_CANCEL_AGAIN: Final = 0.1
 
 
-class ServerBus(ServerConnection):
-    """A bus over one server: a message goes to this process at once and to the others by the server."""
+class SendQueue:
+    """Messages waiting for the network, sent in batches of up to 64. The oldest are lost when more than 1,024 wait."""
+
+    def __init__(self, send: Callable[[Sequence[bytes]], Awaitable[None]]) -> None:
+        self._send = send
+        self._waiting: deque[bytes] = deque(maxlen=_MAX_WAITING)
+        self._news = asyncio.Event()
+        self._under_way = 0
+
+    def add(self, line: bytes) -> None:
+        self._waiting.append(line)
+        self._news.set()
+
+    async def settle(self) -> None:
+        """Wait until all messages are sent, at most `_SETTLED_WITHIN` seconds."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_SETTLED_WITHIN):
+                while self._waiting or self._under_way:
+                    await asyncio.sleep(_SETTLE_STEP)
+
+    def clear(self) -> None:
+        """Drop what waits."""
+        self._waiting.clear()
+
+    async def run(self) -> None:
+        while True:
+            await self._news.wait()
+            self._news.clear()
+            try:
+                while self._waiting:
+                    self._under_way = min(len(self._waiting), _BATCH)
+                    async with asyncio.timeout(_PATIENCE):
+                        await self._send([self._waiting.popleft() for _ in range(self._under_way)])
+            finally:
+                self._under_way = 0
+
+
+class ServerBus(ABC):
+    """A bus over one server: a message goes to this process at once and to the others by the server.
+
+    Each process also sends lines to itself: one that does not come back means that the connection is lost, which a
+    connection on which nothing happens does not show. While it is lost, lines are dropped. When it is back, every
+    follower in this process is woken and reads what it missed.
+    """
 
     def __init__(self) -> None:
-        words = "live events of other processes come up to two seconds late"
-        super().__init__(LocalBus(), words)
+        self._local = LocalBus()
+        self._codec = self._local.codec
+        self._queue = SendQueue(self._send)
+        self._heard = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self._faults = FaultLog("live events of other processes come up to two seconds late", patience=_TOLD_AFTER)
 
     def tell(self, session: str, message: bytes = b"") -> None:
         self._local.tell(session, message)
-        self.start()
-        self.send(self._codec.write(session, message))
+        self._start()
+        if not self._faults.error:
+            self._queue.add(self._codec.write(session, message))
 
     @contextmanager
     def following(self, *names: str) -> Generator[BusSubscription]:
-        self.start()
+        self._start()
         with self._local.following(*names) as subscription:
             yield subscription
+
+    def _start(self) -> None:
+        """Connect, and stay connected until `close`."""
+        if self._task is None:
+            # An empty context: the task outlives the request that happens to start it.
+            self._task = asyncio.create_task(self._stay_connected(), context=Context())
+
+    async def close(self) -> None:
+        """Send what waits, then close the connections."""
+        await self._queue.settle()
+        if self._task is not None:
+            await _end(self._task)
+            self._task = None
+        await self._disconnect()
+
+    async def _stay_connected(self) -> None:
+        while True:
+            try:
+                # In a task of its own: before Python 3.13 a task group that fails leaves its task marked as cancelled,
+                # and the next timeout ends such a task.
+                await asyncio.create_task(self._run_connection())
+            except Exception as fault:
+                self._faults.failed(repr(_first(fault)))
+                self._queue.clear()
+            await asyncio.sleep(_RETRY_SECONDS)
+
+    async def _send_and_beat(self) -> None:
+        """Send what waits, on a connection that listens; raises when sending fails or no line comes back."""
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._queue.run())
+            tasks.create_task(self._beat())
+
+    async def _beat(self) -> None:
+        connected = False
+        while True:
+            self._heard.clear()
+            self._queue.add(self._codec.write("", b""))
+            async with asyncio.timeout(_PATIENCE):
+                await self._heard.wait()
+            if not connected:
+                connected = True
+                self._faults.worked()
+                self._local.wake_all()
+            await asyncio.sleep(_BEAT_SECONDS)
+
+    def _receive(self, line: bytes) -> None:
+        if self._codec.is_own(line):
+            self._heard.set()
+        elif (received := self._codec.read(line)) is not None:
+            self._local.tell(*received)
+
+    @abstractmethod
+    async def _run_connection(self) -> None:
+        """Connect, listen, and run `_send_and_beat`, until something fails."""
+
+    @abstractmethod
+    async def _send(self, lines: Sequence[bytes]) -> None: ...
+
+    @abstractmethod
+    async def _disconnect(self) -> None: ...
+
+
+async def _end(task: asyncio.Task[None]) -> None:
+    """Cancel the task until it has ended: before Python 3.13 a task group that fails may lose a cancellation."""
+    while not task.done():
+        task.cancel()
+        await asyncio.wait({task}, timeout=_CANCEL_AGAIN)
+
+
+def _first(fault: Exception) -> Exception:
+    """The first of the faults in a group of tasks."""
+    while isinstance(fault, ExceptionGroup):
+        fault = cast("ExceptionGroup[Exception]", fault).exceptions[0]
+    return fault
 
 
 _POSTGRES_CHANNEL: Final = "negotiator_teleprompter"
@@ -46,7 +181,7 @@ class PostgresBus(ServerBus):
         from sqlalchemy.pool import NullPool
 
         super().__init__()
-        self._engine = create_async_engine(url, poolclass=NullPool, connect_args={"timeout": PATIENCE})
+        self._engine = create_async_engine(url, poolclass=NullPool, connect_args={"timeout": _PATIENCE})
         self._driver: Any = None
 
     async def _run_connection(self) -> None:
@@ -54,7 +189,7 @@ class PostgresBus(ServerBus):
             raw = await connection.get_raw_connection()
             self._driver = raw.driver_connection
             try:
-                async with asyncio.timeout(PATIENCE):
+                async with asyncio.timeout(_PATIENCE):
                     await self._driver.add_listener(_POSTGRES_CHANNEL, self._notified)
                 lost = asyncio.Event()
                 self._driver.add_termination_listener(partial(_set, lost))
@@ -93,11 +228,19 @@ class RedisBus(ServerBus):
 
     def __init__(self, url: str) -> None:
         super().__init__()
-        self._client = make_redis_client(url)
+        # Late imports: a worker without Redis does not load its client.
+        from redis.asyncio import Redis
+        from redis.asyncio.retry import Retry
+        from redis.backoff import NoBackoff
+
+        # Commands are limited here: before Python 3.12 the client's own limit may lose a cancellation.
+        self._client: Any = Redis.from_url(  # pyright: ignore[reportUnknownMemberType]
+            url, retry=Retry(NoBackoff(), 0), socket_connect_timeout=_PATIENCE, socket_timeout=None
+        )
 
     async def _run_connection(self) -> None:
         async with self._client.pubsub(ignore_subscribe_messages=True) as subscription:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(_PATIENCE):
                 await subscription.subscribe(_REDIS_CHANNEL)
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(self._send_and_beat())
@@ -121,8 +264,6 @@ class RedisBus(ServerBus):
 
 def make_bus(settings: Settings) -> Bus:
     """The bus that reaches every process which shares the store: by Redis if it is set, else by the database."""
-    if settings.is_redis_cluster:
-        return RedisClusterBus(settings.redis_server_url)
     if settings.redis_url:
         return RedisBus(settings.redis_url)
     if settings.database_url.startswith("sqlite"):

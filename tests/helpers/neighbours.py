@@ -46,7 +46,6 @@ NEIGHBOURS: Final[Mapping[str, Neighbour]] = {
     "nginx-light": Neighbour(("nginx",), "a server behind nginx, two machines", is_service=True),
     "pgbouncer": Neighbour(("pgbouncer",), "PostgreSQL behind a pooler", is_service=True),
     "prometheus": Neighbour(("promtool",), "the alert rules", is_service=True),
-    "redis-server": Neighbour(("redis-server",), "a Redis Cluster", is_service=True),
 }
 
 

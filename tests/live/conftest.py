@@ -21,7 +21,6 @@ from negotiator.store.migrate import migrate
 from negotiator.store.store import Store, make_store
 from tests.conftest import MODELS
 from tests.helpers.live_server import PATIENCE, Server, wait_for
-from tests.helpers.redis_cluster import RedisCluster, running_redis_cluster
 
 NODE: Final = Path(__file__).parent / "node"
 _INSTALL_SECONDS: Final = 120
@@ -62,13 +61,6 @@ def _postgres_url(folder: Path, name: str) -> str:
 def built_models(monkeypatch: pytest.MonkeyPatch) -> None:
     """Servers that the demo starts take the models of all tests; building them is shown elsewhere."""
     monkeypatch.setenv("NEGOTIATOR_MODELS_DIR", str(MODELS))
-
-
-@pytest.fixture(scope="module")
-def redis_cluster() -> Generator[RedisCluster]:
-    """Six servers for the tests of one file, which end none of them."""
-    with running_redis_cluster() as cluster:
-        yield cluster
 
 
 RedisServer = tuple[str, "subprocess.Popen[bytes]"]

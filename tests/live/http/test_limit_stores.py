@@ -13,7 +13,7 @@ import pytest
 import pytest_asyncio
 
 from negotiator.base import values
-from negotiator.http.limit_stores import DatabaseLimitStore, FileLimitStore, RedisClusterLimitStore, RedisLimitStore
+from negotiator.http.limit_stores import DatabaseLimitStore, FileLimitStore, RedisLimitStore
 from negotiator.http.limits import LimitStore, RateBudget
 from negotiator.store import atomic_updates
 from negotiator.store.store import make_store
@@ -26,7 +26,7 @@ QUICK: Final = RateBudget("quick", 20, 1, 1)
 Make = Callable[[], LimitStore]
 
 
-@pytest_asyncio.fixture(params=["shared", "redis", "redis-cluster", "sqlite", "postgresql"])
+@pytest_asyncio.fixture(params=["shared", "redis", "sqlite", "postgresql"])
 async def make(request: pytest.FixtureRequest, tmp_path: Path, migrated: Path) -> AsyncGenerator[Make]:
     """Makes limiters that share one place, as the workers of one service would."""
     opened: list[LimitStore] = []
@@ -39,10 +39,8 @@ async def make(request: pytest.FixtureRequest, tmp_path: Path, migrated: Path) -
     def one() -> LimitStore:
         if request.param == "shared":
             limiter: LimitStore = FileLimitStore(tmp_path / "limits", b"pepper")
-        elif "redis" in request.param:
-            file = FileLimitStore(tmp_path / f"machine{len(opened)}", b"pepper")
-            kind = RedisLimitStore if request.param == "redis" else RedisClusterLimitStore
-            limiter = kind(url, file)
+        elif request.param == "redis":
+            limiter = RedisLimitStore(url, FileLimitStore(tmp_path / f"machine{len(opened)}", b"pepper"))
         else:
             limiter = DatabaseLimitStore(next(free))
         opened.append(limiter)
@@ -58,8 +56,6 @@ async def make(request: pytest.FixtureRequest, tmp_path: Path, migrated: Path) -
 def _url(request: pytest.FixtureRequest, tmp_path: Path, migrated: Path) -> str:
     if request.param == "redis":
         return request.getfixturevalue("redis_url")
-    if request.param == "redis-cluster":
-        return request.getfixturevalue("redis_cluster").url
     if request.param == "postgresql":
         postgres: Callable[[], str] = request.getfixturevalue("postgres")
         return postgres()

@@ -29,9 +29,6 @@ def on_each_bus(request: pytest.FixtureRequest, tmp_path: Path, migrated: Path, 
     shared: dict[str, str] = {}
     if request.param == "redis":
         shared["redis_url"] = request.getfixturevalue("redis_url")
-    elif request.param == "redis-cluster":
-        url = request.getfixturevalue("redis_cluster").url
-        shared["redis_url"] = url.replace("redis:", "redis+cluster:")
     elif request.param == "notify":
         shared["database_url"] = request.getfixturevalue("postgres")()
     return make_settings(tmp_path, signing_keys, **shared)

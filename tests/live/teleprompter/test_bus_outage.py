@@ -10,7 +10,7 @@ import pytest
 from redis.asyncio import Redis
 from sqlalchemy.ext.asyncio import create_async_engine
 
-from negotiator.teleprompter import bus_connection, bus_servers
+from negotiator.teleprompter import bus_servers
 from negotiator.teleprompter.bus_servers import PostgresBus, RedisBus, ServerBus
 from tests.live.conftest import RedisServer
 
@@ -75,8 +75,8 @@ async def test_postgresql_drops_the_connections(postgres: Callable[[], str]) -> 
 async def test_a_server_that_hangs_is_noticed_and_what_waited_is_not_sent_late(
     redis: RedisServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bus_connection, "_BEAT_SECONDS", 0.1)
-    monkeypatch.setattr(bus_connection, "PATIENCE", 0.3)
+    monkeypatch.setattr(bus_servers, "_BEAT_SECONDS", 0.1)
+    monkeypatch.setattr(bus_servers, "_PATIENCE", 0.3)
     one, other = RedisBus(redis[0]), RedisBus(redis[0])
     await _first_word(one, other)
     with other.following("session") as subscription:
@@ -95,10 +95,9 @@ async def test_a_server_that_hangs_is_noticed_and_what_waited_is_not_sent_late(
 async def test_a_server_that_hangs_for_several_attempts_is_connected_again(
     redis: RedisServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bus_connection, "_BEAT_SECONDS", 0.1)
-    monkeypatch.setattr(bus_connection, "RETRY_SECONDS", 0.05)
-    for module in (bus_connection, bus_servers):
-        monkeypatch.setattr(module, "PATIENCE", 0.3)
+    monkeypatch.setattr(bus_servers, "_BEAT_SECONDS", 0.1)
+    monkeypatch.setattr(bus_servers, "_RETRY_SECONDS", 0.05)
+    monkeypatch.setattr(bus_servers, "_PATIENCE", 0.3)
     one, other = RedisBus(redis[0]), RedisBus(redis[0])
     await _first_word(one, other)
     redis[1].send_signal(signal.SIGSTOP)

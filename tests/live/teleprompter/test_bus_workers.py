@@ -63,7 +63,6 @@ async def test_everybody_is_told_within_a_second(two_workers: Server) -> None:
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize("on_each_bus", ["datagrams", "redis", "redis-cluster", "notify"], indirect=True)
 async def test_another_process_is_told_within_a_second(
     on_each_bus: Settings, phrase_analyser: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
