@@ -92,7 +92,6 @@ async def _started(application: Application, connections: WorkerConnections) -> 
         application.services.traces.start()
     await application.store.start()
     await application.keyring.start()
-    await application.pipeline.limits.start()
     _freeze_loaded_objects()
     tasks = [
         asyncio.create_task(work)

@@ -7,7 +7,7 @@ from negotiator.config.settings import Settings
 from negotiator.console.password_check import PASSWORDS_BY_ACCOUNT, SIGN_INS_BY_ADDRESS
 from negotiator.directory.accounts_routes import DAILY_BUDGET, DIRECTORY_BASELINE_BUDGET, HOURLY_BUDGET
 from negotiator.discovery import health_routes
-from negotiator.http.limit_stores import DatabaseLimitStore, FileLimitStore, LoneWorkerLimitStore, RedisLimitStore
+from negotiator.http.limit_stores import DatabaseLimitStore, FileLimitStore, RedisLimitStore
 from negotiator.http.limits import BASELINE_BUDGET, DEFAULT_BUDGET, LimitStore, RateBudget, RateLimits
 from negotiator.runtime.metrics import MetricRegistry
 from negotiator.store.store import Store
@@ -16,11 +16,6 @@ from negotiator.tokens.client_registration_routes import CLIENT_BUDGET
 from negotiator.trust.client_url_fetch import FETCHES, HOSTS
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
-_QUICK = (
-    *(DEFAULT_BUDGET, BASELINE_BUDGET, DIRECTORY_BASELINE_BUDGET, TELEPROMPTER_BUDGET),
-    health_routes.HEALTH_BUDGET,
-)
-"""Budgets of a minute, one of which nearly every request is charged to. A crash may forget them."""
 _SIXTH = 6
 """The burst of password attempts is a sixth of an hour's quota."""
 _TENTH = 10
@@ -63,7 +58,7 @@ def build_limits(settings: Settings, store: Store, meters: MetricRegistry, *, pe
     if settings.redis_url:
         limiter = RedisLimitStore(settings.redis_url, file)
     elif settings.database_url.startswith("sqlite"):
-        limiter = LoneWorkerLimitStore(file, settings.data_dir / "limits.lock", _QUICK)
+        limiter = file
     else:
         limiter = DatabaseLimitStore(store)
     made = {budget.name: budget for budget in rate_budgets(settings)}

@@ -5,11 +5,10 @@ import contextlib
 import fcntl
 import hashlib
 import mmap
-import os
 import struct
 import time
 from collections import deque
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from contextvars import Context
 from functools import cached_property, partial
 from pathlib import Path
@@ -33,11 +32,6 @@ _SLOT: Final = struct.Struct("<qq")
 _WAYS: Final = 8
 _BUCKET: Final = _SLOT.size * _WAYS
 _BUCKETS: Final = 1 << 15
-_REMEMBERED: Final = 1 << 16
-"""Keys that a lone worker used last and counts exactly; it may count as many more."""
-_ASK_SECONDS: Final = 0.05
-_ASKS: Final = 100
-"""Seconds between the questions of a worker that waits for a lone one, and how many there are."""
 
 
 def _microseconds() -> int:
@@ -50,12 +44,10 @@ class FileLimitStore:
     Each key hashes to a bucket of eight slots, whose byte range is locked while one is changed; the hash is keyed by
     the pepper, so that clients cannot choose their buckets. A slot whose arrival time has passed is free; when all
     eight are in use, the slot with the earliest arrival time is reused. The file has 262,144 slots and is never synced
-    to disk: limits survive the process but not the machine. `is_shared` is False while no other process uses the file,
-    which then needs no lock.
+    to disk: limits survive the process but not the machine.
     """
 
     def __init__(self, path: Path, pepper: bytes) -> None:
-        self.is_shared = True
         self._path = path
         self._hash_key = hashlib.blake2b(pepper, digest_size=32, person=b"limits").digest()
 
@@ -95,9 +87,6 @@ class FileLimitStore:
 
         self._locked(key, change)
 
-    async def start(self) -> None:
-        """Do nothing: the file is opened when it is first used."""
-
     def state(self) -> str:
         return "ok"
 
@@ -111,8 +100,6 @@ class FileLimitStore:
         hashed = hashlib.blake2b(key.encode(), digest_size=16, key=self._hash_key).digest()
         tag = int.from_bytes(hashed[:8], "little", signed=True) or 1
         bucket = int.from_bytes(hashed[8:], "little") % _BUCKETS
-        if not self.is_shared:
-            return use(tag, bucket * _BUCKET)
         fcntl.lockf(self._file, fcntl.LOCK_EX, 1, bucket)
         try:
             return use(tag, bucket * _BUCKET)
@@ -141,113 +128,6 @@ class FileLimitStore:
         return state
 
 
-class LoneWorkerLimitStore:
-    """Counts the budgets named in `quick` in this process while no other one counts on this machine, else in the file.
-
-    The lone worker holds the lock of the file `lock`; several workers share it. A worker that starts beside a lone one
-    asks it, by writing into the lock file, to move its counts to the shared file, and waits until it has. A worker that
-    ends moves its counts too. A crash forgets them, so budgets against guessing stay in the file, which a lone worker
-    uses without its locks.
-    """
-
-    def __init__(self, file: FileLimitStore, lock: Path, quick: Iterable[str]) -> None:
-        self._file = file
-        self._lock_path = lock
-        self._quick = frozenset(quick)
-        self._lock: int | None = None
-        self._alone = False
-        self._recent: dict[str, BudgetState] = {}
-        self._earlier: dict[str, BudgetState] = {}
-        self._watching: asyncio.Task[None] | None = None
-
-    async def start(self) -> None:
-        try:
-            self._lock = os.open(self._lock_path, os.O_RDWR | os.O_CREAT, 0o600)
-            self._alone = await self._claim(self._lock)
-            self._file.is_shared = not self._alone
-        except OSError as fault:
-            log.warning("rate limits are counted in the file only", error=str(fault))
-            return
-        if self._alone:
-            self._watching = asyncio.create_task(self._watch(self._lock), context=Context())
-        else:
-            await self._share(self._lock)
-
-    async def take(self, budget: RateBudget, key: str) -> BudgetState:
-        """Take one call; at once while this worker is alone."""
-        if not self._alone or budget.name not in self._quick:
-            return await self._file.take(budget, key)
-        now = _microseconds()
-        known = self._recent.get(key) or self._earlier.get(key)
-        arrival = known.arrival if known else now + self._file.ahead(budget, key)
-        state = take_one(budget, arrival, now)
-        self._recent[key] = state
-        if len(self._recent) >= _REMEMBERED:
-            self._earlier, self._recent = self._recent, {}
-        return state
-
-    def state(self) -> str:
-        return self._file.state()
-
-    async def close(self) -> None:
-        if self._watching is not None:
-            self._watching.cancel()
-        try:
-            self._move_counts()
-        finally:
-            if self._lock is not None:
-                os.close(self._lock)
-                self._lock = None
-            await self._file.close()
-
-    async def _claim(self, lock: int) -> bool:
-        """Whether this worker is alone: it got the lock, and nobody asks for it."""
-        if not _lock(lock, fcntl.LOCK_EX):
-            return False
-        if _is_asked(lock):
-            # Perhaps long ago. A worker that still waits asks again.
-            os.ftruncate(lock, 0)
-            await asyncio.sleep(5 * _ASK_SECONDS)
-        return not _is_asked(lock)
-
-    async def _watch(self, lock: int) -> None:
-        """Share the file with the next worker that asks."""
-        while not _is_asked(lock):
-            await asyncio.sleep(_ASK_SECONDS)
-        self._move_counts()
-        await self._share(lock)
-
-    async def _share(self, lock: int) -> None:
-        """Wait until no worker counts alone; not for one that does not answer."""
-        for _ in range(_ASKS):
-            if _lock(lock, fcntl.LOCK_SH):
-                return
-            os.pwrite(lock, b"shared", 0)
-            await asyncio.sleep(_ASK_SECONDS)
-        log.error("another worker does not share its rate limits")
-
-    def _move_counts(self) -> None:
-        """Count in the file from now on, which gets all counts that still matter."""
-        self._alone, self._file.is_shared = False, True
-        now = _microseconds()
-        for key, state in (self._earlier | self._recent).items():
-            if state.arrival > now:
-                self._file.note(state.budget, key, state.arrival - now)
-        self._earlier, self._recent = {}, {}
-
-
-def _lock(file: int, kind: int) -> bool:
-    try:
-        fcntl.flock(file, kind | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
-
-
-def _is_asked(lock: int) -> bool:
-    return os.fstat(lock).st_size > 0
-
-
 class DatabaseLimitStore:
     """Budgets in the database: one conditional statement per call, exact over all machines that share it."""
 
@@ -265,9 +145,6 @@ class DatabaseLimitStore:
             )
         )
         return BudgetState(budget, abs(arrival), now, taken=arrival > 0)
-
-    async def start(self) -> None:
-        """Do nothing: the application opens the database store."""
 
     def state(self) -> str:
         return "ok"
@@ -336,9 +213,6 @@ class RedisLimitStore:
         self._sending: asyncio.Task[None] | None = None
         self._returning: asyncio.Task[None] | None = None
         self._faults = FaultLog("Redis is away, each machine counts rate limits for itself")
-
-    async def start(self) -> None:
-        """Do nothing: the connection is made when it is first used."""
 
     async def take(self, budget: RateBudget, key: str) -> BudgetState:
         """Take one call; at once while Redis is known to be away, within 0.1 seconds when it does not answer."""

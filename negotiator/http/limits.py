@@ -91,10 +91,6 @@ def take_one(budget: RateBudget, arrival: int, now: int) -> BudgetState:
 class LimitStore(Protocol):
     """Stores the state of budgets; exact over all workers that share it."""
 
-    async def start(self) -> None:
-        """Prepare to count; called once, before the first request."""
-        ...
-
     async def take(self, budget: RateBudget, key: str) -> BudgetState:
         """Take one call of this key's budget."""
         ...
@@ -146,9 +142,6 @@ class RateLimits:
         if rate := caller.rate:
             return _own_budget(rate)
         return self._budgets[DEFAULT_BUDGET]
-
-    async def start(self) -> None:
-        await self._limiter.start()
 
     def state(self) -> str:
         """The health check of what stores the budgets."""
