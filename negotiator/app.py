@@ -35,7 +35,6 @@ from negotiator.http.pipeline import RefusalRenderer
 from negotiator.http.request_traces import RequestTraces
 from negotiator.mcp.endpoint import MCP_METRIC, MCP_PATH
 from negotiator.runtime import telemetry
-from negotiator.runtime.fault_log import told_once_a_machine
 from negotiator.runtime.metrics import RequestMetrics
 from negotiator.runtime.tracing import NEW_TRACE, span
 
@@ -51,7 +50,7 @@ def create_app(settings: Settings | None = None) -> Starlette:
 
     @contextlib.asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncGenerator[dict[str, Any]]:
-        with share_data_folder(settings.data_dir), told_once_a_machine(settings.data_dir):
+        with share_data_folder(settings.data_dir):
             async with _started(application, connections) as state:
                 yield state
 
