@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import gc
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from functools import cache, partial
 from typing import Any
 
@@ -14,7 +14,6 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute
-from starlette.types import ASGIApp
 
 from negotiator.agents import registration
 from negotiator.compose.application import Application, build_application
@@ -27,7 +26,6 @@ from negotiator.discovery.documents import document_route
 from negotiator.http.admission import AdmissionQueue, Priorities, RefusedAnswers
 from negotiator.http.compression import PageCompression
 from negotiator.http.connections import STATE_KEY, TransportBounds, WorkerConnections, raise_descriptor_limit
-from negotiator.http.direct_operations import DirectOperations
 from negotiator.http.endpoint import Endpoint, OperationRouter
 from negotiator.http.middleware import SHARED_HEADERS, ResponseMiddleware, security_headers
 from negotiator.http.operation import Answer
@@ -54,33 +52,15 @@ def create_app(settings: Settings | None = None) -> Starlette:
             async with _started(application, connections) as state:
                 yield state
 
-    starlette = _Service(
-        application,
+    starlette = Starlette(
         routes=_routes(application),
+        middleware=_layers(application),
         exception_handlers={HTTPException: _on_http_exception(application.pipeline.refusals)},
         lifespan=lifespan,
     )
     # Starlette's redirect of a missing slash would trust the Host header.
     starlette.router.redirect_slashes = False
     return starlette
-
-
-class _Service(Starlette):
-    """Starlette with its middleware, in front of which most requests for operations are answered."""
-
-    def __init__(self, application: Application, **options: Any) -> None:
-        self._endpoints = [Endpoint(operation, application.pipeline) for operation in application.service.operations]
-        self._is_traced = application.services.traces is not None
-        names = [*(operation.name for operation in application.service.operations), MCP_METRIC]
-        self._traffic = RequestMetrics(application.services.meters, names)
-        self._https = application.settings.base_url.startswith("https:")
-        super().__init__(middleware=_layers(application, self._endpoints, self._traffic, https=self._https), **options)
-
-    def build_middleware_stack(self) -> ASGIApp:
-        app = DirectOperations(
-            super().build_middleware_stack(), self._endpoints, https=self._https, traffic=self._traffic
-        )
-        return RequestTraces(app) if self._is_traced else app
 
 
 @contextlib.asynccontextmanager
@@ -162,22 +142,24 @@ def _routes(application: Application) -> list[BaseRoute]:
     ]
 
 
-def _layers(
-    application: Application, endpoints: Sequence[Endpoint], traffic: RequestMetrics, *, https: bool
-) -> list[Middleware]:
+def _layers(application: Application) -> list[Middleware]:
     """The middleware, outermost first; operations are answered before Starlette's own routing."""
+    services, operations = application.services, application.service.operations
+    traced = [] if services.traces is None else [Middleware(RequestTraces)]
+    traffic = RequestMetrics(services.meters, [*(operation.name for operation in operations), MCP_METRIC])
     return [
+        *traced,
         Middleware(PageCompression),
         Middleware(
             ResponseMiddleware,
-            https=https,
+            https=application.settings.base_url.startswith("https:"),
             shared=application.shared,
-            for_browsers=partial(RefusalPages, router=application.services.page_router),
+            for_browsers=partial(RefusalPages, router=services.page_router),
             traffic=traffic,
         ),
         Middleware(
             OperationRouter,
-            endpoints=endpoints,
+            endpoints=[Endpoint(operation, application.pipeline) for operation in operations],
             pipeline=application.pipeline,
             mounts={MCP_PATH: application.mcp.endpoint},
             sockets={

@@ -21,8 +21,8 @@ from negotiator.base import values
 from negotiator.base.errors import Forbidden
 from negotiator.base.strict_json import read_object
 from negotiator.console.cookies import BrowserCookies, CookieKind
-from negotiator.http.endpoint import read_headers
 from negotiator.http.guard import Guard
+from negotiator.http.input import read_headers
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 from negotiator.users import session_queries, user_queries

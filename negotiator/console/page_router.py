@@ -19,8 +19,7 @@ from negotiator.base.errors import FieldError, NotFound, Refusal, RequestAborted
 from negotiator.console.browser_sessions import AnySession, BrowserSessions, SignedInSession
 from negotiator.console.guides_content import guide_of_page
 from negotiator.console.page_renderer import PageRenderer
-from negotiator.http.endpoint import read_headers
-from negotiator.http.input import FIELDS, parse_form, read_body
+from negotiator.http.input import FIELDS, parse_form, read_body, read_headers
 from negotiator.http.limits import RateLimits, too_many_requests
 from negotiator.runtime.telemetry import logger, request_id
 from negotiator.store.store import Store

@@ -14,7 +14,7 @@ from starlette.routing import Route
 from negotiator.base import values
 from negotiator.base.caller import anonymous_caller
 from negotiator.base.errors import Refusal, Unauthorized
-from negotiator.http.endpoint import read_headers
+from negotiator.http.input import read_headers
 from negotiator.http.limits import too_many_requests
 from negotiator.http.operation import ServiceDescription
 from negotiator.http.pipeline import Pipeline

@@ -18,8 +18,8 @@ from starlette.websockets import WebSocket
 from typing_extensions import TypedDict
 
 from negotiator.base import values
-from negotiator.http.endpoint import read_headers
 from negotiator.http.guard import Guard
+from negotiator.http.input import read_headers
 
 PROBE_PATH: Final = "/probe"
 PROBE_WORD: Final = '{"type":"probe"}'

@@ -8,6 +8,8 @@ from typing import Final
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from negotiator.http.input import read_headers
+
 _TYPES: Final = frozenset({"text/html", "text/css", "text/javascript", "image/svg+xml"})
 _SMALLEST: Final = 800
 """Bytes below which a body fits one packet either way."""
@@ -27,7 +29,7 @@ class PageCompression:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or "gzip" not in Headers(scope=scope).get("accept-encoding", ""):
+        if scope["type"] != "http" or "gzip" not in read_headers(scope).get("accept-encoding", ""):
             await self._app(scope, receive, send)
             return
         start: Message | None = None

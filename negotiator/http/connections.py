@@ -35,6 +35,8 @@ STATE_KEY: Final = "connections"
 """The key of the `WorkerConnections` in the lifespan state, where the server's protocols find it."""
 CONNECTION_KEY: Final = "connection"
 """The key of the connection in a request's state."""
+WHOLE: Final = "http.response.whole"
+"""The ASGI extension, and the message, by which an answer is sent at once: its status, its header lines, its body."""
 BODY_RATE: Final = 8 * 1024
 """Bytes per second that a body must reach, in either direction, to continue after its timeout."""
 MAX_TARGET: Final = 8000

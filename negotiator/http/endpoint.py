@@ -32,7 +32,7 @@ from negotiator.base.errors import (
 )
 from negotiator.http import input as reading
 from negotiator.http import operation as kinds
-from negotiator.http.connections import CONNECTION_KEY
+from negotiator.http.connections import CONNECTION_KEY, WHOLE
 from negotiator.http.limits import too_many_requests
 from negotiator.http.middleware import API_PREFIX
 from negotiator.http.operation import Answer, Operation
@@ -95,15 +95,7 @@ class Endpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         scope["operation"] = self.operation.name
-        answered = await self.answer(scope, receive, read_headers(scope))
-        if answered is not None:
-            answer, lines = answered
-            await respond(send, answer, lines, receive=receive)
-
-    async def answer(self, scope: Scope, receive: Receive, headers: dict[str, str]) -> tuple[Answer, bytes] | None:
-        """The answer and the lines of the headers about budgets and the credential; None when the client has gone."""
-        context = ResponseContext()
-        pipeline = self.pipeline
+        headers, context, pipeline = reading.read_headers(scope), ResponseContext(), self.pipeline
         try:
             address = pipeline.guard.address(scope, headers)
             incoming = _IncomingHttpCall(self, scope, receive, headers, address)
@@ -112,12 +104,12 @@ class Endpoint:
             if isinstance(body, AsyncGenerator):
                 await _count_stream(scope, cast("BodyChunks", body))
         except RequestAborted:
-            return None
+            return
         except Refusal as refusal:
             answer = await pipeline.refused(refusal)
         except Exception as fault:
             answer = pipeline.refusals.crash(fault)
-        return self._conditional(answer, headers), context.header_lines()
+        await respond(scope, send, self._conditional(answer, headers), context.header_lines(), receive=receive)
 
     def _conditional(self, answer: Answer, headers: Mapping[str, str]) -> Answer:
         """Give a body with a revision its strong ETag; answer 304 when the client has it already."""
@@ -152,7 +144,7 @@ class _IncomingHttpCall:
     endpoint: Endpoint
     scope: Scope
     receive: Receive
-    headers: dict[str, str]
+    headers: Mapping[str, str]
     address: str
 
     async def identify(self, operation: Operation) -> Caller:
@@ -214,33 +206,19 @@ async def _count_stream(scope: Scope, chunks: BodyChunks) -> None:
         raise Unavailable("Too many streams are open; try again soon.")
 
 
-def read_headers(scope: Scope) -> dict[str, str]:
-    """The request's headers by lower-case name; a repeated one is joined with commas (RFC 9110 §5.3).
-
-    Blanks around a value are removed (§5.5), since not every HTTP parser does so.
-    """
-    headers: dict[str, str] = {}
-    repeated: dict[str, list[str]] = {}
-    for name, value in scope["headers"]:
-        key = name.decode("latin-1")
-        text = value.decode("latin-1").strip(" \t")
-        if key in headers:
-            repeated.setdefault(key, [headers[key]]).append(text)
-        else:
-            headers[key] = text
-    if repeated:
-        headers.update((key, ", ".join(texts)) for key, texts in repeated.items())
-    return headers
-
-
-async def respond(send: Send, answer: Answer, lines: bytes = b"", *, receive: Receive | None = None) -> None:
+async def respond(
+    scope: Scope, send: Send, answer: Answer, lines: bytes = b"", *, receive: Receive | None = None
+) -> None:
     """Send an answer as an ASGI response, with further header lines.
 
     A stream needs `receive` to notice the client's disconnect.
     """
     head, body = render(answer)
-    headers = header_pairs(head + lines)
-    await send({"type": "http.response.start", "status": int(answer.status or 200), "headers": headers})
+    status = int(answer.status or 200)
+    if body is not None and WHOLE in scope.get("extensions", ()):
+        await send({"type": WHOLE, "status": status, "lines": head + lines, "body": body})
+        return
+    await send({"type": "http.response.start", "status": status, "headers": header_pairs(head + lines)})
     if body is None and receive is not None:
         await stream_body(cast("BodyChunks", answer.body), receive, send)
     else:
@@ -440,7 +418,7 @@ class OperationRouter:
         pipeline = self._pipeline
 
         async def refuse(scope: Scope, _receive: Receive, send: Send) -> None:
-            headers = read_headers(scope)
+            headers = reading.read_headers(scope)
             address = pipeline.guard.address(scope, headers)
             sent = (scope.get("method", "GET"), scope["path"])
             try:
@@ -449,7 +427,7 @@ class OperationRouter:
                 caller = anonymous_caller(address)
             taken = await pipeline.limits.charge(caller, public=True)
             limited = answer if taken.taken else pipeline.refusals.answer(too_many_requests(taken))
-            await respond(send, limited, taken.header_lines())
+            await respond(scope, send, limited, taken.header_lines())
 
         return refuse
 

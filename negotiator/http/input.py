@@ -1,4 +1,4 @@
-"""Parses and validates the input of a call: bounded reading, strict JSON and forms, one JSON Pointer per fault."""
+"""Parses and validates the input of a call: headers, bounded bodies, strict JSON and forms, a JSON Pointer a fault."""
 
 import json
 from collections.abc import Mapping
@@ -6,7 +6,7 @@ from typing import Any, get_origin
 from urllib.parse import parse_qsl
 
 from pydantic import BaseModel, ValidationError
-from starlette.types import Receive
+from starlette.types import Receive, Scope
 
 from negotiator.base.errors import (
     InvalidRequest,
@@ -22,6 +22,31 @@ from negotiator.http.operation import FORM
 
 FIELDS = 100
 """How many fields a form or query may have."""
+
+
+_READ_HEADERS = "negotiator.headers"
+
+
+def read_headers(scope: Scope) -> Mapping[str, str]:
+    """The request's headers by lower-case name, read once; a repeated one is joined with commas (RFC 9110 §5.3).
+
+    Blanks around a value are removed (§5.5), since not every HTTP parser does so.
+    """
+    if (known := scope.get(_READ_HEADERS)) is not None:
+        return known
+    headers: dict[str, str] = {}
+    repeated: dict[str, list[str]] = {}
+    for name, value in scope["headers"]:
+        key = name.decode("latin-1")
+        text = value.decode("latin-1").strip(" \t")
+        if key in headers:
+            repeated.setdefault(key, [headers[key]]).append(text)
+        else:
+            headers[key] = text
+    if repeated:
+        headers.update((key, ", ".join(texts)) for key, texts in repeated.items())
+    scope[_READ_HEADERS] = headers
+    return headers
 
 
 async def read_body(receive: Receive, limit: int, declared: str | None) -> bytes:

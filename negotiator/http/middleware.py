@@ -1,14 +1,19 @@
-"""ASGI middleware for every response: request id, security headers, CORS and request metrics."""
+"""ASGI middleware for every response: request id, security headers, CORS and request metrics.
+
+It is pure ASGI, and an answer that is sent whole passes it as lines of headers that are joined once: wrapping each
+message and looking at each header costs more than reading a negotiation (docs/decisions/0003-edge.md).
+"""
 
 import re
 import time
 from collections.abc import Callable
-from typing import Final
+from typing import Final, NamedTuple, Self
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from negotiator.base.values import new_id
-from negotiator.http.connections import CONNECTION_KEY
+from negotiator.http.connections import CONNECTION_KEY, WHOLE
+from negotiator.http.input import read_headers
 from negotiator.runtime import thread_pools
 from negotiator.runtime.metrics import PAGE_OPERATION, RequestMetrics
 from negotiator.runtime.telemetry import request_id
@@ -16,14 +21,14 @@ from negotiator.runtime.tracing import end_request_span
 from negotiator.store.waiting import Priority, request_priority
 
 API_PREFIX: Final = "/api/"
-_REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{8,64}")
+_REQUEST_ID = re.compile("[A-Za-z0-9._-]{8,64}")
 _HEADERS = [
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
     (b"referrer-policy", b"no-referrer"),
 ]
 _ALONE: Final = (b"cross-origin-opener-policy", b"same-origin")
-_NOT_ALONE: Final = (API_PREFIX, "/oauth/", "/sign-in")
+_NOT_ALONE: Final = (API_PREFIX, "/oauth/", "/sign-in", "/v0", "/livez", "/readyz")
 """What is no page, and where a web client sends the window that it opened for its user's consent and then waits for."""
 _EXPOSED: Final = (
     *("ETag", "Last-Modified", "Content-Location", "Link", "Location", "Retry-After"),
@@ -46,9 +51,9 @@ _PREFLIGHT: Final = [
     (b"access-control-allow-headers", ", ".join(_READ).encode()),
     (b"access-control-max-age", b"7200"),
 ]
-_HEADS: Final = {"http.response.start", "websocket.http.response.start", "websocket.accept"}
+_HEADS: Final = {WHOLE, "http.response.start", "websocket.http.response.start", "websocket.accept"}
 _UPGRADED: Final = 101
-_HTML: Final = b"text/html"
+_HTML: Final = "text/html"
 _HTTPS = (b"strict-transport-security", b"max-age=31536000; includeSubDomains")
 
 
@@ -57,14 +62,15 @@ def security_headers(*, https: bool) -> list[tuple[bytes, bytes]]:
     return [*_HEADERS, _HTTPS] if https else _HEADERS
 
 
-def begin_request(scope: Scope, sent_id: bytes) -> str:
-    """Give the current task the id, the priority and the client of a request; the id is `sent_id` if well-formed."""
-    current = sent_id.decode() if _REQUEST_ID.fullmatch(sent_id) else new_id("req")
-    request_id.set(current)
-    request_priority.set(scope.get("priority", Priority.CHANGE))
-    if connection := scope.get("state", {}).get(CONNECTION_KEY):
-        thread_pools.answer_for(connection.presence)
-    return current
+class _AddedHeaders(NamedTuple):
+    """Headers of every response, as ASGI has them and as lines; the lines end with the name of the request id."""
+
+    pairs: list[tuple[bytes, bytes]]
+    lines: bytes
+
+    @classmethod
+    def of(cls, pairs: list[tuple[bytes, bytes]]) -> Self:
+        return cls(pairs, b"".join(b"%s: %s\r\n" % each for each in pairs) + b"x-request-id: ")
 
 
 class ResponseMiddleware:
@@ -91,42 +97,54 @@ class ResponseMiddleware:
         self._shared = frozenset(path for path in shared if "{" not in path)
         templates = (path for path in shared if "{" in path)
         self._templates = re.compile("|".join(map(_pattern, templates)) or "(?!)")
-        self._headers = security_headers(https=https)
+        headers = security_headers(https=https)
+        self._added = {
+            (is_shared, is_alone): _AddedHeaders.of(
+                [*headers, *(SHARED_HEADERS if is_shared else ()), *([_ALONE] if is_alone else ())]
+            )
+            for is_shared in (False, True)
+            for is_alone in (False, True)
+        }
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in {"http", "websocket"}:
             await self._app(scope, receive, send)
             return
         began = time.perf_counter_ns()
-        sent_id, preflight, app = b"", False, self._app
-        for name, value in scope["headers"]:
-            if name == b"x-request-id":
-                sent_id = value
-            elif name == b"access-control-request-method":
-                preflight = True
-            elif name == b"accept" and _HTML in value:
-                app = self._for_browsers
-        current = begin_request(scope, sent_id)
-        method = scope.get("method")
+        headers = read_headers(scope)
+        app = self._for_browsers if _HTML in headers.get("accept", "") else self._app
+        current = headers.get("x-request-id", "")
+        if not _REQUEST_ID.fullmatch(current):
+            current = new_id("req")
+        request_id.set(current)
+        request_priority.set(scope.get("priority", Priority.CHANGE))
+        method, path = scope.get("method"), scope["path"]
         head = method == "HEAD"
-        added = [*self._headers, (b"x-request-id", current.encode())]
-        if shared := method is not None and self._is_shared(scope["path"]):
-            added += SHARED_HEADERS
-        if not scope["path"].startswith(_NOT_ALONE):
-            added.append(_ALONE)
+        shared = method is not None and self._is_shared(path)
+        added = self._added[shared, not path.startswith(_NOT_ALONE)]
+        connection = scope.get("state", {}).get(CONNECTION_KEY)
+        if connection is not None:
+            thread_pools.answer_for(connection.presence)
+            if app is self._app and not head:
+                scope["extensions"] = {WHOLE: {}}
 
         async def wrapped(message: Message) -> None:
-            if message["type"] in _HEADS:
+            kind = message["type"]
+            if kind in _HEADS:
                 took, status = time.perf_counter_ns() - began, message.get("status", _UPGRADED)
                 operation = scope.get("operation", PAGE_OPERATION)
                 self._traffic.observe(operation, status, took)
                 end_request_span(operation, status)
-                message["headers"] = [*message.get("headers", ()), *added]
-            elif head and message["type"] == "http.response.body":
+                if kind == WHOLE:
+                    lines = b"%s%s%s\r\n" % (message["lines"], added.lines, current.encode())
+                    await scope["state"][CONNECTION_KEY].send_whole(scope, status, lines, message["body"])
+                    return
+                message["headers"] = [*message.get("headers", ()), *added.pairs, (b"x-request-id", current.encode())]
+            elif head and kind == "http.response.body":
                 message = {**message, "body": b""}
             await send(message)
 
-        if shared and preflight and method == "OPTIONS":
+        if shared and method == "OPTIONS" and "access-control-request-method" in headers:
             await wrapped({"type": "http.response.start", "status": 204, "headers": _PREFLIGHT})
             await wrapped({"type": "http.response.body", "body": b""})
             return

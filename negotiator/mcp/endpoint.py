@@ -12,7 +12,8 @@ from negotiator.base.errors import Forbidden, InsufficientScope, MethodNotAllowe
 from negotiator.base.scopes import ASSISTANT, ordered
 from negotiator.base.strict_json import MAX_DEPTH, read_object
 from negotiator.http import input as reading
-from negotiator.http.endpoint import read_headers, respond
+from negotiator.http.endpoint import respond
+from negotiator.http.input import read_headers
 from negotiator.http.operation import BODY_LIMIT, Answer, ServiceDescription
 from negotiator.http.pipeline import Pipeline, ResponseContext
 from negotiator.mcp import tools
@@ -87,7 +88,7 @@ class McpEndpoint:
         except Exception as fault:
             crash = self._pipeline.refusals.crash(fault)
             answer = _wrapped(crash, incoming, crash.body["error_description"])
-        await respond(send, answer, incoming.response.header_lines())
+        await respond(scope, send, answer, incoming.response.header_lines())
 
     async def _refused(self, refusal: Refusal, incoming: _IncomingMessage) -> Answer:
         """The refusal as over HTTP, with a JSON-RPC error as its body."""

@@ -5,7 +5,7 @@ response with 401, 403 or 404. A client without either sends its ticket in the f
 """
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from starlette.types import Receive, Scope, Send
@@ -13,7 +13,8 @@ from starlette.types import Receive, Scope, Send
 from negotiator.base.caller import Caller, anonymous_caller
 from negotiator.base.errors import Forbidden, InvalidRequest, Refusal
 from negotiator.http import input as reading
-from negotiator.http.endpoint import deny_upgrade, read_headers, respond
+from negotiator.http.endpoint import deny_upgrade, respond
+from negotiator.http.input import read_headers
 from negotiator.http.operation import Operation
 from negotiator.http.pipeline import ResponseContext as Charged
 from negotiator.teleprompter import session_queries, websocket_messages
@@ -54,7 +55,7 @@ class WebSocketEndpoint:
         else:
             await self._welcome(AsgiWebSocket(receive, send), admission, _chosen(scope))
             return
-        await respond(deny_upgrade(scope, send), answer, charged.header_lines())
+        await respond(scope, deny_upgrade(scope, send), answer, charged.header_lines())
 
     async def _admit(self, scope: Scope, charged: Charged) -> Admission:
         """The session and the caller, if known; one call is charged to the credential, else to the address."""
@@ -78,7 +79,7 @@ class WebSocketEndpoint:
             await store.read(lambda tx: session_queries.find(tx, owner, asked.id))
         return Admission(asked.id, caller, headers.get("origin", ""), asked.after)
 
-    def _asked(self, scope: Scope, headers: dict[str, str]) -> OpenStream:
+    def _asked(self, scope: Scope, headers: Mapping[str, str]) -> OpenStream:
         origin = headers.get("origin")
         if origin is not None and origin not in self._origins:
             raise Forbidden("Pages of this origin may not use this endpoint.")
@@ -90,7 +91,7 @@ class WebSocketEndpoint:
         members = {**reading.parse_query(scope["query_string"]), **scope["path_params"]}
         return reading.validate(self._operation.input, members)
 
-    async def _ticketed(self, scope: Scope, headers: dict[str, str], asked: OpenStream) -> Caller | None:
+    async def _ticketed(self, scope: Scope, headers: Mapping[str, str], asked: OpenStream) -> Caller | None:
         offered: list[str] = scope["subprotocols"]
         tickets = [each.removeprefix(TICKET_PREFIX) for each in offered if each.startswith(TICKET_PREFIX)]
         if len(tickets) > 1:

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from starlette.types import Message
 
 from negotiator.base.errors import InvalidRequest, PayloadTooLarge, Refusal
-from negotiator.http.endpoint import read_headers
-from negotiator.http.input import RequestAborted, parse_form, parse_json, parse_query, read_body
+from negotiator.http.input import RequestAborted, parse_form, parse_json, parse_query, read_body, read_headers
 
 texts = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=10)
 scalars = st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1) | texts
