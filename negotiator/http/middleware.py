@@ -28,7 +28,7 @@ _HEADERS = [
     (b"referrer-policy", b"no-referrer"),
 ]
 _ALONE: Final = (b"cross-origin-opener-policy", b"same-origin")
-_NOT_ALONE: Final = (API_PREFIX, "/oauth/", "/sign-in", "/v0", "/livez", "/readyz")
+_NOT_ALONE: Final = (API_PREFIX, "/oauth/", "/sign-in", "/v0")
 """What is no page, and where a web client sends the window that it opened for its user's consent and then waits for."""
 _EXPOSED: Final = (
     *("ETag", "Last-Modified", "Content-Location", "Link", "Location", "Retry-After"),
