@@ -151,7 +151,7 @@ def _password_link(user: User) -> str:
     """The link by which an invited user chooses a password."""
     # Imported here, because they load the pages and half of the service.
     from negotiator.compose.shared_secrets import load_pepper
-    from negotiator.console.password_reset_pages import NEW_PASSWORD_PATH
+    from negotiator.console.people.password_reset_pages import NEW_PASSWORD_PATH
 
     settings = load_settings()
     secret = password_links.write_link(load_pepper(settings), user, life=password_links.INVITATION_LIFE)

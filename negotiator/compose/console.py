@@ -6,29 +6,29 @@ from starlette.routing import Route
 
 from negotiator.compose.directory_console import build_directory_pages
 from negotiator.compose.services import Services
-from negotiator.console.agent_page import AgentPage
 from negotiator.console.browser_sessions import AnySession, SignedInSession
-from negotiator.console.docs_pages import DocsPages
-from negotiator.console.docs_reference import ReferenceGroup, reference_groups
+from negotiator.console.docs.docs_pages import DocsPages
+from negotiator.console.docs.docs_reference import ReferenceGroup, reference_groups
 from negotiator.console.go_page import GoPage
 from negotiator.console.guides_content import all_guides
 from negotiator.console.home_page import HomePage
-from negotiator.console.live_call_page import LiveCallPage
-from negotiator.console.live_page import LivePage
-from negotiator.console.memories_page import MemoriesPage
-from negotiator.console.negotiations_page import NegotiationsPage
+from negotiator.console.live.live_call_page import LiveCallPage
+from negotiator.console.live.live_page import LivePage
+from negotiator.console.live.rehearsal_voice import RehearsalVoice
+from negotiator.console.live.rehearsals_page import RehearsalsPage
 from negotiator.console.open_pages import OpenPages
+from negotiator.console.owned.memories_page import MemoriesPage
+from negotiator.console.owned.tactics_page import TacticsPage
+from negotiator.console.owned.wins_page import WinsPage
 from negotiator.console.page_calls import PageCalls
-from negotiator.console.prepare_page import PreparePage
-from negotiator.console.rehearsal_voice import RehearsalVoice
-from negotiator.console.rehearsals_page import RehearsalsPage
-from negotiator.console.tactics_page import TacticsPage
-from negotiator.console.wins_page import WinsPage
-from negotiator.console.workspace_limits_forms import WorkspaceLimitsForms
-from negotiator.console.workspace_offer_forms import WorkspaceOfferForms
-from negotiator.console.workspace_page import WorkspacePage
-from negotiator.console.workspace_power_forms import WorkspacePowerForms
-from negotiator.console.workspace_state_forms import WorkspaceStateForms
+from negotiator.console.people.agent_page import AgentPage
+from negotiator.console.talk.negotiations_page import NegotiationsPage
+from negotiator.console.talk.prepare_page import PreparePage
+from negotiator.console.talk.workspace_limits_forms import WorkspaceLimitsForms
+from negotiator.console.talk.workspace_offer_forms import WorkspaceOfferForms
+from negotiator.console.talk.workspace_page import WorkspacePage
+from negotiator.console.talk.workspace_power_forms import WorkspacePowerForms
+from negotiator.console.talk.workspace_state_forms import WorkspaceStateForms
 from negotiator.discovery.documents import PublicDocument, serve_document
 from negotiator.discovery.site import SiteDescription
 from negotiator.http.operation import ServiceDescription

@@ -3,15 +3,15 @@
 from starlette.routing import Route
 
 from negotiator.compose.services import Services
-from negotiator.console.admin_router import AdminRouter
-from negotiator.console.admin_submissions import AdminSubmissions
-from negotiator.console.claim_tool_page import ClaimToolPage
-from negotiator.console.collections_page import CollectionPages
+from negotiator.console.admin.admin_router import AdminRouter
+from negotiator.console.admin.admin_submissions import AdminSubmissions
 from negotiator.console.open_pages import OpenPages
-from negotiator.console.submission_pages import SubmissionPages
-from negotiator.console.submit_tool_page import SubmitToolPages
-from negotiator.console.tool_page import ToolPage
-from negotiator.console.tools_page import ToolsPage
+from negotiator.console.tools.claim_tool_page import ClaimToolPage
+from negotiator.console.tools.collections_page import CollectionPages
+from negotiator.console.tools.submission_pages import SubmissionPages
+from negotiator.console.tools.submit_tool_page import SubmitToolPages
+from negotiator.console.tools.tool_page import ToolPage
+from negotiator.console.tools.tools_page import ToolsPage
 
 
 def build_directory_pages(services: Services, pages: OpenPages) -> tuple[Route, ...]:

@@ -4,7 +4,7 @@ from negotiator.agents.delegation import WRONG_CODES_BY_ADDRESS, WRONG_CODES_OVE
 from negotiator.agents.schemas import ANONYMOUS_BUDGET, ASSERTION_BUDGET
 from negotiator.agents.security_event_routes import EVENTS_BUDGET
 from negotiator.config.settings import Settings
-from negotiator.console.password_check import PASSWORDS_BY_ACCOUNT, SIGN_INS_BY_ADDRESS
+from negotiator.console.people.password_check import PASSWORDS_BY_ACCOUNT, SIGN_INS_BY_ADDRESS
 from negotiator.directory.accounts_routes import DAILY_BUDGET, DIRECTORY_BASELINE_BUDGET, HOURLY_BUDGET
 from negotiator.discovery import health_routes
 from negotiator.http.limit_stores import DatabaseLimitStore, FileLimitStore, RedisLimitStore

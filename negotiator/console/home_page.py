@@ -9,11 +9,12 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from negotiator.agents import registration
-from negotiator.console import example_negotiation, home_view
+from negotiator.console import home_view
 from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.home_view import Waiting
 from negotiator.console.page_calls import PageCalls
 from negotiator.console.page_router import FormFields, PageRouter
+from negotiator.console.talk import example_negotiation
 from negotiator.store.statement import Transaction
 from negotiator.users import approval_queries
 

@@ -6,7 +6,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from negotiator.console.scope_words import WORDS
+from negotiator.console.people.scope_words import WORDS
 from tests.conftest import Account, Browsers, Clock, Register
 from tests.helpers.agents_page import CODE, claimed
 from tests.helpers.form_browser import FormBrowser, redirect_path

@@ -7,7 +7,7 @@ import httpx2
 import pytest
 
 from negotiator.config.settings import Settings
-from negotiator.console.scope_words import purpose_scopes
+from negotiator.console.people.scope_words import purpose_scopes
 from tests.conftest import Account, Browsers, bearer
 from tests.helpers.email_registration import REGISTER, by_email, outbox
 from tests.helpers.fake_issuer import FakeIssuer, registration

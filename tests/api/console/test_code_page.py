@@ -8,7 +8,7 @@ import httpx2
 import orjson
 import pytest
 
-from negotiator.console.scope_words import purpose_scopes
+from negotiator.console.people.scope_words import purpose_scopes
 from tests.conftest import Account, Browsers, Clock, Register
 from tests.helpers.agents_page import CODE, claimed, made
 from tests.helpers.form_browser import BASE, FormBrowser

@@ -7,7 +7,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from negotiator.console import tool_view
+from negotiator.console.tools import tool_view
 from negotiator.directory import catalogue_queries
 from negotiator.directory.catalogue_queries import CatalogueTool
 from negotiator.directory.tool_record import FieldEvidence, ToolRecord

@@ -10,7 +10,7 @@ import pytest_asyncio
 from starlette.applications import Starlette
 
 from negotiator.config.settings import Settings
-from negotiator.console import password_check
+from negotiator.console.people import password_check
 from negotiator.users import user_queries
 from tests.conftest import Account, Change, connect, make_settings, running
 from tests.helpers.form_browser import FormBrowser, redirect_path

@@ -6,7 +6,7 @@ import httpx2
 import pytest
 
 from negotiator.base.scopes import ASSISTANT
-from negotiator.console.scope_words import WORDS
+from negotiator.console.people.scope_words import WORDS
 from tests.conftest import Account, Browsers, Register, bearer
 from tests.contract.requirements import covers
 from tests.helpers.agents_page import CLAIM, CODE, claimed, made

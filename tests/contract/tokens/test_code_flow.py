@@ -4,7 +4,7 @@ import httpx2
 import pytest
 
 from negotiator.base.scopes import ASSISTANT
-from negotiator.console.scope_words import WORDS
+from negotiator.console.people.scope_words import WORDS
 from tests.conftest import bearer
 from tests.contract.requirements import covers
 from tests.helpers.code_flow import CALLBACK, SCOPE, ClientApp, ConsentingUser, told

@@ -8,8 +8,8 @@ import pytest
 from negotiator.agents import delegation, registration
 from negotiator.base import values
 from negotiator.base.errors import Gone, NotFound
-from negotiator.console import agents_overview
-from negotiator.console.agents_overview import NoClientConnections
+from negotiator.console.people import agents_overview
+from negotiator.console.people.agents_overview import NoClientConnections
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 from negotiator.trust import revocations

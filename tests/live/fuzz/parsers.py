@@ -24,8 +24,8 @@ from negotiator.base.strict_json import is_array, is_object, read_jws, read_obje
 from negotiator.console.browser_sessions import browser_name, local_path
 from negotiator.console.entered_numbers import read_entered
 from negotiator.console.markdown_html import render_markdown
-from negotiator.console.preparation_body import prepared_body
-from negotiator.console.preparation_form import change_preparation, field_names, new_preparation, read_preparation
+from negotiator.console.talk.preparation_body import prepared_body
+from negotiator.console.talk.preparation_form import change_preparation, field_names, new_preparation, read_preparation
 from negotiator.directory import exchange_import
 from negotiator.directory.address_reader import AddressReader
 from negotiator.directory.catalogue_index import SYNONYMS_FILE

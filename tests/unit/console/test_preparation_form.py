@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from negotiator.console.preparation_form import (
+from negotiator.console.talk.preparation_form import (
     MAX_ROWS,
     IssueRow,
     Preparation,
@@ -15,7 +15,7 @@ from negotiator.console.preparation_form import (
     new_preparation,
     read_preparation,
 )
-from negotiator.console.preparation_kinds import preparation_kinds
+from negotiator.console.talk.preparation_kinds import preparation_kinds
 
 
 def sent(form: Preparation, **changes: str) -> Preparation:

@@ -1,7 +1,7 @@
 """Scopes in words: every scope has words of its own, and every purpose is recognised by what it grants."""
 
 from negotiator.base.scopes import ASSISTANT, DIRECTORY
-from negotiator.console.scope_words import (
+from negotiator.console.people.scope_words import (
     PURPOSES,
     USUAL_PURPOSE,
     WORDS,

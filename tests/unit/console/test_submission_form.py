@@ -2,7 +2,7 @@
 
 import pytest
 
-from negotiator.console.submission_form import members_of
+from negotiator.console.tools.submission_form import members_of
 
 
 @pytest.mark.parametrize(

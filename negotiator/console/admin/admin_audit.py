@@ -1,0 +1,135 @@
+"""`/admin/audit`: who did what and when, with filters."""
+
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from urllib.parse import urlencode
+
+import orjson
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from negotiator import audit
+from negotiator.agents import registration
+from negotiator.audit import AuditEvent, AuditFilter
+from negotiator.console.admin.admin_router import AUDIT_PATH, PAGE_SIZE, AdminRouter, with_blanks
+from negotiator.console.browser_sessions import SignedInSession
+from negotiator.store.statement import Transaction
+from negotiator.users import user_queries
+
+_LONGEST = 300
+
+
+@dataclass(frozen=True, slots=True)
+class AuditRow:
+    """An event in words; `who` and `about` are names where they are known."""
+
+    event: AuditEvent
+    what: str
+    who: str
+    about: str
+    details: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AdminAudit:
+    """The audit trail, newest first."""
+
+    admin: AdminRouter
+
+    def routes(self) -> list[Route]:
+        return [self.admin.page(AUDIT_PATH, self.show)]
+
+    async def show(self, request: Request, session: SignedInSession) -> Response:
+        query = request.query_params
+        typed = {name: query.get(name, "").strip()[:_LONGEST] for name in ("who", "what", "from", "to")}
+        since, until = _day(typed["from"]), _day(typed["to"])
+        faults = {name: "Not a day." for name in ("from", "to") if typed[name] and not _day(typed[name])}
+        before = query.get("before", "")
+
+        def unit(tx: Transaction) -> list[AuditRow]:
+            wanted = AuditFilter(
+                party=_party(tx, typed["who"]),
+                event=typed["what"] if typed["what"] in audit.EVENTS else "",
+                since=_milliseconds(since) if since else None,
+                until=_milliseconds(until + timedelta(days=1)) if until else None,
+            )
+            events = audit.search(tx, wanted, before=before, limit=PAGE_SIZE + 1)
+            names = _Names(tx)
+            return [names.row(event) for event in events]
+
+        rows = await self.admin.router.store.read(unit)
+        older = ""
+        if len(rows) > PAGE_SIZE:
+            kept = {name: value for name, value in typed.items() if value}
+            older = urlencode({**kept, "before": rows[PAGE_SIZE - 1].event.id})
+        return self.admin.render(
+            "admin_audit.html",
+            session,
+            "audit",
+            422 if faults else 200,
+            rows=rows[:PAGE_SIZE],
+            older=older,
+            is_filtered=any(typed.values()),
+            typed=typed,
+            faults=with_blanks(faults),
+            kinds=[(name, in_words(name)) for name in sorted(audit.EVENTS)],
+        )
+
+
+class _Names:
+    """The names of users and agents, each read once."""
+
+    def __init__(self, tx: Transaction) -> None:
+        self._tx = tx
+        self._known: dict[str, str] = {}
+
+    def row(self, event: AuditEvent) -> AuditRow:
+        detail: dict[str, object] = orjson.loads(event.detail)
+        details = tuple((name.replace("_", " "), _text(value)) for name, value in detail.items() if value != "")
+        return AuditRow(event, in_words(event.event), self._name(event.actor), self._name(event.subject), details)
+
+    def _name(self, party: str) -> str:
+        if party not in self._known:
+            self._known[party] = self._read(party) or party
+        return self._known[party]
+
+    def _read(self, party: str) -> str:
+        if party.startswith("usr_"):
+            user = user_queries.by_id(self._tx, party)
+            return (user and (user.email or user.name)) or ""
+        if party.startswith("agt_"):
+            agent = registration.find(self._tx, party)
+            return f"{agent.name} (agent)" if agent and agent.name else ""
+        return ""
+
+
+def in_words(event: str) -> str:
+    """`user.sign_in_refused` as `User: sign in refused`."""
+    subject, _, action = event.partition(".")
+    return f"{subject.capitalize()}: {action.replace('_', ' ')}"
+
+
+def _party(tx: Transaction, who: str) -> str:
+    """The id of the user with this e-mail address; any other text stands for itself."""
+    user = user_queries.by_email(tx, who.lower()) if "@" in who else None
+    return user.id if user else who
+
+
+def _day(text: str) -> date | None:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+def _milliseconds(day: date) -> int:
+    return round(datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp() * 1000)
+
+
+def _text(value: object) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(str, value))  # pyright: ignore[reportUnknownArgumentType]
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value)

@@ -1,0 +1,155 @@
+"""`/admin/clients`: the OAuth clients; adding one, giving it a new secret, revoking it."""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from negotiator.base.errors import FieldError, ValidationFailed
+from negotiator.base.strict_json import read_object
+from negotiator.console.admin.admin_router import CLIENTS_PATH, AdminRouter, with_blanks
+from negotiator.console.browser_sessions import SignedInSession
+from negotiator.console.page_router import NO_FIELD, FormFields, RefusedField, field_error
+from negotiator.console.people.scope_words import describe_scopes
+from negotiator.tokens import client_authentication, clients
+from negotiator.tokens.clients import NewClient
+from negotiator.tokens.tables import Client
+from negotiator.trust.keysets import KeysRefused
+
+_NOTICES: Final = {"added": "The client is added.", "removed": "The client is revoked. Its tokens ended with it."}
+_PROOFS: Final = {"secret": clients.SECRET_METHODS[0], "keys": clients.PRIVATE_KEY_JWT, "none": "none"}
+_FIELDS: Final = {"redirect_uri": "redirects", "auth_method": "proof", "grant": "proof"}
+"""The names of the form's fields for those of a client."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownSecret:
+    """A secret that is shown once."""
+
+    client_id: str
+    secret: str
+
+
+@dataclass(frozen=True, slots=True)
+class AdminClients:
+    """Clients, by the functions of `negotiator clients`."""
+
+    admin: AdminRouter
+    offered: tuple[str, ...]
+    usual: tuple[str, ...]
+
+    def routes(self) -> list[Route]:
+        form = partial(self.admin.form, back=CLIENTS_PATH)
+        return [
+            self.admin.page(CLIENTS_PATH, self.show),
+            form(f"{CLIENTS_PATH}/add", self.add),
+            form(f"{CLIENTS_PATH}/{{id}}/secret", self.change_secret),
+            form(f"{CLIENTS_PATH}/{{id}}/remove", self.remove),
+        ]
+
+    async def show(self, request: Request, session: SignedInSession) -> Response:
+        return await self._page(session, notice=_NOTICES.get(request.query_params.get("told", ""), ""))
+
+    async def add(self, _request: Request, session: SignedInSession, form: FormFields) -> Response:
+        """Add a client; its secret, if it has one, is on the answer and nowhere else."""
+        try:
+            new = _read_client(form)
+            client_id, secret = await self.admin.router.store.write(
+                lambda tx: clients.add(tx, new, actor=session.user_id)
+            )
+        except ValidationFailed as refusal:
+            name, why = field_error(refusal)
+            return await self._page(session, typed=form, error=(_FIELDS.get(name, name), why))
+        if secret:
+            return await self._page(session, shown=ShownSecret(client_id, secret))
+        return self.admin.see(CLIENTS_PATH, "added")
+
+    async def change_secret(self, request: Request, session: SignedInSession, _form: FormFields) -> Response:
+        """A new secret, on the answer and nowhere else; the old one stops at once."""
+        client_id: str = request.path_params["id"]
+        secret = await self.admin.router.store.write(
+            lambda tx: clients.change_secret(tx, client_id, actor=session.user_id)
+        )
+        return await self._page(session, shown=ShownSecret(client_id, secret))
+
+    async def remove(self, request: Request, session: SignedInSession, _form: FormFields) -> Response:
+        client_id: str = request.path_params["id"]
+        await self.admin.router.store.write(lambda tx: clients.remove(tx, client_id, actor=session.user_id))
+        return self.admin.see(CLIENTS_PATH, "removed")
+
+    async def _page(
+        self,
+        session: SignedInSession,
+        *,
+        notice: str = "",
+        typed: FormFields | None = None,
+        error: RefusedField = NO_FIELD,
+        shown: ShownSecret | None = None,
+    ) -> Response:
+        found: list[Client] = await self.admin.router.store.read(clients.list_clients)
+        ticked = self.usual
+        if typed is not None:
+            ticked = _ticked_scopes(typed)
+        return self.admin.render(
+            "admin_clients.html",
+            session,
+            "clients",
+            422 if error[0] else 200,
+            clients=list(reversed(found)),
+            in_words=describe_scopes,
+            scopes=describe_scopes(self.offered),
+            ticked=ticked,
+            secret_methods=clients.SECRET_METHODS,
+            how=_in_words,
+            notice=notice,
+            typed=with_blanks(typed),
+            error=error,
+            shown=shown,
+        )
+
+
+def _read_client(form: FormFields) -> NewClient:
+    name = form.get("name", "").strip()
+    if not name or len(name) > 100:
+        raise ValidationFailed([FieldError("/name", "A client needs a name of up to 100 characters.")])
+    scopes = _ticked_scopes(form)
+    if not scopes:
+        raise ValidationFailed([FieldError("/scope", "Choose at least one thing that it may do.")])
+    redirects = tuple(form.get("redirects", "").split())
+    signs_in = form.get("kind") == "people"
+    if signs_in and not redirects:
+        raise ValidationFailed([FieldError("/redirects", "Name at least one address that people return to.")])
+    proof = _PROOFS.get(form.get("proof", ""), _PROOFS["secret"])
+    return NewClient(
+        name,
+        clients.CODE_FLOW_GRANTS if signs_in else clients.USERLESS_GRANTS,
+        scopes,
+        redirects if signs_in else (),
+        proof,
+        jwks=_read_keys(form.get("jwks", "")) if proof == clients.PRIVATE_KEY_JWT else None,
+    )
+
+
+def _read_keys(text: str) -> str:
+    try:
+        return client_authentication.read_client_keys(read_object(text.encode()))
+    except (KeysRefused, ValueError) as unusable:
+        raise ValidationFailed([FieldError("/jwks", f"This is no set of public keys (JWK Set): {unusable}.")]) from None
+
+
+def _ticked_scopes(form: FormFields) -> tuple[str, ...]:
+    return tuple(name.removeprefix("scope:") for name in form if name.startswith("scope:"))
+
+
+def _in_words(client: Client) -> str:
+    """What a client does and how it proves itself, as a sentence."""
+    signs_in = clients.AUTHORIZATION_CODE in client.grants.split()
+    does = "Signs people in" if signs_in else "Works for itself"
+    if client.auth_method in clients.SECRET_METHODS:
+        return f"{does}, proves itself by a secret"
+    if client.auth_method == clients.PRIVATE_KEY_JWT:
+        return f"{does}, proves itself by its keys"
+    return f"{does}, proves nothing about itself"

@@ -1,0 +1,223 @@
+"""`/admin/submissions`: what was proposed to the directory, the oldest first, and the decision on each, with a reason.
+
+Decisions are those of `negotiator directory submissions`; the administrator is their actor in the audit trail.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+import orjson
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from negotiator.base.errors import NotFound, Refusal
+from negotiator.console.admin.admin_router import QUEUE_PATH, AdminRouter
+from negotiator.console.browser_sessions import SignedInSession
+from negotiator.console.page_router import FormFields
+from negotiator.console.tools import submission_form, submission_words
+from negotiator.directory import catalogue_queries, submissions_queries, submissions_transitions
+from negotiator.directory.submissions_routes import submission_view
+from negotiator.directory.tables import Submission
+from negotiator.store.statement import Transaction
+from negotiator.users import user_queries
+
+DECISION_PATH: Final = f"{QUEUE_PATH}/{{id}}"
+TAB: Final = "submissions"
+STATES: Final = ("pending", "changes_requested", "approved", "rejected")
+_SHOWN: Final = 200
+_NOTE: Final = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class QueuedSubmission:
+    """A submission of the queue: its words, what needs a look, and who sent it."""
+
+    shown: submission_words.ShownSubmission
+    look_at: list[str]
+    sender: str
+
+
+@dataclass(frozen=True, slots=True)
+class QueuePlace:
+    """The place of a submission among those that wait: its number from 1, how many, and its neighbours' ids."""
+
+    number: int
+    total: int
+    previous: str
+    following: str
+
+
+@dataclass(frozen=True, slots=True)
+class AdminSubmissions:
+    """The queue and its decisions, for administrators."""
+
+    admin: AdminRouter
+    base: str
+
+    def routes(self) -> list[Route]:
+        page, form = self.admin.page, self.admin.form
+        return [
+            page(QUEUE_PATH, self.show_queue),
+            page(DECISION_PATH, self.show),
+            form(f"{DECISION_PATH}/approve", self.approve, back=QUEUE_PATH),
+            form(f"{DECISION_PATH}/send-back", self.send_back, back=QUEUE_PATH),
+            form(f"{DECISION_PATH}/reject", self.reject, back=QUEUE_PATH),
+        ]
+
+    async def show_queue(self, request: Request, session: SignedInSession) -> Response:
+        asked = request.query_params.get("status", "pending")
+        status = asked if asked in STATES else "pending"
+
+        def unit(tx: Transaction) -> list[QueuedSubmission]:
+            rows = submissions_queries.queue(tx, status=status, limit=_SHOWN)
+            return [self._queued(tx, row) for row in rows]
+
+        return self.admin.render(
+            "admin_submissions.html",
+            session,
+            TAB,
+            queue=await self.admin.router.store.scan(unit),
+            chosen=status,
+            states={each: submission_form.DECISIONS[each] for each in STATES},
+            decided=submission_form.DECISIONS.get(request.query_params.get("decided", ""), ""),
+        )
+
+    async def show(self, request: Request, session: SignedInSession) -> Response:
+        return await self._one(request, session)
+
+    async def approve(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
+        """List the tool, or show the correction, at once."""
+        note = _note(form)
+        return await self._decide(
+            request,
+            session,
+            form,
+            lambda tx, key: submissions_transitions.approve(tx, key, actor=session.user_id, note=note),
+        )
+
+    async def send_back(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
+        """Ask the sender for a change."""
+        note, reason = _note(form), _reason(form)
+        if not note:
+            return await self._one(request, session, form=form, said="Say what is to be changed.")
+        return await self._decide(
+            request,
+            session,
+            form,
+            lambda tx, key: submissions_transitions.send_back(tx, key, note=note, reason=reason, actor=session.user_id),
+        )
+
+    async def reject(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
+        """Do not list it, for a reason of the list."""
+        note, reason = _note(form), _reason(form)
+        if reason is None:
+            return await self._one(request, session, form=form, said="Choose a reason.")
+        return await self._decide(
+            request,
+            session,
+            form,
+            lambda tx, key: submissions_transitions.reject(tx, key, reason=reason, note=note, actor=session.user_id),
+        )
+
+    async def _decide(
+        self,
+        request: Request,
+        session: SignedInSession,
+        form: FormFields,
+        move: Callable[[Transaction, str], Submission],
+    ) -> Response:
+        """Decide, then go to the next that waits; a refusal, such as of a duplicate, is said on the page."""
+        key: str = request.path_params["id"]
+        revision = form.get("revision", "")
+
+        def unit(tx: Transaction) -> tuple[Submission, QueuePlace | None]:
+            seen = submissions_queries.find(tx, key)
+            if str(seen.revision) != revision:
+                raise Refusal("It was changed meanwhile. Look at it again below, then decide.")
+            place = _place(tx, key)
+            return move(tx, key), place
+
+        try:
+            decided, place = await self.admin.router.store.write(unit)
+        except NotFound:
+            raise
+        except Refusal as refusal:
+            return await self._one(request, session, form=form, said=refusal.description)
+        onward = place.following or place.previous if place else ""
+        target = f"{QUEUE_PATH}/{onward}" if onward else QUEUE_PATH
+        return self.admin.router.pages.see(f"{target}?decided={decided.status}")
+
+    async def _one(
+        self, request: Request, session: SignedInSession, *, form: FormFields | None = None, said: str = ""
+    ) -> Response:
+        key: str = request.path_params["id"]
+
+        def unit(tx: Transaction) -> dict[str, Any]:
+            row = submissions_queries.find(tx, key)
+            view = submission_view(tx, row, self.base)
+            tool = catalogue_queries.find(tx, row.tool) if row.tool else None
+            current: dict[str, Any] | None = None
+            if tool is not None and row.type == "update":
+                current = orjson.loads(tool.document)
+            return {
+                "view": view,
+                "shown": submission_words.shown_submission(
+                    view, current["name"] if current else "", submission_form.DECISIONS
+                ),
+                "facts": submission_words.proposed_facts(view, current),
+                "checks": submission_words.shown_checks(view),
+                "sender": _sender(tx, row),
+                "place": _place(tx, key),
+            }
+
+        return self.admin.render(
+            "admin_submission.html",
+            session,
+            TAB,
+            409 if said else 200,
+            reasons=submission_form.REASONS,
+            typed=form or {},
+            said=said,
+            decided=submission_form.DECISIONS.get(request.query_params.get("decided", ""), ""),
+            **await self.admin.router.store.scan(unit),
+        )
+
+    def _queued(self, tx: Transaction, row: Submission) -> QueuedSubmission:
+        view = submission_view(tx, row, self.base)
+        checks = submission_words.shown_checks(view)
+        tool = catalogue_queries.find(tx, row.tool) if row.tool else None
+        name: str = orjson.loads(tool.document)["name"] if tool else ""
+        return QueuedSubmission(
+            submission_words.shown_submission(view, name, submission_form.DECISIONS),
+            [check.question for check in checks if check.found],
+            _sender(tx, row),
+        )
+
+
+def _place(tx: Transaction, key: str) -> QueuePlace | None:
+    """The place among those that wait; None for one that does not."""
+    ids = [row.id for row in submissions_queries.queue(tx, status="pending", limit=_SHOWN)]
+    if key not in ids:
+        return None
+    at = ids.index(key)
+    return QueuePlace(at + 1, len(ids), ids[at - 1] if at else "", ids[at + 1] if at + 1 < len(ids) else "")
+
+
+def _sender(tx: Transaction, row: Submission) -> str:
+    """Who sent a submission: a person by name or address, else an agent by its id."""
+    user = user_queries.by_id(tx, row.owner)
+    person = (user.name or user.email or user.id) if user else ""
+    if person and row.agent:
+        return f"{person}, by the agent {row.agent}"
+    return person or f"the agent {row.agent or row.owner}"
+
+
+def _note(form: FormFields) -> str:
+    return form.get("note", "").replace("\r\n", "\n").strip()[:_NOTE]
+
+
+def _reason(form: FormFields) -> str | None:
+    reason = form.get("reason", "")
+    return reason if reason in submission_form.REASONS else None

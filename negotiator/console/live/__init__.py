@@ -1,0 +1,1 @@
+"""The pages of a call and of a rehearsal."""

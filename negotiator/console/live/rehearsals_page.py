@@ -1,0 +1,282 @@
+"""`/negotiations/{id}/rehearsals`: practise a negotiation: whom to meet, the talk, and what it was worth afterwards."""
+
+import contextlib
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import orjson
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from negotiator.base import values
+from negotiator.base.errors import Conflict, NotFound, Refusal, ValidationFailed
+from negotiator.console.browser_sessions import SignedInSession
+from negotiator.console.live.debrief_view import debrief_page
+from negotiator.console.live.live_page import MICROPHONE_POLICY
+from negotiator.console.live.live_view import engine_words
+from negotiator.console.live.rehearsals_view import (
+    ENDINGS,
+    HARDNESSES,
+    KINDS,
+    met_before,
+    on_the_table,
+    rehearsal_row,
+    talk_lines,
+    whom,
+)
+from negotiator.console.negotiation_words import NegotiationWords
+from negotiator.console.owned.memories_page import MEMORIES_PAGE_PATH
+from negotiator.console.owned.memories_view import KEPT_FROM_PRACTICE
+from negotiator.console.page_calls import Members, PageCalls
+from negotiator.console.page_router import LIVE_PATH, FormFields, FormSize, PageRouter
+from negotiator.console.talk.workspace_offer_form import offer_form, read_offer
+from negotiator.console.talk.workspace_page import WORKSPACE_PATH
+
+REHEARSALS_PAGE_PATH: Final = f"{WORKSPACE_PATH}/rehearsals"
+REHEARSAL_PAGE_PATH: Final = f"{REHEARSALS_PAGE_PATH}/{{rehearsal_id}}"
+MAX_LISTED: Final = 25
+_TALK_SIZE: Final = FormSize(32 * 1024)
+_UNREAD: Final = 422
+_NOTICES: Final = {"deleted": "Deleted."}
+_SAYS_NOTHING: Final = "Write a figure, or what you say."
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedTurn:
+    """A turn that was not played: what was typed, the sentences by field, and the API's refusal if there was one."""
+
+    typed: Mapping[str, str]
+    faults: Mapping[str, str]
+    refusal: Refusal | None = None
+
+    @property
+    def status(self) -> int:
+        return self.refusal.status if self.refusal else _UNREAD
+
+
+@dataclass(frozen=True, slots=True)
+class RehearsalsPage:
+    """The pages of one negotiation's rehearsals, and their forms."""
+
+    router: PageRouter
+    calls: PageCalls
+
+    def routes(self) -> list[Route]:
+        page, form = self.router.page, self.router.form
+        return [
+            page(REHEARSALS_PAGE_PATH, self.show),
+            form(REHEARSALS_PAGE_PATH, self.start),
+            page(REHEARSAL_PAGE_PATH, self.open),
+            form(REHEARSAL_PAGE_PATH, self.play, size=_TALK_SIZE),
+            form(f"{REHEARSAL_PAGE_PATH}/lesson", self.keep, back="/", size=_TALK_SIZE),
+            form(f"{REHEARSAL_PAGE_PATH}/delete", self.delete, back="/"),
+        ]
+
+    async def show(self, request: Request, session: SignedInSession) -> Response:
+        """Whom to meet, and the earlier rehearsals."""
+        return await self._list(request, session)
+
+    async def _list(
+        self,
+        request: Request,
+        session: SignedInSession,
+        *,
+        typed: Mapping[str, str] | None = None,
+        refusal: Refusal | None = None,
+    ) -> Response:
+        asked = request.query_params
+        view = await self._negotiation(request, session)
+        members = {"id": view["id"], "limit": MAX_LISTED}
+        if asked.get("cursor"):
+            members["cursor"] = asked["cursor"]
+        found = await self.calls.run(session, "list_rehearsals", members)
+        chosen = {"kind": "fair", "hardness": "normal", "person": "", **(typed or {})}
+        return self.router.render(
+            "rehearsals.html",
+            session,
+            refusal.status if refusal else 200,
+            negotiation=view,
+            words=NegotiationWords.of(view),
+            kinds=KINDS,
+            hardnesses=HARDNESSES,
+            chosen=chosen,
+            rows=[rehearsal_row(head) for head in found["items"]],
+            persons=met_before(found["items"]),
+            cursor=found["next_cursor"] or "",
+            is_continued="cursor" in asked,
+            once=values.new_id("once"),
+            refusal=refusal.description if refusal else "",
+            lacks_figures=isinstance(refusal, Conflict) and refusal.error == "missing_inputs",
+            notice=_NOTICES.get(asked.get("told", ""), ""),
+        )
+
+    async def start(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
+        """Begin one; `again` repeats an earlier rehearsal, `person` meets its person as chosen."""
+        named = {"id": request.path_params["id"]}
+        members = {**named, "kind": form.get("kind", ""), "hardness": form.get("hardness", "")}
+        if earlier := form.get("again") or form.get("person"):
+            met = await self.calls.run(session, "get_rehearsal", {**named, "rehearsal_id": earlier})
+            members["seed"] = met["seed"]
+            if form.get("again"):
+                members |= {"kind": met["kind"], "hardness": met["hardness"]}
+        key = _key(form.get("once", ""), members) if form.get("once") else None
+        try:
+            begun = await self.calls.run(session, "start_rehearsal", members, key=key)
+        except (Conflict, ValidationFailed) as refusal:
+            return await self._list(request, session, typed=form, refusal=refusal)
+        return self.router.pages.see(_place(named["id"], begun["id"]))
+
+    async def open(self, request: Request, session: SignedInSession) -> Response:
+        """The talk, or the debrief once it is over."""
+        rehearsal = await self.calls.run(session, "get_rehearsal", _named(request))
+        return await self._page(request, session, rehearsal)
+
+    async def _page(
+        self,
+        request: Request,
+        session: SignedInSession,
+        rehearsal: Members,
+        *,
+        refused: RefusedTurn | None = None,
+        in_place: bool = False,
+        lesson: str | None = None,
+        lesson_refusal: Refusal | None = None,
+    ) -> Response:
+        """The page; a refused turn keeps what was typed. `in_place` is for a script that takes parts of it."""
+        view = await self._negotiation(request, session)
+        words = NegotiationWords.of(view)
+        common = {
+            "negotiation": view,
+            "words": words,
+            "rehearsal": rehearsal,
+            "whom": whom(rehearsal["kind"], rehearsal["hardness"]),
+            "lines": talk_lines(rehearsal["turns"], words),
+            "table": on_the_table(rehearsal, words),
+        }
+        if rehearsal["state"] == "running":
+            status = refused.status if refused and not in_place else 200
+            form = offer_form(
+                view,
+                words,
+                {},
+                typed=refused.typed if refused else None,
+                faults=refused.faults if refused else None,
+                refusal=refused.refusal if refused else None,
+            )
+            listed = await self.calls.run(session, "list_teleprompter_sessions", {"limit": 1})
+            engine = engine_words(listed["engine"])
+            context = {**common, "form": form, "in_place": in_place, "engine": engine, "calls_path": LIVE_PATH}
+            return self.router.render("rehearsal.html", session, status, headers=MICROPHONE_POLICY, **context)
+        debrief = await self.calls.run(session, "get_debrief", _named(request))
+        asked = request.query_params
+        return self.router.render(
+            "rehearsal_debrief.html",
+            session,
+            lesson_refusal.status if lesson_refusal else 200,
+            debrief=debrief_page(debrief, rehearsal, view, words),
+            ending=ENDINGS[rehearsal["state"]],
+            once=values.new_id("once"),
+            is_new=asked.get("told") == "over",
+            lesson=debrief["lesson"] if lesson is None else lesson,
+            lesson_refusal=lesson_refusal.description if lesson_refusal else "",
+            kept=await self._kept(session, asked.get("kept", "")),
+            notice=_NOTICES.get(asked.get("told", ""), ""),
+            **common,
+        )
+
+    async def play(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
+        """Play a turn. The same form sent twice from one page plays once; a script gets the parts that changed."""
+        in_place = "hx-request" in request.headers
+        named = _named(request)
+        words = NegotiationWords.of(await self._negotiation(request, session))
+        members, faults = _read_turn(form, words)
+        refused = RefusedTurn(form, faults) if faults else None
+        rehearsal: Members = {}
+        if not refused:
+            key = _key(f"{named['rehearsal_id']}.{form.get('shown', '')}", members)
+            try:
+                rehearsal = await self.calls.run(session, "play_turn", {**named, **members}, key=key)
+            except (Conflict, ValidationFailed) as refusal:
+                refused = RefusedTurn(form, {}, refusal)
+        if refused:
+            rehearsal = await self.calls.run(session, "get_rehearsal", named)
+        place = _place(named["id"], named["rehearsal_id"])
+        if rehearsal["state"] != "running":
+            over = f"{place}?told=over"
+            if in_place:
+                base = self.router.pages.base
+                return Response(status_code=204, headers={"hx-redirect": f"{base}{over}"})
+            return self.router.pages.see(over)
+        if in_place or refused:
+            return await self._page(request, session, rehearsal, refused=refused, in_place=in_place)
+        return self.router.pages.see(place)
+
+    async def keep(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
+        """Keep the lesson as it was typed, as the user's own memory."""
+        named, text = _named(request), form.get("lesson", "").strip()
+        rehearsal = await self.calls.run(session, "get_rehearsal", named)
+        members = {
+            "text": text,
+            "kind": "lesson",
+            "tags": ["practice"],
+            "attributes": KEPT_FROM_PRACTICE,
+            "negotiation_id": named["id"],
+        }
+        try:
+            made = await self.calls.run(session, "remember", members)
+        except (Conflict, ValidationFailed) as refusal:
+            return await self._page(request, session, rehearsal, lesson=text, lesson_refusal=refusal)
+        place = _place(named["id"], named["rehearsal_id"])
+        return self.router.pages.see(f"{place}?kept={made['id']}#lesson-part")
+
+    async def delete(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
+        """Delete one; without a script that let it be taken back, after a second question."""
+        named = _named(request)
+        if form.get("sure") != "yes":
+            head = await self.calls.run(session, "get_rehearsal", named)
+            return self.router.render("rehearsal_delete.html", session, row=rehearsal_row(head), id=named["id"])
+        await self.calls.run(session, "delete_rehearsal", named)
+        return self.router.pages.see(f"/negotiations/{named['id']}/rehearsals?told=deleted")
+
+    async def _negotiation(self, request: Request, session: SignedInSession) -> Members:
+        return await self.calls.run(session, "get_negotiation", {"id": request.path_params["id"]})
+
+    async def _kept(self, session: SignedInSession, memory: str) -> str:
+        """The path of the memory that was just kept; empty for none."""
+        if not memory:
+            return ""
+        with contextlib.suppress(NotFound, ValidationFailed):
+            found = await self.calls.run(session, "get_memory", {"id": memory})
+            return f"{MEMORIES_PAGE_PATH}/{found['id']}"
+        return ""
+
+
+def _named(request: Request) -> dict[str, str]:
+    return {name: request.path_params[name] for name in ("id", "rehearsal_id")}
+
+
+def _place(negotiation: str, rehearsal: str) -> str:
+    return f"/negotiations/{negotiation}/rehearsals/{rehearsal}"
+
+
+def _key(page: str, members: Mapping[str, Any]) -> str:
+    """The idempotency key of what one page sent."""
+    sent = orjson.dumps(members, option=orjson.OPT_SORT_KEYS)
+    return hashlib.sha256(page.encode() + b"." + sent).hexdigest()
+
+
+def _read_turn(form: Mapping[str, str], words: NegotiationWords) -> tuple[dict[str, Any], dict[str, str]]:
+    """The members of `play_turn`, and a sentence for each field that cannot be read: a figure makes it an offer."""
+    text, do = form.get("said", "").strip(), form.get("do", "say")
+    if do in {"wait", "accept", "leave"}:
+        return {"action": do, **({"text": text} if text and do != "wait" else {})}, {}
+    read = read_offer({**form, "kind": "offer"}, words)
+    said = {"text": text} if text else {}
+    if package := read.members["package"]:
+        return {"action": "offer", "package": package, **said}, read.faults
+    if not text and not read.faults:
+        return {}, {"said": _SAYS_NOTHING}
+    return {"action": "say", **said}, read.faults

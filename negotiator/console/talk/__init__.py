@@ -1,0 +1,1 @@
+"""A negotiation's page, the page that prepares one, and the list of them."""

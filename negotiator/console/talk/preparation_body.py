@@ -1,0 +1,484 @@
+"""From what was typed on the page "Prepare a negotiation" to the body of `open_negotiation`; pure.
+
+Ranges are suggested from target and limit, and the spread of an estimate from its one figure. A point without any
+figure is left out of the body while another point has some: advice needs the values of each point that it is given.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from typing import Any, Final
+
+from negotiator.advice.concession.people_values import rounding_unit
+from negotiator.base.errors import FieldError
+from negotiator.console.entered_numbers import read_entered
+from negotiator.console.talk.preparation_form import IssueRow, Preparation, compared_weights, entered_weight
+from negotiator.terms.issues import (
+    UNORDERED_TYPES,
+    WHOLE_TYPES,
+    Issue,
+    IssueType,
+    Scalar,
+    coordinate,
+    value_at_coordinate,
+)
+
+BEYOND_TARGET: Final = Decimal("0.5")
+"""How far a suggested range goes past the target, as a share of the way from limit to target."""
+BEYOND_LIMIT: Final = Decimal(1)
+"""The same past the limit: the other side mostly begins far beyond it."""
+FAR_OFF: Final = 4
+"""How many times the user's own figures a guess of theirs may be: beyond it a total was typed for a unit's price."""
+SPREAD: Final = Decimal("0.1")
+"""How far their limit may lie from the one figure that is guessed, as a share of it."""
+CHANCES: Final = {"likely": 0.75, "even": 0.5, "unlikely": 0.25}
+"""The chance that the alternative comes true; without one it is certain."""
+THEIR_WEIGHTS: Final = {"1": "little", "2": "some", "4": "much"}
+"""How much a point seems to matter to the other side, and its words."""
+YES: Final = "yes"
+_NO: Final = "no"
+BELOW_ALTERNATIVE: Final = (
+    "Your other way is worth more to you than this. Make that your limit, or say in question 4 why yours stays."
+)
+_SENTENCES: Final = {
+    "/target": "This is worth less to you, in all, than the least you would take. Are the two swapped?",
+    "/walk_away": BELOW_ALTERNATIVE,
+    "/their_estimate/walk_away": "The lowest comes first, then your best guess, then the highest.",
+    "/deadline": "This day has passed. Leave it out, or name a later one.",
+}
+"""What a refusal of these members says to a person."""
+_FIELDS: Final = {
+    "title": "title",
+    "counterparty": "counterparty",
+    "currency": "currency",
+    "deadline": "deadline",
+    "baseline": "baseline",
+    "batna": "alternative",
+    "batna/value": "alternative_price",
+    "their_estimate": "their_guess",
+    "their_estimate/deadline": "their_deadline",
+    "their_estimate/walk_away/low": "their_low",
+    "their_estimate/walk_away/high": "their_high",
+    "counterparty/notes": "their_needs",
+    "walk_away/override_reason": "override_reason",
+}
+"""The field of the form for a member of the body; the longest one that a pointer begins with counts."""
+_OF_ISSUE: Final = {
+    "name": "label",
+    "label": "label",
+    "type": "type",
+    "unit": "unit",
+    "weight": "weight",
+    "options": "choices",
+    "limit": "limit",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedBody:
+    """The body, and for each field that could not be read a sentence.
+
+    `places` are the rows of the form that are in the body, in order, `names` the names of all rows. `ranges` has the
+    suggested ends of a row's range, best first, `spread` the suggested ends of the estimate. In the rows `swapped` the
+    limit is better for the user than the target, which a package as a whole may allow.
+    """
+
+    body: dict[str, Any]
+    errors: dict[str, str]
+    places: tuple[int, ...]
+    names: tuple[str, ...]
+    ranges: dict[int, tuple[Scalar, Scalar]]
+    spread: tuple[Decimal, Decimal] | None
+    swapped: frozenset[int]
+
+    def field_of(self, pointer: str) -> str:
+        """The field of the form that a refusal's pointer means; empty for none."""
+        parts = pointer.strip("/").split("/")
+        if parts[0] == "issues" and len(parts) > 1 and parts[1].isdecimal():
+            return self._field_of_issue(int(parts[1]), parts[2:])
+        if parts[0] in {"target", "walk_away"} and parts[1:2] != ["override_reason"]:
+            name = "target" if parts[0] == "target" else "limit"
+            place = self.names.index(parts[2]) if parts[2:] and parts[2] in self.names else None
+            place = self.places[0] if place is None and self.places else place
+            return "" if place is None else f"i{place}.{name}"
+        found = ["/".join(parts[:end]) for end in range(len(parts), 0, -1)]
+        return next((_FIELDS[one] for one in found if one in _FIELDS), "")
+
+    def refusal_of(self, error: FieldError) -> tuple[str, str]:
+        """The field that a refusal stands at, and its sentence for a person."""
+        return self.field_of(error.pointer), _SENTENCES.get(error.pointer, error.description)
+
+    def _field_of_issue(self, number: int, rest: Sequence[str]) -> str:
+        if number >= len(self.places):
+            return ""
+        place, member = self.places[number], rest[0] if rest else "name"
+        if member == "range":
+            issue = self.body["issues"][number]
+            ends = ("best", "worst") if issue.get("direction") == "lower" else ("worst", "best")
+            return f"i{place}.{ends[rest[-1] != 'min']}"
+        if member == "multiples":
+            counts = [one for one in rest if one.isdecimal()]
+            return f"i{place}.count{counts[0] if counts else 0}"
+        return f"i{place}.{_OF_ISSUE.get(member, 'label')}"
+
+
+@dataclass(slots=True)
+class _FieldReader:
+    """Reads fields; what cannot be read is noted at its field."""
+
+    form: Preparation
+    errors: dict[str, str] = field(default_factory=dict[str, str])
+
+    def value(self, name: str, text: str, row: IssueRow) -> Scalar | None:
+        """A value of a row's issue; None where there is none, or none that can be read."""
+        if not text:
+            return None
+        kind = row.issue_type
+        if kind == "enum":
+            return self._one_of(name, text, row.options)
+        if kind == "boolean":
+            said = self._one_of(name, text, (YES, _NO))
+            return None if said is None else said == YES
+        if kind == "date":
+            return self.day(name, text)
+        at = self.number(name, text, row)
+        return None if at is None else _json(kind, at)
+
+    def number(self, name: str, text: str, row: IssueRow | None = None) -> Decimal | None:
+        """A value of the row; without one an amount of the price."""
+        if not text:
+            return None
+        if row is None and self.form.price_place is not None:
+            row = self.form.rows[self.form.price_place]
+        row = row or IssueRow()
+        try:
+            return read_entered(text, row.issue_type, label=row.label, unit=row.unit, currency=self.form.currency)
+        except ValueError as wrong:
+            self.errors[name] = str(wrong)
+            return None
+
+    def day(self, name: str, text: str) -> str | None:
+        if not text:
+            return None
+        try:
+            return date.fromisoformat(text).isoformat()
+        except ValueError:
+            self.errors[name] = "Write the day as 2027-03-01."
+            return None
+
+    def moment(self, name: str, text: str) -> str | None:
+        """The end of a day."""
+        day = self.day(name, text)
+        return None if day is None else f"{day}T23:59:59Z"
+
+    def _one_of(self, name: str, text: str, options: Sequence[str]) -> str | None:
+        if text in options:
+            return text
+        self.errors[name] = "Take one of the choices."
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Values:
+    """The values of a row: what would be good, what is the least, and the ends of the range that were typed."""
+
+    target: Scalar | None
+    limit: Scalar | None
+    best: Scalar | None
+    worst: Scalar | None
+
+
+def prepared_body(form: Preparation) -> PreparedBody:
+    """The body of `open_negotiation`, with the fields that could not be read left out and noted."""
+    read = _FieldReader(form)
+    names = _names(form)
+    values = [_row_values(read, n, row) for n, row in enumerate(form.rows)]
+    places = _sent_places(form)
+    weights = compared_weights(form.rows) or [entered_weight(row) for row in form.rows]
+    issues: list[dict[str, Any]] = []
+    ranges: dict[int, tuple[Scalar, Scalar]] = {}
+    for n in places:
+        row = form.rows[n]
+        issue = _issue(read, n, row, names[n], weights[n])
+        if row.issue_type not in UNORDERED_TYPES:
+            suggested = _suggested(form, row, values[n])
+            if suggested is not None:
+                ranges[n] = suggested
+            issue |= _range(row, values[n], suggested)
+        issues.append(issue)
+    guess, spread = _estimate(read)
+    _doubt_guess(read, guess, values)
+    template = form.kind_template
+    body: dict[str, Any] = {
+        "title": form.title or _title(form),
+        "role": form.role,
+        "kind": template.kind,
+        "category": template.category,
+        "currency": form.currency or None,
+        "counterparty": _counterparty(form),
+        "deadline": read.moment("deadline", form.deadline),
+        "issues": issues,
+        "target": _worth({names[n]: values[n].target for n in places}),
+        "walk_away": _walk_away(form, {names[n]: values[n].limit for n in places}),
+        "batna": _alternative(read, form, names, [(n, values[n]) for n in places]),
+        "their_estimate": _theirs(read, guess, [(names[n], form.rows[n]) for n in places]),
+        "baseline": _baseline(read, form),
+    }
+    sent = {name: value for name, value in body.items() if value not in (None, {}, "")}
+    swapped = frozenset(n for n in places if _is_swapped(form.rows[n], values[n]))
+    return PreparedBody(sent, read.errors, places, names, ranges, spread, swapped)
+
+
+def suggested_range(
+    kind: IssueType, target: Decimal, limit: Decimal, *, least: Decimal | None = None, most: Decimal | None = None
+) -> tuple[Decimal, Decimal]:
+    """The best and the worst value to expect between the two sides, in round figures.
+
+    The best lies half the way from limit to target past the target, the worst the whole way past the limit. Where
+    limit and target are the same, a tenth of it stands for the way. No end passes `least` or `most`, and none is
+    negative where target and limit are not.
+    """
+    gap = target - limit
+    room = abs(gap) or max(abs(target) / 10, Decimal(1))
+    up = 1 if gap >= 0 else -1
+    unit = Decimal(1)
+    if kind != "date":
+        unit = rounding_unit(Issue("", kind), room, max(abs(target), abs(limit)))
+    best = _outward(target + up * BEYOND_TARGET * room, unit, up)
+    worst = _outward(limit - up * BEYOND_LIMIT * room, unit, -up)
+    if least is None and min(target, limit) >= 0:
+        least = Decimal(0)
+    if most is None and kind == "percent" and max(target, limit) <= 100:
+        most = Decimal(100)
+
+    def within(at: Decimal) -> Decimal:
+        at = at if least is None else max(at, min(least, target, limit))
+        return at if most is None else min(at, max(most, target, limit))
+
+    return within(best), within(worst)
+
+
+def _outward(at: Decimal, unit: Decimal, up: int) -> Decimal:
+    rounding = ROUND_CEILING if up > 0 else ROUND_FLOOR
+    return (at / unit).to_integral_value(rounding) * unit
+
+
+def _names(form: Preparation) -> tuple[str, ...]:
+    """A name for each row: its template's where its label is the template's, else made from the label."""
+    names: list[str] = []
+    for n, row in enumerate(form.rows):
+        template = form.template(row)
+        if template is not None and template.label == row.label:
+            name = template.name
+        else:
+            name = re.sub(r"[^a-z0-9]+", "_", row.label.lower()).strip("_")[:40] or f"point_{n + 1}"
+        while name in names:
+            name = f"{name}_{n + 1}"
+        names.append(name)
+    return tuple(names)
+
+
+def _row_values(read: _FieldReader, n: int, row: IssueRow) -> _Values:
+    return _Values(
+        *(read.value(f"i{n}.{name}", text, row) for name, text in (("target", row.target), ("limit", row.limit))),
+        *(
+            None if row.issue_type in UNORDERED_TYPES else read.value(f"i{n}.{name}", text, row)
+            for name, text in (("best", row.best), ("worst", row.worst))
+        ),
+    )
+
+
+def _sent_places(form: Preparation) -> tuple[int, ...]:
+    """The rows that go into the body: those with a figure, or all that have a name where no row has one."""
+    price = form.price_place
+    is_priced = any((form.alternative_price, form.their_guess, form.baseline))
+    found = [n for n, row in enumerate(form.rows) if row.has_figures or (n == price and is_priced)]
+    return tuple(found or [n for n, row in enumerate(form.rows) if row.label])
+
+
+def _issue(read: _FieldReader, n: int, row: IssueRow, name: str, weight: Decimal) -> dict[str, Any]:
+    kind = row.issue_type
+    issue: dict[str, Any] = {
+        "name": name,
+        "label": row.label or None,
+        "type": kind,
+        "unit": row.unit or None,
+        "weight": float(weight),
+        "their_weight": float(row.theirs) if row.theirs in THEIR_WEIGHTS else None,
+    }
+    if not row.label:
+        read.errors[f"i{n}.label"] = "Give this point a name."
+    if kind == "enum":
+        issue["options"] = [{"value": option} for option in reversed(row.options)]
+        if len(row.options) < 2:
+            read.errors[f"i{n}.choices"] = "Name at least two choices, the best for you first."
+    elif row.direction in {"higher", "lower"}:
+        issue["direction"] = row.direction
+    if kind == "money" and (multiples := _multiples(read, n, row)):
+        issue["multiples"] = multiples
+    return {member: value for member, value in issue.items() if value is not None}
+
+
+def _multiples(read: _FieldReader, n: int, row: IssueRow) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    for k, (text, of) in enumerate(((row.count0, row.of0), (row.count1, row.of1))):
+        count = read.number(f"i{n}.count{k}", text, IssueRow(type="number", label=of))
+        if count is not None and count <= 0:
+            read.errors[f"i{n}.count{k}"] = "Write a number above 0."
+        elif count is not None:
+            found.append({"count": float(count), "of": of or "units"})
+    return found
+
+
+def _suggested(form: Preparation, row: IssueRow, values: _Values) -> tuple[Scalar, Scalar] | None:
+    """The suggested ends of a row's range; None where nothing says how far it goes."""
+    kind, template = row.issue_type, form.template(row)
+    ends = (None, None) if template is None else (template.least, template.most)
+    least, most = (None if end is None else Decimal(end) for end in ends)
+    target, limit = (None if value is None else coordinate(kind, value) for value in (values.target, values.limit))
+    if target is not None and limit is not None:
+        best, worst = suggested_range(kind, target, limit, least=least, most=most)
+    elif least is not None and most is not None:
+        best, worst = (least, most) if row.direction == "lower" else (most, least)
+    else:
+        return None
+    return _json(kind, best), _json(kind, worst)
+
+
+def _range(row: IssueRow, values: _Values, suggested: tuple[Scalar, Scalar] | None) -> dict[str, Any]:
+    best = values.best if values.best is not None else suggested[0] if suggested else None
+    worst = values.worst if values.worst is not None else suggested[1] if suggested else None
+    if best is None or worst is None:
+        return {}
+    low, high = (best, worst) if row.direction == "lower" else (worst, best)
+    if not (row.best and row.worst) and _is_below(row.issue_type, high, low):
+        low, high = high, low  # target and limit are the other way round
+    return {"range": {"min": low, "max": high}}
+
+
+def _is_below(kind: IssueType, value: Scalar, other: Scalar) -> bool:
+    at, mark = coordinate(kind, value), coordinate(kind, other)
+    return at is not None and mark is not None and at < mark
+
+
+def _is_swapped(row: IssueRow, values: _Values) -> bool:
+    """Whether the limit is better for the user than the target."""
+    target, limit = values.target, values.limit
+    if target is None or limit is None:
+        return False
+    match row.issue_type:
+        case "enum":
+            return row.options.index(str(limit)) < row.options.index(str(target))
+        case "boolean":
+            return limit != target and limit == (row.direction == "higher")
+        case kind if row.direction == "lower":
+            return _is_below(kind, limit, target)
+        case kind:
+            return _is_below(kind, target, limit)
+
+
+def _json(kind: IssueType, at: Decimal) -> Scalar:
+    """A coordinate as JSON carries it: money as text."""
+    if kind == "money":
+        return f"{at:f}"
+    if kind in WHOLE_TYPES:
+        return value_at_coordinate(kind, at)
+    return int(at) if at == at.to_integral_value() else float(at)
+
+
+def _title(form: Preparation) -> str:
+    kind = form.kind_template.title if form.kind else "Negotiation"
+    return f"{kind} with {form.counterparty}"[:200] if form.counterparty else kind
+
+
+def _counterparty(form: Preparation) -> dict[str, Any]:
+    found = {
+        "name": form.counterparty,
+        "relationship": form.relationship,
+        "decision_maker": form.decision_maker,
+        "notes": form.their_needs,
+    }
+    return {name: value for name, value in found.items() if value}
+
+
+def _worth(values: dict[str, Scalar | None]) -> dict[str, Any]:
+    package = {name: value for name, value in values.items() if value is not None}
+    return {"package": package} if package else {}
+
+
+def _walk_away(form: Preparation, values: dict[str, Scalar | None]) -> dict[str, Any]:
+    worth = _worth(values)
+    if worth and form.override_reason:
+        worth["override_reason"] = form.override_reason
+    return worth
+
+
+def _alternative(
+    read: _FieldReader, form: Preparation, names: Sequence[str], rows: Sequence[tuple[int, _Values]]
+) -> dict[str, Any]:
+    found: dict[str, Any] = {"description": form.alternative} if form.alternative else {}
+    price = read.number("alternative_price", form.alternative_price)
+    if price is not None and form.price_place is not None:
+        rest: dict[str, Scalar | None] = {}
+        if form.alternative_rest in {"limit", "target"}:
+            rest = {names[n]: values.limit if form.alternative_rest == "limit" else values.target for n, values in rows}
+        package = _worth({**rest, names[form.price_place]: _json("money", price)})
+        found["value"] = package
+    if found and form.alternative_chance in CHANCES:
+        found["probability"] = CHANCES[form.alternative_chance]
+    return found
+
+
+def _estimate(read: _FieldReader) -> tuple[dict[str, Any], tuple[Decimal, Decimal] | None]:
+    """Where they would walk away, and the suggested ends where they were not typed."""
+    form = read.form
+    guess, low, high = (
+        read.number(name, text)
+        for name, text in (
+            ("their_guess", form.their_guess),
+            ("their_low", form.their_low),
+            ("their_high", form.their_high),
+        )
+    )
+    if guess is None:
+        if (low is not None or high is not None) and "their_guess" not in read.errors:
+            read.errors["their_guess"] = "Give your best guess, too."
+        return {}, None
+    way = abs(guess) * SPREAD
+    unit = rounding_unit(Issue("", "money"), 2 * way, guess) if guess else Decimal(1)
+    spread = (_outward(guess - way, unit, -1), _outward(guess + way, unit, 1))
+    ends = (spread[0] if low is None else low, guess, spread[1] if high is None else high)
+    named = zip(("low", "likely", "high"), (f"{end:f}" for end in ends), strict=True)
+    return {"walk_away": {**dict(named), "unit": "money"}}, spread
+
+
+def _doubt_guess(read: _FieldReader, guess: dict[str, Any], values: Sequence[_Values]) -> None:
+    """Refuse a guess that is far from the user's own figures for the price."""
+    place = read.form.price_place
+    if place is None or not guess:
+        return
+    own = [Decimal(str(at)) for at in (values[place].target, values[place].limit) if at is not None]
+    likely = Decimal(guess["walk_away"]["likely"])
+    if own and not min(own) / FAR_OFF <= likely <= max(own) * FAR_OFF:
+        label = read.form.rows[place].label
+        read.errors["their_guess"] = f"This is far from your own figures. Count it as they are: {label}."
+
+
+def _theirs(read: _FieldReader, guess: dict[str, Any], rows: Sequence[tuple[str, IssueRow]]) -> dict[str, Any]:
+    deadline = read.moment("their_deadline", read.form.their_deadline)
+    known = [(name, row.theirs) for name, row in rows if row.theirs in THEIR_WEIGHTS]
+    ranked = [name for name, _ in sorted(known, key=lambda one: -int(one[1]))]
+    return {
+        **guess,
+        **({"deadline": deadline} if deadline else {}),
+        **({"priorities": ranked} if ranked and len(rows) > 1 else {}),
+    }
+
+
+def _baseline(read: _FieldReader, form: Preparation) -> dict[str, Any]:
+    value = read.number("baseline", form.baseline)
+    if value is None:
+        return {}
+    return {"kind": form.kind_template.baseline_kind, "value": _json("money", value)}

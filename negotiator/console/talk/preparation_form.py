@@ -1,0 +1,301 @@
+"""The form of the page "Prepare a negotiation": what was typed, and the changes that its buttons make.
+
+All of it travels in the form itself, so nothing is stored before the negotiation is opened.
+"""
+
+import re
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from decimal import Decimal, InvalidOperation
+from typing import Final, cast, get_args
+
+from negotiator.console.talk.preparation_kinds import IssueTemplate, PreparationKind, kind_named, preparation_kinds
+from negotiator.terms.issues import IssueType
+from negotiator.terms.terms import BUYING_ROLES, SELLING_ROLES
+
+MAX_ROWS: Final = 12
+MAX_COUNTS: Final = 2
+MAX_WEIGHT: Final = 10
+NEW_WEIGHT: Final = "3"
+COMPARISONS: Final = {
+    "4": "matters much more than",
+    "2": "matters more than",
+    "1": "matters as much as",
+    "0.5": "matters less than",
+    "0.25": "matters much less than",
+}
+"""How much more a point matters than the first one, and its words."""
+_TYPES: Final = frozenset(get_args(IssueType))
+
+
+@dataclass(frozen=True, slots=True)
+class IssueRow:
+    """One point that is negotiated, as it was typed. `origin` is the name of its template, empty for an own point.
+
+    `count0` and `count1` multiply a unit price; `of0` and `of1` say what is counted. `compare` is how much the point
+    matters beside the first one, where the user compared them.
+    """
+
+    origin: str = ""
+    label: str = ""
+    type: str = "money"
+    unit: str = ""
+    direction: str = ""
+    choices: str = ""
+    weight: str = NEW_WEIGHT
+    compare: str = ""
+    count0: str = ""
+    of0: str = ""
+    count1: str = ""
+    of1: str = ""
+    target: str = ""
+    limit: str = ""
+    best: str = ""
+    worst: str = ""
+    theirs: str = ""
+
+    @property
+    def issue_type(self) -> IssueType:
+        """The type of its values; a plain number for one that is not known."""
+        return cast("IssueType", self.type) if self.type in _TYPES else "number"
+
+    @property
+    def has_figures(self) -> bool:
+        """Whether any value was typed for it."""
+        return any((self.target, self.limit, self.best, self.worst))
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The choices, best first, each once."""
+        parts = (part.strip() for part in re.split(r"[,;\n]", self.choices))
+        return tuple(dict.fromkeys(part for part in parts if part))
+
+
+@dataclass(frozen=True, slots=True)
+class Preparation:
+    """The whole form, as it was typed. `shown_kind` and `shown_role` are those for which its points were shown.
+
+    `alternative_rest` says how good the alternative is on the points beside the price: as the user's `limit`, as their
+    `target`, or `unknown`. `key` tells this form from any other.
+    """
+
+    key: str = ""
+    kind: str = ""
+    shown_kind: str = ""
+    role: str = ""
+    shown_role: str = ""
+    title: str = ""
+    counterparty: str = ""
+    currency: str = ""
+    deadline: str = ""
+    baseline: str = ""
+    alternative: str = ""
+    alternative_price: str = ""
+    alternative_rest: str = "limit"
+    alternative_chance: str = ""
+    override_reason: str = ""
+    their_guess: str = ""
+    their_low: str = ""
+    their_high: str = ""
+    their_deadline: str = ""
+    their_needs: str = ""
+    decision_maker: str = ""
+    relationship: str = ""
+    rows: tuple[IssueRow, ...] = ()
+
+    @property
+    def kind_template(self) -> PreparationKind:
+        """The chosen kind, or the one that stands in until one is chosen."""
+        return kind_named(self.kind)
+
+    @property
+    def price_place(self) -> int | None:
+        """The place of the row that amounts of money refer to: the first one of type money."""
+        return next((n for n, row in enumerate(self.rows) if row.type == "money"), None)
+
+    def template(self, row: IssueRow) -> IssueTemplate | None:
+        """The template of a row."""
+        return self.kind_template.issue(row.origin) if row.origin else None
+
+
+_COMMON: Final = tuple(one.name for one in fields(Preparation) if one.name != "rows")
+_OF_ROW: Final = tuple(one.name for one in fields(IssueRow))
+
+
+def new_preparation(kind: str = "", currency: str = "EUR") -> Preparation:
+    """An empty form with the points of a kind; without one, those of any other talk."""
+    kind = kind if kind in preparation_kinds() else ""
+    template = kind_named(kind)
+    role = template.sides[0].role
+    return Preparation(
+        key=secrets.token_hex(16),
+        kind=kind,
+        shown_kind=kind,
+        role=role,
+        shown_role=role,
+        currency=currency,
+        rows=tuple(_template_row(issue) for issue in template.issues),
+    )
+
+
+def read_preparation(form: Mapping[str, str]) -> Preparation:
+    """What was sent. Another kind or side than the one shown changes the points accordingly."""
+    count = form.get("rows", "")
+    places = range(min(int(count), MAX_ROWS) if count.isascii() and count.isdecimal() else 0)
+    rows = tuple(IssueRow(**{name: form.get(f"i{n}.{name}", "").strip() for name in _OF_ROW}) for n in places)
+    typed = {name: form.get(name, "").strip() for name in _COMMON}
+    return with_shown_side(with_shown_kind(Preparation(**typed, rows=rows)))
+
+
+def with_shown_kind(form: Preparation) -> Preparation:
+    """The points of the chosen kind after those that the user has touched; the usual side of the kind."""
+    if form.kind == form.shown_kind:
+        return form
+    before, template = kind_named(form.shown_kind), form.kind_template
+    kept = [replace(row, origin="") for row in form.rows if _is_touched(row, before, form.shown_role)]
+    labels = {row.label.casefold() for row in kept}
+    added = [_template_row(issue) for issue in template.issues if issue.label.casefold() not in labels]
+    role = template.sides[0].role
+    rows = tuple([*kept, *added][:MAX_ROWS])
+    return replace(form, shown_kind=form.kind, role=role, shown_role=role, rows=rows)
+
+
+def with_shown_side(form: Preparation) -> Preparation:
+    """Points that nobody changed turn round with the side: less to pay is more to get for the other."""
+    roles = {side.role for side in form.kind_template.sides}
+    role = form.role if form.role in roles else form.kind_template.sides[0].role
+    if role == form.shown_role:
+        return replace(form, role=role)
+    rows = tuple(_turned(form, row, role) for row in form.rows)
+    return replace(form, role=role, shown_role=role, rows=rows)
+
+
+def with_new_row(form: Preparation) -> Preparation:
+    """One more point, empty."""
+    if len(form.rows) >= MAX_ROWS:
+        return form
+    return replace(form, rows=(*form.rows, IssueRow(direction="higher", type="number")))
+
+
+def without_row(form: Preparation, place: int) -> Preparation:
+    """The form without one of its points; the last one stays."""
+    if len(form.rows) < 2 or not 0 <= place < len(form.rows):
+        return form
+    return replace(form, rows=(*form.rows[:place], *form.rows[place + 1 :]))
+
+
+def with_compared_weights(form: Preparation) -> Preparation:
+    """The weights that the comparisons give, if there are any; the comparisons are then used up."""
+    found = compared_weights(form.rows)
+    if found is None:
+        return form
+    rows = tuple(replace(row, weight=_plain(weight), compare="") for row, weight in zip(form.rows, found, strict=True))
+    return replace(form, rows=rows)
+
+
+def compared_weights(rows: Sequence[IssueRow]) -> list[Decimal] | None:
+    """Weights from comparing each point with the first one, the largest of them 10; None where nothing is compared.
+
+    A point that was not compared keeps its weight in proportion to the first one's.
+    """
+    if not any(row.compare in COMPARISONS for row in rows[1:]):
+        return None
+    first = entered_weight(rows[0]) or Decimal(1)
+    ratios = [
+        Decimal(row.compare) if row.compare in COMPARISONS and n else entered_weight(row) / first
+        for n, row in enumerate(rows)
+    ]
+    ratios[0] = Decimal(1)
+    return [MAX_WEIGHT * ratio / max(ratios) for ratio in ratios]
+
+
+def entered_weight(row: IssueRow) -> Decimal:
+    """The weight on the slider, from 0 to 10."""
+    try:
+        weight = Decimal(row.weight or "0")
+    except InvalidOperation:
+        return Decimal(0)
+    return min(max(weight, Decimal(0)), Decimal(MAX_WEIGHT)) if weight.is_finite() else Decimal(0)
+
+
+def field_names(form: Preparation) -> list[tuple[str, str]]:
+    """Every field with what was typed, as `read_preparation` reads it."""
+    named = [(name, getattr(form, name)) for name in _COMMON]
+    named.append(("rows", str(len(form.rows))))
+    for n, row in enumerate(form.rows):
+        named += [(f"i{n}.{name}", getattr(row, name)) for name in _OF_ROW]
+    return named
+
+
+def _template_row(issue: IssueTemplate) -> IssueRow:
+    counts = [*issue.multiples][:MAX_COUNTS]
+    named = {f"count{n}": one.count for n, one in enumerate(counts)}
+    named |= {f"of{n}": one.of for n, one in enumerate(counts)}
+    return IssueRow(
+        origin=issue.name,
+        label=issue.label,
+        type=issue.type,
+        unit=issue.unit or ("days" if issue.type == "duration_days" else ""),
+        direction=issue.direction,
+        choices=", ".join(issue.choices),
+        weight=str(issue.weight),
+        **named,
+    )
+
+
+def _is_touched(row: IssueRow, kind: PreparationKind, role: str) -> bool:
+    """Whether the user typed into a point of the kind, or added it."""
+    issue = kind.issue(row.origin) if row.origin else None
+    if issue is None:
+        return bool(row.label or row.has_figures)
+    plain = _template_row(issue)
+    if _is_turned(kind, role):
+        plain = _opposite(plain)
+    return replace(row, weight=plain.weight, compare="") != plain
+
+
+def _turned(form: Preparation, row: IssueRow, role: str) -> IssueRow:
+    template = form.template(row)
+    kind = form.kind_template
+    if template is None:
+        return row
+    plain, other = _template_row(template), _opposite(_template_row(template))
+    before, after = ((other if _is_turned(kind, one) else plain) for one in (form.shown_role, role))
+    is_plain = (row.direction, row.choices) == (before.direction, before.choices)
+    return replace(row, direction=after.direction, choices=after.choices) if is_plain else row
+
+
+def _opposite(row: IssueRow) -> IssueRow:
+    direction = "lower" if row.direction == "higher" else "higher"
+    if row.type == "enum":
+        return replace(row, choices=", ".join(reversed(row.options)))
+    return replace(row, direction=direction)
+
+
+def _is_turned(kind: PreparationKind, role: str) -> bool:
+    """Whether the side pays where the kind's first side is paid, or the other way round."""
+    first = kind.sides[0].role
+    return any(
+        first in one and role in other for one, other in ((BUYING_ROLES, SELLING_ROLES), (SELLING_ROLES, BUYING_ROLES))
+    )
+
+
+def _plain(weight: Decimal) -> str:
+    """A weight to the nearest half, as the slider has it."""
+    half = (weight * 2).to_integral_value() / 2
+    return f"{half.normalize():f}"
+
+
+Change = Callable[[Preparation], Preparation]
+CHANGES: Final[Mapping[str, Change]] = {"add": with_new_row, "compare": with_compared_weights}
+"""What the buttons of the form do, by their value; `remove.3` and those that change nothing are not among them."""
+
+
+def change_preparation(form: Preparation, do: str) -> Preparation:
+    """The form after one of its buttons was pressed."""
+    name, _, place = do.partition(".")
+    if name == "remove" and place.isascii() and place.isdecimal():
+        return without_row(form, int(place[:3]))
+    change = CHANGES.get(name)
+    return form if change is None else change(form)

@@ -1,0 +1,180 @@
+"""The form of a tool: its fields, a draft as what is typed, what is typed as members of a draft."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from negotiator.base.errors import Refusal, ValidationFailed
+from negotiator.console.tools import tool_words
+from negotiator.directory.schemas_submissions import REJECTION_REASONS
+
+Typed = Mapping[str, str]
+CHOICES: Final[Mapping[str, Mapping[str, str]]] = {
+    "kind": tool_words.KINDS,
+    "category": tool_words.CATEGORIES,
+    "auth": {"unknown": "I do not know", **tool_words.SIGN_IN},
+    "pricing": {"unknown": "I do not know", **tool_words.PRICES},
+    "open_source": {"": "I do not know", "true": "Yes", "false": "No"},
+    "interface_type": {"": "None that I know", **tool_words.INTERFACES},
+    "registry": {
+        "": "None that I know",
+        "npm": "npm",
+        "pypi": "PyPI",
+        "oci": "Container image",
+        "cargo": "Cargo",
+        "nuget": "NuGet",
+        "mcpb": "MCP bundle",
+    },
+}
+_TEXTS: Final = ("name", "summary", "description", "homepage_url", "docs_url", "licence", "version")
+_POINTERS: Final[Mapping[str, str]] = {
+    "repository": "repository",
+    "interfaces": "interface_url",
+    "packages": "package",
+    "publisher": "publisher_domain",
+    "auth": "auth",
+    "pricing": "pricing",
+}
+"""The field of the form at which a fault of this member is said."""
+
+
+def typed_of(draft: Mapping[str, Any]) -> dict[str, str]:
+    """A draft or a record as the fields of the form; of several interfaces and packages the first."""
+    typed = {name: draft.get(name) or "" for name in (*_TEXTS, "kind", "category")}
+    publisher, repository = _part(draft, "publisher"), _part(draft, "repository")
+    interface, package = _first(draft, "interfaces"), _first(draft, "packages")
+    source = draft.get("open_source")
+    return {
+        **typed,
+        "tags": ", ".join(draft.get("tags") or ()),
+        "repository": repository.get("url") or "",
+        "auth": _part(draft, "auth").get("type") or "unknown",
+        "pricing": _part(draft, "pricing").get("model") or "unknown",
+        "open_source": "" if source is None else str(source).lower(),
+        "publisher_name": publisher.get("name") or "",
+        "publisher_domain": publisher.get("domain") or "",
+        "interface_type": interface.get("type") or "",
+        "interface_url": interface.get("url") or "",
+        "registry": package.get("registry") or "",
+        "package": package.get("identifier") or "",
+    }
+
+
+def _part(draft: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    return draft.get(name) or dict[str, Any]()
+
+
+def _first(draft: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    listed: Sequence[Mapping[str, Any]] = draft.get(name) or ()
+    return listed[0] if listed else {}
+
+
+def members_of(typed: Typed) -> dict[str, Any]:
+    """The members of a draft that the form states; empty fields are left out."""
+    members: dict[str, Any] = {name: _text(typed, name) for name in (*_TEXTS, "kind", "category") if _text(typed, name)}
+    if tags := [tag for tag in map(str.strip, _text(typed, "tags").split(",")) if tag]:
+        members["tags"] = list(dict.fromkeys(tags))
+    if repository := _text(typed, "repository"):
+        members["repository"] = {"url": repository}
+    for field, member in (("auth", "type"), ("pricing", "model")):
+        if _text(typed, field) not in ("", "unknown"):
+            members[field] = {member: _text(typed, field)}
+    if _text(typed, "open_source") in ("true", "false"):
+        members["open_source"] = _text(typed, "open_source") == "true"
+    publisher = {"name": _text(typed, "publisher_name") or None, "domain": _text(typed, "publisher_domain") or None}
+    if any(publisher.values()):
+        members["publisher"] = publisher
+    kind, address = _text(typed, "interface_type"), _text(typed, "interface_url")
+    if kind or address:
+        members["interfaces"] = [{"type": kind or _likely_type(address), "url": address or None}]
+    if _text(typed, "registry") or _text(typed, "package"):
+        members["packages"] = [{"registry": _text(typed, "registry"), "identifier": _text(typed, "package")}]
+    return members
+
+
+def _likely_type(address: str) -> str:
+    """The type of interface that an address without one suggests."""
+    parts = urlsplit(address)
+    if parts.path.rstrip("/").endswith("/sse"):
+        return "sse"
+    return "streamable-http" if re.search(r"\bmcp\b", f"{parts.netloc}{parts.path}") else "rest"
+
+
+def changed_members(before: Mapping[str, Any], typed: Typed) -> dict[str, Any]:
+    """A merge patch: the members that the form states differently from the draft that it was filled with.
+
+    A field that the form shows only a part of, such as the first of three packages, is named only when it was changed.
+    """
+    shown, stated = members_of(typed_of(before)), members_of(typed)
+    return {name: stated.get(name) for name in shown.keys() | stated.keys() if shown.get(name) != stated.get(name)}
+
+
+def faults_of(refusal: Refusal) -> dict[str, str]:
+    """What a refusal says, by the field of the form; under the empty name what belongs to none."""
+    if not isinstance(refusal, ValidationFailed):
+        return {"": refusal.description}
+    faults: dict[str, str] = {}
+    for fault in refusal.errors:
+        member, _, part = fault.pointer.removeprefix("/").partition("/")
+        field = _POINTERS.get(member, member)
+        if member == "publisher" and part == "name":
+            field = "publisher_name"
+        if member == "packages" and part.endswith("registry"):
+            field = "registry"
+        faults.setdefault(field, fault.description)
+    return faults
+
+
+STATES: Final[Mapping[str, str]] = {
+    "pending": "A person looks at it",
+    "approved": "Listed",
+    "rejected": "Not listed",
+    "changes_requested": "Waits for your change",
+    "withdrawn": "Withdrawn",
+    "expired": "Closed after 90 days",
+}
+DECISIONS: Final[Mapping[str, str]] = {
+    **STATES,
+    "pending": "To decide",
+    "changes_requested": "Waits for its sender",
+    "withdrawn": "Taken back",
+}
+"""The states as a moderator reads them."""
+WHAT_NEXT: Final[Mapping[str, str]] = {
+    "pending": "You can still change it or take it back.",
+    "approved": "It is in the directory and is found in the search.",
+    "rejected": "You may say once, within 30 days, why that was wrong; a person looks again.",
+    "changes_requested": "Read what is asked, mend it, and send it again.",
+    "withdrawn": "You took it back. You can submit the tool again.",
+    "expired": "Nobody answered in time. You can submit the tool again.",
+}
+REASONS: Final[Mapping[str, str]] = dict(
+    zip(
+        REJECTION_REASONS,
+        (
+            "The directory has this tool already",
+            "It reads like advertising",
+            "A link does not work",
+            "Its name is misleading",
+            "Too little is said about it",
+            "It breaks a rule of the directory",
+            "It does harm",
+            "It is no AI tool",
+        ),
+        strict=True,
+    )
+)
+CHECKS: Final[Mapping[str, str]] = {
+    "schema": "The form is complete",
+    "links": "The addresses may be listed",
+    "duplicate": "It is not in the directory yet",
+    "text": "The texts speak to people, not to machines",
+    "name": "The name is not taken for another's",
+    "publisher": "It was sent by its publisher",
+}
+OUTCOMES: Final[Mapping[str, str]] = {"passed": "Yes", "flagged": "A person looks at this", "unproven": "Not proven"}
+
+
+def _text(typed: Typed, name: str) -> str:
+    return typed.get(name, "").replace("\r\n", "\n").strip()

@@ -1,0 +1,180 @@
+"""`/tools/{slug}`: a tool with its evidence, how to install it, what to take instead; saving and reporting it."""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from negotiator.base.errors import Gone, NotFound, Refusal, ValidationFailed
+from negotiator.console.browser_sessions import SignedInSession
+from negotiator.console.negotiation_words import day_text
+from negotiator.console.open_pages import OpenPages, Reader
+from negotiator.console.page_router import FormFields
+from negotiator.console.tools import tool_view, tool_words
+from negotiator.directory.catalogue_pages import TOOL_PAGE_PATH, TOOLS_PAGE_PATH, tool_markdown
+from negotiator.discovery.documents import HTML, negotiated_response
+
+MOST_COLLECTIONS: Final = 100
+NEW: Final = "new"
+"""The choice of a collection that is made for the tool."""
+REASONS: Final = {
+    "broken_link": "A link is broken",
+    "misleading_name": "Its name is misleading",
+    "duplicate": "It is listed twice",
+    "not_ai_tool": "It is no AI tool",
+    "spam": "It is advertising without a tool",
+    "malware": "It does harm",
+    "policy": "It should not be here for another reason",
+}
+SIGNS_IN: Final = {
+    "api_key": "It asks for an API key",
+    "oauth2": "It asks for a sign-in with an account",
+    "other": "It asks for a sign-in",
+}
+_GONE: Final = {404: "There is no such tool", 410: "This tool was removed"}
+
+
+@dataclass(frozen=True, slots=True)
+class ToolPage:
+    """The page of one tool, for everyone, and the forms of signed-in users."""
+
+    pages: OpenPages
+
+    def routes(self) -> list[Route]:
+        form = self.pages.router.form
+        return [
+            self.pages.route(TOOL_PAGE_PATH, self.show),
+            form(f"{TOOL_PAGE_PATH}/save", self.save, back=TOOLS_PAGE_PATH),
+            form(f"{TOOL_PAGE_PATH}/report", self.report, back=TOOLS_PAGE_PATH),
+        ]
+
+    async def show(self, request: Request, reader: Reader) -> Response:
+        key: str = request.path_params["slug"]
+        try:
+            tool = await self.pages.run(request, reader, "get_tool", {"id": key})
+        except (NotFound, Gone) as refusal:
+            return self._gone(refusal, reader)
+        if key != tool["slug"]:
+            place = f"{self.pages.site.root}{TOOLS_PAGE_PATH}/{tool['slug']}"
+            return RedirectResponse(place, 301)
+        page = await self._page(request, reader, tool)
+        if reader is not None:
+            return page
+        markdown = tool_markdown(self.pages.site, tool)
+        told = {name: value for name, value in page.headers.items() if name in _KEPT}
+        if page.status_code == 200 and page.headers["content-type"] == HTML:
+            return negotiated_response(request, bytes(page.body), markdown.encode(), told)
+        return page
+
+    async def save(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
+        """Put the tool into a collection, or into a new one."""
+        tool, collection = await self._tool(request, session), form.get("collection", "")
+        run = self.pages.calls.run
+        try:
+            if collection in ("", NEW):
+                named = {"name": form.get("name", "").strip()}
+                collection = (await run(session, "save_collection", named))["id"]
+            members = {"id": collection, "tool_id": tool["id"]}
+            if form.get("note", "").strip():
+                members["note"] = form["note"].strip()
+            await run(session, "put_in_collection", members)
+        except Refusal as refusal:
+            return await self._refused(request, session, tool, refusal, form, part="save")
+        place = f"{TOOLS_PAGE_PATH}/{tool['slug']}?saved={collection}#save"
+        return self.pages.router.pages.see(place)
+
+    async def report(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
+        """Report a problem with the tool."""
+        tool = await self._tool(request, session)
+        members = {"id": tool["id"], "reason": form.get("reason", ""), "details": form.get("details", "").strip()}
+        try:
+            await self.pages.calls.run(session, "report_tool", members)
+        except Refusal as refusal:
+            return await self._refused(request, session, tool, refusal, form, part="report")
+        return self.pages.router.pages.see(f"{TOOLS_PAGE_PATH}/{tool['slug']}?reported=1#report")
+
+    async def _tool(self, request: Request, session: SignedInSession) -> dict[str, Any]:
+        return await self.pages.calls.run(session, "get_tool", {"id": request.path_params["slug"]})
+
+    async def _page(
+        self,
+        request: Request,
+        reader: Reader,
+        tool: dict[str, Any],
+        *,
+        typed: FormFields | None = None,
+        faults: dict[str, str] | None = None,
+        status: int = 200,
+    ) -> Response:
+        others = await self.pages.run(request, reader, "list_alternatives", {"id": tool["id"]})
+        collections: list[dict[str, Any]] = []
+        if reader is not None:
+            limit = {"limit": MOST_COLLECTIONS}
+            collections = (await self.pages.calls.run(reader, "list_collections", limit))["items"]
+        query, (basis, field) = request.query_params, tool_view.install_basis(tool)
+        publisher: dict[str, Any] = tool["publisher"] or {}
+        return self.pages.render(
+            request,
+            reader,
+            "tool.html",
+            status=status,
+            here="tools",
+            tool=tool,
+            category=tool_words.CATEGORIES[tool["category"]],
+            links=_links(tool),
+            paragraphs=[text for text in (tool["description"] or "").split("\n\n") if text],
+            status_word="" if tool["status"] == "active" else tool_words.STATUS[tool["status"]],
+            verified=publisher.get("domain") if publisher.get("verified") else None,
+            facts=tool_view.shown_facts(tool),
+            common=tool_view.common_evidence(tool),
+            unknown=tool_view.unknown_facts(tool),
+            sources=tool_view.sources(tool),
+            installs=tool_view.install_texts(tool),
+            install_basis=basis,
+            install_evidence=tool_view.evidence_of(tool, field),
+            signs_in=SIGNS_IN.get(tool["auth"]["type"], ""),
+            others=others["items"],
+            added=day_text(tool["created_at"]),
+            changed=day_text(tool["updated_at"]),
+            collections=collections,
+            saved=next((each for each in collections if each["id"] == query.get("saved")), None),
+            reported="reported" in query,
+            reasons=REASONS,
+            typed=typed or {},
+            faults=faults or {},
+        )
+
+    async def _refused(
+        self,
+        request: Request,
+        session: SignedInSession,
+        tool: dict[str, Any],
+        refusal: Refusal,
+        form: FormFields,
+        *,
+        part: str,
+    ) -> Response:
+        """The page with what was typed and the refusal at its form."""
+        said = refusal.description
+        if isinstance(refusal, ValidationFailed):
+            said = " ".join(f"{_FIELDS.get(each.pointer, '')}{each.description}" for each in refusal.errors)
+        return await self._page(request, session, tool, typed=form, faults={part: said}, status=refusal.status)
+
+    def _gone(self, refusal: Refusal, reader: Reader) -> Response:
+        return self.pages.refused(refusal, _GONE[refusal.status], reader)
+
+
+_KEPT: Final = frozenset({"content-security-policy", "cache-control", "vary"})
+_FIELDS: Final = {"/name": "The name: ", "/reason": "The reason: ", "/details": "What is wrong: "}
+
+
+def _links(tool: dict[str, Any]) -> list[tuple[str, str]]:
+    repository: dict[str, Any] = tool["repository"] or {}
+    found = [
+        ("Home page", tool["homepage_url"]),
+        ("Documentation", tool["docs_url"]),
+        ("Source code", repository.get("url")),
+    ]
+    return [(title, url) for title, url in found if url]

@@ -1,0 +1,199 @@
+"""A tool in words: its facts, each with where it comes from and when that was checked, and how clients install it.
+
+A day stands beside a fact only where the record has one; a fact without evidence says so.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import orjson
+
+from negotiator.console.negotiation_words import day_text
+from negotiator.console.tools import tool_words
+
+Record = Mapping[str, Any]
+_NAME: Final = re.compile(r"[^a-z0-9-]+")
+_RUNNERS: Final = ("npx", "uvx", "docker")
+"""Commands that run a server; others only install it."""
+_HELLO: Final = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "curl", "version": "1"}},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ShownFact:
+    """A fact of the page: its value, the source's name and address, and whether and when it was checked."""
+
+    name: str
+    value: str
+    source: str
+    url: str
+    checked: str
+
+
+@dataclass(frozen=True, slots=True)
+class InstallText:
+    """What to paste into a client; `place` says where."""
+
+    client: str
+    place: str
+    text: str
+
+
+def shown_facts(tool: Record) -> list[ShownFact]:
+    """The known facts in the order of the page, with the evidence of those that the common line does not cover."""
+    own = {line["field"] for line in tool["evidence"]}
+    common = "*" in own
+    return [
+        ShownFact(
+            tool_words.FACT_NAMES[field],
+            value,
+            *(("", "", "") if common and field not in own else evidence_of(tool, field)),
+        )
+        for field, value in _values(tool)
+        if value
+    ]
+
+
+def common_evidence(tool: Record) -> tuple[str, str, str] | None:
+    """The evidence of every fact without its own; None where each has its own or none."""
+    return evidence_of(tool, "*") if any(one["field"] == "*" for one in tool["evidence"]) else None
+
+
+def unknown_facts(tool: Record) -> list[str]:
+    """The names of facts that nobody has recorded."""
+    return [tool_words.FACT_NAMES[field].lower() for field, value in _values(tool) if not value]
+
+
+def evidence_of(tool: Record, field: str) -> tuple[str, str, str]:
+    """The source of a fact, its address, and when it was checked, in words."""
+    lines: dict[str, Record] = {line["field"]: line for line in tool["evidence"]}
+    line = lines.get(field) or lines.get("*")
+    if line is None:
+        return "", "", "no source is recorded"
+    return _source_name(line["source"]), line["url"] or "", _checked(line["checked_at"])
+
+
+def sources(tool: Record) -> list[ShownFact]:
+    """Every line of evidence: about which facts, from where, under which licence, and when it was checked."""
+    alone = len(tool["evidence"]) == 1
+    return [
+        ShownFact(
+            "Everything else" if line["field"] == "*" and not alone else _field_name(line["field"]),
+            line["licence"] or "",
+            _source_name(line["source"]),
+            line["url"] or "",
+            _checked(line["checked_at"]),
+        )
+        for line in tool["evidence"]
+    ]
+
+
+def _field_name(field: str) -> str:
+    return tool_words.FACT_NAMES.get(field, field.replace("_", " "))
+
+
+def _source_name(source: str) -> str:
+    return "a submission that was approved" if source.startswith("submission sub_") else source
+
+
+def _checked(moment: str | None) -> str:
+    return f"checked {day_text(moment)}" if moment else ""
+
+
+def _values(tool: Record) -> Iterator[tuple[str, str]]:
+    """The facts that the page shows, by member of the record; an unknown one is empty."""
+    publisher: Record = tool["publisher"] or {}
+    named = publisher.get("name") or publisher.get("domain") or ""
+    proven = f" – verified as {publisher.get('domain')}" if publisher.get("verified") else ""
+    parts = [tool_words.part_name(tool["category"], part) for part in tool["subcategories"]]
+    calls = dict.fromkeys(tool_words.way_to_call(each["type"], each["url"]) for each in tool["interfaces"])
+    source = tool["open_source"]
+    yield "kind", tool_words.KINDS[tool["kind"]]
+    yield "category", tool_words.CATEGORIES[tool["category"]]
+    yield "subcategories", ", ".join(parts)
+    yield "publisher", f"{named}{proven}"
+    yield "auth", tool_words.SIGN_IN.get(tool["auth"]["type"], "")
+    yield "pricing", tool_words.PRICES.get(tool["pricing"]["model"], "")
+    yield "open_source", {True: "Yes", False: "No"}.get(source, "")
+    yield "licence", tool["licence"] or ""
+    yield "version", tool["version"] or ""
+    yield "interfaces", ", ".join(calls)
+    yield ("packages", ", ".join(f"{one['registry']}: {one['identifier']}" for one in tool["packages"]))
+
+
+def install_texts(tool: Record) -> list[InstallText]:
+    """What each client needs to use the tool, from its recorded endpoint or package; empty when there is neither."""
+    name = _NAME.sub("-", tool["slug"].lower()).strip("-")
+    remote = _remote(tool)
+    if tool["kind"] == "mcp_server" and remote:
+        return _remote_texts(name, *remote)
+    command: str = tool["use"]["install"]["value"] if tool["use"]["install"] else ""
+    words = command.split(" ")
+    if tool["kind"] == "mcp_server" and words[0] in _RUNNERS:
+        return _command_texts(name, words)
+    texts = [InstallText("Terminal", "Paste into a terminal.", command)] if command else []
+    base: str = tool["use"]["rest_base"]["value"] if tool["use"]["rest_base"] else ""
+    if base and "{" not in base:
+        place = "Shows whether the address answers; what to ask for is in its documentation."
+        texts.append(InstallText("curl", place, f"curl -i {base}"))
+    return texts
+
+
+def install_basis(tool: Record) -> tuple[str, str]:
+    """What the install texts are made of, and the member of the record that has its evidence."""
+    endpoint = _remote(tool) or (tool["use"]["rest_base"] and not tool["use"]["install"])
+    return ("address", "interfaces") if endpoint else ("package", "packages")
+
+
+def _remote(tool: Record) -> tuple[str, str] | None:
+    """The transport and address of the server's endpoint."""
+    for kind, transport in (("streamable-http", "http"), ("sse", "sse")):
+        for each in tool["interfaces"]:
+            if each["type"] == kind and each["url"] and "{" not in each["url"]:
+                return transport, each["url"]
+    return None
+
+
+def _remote_texts(name: str, transport: str, url: str) -> list[InstallText]:
+    texts = [
+        InstallText("Claude", "In Claude: Settings, Connectors, Add custom connector.", url),
+        InstallText("Claude Code", "Paste into a terminal.", f"claude mcp add --transport {transport} {name} {url}"),
+        InstallText("Cursor", "In ~/.cursor/mcp.json.", _json({"mcpServers": {name: {"url": url}}})),
+        InstallText(
+            "VS Code", "In .vscode/mcp.json of a folder.", _json({"servers": {name: {"type": transport, "url": url}}})
+        ),
+    ]
+    if transport == "http":
+        hello = orjson.dumps(_HELLO).decode()
+        accept = "-H 'Accept: application/json, text/event-stream'"
+        kind = "-H 'Content-Type: application/json'"
+        text = f"curl -sS {url} {kind} {accept} \\\n  -d '{hello}'"
+        texts.append(InstallText("curl", "Says hello to the server.", text))
+    return texts
+
+
+def _command_texts(name: str, words: list[str]) -> list[InstallText]:
+    server = {"command": words[0], "args": words[1:]}
+    return [
+        InstallText(
+            "Claude",
+            "In claude_desktop_config.json (Settings, Developer, Edit config).",
+            _json({"mcpServers": {name: server}}),
+        ),
+        InstallText("Claude Code", "Paste into a terminal.", f"claude mcp add {name} -- {' '.join(words)}"),
+        InstallText("Cursor", "In ~/.cursor/mcp.json.", _json({"mcpServers": {name: server}})),
+        InstallText(
+            "VS Code", "In .vscode/mcp.json of a folder.", _json({"servers": {name: {"type": "stdio", **server}}})
+        ),
+        InstallText("Terminal", "Starts the server.", " ".join(words)),
+    ]
+
+
+def _json(value: Any) -> str:
+    return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()

@@ -1,0 +1,150 @@
+"""The words of the search page of the directory: counted filters, what is chosen, and a line for each tool found."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from negotiator.console.negotiation_words import day_text
+from negotiator.console.tools import tool_words
+
+Chosen = Mapping[str, Sequence[str]]
+"""The values of each parameter of the page's address."""
+
+
+@dataclass(frozen=True, slots=True)
+class FilterName:
+    """A filter: its heading, and the words of its values; without words a value is shown as it is."""
+
+    heading: str
+    words: Mapping[str, str]
+
+
+FILTERS: Final[Mapping[str, FilterName]] = {
+    "category": FilterName("Category", tool_words.CATEGORIES),
+    "kind": FilterName("Kind", tool_words.KINDS),
+    "auth": FilterName("Sign-in", tool_words.SIGN_IN),
+    "pricing": FilterName("Price", tool_words.PRICES),
+    "licence": FilterName("Licence", {}),
+    "open_source": FilterName("Source code", tool_words.SOURCE),
+    "verified": FilterName("Publisher", tool_words.PUBLISHER),
+}
+SINGLE: Final = frozenset({"open_source", "verified"})
+"""Filters of which one value is chosen at a time."""
+SORTS: Final[Mapping[str, str]] = {
+    "": "Best first",
+    "proven": "Proven first",
+    "created": "Newest first",
+    "updated": "Last changed first",
+    "popularity": "Most saved first",
+    "name": "A to Z",
+}
+_OPEN: Final = ("category", "kind", "open_source")
+"""Filters that are unfolded before one of their values is chosen."""
+
+
+@dataclass(frozen=True, slots=True)
+class FilterValue:
+    """A value of a filter and how many tools have it."""
+
+    value: str
+    name: str
+    count: int
+    chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CountedFilter:
+    """A filter with its values, the most frequent first."""
+
+    name: str
+    heading: str
+    values: list[FilterValue]
+    open: bool
+    single: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenFilter:
+    """A chosen value, and the query of the page without it."""
+
+    name: str
+    without: str
+
+
+@dataclass(frozen=True, slots=True)
+class FoundTool:
+    """A tool of the list in words."""
+
+    slug: str
+    name: str
+    summary: str
+    facts: list[str]
+    verified: bool
+
+
+def counted_filters(facets: Mapping[str, Any], chosen: Chosen) -> list[CountedFilter]:
+    """The filters of the page; a chosen value stays to be seen when no tool has it.
+
+    A filter with one value would narrow nothing and is left out.
+    """
+    made: list[CountedFilter] = []
+    for name, filter_name in FILTERS.items():
+        picked = chosen.get(name, ())
+        counted = {line["value"]: int(line["count"]) for line in facets.get(name, ())}
+        values = [
+            FilterValue(value, _word(name, value), count, value in picked)
+            for value, count in [*counted.items(), *((v, 0) for v in picked if v not in counted)]
+            if not filter_name.words or value in filter_name.words
+        ]
+        if len(values) > 1 or picked:
+            opened = name in _OPEN or bool(picked)
+            made.append(CountedFilter(name, filter_name.heading, values, opened, name in SINGLE))
+    return made
+
+
+def chosen_filters(chosen: Chosen) -> list[ChosenFilter]:
+    """Each chosen value with the address that drops it."""
+    return [
+        ChosenFilter(
+            f"{FILTERS[name].heading}: {_word(name, value)}",
+            query_of({**chosen, name: [one for one in values if one != value]}),
+        )
+        for name, values in chosen.items()
+        if name in FILTERS
+        for value in values
+    ]
+
+
+def query_of(chosen: Chosen) -> str:
+    """The query of the page's address, with its question mark; empty when nothing is chosen."""
+    text = urlencode([(name, value) for name, values in chosen.items() for value in values])
+    return f"?{text}" if text else ""
+
+
+def found_tool(tool: Mapping[str, Any], sort: str) -> FoundTool:
+    """A tool of the list; the facts that its order is by come last."""
+    publisher: Mapping[str, Any] = tool["publisher"] or {}
+    saves: int = tool["popularity"]["saves"]
+    facts = [
+        tool_words.KINDS[tool["kind"]],
+        publisher.get("name") or publisher.get("domain") or "",
+        tool_words.PRICES.get(tool["pricing"]["model"], ""),
+        tool["licence"] or "",
+        "" if tool["status"] == "active" else tool_words.STATUS[tool["status"]],
+        f"saved by {saves}" if saves else "",
+        f"added {day_text(tool['created_at'])}" if sort == "created" else "",
+        f"changed {day_text(tool['updated_at'])}" if sort == "updated" else "",
+    ]
+    return FoundTool(
+        tool["slug"], tool["name"], tool["summary"], [fact for fact in facts if fact], bool(publisher.get("verified"))
+    )
+
+
+def count_text(total: int) -> str:
+    """`1 tool`, `1,204 tools`."""
+    return f"{total:,} {'tool' if total == 1 else 'tools'}"
+
+
+def _word(name: str, value: str) -> str:
+    return FILTERS[name].words.get(value, value)
