@@ -11,12 +11,10 @@ from negotiator.compose.component import Component
 from negotiator.compose.services import Services
 from negotiator.config.settings import Settings
 from negotiator.console.admin.admin_audit import AdminAudit
-from negotiator.console.admin.admin_clients import AdminClients
+from negotiator.console.admin.admin_clients import AdminClients, AdminRegistrations
 from negotiator.console.admin.admin_issuers import AdminIssuers
 from negotiator.console.admin.admin_people import AdminPeople
-from negotiator.console.admin.admin_registrations import AdminRegistrations
-from negotiator.console.admin.admin_router import AdminRouter
-from negotiator.console.admin.admin_services import AdminServices, TrialResult, TriedService
+from negotiator.console.admin.admin_router import AdminRouter, AdminServices, TrialResult, TriedService
 from negotiator.console.browser_sessions import SignedInSession
 from negotiator.memory.embedding.embedder import Embedder
 

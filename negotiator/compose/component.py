@@ -7,7 +7,7 @@ from typing import Protocol
 from starlette.routing import BaseRoute
 from starlette.types import ASGIApp
 
-from negotiator.console.admin.admin_services import TriedService
+from negotiator.console.admin.admin_router import TriedService
 from negotiator.discovery.health_routes import HealthCheck
 from negotiator.discovery.site import SiteDescription
 from negotiator.http.operation import Operation

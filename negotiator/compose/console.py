@@ -7,15 +7,13 @@ from starlette.routing import Route
 from negotiator.compose.directory_console import build_directory_pages
 from negotiator.compose.services import Services
 from negotiator.console.browser_sessions import AnySession, SignedInSession
-from negotiator.console.docs.docs_pages import DocsPages
-from negotiator.console.docs.docs_reference import ReferenceGroup, reference_groups
+from negotiator.console.docs.docs_pages import DocsPages, ReferenceGroup, reference_groups
 from negotiator.console.go_page import GoPage
 from negotiator.console.guides_content import all_guides
 from negotiator.console.home_page import HomePage
 from negotiator.console.live.live_call_page import LiveCallPage
 from negotiator.console.live.live_page import LivePage
-from negotiator.console.live.rehearsal_voice import RehearsalVoice
-from negotiator.console.live.rehearsals_page import RehearsalsPage
+from negotiator.console.live.rehearsals_page import RehearsalsPage, RehearsalVoice
 from negotiator.console.open_pages import OpenPages
 from negotiator.console.owned.memories_page import MemoriesPage
 from negotiator.console.owned.tactics_page import TacticsPage
@@ -24,11 +22,8 @@ from negotiator.console.page_calls import PageCalls
 from negotiator.console.people.agent_page import AgentPage
 from negotiator.console.talk.negotiations_page import NegotiationsPage
 from negotiator.console.talk.prepare_page import PreparePage
-from negotiator.console.talk.workspace_limits_forms import WorkspaceLimitsForms
-from negotiator.console.talk.workspace_offer_forms import WorkspaceOfferForms
+from negotiator.console.talk.workspace_forms import WorkspaceForms
 from negotiator.console.talk.workspace_page import WorkspacePage
-from negotiator.console.talk.workspace_power_forms import WorkspacePowerForms
-from negotiator.console.talk.workspace_state_forms import WorkspaceStateForms
 from negotiator.discovery.documents import PublicDocument, serve_document
 from negotiator.discovery.site import SiteDescription
 from negotiator.http.operation import ServiceDescription
@@ -62,10 +57,7 @@ def build_console(
         *everywhere,
         *PreparePage(router, calls).routes(),
         *workspace.routes(),
-        *WorkspaceOfferForms(workspace).routes(),
-        *WorkspaceLimitsForms(workspace).routes(),
-        *WorkspacePowerForms(workspace).routes(),
-        *WorkspaceStateForms(workspace).routes(),
+        *WorkspaceForms(workspace).routes(),
         *RehearsalsPage(router, calls).routes(),
         *RehearsalVoice(router, calls).routes(),
         *LivePage(router, calls).routes(),

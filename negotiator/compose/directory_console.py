@@ -6,10 +6,8 @@ from negotiator.compose.services import Services
 from negotiator.console.admin.admin_router import AdminRouter
 from negotiator.console.admin.admin_submissions import AdminSubmissions
 from negotiator.console.open_pages import OpenPages
-from negotiator.console.tools.claim_tool_page import ClaimToolPage
 from negotiator.console.tools.collections_page import CollectionPages
-from negotiator.console.tools.submission_pages import SubmissionPages
-from negotiator.console.tools.submit_tool_page import SubmitToolPages
+from negotiator.console.tools.submission_pages import ClaimToolPage, SubmissionPages, SubmitToolPages
 from negotiator.console.tools.tool_page import ToolPage
 from negotiator.console.tools.tools_page import ToolsPage
 

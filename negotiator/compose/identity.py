@@ -16,8 +16,7 @@ from negotiator.compose.component import Component, OperationSlice, offered_oper
 from negotiator.compose.ownership import claim
 from negotiator.compose.services import Services
 from negotiator.console.people.account_page import AccountPage
-from negotiator.console.people.agents_overview import ConsentConnections
-from negotiator.console.people.agents_page import AgentsPage
+from negotiator.console.people.agents_page import AgentsPage, ConsentConnections
 from negotiator.console.people.approval_page import ApprovalPage
 from negotiator.console.people.authorization_page import AuthorizationPage
 from negotiator.console.people.passkey_ceremonies import PasskeyCeremonies

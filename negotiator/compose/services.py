@@ -13,8 +13,7 @@ from negotiator.compose.rate_budgets import build_limits
 from negotiator.compose.shared_secrets import load_pepper, make_keyring
 from negotiator.config.settings import Settings
 from negotiator.console.admin.admin_router import ADMIN_ENTRY
-from negotiator.console.browser_sessions import BrowserSessions
-from negotiator.console.cookies import BrowserCookies
+from negotiator.console.browser_sessions import BrowserCookies, BrowserSessions
 from negotiator.console.page_renderer import PageRenderer
 from negotiator.console.page_router import LIVE_PATH, NavigationEntry, PageRouter
 from negotiator.directory.accounts_queries import RateLevels

@@ -11,6 +11,7 @@ from typing import Any, Final, cast
 from urllib.parse import urlsplit
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
@@ -18,7 +19,6 @@ from starlette.routing import Route
 from negotiator.base.values import timestamp
 from negotiator.console.guides_content import client_setups
 from negotiator.console.negotiation_words import day_text, time_text
-from negotiator.console.qr_code import qr_code
 
 _POLICY: Final = (
     "default-src 'none'; style-src 'self'; {scripts}img-src 'self' data:; "
@@ -58,6 +58,23 @@ def _moment(at: int) -> str:
 def _day(at: int) -> str:
     """The day of milliseconds: `3 December 2026`."""
     return day_text(timestamp(at))
+
+
+def qr_code(text: str) -> Markup:
+    """An SVG of the text, dark on light in both colour schemes, because many cameras read no other."""
+    import segno  # imported here: few pages show one
+
+    drawn = segno.make(str(text), error="m", micro=False)
+    svg = drawn.svg_inline(
+        omitsize=True,
+        border=4,
+        dark="#000",
+        light="#fff",
+        svgclass="qr-code",
+        lineclass=None,
+        title="QR code of the text beside it",
+    )
+    return Markup(svg)  # noqa: S704  made of numbers only
 
 
 _templates = Environment(

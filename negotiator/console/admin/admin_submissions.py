@@ -16,7 +16,7 @@ from negotiator.base.errors import NotFound, Refusal
 from negotiator.console.admin.admin_router import QUEUE_PATH, AdminRouter
 from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.page_router import FormFields
-from negotiator.console.tools import submission_form, submission_words
+from negotiator.console.tools import submission_form
 from negotiator.directory import catalogue_queries, submissions_queries, submissions_transitions
 from negotiator.directory.submissions_routes import submission_view
 from negotiator.directory.tables import Submission
@@ -34,7 +34,7 @@ _NOTE: Final = 2000
 class QueuedSubmission:
     """A submission of the queue: its words, what needs a look, and who sent it."""
 
-    shown: submission_words.ShownSubmission
+    shown: submission_form.ShownSubmission
     look_at: list[str]
     sender: str
 
@@ -163,11 +163,11 @@ class AdminSubmissions:
                 current = orjson.loads(tool.document)
             return {
                 "view": view,
-                "shown": submission_words.shown_submission(
+                "shown": submission_form.shown_submission(
                     view, current["name"] if current else "", submission_form.DECISIONS
                 ),
-                "facts": submission_words.proposed_facts(view, current),
-                "checks": submission_words.shown_checks(view),
+                "facts": submission_form.proposed_facts(view, current),
+                "checks": submission_form.shown_checks(view),
                 "sender": _sender(tx, row),
                 "place": _place(tx, key),
             }
@@ -186,11 +186,11 @@ class AdminSubmissions:
 
     def _queued(self, tx: Transaction, row: Submission) -> QueuedSubmission:
         view = submission_view(tx, row, self.base)
-        checks = submission_words.shown_checks(view)
+        checks = submission_form.shown_checks(view)
         tool = catalogue_queries.find(tx, row.tool) if row.tool else None
         name: str = orjson.loads(tool.document)["name"] if tool else ""
         return QueuedSubmission(
-            submission_words.shown_submission(view, name, submission_form.DECISIONS),
+            submission_form.shown_submission(view, name, submission_form.DECISIONS),
             [check.question for check in checks if check.found],
             _sender(tx, row),
         )

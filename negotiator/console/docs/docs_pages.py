@@ -3,6 +3,8 @@
 Programs that prefer markdown get a guide, and the list of all, as markdown.
 """
 
+import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -11,12 +13,87 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from negotiator.base.errors import NotFound
-from negotiator.console.docs.docs_reference import ReferenceGroup
-from negotiator.console.guides_content import EXAMPLE_BASE, JOBS, Guide, find_guide, guides_of, search_entries
+from negotiator.base.scopes import ordered
+from negotiator.console.guides_content import (
+    EXAMPLE_BASE,
+    JOBS,
+    Guide,
+    find_guide,
+    guides_of,
+    search_entries,
+    term_weights,
+)
 from negotiator.console.open_pages import VARIES, OpenPages, Reader
+from negotiator.discovery import openapi, operation_examples
 from negotiator.discovery.documents import negotiated_response
 from negotiator.discovery.public_pages import GROUP_PATH, GUIDE_PATH, GUIDES_PATH, MANUAL_PATH, REFERENCE_PATH
+from negotiator.discovery.site import SiteDescription
+from negotiator.http.operation import Operation
 from negotiator.runtime.built_once import BuiltOnce
+
+_NEEDS: Final = {"open": "No credential", "public": "Works without a credential", "bearer": "Bearer token"}
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceOperation:
+    """One operation as a page shows it; `terms` has the weight of each term that finds it."""
+
+    operation: Operation
+    needs: str
+    scopes: list[str]
+    hint: str
+    command: str
+    answer: str
+    terms: Mapping[str, float]
+
+    @property
+    def address(self) -> str:
+        return f"{REFERENCE_PATH}/{self.operation.tag}#{self.operation.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceGroup:
+    """The operations of one tag: those of one page."""
+
+    name: str
+    about: str
+    operations: tuple[ReferenceOperation, ...]
+
+    @property
+    def title(self) -> str:
+        return self.name.capitalize()
+
+    @property
+    def address(self) -> str:
+        return f"{REFERENCE_PATH}/{self.name}"
+
+
+def reference_groups(site: SiteDescription) -> tuple[ReferenceGroup, ...]:
+    """All operations of the service in the order of its description; making their examples takes half a second."""
+    grouped: dict[str, list[Operation]] = {}
+    for operation in site.api:
+        grouped.setdefault(operation.tag, []).append(operation)
+    return tuple(
+        ReferenceGroup(tag, openapi.TAGS[tag], tuple(_described(operations, site.base)))
+        for tag, operations in grouped.items()
+    )
+
+
+def _described(operations: Iterable[Operation], base: str) -> Iterable[ReferenceOperation]:
+    for operation in operations:
+        hint = operation.tool.hint if operation.tool else ""
+        answer = operation_examples.example_answer(operation)
+        name = operation.name.replace("_", " ")
+        yield ReferenceOperation(
+            operation,
+            _NEEDS[operation.access],
+            ordered(operation.scopes),
+            hint,
+            operation_examples.curl_command(operation, base),
+            "" if answer is None else json.dumps(answer, indent=2, ensure_ascii=False),
+            term_weights(f"{operation.path} {hint}", operation.summary, f"{name} {operation.tag}"),
+        )
+
 
 LONGEST_QUERY: Final = 200
 _FOUND: Final = 8

@@ -5,28 +5,28 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 import orjson
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from negotiator.base import values
 from negotiator.base.errors import Conflict, NotFound, Refusal, ValidationFailed
 from negotiator.console.browser_sessions import SignedInSession
-from negotiator.console.live.debrief_view import debrief_page
-from negotiator.console.live.live_page import MICROPHONE_POLICY
-from negotiator.console.live.live_view import engine_words
-from negotiator.console.live.rehearsals_view import (
+from negotiator.console.live.debrief_view import (
     ENDINGS,
     HARDNESSES,
     KINDS,
+    debrief_page,
     met_before,
     on_the_table,
     rehearsal_row,
     talk_lines,
     whom,
 )
+from negotiator.console.live.live_page import MICROPHONE_POLICY, PRACTICE_BASIS, engine_words
 from negotiator.console.negotiation_words import NegotiationWords
 from negotiator.console.owned.memories_page import MEMORIES_PAGE_PATH
 from negotiator.console.owned.memories_view import KEPT_FROM_PRACTICE
@@ -280,3 +280,30 @@ def _read_turn(form: Mapping[str, str], words: NegotiationWords) -> tuple[dict[s
     if not text and not read.faults:
         return {}, {"said": _SAYS_NOTHING}
     return {"action": "say", **said}, read.faults
+
+
+@dataclass(frozen=True, slots=True)
+class RehearsalVoice:
+    """Speech in rehearsals: nobody else is on the call, and no word of it is kept."""
+
+    router: PageRouter
+    calls: PageCalls
+
+    def routes(self) -> list[Route]:
+        return [self.router.form(f"{REHEARSAL_PAGE_PATH}/voice", self.open, back="/")]
+
+    async def open(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
+        """The id of a new practice session and the path of its socket; cards are raised where they are asked for."""
+        named = {name: request.path_params[name] for name in ("id", "rehearsal_id")}
+        await self.calls.run(session, "get_rehearsal", named)
+        members = {
+            "source": "audio" if form.get("hears") == "server" else "text",
+            "negotiation_id": named["id"],
+            "consent": {"basis": PRACTICE_BASIS, "confirmed_by": session.greeting},
+            "keep": "none",
+            "practice": True,
+            "cues": form.get("cards") == "on",
+        }
+        opened = await self.calls.run(session, "open_teleprompter_session", members)
+        made = {"session": opened["id"], "socket": urlsplit(str(opened["stream_url"])).path}
+        return JSONResponse(made, headers={"cache-control": "no-store"})

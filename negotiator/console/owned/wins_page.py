@@ -11,7 +11,6 @@ from starlette.routing import Route
 from negotiator.base.errors import Conflict, NotFound, PreconditionFailed, Refusal, ValidationFailed
 from negotiator.base.values import MINOR_UNITS
 from negotiator.console.browser_sessions import SignedInSession
-from negotiator.console.owned.win_form import field_of, read_win_form, typed_win, win_of_negotiation
 from negotiator.console.owned.wins_view import (
     BASELINES,
     ROLE_NAMES,
@@ -20,10 +19,14 @@ from negotiator.console.owned.wins_view import (
     comparison,
     csv_text,
     deals_text,
+    field_of,
     outcome_figure,
+    read_win_form,
     savings_figures,
     sums_text,
+    typed_win,
     win_cells,
+    win_of_negotiation,
     win_row,
 )
 from negotiator.console.page_calls import PageCalls

@@ -1,22 +1,271 @@
 """`/agents`: the page with a user's agents, codes and connected applications, and its forms."""
 
-from collections.abc import Callable, Mapping
+import math
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from negotiator.agents import call_record, delegation, registration
 from negotiator.agents.delegation import Delegations
-from negotiator.base.errors import NotFound, ValidationFailed
+from negotiator.agents.tables import Agent, AgentCall, Delegation
+from negotiator.base import values
+from negotiator.base.errors import Conflict, NotFound, ValidationFailed
 from negotiator.base.scopes import ASSISTANT
 from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.page_router import FormFields, PageRouter, read_line
-from negotiator.console.people import agents_overview, scope_words
-from negotiator.console.people.agents_overview import ClientConnections, CodeHandover, NoClientConnections
+from negotiator.console.people import scope_words
+from negotiator.console.people.scope_words import ScopeInWords, describe_scopes, purpose_title
 from negotiator.memory import memories_lifecycle
 from negotiator.store.statement import Transaction
+from negotiator.tokens import access_token_queries, authorization_codes, consent_queries
+from negotiator.tokens.access_token_queries import live_tokens
+from negotiator.tokens.refresh_tokens import RefreshTokens
+
+_SECOND: Final = 1000
+_MINUTE: Final = 60_000
+PAGE_SIZE: Final = 25
+AFTER_EVERY_ID: Final = "~"
+"""Sorts after every id."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectedClient:
+    """A client that a user consented to. Times in milliseconds."""
+
+    id: str
+    name: str
+    host: str
+    scopes: tuple[str, ...]
+    since: int
+    last_used: int | None
+
+
+class ClientConnections(Protocol):
+    """The clients that users consented to."""
+
+    def of_user(self, tx: Transaction, user_id: str) -> Sequence[ConnectedClient]:
+        """A user's connections, newest first."""
+        ...
+
+    def revoke(self, tx: Transaction, connection_id: str, *, user_id: str) -> bool:
+        """End a connection with all of its tokens; False when the user has none with this id."""
+        ...
+
+
+class NoClientConnections:
+    """Connections of a server that has no authorization endpoint."""
+
+    def of_user(self, tx: Transaction, user_id: str) -> Sequence[ConnectedClient]:
+        del tx, user_id
+        return ()
+
+    def revoke(self, tx: Transaction, connection_id: str, *, user_id: str) -> bool:
+        del tx, connection_id, user_id
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class AgentView:
+    """An agent, with the rights of its live tokens and grants in words, and the purpose that they serve.
+
+    `until` is when the rights end if the agent stays idle (None: it has none now), `at_most` when they end however
+    often the agent renews them (None: it cannot renew). Milliseconds.
+    """
+
+    agent: Agent
+    purpose: str
+    may: tuple[ScopeInWords, ...]
+    until: int | None
+    at_most: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class DelegationCodeView:
+    """A delegation code, its state, the purpose that it serves, and the name of the agent that used it."""
+
+    code: Delegation
+    state: str
+    purpose: str
+    used_by: str
+
+
+@dataclass(frozen=True, slots=True)
+class AgentsOverview:
+    """One page of each list; `older_…` is the id of the last row when there are older ones, else None."""
+
+    agents: tuple[AgentView, ...]
+    codes: tuple[DelegationCodeView, ...]
+    connections: tuple[ConnectedClient, ...]
+    older_agents: str | None
+    older_codes: str | None
+
+
+def load_overview(
+    tx: Transaction,
+    user_id: str,
+    *,
+    connections: ClientConnections,
+    longest: int = 0,
+    agents_before: str = AFTER_EVERY_ID,
+    codes_before: str = AFTER_EVERY_ID,
+) -> AgentsOverview:
+    """Everything of this user, newest first; `longest` is how long a grant can be renewed, in seconds."""
+    agents = registration.of_user(tx, user_id, before=agents_before, limit=PAGE_SIZE + 1)
+    codes = delegation.of_user(tx, user_id, before=codes_before, limit=PAGE_SIZE + 1)
+    rights = _rights(tx, user_id, longest)
+    return AgentsOverview(
+        tuple(_agent(each, rights) for each in agents[:PAGE_SIZE]),
+        tuple(_code(tx, each) for each in codes[:PAGE_SIZE]),
+        tuple(connections.of_user(tx, user_id)),
+        agents[PAGE_SIZE - 1].id if len(agents) > PAGE_SIZE else None,
+        codes[PAGE_SIZE - 1].id if len(codes) > PAGE_SIZE else None,
+    )
+
+
+@dataclass(slots=True)
+class _Rights:
+    """What an agent may do, until when if it stays idle, and at the latest (milliseconds)."""
+
+    scopes: set[str] = field(default_factory=set[str])
+    until: int = 0
+    at_most: int = 0
+
+
+def _rights(tx: Transaction, user_id: str, longest: int) -> dict[str, _Rights]:
+    """The rights of every agent of the user that has a live token or grant."""
+    found: defaultdict[str, _Rights] = defaultdict(_Rights)
+    for token in live_tokens(tx, user_id):
+        held = found[token.client_id]
+        held.scopes |= set(token.scope.split())
+        held.until = max(held.until, token.expires_at)
+    for grant in authorization_codes.of_agents(tx, user_id):
+        held = found[grant.client_id]
+        held.scopes |= set(grant.scope.split())
+        held.until = max(held.until, grant.expires_at)
+        held.at_most = max(held.at_most, (grant.renewed_at or grant.created_at) + longest * _SECOND)
+    return found
+
+
+def _agent(agent: Agent, rights: Mapping[str, _Rights]) -> AgentView:
+    held = rights.get(agent.id, _Rights())
+    return AgentView(
+        agent, purpose_title(held.scopes), describe_scopes(held.scopes), held.until or None, held.at_most or None
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class AgentDetail:
+    """One agent, the code that bound it if one did, and its calls, the last one first."""
+
+    view: AgentView
+    code: Delegation | None
+    calls: Sequence[AgentCall]
+
+
+def load_agent(tx: Transaction, agent_id: str, *, user_id: str, longest: int) -> AgentDetail:
+    """An agent of this user's, ended or not; 404 when the user has none with this id."""
+    agent = registration.find(tx, agent_id)
+    if agent is None or agent.user_id != user_id:
+        raise NotFound("You have no such agent.")
+    return AgentDetail(
+        _agent(agent, _rights(tx, user_id, longest)),
+        delegation.of_agent(tx, agent_id, user_id=user_id),
+        call_record.latest_calls(tx, agent_id),
+    )
+
+
+def renew_agent(tx: Transaction, agent_id: str, *, user_id: str, refreshing: RefreshTokens) -> None:
+    """Let an agent work as long as when it was bound; 409 when it holds nothing that could be renewed."""
+    load_agent(tx, agent_id, user_id=user_id, longest=0)
+    held = [one for one in authorization_codes.of_agents(tx, user_id) if one.client_id == agent_id]
+    if not [grant for grant in held if refreshing.renew(tx, grant.id)]:
+        raise Conflict("It has nothing to renew. Connect it again with a new code.")
+
+
+@dataclass(frozen=True, slots=True)
+class CodeHandover:
+    """A delegation code on its way to an agent. `text` is empty when the code cannot be shown again."""
+
+    id: str
+    state: str
+    may: tuple[ScopeInWords, ...]
+    expires_at: int
+    minutes_left: int
+    agent_id: str
+    agent_name: str
+    text: str = ""
+
+    @property
+    def time_left(self) -> str:
+        if self.minutes_left <= 1:
+            return "less than a minute left"
+        return f"{self.minutes_left} minutes left"
+
+
+def find_code(tx: Transaction, code_id: str, *, user_id: str, text: str = "") -> CodeHandover:
+    """A code of this user's and the agent that used it; 404 when the user has none with this id."""
+    code, now = delegation.find(tx, code_id), values.now()
+    if code is None or code.user_id != user_id:
+        raise NotFound("You have no such code.")
+    agent = registration.find(tx, code.used_by) if code.used_by else None
+    return CodeHandover(
+        code.id,
+        delegation.state(code, now),
+        describe_scopes(code.scope.split()),
+        code.expires_at,
+        max(0, math.ceil((code.expires_at - now) / _MINUTE)),
+        code.used_by or "",
+        agent.name if agent else "an agent",
+        text,
+    )
+
+
+def revoke_code(tx: Transaction, code_id: str, *, user_id: str) -> None:
+    """Revoke a code of this user's, with everything an agent obtained by it; 404 when there is none to revoke."""
+    delegation.revoke(tx, code_id, actor=user_id, user_id=user_id)
+
+
+def revoke_agent(tx: Transaction, agent_id: str, *, user_id: str) -> None:
+    """Revoke an agent of this user's with all its tokens; 404 when the user has none with this id."""
+    if not registration.revoke(tx, agent_id, user_id=user_id):
+        raise NotFound("You have no such agent.")
+
+
+def _code(tx: Transaction, code: Delegation) -> DelegationCodeView:
+    user = registration.find(tx, code.used_by) if code.used_by else None
+    state = delegation.state(code, values.now())
+    return DelegationCodeView(code, state, purpose_title(code.scope.split()), user.name if user else "")
+
+
+@dataclass(frozen=True, slots=True)
+class ConsentConnections:
+    """Clients with a consent; the id of a connection is the client's id."""
+
+    def of_user(self, tx: Transaction, user_id: str) -> Sequence[ConnectedClient]:
+        """A user's connections, newest first."""
+        found = consent_queries.of_user(tx, user_id)
+        used = access_token_queries.last_issued(tx, user_id) if found else {}
+        return [
+            ConnectedClient(
+                each.client_id,
+                each.client_name,
+                each.place,
+                tuple(each.scope.split()),
+                each.granted_at,
+                used.get(each.client_id),
+            )
+            for each in found
+        ]
+
+    def revoke(self, tx: Transaction, connection_id: str, *, user_id: str) -> bool:
+        """End a connection with all of its codes and tokens; False when the user has none with this id."""
+        return consent_queries.withdraw(tx, user_id, connection_id, actor=user_id)
+
 
 AGENTS_PATH: Final = "/agents"
 CODE_LIFETIMES: Final = {600: "10 minutes", 1800: "30 minutes", 3600: "1 hour"}
@@ -68,11 +317,7 @@ class AgentsPage:
             self.router.page(AGENTS_PATH, self.show),
             form(f"{AGENTS_PATH}/codes", self.make, back=AGENTS_PATH),
             self.router.page(f"{AGENTS_PATH}/codes/{{id}}", self.show_code),
-            form(
-                f"{AGENTS_PATH}/codes/{{id}}/revoke",
-                self._end_handler("code", agents_overview.revoke_code),
-                back=AGENTS_PATH,
-            ),
+            form(f"{AGENTS_PATH}/codes/{{id}}/revoke", self._end_handler("code", revoke_code), back=AGENTS_PATH),
             form(f"{AGENTS_PATH}/apps/revoke", self.revoke_app, back=AGENTS_PATH),
             form(f"{AGENTS_PATH}/{{id}}/revoke", self.revoke_agent, back=AGENTS_PATH),
         ]
@@ -113,9 +358,7 @@ class AgentsPage:
         return self.router.render("code_left.html", session, headers=replaced, code=code)
 
     async def _find_code(self, session: SignedInSession, code_id: str, *, text: str = "") -> CodeHandover:
-        return await self.router.store.read(
-            lambda tx: agents_overview.find_code(tx, code_id, user_id=session.user_id, text=text)
-        )
+        return await self.router.store.read(lambda tx: find_code(tx, code_id, user_id=session.user_id, text=text))
 
     async def revoke_app(self, _request: Request, session: SignedInSession, form: FormFields) -> Response:
         """End a client's access. Its id may be a URL and is therefore a form field."""
@@ -129,7 +372,7 @@ class AgentsPage:
         agent: str = request.path_params["id"]
 
         def unit(tx: Transaction) -> None:
-            agents_overview.revoke_agent(tx, agent, user_id=session.user_id)
+            revoke_agent(tx, agent, user_id=session.user_id)
             if form.get("memories") == "on":
                 memories_lifecycle.quarantine_memories(tx, session.user_id, agent, actor=session.user_id)
 
@@ -157,13 +400,13 @@ class AgentsPage:
     ) -> Response:
         query = request.query_params
         overview = await self.router.store.scan(
-            lambda tx: agents_overview.load_overview(
+            lambda tx: load_overview(
                 tx,
                 session.user_id,
                 connections=self.connections,
                 longest=self.delegations.refreshing.longest,
-                agents_before=query.get("agents_before", agents_overview.AFTER_EVERY_ID),
-                codes_before=query.get("codes_before", agents_overview.AFTER_EVERY_ID),
+                agents_before=query.get("agents_before", AFTER_EVERY_ID),
+                codes_before=query.get("codes_before", AFTER_EVERY_ID),
             )
         )
         return self.router.render(

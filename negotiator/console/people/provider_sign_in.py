@@ -15,8 +15,7 @@ from starlette.routing import Route
 from negotiator.base import values
 from negotiator.base.errors import Forbidden, InvalidRequest, Unavailable
 from negotiator.base.strict_json import read_object
-from negotiator.console.browser_sessions import AnySession, local_path
-from negotiator.console.cookies import BrowserCookies
+from negotiator.console.browser_sessions import AnySession, BrowserCookies, local_path
 from negotiator.console.page_router import PageRouter
 from negotiator.runtime.telemetry import logger
 from negotiator.store import atomic_updates

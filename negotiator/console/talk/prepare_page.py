@@ -22,9 +22,9 @@ from negotiator.console.talk.preparation_form import (
     Preparation,
     change_preparation,
     new_preparation,
+    preparation_kinds,
     read_preparation,
 )
-from negotiator.console.talk.preparation_kinds import preparation_kinds
 from negotiator.console.talk.preparation_view import TYPES, field_id, preparation_view
 
 PREPARE_PATH: Final = "/negotiations/new"

@@ -1,6 +1,6 @@
 """`/negotiations/{id}`: what to do now, the offers, who needs the deal more, the plan and the history."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
@@ -9,22 +9,55 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from negotiator.base.errors import Conflict, Refusal, Unavailable, ValidationFailed
-from negotiator.console.browser_sessions import SignedInSession
+from negotiator.base.values import DAY
+from negotiator.console.browser_sessions import BrowserCookies, SignedInSession
 from negotiator.console.negotiation_words import STATES, NegotiationWords
 from negotiator.console.page_calls import PageCalls
 from negotiator.console.page_router import PageRouter
-from negotiator.console.talk.asked_later import AskedLater
-from negotiator.console.talk.heard_offers import offers_as_said
 from negotiator.console.talk.workspace_charts import offer_charts
 from negotiator.console.talk.workspace_end import end_part
 from negotiator.console.talk.workspace_history import TalkSoFar, history_part
 from negotiator.console.talk.workspace_limits import limits_form
-from negotiator.console.talk.workspace_now import advice, live_offer
+from negotiator.console.talk.workspace_now import (
+    advice,
+    last_offer_worth,
+    ledger,
+    live_offer,
+    offers_as_said,
+    stricter_limit,
+)
 from negotiator.console.talk.workspace_offer_form import AGREED, offer_form
-from negotiator.console.talk.workspace_offers import ledger
 from negotiator.console.talk.workspace_plan import plan_part
 from negotiator.console.talk.workspace_power import power
-from negotiator.console.talk.workspace_worth import last_offer_worth, stricter_limit
+
+LIFE: Final = 90 * DAY // 1000
+MAX_KEPT: Final = 40
+"""Questions of all negotiations; the oldest is forgotten first."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskedLater:
+    """Reads and writes the cookie; its text is `negotiation.question`, joined by `~`."""
+
+    cookies: BrowserCookies
+
+    def read(self, request: Request, negotiation: str) -> Set[str]:
+        """The names of the questions that were put away."""
+        kept = (one.partition(".") for one in self._kept(request))
+        return {question for named, _, question in kept if named == negotiation}
+
+    def write(self, request: Request, response: Response, negotiation: str, question: str) -> None:
+        """Put one more question away; without one, all of the negotiation are asked again."""
+        kept = self._kept(request)
+        if question and question.replace("/", "").replace("_", "").isalnum() and question.isascii():
+            kept = [*(one for one in kept if one != f"{negotiation}.{question}"), f"{negotiation}.{question}"]
+        elif not question:
+            kept = [one for one in kept if not one.startswith(f"{negotiation}.")]
+        self.cookies.write(response, "asked-later", "~".join(kept[-MAX_KEPT:]), life=LIFE)
+
+    def _kept(self, request: Request) -> list[str]:
+        return [one for one in self.cookies.read(request, "asked-later").split("~") if one]
+
 
 WORKSPACE_PATH: Final = "/negotiations/{id}"
 MAX_OFFERS: Final = 100
@@ -58,7 +91,7 @@ _NOTHING: Final = RefusedForm("other")
 
 @dataclass(frozen=True, slots=True)
 class WorkspacePage:
-    """The page of one negotiation; the modules `workspace_*_forms` have its forms."""
+    """The page of one negotiation; `workspace_forms` has its forms."""
 
     router: PageRouter
     calls: PageCalls

@@ -2,12 +2,178 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from decimal import Decimal
+from typing import Any, Final, Literal, cast
 
 from negotiator.advice.leverage.factor_words import FACTOR_WORDS, NEARLY_EVEN, size_of_shift
 from negotiator.console import charts as drawing
-from negotiator.console.negotiation_words import NegotiationWords
-from negotiator.console.talk.power_facts import FACT_INPUTS, FactInput, fact_name, fact_value
+from negotiator.console.entered_numbers import read_entered, read_entered_value
+from negotiator.console.negotiation_words import NegotiationWords, object_member
+
+FactKind = Literal["choice", "count", "date", "alternative"]
+
+
+@dataclass(frozen=True, slots=True)
+class FactInput:
+    """A field: what it is called, and for a choice its values with their words, the least first."""
+
+    kind: FactKind
+    label: str
+    choices: Sequence[tuple[str, str]] = ()
+
+
+def _shares(*words: str) -> tuple[tuple[str, str], ...]:
+    """Evenly spread shares from 0.1 to 0.9, the middle 80 %: nobody knows the ends of such a scale."""
+    step = 0.8 / (len(words) - 1)
+    return tuple((f"{0.1 + place * step:.1f}", word) for place, word in enumerate(words))
+
+
+_COST: Final = _shares("Almost nothing", "A little", "A fair amount", "A lot", "Very much")
+_KNOWING: Final = _shares("Not at all", "Roughly", "Fairly well", "Well", "Very well")
+_SUPPORT: Final = _shares("Not at all", "A little", "Partly", "Mostly", "Fully")
+_BOUND: Final = _shares("Not at all", "A little", "Somewhat", "Quite", "Very much")
+_DECIDES: Final = _shares("Must ask for everything", "Decides within limits", "Decides alone")
+_FALL_BACK: Final = (
+    ("0.1", "Nothing"),
+    ("0.35", "Something much worse than this deal"),
+    ("0.6", "Something a little worse than this deal"),
+    ("0.85", "Something as good as this deal"),
+)
+FACT_INPUTS: Final[Mapping[tuple[str, str], FactInput]] = {
+    ("alternatives", "me"): FactInput("alternative", "What you do without this deal"),
+    ("alternatives", "them"): FactInput("choice", "What they can fall back on", _FALL_BACK),
+    ("time", "me"): FactInput("date", "You need it settled by"),
+    ("time", "them"): FactInput("date", "They need it settled by"),
+    ("competition", "me"): FactInput("count", "How many others you have"),
+    ("competition", "them"): FactInput("count", "How many others they have"),
+    ("dependency", "me"): FactInput("choice", "A break would cost you", _COST),
+    ("dependency", "them"): FactInput("choice", "A break would cost them", _COST),
+    ("information", "me"): FactInput("choice", "You know their limits", _KNOWING),
+    ("information", "them"): FactInput("choice", "They know your limits", _KNOWING),
+    ("market", "me"): FactInput("choice", "The market supports your figure", _SUPPORT),
+    ("market", "them"): FactInput("choice", "The market supports theirs", _SUPPORT),
+    ("authority", "me"): FactInput("choice", "You", _DECIDES),
+    ("authority", "them"): FactInput("choice", "The person you talk to", _DECIDES),
+    ("commitment", "me"): FactInput("choice", "You are bound to it", _BOUND),
+    ("commitment", "them"): FactInput("choice", "They are bound to it", _BOUND),
+    ("relationship", "me"): FactInput("choice", "You need them afterwards", _BOUND),
+    ("relationship", "them"): FactInput("choice", "They need you afterwards", _BOUND),
+}
+_MEMBERS: Final = {"competition": "rivals"}
+"""The member of `facts` where it is not called as the factor is."""
+MAX_RIVALS: Final = 1000
+
+
+def fact_value(factor: str, side: str, view: Mapping[str, Any]) -> tuple[str, str]:
+    """What is known of the fact, as its field holds it, and the description of an alternative."""
+    estimate = object_member(view, "their_estimate")
+    if factor == "alternatives" and side == "me":
+        batna = object_member(view, "batna")
+        return _price(view, object_member(batna, "value")), batna.get("description") or ""
+    if factor == "alternatives":
+        worth = object_member(estimate, "batna").get("utility")
+        return "" if worth is None else _nearest(worth, _FALL_BACK), ""
+    if factor == "time":
+        moment = view["deadline"] if side == "me" else estimate.get("deadline")
+        return (moment or "")[:10], ""
+    value = object_member(object_member(view, "facts"), side).get(_MEMBERS.get(factor, factor))
+    if value is None:
+        return "", ""
+    found = FACT_INPUTS[factor, side]
+    return (str(value) if found.kind == "count" else _nearest(value, found.choices)), ""
+
+
+def fact_patches(
+    form: Mapping[str, str], view: Mapping[str, Any], words: NegotiationWords
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """The merge patch of all answers that are new, and a sentence for each field that cannot be read.
+
+    A field that is emptied makes its fact unknown.
+    """
+    patch: dict[str, Any] = {}
+    faults: dict[str, str] = {}
+    for (factor, side), found in FACT_INPUTS.items():
+        name = fact_name(factor, side)
+        value, text = form.get(name, "").strip(), form.get(f"{name}.text", "").strip()
+        if name not in form or (value, text) == fact_value(factor, side, view):
+            continue
+        try:
+            if found.kind == "alternative":
+                patch["batna"] = _alternative(value, text, view, words)
+            else:
+                _merge(patch, _fact_patch(factor, side, value))
+        except ValueError as fault:
+            faults[name] = str(fault)
+    return patch, faults
+
+
+def fact_name(factor: str, side: str) -> str:
+    """The name of a fact's field in the form."""
+    return f"{factor}.{side}"
+
+
+def faulty_fact(pointer: str) -> str:
+    """The field that a refused member of a patch belongs to."""
+    first, *rest = pointer.lstrip("/").split("/")
+    if first == "deadline":
+        return fact_name("time", "me")
+    if first == "their_estimate":
+        return fact_name("time" if rest[:1] == ["deadline"] else "alternatives", "them")
+    return fact_name("alternatives", "me")
+
+
+def _fact_patch(factor: str, side: str, value: str) -> dict[str, Any]:
+    found = FACT_INPUTS[factor, side]
+    if found.kind == "date":
+        moment = f"{value}T23:59:59Z" if value else None
+        return {"deadline": moment} if side == "me" else {"their_estimate": {"deadline": moment}}
+    if found.kind == "count":
+        return {"facts": {side: {_MEMBERS[factor]: _count(value)}}}
+    chosen = float(value) if value in dict(found.choices) else None
+    if factor == "alternatives":
+        return {"their_estimate": {"batna": None if chosen is None else {"utility": chosen}}}
+    return {"facts": {side: {factor: chosen}}}
+
+
+def _merge(patch: dict[str, Any], more: Mapping[str, Any]) -> None:
+    for name, value in more.items():
+        if isinstance(value, dict) and isinstance(patch.get(name), dict):
+            _merge(patch[name], cast("dict[str, Any]", value))
+        else:
+            patch[name] = value
+
+
+def _alternative(value: str, text: str, view: Mapping[str, Any], words: NegotiationWords) -> dict[str, Any] | None:
+    """The alternative with its price; other points count as in the limit."""
+    price = words.terms.price
+    if not text and not value:
+        return None
+    patch: dict[str, Any] = {"description": text or None}
+    if value and price is not None:
+        amount = read_entered_value(value, price, words.terms.currency)
+        rest = object_member(object_member(view, "walk_away"), "package")
+        patch["value"] = {"package": {**rest, price.name: str(amount)}}
+    return patch
+
+
+def _count(value: str) -> int | None:
+    if not value:
+        return None
+    number = read_entered(value, "integer")
+    if not 0 <= number <= MAX_RIVALS:
+        raise ValueError("Write a number from 0 on.")
+    return int(number)
+
+
+def _price(view: Mapping[str, Any], worth: Mapping[str, Any]) -> str:
+    price = next((issue["name"] for issue in view["issues"] if issue["type"] == "money"), "")
+    amount = object_member(worth, "package").get(price)
+    return "" if amount is None else f"{Decimal(str(amount)).normalize():f}"
+
+
+def _nearest(value: float, choices: Sequence[tuple[str, str]]) -> str:
+    return min(choices, key=lambda one: abs(float(one[0]) - value))[0]
+
 
 FACTORS: Final[dict[str, str]] = {
     "alternatives": "What each side does without this deal",

@@ -13,7 +13,7 @@ from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.negotiation_words import day_text
 from negotiator.console.open_pages import OpenPages, Reader
 from negotiator.console.page_router import FormFields
-from negotiator.console.tools import tool_words
+from negotiator.console.tools import tool_view
 
 COLLECTIONS_PAGE_PATH: Final = "/collections"
 COLLECTION_PAGE_PATH: Final = "/collections/{id}"
@@ -220,9 +220,9 @@ def _collected(item: dict[str, Any], tool: dict[str, Any] | None) -> CollectedTo
     added = day_text(item["added_at"])
     if tool is None or item["status"] == "deleted":
         return CollectedTool(item["tool_id"], "A tool that was removed", "", "", "", item["note"], added)
-    price = tool_words.PRICES.get(tool["pricing"]["model"], "")
-    state = "" if tool["status"] == "active" else tool_words.STATUS[tool["status"]]
-    facts = " · ".join(filter(None, (tool_words.KINDS[tool["kind"]], price, state)))
+    price = tool_view.PRICES.get(tool["pricing"]["model"], "")
+    state = "" if tool["status"] == "active" else tool_view.STATUS[tool["status"]]
+    facts = " · ".join(filter(None, (tool_view.KINDS[tool["kind"]], price, state)))
     return CollectedTool(tool["id"], tool["name"], tool["slug"], tool["summary"], facts, item["note"], added)
 
 

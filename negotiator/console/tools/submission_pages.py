@@ -7,11 +7,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from negotiator.base.errors import Gone, NotFound, Refusal
+from negotiator.base import values
+from negotiator.base.errors import Conflict, Forbidden, Gone, NotFound, Refusal, TooManyRequests, Unavailable
 from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.open_pages import OpenPages
 from negotiator.console.page_router import FormFields, FormSize
-from negotiator.console.tools import submission_form, submission_words
+from negotiator.console.tools import submission_form
+from negotiator.directory.catalogue_pages import TOOL_PAGE_PATH, TOOLS_PAGE_PATH
+from negotiator.directory.claims import claim_text
 
 SUBMISSIONS_PAGE_PATH: Final = "/tools/submissions"
 SUBMISSION_PAGE_PATH: Final = "/tools/submissions/{id}"
@@ -45,7 +48,7 @@ class SubmissionPages:
             session,
             "submissions.html",
             here="tools",
-            submissions=[submission_words.shown_submission(view) for view in found],
+            submissions=[submission_form.shown_submission(view) for view in found],
         )
 
     async def show(self, request: Request, session: SignedInSession) -> Response:
@@ -125,11 +128,11 @@ class SubmissionPages:
             status=refusal.status if refusal else 200,
             here="tools",
             view=view,
-            shown=submission_words.shown_submission(view, current["name"] if current else ""),
+            shown=submission_form.shown_submission(view, current["name"] if current else ""),
             next_step=submission_form.WHAT_NEXT[view["status"]],
             reason=submission_form.REASONS.get(view["reason_code"] or "", ""),
-            checks=submission_words.shown_checks(view),
-            facts=submission_words.proposed_facts(view, current),
+            checks=submission_form.shown_checks(view),
+            facts=submission_form.proposed_facts(view, current),
             message=(message or {}).get("message", ""),
             said=faults.get("message") or " ".join(faults.values()),
         )
@@ -161,4 +164,240 @@ class SubmissionPages:
             faults=faults,
             said=said or faults.get("", ""),
             once="",
+        )
+
+
+SUBMIT_PATH: Final = "/tools/submit"
+READ_PATH: Final = "/tools/submit/address"
+CHANGE_PATH: Final = f"{TOOL_PAGE_PATH}/change"
+SIZE: Final = FormSize(24 * 1024, 40)
+
+
+@dataclass(frozen=True, slots=True)
+class SubmitToolPages:
+    """The two forms that propose something to the directory."""
+
+    pages: OpenPages
+
+    def routes(self) -> list[Route]:
+        page, form = self.pages.router.page, self.pages.router.form
+        return [
+            page(SUBMIT_PATH, self.show),
+            form(READ_PATH, self.read, back=SUBMIT_PATH),
+            form(SUBMIT_PATH, self.send, size=SIZE),
+            page(CHANGE_PATH, self.show_change),
+            form(CHANGE_PATH, self.send_change, back=TOOLS_PAGE_PATH, size=SIZE),
+        ]
+
+    async def show(self, request: Request, session: SignedInSession) -> Response:
+        """The first step, or the empty form for a tool without an address."""
+        if "form" in request.query_params:
+            return self._form(request, session, submission_form.typed_of({}))
+        return self._start(request, session)
+
+    async def read(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
+        """Read the address and show the form filled with what it says."""
+        address = form.get("address", "").strip()
+        if address and "://" not in address:
+            address = f"https://{address}"
+        try:
+            read = await self.pages.calls.run(session, "read_tool_address", {"url": address})
+        except Refusal as refusal:
+            said = "; ".join(submission_form.faults_of(refusal).values())
+            return self._start(request, session, address, said, refusal.status)
+        typed = submission_form.typed_of({"homepage_url": address, **read["draft"]})
+        if read["draft"].get("repository"):
+            typed["homepage_url"] = ""
+        return self._form(request, session, typed, sources=read["sources"])
+
+    async def send(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
+        """Submit the tool; a refused form keeps what was typed."""
+        members = submission_form.members_of(form)
+        try:
+            sent = await self.pages.calls.run(session, "submit_tool", members, key=form.get("once") or None)
+        except Refusal as refusal:
+            return self._form(request, session, form, refusal=refusal)
+        return self.pages.router.pages.see(SUBMISSION_PAGE_PATH.format(id=sent["id"]))
+
+    async def show_change(self, request: Request, session: SignedInSession) -> Response:
+        tool = await self._tool(request, session)
+        return self._form(request, session, submission_form.typed_of(tool), tool=tool)
+
+    async def send_change(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
+        """Propose what differs from the tool as it is listed."""
+        tool = await self._tool(request, session)
+        patch = submission_form.changed_members(tool, form)
+        if not patch:
+            return self._form(request, session, form, tool=tool, said="Nothing was changed yet.")
+        try:
+            sent = await self.pages.calls.run(
+                session, "request_update", {"id": tool["id"], **patch}, revision=tool["revision"]
+            )
+        except Refusal as refusal:
+            return self._form(request, session, form, tool=tool, refusal=refusal)
+        return self.pages.router.pages.see(SUBMISSION_PAGE_PATH.format(id=sent["id"]))
+
+    async def _tool(self, request: Request, session: SignedInSession) -> dict[str, Any]:
+        return await self.pages.calls.run(session, "get_tool", {"id": request.path_params["slug"]})
+
+    def _start(
+        self, request: Request, session: SignedInSession, address: str = "", said: str = "", status: int = 200
+    ) -> Response:
+        return self.pages.render(
+            request, session, "submit_tool.html", status=status, here="tools", address=address, said=said
+        )
+
+    def _form(
+        self,
+        request: Request,
+        session: SignedInSession,
+        typed: submission_form.Typed,
+        *,
+        sources: list[dict[str, Any]] | None = None,
+        tool: dict[str, Any] | None = None,
+        refusal: Refusal | None = None,
+        said: str = "",
+    ) -> Response:
+        faults = submission_form.faults_of(refusal) if refusal else {}
+        existing: dict[str, Any] = refusal.members.get("existing", {}) if refusal else {}
+        status = refusal.status if refusal else 422 if said else 200
+        return self.pages.render(
+            request,
+            session,
+            "tool_form.html",
+            status=status,
+            here="tools",
+            typed={**submission_form.typed_of({}), **typed},
+            choices=submission_form.CHOICES,
+            sources=sources,
+            read_something=any(source["states"] for source in sources or ()),
+            tool=tool,
+            submission=None,
+            existing=existing,
+            faults=faults,
+            said=said or faults.get("", ""),
+            once=typed.get("once") or values.new_secret(),
+        )
+
+
+_FOUND: Final = "Your file was found, but it does not settle everything."
+_NO_HOME: Final = "not_claimable"
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimToolPage:
+    """What to publish, and the button that checks it."""
+
+    pages: OpenPages
+
+    def routes(self) -> list[Route]:
+        page, form = self.pages.router.page, self.pages.router.form
+        listed, sent = f"{TOOL_PAGE_PATH}/claim", f"{SUBMISSION_PAGE_PATH}/claim"
+        return [
+            page(sent, self.show_sent),
+            form(sent, self.check_sent, back=SUBMISSIONS_PAGE_PATH),
+            page(listed, self.show),
+            form(listed, self.check, back=TOOLS_PAGE_PATH),
+            form(f"{listed}/ask", self.ask, back=TOOLS_PAGE_PATH),
+        ]
+
+    async def show(self, request: Request, session: SignedInSession) -> Response:
+        return await self._page(request, session)
+
+    async def check(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
+        """Read the file; a claim that does not stand says why, with the file still to be seen."""
+        del form
+        key: str = request.path_params["slug"]
+        try:
+            found = await self.pages.calls.run(session, "complete_tool_claim", {"id": key})
+        except (Conflict, Forbidden, TooManyRequests, Unavailable) as refusal:
+            return await self._page(request, session, refusal)
+        return self.pages.router.pages.see(f"{TOOLS_PAGE_PATH}/{found['slug']}")
+
+    async def ask(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
+        """Ask the moderators to decide what the file does not settle, by a change without a change."""
+        del form
+        key: str = request.path_params["slug"]
+        run = self.pages.calls.run
+        tool = await run(session, "get_tool", {"id": key})
+        try:
+            sent = await run(session, "request_update", {"id": key}, revision=tool["revision"])
+        except (Conflict, TooManyRequests) as refusal:
+            return await self._page(request, session, refusal)
+        return self.pages.router.pages.see(SUBMISSION_PAGE_PATH.format(id=sent["id"]))
+
+    async def show_sent(self, request: Request, session: SignedInSession) -> Response:
+        return await self._sent_page(request, session)
+
+    async def check_sent(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
+        """Read the file for a submission that waits."""
+        del form
+        key: str = request.path_params["id"]
+        try:
+            await self.pages.calls.run(session, "complete_submission_claim", {"id": key})
+        except (Conflict, Forbidden, TooManyRequests, Unavailable) as refusal:
+            return await self._sent_page(request, session, refusal)
+        return self.pages.router.pages.see(SUBMISSION_PAGE_PATH.format(id=key))
+
+    async def _page(self, request: Request, session: SignedInSession, refusal: Refusal | None = None) -> Response:
+        key: str = request.path_params["slug"]
+        tool = await self.pages.calls.run(session, "get_tool", {"id": key})
+        place = f"{TOOLS_PAGE_PATH}/{tool['slug']}"
+        return await self._render(
+            request,
+            session,
+            "request_tool_claim",
+            key,
+            refusal,
+            name=tool["name"],
+            trail=(tool["name"], place),
+            place=place,
+        )
+
+    async def _sent_page(self, request: Request, session: SignedInSession, refusal: Refusal | None = None) -> Response:
+        key: str = request.path_params["id"]
+        view = await self.pages.calls.run(session, "get_submission", {"id": key})
+        return await self._render(
+            request,
+            session,
+            "request_submission_claim",
+            key,
+            refusal,
+            name=view["proposed"].get("name") or "The tool",
+            trail=("What you sent", SUBMISSION_PAGE_PATH.format(id=key)),
+            place=SUBMISSION_PAGE_PATH.format(id=key),
+        )
+
+    async def _render(
+        self,
+        request: Request,
+        session: SignedInSession,
+        operation: str,
+        key: str,
+        refusal: Refusal | None,
+        **context: Any,
+    ) -> Response:
+        claim, text, said = dict[str, Any](), "", refusal.description if refusal else ""
+        if refusal and "obstacles" in refusal.members:
+            said = _FOUND
+        is_homeless = False
+        try:
+            claim = await self.pages.calls.run(session, operation, {"id": key})
+            text = claim_text(claim["file"])
+        except (Conflict, Forbidden) as impossible:
+            said = said or impossible.description
+            is_homeless = impossible.error == _NO_HOME
+        return self.pages.render(
+            request,
+            session,
+            "claim_tool.html",
+            status=refusal.status if refusal else 200,
+            here="tools",
+            claim=claim,
+            text=text,
+            said=said,
+            obstacles=claim.get("obstacles", ()),
+            waits="submission_id" in claim,
+            is_homeless=is_homeless,
+            **context,
         )

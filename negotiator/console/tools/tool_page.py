@@ -12,7 +12,7 @@ from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.negotiation_words import day_text
 from negotiator.console.open_pages import OpenPages, Reader
 from negotiator.console.page_router import FormFields
-from negotiator.console.tools import tool_view, tool_words
+from negotiator.console.tools import tool_view
 from negotiator.directory.catalogue_pages import TOOL_PAGE_PATH, TOOLS_PAGE_PATH, tool_markdown
 from negotiator.discovery.documents import HTML, negotiated_response
 
@@ -122,10 +122,10 @@ class ToolPage:
             status=status,
             here="tools",
             tool=tool,
-            category=tool_words.CATEGORIES[tool["category"]],
+            category=tool_view.CATEGORIES[tool["category"]],
             links=_links(tool),
             paragraphs=[text for text in (tool["description"] or "").split("\n\n") if text],
-            status_word="" if tool["status"] == "active" else tool_words.STATUS[tool["status"]],
+            status_word="" if tool["status"] == "active" else tool_view.STATUS[tool["status"]],
             verified=publisher.get("domain") if publisher.get("verified") else None,
             facts=tool_view.shown_facts(tool),
             common=tool_view.common_evidence(tool),

@@ -11,7 +11,76 @@ from typing import Any, Final
 import orjson
 
 from negotiator.console.negotiation_words import day_text
-from negotiator.console.tools import tool_words
+from negotiator.directory.catalogue_pages import KIND_NAMES
+from negotiator.directory.taxonomy import TAXONOMY
+
+KINDS: Final[Mapping[str, str]] = {**KIND_NAMES}
+SIGN_IN: Final[Mapping[str, str]] = {
+    "none": "None needed",
+    "api_key": "API key",
+    "oauth2": "Account (OAuth)",
+    "other": "Another way",
+}
+PRICES: Final[Mapping[str, str]] = {
+    "free": "Free",
+    "freemium": "Free to start",
+    "paid": "Paid",
+    "open_source": "Free, open source",
+    "usage": "By use",
+}
+SOURCE: Final[Mapping[str, str]] = {"true": "Open", "false": "Closed"}
+PUBLISHER: Final[Mapping[str, str]] = {"true": "Verified", "false": "Not verified"}
+STATUS: Final[Mapping[str, str]] = {
+    "active": "Listed",
+    "deprecated": "No longer kept up",
+    "quarantined": "Withheld while it is looked at",
+    "deleted": "Removed",
+}
+INTERFACES: Final[Mapping[str, str]] = {
+    "streamable-http": "MCP over HTTP",
+    "sse": "MCP over SSE",
+    "stdio": "MCP on your computer",
+    "rest": "REST API",
+    "a2a": "Agent to agent (A2A)",
+    "cli": "Command line",
+    "web": "Website",
+}
+_NEEDS_ADDRESS: Final = frozenset({"streamable-http", "sse"})
+CATEGORIES: Final[Mapping[str, str]] = {slug: each.name for slug, each in TAXONOMY.items()}
+FACT_NAMES: Final[Mapping[str, str]] = {
+    "*": "Everything",
+    "name": "Name",
+    "summary": "Summary",
+    "description": "Description",
+    "kind": "Kind",
+    "category": "Category",
+    "subcategories": "Used for",
+    "tags": "Tags",
+    "homepage_url": "Home page",
+    "docs_url": "Documentation",
+    "repository": "Source code",
+    "interfaces": "Ways to call it",
+    "packages": "Packages",
+    "auth": "How to sign in",
+    "pricing": "Price",
+    "licence": "Licence",
+    "open_source": "Open source",
+    "publisher": "Publisher",
+    "external_ids": "Names elsewhere",
+    "version": "Version",
+}
+"""The members of a record."""
+
+
+def part_name(category: str, slug: str) -> str:
+    """The name of a subcategory."""
+    return TAXONOMY[category].subcategories.get(slug, slug.replace("-", " "))
+
+
+def way_to_call(kind: str, url: str | None) -> str:
+    """A type of interface in words; one that nobody can call without an address says that it has none."""
+    return f"{INTERFACES[kind]}{'' if url or kind not in _NEEDS_ADDRESS else ' (no address given)'}"
+
 
 Record = Mapping[str, Any]
 _NAME: Final = re.compile(r"[^a-z0-9-]+")
@@ -51,9 +120,7 @@ def shown_facts(tool: Record) -> list[ShownFact]:
     common = "*" in own
     return [
         ShownFact(
-            tool_words.FACT_NAMES[field],
-            value,
-            *(("", "", "") if common and field not in own else evidence_of(tool, field)),
+            FACT_NAMES[field], value, *(("", "", "") if common and field not in own else evidence_of(tool, field))
         )
         for field, value in _values(tool)
         if value
@@ -67,7 +134,7 @@ def common_evidence(tool: Record) -> tuple[str, str, str] | None:
 
 def unknown_facts(tool: Record) -> list[str]:
     """The names of facts that nobody has recorded."""
-    return [tool_words.FACT_NAMES[field].lower() for field, value in _values(tool) if not value]
+    return [FACT_NAMES[field].lower() for field, value in _values(tool) if not value]
 
 
 def evidence_of(tool: Record, field: str) -> tuple[str, str, str]:
@@ -95,7 +162,7 @@ def sources(tool: Record) -> list[ShownFact]:
 
 
 def _field_name(field: str) -> str:
-    return tool_words.FACT_NAMES.get(field, field.replace("_", " "))
+    return FACT_NAMES.get(field, field.replace("_", " "))
 
 
 def _source_name(source: str) -> str:
@@ -111,15 +178,15 @@ def _values(tool: Record) -> Iterator[tuple[str, str]]:
     publisher: Record = tool["publisher"] or {}
     named = publisher.get("name") or publisher.get("domain") or ""
     proven = f" – verified as {publisher.get('domain')}" if publisher.get("verified") else ""
-    parts = [tool_words.part_name(tool["category"], part) for part in tool["subcategories"]]
-    calls = dict.fromkeys(tool_words.way_to_call(each["type"], each["url"]) for each in tool["interfaces"])
+    parts = [part_name(tool["category"], part) for part in tool["subcategories"]]
+    calls = dict.fromkeys(way_to_call(each["type"], each["url"]) for each in tool["interfaces"])
     source = tool["open_source"]
-    yield "kind", tool_words.KINDS[tool["kind"]]
-    yield "category", tool_words.CATEGORIES[tool["category"]]
+    yield "kind", KINDS[tool["kind"]]
+    yield "category", CATEGORIES[tool["category"]]
     yield "subcategories", ", ".join(parts)
     yield "publisher", f"{named}{proven}"
-    yield "auth", tool_words.SIGN_IN.get(tool["auth"]["type"], "")
-    yield "pricing", tool_words.PRICES.get(tool["pricing"]["model"], "")
+    yield "auth", SIGN_IN.get(tool["auth"]["type"], "")
+    yield "pricing", PRICES.get(tool["pricing"]["model"], "")
     yield "open_source", {True: "Yes", False: "No"}.get(source, "")
     yield "licence", tool["licence"] or ""
     yield "version", tool["version"] or ""

@@ -1,21 +1,166 @@
 """`/tools`: a search over the directory with counted filters, in place or as a plain form."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
+from urllib.parse import urlencode
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from negotiator.base.errors import Refusal
+from negotiator.console.negotiation_words import day_text
 from negotiator.console.open_pages import OpenPages, Reader
-from negotiator.console.tools import tools_view
+from negotiator.console.tools import tool_view
 from negotiator.directory.catalogue_pages import TOOLS_PAGE_PATH
 from negotiator.directory.taxonomy import TAXONOMY
 from negotiator.http.input import parse_query
 
+Chosen = Mapping[str, Sequence[str]]
+"""The values of each parameter of the page's address."""
+
+
+@dataclass(frozen=True, slots=True)
+class FilterName:
+    """A filter: its heading, and the words of its values; without words a value is shown as it is."""
+
+    heading: str
+    words: Mapping[str, str]
+
+
+FILTERS: Final[Mapping[str, FilterName]] = {
+    "category": FilterName("Category", tool_view.CATEGORIES),
+    "kind": FilterName("Kind", tool_view.KINDS),
+    "auth": FilterName("Sign-in", tool_view.SIGN_IN),
+    "pricing": FilterName("Price", tool_view.PRICES),
+    "licence": FilterName("Licence", {}),
+    "open_source": FilterName("Source code", tool_view.SOURCE),
+    "verified": FilterName("Publisher", tool_view.PUBLISHER),
+}
+SINGLE: Final = frozenset({"open_source", "verified"})
+"""Filters of which one value is chosen at a time."""
+SORTS: Final[Mapping[str, str]] = {
+    "": "Best first",
+    "proven": "Proven first",
+    "created": "Newest first",
+    "updated": "Last changed first",
+    "popularity": "Most saved first",
+    "name": "A to Z",
+}
+_OPEN: Final = ("category", "kind", "open_source")
+"""Filters that are unfolded before one of their values is chosen."""
+
+
+@dataclass(frozen=True, slots=True)
+class FilterValue:
+    """A value of a filter and how many tools have it."""
+
+    value: str
+    name: str
+    count: int
+    chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CountedFilter:
+    """A filter with its values, the most frequent first."""
+
+    name: str
+    heading: str
+    values: list[FilterValue]
+    open: bool
+    single: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenFilter:
+    """A chosen value, and the query of the page without it."""
+
+    name: str
+    without: str
+
+
+@dataclass(frozen=True, slots=True)
+class FoundTool:
+    """A tool of the list in words."""
+
+    slug: str
+    name: str
+    summary: str
+    facts: list[str]
+    verified: bool
+
+
+def counted_filters(facets: Mapping[str, Any], chosen: Chosen) -> list[CountedFilter]:
+    """The filters of the page; a chosen value stays to be seen when no tool has it.
+
+    A filter with one value would narrow nothing and is left out.
+    """
+    made: list[CountedFilter] = []
+    for name, filter_name in FILTERS.items():
+        picked = chosen.get(name, ())
+        counted = {line["value"]: int(line["count"]) for line in facets.get(name, ())}
+        values = [
+            FilterValue(value, _word(name, value), count, value in picked)
+            for value, count in [*counted.items(), *((v, 0) for v in picked if v not in counted)]
+            if not filter_name.words or value in filter_name.words
+        ]
+        if len(values) > 1 or picked:
+            opened = name in _OPEN or bool(picked)
+            made.append(CountedFilter(name, filter_name.heading, values, opened, name in SINGLE))
+    return made
+
+
+def chosen_filters(chosen: Chosen) -> list[ChosenFilter]:
+    """Each chosen value with the address that drops it."""
+    return [
+        ChosenFilter(
+            f"{FILTERS[name].heading}: {_word(name, value)}",
+            query_of({**chosen, name: [one for one in values if one != value]}),
+        )
+        for name, values in chosen.items()
+        if name in FILTERS
+        for value in values
+    ]
+
+
+def query_of(chosen: Chosen) -> str:
+    """The query of the page's address, with its question mark; empty when nothing is chosen."""
+    text = urlencode([(name, value) for name, values in chosen.items() for value in values])
+    return f"?{text}" if text else ""
+
+
+def found_tool(tool: Mapping[str, Any], sort: str) -> FoundTool:
+    """A tool of the list; the facts that its order is by come last."""
+    publisher: Mapping[str, Any] = tool["publisher"] or {}
+    saves: int = tool["popularity"]["saves"]
+    facts = [
+        tool_view.KINDS[tool["kind"]],
+        publisher.get("name") or publisher.get("domain") or "",
+        tool_view.PRICES.get(tool["pricing"]["model"], ""),
+        tool["licence"] or "",
+        "" if tool["status"] == "active" else tool_view.STATUS[tool["status"]],
+        f"saved by {saves}" if saves else "",
+        f"added {day_text(tool['created_at'])}" if sort == "created" else "",
+        f"changed {day_text(tool['updated_at'])}" if sort == "updated" else "",
+    ]
+    return FoundTool(
+        tool["slug"], tool["name"], tool["summary"], [fact for fact in facts if fact], bool(publisher.get("verified"))
+    )
+
+
+def count_text(total: int) -> str:
+    """`1 tool`, `1,204 tools`."""
+    return f"{total:,} {'tool' if total == 1 else 'tools'}"
+
+
+def _word(name: str, value: str) -> str:
+    return FILTERS[name].words.get(value, value)
+
+
 _PAGE: Final = 24
-_LISTS: Final = frozenset(tools_view.FILTERS) - tools_view.SINGLE
+_LISTS: Final = frozenset(FILTERS) - SINGLE
 REFUSED: Final = "This page cannot be shown"
 
 
@@ -41,7 +186,7 @@ class ToolsPage:
         sort = "".join(chosen.get("sort", ()))
         listed = {name: values for name, values in chosen.items() if name != "cursor"}
         categories = chosen.get("category", [])
-        here = tools_view.query_of(chosen)
+        here = query_of(chosen)
         return self.pages.render(
             request,
             reader,
@@ -50,16 +195,16 @@ class ToolsPage:
             here="tools",
             text=text,
             sort=sort,
-            sorts=tools_view.SORTS,
+            sorts=SORTS,
             category=TAXONOMY[categories[0]] if len(categories) == 1 else None,
-            count=tools_view.count_text(found["total"]),
+            count=count_text(found["total"]),
             corrected=found["query"]["corrected"] if found["query"] else [],
-            filters=tools_view.counted_filters(found["facets"], chosen),
-            picked=tools_view.chosen_filters(listed),
-            without_filters=tools_view.query_of({"query": [text] if text else []}),
-            tools=[tools_view.found_tool(tool, sort) for tool in found["items"]],
-            next_query=tools_view.query_of({**listed, "cursor": [cursor]}) if cursor else "",
-            first_query=tools_view.query_of(listed) if "cursor" in chosen else "",
+            filters=counted_filters(found["facets"], chosen),
+            picked=chosen_filters(listed),
+            without_filters=query_of({"query": [text] if text else []}),
+            tools=[found_tool(tool, sort) for tool in found["items"]],
+            next_query=query_of({**listed, "cursor": [cursor]}) if cursor else "",
+            first_query=query_of(listed) if "cursor" in chosen else "",
             indexed=set(listed) <= {"category"} and "cursor" not in chosen,
         )
 
@@ -72,9 +217,9 @@ def _chosen(request: Request) -> dict[str, list[str]]:
 
 def _members(chosen: dict[str, list[str]]) -> dict[str, Any]:
     members: dict[str, Any] = {name: tuple(values) if name in _LISTS else values[0] for name, values in chosen.items()}
-    for name in tools_view.SINGLE:
+    for name in SINGLE:
         if members.get(name) in ("true", "false"):
             members[name] = members[name] == "true"
     if not members.get("query"):
         members.setdefault("sort", "proven")
-    return {**members, "facets": tuple(tools_view.FILTERS), "limit": _PAGE}
+    return {**members, "facets": tuple(FILTERS), "limit": _PAGE}

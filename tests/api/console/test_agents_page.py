@@ -9,7 +9,7 @@ from starlette.applications import Starlette
 from negotiator.agents import registration
 from negotiator.compose.application import build_application
 from negotiator.config.settings import Settings
-from negotiator.console.people.agents_overview import PAGE_SIZE
+from negotiator.console.people.agents_page import PAGE_SIZE
 from tests.conftest import Account, Browsers, Change, Clock, Mint, Register
 from tests.helpers.agents_page import CODE, claimed, made
 from tests.helpers.fake_issuer import FakeIssuer

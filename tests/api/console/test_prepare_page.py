@@ -10,7 +10,7 @@ import pytest_asyncio
 
 from negotiator.advice.plans import generator
 from negotiator.advice.plans.checks import BrokenPlan
-from negotiator.console.talk.preparation_kinds import preparation_kinds
+from negotiator.console.talk.preparation_form import preparation_kinds
 from tests.conftest import Account, Browsers, Register, bearer
 from tests.helpers.agents_page import claimed, made
 from tests.helpers.form_browser import FormBrowser, redirect_path

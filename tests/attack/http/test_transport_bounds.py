@@ -16,7 +16,7 @@ import orjson
 import pytest
 from starlette.requests import Request
 
-from negotiator.console.cookies import BrowserCookies
+from negotiator.console.browser_sessions import BrowserCookies
 from negotiator.discovery.content_negotiation import preferred_media_type
 from negotiator.http.connections import MAX_TARGET, ConnectionCount
 from tests.contract.requirements import covers

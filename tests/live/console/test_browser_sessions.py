@@ -8,8 +8,8 @@ import pytest
 from negotiator.agents import delegation, registration
 from negotiator.base import values
 from negotiator.base.errors import Gone, NotFound
-from negotiator.console.people import agents_overview
-from negotiator.console.people.agents_overview import NoClientConnections
+from negotiator.console.people import agents_page
+from negotiator.console.people.agents_page import NoClientConnections
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 from negotiator.trust import revocations
@@ -99,22 +99,22 @@ async def test_the_overview_shows_what_is_live_and_ends_what_is_his(store: Store
     await store.write(lambda tx: house.delegations.claim(tx, caller[1], code.code))
     await store.write_unserialized(lambda tx: registration.mark_seen(tx, {agent: values.now(), "agt_none": 1}))
 
-    def gather(tx: Transaction) -> agents_overview.AgentsOverview:
-        return agents_overview.load_overview(tx, user, connections=NoClientConnections())
+    def gather(tx: Transaction) -> agents_page.AgentsOverview:
+        return agents_page.load_overview(tx, user, connections=NoClientConnections())
 
     seen = await store.scan(gather)
     assert [each.agent.name for each in seen.agents] == ["scout"]
     assert seen.agents[0].agent.seen_at is not None
-    assert seen.agents[0].may == agents_overview.describe_scopes(scopes)
+    assert seen.agents[0].may == agents_page.describe_scopes(scopes)
     assert [(each.state, each.used_by) for each in seen.codes] == [("used", "scout")]
     for other in ("usr_other", ""):
         with pytest.raises(NotFound):
-            await store.write(lambda tx, other=other: agents_overview.revoke_agent(tx, agent, user_id=other))
+            await store.write(lambda tx, other=other: agents_page.revoke_agent(tx, agent, user_id=other))
     spare = await store.write(lambda tx: house.delegations.mint(tx, user, scopes))
     with pytest.raises(NotFound):
-        await store.write(lambda tx: agents_overview.revoke_code(tx, spare.id, user_id="usr_other"))
-    await store.write(lambda tx: agents_overview.revoke_code(tx, spare.id, user_id=user))
-    await store.write(lambda tx: agents_overview.revoke_agent(tx, agent, user_id=user))
+        await store.write(lambda tx: agents_page.revoke_code(tx, spare.id, user_id="usr_other"))
+    await store.write(lambda tx: agents_page.revoke_code(tx, spare.id, user_id=user))
+    await store.write(lambda tx: agents_page.revoke_agent(tx, agent, user_id=user))
     seen = await store.scan(gather)
     assert seen.agents == ()
     assert [each.state for each in seen.codes] == ["revoked", "used"]

@@ -23,7 +23,7 @@ from negotiator.base.search_terms import stemmed_terms
 from negotiator.base.strict_json import is_array, is_object, read_jws, read_object
 from negotiator.console.browser_sessions import browser_name, local_path
 from negotiator.console.entered_numbers import read_entered
-from negotiator.console.markdown_html import render_markdown
+from negotiator.console.guides_content import render_markdown
 from negotiator.console.talk.preparation_body import prepared_body
 from negotiator.console.talk.preparation_form import change_preparation, field_names, new_preparation, read_preparation
 from negotiator.directory import exchange_import

@@ -2,7 +2,7 @@
 
 import re
 
-from negotiator.console.talk.plan_text import plan_changes, plan_html, word_changes
+from negotiator.console.talk.workspace_plan import plan_changes, plan_html, word_changes
 
 PLAN = """# Battle plan: Car
 

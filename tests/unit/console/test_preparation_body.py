@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from negotiator.base.errors import FieldError, ValidationFailed
 from negotiator.console.talk.preparation_body import BELOW_ALTERNATIVE, PreparedBody, prepared_body, suggested_range
-from negotiator.console.talk.preparation_form import IssueRow, Preparation, new_preparation
-from negotiator.console.talk.preparation_kinds import preparation_kinds
+from negotiator.console.talk.preparation_form import IssueRow, Preparation, new_preparation, preparation_kinds
 from negotiator.terms.issues import IssueType
 from negotiator.terms.negotiation_body import NegotiationBody
 from negotiator.terms.terms_parsing import parse_terms

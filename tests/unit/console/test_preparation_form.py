@@ -13,9 +13,9 @@ from negotiator.console.talk.preparation_form import (
     compared_weights,
     field_names,
     new_preparation,
+    preparation_kinds,
     read_preparation,
 )
-from negotiator.console.talk.preparation_kinds import preparation_kinds
 
 
 def sent(form: Preparation, **changes: str) -> Preparation:
