@@ -4,7 +4,7 @@ from decimal import Decimal
 from typing import Final
 
 from negotiator.numbers.read import normalise_text
-from negotiator.terms.issues import WHOLE_TYPES, Issue, IssueType
+from negotiator.terms.issues import WHOLE_TYPES, Issue, IssueType, Scalar
 from negotiator.terms.short_forms import IssueForm, read_figure
 
 LARGEST_ENTERED: Final = Decimal(10) ** 15
@@ -31,7 +31,14 @@ def read_entered(text: str, kind: IssueType, *, label: str = "", unit: str = "",
     return value
 
 
-def read_entered_value(text: str, issue: Issue, currency: str | None) -> Decimal:
-    """The number in the text as a value of the issue."""
+def read_entered_value(text: str, issue: Issue, currency: str | None) -> Scalar:
+    """The value of the issue that the text or the choice of a field says, as JSON carries it: money as text."""
+    if issue.type == "boolean":
+        return text == "true"
+    if issue.type == "enum" or issue.options:
+        return next((option.value for option in issue.options if str(option.value) == text), text)
+    if issue.type == "date":
+        return text
     label, unit = issue.label or issue.name, issue.unit or ""
-    return read_entered(text, issue.type, label=label, unit=unit, currency=currency or "")
+    number = read_entered(text, issue.type, label=label, unit=unit, currency=currency or "")
+    return str(number) if issue.type == "money" else float(number) if number % 1 else int(number)

@@ -47,6 +47,23 @@ class PageCalls:
         caller = self._user(session)
         return _object(await self._answer(caller, name, members, revision=revision, key=key))
 
+    async def every(
+        self, session: SignedInSession, name: str, members: Mapping[str, Any] | None = None
+    ) -> list[Members]:
+        """The items of all pages of a list."""
+        asked: Members = {**(members or {}), "limit": 100}
+        items: list[Members] = []
+        while True:
+            found = await self.run(session, name, asked)
+            items += found["items"]
+            if found["next_cursor"] is None:
+                return items
+            asked["cursor"] = found["next_cursor"]
+
+    async def agent_names(self, session: SignedInSession) -> dict[str, str]:
+        """The names of the user's agents by id."""
+        return (await self.run(session, "name_agents"))["names"]
+
     async def run_publicly(self, address: str, name: str, members: Mapping[str, Any] | None = None) -> Members:
         """The JSON object of a public operation for a reader at this address who is not signed in."""
         return _object(await self._answer(anonymous_caller(address), name, members))

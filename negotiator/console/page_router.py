@@ -271,5 +271,15 @@ def read_line(form: FormFields, field: str, label: str) -> str:
     return text
 
 
+def read_whole(text: str, otherwise: int = 0) -> int:
+    """The whole number that a field or a query holds, of nine digits at most; `otherwise` for any other text."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else otherwise
+
+
+def read_revision(form: FormFields) -> int | None:
+    """The revision that the page of the form showed."""
+    return read_whole(form.get("revision", "")) or None
+
+
 def read_name(form: FormFields) -> str:
     return read_line(form, "name", "A name")

@@ -10,21 +10,20 @@ from starlette.routing import Route
 
 from negotiator.base.errors import Conflict, PreconditionFailed, Refusal, Unavailable, ValidationFailed
 from negotiator.console.browser_sessions import SignedInSession
+from negotiator.console.form_fields import field_faults, fill_fields, read_fields
 from negotiator.console.negotiation_words import day_text
 from negotiator.console.owned.memories_view import (
+    FIELDS,
     KINDS,
-    MemoryForm,
     MemoryRow,
     import_lines,
     import_result,
     is_waiting,
-    memory_form,
     memory_history,
     memory_row,
-    read_memory_form,
 )
 from negotiator.console.page_calls import PageCalls
-from negotiator.console.page_router import FormFields, FormSize, PageRouter
+from negotiator.console.page_router import FormFields, FormSize, PageRouter, read_revision, read_whole
 from negotiator.http.operation import IMPORT_BODY_LIMIT, LINES
 
 MEMORIES_PAGE_PATH: Final = "/memories"
@@ -94,7 +93,7 @@ class MemoriesPage:
         kind = kind if kind in KINDS else ""
         reviews = asked.get("review", "") == "all"
         filters = {"limit": MAX_LISTED, **({"kind": kind} if kind else {})}
-        names = await self._names(session)
+        names = await self.calls.agent_names(session)
         counts = await self.calls.run(session, "count_memories")
         members = {**filters, **({"query": query} if query else {})}
         if asked.get("cursor"):
@@ -148,7 +147,7 @@ class MemoriesPage:
         view = await self.calls.run(session, "get_memory", member)
         versions = await self.calls.run(session, "list_memory_versions", {**member, "limit": MAX_SHOWN})
         uses = await self.calls.run(session, "list_memory_uses", member)
-        names = await self._names(session)
+        names = await self.calls.agent_names(session)
         return self.router.render(
             "memory.html",
             session,
@@ -165,58 +164,51 @@ class MemoriesPage:
 
     async def new(self, request: Request, session: SignedInSession) -> Response:
         about = request.query_params.get("counterparty", "")
-        return self._form_page(session, MemoryForm(counterparty=about[:100]))
+        return self._form_page(session, {"kind": "fact", "counterparty": about[:100]})
 
     async def add(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
         """Store what was typed; it is the user's own word."""
         del request
-        typed = read_memory_form(form)
         try:
-            made = await self.calls.run(session, "remember", typed.body())
+            made = await self.calls.run(session, "remember", read_fields(form, FIELDS))
         except (Conflict, ValidationFailed) as refusal:
-            return self._form_page(session, typed, refusal=refusal)
+            return self._form_page(session, form, refusal=refusal)
         told = "added" if made["revision"] == 1 else "repeated"
         return self.router.pages.see(f"{MEMORIES_PAGE_PATH}/{made['id']}?told={told}")
 
     async def edit(self, request: Request, session: SignedInSession) -> Response:
         view = await self.calls.run(session, "get_memory", {"id": request.path_params["id"]})
-        return self._form_page(session, memory_form(view), view=view)
+        return self._form_page(session, fill_fields(view, FIELDS), view=view)
 
     async def save(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
         """Save an edited memory; it is the user's own word from then on."""
         member = {"id": request.path_params["id"]}
-        typed, revision = read_memory_form(form), form.get("revision", "")
         try:
             await self.calls.run(
-                session,
-                "edit_memory",
-                {**member, **typed.body()},
-                revision=int(revision) if revision.isdecimal() else None,
+                session, "edit_memory", {**member, **read_fields(form, FIELDS)}, revision=read_revision(form)
             )
         except (Conflict, PreconditionFailed, ValidationFailed) as refusal:
             view = await self.calls.run(session, "get_memory", member)
-            return self._form_page(session, typed, view=view, refusal=refusal)
+            return self._form_page(session, form, view=view, refusal=refusal)
         return self.router.pages.see(f"{MEMORIES_PAGE_PATH}/{member['id']}?told=saved")
 
     def _form_page(
         self,
         session: SignedInSession,
-        form: MemoryForm,
+        form: Mapping[str, str],
         *,
         view: Mapping[str, Any] | None = None,
         refusal: Refusal | None = None,
     ) -> Response:
         """The form of a memory, with a refusal's sentences at their fields; the rest of them stand above it."""
-        errors = refusal.errors if isinstance(refusal, ValidationFailed) else ()
-        faults = {error.pointer.split("/")[1]: error.description for error in errors}
         return self.router.render(
             "memory_form.html",
             session,
             refusal.status if refusal else 200,
-            form=form,
+            form={**fill_fields({}, FIELDS), **form},
             view=view,
             kinds=KINDS,
-            faults=faults,
+            faults=field_faults(refusal, FIELDS),
             refusal=refusal.description if refusal else "",
             here="memories",
         )
@@ -233,7 +225,7 @@ class MemoriesPage:
         member = {"id": request.path_params["id"]}
         if form.get("sure") != "yes":
             view = await self.calls.run(session, "get_memory", member)
-            memory = memory_row(view, await self._names(session))
+            memory = memory_row(view, await self.calls.agent_names(session))
             return self.router.render("memory_erase.html", session, memory=memory, here="memories")
         await self.calls.run(session, "forget_memory", member)
         return self.router.pages.see(f"{MEMORIES_PAGE_PATH}?told=dropped")
@@ -270,15 +262,12 @@ class MemoriesPage:
     async def erase_all(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
         """Erase everything, when the number that was typed is that of the memories."""
         typed = form.get("confirm", "").strip()[:9]
-        members = {"confirm": int(typed) if typed.isascii() and typed.isdecimal() else -1}
+        members = {"confirm": read_whole(typed, -1)}
         try:
             await self.calls.run(session, "erase_memories", members)
         except (Conflict, ValidationFailed) as refusal:
             return await self._page(request, session, refusal=refusal, refused="all", typed=typed)
         return self.router.pages.see(f"{MEMORIES_PAGE_PATH}?told=all")
-
-    async def _names(self, session: SignedInSession) -> dict[str, str]:
-        return (await self.calls.run(session, "name_agents"))["names"]
 
 
 def _rows(views: Sequence[Mapping[str, Any]], names: Mapping[str, str]) -> list[MemoryRow]:

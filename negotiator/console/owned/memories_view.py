@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import orjson
 
+from negotiator.console.form_fields import FormField, FormTable
 from negotiator.console.negotiation_words import day_text, time_text
 
 KINDS: Final = {
@@ -171,45 +172,14 @@ def _differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[st
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryForm:
-    """What is typed about a memory, as it stands in the form."""
-
-    text: str = ""
-    kind: str = "fact"
-    counterparty: str = ""
-    category: str = ""
-    tags: str = ""
-    pinned: bool = False
-
-    def body(self) -> dict[str, Any]:
-        """The members of a request."""
-        return {
-            "text": self.text,
-            "kind": self.kind,
-            "counterparty": self.counterparty or None,
-            "category": self.category or None,
-            "tags": [tag for part in self.tags.split(",") if (tag := part.strip())],
-            "pinned": self.pinned,
-        }
-
-
-def read_memory_form(fields: Mapping[str, str]) -> MemoryForm:
-    """The form as it was sent."""
-    texts = {name: fields.get(name, "").strip() for name in ("text", "counterparty", "category", "tags")}
-    return MemoryForm(**texts, kind=fields.get("kind", "fact"), pinned="pinned" in fields)
-
-
-def memory_form(view: Mapping[str, Any]) -> MemoryForm:
-    """The form of a memory that is there."""
-    return MemoryForm(
-        view["text"],
-        view["kind"],
-        view["counterparty"] or "",
-        view["category"] or "",
-        ", ".join(view["tags"]),
-        view["pinned"],
-    )
+FIELDS: Final[FormTable] = {
+    "text": FormField("text", blank=""),
+    "kind": FormField("kind", blank="fact"),
+    "counterparty": FormField("counterparty"),
+    "category": FormField("category"),
+    "tags": FormField("tags", "tags"),
+    "pinned": FormField("pinned", "tick"),
+}
 
 
 def import_lines(text: str) -> list[Any]:

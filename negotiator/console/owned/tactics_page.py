@@ -10,9 +10,10 @@ from starlette.routing import Route
 
 from negotiator.base.errors import Conflict, Forbidden, PreconditionFailed, Refusal, ValidationFailed
 from negotiator.console.browser_sessions import SignedInSession
+from negotiator.console.form_fields import FormField, FormTable, field_faults, fill_fields, read_fields
 from negotiator.console.negotiation_words import RUNNING, day_text
 from negotiator.console.page_calls import PageCalls
-from negotiator.console.page_router import FormFields, FormSize, PageRouter
+from negotiator.console.page_router import FormFields, FormSize, PageRouter, read_revision
 
 PHASES: Final = {
     "prepare": "Before you meet",
@@ -188,52 +189,35 @@ def _texts(why: Any) -> list[str]:
     return [why] if isinstance(why, str) else list(why)
 
 
-LISTS: Final = ("use_when", "avoid_when", "steps")
+FIELDS: Final[FormTable] = {
+    "name": FormField("name", blank=""),
+    "summary": FormField("summary", blank=""),
+    "family": FormField("family", blank=""),
+    "gain": FormField("effect/on", blank="claim"),
+    "ethics": FormField("ethics", blank="fine"),
+    "risk": FormField("risk"),
+    **{name: FormField(name, "lines") for name in ("use_when", "avoid_when", "steps", "lines")},
+}
 
 
-def read_tactic_form(fields: Mapping[str, str], before: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def read_tactic_form(form: Mapping[str, str], before: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """The members of a request. A reason or line that is typed as it was keeps its test and role."""
-    chosen = [phase for phase in PHASES if f"phase_{phase}" in fields]
-    known = before or {}
-    gain = fields.get("gain", "claim")
+    known, members = before or {}, read_fields(form, FIELDS)
     effect = known.get("effect", {"size": "medium", "evidence": "practice"})
+    for name, new in (("use_when", {}), ("avoid_when", {}), ("lines", {"role": "party"})):
+        same = {one["text"]: one for one in reversed(known.get(name, ()))}
+        members[name] = [same.get(text, {**new, "text": text}) for text in members[name]]
     return {
-        "name": fields.get("name", "").strip(),
-        "summary": fields.get("summary", "").strip(),
-        "family": fields.get("family", ""),
-        "effect": {**effect, "on": gain},
-        "ethics": fields.get("ethics", "fine"),
-        "risk": int(fields["risk"]) if fields.get("risk", "") in {"0", "1", "2", "3"} else 0,
-        "phases": chosen or None,
-        "steps": _lines(fields, "steps"),
-        **{
-            name: [_same(known.get(name, ()), text, {"text": text}) for text in _lines(fields, name)]
-            for name in ("use_when", "avoid_when")
-        },
-        "lines": [
-            _same(known.get("lines", ()), text, {"role": "party", "text": text}) for text in _lines(fields, "lines")
-        ],
+        **members,
+        "effect": {**effect, **members["effect"]},
+        "risk": int(members["risk"]) if members["risk"] in {"0", "1", "2", "3"} else 0,
+        "phases": [phase for phase in PHASES if f"phase_{phase}" in form] or None,
     }
-
-
-def _lines(fields: Mapping[str, str], name: str) -> list[str]:
-    return [text for line in fields.get(name, "").splitlines() if (text := line.strip())]
-
-
-def _same(known: Sequence[dict[str, Any]], text: str, new: dict[str, Any]) -> dict[str, Any]:
-    return next((one for one in known if one["text"] == text), new)
 
 
 def typed_tactic(view: Mapping[str, Any]) -> dict[str, str]:
     """An own tactic as it would have been typed."""
-    return {
-        **{name: view[name] for name in ("name", "summary", "family", "ethics")},
-        "gain": view["effect"]["on"],
-        "risk": str(view["risk"]),
-        "steps": "\n".join(view["steps"]),
-        **{name: "\n".join(one["text"] for one in view[name]) for name in ("use_when", "avoid_when", "lines")},
-        **{f"phase_{phase}": "on" for phase in view["phases"]},
-    }
+    return {**fill_fields(view, FIELDS), **{f"phase_{phase}": "on" for phase in view["phases"]}}
 
 
 TACTICS_PAGE_PATH: Final = "/tactics"
@@ -269,7 +253,7 @@ class TacticsPage:
         phase = asked.get("phase", "") if asked.get("phase", "") in PHASES else ""
         query = asked.get("query", "").strip()[:100]
         filters = {**({"phase": phase} if phase else {}), **({"query": query} if query else {})}
-        shelf = [tactic_row(view) for view in await self._all(session, filters)]
+        shelf = [tactic_row(view) for view in await self.calls.every(session, "list_tactics", filters)]
         negotiations = await self.calls.run(session, "list_negotiations", {"limit": 50})
         return self.router.render(
             "tactics.html",
@@ -300,22 +284,11 @@ class TacticsPage:
             found = await self.calls.run(session, "match_tactics", members)
         return heard(found)
 
-    async def _all(self, session: SignedInSession, filters: Mapping[str, Any] | None = None) -> list[Members]:
-        views: list[Members] = []
-        cursor: str | None = None
-        while True:
-            members = {**(filters or {}), "limit": 100, **({"cursor": cursor} if cursor else {})}
-            found = await self.calls.run(session, "list_tactics", members)
-            views += found["items"]
-            cursor = found["next_cursor"]
-            if cursor is None:
-                return views
-
     async def open(self, request: Request, session: SignedInSession) -> Response:
         """One tactic, read like a short article, with where it was used."""
         member = {"id": request.path_params["id"]}
         view = await self.calls.run(session, "get_tactic", member)
-        names = {one["id"]: one["name"] for one in await self._all(session)}
+        names = {one["id"]: one["name"] for one in await self.calls.every(session, "list_tactics")}
         uses = await self.calls.run(session, "list_tactic_uses", member)
         return self.router.render(
             "tactic.html",
@@ -347,11 +320,9 @@ class TacticsPage:
     async def save(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
         member = {"id": request.path_params["id"]}
         view = await self.calls.run(session, "get_tactic", member)
-        body, revision = read_tactic_form(form, view), form.get("revision", "")
+        body = read_tactic_form(form, view)
         try:
-            await self.calls.run(
-                session, "edit_tactic", {**member, **body}, revision=int(revision) if revision.isdecimal() else None
-            )
+            await self.calls.run(session, "edit_tactic", {**member, **body}, revision=read_revision(form))
         except (Conflict, PreconditionFailed, ValidationFailed) as refusal:
             return self._form_page(session, form, view=view, refusal=refusal)
         return self.router.pages.see(f"{TACTICS_PAGE_PATH}/{member['id']}?told=saved")
@@ -373,14 +344,13 @@ class TacticsPage:
         view: Mapping[str, Any] | None = None,
         refusal: Refusal | None = None,
     ) -> Response:
-        errors = refusal.errors if isinstance(refusal, ValidationFailed) else ()
         return self.router.render(
             "tactic_form.html",
             session,
             refusal.status if refusal else 200,
             typed=typed,
             view=view,
-            faults={[*error.pointer.split("/"), ""][1]: error.description for error in errors},
+            faults=field_faults(refusal, FIELDS),
             refusal=refusal.description if refusal else "",
             families=FAMILIES,
             gains=GAINS,

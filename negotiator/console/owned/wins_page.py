@@ -11,15 +11,16 @@ from starlette.routing import Route
 from negotiator.base.errors import Conflict, NotFound, PreconditionFailed, Refusal, ValidationFailed
 from negotiator.base.values import MINOR_UNITS
 from negotiator.console.browser_sessions import SignedInSession
+from negotiator.console.form_fields import field_faults
 from negotiator.console.owned.wins_view import (
     BASELINES,
+    FIELDS,
     ROLE_NAMES,
     ROLES,
     Figure,
     comparison,
     csv_text,
     deals_text,
-    field_of,
     outcome_figure,
     read_win_form,
     savings_figures,
@@ -30,12 +31,11 @@ from negotiator.console.owned.wins_view import (
     win_row,
 )
 from negotiator.console.page_calls import PageCalls
-from negotiator.console.page_router import FormFields, FormSize, PageRouter
+from negotiator.console.page_router import FormFields, FormSize, PageRouter, read_revision, read_whole
 from negotiator.console.talk.prepare_page import USUAL_CURRENCIES
 
 WINS_PAGE_PATH: Final = "/wins"
 MAX_SHOWN: Final = 20
-_PAGE: Final = 100
 PERIODS: Final = {
     "all": "Any time",
     "12m": "The last 12 months",
@@ -71,7 +71,7 @@ class WinsPage:
 
     async def show(self, request: Request, session: SignedInSession) -> Response:
         """The sums, the charts of one currency, how the user compares with others, and the newest results."""
-        names = await self._names(session)
+        names = await self.calls.agent_names(session)
         listed = await self.calls.run(session, "list_wins", _list_query(request))
         summary = await self.calls.run(session, "get_win_summary")
         chosen = _chosen(summary, request)
@@ -122,9 +122,9 @@ class WinsPage:
 
     async def table(self, request: Request, session: SignedInSession) -> Response:
         """All results as CSV, or with `of` the table behind one chart."""
-        names, of = await self._names(session), request.query_params.get("of", "")
+        names, of = await self.calls.agent_names(session), request.query_params.get("of", "")
         if not of:
-            rows = win_cells(await self._all_wins(session), names)
+            rows = win_cells(await self.calls.every(session, "list_wins"), names)
         else:
             summary = await self.calls.run(session, "get_win_summary")
             figures, outcomes = await self._figures(session, summary, request, names)
@@ -137,17 +137,6 @@ class WinsPage:
         named = f'attachment; filename="{f"wins-{of}" if of else "wins"}.csv"'
         headers = {"content-disposition": named, "cache-control": "no-store"}
         return Response(csv_text(rows), media_type="text/csv; charset=utf-8", headers=headers)
-
-    async def _all_wins(self, session: SignedInSession) -> list[Members]:
-        wins: list[Members] = []
-        cursor: str | None = None
-        while True:
-            members = {"limit": _PAGE, **({"cursor": cursor} if cursor else {})}
-            found = await self.calls.run(session, "list_wins", members)
-            wins += found["items"]
-            cursor = found["next_cursor"]
-            if cursor is None:
-                return wins
 
     async def new(self, request: Request, session: SignedInSession) -> Response:
         """An empty form, or one filled in with what the `negotiation` of the query knows."""
@@ -173,24 +162,21 @@ class WinsPage:
         """One result, with the form to change it."""
         win = await self.calls.run(session, "get_win", {"id": request.path_params["id"]})
         notice = _NOTICES.get(request.query_params.get("told", ""), "")
-        row = win_row(win, await self._names(session))
+        row = win_row(win, await self.calls.agent_names(session))
         return self._form_page(session, typed_win(win), win=win, row=row, notice=notice)
 
     async def save(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
         """Save what was typed; the day is sent only when it was changed, since a day has no hour."""
         member = {"id": request.path_params["id"]}
         win = await self.calls.run(session, "get_win", member)
-        row = win_row(win, await self._names(session))
+        row = win_row(win, await self.calls.agent_names(session))
         body, faults = read_win_form(form)
         if faults:
             return self._form_page(session, form, win=win, row=row, faults=faults)
         if form.get("closed_at") == typed_win(win)["closed_at"]:
             del body["closed_at"]
-        revision = form.get("revision", "")
         try:
-            await self.calls.run(
-                session, "edit_win", {**member, **body}, revision=int(revision) if revision.isdecimal() else None
-            )
+            await self.calls.run(session, "edit_win", {**member, **body}, revision=read_revision(form))
         except (Conflict, PreconditionFailed, ValidationFailed) as refusal:
             return self._form_page(session, form, win=win, row=row, refusal=refusal)
         return self.router.pages.see(f"{WINS_PAGE_PATH}/{member['id']}?told=saved")
@@ -200,7 +186,7 @@ class WinsPage:
         member = {"id": request.path_params["id"]}
         if form.get("sure") != "yes":
             win = await self.calls.run(session, "get_win", member)
-            row = win_row(win, await self._names(session))
+            row = win_row(win, await self.calls.agent_names(session))
             return self.router.render("win_delete.html", session, row=row, here="wins")
         await self.calls.run(session, "delete_win", member)
         return self.router.pages.see(f"{WINS_PAGE_PATH}?told=deleted")
@@ -216,8 +202,7 @@ class WinsPage:
         refusal: Refusal | None = None,
         notice: str = "",
     ) -> Response:
-        errors = refusal.errors if isinstance(refusal, ValidationFailed) else ()
-        found = {**(faults or {}), **{field_of(error): error.description for error in errors}}
+        found = {**(faults or {}), **field_faults(refusal, FIELDS)}
         status = refusal.status if refusal else 422 if found else 200
         return self.router.render(
             "win.html",
@@ -236,9 +221,6 @@ class WinsPage:
             here="wins",
         )
 
-    async def _names(self, session: SignedInSession) -> dict[str, str]:
-        return (await self.calls.run(session, "name_agents"))["names"]
-
 
 def _list_query(request: Request) -> Members:
     cursor = request.query_params.get("cursor")
@@ -255,7 +237,7 @@ def _chosen(summary: Mapping[str, Any], request: Request) -> Mapping[str, Any] |
 def _cell(summary: Mapping[str, Any], request: Request) -> Mapping[str, Any] | None:
     """The kind of deal at the place of the query, else the most frequent one; None without a deal."""
     cells, asked = summary["cells"], request.query_params.get("deals", "")
-    place = int(asked) if asked.isascii() and asked.isdecimal() and len(asked) < 5 else 0
+    place = read_whole(asked)
     return cells[place] if place < len(cells) else cells[0] if cells else None
 
 

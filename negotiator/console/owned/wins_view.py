@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
 
-from negotiator.base.errors import FieldError
 from negotiator.console import charts as drawing
 from negotiator.console.charts import Bar, Tick
 from negotiator.console.entered_numbers import read_entered
+from negotiator.console.form_fields import FormField, FormTable, fill_fields, read_fields
 from negotiator.console.negotiation_words import (
     amount_text,
     counted_text,
@@ -342,59 +342,46 @@ NUMBERS: Final[Mapping[str, IssueType]] = {
     "period_months": "integer",
 }
 _REQUIRED: Final = ("baseline", "achieved")
-_TEXTS: Final = ("category", "kind", "role", "counterparty", "currency", "notes", "negotiation_id")
+FIELDS: Final[FormTable] = {
+    **{name: FormField(name) for name in ("role", "counterparty", "currency", "notes", "negotiation_id")},
+    "category": FormField("category", blank="other"),
+    "kind": FormField("kind", blank="other"),
+    "baseline_kind": FormField("baseline/kind", blank="other"),
+    "baseline": FormField("baseline/amount", blank=""),
+    "achieved": FormField("achieved/amount", blank=""),
+    "quantity": FormField("quantity", blank="1"),
+    "period_months": FormField("period_months"),
+}
 
 
-def read_win_form(fields: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, str]]:
+def read_win_form(form: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, str]]:
     """The body of a request and the faults by field; a field that is empty is null, which an edit removes."""
-    body: dict[str, Any] = {
-        name: fields.get(name, "").strip() or None for name in _TEXTS if name not in {"category", "kind"}
-    }
-    body |= {name: fields.get(name, "").strip() or "other" for name in ("category", "kind")}
     numbers: dict[str, Decimal] = {}
     faults: dict[str, str] = {}
     for name, kind in NUMBERS.items():
-        typed = fields.get(name, "").strip()
+        typed = form.get(name, "").strip()
         if not typed:
             if name in _REQUIRED:
                 faults[name] = "This figure is needed."
             continue
         try:
-            numbers[name] = read_entered(typed, kind, currency=fields.get("currency", ""))
+            numbers[name] = read_entered(typed, kind, currency=form.get("currency", ""))
         except ValueError as fault:
             faults[name] = str(fault)
-    day = fields.get("closed_at", "").strip()
+    day = form.get("closed_at", "").strip()
     months = numbers.get("period_months")
-    body |= {
-        "baseline": {"kind": fields.get("baseline_kind", "other"), "amount": str(numbers.get("baseline", ""))},
-        "achieved": {"amount": str(numbers.get("achieved", ""))},
-        "quantity": str(numbers.get("quantity", 1)),
+    return {
+        **read_fields({**form, **{name: str(number) for name, number in numbers.items()}}, FIELDS),
         "period_months": None if months is None else int(months),
         "closed_at": f"{day}T12:00:00Z" if day else None,
-        "visibility": "contribute_anonymously" if "shared" in fields else "private",
-    }
-    return body, faults
-
-
-def field_of(error: FieldError) -> str:
-    """The field of the form that a refusal's pointer is about; empty for the whole."""
-    parts = error.pointer.split("/")
-    return "baseline_kind" if parts[1:] == ["baseline", "kind"] else [*parts, ""][1]
+        "visibility": "contribute_anonymously" if "shared" in form else "private",
+    }, faults
 
 
 def typed_win(win: Mapping[str, Any]) -> dict[str, str]:
     """A result as it would have been typed."""
-    texts = {name: win[name] or "" for name in _TEXTS}
-    return {
-        **texts,
-        "baseline_kind": win["baseline"]["kind"],
-        "baseline": win["baseline"]["amount"],
-        "achieved": win["achieved"]["amount"],
-        "quantity": win["quantity"],
-        "period_months": str(win["period_months"] or ""),
-        "closed_at": win["closed_at"][:10],
-        **({"shared": "on"} if win["visibility"] != "private" else {}),
-    }
+    shared = {"shared": "on"} if win["visibility"] != "private" else {}
+    return {**fill_fields(win, FIELDS), "closed_at": win["closed_at"][:10], **shared}
 
 
 def win_of_negotiation(view: Mapping[str, Any]) -> dict[str, str]:

@@ -17,7 +17,7 @@ from negotiator.base import values
 from negotiator.base.errors import Conflict, NotFound, ValidationFailed
 from negotiator.base.scopes import ASSISTANT
 from negotiator.console.browser_sessions import SignedInSession
-from negotiator.console.page_router import FormFields, PageRouter, read_line
+from negotiator.console.page_router import FormFields, PageRouter, read_line, read_whole
 from negotiator.console.people import scope_words
 from negotiator.console.people.scope_words import ScopeInWords, describe_scopes, purpose_title
 from negotiator.memory import memories_lifecycle
@@ -269,7 +269,6 @@ class ConsentConnections:
 
 AGENTS_PATH: Final = "/agents"
 CODE_LIFETIMES: Final = {600: "10 minutes", 1800: "30 minutes", 3600: "1 hour"}
-_DIGITS: Final = 6
 _NO_FAULTS: Final = {"label": "", "scopes": "", "ttl": ""}
 _NOTICES: Final = {
     "code": "The code is revoked. It cannot be used any more, and an agent that used it can do nothing now.",
@@ -299,8 +298,7 @@ class TypedCode:
     @property
     def seconds(self) -> int:
         """How long the code can be used; 0, which no code may have, for what is no number."""
-        number = self.life.isascii() and self.life.isdecimal() and len(self.life) < _DIGITS
-        return int(self.life) if number else 0
+        return read_whole(self.life)
 
 
 @dataclass(frozen=True, slots=True)

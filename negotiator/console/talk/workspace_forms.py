@@ -11,7 +11,7 @@ from negotiator.advice.leverage.factor_words import size_of_shift
 from negotiator.base.errors import Conflict, PreconditionFailed, Refusal, ValidationFailed
 from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.negotiation_words import NegotiationWords
-from negotiator.console.page_router import FormFields
+from negotiator.console.page_router import FormFields, read_whole
 from negotiator.console.talk.workspace_end import win_members
 from negotiator.console.talk.workspace_history import TalkSoFar, actor_names, history_row
 from negotiator.console.talk.workspace_limits import limits_patch
@@ -145,8 +145,7 @@ class WorkspaceForms:
         if faults:
             refused = RefusedForm("limits", form, faults)
             return await page.page(request, session, refused=refused)
-        revision = form.get("revision", "")
-        shown = int(revision) if revision.isdecimal() and len(revision) < len("1000000000") else 0
+        shown = read_whole(form.get("revision", ""))
         try:
             if patch or shown != view["revision"]:
                 members = {**named, **patch}
@@ -165,7 +164,7 @@ class WorkspaceForms:
             return Response(status_code=_UNCHANGED, headers={"cache-control": "no-store"})
         context = await page.talk(request, session, view)
         said = TalkSoFar(context["offers"], context["words"])
-        news = await self._news(session, view, said, int(shown) if shown.isdecimal() else 0)
+        news = await self._news(session, view, said, read_whole(shown))
         moved_on = request.query_params.get("state", "") != view["state"]
         return page.router.render("workspace_changes.html", session, news=news, moved_on=moved_on, **context)
 

@@ -145,7 +145,8 @@ def limits_patch(
             name = f"{goal}:{issue.name}"
             if changed(name):
                 try:
-                    package[issue.name] = _value(issue, typed[name].strip(), words)
+                    text = typed[name].strip()
+                    package[issue.name] = read_entered_value(text, issue, words.terms.currency) if text else None
                 except ValueError as fault:
                     faults[name] = str(fault)
         if package:
@@ -217,22 +218,8 @@ def _alternative(typed: Mapping[str, str], view: Mapping[str, Any], words: Negot
         before = object_member(object_member(batna, "value"), "package")
         rest = before or object_member(object_member(view, "walk_away"), "package")
         amount = read_entered_value(value, price, words.terms.currency)
-        patch["value"] = {"package": {**rest, price.name: str(amount)}}
+        patch["value"] = {"package": {**rest, price.name: amount}}
     return patch
-
-
-def _value(issue: Issue, text: str, words: NegotiationWords) -> Any:
-    if not text:
-        return None
-    if issue.type == "boolean":
-        return text == "true"
-    if issue.options:
-        given = (option.value for option in issue.options)
-        return next((value for value in given if str(value) == text), text)
-    if issue.type == "date":
-        return text
-    number = read_entered_value(text, issue, words.terms.currency)
-    return str(number) if issue.type == "money" else float(number) if number % 1 else int(number)
 
 
 def _faults(refusal: Refusal | None) -> dict[str, str]:

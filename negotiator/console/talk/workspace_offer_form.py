@@ -11,7 +11,6 @@ from negotiator.advice.passed_limits import past_limits_view
 from negotiator.base.errors import Conflict, Refusal, ValidationFailed
 from negotiator.console.entered_numbers import read_entered_value
 from negotiator.console.negotiation_words import NegotiationWords, issue_options, issue_unit
-from negotiator.terms.issues import Issue
 from negotiator.terms.limits import is_below_floor
 
 ISSUE_FIELD: Final = "issue:"
@@ -154,22 +153,10 @@ def _package(form: Mapping[str, str], words: NegotiationWords) -> tuple[dict[str
         if not text:
             continue
         try:
-            package[issue.name] = _value(issue, text, words)
+            package[issue.name] = read_entered_value(text, issue, words.terms.currency)
         except ValueError as fault:
             faults[name] = str(fault)
     return package, faults
-
-
-def _value(issue: Issue, text: str, words: NegotiationWords) -> Any:
-    if issue.type == "boolean":
-        return text == "true"
-    if issue.type == "enum" or issue.options:
-        given = (option.value for option in issue.options)
-        return next((value for value in given if str(value) == text), text)
-    if issue.type == "date":
-        return text
-    number = read_entered_value(text, issue, words.terms.currency)
-    return str(number) if issue.type == "money" else float(number) if number % 1 else int(number)
 
 
 def offer_form(

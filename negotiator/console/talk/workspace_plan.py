@@ -15,7 +15,7 @@ from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.guides_content import parse_markdown, render_tokens
 from negotiator.console.negotiation_words import day_text, time_text
 from negotiator.console.page_calls import PageCalls
-from negotiator.console.page_router import PageRouter
+from negotiator.console.page_router import PageRouter, read_whole
 from negotiator.console.talk.workspace_history import TalkSoFar, history_row
 
 if TYPE_CHECKING:
@@ -304,7 +304,7 @@ class PlanVersionsPage:
 
 
 def _version(text: str, known: Mapping[int, Any], otherwise: int) -> int:
-    number = int(text) if text.isdecimal() and len(text) < 5 else otherwise
+    number = read_whole(text, otherwise)
     if number in known:
         return number
     return otherwise if otherwise in known else max(known)

@@ -152,7 +152,7 @@ def _alternative(value: str, text: str, view: Mapping[str, Any], words: Negotiat
     if value and price is not None:
         amount = read_entered_value(value, price, words.terms.currency)
         rest = object_member(object_member(view, "walk_away"), "package")
-        patch["value"] = {"package": {**rest, price.name: str(amount)}}
+        patch["value"] = {"package": {**rest, price.name: amount}}
     return patch
 
 

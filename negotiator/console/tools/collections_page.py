@@ -12,7 +12,7 @@ from negotiator.base.errors import NotFound, Refusal, ValidationFailed
 from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.negotiation_words import day_text
 from negotiator.console.open_pages import OpenPages, Reader
-from negotiator.console.page_router import FormFields
+from negotiator.console.page_router import FormFields, read_whole
 from negotiator.console.tools import tool_view
 
 COLLECTIONS_PAGE_PATH: Final = "/collections"
@@ -88,7 +88,7 @@ class CollectionPages:
         return await self._change(request, session, form, {"visibility": wanted})
 
     async def delete(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
-        key, revision = request.path_params["id"], _revision(form)
+        key, revision = request.path_params["id"], read_whole(form.get("revision", ""))
         try:
             await self.pages.calls.run(session, "delete_collection", {"id": key}, revision=revision)
         except NotFound:
@@ -142,7 +142,9 @@ class CollectionPages:
     ) -> Response:
         key: str = request.path_params["id"]
         try:
-            await self.pages.calls.run(session, "edit_collection", {"id": key, **patch}, revision=_revision(form))
+            await self.pages.calls.run(
+                session, "edit_collection", {"id": key, **patch}, revision=read_whole(form.get("revision", ""))
+            )
         except NotFound:
             raise
         except Refusal as refusal:
@@ -228,11 +230,6 @@ def _collected(item: dict[str, Any], tool: dict[str, Any] | None) -> CollectedTo
 
 def _text(form: FormFields, name: str) -> str:
     return form.get(name, "").replace("\r\n", "\n").strip()
-
-
-def _revision(form: FormFields) -> int:
-    text = form.get("revision", "")
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 0
 
 
 def _said(refusal: Refusal | None) -> str:

@@ -7,6 +7,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from negotiator.base.errors import Refusal, ValidationFailed
+from negotiator.console.form_fields import FormField, FormTable, field_faults, fill_fields, read_fields
 from negotiator.console.negotiation_words import time_text
 from negotiator.console.tools import tool_view
 from negotiator.directory.schemas_submissions import REJECTION_REASONS
@@ -29,69 +30,38 @@ CHOICES: Final[Mapping[str, Mapping[str, str]]] = {
         "mcpb": "MCP bundle",
     },
 }
-_TEXTS: Final = ("name", "summary", "description", "homepage_url", "docs_url", "licence", "version")
-_POINTERS: Final[Mapping[str, str]] = {
-    "repository": "repository",
-    "interfaces": "interface_url",
-    "packages": "package",
-    "publisher": "publisher_domain",
-    "auth": "auth",
-    "pricing": "pricing",
+FIELDS: Final[FormTable] = {
+    **{
+        name: FormField(name)
+        for name in (
+            *("name", "summary", "description", "homepage_url", "docs_url", "licence", "version"),
+            *("kind", "category"),
+        )
+    },
+    "tags": FormField("tags", "tags"),
+    "repository": FormField("repository/url"),
+    "auth": FormField("auth/type", unknown="unknown"),
+    "pricing": FormField("pricing/model", unknown="unknown"),
+    "open_source": FormField("open_source", "truth"),
+    "publisher_name": FormField("publisher/name"),
+    "publisher_domain": FormField("publisher/domain"),
+    "interface_type": FormField("interfaces/0/type"),
+    "interface_url": FormField("interfaces/0/url"),
+    "registry": FormField("packages/0/registry", blank=""),
+    "package": FormField("packages/0/identifier", blank=""),
 }
-"""The field of the form at which a fault of this member is said."""
 
 
 def typed_of(draft: Mapping[str, Any]) -> dict[str, str]:
     """A draft or a record as the fields of the form; of several interfaces and packages the first."""
-    typed = {name: draft.get(name) or "" for name in (*_TEXTS, "kind", "category")}
-    publisher, repository = _part(draft, "publisher"), _part(draft, "repository")
-    interface, package = _first(draft, "interfaces"), _first(draft, "packages")
-    source = draft.get("open_source")
-    return {
-        **typed,
-        "tags": ", ".join(draft.get("tags") or ()),
-        "repository": repository.get("url") or "",
-        "auth": _part(draft, "auth").get("type") or "unknown",
-        "pricing": _part(draft, "pricing").get("model") or "unknown",
-        "open_source": "" if source is None else str(source).lower(),
-        "publisher_name": publisher.get("name") or "",
-        "publisher_domain": publisher.get("domain") or "",
-        "interface_type": interface.get("type") or "",
-        "interface_url": interface.get("url") or "",
-        "registry": package.get("registry") or "",
-        "package": package.get("identifier") or "",
-    }
-
-
-def _part(draft: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    return draft.get(name) or dict[str, Any]()
-
-
-def _first(draft: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    listed: Sequence[Mapping[str, Any]] = draft.get(name) or ()
-    return listed[0] if listed else {}
+    return fill_fields(draft, FIELDS)
 
 
 def members_of(typed: Typed) -> dict[str, Any]:
     """The members of a draft that the form states; empty fields are left out."""
-    members: dict[str, Any] = {name: _text(typed, name) for name in (*_TEXTS, "kind", "category") if _text(typed, name)}
-    if tags := [tag for tag in map(str.strip, _text(typed, "tags").split(",")) if tag]:
-        members["tags"] = list(dict.fromkeys(tags))
-    if repository := _text(typed, "repository"):
-        members["repository"] = {"url": repository}
-    for field, member in (("auth", "type"), ("pricing", "model")):
-        if _text(typed, field) not in ("", "unknown"):
-            members[field] = {member: _text(typed, field)}
-    if _text(typed, "open_source") in ("true", "false"):
-        members["open_source"] = _text(typed, "open_source") == "true"
-    publisher = {"name": _text(typed, "publisher_name") or None, "domain": _text(typed, "publisher_domain") or None}
-    if any(publisher.values()):
-        members["publisher"] = publisher
-    kind, address = _text(typed, "interface_type"), _text(typed, "interface_url")
-    if kind or address:
-        members["interfaces"] = [{"type": kind or _likely_type(address), "url": address or None}]
-    if _text(typed, "registry") or _text(typed, "package"):
-        members["packages"] = [{"registry": _text(typed, "registry"), "identifier": _text(typed, "package")}]
+    members = {name: value for name, value in read_fields(typed, FIELDS).items() if value not in (None, [])}
+    for interface in members.get("interfaces", ()):
+        interface["type"] = interface["type"] or _likely_type(interface["url"] or "")
     return members
 
 
@@ -114,18 +84,7 @@ def changed_members(before: Mapping[str, Any], typed: Typed) -> dict[str, Any]:
 
 def faults_of(refusal: Refusal) -> dict[str, str]:
     """What a refusal says, by the field of the form; under the empty name what belongs to none."""
-    if not isinstance(refusal, ValidationFailed):
-        return {"": refusal.description}
-    faults: dict[str, str] = {}
-    for fault in refusal.errors:
-        member, _, part = fault.pointer.removeprefix("/").partition("/")
-        field = _POINTERS.get(member, member)
-        if member == "publisher" and part == "name":
-            field = "publisher_name"
-        if member == "packages" and part.endswith("registry"):
-            field = "registry"
-        faults.setdefault(field, fault.description)
-    return faults
+    return field_faults(refusal, FIELDS) if isinstance(refusal, ValidationFailed) else {"": refusal.description}
 
 
 STATES: Final[Mapping[str, str]] = {
@@ -176,10 +135,6 @@ CHECKS: Final[Mapping[str, str]] = {
     "publisher": "It was sent by its publisher",
 }
 OUTCOMES: Final[Mapping[str, str]] = {"passed": "Yes", "flagged": "A person looks at this", "unproven": "Not proven"}
-
-
-def _text(typed: Typed, name: str) -> str:
-    return typed.get(name, "").replace("\r\n", "\n").strip()
 
 
 Record = Mapping[str, Any]
@@ -240,7 +195,7 @@ def shown_checks(view: Record) -> list[ShownCheck]:
     """The checks of a submission."""
     return [
         ShownCheck(
-            CHECKS.get(check["name"], check["name"]),
+            CHECKS.get(name := str(check["name"]), name),
             OUTCOMES[check["outcome"]],
             check["outcome"] == "passed",
             [_finding(each, view["similar_to"]) for each in check["fields"]],
