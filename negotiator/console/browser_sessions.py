@@ -1,5 +1,7 @@
 """Browser sessions: from a cookie to a signed-in or an anonymous session, CSRF checks of forms, and known devices.
 
+The cookies are host-only with https, not readable by scripts, and not sent by other sites' forms.
+
 A form is accepted when it carries the token bound to the cookie it came with and no header (`Sec-Fetch-Site`, `Origin`)
 names another site. Both apply to anonymous sessions too, so that no one is signed in to another account unnoticed.
 

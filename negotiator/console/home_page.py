@@ -1,4 +1,4 @@
-"""`/` for a signed-in user: what waits for them, what runs, and what was won this year."""
+"""`/` for a signed-in user: what waits for them, what runs, and what was won this year; an example to look at."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta

@@ -189,6 +189,13 @@ class NegotiationWords:
         return self.wording.amount_in_all(package, amount)
 
 
+def limit_title(kind: str, direction: str | None) -> str:
+    """What the field of an issue's limit is called."""
+    if kind != "money":
+        return "The worst I would take"
+    return "The most I would pay" if direction == "lower" else "The least I would take"
+
+
 def issue_unit(view: Mapping[str, Any], issue: Mapping[str, Any]) -> str:
     """What stands beside the field of an issue of the negotiation `view`, such as `EUR a month`; empty for none.
 

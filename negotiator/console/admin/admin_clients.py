@@ -1,4 +1,7 @@
-"""`/admin/clients`: the OAuth clients; adding one, giving it a new secret, revoking it."""
+"""`/admin/clients`: the OAuth clients; adding one, giving it a new secret, revoking it.
+
+`/admin/registrations`: the agents that registered last, and for whom they work.
+"""
 
 from dataclasses import dataclass
 from functools import partial

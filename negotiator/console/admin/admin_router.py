@@ -1,4 +1,7 @@
-"""What all admin pages share: only administrators open them, and each links to the others."""
+"""What all admin pages share: only administrators open them, and each links to the others.
+
+`/admin/services`: mail and models: whether they are set up, and a button that tries each.
+"""
 
 import time
 from collections import defaultdict

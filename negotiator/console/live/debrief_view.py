@@ -1,4 +1,4 @@
-"""What the page of a rehearsal that is over shows: the money, the chart with their last price, what happened; pure."""
+"""What the pages of rehearsals show: whom to meet, the talk, and once it is over its worth and its chart; pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""`/live`: a call is begun here, with its consent, and earlier calls are listed."""
+"""`/live`: a call is begun here, with its consent, and earlier calls are listed; the words for what was heard."""
 
 import secrets
 from collections.abc import Collection, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""`/negotiations/{id}/rehearsals`: practise a negotiation: whom to meet, the talk, and what it was worth afterwards."""
+"""`/negotiations/{id}/rehearsals`: practise a negotiation: whom to meet, the talk, and what it was worth."""
 
 import contextlib
 import hashlib

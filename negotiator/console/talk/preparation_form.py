@@ -1,6 +1,7 @@
 """The form of the page "Prepare a negotiation": what was typed, and the changes that its buttons make.
 
-All of it travels in the form itself, so nothing is stored before the negotiation is opened.
+All of it travels in the form itself, so nothing is stored before the negotiation is opened. What the form of
+each kind of negotiation begins with stands in `preparation_kinds.toml`.
 """
 
 import re

@@ -8,7 +8,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from negotiator.base.errors import ValidationFailed
-from negotiator.console.negotiation_words import NegotiationWords
+from negotiator.console.negotiation_words import NegotiationWords, limit_title
 from negotiator.console.talk.preparation_body import BELOW_ALTERNATIVE, PreparedBody
 from negotiator.console.talk.preparation_form import IssueRow, Preparation, entered_weight
 from negotiator.terms.issues import UNORDERED_TYPES, Scalar
@@ -329,7 +329,7 @@ def _row(form: Preparation, prepared: PreparedBody, words: NegotiationWords | No
         unit=_unit(form, row),
         choices=choices,
         directions=_DIRECTIONS.get(kind, ("more is better for me", "less is better for me")),
-        limit_title=_limit_title(row),
+        limit_title=limit_title(row.type, row.direction),
         range_words=_range_words(prepared, words, n),
         best_hint=_value(prepared, words, n, best),
         worst_hint=_value(prepared, words, n, worst),
@@ -342,12 +342,6 @@ def _unit(form: Preparation, row: IssueRow) -> str:
     return {"money": form.currency, "percent": "%", "duration_days": "days"}.get(
         row.type, "" if row.issue_type in {"date", *UNORDERED_TYPES} else row.unit
     )
-
-
-def _limit_title(row: IssueRow) -> str:
-    if row.type != "money":
-        return "The worst I would take"
-    return "The most I would pay" if row.direction == "lower" else "The least I would take"
 
 
 def _value(prepared: PreparedBody, words: NegotiationWords | None, n: int, value: Scalar | None) -> str:

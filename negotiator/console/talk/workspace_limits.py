@@ -7,8 +7,7 @@ from typing import Any, Final
 
 from negotiator.base.errors import PreconditionFailed, Refusal, ValidationFailed
 from negotiator.console.entered_numbers import read_entered_value
-from negotiator.console.negotiation_words import NegotiationWords, issue_options, issue_unit, object_member
-from negotiator.terms.issues import Issue
+from negotiator.console.negotiation_words import NegotiationWords, issue_options, issue_unit, limit_title, object_member
 from negotiator.terms.terms_parsing import MEANT
 
 GOALS: Final = {"target": "target", "limit": "walk_away"}
@@ -76,7 +75,7 @@ def limits_form(
     known, typed = limit_values(view), typed or {}
     found = {**(faults or {}), **_faults(refusal)}
     shown = {**known, **typed}
-    issues = {issue.name: issue for issue in words.terms.issues}
+    titles = {one.name: limit_title(one.type, one.direction) for one in words.terms.issues}
     rows = [
         LimitRow(
             issue["name"],
@@ -89,7 +88,7 @@ def limits_form(
                     shown.get(f"{goal}:{issue['name']}", ""),
                     found.get(f"{goal}:{issue['name']}", ""),
                 )
-                for goal, label in (("target", "What would be good"), ("limit", _limit_title(issues[issue["name"]])))
+                for goal, label in (("target", "What would be good"), ("limit", titles[issue["name"]]))
             ],
             issue_options(issue, words),
             shown.get(f"weight:{issue['name']}", ""),
@@ -243,13 +242,6 @@ def _faults(refusal: Refusal | None) -> dict[str, str]:
             field = {"deadline": "deadline", "batna": "alternative_price"}.get(first, "")
         found.setdefault(field, error.description)
     return found
-
-
-def _limit_title(issue: Issue) -> str:
-    """As the page that prepares a negotiation calls it."""
-    if issue.type != "money":
-        return "The worst I would take"
-    return "The most I would pay" if issue.direction == "lower" else "The least I would take"
 
 
 def _shown(value: Any, issue: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""The part "Now" of a negotiation's page: the one thing to do, from the API's next move; pure."""
+"""The parts of a negotiation's page with the one thing to do now, what an offer is worth, and the offers; pure."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The form of a tool: its fields, a draft as what is typed, what is typed as members of a draft."""
+"""The form of a tool, and what pages say of a submission: its state, its checks, and what it states anew."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""`/tools/submissions`: what a user sent to the directory, its state, the reasons, and what they may do next."""
+"""A tool is sent to the directory or claimed here; `/tools/submissions` shows what was sent, its state and reasons."""
 
 from dataclasses import dataclass
 from typing import Any, Final
