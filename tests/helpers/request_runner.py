@@ -46,11 +46,11 @@ class RequestRunner:
     """One application in one loop, which generated tests enter and leave for every request."""
 
     runner: asyncio.Runner
-    application: Starlette
     client: httpx2.AsyncClient
     change: Change
     delegations: Delegations
     made: int = field(default=0)
+    application: Starlette = field(default_factory=Starlette)
 
     def run(self, work: Coroutine[Any, Any, Result]) -> Result:
         """What the application does with this."""

@@ -40,7 +40,7 @@ def request_runner(
             delegations = build_application(settings).delegations
         client = runner.run(held.enter_async_context(connect(application)))
         runner.run(store.start())
-        yield RequestRunner(runner, application, client, change, delegations)
+        yield RequestRunner(runner, client, change, delegations, application=application)
         runner.run(store.close())
         runner.run(held.aclose())
 

@@ -1,14 +1,10 @@
-"""Search rows of the catalogue that have their long values beside them, on PostgreSQL only"""
-
-from alembic import op
-
-from negotiator.store.migrations.tool_search import create_tool_rows
+"""Nothing: the search rows that it made on PostgreSQL are dropped by 0016"""
 
 revision = "0014"
-down_revision = "0013"
+down_revision = "0012"
 branch_labels = None
 depends_on = None
 
 
 def upgrade() -> None:
-    create_tool_rows(op.get_bind())
+    pass
