@@ -18,10 +18,9 @@ ROUTES_LEFT = {
     "negotiator/cli/demo": "paths of requests",
     "negotiator/cli/directory.py": "the view of a submission",
     "negotiator/cli/doctor_checks.py": "paths of requests",
-    "negotiator/console/admin_submissions.py": "the view of a submission",
-    "negotiator/directory/submission_claims.py": "the view of a submission",
+    "negotiator/console/admin/admin_submissions.py": "the view of a submission",
+    "negotiator/directory/claims_routes.py": "the view of a submission, scopes",
     "negotiator/directory/submissions_routes.py": "paths of requests",
-    "negotiator/directory/tool_claims.py": "scopes",
     "negotiator/memory/wins_routes.py": "the writer of a memory",
 }
 """Files and folders outside `compose` that import a route file, and what they take from it; the aim is none."""
