@@ -127,6 +127,7 @@ def test_the_headers_timed_here_are_those_that_the_package_reads() -> None:
             found |= set(re.findall(r'headers\.(?:get|getlist)\(\s*"([a-z-]+)"', text))
             found |= set(re.findall(r'headers\["([a-z-]+)"\]', text))
             found |= set(re.findall(r'name == b"([a-z-]+)"', text))
+            found |= set(re.findall(r'"([a-z-]+)" in headers', text))
     assert found - ANSWERS == READ
 
 
