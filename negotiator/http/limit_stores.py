@@ -223,7 +223,7 @@ class RedisLimitStore:
         if self._sending is None:
             # An empty context: the task serves other requests than the one that starts it.
             self._sending = asyncio.create_task(self._send_waiting(), context=Context())
-        with span("redis", SpanKind.CLIENT):
+        with span("redis", SpanKind.CLIENT, {"db.system.name": "redis"}):
             return await charge.reading
 
     def state(self) -> str:
