@@ -35,7 +35,7 @@ SMALL: Final = TransportBounds(
     streams=6,
     streams_per_address=4,
 )
-_WAIT: Final = 20.0
+_WAIT: Final = 60.0
 
 
 @dataclass
