@@ -1,9 +1,11 @@
 """The two lanes of the tests: `make test` asks for the quick one (`--quick`), `make test-all` for everything.
 
-The quick lane leaves out `tests/live` and `tests/quality` but for a smoke test of each neighbour, and tries a part of
-the examples. Which part changes from day to day and is the same all day: two runs of one day agree.
+The quick lane leaves out `tests/live` and `tests/quality` but for a smoke test of each neighbour, what is marked `long`
+elsewhere, and tries a part of the examples. Which part changes from day to day and is the same all day: two runs of one
+day agree, and so do the workers of one run.
 """
 
+import os
 import time
 from collections.abc import Sequence
 from typing import Any, Final, TypeVar
@@ -12,7 +14,8 @@ import pytest
 from hypothesis import settings
 
 T = TypeVar("T")
-DAY: Final = int(time.time() // 86_400)
+DAY: Final = int(os.environ.setdefault("TESTS_DAY", str(int(time.time() // 86_400))))
+"""Days since 1970; the first process of a run says it to its workers."""
 _LONG: Final = ("tests/live/", "tests/quality/")
 _FEWEST: Final = 5
 _SETTINGS: Final = "_hypothesis_internal_use_settings"
@@ -36,7 +39,9 @@ def part(cases: Sequence[T], parts: int = 3) -> Sequence[T]:
 
 def is_left_out(item: pytest.Item) -> bool:
     """Whether the quick lane does without this test."""
-    return item.nodeid.startswith(_LONG) and item.get_closest_marker("smoke") is None
+    if item.nodeid.startswith(_LONG):
+        return item.get_closest_marker("smoke") is None
+    return item.get_closest_marker("long") is not None
 
 
 def halve_examples(item: pytest.Item) -> None:

@@ -77,6 +77,7 @@ def recorder() -> Generator[Recorder]:
     threading.setprofile(None)
 
 
+@pytest.mark.long
 @pytest.mark.asyncio
 async def test_a_reader_has_few_files_to_follow(
     recorder: Recorder, client: httpx2.AsyncClient, register: Register, mint: Mint, idp: FakeIssuer

@@ -51,6 +51,7 @@ async def test_the_official_client_calls_every_tool(full_mcp_client: McpClient, 
                 valid(known[name], schema)
 
 
+@pytest.mark.long
 @pytest.mark.asyncio
 async def test_a_model_in_strict_mode_calls_every_tool(full_mcp_client: McpClient, change: Change) -> None:
     """OpenAI's strict mode makes every member required: a model sends null, [] or the default for the rest."""

@@ -102,6 +102,7 @@ def test_reading_is_linear(name: str) -> None:
     assert [unit for unit in lane.part(UNITS) if not is_linear(call(unit), _TEXT)] == []
 
 
+@pytest.mark.long
 def test_patterns_are_linear() -> None:
     found = {pattern: (name, anchored) for pattern, name, anchored in _patterns()}
     assert len(found) > 100

@@ -106,6 +106,7 @@ def probe(seed: int, number: int) -> tuple[float, float, float]:
     return floor, taken, asked
 
 
+@pytest.mark.long
 def test_adaptive_probers_learn_only_what_was_taken_and_asked() -> None:
     """Every price taken or asked is at or above the floor: neither is more than a bound, and mostly not a tight one."""
     margins: list[float] = []

@@ -115,6 +115,7 @@ async def removed(client: NegotiationClient, path: str) -> httpx2.Response:
     return await client.client.delete(f"/api{path}", headers=client.headers)
 
 
+@pytest.mark.long
 def test_a_thousand_sentences_get_words_and_no_limit() -> None:
     sentences = attack_sentences(1000)
     assert len(set(sentences)) > 950
