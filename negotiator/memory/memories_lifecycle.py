@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from negotiator.base import values
+from negotiator.base.caller import Caller
 from negotiator.base.errors import Conflict, FieldError, NotFound, ValidationFailed
 from negotiator.base.values import milliseconds
 from negotiator.http import idempotency
@@ -56,6 +57,13 @@ class MemoryWriter:
     def name(self) -> str:
         """The author's name in the history."""
         return self.client_id or self.author
+
+
+def memory_writer(caller: Caller) -> MemoryWriter:
+    """A signed-in user at a page writes as themselves; every other caller is an agent."""
+    if caller.kind == "user":
+        return MemoryWriter(caller.principal, "user", None, bound=True)
+    return MemoryWriter(caller.principal, "agent", caller.client_id or None, caller.user_id is not None)
 
 
 def create_memory(

@@ -4,6 +4,7 @@ wrote, which has no address: no bearer token confirms a memory.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from operator import itemgetter
 from typing import Any, Final
 
@@ -11,7 +12,6 @@ import orjson
 from pydantic import Field
 
 from negotiator.base import values
-from negotiator.base.caller import Caller
 from negotiator.base.errors import Conflict, NotFound
 from negotiator.base.schema import NoInput, Strict, apply_merge_patch
 from negotiator.base.scopes import MEMORIES_READ, MEMORIES_WRITE
@@ -20,9 +20,11 @@ from negotiator.http.cursors import Cursors
 from negotiator.http.input import validate
 from negotiator.http.operation import Answer, Call, Operation, ToolOffer
 from negotiator.memory import memories_lifecycle, memories_queries
-from negotiator.memory.memories_lifecycle import MemoryWriter, ReferenceChecks
+from negotiator.memory.memories_lifecycle import MemoryWriter, ReferenceChecks, memory_writer
 from negotiator.memory.memories_queries import StoredEmbedding
 from negotiator.memory.schemas_memories import (
+    MEMORIES_PATH,
+    MEMORY_SEARCH_PATH,
     EditMemory,
     ErasedMemoriesView,
     EraseMemories,
@@ -45,18 +47,9 @@ from negotiator.memory.vector_queries import update_vector
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 
-READ_SCOPES: Final = frozenset({MEMORIES_READ})
-WRITE_SCOPES: Final = frozenset({MEMORIES_WRITE})
-MEMORIES_PATH: Final = "/api/memories"
-MEMORY_SEARCH_PATH: Final = "/api/memories/search"
-MEMORY_PATH: Final = "/api/memories/{id}"
-
-
-def memory_writer(caller: Caller) -> MemoryWriter:
-    """A signed-in user at a page writes as themselves; every other caller is an agent."""
-    if caller.kind == "user":
-        return MemoryWriter(caller.principal, "user", None, bound=True)
-    return MemoryWriter(caller.principal, "agent", caller.client_id or None, caller.user_id is not None)
+_MEMORY_PATH: Final = f"{MEMORIES_PATH}/{{id}}"
+_read_operation = partial(Operation, scopes=frozenset({MEMORIES_READ}), tag="memory")
+_write_operation = partial(Operation, scopes=frozenset({MEMORIES_WRITE}), tag="memory")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +61,8 @@ class MemoryRoutes:
     references: ReferenceChecks
 
     def operations(self) -> list[Operation]:
-        return [*self._reading(), *self._writing()]
-
-    def _reading(self) -> list[Operation]:
         return [
-            Operation(
+            _read_operation(
                 name="search_memories",
                 method="POST",
                 path=MEMORY_SEARCH_PATH,
@@ -80,7 +70,6 @@ class MemoryRoutes:
                 run=self.search,
                 input=SearchMemories,
                 output=MemorySearchView,
-                scopes=READ_SCOPES,
                 tool=ToolOffer(
                     "Search memories",
                     hint="Use it before a negotiation is opened or prepared, to see what is known of the other side.",
@@ -89,9 +78,8 @@ class MemoryRoutes:
                     leave_out=("mode", "min_score", "include", "explain"),
                 ),
                 refusals=(400, 422, 503),
-                tag="memory",
             ),
-            Operation(
+            _read_operation(
                 name="list_memories",
                 method="GET",
                 path=MEMORIES_PATH,
@@ -99,33 +87,27 @@ class MemoryRoutes:
                 run=self.list,
                 input=ListMemories,
                 output=MemoryList,
-                scopes=READ_SCOPES,
                 refusals=(400, 422),
-                tag="memory",
             ),
-            Operation(
+            _read_operation(
                 name="count_memories",
                 method="GET",
                 path="/api/memories/counts",
                 summary="Count your memories: all, of each kind, pinned, and waiting for the user's review",
                 run=self.count,
                 output=MemoryCountsView,
-                scopes=READ_SCOPES,
-                tag="memory",
             ),
-            Operation(
+            _read_operation(
                 name="get_memory",
                 method="GET",
-                path=MEMORY_PATH,
+                path=_MEMORY_PATH,
                 summary="Read one memory, as it is now or as it was at a given time",
                 run=self.get,
                 input=GetMemory,
                 output=MemoryView,
-                scopes=READ_SCOPES,
                 refusals=(404, 422),
-                tag="memory",
             ),
-            Operation(
+            _read_operation(
                 name="list_memory_versions",
                 method="GET",
                 path="/api/memories/{id}/history",
@@ -133,15 +115,9 @@ class MemoryRoutes:
                 run=self.history,
                 input=ListMemoryVersions,
                 output=MemoryVersionList,
-                scopes=READ_SCOPES,
                 refusals=(400, 404, 422),
-                tag="memory",
             ),
-        ]
-
-    def _writing(self) -> list[Operation]:
-        return [
-            Operation(
+            _write_operation(
                 name="remember",
                 method="POST",
                 path=MEMORIES_PATH,
@@ -150,7 +126,6 @@ class MemoryRoutes:
                 input=NewMemory,
                 output=MemoryView,
                 status=201,
-                scopes=WRITE_SCOPES,
                 creates=True,
                 tool=ToolOffer(
                     "Remember",
@@ -158,33 +133,28 @@ class MemoryRoutes:
                     leave_out=("idempotency_key", "attributes", "valid_from", "expires_at", "pinned"),
                 ),
                 refusals=(200, 400, 404, 409, 422, 503),
-                tag="memory",
             ),
-            Operation(
+            _write_operation(
                 name="edit_memory",
                 method="PATCH",
-                path=MEMORY_PATH,
+                path=_MEMORY_PATH,
                 summary="Change a memory by a JSON merge patch; the earlier version stays in its history",
                 run=self.edit,
                 input=EditMemory,
                 output=MemoryView,
-                scopes=WRITE_SCOPES,
                 refusals=(400, 404, 409, 412, 422, 503),
-                tag="memory",
             ),
-            Operation(
+            _write_operation(
                 name="forget_memory",
                 method="DELETE",
-                path=MEMORY_PATH,
+                path=_MEMORY_PATH,
                 summary="Erase one memory with its history",
                 run=self.forget,
                 input=MemoryId,
                 status=204,
-                scopes=WRITE_SCOPES,
                 refusals=(404, 412),
-                tag="memory",
             ),
-            Operation(
+            _write_operation(
                 name="erase_memories",
                 method="DELETE",
                 path=MEMORIES_PATH,
@@ -192,9 +162,7 @@ class MemoryRoutes:
                 run=self.erase,
                 input=EraseMemories,
                 output=ErasedMemoriesView,
-                scopes=WRITE_SCOPES,
                 refusals=(409, 422),
-                tag="memory",
             ),
         ]
 

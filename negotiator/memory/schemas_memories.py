@@ -1,6 +1,6 @@
 """A memory on the wire (docs/contract 7.1)."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field, StringConstraints
 from typing_extensions import TypedDict
@@ -11,6 +11,8 @@ from negotiator.http.cursors import Cursor
 from negotiator.memory.content_guard import strip_invisible
 from negotiator.memory.search_filters import SearchFilters
 
+MEMORIES_PATH: Final = "/api/memories"
+MEMORY_SEARCH_PATH: Final = "/api/memories/search"
 MemoryKind = Literal["fact", "preference", "counterparty", "tactic", "lesson", "win"]
 MemoryStatus = Literal["active", "pending", "superseded", "quarantined"]
 SearchMode = Literal["hybrid", "semantic", "keyword"]

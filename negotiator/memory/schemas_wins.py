@@ -1,7 +1,7 @@
 """A win on the wire (docs/contract 7.5)."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Final, Literal, cast
 
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 from typing_extensions import TypedDict
@@ -13,6 +13,7 @@ from negotiator.http.cursors import Cursor
 from negotiator.memory.schemas_memories import MemorySourceView, VisibleName
 from negotiator.numbers.written import AmountReader, Currency, currency_code
 
+WINS_PATH: Final = "/api/wins"
 WinRole = Literal["buyer", "seller", "employer", "candidate", "landlord", "tenant", "party"]
 BaselineKind = Literal["previous_price", "first_quote", "list_price", "budget", "market", "should_cost", "other"]
 SavingsType = Literal["cost_reduction", "cost_avoidance", "value_added", "terms", "revenue_gain", "termination"]

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from negotiator.base.schema import NoInput, apply_merge_patch
@@ -11,18 +12,26 @@ from negotiator.http.cursors import Cursors
 from negotiator.http.input import validate
 from negotiator.http.operation import Answer, Call, Operation, ToolOffer
 from negotiator.memory import wins_queries, wins_recording, wins_summary
-from negotiator.memory.memories_lifecycle import ReferenceChecks
+from negotiator.memory.memories_lifecycle import ReferenceChecks, memory_writer
 from negotiator.memory.memories_queries import StoredEmbedding
-from negotiator.memory.memories_routes import memory_writer
-from negotiator.memory.schemas_wins import EditWin, ListWins, NewWin, WinId, WinList, WinTotals, WinTotalsQuery, WinView
+from negotiator.memory.schemas_wins import (
+    WINS_PATH,
+    EditWin,
+    ListWins,
+    NewWin,
+    WinId,
+    WinList,
+    WinTotals,
+    WinTotalsQuery,
+    WinView,
+)
 from negotiator.memory.searchable_text import EmbeddedText, MemoryEmbedder
 from negotiator.memory.wins_summary import WinSummaryView, win_totals
 from negotiator.store.store import Store
 
-READ_SCOPES: Final = frozenset({MEMORIES_READ})
-WRITE_SCOPES: Final = frozenset({MEMORIES_WRITE})
-WINS_PATH: Final = "/api/wins"
-WIN_PATH: Final = "/api/wins/{id}"
+_WIN_PATH: Final = f"{WINS_PATH}/{{id}}"
+_read_operation = partial(Operation, scopes=frozenset({MEMORIES_READ}), tag="wins")
+_write_operation = partial(Operation, scopes=frozenset({MEMORIES_WRITE}), tag="wins")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +42,8 @@ class WinRoutes:
     references: ReferenceChecks
 
     def operations(self) -> list[Operation]:
-        return [*self._reading(), *self._writing()]
-
-    def _reading(self) -> list[Operation]:
         return [
-            Operation(
+            _read_operation(
                 name="list_wins",
                 method="GET",
                 path=WINS_PATH,
@@ -45,11 +51,9 @@ class WinRoutes:
                 run=self.list,
                 input=ListWins,
                 output=WinList,
-                scopes=READ_SCOPES,
                 refusals=(400, 422),
-                tag="wins",
             ),
-            Operation(
+            _read_operation(
                 name="get_win_totals",
                 method="GET",
                 path="/api/wins/totals",
@@ -57,37 +61,27 @@ class WinRoutes:
                 run=self.totals,
                 input=WinTotalsQuery,
                 output=WinTotals,
-                scopes=READ_SCOPES,
                 refusals=(422,),
-                tag="wins",
             ),
-            Operation(
+            _read_operation(
                 name="get_win_summary",
                 method="GET",
                 path="/api/wins/summary",
                 summary="What your wins brought: over time, by category, counterparty, agent and baseline",
                 run=self.summarise,
                 output=WinSummaryView,
-                scopes=READ_SCOPES,
-                tag="wins",
             ),
-            Operation(
+            _read_operation(
                 name="get_win",
                 method="GET",
-                path=WIN_PATH,
+                path=_WIN_PATH,
                 summary="Read one win",
                 run=self.get,
                 input=WinId,
                 output=WinView,
-                scopes=READ_SCOPES,
                 refusals=(404,),
-                tag="wins",
             ),
-        ]
-
-    def _writing(self) -> list[Operation]:
-        return [
-            Operation(
+            _write_operation(
                 name="record_win",
                 method="POST",
                 path=WINS_PATH,
@@ -96,7 +90,6 @@ class WinRoutes:
                 input=NewWin,
                 output=WinView,
                 status=201,
-                scopes=WRITE_SCOPES,
                 creates=True,
                 refusals=(400, 404, 409, 422, 503),
                 tool=ToolOffer(
@@ -112,31 +105,26 @@ class WinRoutes:
                         *("lead_time_days", "rounds", "savings_type", "visibility"),
                     ),
                 ),
-                tag="wins",
             ),
-            Operation(
+            _write_operation(
                 name="edit_win",
                 method="PATCH",
-                path=WIN_PATH,
+                path=_WIN_PATH,
                 summary="Change a win by a JSON merge patch; the savings are computed again",
                 run=self.edit,
                 input=EditWin,
                 output=WinView,
-                scopes=WRITE_SCOPES,
                 refusals=(400, 404, 409, 412, 422, 503),
-                tag="wins",
             ),
-            Operation(
+            _write_operation(
                 name="delete_win",
                 method="DELETE",
-                path=WIN_PATH,
+                path=_WIN_PATH,
                 summary="Erase a win and its memory",
                 run=self.delete,
                 input=WinId,
                 status=204,
-                scopes=WRITE_SCOPES,
                 refusals=(404, 412),
-                tag="wins",
             ),
         ]
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from negotiator.cli.demo.context import DemoChapter, DemoContext, DemoPrinter, JsonObject
 from negotiator.cli.demo.examples import read_case
-from negotiator.memory.wins_routes import WINS_PATH
+from negotiator.memory.schemas_wins import WINS_PATH
 from negotiator.negotiations.routes import NEGOTIATIONS_PATH
 
 _SELLER: Final = (
