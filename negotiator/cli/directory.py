@@ -25,7 +25,6 @@ from negotiator.directory import (
 from negotiator.directory.catalogue_queries import CatalogueTool
 from negotiator.directory.exchange_import import DryRunRollback, ImportOutcome
 from negotiator.directory.schemas_submissions import REJECTION_REASONS, SUBMISSION_STATUSES
-from negotiator.directory.submissions_routes import submission_view
 from negotiator.directory.tables import Submission
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
@@ -98,7 +97,7 @@ async def show_submission(key: SubmissionIdArgument, as_json: JsonOption = False
 
     def unit(tx: Transaction) -> dict[str, Any]:
         row = submissions_queries.find(tx, key)
-        return {**submission_view(tx, row, base), "owner": row.owner, "agent": row.agent}
+        return {**submissions_queries.submission_view(tx, row, base), "owner": row.owner, "agent": row.agent}
 
     view = await run_unit(unit)
     lines = "\n".join(f"{name}: {_text(value)}" for name, value in view.items())
@@ -153,7 +152,7 @@ def _print_submission(row: Submission, line: str, *, as_json: bool) -> None:
 
 
 def _line(tx: Transaction, row: Submission, base: str) -> dict[str, Any]:
-    view = submission_view(tx, row, base)
+    view = submissions_queries.submission_view(tx, row, base)
     flagged = [check["name"] for check in view["checks"] if check["outcome"] != "passed"]
     return {
         "id": row.id,

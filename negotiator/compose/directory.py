@@ -14,7 +14,7 @@ from negotiator.directory.accounts_routes import DIRECTORY_BASELINE_BUDGET, Dire
 from negotiator.directory.address_reader import AddressReader
 from negotiator.directory.catalogue_pages import PAGES_SITEMAP, TOOL_PAGE_PATH, TOOLS_PAGE_PATH, TOOLS_SITEMAP, Sitemaps
 from negotiator.directory.claims import ClaimFiles
-from negotiator.directory.claims_routes import SubmissionClaims, ToolClaims
+from negotiator.directory.claims_routes import PublisherClaims
 from negotiator.directory.collections_routes import Collections
 from negotiator.directory.exchange_routes import CatalogueExchange
 from negotiator.directory.identity_keys import PublishedKeys
@@ -55,9 +55,8 @@ def build_directory(services: Services) -> Component:
         _accounts(services, keys),
         Collections(base, store, cursors),
         Submissions(base, store, cursors, names, AddressReader(services.client_urls)),
-        SubmissionClaims(base, store, files, names),
+        PublisherClaims(base, store, files, names),
         Reports(store),
-        ToolClaims(store, files, names),
     ]
 
     def public_pages(site: SiteDescription) -> list[Route]:

@@ -154,7 +154,7 @@ def _similar_names(
         shown = other.view
         if tool_ownership.find_listed_ownership([HostProof(host)], shown):
             continue
-        theirs = _verified_domain(shown)
+        theirs = verified_domain(shown)
         if theirs:
             why = f"whose publisher is verified as {theirs}"
         elif each.protected:
@@ -195,7 +195,8 @@ def _is_older(tool: CatalogueTool, view: ToolView, other: CatalogueTool) -> bool
     return reviewed and tool.created_at < other.created_at
 
 
-def _verified_domain(view: ToolView) -> str | None:
+def verified_domain(view: ToolView) -> str | None:
+    """The domain as whose holder the publisher is verified; None for an unverified one."""
     publisher = view.publisher
     return publisher.domain if publisher and publisher.verified else None
 

@@ -5,7 +5,8 @@ A claim makes the publisher verified; it gives no right to change the entry with
 """
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from functools import partial
+from typing import Any, Final, Literal
 
 import orjson
 from pydantic import Field
@@ -16,6 +17,7 @@ from negotiator.base import values
 from negotiator.base.caller import Caller
 from negotiator.base.errors import Conflict, Forbidden
 from negotiator.base.schema import Strict
+from negotiator.base.scopes import TOOLS_WRITE
 from negotiator.directory import (
     catalogue_queries,
     claims,
@@ -26,13 +28,17 @@ from negotiator.directory import (
 from negotiator.directory.catalogue_queries import CatalogueTool
 from negotiator.directory.claims import ClaimFile, ClaimFiles, ClaimObstacle, provable_host, url_at
 from negotiator.directory.name_index import ToolNameIndex
-from negotiator.directory.schemas_submissions import SubmissionId, SubmissionView
-from negotiator.directory.submissions_routes import WRITE, submission_view
+from negotiator.directory.schemas_listing import TOOL_PATH
+from negotiator.directory.schemas_submissions import SUBMISSION_PATH, SubmissionId, SubmissionView
 from negotiator.directory.tables import Submission
-from negotiator.directory.tool_record import FieldEvidence, ProvenPublisher, ToolDraft, ToolRecord, ToolView
+from negotiator.directory.tool_record import FieldEvidence, ProvenPublisher, ToolDraft, ToolRecord
 from negotiator.http.operation import Call, Operation
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
+
+_TOOL_CLAIM_PATH: Final = f"{TOOL_PATH}/claim"
+_SUBMISSION_CLAIM_PATH: Final = f"{SUBMISSION_PATH}/claim"
+_claim_operation = partial(Operation, method="POST", scopes=frozenset({TOOLS_WRITE}), tag="submissions")
 
 
 class ClaimTool(Strict):
@@ -60,49 +66,68 @@ class ToolClaimResult(TypedDict):
     status: Literal["verified"]
 
 
-@dataclass(frozen=True, slots=True)
-class ToolClaims:
-    """The two steps of a claim."""
+class SubmissionClaimRequest(ClaimFile):
+    """What to publish: a JSON object with `negotiator_claims`, a list that has `value`, at `url`."""
 
+    submission_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class PublisherClaims:
+    """The two steps of a claim: the file to publish, and its proof."""
+
+    base: str
     store: Store
     files: ClaimFiles
     name_index: ToolNameIndex
 
     def operations(self) -> list[Operation]:
         return [
-            Operation(
+            _claim_operation(
+                name="request_submission_claim",
+                path=_SUBMISSION_CLAIM_PATH,
+                summary="Say which file proves that you publish the new tool, while its submission waits",
+                run=self.request_for_submission,
+                input=SubmissionId,
+                output=SubmissionClaimRequest,
+                refusals=(403, 404, 409),
+            ),
+            _claim_operation(
+                name="complete_submission_claim",
+                path=f"{_SUBMISSION_CLAIM_PATH}/proof",
+                summary="Read that file; the tool's publisher is verified as soon as the tool is listed",
+                run=self.complete_for_submission,
+                input=SubmissionId,
+                output=SubmissionView,
+                refusals=(403, 404, 409, 503),
+            ),
+            _claim_operation(
                 name="request_tool_claim",
-                method="POST",
-                path="/api/v1/tools/{id}/claim",
+                path=_TOOL_CLAIM_PATH,
                 summary="Say which file at the tool's address proves that you publish it, and what else is needed",
-                run=self.request,
+                run=self.request_for_tool,
                 input=ClaimTool,
                 output=ToolClaimRequest,
-                scopes=WRITE,
                 refusals=(403, 404, 410),
-                tag="submissions",
             ),
-            Operation(
+            _claim_operation(
                 name="complete_tool_claim",
-                method="POST",
-                path="/api/v1/tools/{id}/claim/proof",
+                path=f"{_TOOL_CLAIM_PATH}/proof",
                 summary="Read that file, and mark the tool's publisher as verified",
-                run=self.complete,
+                run=self.complete_for_tool,
                 input=ClaimTool,
                 output=ToolClaimResult,
-                scopes=WRITE,
                 refusals=(403, 404, 409, 410, 503),
-                tag="submissions",
             ),
         ]
 
-    async def request(self, call: Call[ClaimTool]) -> dict[str, Any]:
+    async def request_for_tool(self, call: Call[ClaimTool]) -> dict[str, Any]:
         """The file to publish, the same for the same caller and tool."""
         tool, host, obstacles = await self._examine(call.input.id)
         others = [each["host"] for each in obstacles if each["host"]]
         return {"tool_id": tool.id, **self.files.describe(call.caller, tool.id, host, others), "obstacles": obstacles}
 
-    async def complete(self, call: Call[ClaimTool]) -> dict[str, Any]:
+    async def complete_for_tool(self, call: Call[ClaimTool]) -> dict[str, Any]:
         """403 `claim_not_proven` while the file does not have the value; 409 when a moderator must look first."""
         caller = call.caller
         tool, host, obstacles = await self._examine(call.input.id)
@@ -112,7 +137,7 @@ class ToolClaims:
 
         def unit(tx: Transaction) -> CatalogueTool:
             current = catalogue_queries.require(tx, tool.id)
-            if not _is_same(current.view, tool.view):
+            if current.view.record != tool.view.record:  # saves may be counted meanwhile
                 raise Conflict("The entry has changed meanwhile.", error="claim_outdated")
             return _verify(tx, current, host, caller)
 
@@ -123,9 +148,9 @@ class ToolClaims:
         """The tool, the host that proves it, and what else stands in the way."""
         tool = await self.store.read(lambda tx: catalogue_queries.require(tx, key))
         view = tool.view
-        host = _host(view)
+        host = provable_host(view, claims.verified_domain(view))
         screening = await self.name_index.see(view, besides=tool.id)
-        return (tool, host, await self.store.read(lambda tx: claims.find_obstacles(tx, tool, host, screening)))
+        return tool, host, await self.store.read(lambda tx: claims.find_obstacles(tx, tool, host, screening))
 
     async def _settled(self, caller: Caller, tool: CatalogueTool, obstacle: ClaimObstacle) -> bool:
         """Whether the caller's file is at the other host too, so that both belong to the caller."""
@@ -136,6 +161,39 @@ class ToolClaims:
         except Forbidden:
             return False
         return True
+
+    async def request_for_submission(self, call: Call[SubmissionId]) -> dict[str, Any]:
+        """The file to publish, the same for the same caller and submission."""
+        row, draft = await self._open(call)
+        return {"submission_id": row.id, **self.files.describe(call.caller, row.id, provable_host(draft))}
+
+    async def complete_for_submission(self, call: Call[SubmissionId]) -> dict[str, Any]:
+        """403 `claim_not_proven` while the file does not have the value."""
+        row, draft = await self._open(call)
+        host, owner = provable_host(draft), call.caller.principal
+        await self.files.require(call.caller, row.id, host)
+        screening = await self.name_index.see(draft)
+
+        def unit(tx: Transaction) -> dict[str, Any]:
+            current = submissions_queries.find_own(tx, owner, row.id)
+            after = submissions_transitions.prove(tx, call.caller, current, screening, host)
+            return submissions_queries.submission_view(tx, after, self.base)
+
+        return await self.store.write(unit)
+
+    async def _open(self, call: Call[SubmissionId]) -> tuple[Submission, ToolDraft]:
+        """The caller's submission of a new tool and its draft; 404, 409 for a decided one or that of a change."""
+        owner, key = call.caller.principal, call.input.id
+
+        def unit(tx: Transaction) -> tuple[Submission, ToolDraft]:
+            row = submissions_queries.find_own(tx, owner, key, expected=call.expected)
+            if row.type != "create":
+                raise Conflict("The tool is listed: claim the tool.", error="claim_the_tool")
+            if row.status not in submissions_queries.OPEN_STATUSES:
+                raise Conflict(f"The submission is {row.status}.", error="illegal_transition")
+            return row, submissions_drafts.draft_of(tx, row, orjson.loads(row.proposed))
+
+        return await self.store.read(unit)
 
 
 def _needs_moderator(tool: CatalogueTool, obstacles: list[ClaimObstacle]) -> Conflict:
@@ -149,16 +207,6 @@ def _needs_moderator(tool: CatalogueTool, obstacles: list[ClaimObstacle]) -> Con
         error="claim_needs_moderator",
         members={"obstacles": obstacles},
     )
-
-
-def _is_same(now: ToolView, then: ToolView) -> bool:
-    """Whether the entry states what it stated when it was examined; saves are counted meanwhile."""
-    return now.record == then.record
-
-
-def _host(view: ToolView) -> str:
-    publisher = view.publisher
-    return provable_host(view, publisher.domain if publisher and publisher.verified else None)
 
 
 def _verify(tx: Transaction, tool: CatalogueTool, host: str, caller: Caller) -> CatalogueTool:
@@ -190,80 +238,3 @@ def _verify(tx: Transaction, tool: CatalogueTool, host: str, caller: Caller) -> 
         domain=host,
     )
     return after
-
-
-class SubmissionClaimRequest(ClaimFile):
-    """What to publish: a JSON object with `negotiator_claims`, a list that has `value`, at `url`."""
-
-    submission_id: str
-
-
-@dataclass(frozen=True, slots=True)
-class SubmissionClaims:
-    """The two steps of the proof."""
-
-    base: str
-    store: Store
-    files: ClaimFiles
-    name_index: ToolNameIndex
-
-    def operations(self) -> list[Operation]:
-        return [
-            Operation(
-                name="request_submission_claim",
-                method="POST",
-                path="/api/v1/submissions/{id}/claim",
-                summary="Say which file proves that you publish the new tool, while its submission waits",
-                run=self.request,
-                input=SubmissionId,
-                output=SubmissionClaimRequest,
-                scopes=WRITE,
-                refusals=(403, 404, 409),
-                tag="submissions",
-            ),
-            Operation(
-                name="complete_submission_claim",
-                method="POST",
-                path="/api/v1/submissions/{id}/claim/proof",
-                summary="Read that file; the tool's publisher is verified as soon as the tool is listed",
-                run=self.complete,
-                input=SubmissionId,
-                output=SubmissionView,
-                scopes=WRITE,
-                refusals=(403, 404, 409, 503),
-                tag="submissions",
-            ),
-        ]
-
-    async def request(self, call: Call[SubmissionId]) -> dict[str, Any]:
-        """The file to publish, the same for the same caller and submission."""
-        row, draft = await self._open(call)
-        return {"submission_id": row.id, **self.files.describe(call.caller, row.id, provable_host(draft))}
-
-    async def complete(self, call: Call[SubmissionId]) -> dict[str, Any]:
-        """403 `claim_not_proven` while the file does not have the value."""
-        row, draft = await self._open(call)
-        host, owner = provable_host(draft), call.caller.principal
-        await self.files.require(call.caller, row.id, host)
-        screening = await self.name_index.see(draft)
-
-        def unit(tx: Transaction) -> dict[str, Any]:
-            current = submissions_queries.find_own(tx, owner, row.id)
-            after = submissions_transitions.prove(tx, call.caller, current, screening, host)
-            return submission_view(tx, after, self.base)
-
-        return await self.store.write(unit)
-
-    async def _open(self, call: Call[SubmissionId]) -> tuple[Submission, ToolDraft]:
-        """The caller's submission of a new tool and its draft; 404, 409 for a decided one or that of a change."""
-        owner, key = call.caller.principal, call.input.id
-
-        def unit(tx: Transaction) -> tuple[Submission, ToolDraft]:
-            row = submissions_queries.find_own(tx, owner, key, expected=call.expected)
-            if row.type != "create":
-                raise Conflict("The tool is listed: claim the tool.", error="claim_the_tool")
-            if row.status not in submissions_queries.OPEN_STATUSES:
-                raise Conflict(f"The submission is {row.status}.", error="illegal_transition")
-            return row, submissions_drafts.draft_of(tx, row, orjson.loads(row.proposed))
-
-        return await self.store.read(unit)

@@ -1,4 +1,4 @@
-"""Queries of collections and their items, and the counts of how often tools are saved.
+"""Queries and changes of collections, and the counts of how often tools are saved.
 
 Every statement names the owner, except those for a share token or a public collection. Saves are counted in the
 background, once per owner, for users and agents with a proven identity only: anyone can register agents quickly, so
@@ -10,15 +10,39 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from sqlalchemy import BigInteger, String, bindparam, delete, func, select, update
+from sqlalchemy import bindparam, delete, func, select, update
 from sqlmodel import col
 
 from negotiator.base import values
-from negotiator.base.errors import NotFound, PreconditionFailed
+from negotiator.base.caller import Caller
+from negotiator.base.errors import Conflict, FieldError, NotFound, PreconditionFailed, ValidationFailed
+from negotiator.base.schema import apply_merge_patch
 from negotiator.directory import catalogue_queries
+from negotiator.directory.accounts_queries import PROVEN
+from negotiator.directory.schemas_collections import (
+    MOST_ITEMS,
+    EditCollection,
+    ItemBody,
+    ItemId,
+    NewCollection,
+    PutItem,
+)
 from negotiator.directory.tables import Collection, CollectionItem, DueSaveCount, IdentityProof, ToolRow
+from negotiator.http.input import validate
 from negotiator.store import ownership
-from negotiator.store.statement import Query, RowInsertion, Statement, Transaction, entity, insertion
+from negotiator.store.statement import (
+    Query,
+    RowInsertion,
+    Statement,
+    Transaction,
+    column_values,
+    entity,
+    insertion,
+    table,
+)
+
+MOST_COLLECTIONS: Final = 100
+MOST_COLLECTIONS_UNPROVEN: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +67,7 @@ def put_entry(items: CollectionEntries, item: CollectionEntry, *, position: int 
 
     A position past the end means last.
     """
-    at = find_entry(items, item.tool)
-    others = items if at is None else (*items[:at], *items[at + 1 :])
+    at, others = find_entry(items, item.tool), drop_entry(items, item.tool)
     if at is not None:
         item = replace(item, added_at=items[at].added_at)
     place = (len(others) if at is None else at) if position is None else position
@@ -53,8 +76,7 @@ def put_entry(items: CollectionEntries, item: CollectionEntry, *, position: int 
 
 def drop_entry(items: CollectionEntries, tool: str) -> CollectionEntries:
     """The items without this tool."""
-    at = find_entry(items, tool)
-    return items if at is None else (*items[:at], *items[at + 1 :])
+    return tuple(item for item in items if item.tool != tool)
 
 
 def replace_entries(items: CollectionEntries, new_items: Sequence[CollectionEntry]) -> CollectionEntries:
@@ -97,6 +119,8 @@ def recount_due_saves(tx: Transaction, _now: int, limit: int) -> int:
 
 _LAST: Final = "col_" + "z" * values.ID_LENGTH
 _SHARE_BYTES: Final = 16
+_DETAILS: Final = {"name", "description", "visibility"}
+_CHANGING: Final = (*_DETAILS, "share", "size", "revision", "updated_at")
 
 _mine = (col(Collection.id) == bindparam("collection"), col(Collection.owner) == bindparam("owner"))
 _ADD = RowInsertion(Collection)
@@ -148,15 +172,7 @@ _ITEMS = Query(
 _SAVE = Statement(
     update(Collection)
     .where(col(Collection.id) == bindparam("collection"))
-    .values(
-        name=bindparam("new_name"),
-        description=bindparam("new_description"),
-        visibility=bindparam("new_visibility"),
-        share=bindparam("new_share", type_=String),
-        size=bindparam("new_size"),
-        revision=bindparam("new_revision"),
-        updated_at=bindparam("now", type_=BigInteger),
-    )
+    .values({name: bindparam(f"new_{name}", type_=table(Collection).c[name].type) for name in _CHANGING})
 )
 _theirs = select(col(Collection.id)).where(col(Collection.owner) == bindparam("principal"))
 _THEIR_TOOLS = Query(
@@ -166,24 +182,11 @@ _THEIR_TOOLS = Query(
 
 
 @dataclass(frozen=True, slots=True)
-class CollectionDetails:
-    """A collection's name, description and visibility."""
-
-    name: str
-    description: str
-    visibility: str
-
-
-@dataclass(frozen=True, slots=True)
 class StoredCollection:
     """A collection's row and its items in order."""
 
     row: Collection
     items: CollectionEntries
-
-    @property
-    def details(self) -> CollectionDetails:
-        return CollectionDetails(self.row.name, self.row.description, self.row.visibility)
 
 
 def page(tx: Transaction, owner: str, limit: int, *, before: str | None) -> list[Collection]:
@@ -216,71 +219,84 @@ def load_own(tx: Transaction, owner: str, collection: str, *, expected: int | No
     return found
 
 
-def add(tx: Transaction, owner: str, details: CollectionDetails, items: CollectionEntries) -> StoredCollection:
-    now = values.now()
+def add(tx: Transaction, caller: Caller, body: NewCollection) -> StoredCollection:
+    """A new collection; 409 at the caller's limit, 422 for tools that are not listed."""
+    owner = caller.principal
+    most = MOST_COLLECTIONS if caller.level >= PROVEN or caller.user_id else MOST_COLLECTIONS_UNPROVEN
+    if count(tx, owner) >= most:
+        raise Conflict(f"You have {most} collections; delete one first.", error="too_many_collections")
+    items, now = _new_items(tx, (), body.items), values.now()
     row = Collection(
         id=values.new_id("col"),
         owner=owner,
         origin=None,
-        name=details.name,
-        description=details.description,
-        visibility=details.visibility,
-        share=_link(details.visibility, None),
+        name=body.name,
+        description=body.description,
+        visibility=body.visibility,
+        share=_link(body.visibility, None),
         size=len(items),
         revision=1,
         created_at=now,
         updated_at=now,
     )
-    tx.run(_ADD, **row.model_dump())
+    tx.run(_ADD, **column_values(row))
     _write_items(tx, row.id, (), items)
     return StoredCollection(row, items)
 
 
-def save(
-    tx: Transaction,
-    before: StoredCollection,
-    details: CollectionDetails,
-    *,
-    items: CollectionEntries,
-    unlink: bool = False,
-) -> StoredCollection:
-    """Store the changes as the next revision; without a change nothing happens.
+def replace_whole(tx: Transaction, before: StoredCollection, body: NewCollection) -> StoredCollection:
+    """The collection with new content; tools that stay keep `added_at`."""
+    return _save(tx, before, _new_items(tx, before.items, body.items), details=body.model_dump(include=_DETAILS))
 
-    A visibility other than private has a share link; `unlink` revokes it without making a new one.
-    """
-    row = before.row
-    share = None if unlink else _link(details.visibility, row.share)
-    if (details, share, items) == (before.details, row.share, before.items):
-        return before
-    now, revision = values.now(), row.revision + 1
-    tx.run(
-        _SAVE,
-        collection=row.id,
-        new_name=details.name,
-        new_description=details.description,
-        new_visibility=details.visibility,
-        new_share=share,
-        new_size=len(items),
-        new_revision=revision,
-        now=now,
-    )
-    _write_items(tx, row.id, before.items, items)
-    changed: dict[str, Any] = {
-        **row.model_dump(),
-        "name": details.name,
-        "description": details.description,
-        "visibility": details.visibility,
-        "share": share,
-        "size": len(items),
-        "revision": revision,
-        "updated_at": now,
+
+def edit(tx: Transaction, before: StoredCollection, body: EditCollection) -> StoredCollection:
+    """The collection with a merge patch applied; the result is validated like a new one."""
+    patch, row = body.patch, before.row
+    unlink = "share_url" in patch
+    if unlink and patch.pop("share_url") is not None:
+        raise ValidationFailed([FieldError("/share_url", "May only be null, which revokes the link.")])
+    target = {
+        **row.model_dump(include=_DETAILS),
+        "items": [{"tool_id": item.tool, "note": item.note} for item in before.items],
     }
-    return StoredCollection(Collection(**changed), items)
+    merged: NewCollection = validate(NewCollection, apply_merge_patch(target, patch))
+    items = _new_items(tx, before.items, merged.items) if "items" in patch else before.items
+    # A revoked link stays revoked until the owner sets the visibility again.
+    unlink = unlink or (row.share is None and "visibility" not in patch)
+    return _save(tx, before, items, details=merged.model_dump(include=_DETAILS), unlink=unlink)
 
 
-def statuses(tx: Transaction, collection: str) -> dict[str, str]:
-    """The status of every tool of a collection, by its id."""
-    return dict(tx.all(_STATUSES, collection=collection))
+def put(tx: Transaction, before: StoredCollection, body: PutItem) -> StoredCollection:
+    """The collection with this tool added or changed; 404 for an unlisted tool, 409 when it is full."""
+    at = find_entry(before.items, body.tool_id)
+    if at is None:
+        if not _is_listed(tx, body.tool_id):
+            raise NotFound("There is no such tool.")
+        if len(before.items) >= MOST_ITEMS:
+            raise Conflict(f"The collection has {MOST_ITEMS} tools; remove one first.", error="collection_full")
+    note = body.note if body.note is not None else before.items[at].note if at is not None else ""
+    item = CollectionEntry(body.tool_id, note, values.now())
+    return _save_items(tx, before, put_entry(before.items, item, position=body.position))
+
+
+def drop(tx: Transaction, before: StoredCollection, body: ItemId) -> StoredCollection:
+    """The collection without this tool; unchanged when it did not contain it."""
+    return _save_items(tx, before, drop_entry(before.items, body.tool_id))
+
+
+def entries_view(tx: Transaction, found: StoredCollection) -> list[dict[str, Any]]:
+    """The items for an answer, each with its tool's status."""
+    statuses = dict(tx.all(_STATUSES, collection=found.row.id))
+    return [
+        {
+            "tool_id": item.tool,
+            "note": item.note,
+            "position": position,
+            "added_at": values.timestamp(item.added_at),
+            "status": statuses.get(item.tool, "deleted"),
+        }
+        for position, item in enumerate(found.items)
+    ]
 
 
 def remove(tx: Transaction, found: StoredCollection) -> None:
@@ -293,6 +309,56 @@ def remove(tx: Transaction, found: StoredCollection) -> None:
 def mark_all_saves_due(tx: Transaction, principal: str) -> None:
     """Mark the saves of every tool in the principal's collections to be counted again."""
     mark_saves_due(tx, tx.all(_THEIR_TOOLS, principal=principal))
+
+
+def _save_items(tx: Transaction, before: StoredCollection, items: CollectionEntries) -> StoredCollection:
+    return _save(tx, before, items, details={}, unlink=before.row.share is None)
+
+
+def _save(
+    tx: Transaction,
+    before: StoredCollection,
+    items: CollectionEntries,
+    *,
+    details: dict[str, Any],
+    unlink: bool = False,
+) -> StoredCollection:
+    """Store the changes as the next revision; without a change nothing happens.
+
+    A visibility other than private has a share link; `unlink` revokes it without making a new one.
+    """
+    row, same = before.row, column_values(before.row)
+    after = {**same, **details}
+    after["share"] = None if unlink else _link(after["visibility"], row.share)
+    if (after, items) == (same, before.items):
+        return before
+    after |= {"size": len(items), "revision": row.revision + 1, "updated_at": values.now()}
+    tx.run(_SAVE, collection=row.id, **{f"new_{name}": after[name] for name in _CHANGING})
+    _write_items(tx, row.id, before.items, items)
+    return StoredCollection(Collection(**after), items)
+
+
+def _is_listed(tx: Transaction, tool: str) -> bool:
+    """Whether a tool of this id may be saved: active or deprecated."""
+    found = catalogue_queries.find(tx, tool) if values.is_id(tool, "tool") else None
+    return found is not None and found.status in {"active", "deprecated"}
+
+
+def _new_items(tx: Transaction, before: CollectionEntries, items: Sequence[ItemBody]) -> CollectionEntries:
+    """The new items; 422 for a tool named twice, or neither listed nor in the collection already."""
+    present, seen = {item.tool for item in before}, set[str]()
+    faults: list[FieldError] = []
+    for place, item in enumerate(items):
+        pointer = f"/items/{place}/tool_id"
+        if item.tool_id in seen:
+            faults.append(FieldError(pointer, "Is in the list already."))
+        elif item.tool_id not in present and not _is_listed(tx, item.tool_id):
+            faults.append(FieldError(pointer, "There is no such tool."))
+        seen.add(item.tool_id)
+    if faults:
+        raise ValidationFailed(faults)
+    now = values.now()
+    return replace_entries(before, [CollectionEntry(item.tool_id, item.note, now) for item in items])
 
 
 def _whole(tx: Transaction, row: Collection | None) -> StoredCollection:

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from negotiator.base.scopes import BOOKMARKS_READ, BOOKMARKS_WRITE
 from negotiator.base.values import timestamp
-from negotiator.directory import collections_editing, collections_queries
+from negotiator.directory import collections_queries
 from negotiator.directory.collections_queries import StoredCollection
 from negotiator.directory.schemas_collections import (
     CollectionId,
@@ -26,25 +27,15 @@ from negotiator.http.operation import Answer, Call, Operation, ToolOffer
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 
-READ: Final = frozenset({BOOKMARKS_READ})
-WRITE: Final = frozenset({BOOKMARKS_WRITE})
 COLLECTION_BODY_LIMIT: Final = 256 * 1024
 COLLECTIONS_PATH: Final = "/api/v1/bookmarks"
-_COLLECTIONS: Final[dict[str, Any]] = {
-    "path": COLLECTIONS_PATH,
-    "aliases": ("/api/v1/collections",),
-    "tag": "bookmarks",
-}
-_COLLECTION: Final[dict[str, Any]] = {
-    "path": "/api/v1/bookmarks/{id}",
-    "aliases": ("/api/v1/collections/{id}",),
-    "tag": "bookmarks",
-}
-_ITEM: Final[dict[str, Any]] = {
-    "path": "/api/v1/bookmarks/{id}/items/{tool_id}",
-    "aliases": ("/api/v1/collections/{id}/items/{tool_id}",),
-    "tag": "bookmarks",
-}
+_read_operation = partial(Operation, scopes=frozenset({BOOKMARKS_READ}), tag="bookmarks")
+_write_operation = partial(Operation, scopes=frozenset({BOOKMARKS_WRITE}), tag="bookmarks")
+
+
+def _addresses(below: str = "") -> dict[str, Any]:
+    """The path of the collections or of what is below them, and its alias."""
+    return {"path": f"{COLLECTIONS_PATH}{below}", "aliases": (f"/api/v1/collections{below}",)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,19 +47,15 @@ class Collections:
     cursors: Cursors
 
     def operations(self) -> list[Operation]:
-        return [*self._reading(), *self._writing(), *self._changing(), *self._item_operations()]
-
-    def _reading(self) -> list[Operation]:
         return [
-            Operation(
+            _read_operation(
                 name="list_collections",
                 method="GET",
-                **_COLLECTIONS,
+                **_addresses(),
                 summary="List your saved collections of tools, newest first",
                 run=self.list,
                 input=ListCollections,
                 output=CollectionList,
-                scopes=READ,
                 refusals=(400, 422),
                 tool=ToolOffer(
                     "List collections",
@@ -76,15 +63,14 @@ class Collections:
                     leave_out=("limit",),
                 ),
             ),
-            Operation(
+            _read_operation(
                 name="get_collection",
                 method="GET",
-                **_COLLECTION,
+                **_addresses("/{id}"),
                 summary="Read a collection with its tools: yours, or a public one",
                 run=self.get,
                 input=CollectionId,
                 output=CollectionView,
-                scopes=READ,
                 refusals=(404,),
             ),
             Operation(
@@ -99,20 +85,15 @@ class Collections:
                 refusals=(404, 422),
                 tag="bookmarks",
             ),
-        ]
-
-    def _writing(self) -> list[Operation]:
-        return [
-            Operation(
+            _write_operation(
                 name="save_collection",
                 method="POST",
-                **_COLLECTIONS,
+                **_addresses(),
                 summary="Save a new collection of tools",
                 run=self.add,
                 input=NewCollection,
                 output=CollectionView,
                 status=201,
-                scopes=WRITE,
                 creates=True,
                 body_limit=COLLECTION_BODY_LIMIT,
                 refusals=(400, 409, 422),
@@ -123,58 +104,46 @@ class Collections:
                     leave_out=("items",),
                 ),
             ),
-            Operation(
+            _write_operation(
                 name="replace_collection",
                 method="PUT",
-                **_COLLECTION,
+                **_addresses("/{id}"),
                 summary="Replace a collection as a whole; needs If-Match",
                 run=self.replace,
                 input=ReplaceCollection,
                 output=CollectionView,
-                scopes=WRITE,
                 body_limit=COLLECTION_BODY_LIMIT,
                 refusals=(400, 404, 412, 422, 428),
             ),
-        ]
-
-    def _changing(self) -> list[Operation]:
-        return [
-            Operation(
+            _write_operation(
                 name="edit_collection",
                 method="PATCH",
-                **_COLLECTION,
+                **_addresses("/{id}"),
                 summary="Change a collection by a JSON merge patch; needs If-Match",
                 run=self.edit,
                 input=EditCollection,
                 output=CollectionView,
-                scopes=WRITE,
                 body_limit=COLLECTION_BODY_LIMIT,
                 refusals=(400, 404, 412, 422, 428),
             ),
-            Operation(
+            _write_operation(
                 name="delete_collection",
                 method="DELETE",
-                **_COLLECTION,
+                **_addresses("/{id}"),
                 summary="Delete a collection and its share link; needs If-Match",
                 run=self.delete,
                 input=CollectionId,
                 status=204,
-                scopes=WRITE,
                 refusals=(404, 412, 428),
             ),
-        ]
-
-    def _item_operations(self) -> list[Operation]:
-        return [
-            Operation(
+            _write_operation(
                 name="put_in_collection",
                 method="PUT",
-                **_ITEM,
+                **_addresses("/{id}/items/{tool_id}"),
                 summary="Put a tool into a collection, move it, or change its note",
                 run=self.put,
                 input=PutItem,
                 output=CollectionView,
-                scopes=WRITE,
                 refusals=(400, 404, 409, 412, 422),
                 tool=ToolOffer(
                     "Save to a collection",
@@ -185,15 +154,14 @@ class Collections:
                     name="save_to_collection",
                 ),
             ),
-            Operation(
+            _write_operation(
                 name="drop_from_collection",
                 method="DELETE",
-                **_ITEM,
+                **_addresses("/{id}/items/{tool_id}"),
                 summary="Remove a tool from a collection",
                 run=self.drop,
                 input=ItemId,
                 status=204,
-                scopes=WRITE,
                 refusals=(404, 412, 422),
             ),
         ]
@@ -227,7 +195,7 @@ class Collections:
         caller = call.caller
 
         def unit(tx: Transaction) -> dict[str, Any]:
-            made = collections_editing.add(tx, caller, call.input)
+            made = collections_queries.add(tx, caller, call.input)
             return self._view(tx, made, owned=True)
 
         view: dict[str, Any] = await self.store.write(call.once(unit))
@@ -235,14 +203,14 @@ class Collections:
 
     async def replace(self, call: Call[ReplaceCollection]) -> dict[str, Any]:
         call.require_condition()
-        return await self._changed(call, collections_editing.replace_whole, call.input)
+        return await self._changed(call, collections_queries.replace_whole, call.input)
 
     async def edit(self, call: Call[EditCollection]) -> dict[str, Any]:
         call.require_condition()
-        return await self._changed(call, collections_editing.edit, call.input)
+        return await self._changed(call, collections_queries.edit, call.input)
 
     async def put(self, call: Call[PutItem]) -> dict[str, Any]:
-        return await self._changed(call, collections_editing.put, call.input)
+        return await self._changed(call, collections_queries.put, call.input)
 
     async def delete(self, call: Call[CollectionId]) -> Answer:
         call.require_condition()
@@ -256,7 +224,7 @@ class Collections:
 
     async def drop(self, call: Call[ItemId]) -> Answer:
         """Remove the tool; the new ETag is in a header."""
-        view = await self._changed(call, collections_editing.drop, call.input)
+        view = await self._changed(call, collections_queries.drop, call.input)
         return Answer(None, 204, {"etag": f'"{view["revision"]}"'})
 
     async def _changed(
@@ -271,7 +239,7 @@ class Collections:
         return await self.store.write(unit)
 
     def _view(self, tx: Transaction, found: StoredCollection, *, owned: bool) -> dict[str, Any]:
-        return {**self._summary(found.row, owned=owned), "items": collections_editing.entries_view(tx, found)}
+        return {**self._summary(found.row, owned=owned), "items": collections_queries.entries_view(tx, found)}
 
     def _summary(self, row: Collection, *, owned: bool) -> dict[str, Any]:
         """A row's summary; the share link only for its owner."""

@@ -3,6 +3,7 @@
 import asyncio
 import gzip
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final
 
 import orjson
@@ -27,7 +28,7 @@ from negotiator.runtime import thread_pools
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 
-_TAG: Final = "exchange"
+_public_operation = partial(Operation, access="public", tag="exchange")
 _CHUNK: Final = 1_000
 _EMPTY_PAGES: Final = 20
 """At most so many pages without a registered server are passed over in one call, so that clients do not ask in vain."""
@@ -48,23 +49,18 @@ class CatalogueExchange:
     _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def operations(self) -> list[Operation]:
-        export = Operation(
-            name="export_tools",
-            method="GET",
-            path="/api/v1/export.ndjson",
-            summary="Export the whole catalogue, one tool per line, with the licences of its facts",
-            run=self.export,
-            media_type=LINES,
-            access="public",
-            refusals=(304,),
-            tag=_TAG,
-        )
-        return [export, *self._registry()]
-
-    def _registry(self) -> list[Operation]:
         # The aliases are the paths of the registry API's first version, which older clients use.
         return [
-            Operation(
+            _public_operation(
+                name="export_tools",
+                method="GET",
+                path="/api/v1/export.ndjson",
+                summary="Export the whole catalogue, one tool per line, with the licences of its facts",
+                run=self.export,
+                media_type=LINES,
+                refusals=(304,),
+            ),
+            _public_operation(
                 name="list_servers",
                 method="GET",
                 path="/v0.1/servers",
@@ -73,11 +69,9 @@ class CatalogueExchange:
                 run=self.servers,
                 input=ListServers,
                 output=ServerList,
-                access="public",
                 refusals=(304,),
-                tag=_TAG,
             ),
-            Operation(
+            _public_operation(
                 name="list_server_versions",
                 method="GET",
                 path="/v0.1/servers/{namespace}/{name}/versions",
@@ -86,11 +80,9 @@ class CatalogueExchange:
                 run=self.versions,
                 input=ServerPath,
                 output=ServerList,
-                access="public",
                 refusals=(304, 404),
-                tag=_TAG,
             ),
-            Operation(
+            _public_operation(
                 name="get_server_version",
                 method="GET",
                 path="/v0.1/servers/{namespace}/{name}/versions/{version}",
@@ -99,9 +91,7 @@ class CatalogueExchange:
                 run=self.version,
                 input=VersionPath,
                 output=ServerEntry,
-                access="public",
                 refusals=(304, 404),
-                tag=_TAG,
             ),
         ]
 

@@ -1,6 +1,7 @@
 """Reads the catalogue over HTTP. All operations are public; a credential that is sent must still be valid."""
 
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import Any, Final
 
 import orjson
@@ -11,6 +12,8 @@ from negotiator.base.schema import NoInput
 from negotiator.directory import catalogue_queries, change_queries, listing_answers
 from negotiator.directory.catalogue_index import CatalogueIndex
 from negotiator.directory.schemas_listing import (
+    TOOL_PATH,
+    TOOLS_PATH,
     AlternativeList,
     BatchGet,
     CategoryList,
@@ -28,9 +31,7 @@ from negotiator.http.operation import Answer, Call, Operation, ToolOffer
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 
-_TAG: Final = "tools"
-TOOLS_PATH: Final = "/api/v1/tools"
-TOOL_PATH: Final = "/api/v1/tools/{id}"
+_public_operation = partial(Operation, access="public", tag="tools")
 _CACHE_BYTES: Final = 4 * 2**20
 """Bytes of list answers that are cached."""
 
@@ -47,9 +48,9 @@ class CatalogueListing:
         default_factory=lambda: BoundedCache[str, tuple[bytes, str | None]](_CACHE_BYTES)
     )
 
-    def operations(self) -> "list[Operation]":
+    def operations(self) -> list[Operation]:
         return [
-            Operation(
+            _public_operation(
                 name="list_tools",
                 method="GET",
                 path=TOOLS_PATH,
@@ -57,7 +58,6 @@ class CatalogueListing:
                 run=self.list,
                 input=ListTools,
                 output=ToolList,
-                access="public",
                 refusals=(304,),
                 tool=ToolOffer(
                     "Search tools",
@@ -76,9 +76,8 @@ class CatalogueListing:
                         *("pricing", "open_source", "score"),
                     ),
                 ),
-                tag=_TAG,
             ),
-            Operation(
+            _public_operation(
                 name="get_tool",
                 method="GET",
                 path=TOOL_PATH,
@@ -86,21 +85,14 @@ class CatalogueListing:
                 run=self.get,
                 input=ToolPath,
                 output=ToolView,
-                access="public",
                 refusals=(304, 404, 410),
                 tool=ToolOffer(
                     "Read a tool",
                     hint="Use it for its links, interfaces, prices and sign-in, before you recommend it.",
                     foreign=True,
                 ),
-                tag=_TAG,
             ),
-            *self._together(),
-        ]
-
-    def _together(self) -> "list[Operation]":
-        return [
-            Operation(
+            _public_operation(
                 name="get_tools",
                 method="POST",
                 path="/api/v1/tools/batch-get",
@@ -108,10 +100,8 @@ class CatalogueListing:
                 run=self.batch,
                 input=BatchGet,
                 output=ToolBatch,
-                access="public",
-                tag=_TAG,
             ),
-            Operation(
+            _public_operation(
                 name="list_alternatives",
                 method="GET",
                 path="/api/v1/tools/{id}/alternatives",
@@ -119,23 +109,19 @@ class CatalogueListing:
                 run=self.alternatives,
                 input=ToolPath,
                 output=AlternativeList,
-                access="public",
                 refusals=(404, 410),
-                tag=_TAG,
             ),
-            Operation(
+            _public_operation(
                 name="list_categories",
                 method="GET",
                 path="/api/v1/categories",
                 summary="List the categories with their number of tools",
                 run=self.categories,
                 output=CategoryList,
-                access="public",
                 refusals=(304,),
                 tool=ToolOffer("List categories", hint="Use it for the slugs that search_tools filters by."),
-                tag=_TAG,
             ),
-            Operation(
+            _public_operation(
                 name="list_changes",
                 method="GET",
                 path="/api/v1/changes",
@@ -143,9 +129,7 @@ class CatalogueListing:
                 run=self.changes,
                 input=ListChanges,
                 output=ChangeList,
-                access="public",
                 refusals=(304,),
-                tag=_TAG,
             ),
         ]
 

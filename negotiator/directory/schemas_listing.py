@@ -1,6 +1,6 @@
 """Schemas for reading the catalogue."""
 
-from typing import Annotated, Any, Final, Literal, NotRequired, Self
+from typing import Annotated, Any, Final, Literal, NotRequired, Self, get_args
 
 from pydantic import Field, model_validator
 from typing_extensions import TypedDict
@@ -23,6 +23,8 @@ from negotiator.directory.tool_record import (
 )
 from negotiator.http.cursors import Cursor
 
+TOOLS_PATH: Final = "/api/v1/tools"
+TOOL_PATH: Final = "/api/v1/tools/{id}"
 FacetName = Literal[
     "category",
     "subcategory",
@@ -39,10 +41,7 @@ FacetName = Literal[
 ]
 SearchText = Annotated[ProseText, Field(max_length=256)]
 FilterValues = Annotated[tuple[Annotated[LineText, Field(max_length=100)], ...], Field(max_length=20)]
-FILTERS: Final = (
-    *("category", "subcategory", "tag", "kind", "interface", "auth", "pricing", "licence"),
-    *("open_source", "verified", "publisher", "status"),
-)
+FILTERS: Final[tuple[FacetName, ...]] = get_args(FacetName)
 
 
 class ListingQuery(Strict):

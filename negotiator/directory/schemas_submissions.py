@@ -11,6 +11,8 @@ from negotiator.directory.record_text import ProseText, WebUrl
 from negotiator.directory.tool_record import ToolDraft
 from negotiator.http.cursors import Cursor
 
+SUBMISSIONS_PATH: Final = "/api/v1/submissions"
+SUBMISSION_PATH: Final = "/api/v1/submissions/{id}"
 SubmissionStatus = Literal["pending", "approved", "rejected", "changes_requested", "withdrawn", "expired"]
 RejectionReason = Literal[
     "duplicate", "spam", "broken_link", "misleading_name", "insufficient_detail", "policy", "malware", "not_ai_tool"

@@ -1,4 +1,4 @@
-"""Queries of submissions: the submitter's own by owner, the moderation queue by status."""
+"""Queries of submissions, the submitter's own by owner and the moderation queue by status; and how one is shown."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
@@ -9,6 +9,9 @@ from sqlmodel import col
 
 from negotiator.base import values
 from negotiator.base.errors import NotFound, PreconditionFailed
+from negotiator.directory import catalogue_queries
+from negotiator.directory.schemas_listing import TOOLS_PATH
+from negotiator.directory.schemas_submissions import SUBMISSION_PATH
 from negotiator.directory.tables import Submission, SubmissionKey
 from negotiator.directory.tool_keys import CanonicalKey
 from negotiator.store.ownership import delete_row
@@ -191,3 +194,65 @@ def _require(row: Submission | None) -> Submission:
     if row is None:
         raise NotFound("There is no such submission.")
     return row
+
+
+def submission_view(tx: Transaction, row: Submission, base: str) -> dict[str, Any]:
+    """A submission as its submitter and the moderator see it."""
+    similar = [_reference(tx, key, base) for key in orjson.loads(row.alike)]
+    checks = orjson.loads(row.checks)
+    return {
+        "id": row.id,
+        "type": row.type,
+        "status": row.status,
+        "checks": checks,
+        "tool": _reference(tx, row.tool, base) if row.tool else None,
+        "similar_to": [each for each in similar if each],
+        "waits_for": _waits_for(row, checks),
+        "claim_url": _claim_url(row, base),
+        "proven_host": row.proven_host,
+        "proposed": orjson.loads(row.proposed),
+        "reason_code": row.reason,
+        "note": row.note or None,
+        "appeal": row.appeal or None,
+        "origin": row.origin,
+        "revision": row.revision,
+        "created_at": values.timestamp(row.created_at),
+        "updated_at": values.timestamp(row.updated_at),
+        "expires_at": values.timestamp_or_none(row.expires_at),
+    }
+
+
+_REASONS: Final = {
+    ("text", "flagged"): "a text reads like an instruction to a model",
+    ("name", "flagged"): "the name is like that of another tool",
+    ("publisher", "flagged"): "the publisher's name is like that of a verified one",
+    ("publisher", "unproven"): "it is not proven that all its addresses are yours",
+}
+"""Why a submission waits, by check and outcome."""
+
+
+def _waits_for(row: Submission, checks: list[dict[str, Any]]) -> str | None:
+    if row.status == "changes_requested":
+        return "You: the note says what to change."
+    if row.status != "pending":
+        return None
+    found = [(check["name"], check["outcome"]) for check in checks]
+    reasons = " and ".join(_REASONS[each] for each in found if each in _REASONS)
+    return f"A moderator of this directory decides{', because ' if reasons else ''}{reasons}."
+
+
+def _claim_url(row: Submission, base: str) -> str | None:
+    waits = row.type == "create" and row.status in OPEN_STATUSES
+    proposed = orjson.loads(row.proposed)
+    has_home = proposed.get("homepage_url") or proposed.get("repository")
+    if not waits or not has_home or row.proven_host:
+        return None
+    return f"{base}{SUBMISSION_PATH.format(id=row.id)}/claim"
+
+
+def _reference(tx: Transaction, key: str, base: str) -> dict[str, Any] | None:
+    tool = catalogue_queries.find(tx, key)
+    if tool is None:
+        return None
+    url = f"{base}{TOOLS_PATH}/{tool.id}"
+    return {"id": tool.id, "slug": tool.slug, "status": tool.status, "url": url}

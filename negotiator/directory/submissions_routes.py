@@ -1,13 +1,11 @@
 """`POST /api/v1/tools`, `PATCH` and `DELETE /api/v1/tools/{id}`, `/api/v1/submissions`."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
-
-import orjson
 
 from negotiator.base.errors import Conflict
 from negotiator.base.scopes import TOOLS_WRITE
-from negotiator.base.values import timestamp, timestamp_or_none
 from negotiator.directory import (
     catalogue_queries,
     draft_checks,
@@ -16,9 +14,11 @@ from negotiator.directory import (
     submissions_transitions,
 )
 from negotiator.directory.address_reader import AddressReader
-from negotiator.directory.listing_routes import TOOL_PATH, TOOLS_PATH
 from negotiator.directory.name_index import ToolNameIndex
+from negotiator.directory.schemas_listing import TOOL_PATH, TOOLS_PATH
 from negotiator.directory.schemas_submissions import (
+    SUBMISSION_PATH,
+    SUBMISSIONS_PATH,
     AddressReading,
     AppealSubmission,
     EditSubmission,
@@ -37,10 +37,7 @@ from negotiator.http.operation import Answer, Call, Operation, ToolOffer
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 
-WRITE: Final = frozenset({TOOLS_WRITE})
-SUBMISSIONS_PATH: Final = "/api/v1/submissions"
-SUBMISSION_PATH: Final = "/api/v1/submissions/{id}"
-_TAG: Final = "submissions"
+_submission_operation = partial(Operation, scopes=frozenset({TOOLS_WRITE}), tag="submissions")
 _SELDOM: Final = (
     *("subcategories", "docs_url", "repository", "packages", "auth"),
     *("pricing", "open_source", "publisher", "external_ids", "version"),
@@ -60,15 +57,7 @@ class Submissions:
 
     def operations(self) -> list[Operation]:
         return [
-            *self._proposal_operations(),
-            *self._reading_operations(),
-            *self._change_operations(),
-            *self._removal_operations(),
-        ]
-
-    def _proposal_operations(self) -> list[Operation]:
-        return [
-            Operation(
+            _submission_operation(
                 name="submit_tool",
                 method="POST",
                 path=TOOLS_PATH,
@@ -77,7 +66,6 @@ class Submissions:
                 input=NewTool,
                 output=SubmissionView,
                 status=202,
-                scopes=WRITE,
                 creates=True,
                 refusals=(400, 409, 422),
                 tool=ToolOffer(
@@ -88,9 +76,8 @@ class Submissions:
                     ),
                     leave_out=_SELDOM,
                 ),
-                tag=_TAG,
             ),
-            Operation(
+            _submission_operation(
                 name="read_tool_address",
                 method="POST",
                 path="/api/v1/tools/read-address",
@@ -98,11 +85,9 @@ class Submissions:
                 run=self.read_address,
                 input=ReadAddress,
                 output=AddressReading,
-                scopes=WRITE,
                 refusals=(400, 422, 503),
-                tag=_TAG,
             ),
-            Operation(
+            _submission_operation(
                 name="request_update",
                 method="PATCH",
                 path=TOOL_PATH,
@@ -111,15 +96,9 @@ class Submissions:
                 input=EditTool,
                 output=SubmissionView,
                 status=202,
-                scopes=WRITE,
                 refusals=(400, 404, 409, 410, 412, 422, 428),
-                tag=_TAG,
             ),
-        ]
-
-    def _reading_operations(self) -> list[Operation]:
-        return [
-            Operation(
+            _submission_operation(
                 name="list_submissions",
                 method="GET",
                 path=SUBMISSIONS_PATH,
@@ -127,11 +106,9 @@ class Submissions:
                 run=self.list,
                 input=ListSubmissions,
                 output=SubmissionList,
-                scopes=WRITE,
                 refusals=(400, 422),
-                tag=_TAG,
             ),
-            Operation(
+            _submission_operation(
                 name="get_submission",
                 method="GET",
                 path=SUBMISSION_PATH,
@@ -139,43 +116,9 @@ class Submissions:
                 run=self.get,
                 input=SubmissionId,
                 output=SubmissionView,
-                scopes=WRITE,
                 refusals=(404,),
-                tag=_TAG,
             ),
-        ]
-
-    def _removal_operations(self) -> list[Operation]:
-        return [
-            Operation(
-                name="withdraw_submission",
-                method="DELETE",
-                path=SUBMISSION_PATH,
-                summary="Withdraw an open submission",
-                run=self.withdraw,
-                input=SubmissionId,
-                status=204,
-                scopes=WRITE,
-                refusals=(404, 409, 412),
-                tag=_TAG,
-            ),
-            Operation(
-                name="take_down_tool",
-                method="DELETE",
-                path=TOOL_PATH,
-                summary="Delete a tool of which you are the verified publisher, at once and for good",
-                run=self.take_down,
-                input=SubmittedToolPath,
-                status=204,
-                scopes=WRITE,
-                refusals=(403, 404, 410, 412),
-                tag=_TAG,
-            ),
-        ]
-
-    def _change_operations(self) -> list[Operation]:
-        return [
-            Operation(
+            _submission_operation(
                 name="change_submission",
                 method="PATCH",
                 path=SUBMISSION_PATH,
@@ -183,11 +126,9 @@ class Submissions:
                 run=self.change,
                 input=EditSubmission,
                 output=SubmissionView,
-                scopes=WRITE,
                 refusals=(400, 404, 409, 410, 412, 422, 428),
-                tag=_TAG,
             ),
-            Operation(
+            _submission_operation(
                 name="appeal_submission",
                 method="POST",
                 path="/api/v1/submissions/{id}/appeal",
@@ -195,10 +136,28 @@ class Submissions:
                 run=self.appeal,
                 input=AppealSubmission,
                 output=SubmissionView,
-                scopes=WRITE,
                 creates=True,
                 refusals=(400, 404, 409, 412, 422),
-                tag=_TAG,
+            ),
+            _submission_operation(
+                name="withdraw_submission",
+                method="DELETE",
+                path=SUBMISSION_PATH,
+                summary="Withdraw an open submission",
+                run=self.withdraw,
+                input=SubmissionId,
+                status=204,
+                refusals=(404, 409, 412),
+            ),
+            _submission_operation(
+                name="take_down_tool",
+                method="DELETE",
+                path=TOOL_PATH,
+                summary="Delete a tool of which you are the verified publisher, at once and for good",
+                run=self.take_down,
+                input=SubmittedToolPath,
+                status=204,
+                refusals=(403, 404, 410, 412),
             ),
         ]
 
@@ -304,66 +263,4 @@ class Submissions:
         return Answer(view, 202, {"location": f"{self.base}{SUBMISSIONS_PATH}/{view['id']}"})
 
     def _view(self, tx: Transaction, row: Submission) -> dict[str, Any]:
-        return submission_view(tx, row, self.base)
-
-
-def submission_view(tx: Transaction, row: Submission, base: str) -> dict[str, Any]:
-    """A submission as its submitter and the moderator see it."""
-    similar = [_reference(tx, key, base) for key in orjson.loads(row.alike)]
-    checks = orjson.loads(row.checks)
-    return {
-        "id": row.id,
-        "type": row.type,
-        "status": row.status,
-        "checks": checks,
-        "tool": _reference(tx, row.tool, base) if row.tool else None,
-        "similar_to": [each for each in similar if each],
-        "waits_for": _waits_for(row, checks),
-        "claim_url": _claim_url(row, base),
-        "proven_host": row.proven_host,
-        "proposed": orjson.loads(row.proposed),
-        "reason_code": row.reason,
-        "note": row.note or None,
-        "appeal": row.appeal or None,
-        "origin": row.origin,
-        "revision": row.revision,
-        "created_at": timestamp(row.created_at),
-        "updated_at": timestamp(row.updated_at),
-        "expires_at": timestamp_or_none(row.expires_at),
-    }
-
-
-_REASONS: Final = {
-    ("text", "flagged"): "a text reads like an instruction to a model",
-    ("name", "flagged"): "the name is like that of another tool",
-    ("publisher", "flagged"): "the publisher's name is like that of a verified one",
-    ("publisher", "unproven"): "it is not proven that all its addresses are yours",
-}
-"""Why a submission waits, by check and outcome."""
-
-
-def _waits_for(row: Submission, checks: list[dict[str, Any]]) -> str | None:
-    if row.status == "changes_requested":
-        return "You: the note says what to change."
-    if row.status != "pending":
-        return None
-    found = [(check["name"], check["outcome"]) for check in checks]
-    reasons = " and ".join(_REASONS[each] for each in found if each in _REASONS)
-    return f"A moderator of this directory decides{', because ' if reasons else ''}{reasons}."
-
-
-def _claim_url(row: Submission, base: str) -> str | None:
-    waits = row.type == "create" and row.status in submissions_queries.OPEN_STATUSES
-    proposed = orjson.loads(row.proposed)
-    has_home = proposed.get("homepage_url") or proposed.get("repository")
-    if not waits or not has_home or row.proven_host:
-        return None
-    return f"{base}{SUBMISSION_PATH.format(id=row.id)}/claim"
-
-
-def _reference(tx: Transaction, key: str, base: str) -> dict[str, Any] | None:
-    tool = catalogue_queries.find(tx, key)
-    if tool is None:
-        return None
-    url = f"{base}{TOOLS_PATH}/{tool.id}"
-    return {"id": tool.id, "slug": tool.slug, "status": tool.status, "url": url}
+        return submissions_queries.submission_view(tx, row, self.base)

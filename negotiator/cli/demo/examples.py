@@ -22,11 +22,11 @@ from negotiator.base.scopes import TOOLS_READ, TOOLS_WRITE
 from negotiator.cli.demo.server import DemoFailed, DemoServer, run_server
 from negotiator.cli.output import command_name
 from negotiator.directory.accounts_routes import ACCOUNT_REGISTER_PATH
-from negotiator.directory.listing_routes import TOOLS_PATH
+from negotiator.directory.schemas_listing import TOOLS_PATH
 from negotiator.discovery.authorization_metadata import SERVER_PATH
-from negotiator.memory.memories_routes import MEMORIES_PATH
+from negotiator.memory.schemas_memories import MEMORIES_PATH
+from negotiator.memory.schemas_wins import WINS_PATH
 from negotiator.memory.transfer_routes import MEMORY_IMPORT_PATH
-from negotiator.memory.wins_routes import WINS_PATH
 from negotiator.negotiations.routes import NEGOTIATIONS_PATH
 from negotiator.teleprompter.session_routes import SESSIONS_PATH
 

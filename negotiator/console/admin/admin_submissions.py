@@ -18,7 +18,6 @@ from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.page_router import FormFields
 from negotiator.console.tools import submission_form
 from negotiator.directory import catalogue_queries, submissions_queries, submissions_transitions
-from negotiator.directory.submissions_routes import submission_view
 from negotiator.directory.tables import Submission
 from negotiator.store.statement import Transaction
 from negotiator.users import user_queries
@@ -156,7 +155,7 @@ class AdminSubmissions:
 
         def unit(tx: Transaction) -> dict[str, Any]:
             row = submissions_queries.find(tx, key)
-            view = submission_view(tx, row, self.base)
+            view = submissions_queries.submission_view(tx, row, self.base)
             tool = catalogue_queries.find(tx, row.tool) if row.tool else None
             current: dict[str, Any] | None = None
             if tool is not None and row.type == "update":
@@ -185,7 +184,7 @@ class AdminSubmissions:
         )
 
     def _queued(self, tx: Transaction, row: Submission) -> QueuedSubmission:
-        view = submission_view(tx, row, self.base)
+        view = submissions_queries.submission_view(tx, row, self.base)
         checks = submission_form.shown_checks(view)
         tool = catalogue_queries.find(tx, row.tool) if row.tool else None
         name: str = orjson.loads(tool.document)["name"] if tool else ""

@@ -10,13 +10,7 @@ from negotiator.base import values
 from negotiator.base.caller import Caller
 from negotiator.base.errors import Conflict
 from negotiator.compose import ownership
-from negotiator.directory import (
-    catalogue_queries,
-    collections_editing,
-    collections_queries,
-    draft_checks,
-    submissions_transitions,
-)
+from negotiator.directory import catalogue_queries, draft_checks, submissions_transitions
 from negotiator.directory import collections_queries as bookmarks
 from negotiator.directory import reports_queries as reports
 from negotiator.directory import submissions_queries as submissions
@@ -77,22 +71,22 @@ async def test_a_crowd_that_fills_one_collection_leaves_it_whole(store: Store) -
         (await store.write(lambda tx, n=n: catalogue_queries.put(tx, record(f"T{n}"), actor="x"))).id for n in range(12)
     ]
     new = NewCollection.model_validate({"name": "All", "visibility": "unlisted"})
-    kept = await store.write(lambda tx: collections_editing.add(tx, ANY, new))
+    kept = await store.write(lambda tx: bookmarks.add(tx, ANY, new))
     key = kept.row.id
 
     def put(tx: Transaction, tool: str) -> Any:
         before = bookmarks.load_own(tx, "agt_1", key, expected=None)
-        return collections_editing.put(tx, before, PutItem.model_validate({"id": key, "tool_id": tool, "position": 0}))
+        return bookmarks.put(tx, before, PutItem.model_validate({"id": key, "tool_id": tool, "position": 0}))
 
     await asyncio.gather(*(store.write(lambda tx, t=t: put(tx, t)) for t in keys))
     found = await store.read(lambda tx: bookmarks.find_shared(tx, kept.row.share or ""))
     assert {item.tool for item in found.items} == set(keys)
     assert (found.row.size, found.row.revision) == (12, 13)
-    shown = await store.read(lambda tx: collections_editing.entries_view(tx, found))
+    shown = await store.read(lambda tx: bookmarks.entries_view(tx, found))
     assert [item["position"] for item in shown] == list(range(12))
-    made, refused = await crowd(store, lambda tx: collections_editing.add(tx, ANY, new), 30)
+    made, refused = await crowd(store, lambda tx: bookmarks.add(tx, ANY, new), 30)
     assert (len(made), len(refused)) == (19, 11)
-    await store.write(lambda tx: collections_queries.recount_due_saves(tx, values.now(), 200))
+    await store.write(lambda tx: bookmarks.recount_due_saves(tx, values.now(), 200))
 
 
 async def test_a_report_is_one_and_what_a_principal_owned_goes(store: Store) -> None:
