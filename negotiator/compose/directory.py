@@ -17,8 +17,7 @@ from negotiator.directory.claims import ClaimFiles
 from negotiator.directory.claims_routes import PublisherClaims
 from negotiator.directory.collections_routes import Collections
 from negotiator.directory.exchange_routes import CatalogueExchange
-from negotiator.directory.identity_keys import PublishedKeys
-from negotiator.directory.identity_verification import IdentityVerification
+from negotiator.directory.identity_proof import PublishedKeys
 from negotiator.directory.listing_routes import CatalogueListing
 from negotiator.directory.name_index import ToolNameIndex
 from negotiator.directory.reports_routes import Reports
@@ -83,12 +82,11 @@ def _public(operation: Operation) -> Operation:
 
 def _accounts(services: Services, keys: PublishedKeys) -> DirectoryAccounts:
     base, store = services.settings.base_url, services.store
-    registration = DirectoryRegistration(services.secret, CodeMailer(base, services.mails))
+    mailer = CodeMailer(base, services.mails)
     return DirectoryAccounts(
         base=base,
         store=store,
         levels=services.rate_levels,
-        registration=registration,
-        verification=IdentityVerification(base, store, registration, keys),
+        registration=DirectoryRegistration(base, store, services.secret, mailer, keys),
         credentials=services.credentials,
     )

@@ -15,7 +15,7 @@ from negotiator.agents.tables import Agent
 from negotiator.base import values
 from negotiator.directory import accounts_queries
 from negotiator.directory.claimed_identity import ClaimedIdentity
-from negotiator.directory.identity_keys import PublishedKeys, UnreadableDocument, thumbprint
+from negotiator.directory.identity_proof import PublishedKeys, UnreadableDocument, thumbprint
 from negotiator.directory.tables import IdentityProof
 from negotiator.store.statement import Query, Transaction, table
 from negotiator.store.store import Store
@@ -65,12 +65,6 @@ def _end(tx: Transaction, agent_id: str, now: int, since: int) -> None:
         accounts_queries.revoke(tx, agent_id, actor="clock", event="agent.expired")
 
 
-RECHECK_INTERVAL: Final = 30 * values.DAY
-RETRY_INTERVAL: Final = values.DAY
-_TOLERATED_FAILURES: Final = 1
-_RECHECK_BATCH: Final = 10
-
-
 @dataclass(frozen=True, slots=True)
 class PublishedKeyRechecks:
     """Fetches published documents again, a few at a time."""
@@ -79,20 +73,11 @@ class PublishedKeyRechecks:
     keys: PublishedKeys
 
     async def __call__(self) -> None:
-        """Check the proofs that are due. A proof is dropped after two failures a day apart."""
-        before = values.now() - RECHECK_INTERVAL
-        for proof in await self.store.read(lambda tx: accounts_queries.due_rechecks(tx, before, limit=_RECHECK_BATCH)):
-            await self._recheck(proof)
-
-    async def _recheck(self, proof: IdentityProof) -> None:
-        if await self._is_published(proof):
-            await self.store.write(lambda tx: accounts_queries.mark_rechecked(tx, proof))
-        else:
-            again_in = RECHECK_INTERVAL - RETRY_INTERVAL
+        """Check the proofs that are due."""
+        for proof in await self.store.read(accounts_queries.due_rechecks):
+            found = await self._is_published(proof)
             await self.store.write(
-                lambda tx: accounts_queries.mark_recheck_failed(
-                    tx, proof, again_in=again_in, tolerated=_TOLERATED_FAILURES
-                )
+                lambda tx, proof=proof, found=found: accounts_queries.mark_rechecked(tx, proof, is_published=found)
             )
 
     async def _is_published(self, proof: IdentityProof) -> bool:

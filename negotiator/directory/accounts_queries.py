@@ -1,7 +1,7 @@
 """Queries of the directory's agents: their identities, proofs and trust levels."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import BigInteger, bindparam, delete, update
 from sqlmodel import col, select
@@ -18,6 +18,10 @@ from negotiator.store.statement import Query, Statement, Transaction, entity, in
 from negotiator.tokens.api_keys import ClientEntitlement
 
 UNPROVEN, PROVEN, VETTED = 1, 2, 3
+RECHECK_INTERVAL: Final = 30 * values.DAY
+RETRY_INTERVAL: Final = values.DAY
+_TOLERATED_FAILURES: Final = 1
+_RECHECK_BATCH: Final = 10
 
 _KEPT = 30 * values.DAY
 _live = (col(Agent.id) == bindparam("agent"), col(Agent.service) == "directory", col(Agent.revoked_at).is_(None))
@@ -37,10 +41,10 @@ _STANDING = Query(
     tuple,
 )
 _PROVEN = Query(
-    select(IdentityProof)
+    select(IdentityProof.type, IdentityProof.value)
     .join(Agent, col(Agent.id) == col(IdentityProof.agent_id))
     .where(col(IdentityProof.agent_id) == bindparam("agent"), col(Agent.revoked_at).is_(None)),
-    entity(IdentityProof),
+    lambda row: ClaimedIdentity(*row),
 )
 _VET = Statement(update(Agent).where(*_live).values(vetted_at=bindparam("at", type_=BigInteger)))
 _PROVE = Statement(insertion(IdentityProof).on_conflict_do_nothing())
@@ -79,16 +83,6 @@ _UNASK = Statement(delete(IdentityChallenge).where(col(IdentityChallenge.agent_i
 
 
 @dataclass(frozen=True, slots=True)
-class ProvenIdentity:
-    """A proven identity. `domain` is the host it controls as a whole, if there is one."""
-
-    type: str
-    value: str
-    domain: str | None
-    proven_at: int
-
-
-@dataclass(frozen=True, slots=True)
 class RateLevels:
     """Requests per minute for each trust level (docs/contract 9.2)."""
 
@@ -110,12 +104,9 @@ class RateLevels:
         return ClientEntitlement(level, frozenset(scope.split()), self.rate(level))
 
 
-def proven_identities(tx: Transaction, client_id: str) -> list[ProvenIdentity]:
+def proven_identities(tx: Transaction, client_id: str) -> list[ClaimedIdentity]:
     """The identities that this live agent has proven; empty for other clients."""
-    return [
-        ProvenIdentity(row.type, row.value, _identity(row).domain, row.proven_at)
-        for row in tx.all(_PROVEN, agent=client_id)
-    ]
+    return tx.all(_PROVEN, agent=client_id)
 
 
 def record_proof(tx: Transaction, agent: Agent, *, thumbprint: str) -> None:
@@ -139,31 +130,23 @@ def record_proof(tx: Transaction, agent: Agent, *, thumbprint: str) -> None:
     audit.record(tx, "identity.proven", agent.id, actor=agent.id, type=agent.identity_type, value=agent.identity_value)
 
 
-def drop_proof(tx: Transaction, agent_id: str, *, reason: str) -> None:
-    """Delete an agent's proof; others can prove the identity then."""
-    if tx.run(_UNPROVE, agent=agent_id):
-        audit.record(tx, "identity.dropped", agent_id, actor="clock", reason=reason)
+def due_rechecks(tx: Transaction) -> list[IdentityProof]:
+    """Some proofs by a published document that is to be fetched again, the longest unchecked first."""
+    return tx.all(_DUE, before=values.now() - RECHECK_INTERVAL, limit=_RECHECK_BATCH)
 
 
-def due_rechecks(tx: Transaction, before: int, *, limit: int) -> list[IdentityProof]:
-    """Proofs by a published document that was last checked before `before`, oldest first."""
-    return tx.all(_DUE, before=before, limit=limit)
+def mark_rechecked(tx: Transaction, proof: IdentityProof, *, is_published: bool) -> None:
+    """Record a check. A proof is dropped after two failures a day apart; others can prove the identity then.
 
-
-def mark_rechecked(tx: Transaction, proof: IdentityProof) -> None:
-    """Record a successful check."""
-    tx.run(_SEEN, agent=proof.agent_id, at=values.now(), print=proof.thumbprint)
-
-
-def mark_recheck_failed(tx: Transaction, proof: IdentityProof, *, again_in: int, tolerated: int) -> None:
-    """Record a failed check; drops the proof after more than `tolerated` failures.
-
-    Otherwise it is due again `again_in` milliseconds earlier than after a success. Of two parallel checks one counts.
+    Of two parallel checks that fail one counts.
     """
-    if not tx.run(_MISSED, agent=proof.agent_id, seen=proof.checked_at, at=values.now() - again_in):
+    if is_published:
+        tx.run(_SEEN, agent=proof.agent_id, at=values.now(), print=proof.thumbprint)
         return
-    if proof.failures + 1 > tolerated:
-        drop_proof(tx, proof.agent_id, reason="document")
+    again = values.now() - RECHECK_INTERVAL + RETRY_INTERVAL
+    counts = tx.run(_MISSED, agent=proof.agent_id, seen=proof.checked_at, at=again)
+    if counts and proof.failures >= _TOLERATED_FAILURES and tx.run(_UNPROVE, agent=proof.agent_id):
+        audit.record(tx, "identity.dropped", proof.agent_id, actor="clock", reason="document")
 
 
 def find(tx: Transaction, agent_id: str) -> Agent | None:
@@ -173,7 +156,20 @@ def find(tx: Transaction, agent_id: str) -> Agent | None:
 
 def newest(tx: Transaction, limit: int) -> list[dict[str, Any]]:
     """The newest agents, as the operator sees them."""
-    return [_summary(agent, proven_at) for agent, proven_at in tx.all(_LIST, limit=limit)]
+    return [
+        {
+            "client_id": agent.id,
+            "name": agent.name,
+            "identity_type": agent.identity_type,
+            "identity_value": agent.identity_value,
+            "verified": proven_at is not None,
+            "trust_level": VETTED if agent.vetted_at else PROVEN if proven_at else UNPROVEN,
+            "scopes": agent.scope.split(),
+            "created_at": values.timestamp(agent.created_at),
+            "revoked_at": values.timestamp_or_none(agent.revoked_at),
+        }
+        for agent, proven_at in tx.all(_LIST, limit=limit)
+    ]
 
 
 def vet(tx: Transaction, agent_id: str, *, vetted: bool) -> None:
@@ -189,22 +185,3 @@ def revoke(tx: Transaction, agent_id: str, *, actor: str, event: str = "agent.re
         raise NotFound(f"There is no agent {agent_id}.")
     tx.run(_UNPROVE, agent=agent_id)
     tx.run(_UNASK, agent=agent_id)
-
-
-def _identity(row: IdentityProof) -> ClaimedIdentity:
-    return ClaimedIdentity(row.type, row.value)
-
-
-def _summary(agent: Agent, proven_at: int | None) -> dict[str, Any]:
-    level = VETTED if agent.vetted_at else PROVEN if proven_at else UNPROVEN
-    return {
-        "client_id": agent.id,
-        "name": agent.name,
-        "identity_type": agent.identity_type,
-        "identity_value": agent.identity_value,
-        "verified": proven_at is not None,
-        "trust_level": level,
-        "scopes": agent.scope.split(),
-        "created_at": values.timestamp(agent.created_at),
-        "revoked_at": values.timestamp_or_none(agent.revoked_at),
-    }

@@ -1,6 +1,9 @@
-"""Registers an agent: its row, its first key and its challenge in one unit."""
+"""Registers an agent: its row, its first key and its challenge in one unit. Verifies its claimed identity by a signed
+proof, or by a code mailed to the claimed address: the attempt is counted first, the proof is checked with the network,
+and the result is stored last.
+"""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from negotiator import audit
@@ -9,12 +12,15 @@ from negotiator.agents.mail import quote_name
 from negotiator.agents.mail_queue import MailQueue
 from negotiator.agents.tables import Agent
 from negotiator.base import values
-from negotiator.base.errors import InvalidRequest
+from negotiator.base.errors import Forbidden, InvalidRequest, NotFound, Refusal
 from negotiator.base.scopes import DIRECTORY, READING, ordered
-from negotiator.directory import challenge_queries
+from negotiator.directory import accounts_queries, challenge_queries, identity_proof
 from negotiator.directory.claimed_identity import ClaimedIdentity
+from negotiator.directory.identity_proof import PublishedKeys, thumbprint
+from negotiator.directory.schemas_accounts import RegisterDirectoryAgent
 from negotiator.directory.tables import IdentityChallenge
 from negotiator.store.statement import Transaction
+from negotiator.store.store import Store
 from negotiator.tokens import api_key_queries
 
 _TEXT = """{code} is the code of the agent {name} at {base}.
@@ -38,26 +44,6 @@ class CodeMailer:
         return self.mails.add(tx, email, "A code for your agent", text, life=life)
 
 
-@dataclass(frozen=True, slots=True)
-class RegistrationRequest:
-    """The validated content of a registration."""
-
-    name: str
-    identity: ClaimedIdentity
-    contact_email: str | None
-    scopes: list[str]
-    address: str
-
-
-@dataclass(frozen=True, slots=True)
-class RegisteredDirectoryAgent:
-    """An agent with its new key, whose text is not stored."""
-
-    agent: Agent
-    key: str
-    challenge: IdentityChallenge | None
-
-
 def grantable_scopes(requested: Iterable[str] | None) -> list[str]:
     """The known ones of the requested scopes, the read scopes when None is requested; 400 when none is known."""
     granted = ordered(READING if requested is None else DIRECTORY.keys() & set(requested))
@@ -68,26 +54,31 @@ def grantable_scopes(requested: Iterable[str] | None) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class DirectoryRegistration:
-    """Registers agents and issues their challenges."""
+    """Registers agents, issues their challenges, and verifies their identities."""
 
+    base: str
+    store: Store
     pepper: bytes
     mailing: CodeMailer
+    keys: PublishedKeys
 
-    def enrol(self, tx: Transaction, request: RegistrationRequest) -> RegisteredDirectoryAgent:
-        """Store a new agent with its first key and challenge."""
+    def enrol(
+        self, tx: Transaction, body: RegisterDirectoryAgent, scopes: Sequence[str], *, address: str
+    ) -> tuple[Agent, str, IdentityChallenge | None]:
+        """Store a new agent with its first key and challenge; the key's text is not stored."""
         agent = Agent(
             id=values.new_id("agt"),
             service="directory",
-            name=request.name,
-            identity_type=request.identity.type,
-            identity_value=request.identity.value,
-            contact_email=request.contact_email,
-            scope=" ".join(request.scopes),
+            name=body.name,
+            identity_type=body.identity.type,
+            identity_value=body.identity.value,
+            contact_email=body.contact_email,
+            scope=" ".join(scopes),
             created_at=values.now(),
         )
-        registration.add(tx, agent, actor=request.address, identity_type=request.identity.type, scope=agent.scope)
+        registration.add(tx, agent, actor=address, identity_type=agent.identity_type, scope=agent.scope)
         key = api_key_queries.add(tx, self.pepper, agent.id)
-        return RegisteredDirectoryAgent(agent, key.text, self.ask(tx, agent))
+        return agent, key.text, self.ask(tx, agent)
 
     def ask(self, tx: Transaction, agent: Agent) -> IdentityChallenge | None:
         """Issue a challenge to prove the agent's identity, and queue the mail with its code, if it needs one.
@@ -96,7 +87,7 @@ class DirectoryRegistration:
         A pending code is not replaced. When the mailbox got too many mails, the challenge has no code but looks the
         same, so that no one learns whether others wrote to the address.
         """
-        method = challenge_queries.proof_method(identity_of(agent))
+        method = challenge_queries.proof_method(_identity_of(agent))
         if method is None:
             return None
         if method == challenge_queries.CODE and (pending := challenge_queries.find_pending(tx, agent.id)):
@@ -105,19 +96,76 @@ class DirectoryRegistration:
         if method == challenge_queries.CODE:
             code, email = challenge_queries.new_code(), agent.identity_value
             if self.mailing.queue(tx, code, email=email, agent_name=agent.name):
-                digest = self.code_digest(agent.id, code)
+                digest = self._code_digest(agent.id, code)
         challenge = challenge_queries.issue(tx, agent.id, method, code_digest=digest)
         audit.record(tx, "identity.challenged", agent.id, actor=agent.id, method=method)
         return challenge
 
-    def code_digest(self, agent_id: str, code: str) -> str:
+    async def verify(
+        self, client_id: str, challenge_id: str, *, proof: str, address: str, then: Callable[[Transaction, Agent], None]
+    ) -> Agent:
+        """Verify the agent's identity and run `then` in the same unit; returns the agent.
+
+        A refused proof uses one of five attempts and changes nothing else.
+        """
+
+        def count(tx: Transaction) -> tuple[Agent, IdentityChallenge]:
+            agent = find_calling_agent(tx, client_id)
+            challenge = challenge_queries.count_attempt(tx, agent.id, challenge_id)
+            return agent, challenge
+
+        agent, challenge = await self.store.write(count)
+        try:
+            key_thumbprint = await self._check_proof(agent, challenge, proof, address)
+        except InvalidRequest as refusal:
+            refusal.remember = _refused(agent, refusal)
+            raise
+
+        def store_proof(tx: Transaction) -> None:
+            find_calling_agent(tx, client_id)
+            challenge_queries.consume(tx, challenge)
+            accounts_queries.record_proof(tx, agent, thumbprint=key_thumbprint)
+            then(tx, agent)
+
+        await self.store.write(store_proof)
+        return agent
+
+    async def _check_proof(self, agent: Agent, challenge: IdentityChallenge, proof: str, address: str) -> str:
+        """The thumbprint of the key that signed, empty for a code; 400 for an invalid proof."""
+        if challenge.method == challenge_queries.CODE:
+            presented = self._code_digest(agent.id, proof.strip())
+            if not values.equal_in_constant_time(presented, challenge.code_digest or ""):
+                identity_proof.invalid_proof("The code is not the one that was mailed.")
+            return ""
+        claimed = _identity_of(agent)
+        expected = identity_proof.ExpectedProof(claimed.value, self.base, agent.id, challenge.nonce)
+        statement = identity_proof.read_proof(proof, expected)
+        key = await self.keys.find(claimed, statement.kid, statement.algorithm, address=address)
+        statement.check(key)
+        return thumbprint(key)
+
+    def _code_digest(self, agent_id: str, code: str) -> str:
         """The keyed digest under which a mailed code is stored."""
-        return self._digest("code", f"{agent_id}\0{code}")
-
-    def _digest(self, purpose: str, text: str) -> str:
-        return values.keyed_digest(self.pepper, f"{purpose}\0{text}")
+        return values.keyed_digest(self.pepper, f"code\0{agent_id}\0{code}")
 
 
-def identity_of(agent: Agent) -> ClaimedIdentity:
+def _identity_of(agent: Agent) -> ClaimedIdentity:
     """The identity that an agent claims."""
     return ClaimedIdentity(agent.identity_type, agent.identity_value)
+
+
+def find_calling_agent(tx: Transaction, client_id: str) -> Agent:
+    """The calling agent; 403 for a caller that is not an agent of the directory."""
+    agent = accounts_queries.find(tx, client_id)
+    if agent is None:
+        raise Forbidden("Only agents that registered with the directory can do this.")
+    if agent.revoked_at is not None:
+        raise NotFound("There is no such agent.")
+    return agent
+
+
+def _refused(agent: Agent, refusal: Refusal) -> Callable[[Transaction], None]:
+    def remember(tx: Transaction) -> None:
+        audit.record(tx, "identity.refused", agent.id, actor=agent.id, reason=refusal.error)
+
+    return remember

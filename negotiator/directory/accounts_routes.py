@@ -1,6 +1,7 @@
 """`/api/auth/register`, `/challenge`, `/verify`, `/rotate`, `/revoke`."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from negotiator.agents.tables import Agent
@@ -9,16 +10,11 @@ from negotiator.base.caller import Caller
 from negotiator.base.errors import Forbidden, InvalidRequest
 from negotiator.base.schema import NoInput
 from negotiator.base.scopes import ordered
-from negotiator.directory import accounts_queries, challenge_queries, identity_verification
+from negotiator.directory import accounts_queries, accounts_registration, challenge_queries
 from negotiator.directory.accounts_queries import RateLevels
-from negotiator.directory.accounts_registration import (
-    DirectoryRegistration,
-    RegisteredDirectoryAgent,
-    RegistrationRequest,
-    grantable_scopes,
-)
-from negotiator.directory.identity_verification import IdentityVerification
+from negotiator.directory.accounts_registration import DirectoryRegistration
 from negotiator.directory.schemas_accounts import (
+    ACCOUNT_REGISTER_PATH,
     ChallengeResult,
     CredentialRecord,
     RegisterDirectoryAgent,
@@ -40,7 +36,7 @@ DIRECTORY_BASELINE_BUDGET: Final = "directory"
 """The rate limit of callers without a credential on public paths, and of registration."""
 HOURLY_BUDGET: Final = "accounts"
 DAILY_BUDGET: Final = "daily"
-ACCOUNT_REGISTER_PATH: Final = "/api/auth/register"
+_account_operation = partial(Operation, method="POST", tag="accounts")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,17 +47,12 @@ class DirectoryAccounts:
     store: Store
     levels: RateLevels
     registration: DirectoryRegistration
-    verification: IdentityVerification
     credentials: AccessTokens
 
     def operations(self) -> list[Operation]:
-        return [*self._registration_operations(), *self._identity_operations()]
-
-    def _registration_operations(self) -> list[Operation]:
         return [
-            Operation(
+            _account_operation(
                 name="register_directory_agent",
-                method="POST",
                 path=ACCOUNT_REGISTER_PATH,
                 summary="Register an agent with the directory and get an API key at once",
                 run=self.register,
@@ -73,11 +64,9 @@ class DirectoryAccounts:
                 budget=lambda _: (HOURLY_BUDGET, DAILY_BUDGET),
                 baseline=DIRECTORY_BASELINE_BUDGET,
                 refusals=(400, 503),
-                tag="accounts",
             ),
-            Operation(
+            _account_operation(
                 name="revoke_api_key",
-                method="POST",
                 path="/api/auth/revoke",
                 urgent=True,
                 summary="Revoke an API key or a token at once; knowing it is enough",
@@ -88,26 +77,18 @@ class DirectoryAccounts:
                 encoding="either",
                 body_limit=REGISTRATION_BODY_LIMIT,
                 refusals=(400, 401),
-                tag="accounts",
             ),
-        ]
-
-    def _identity_operations(self) -> list[Operation]:
-        return [
-            Operation(
+            _account_operation(
                 name="challenge_agent",
-                method="POST",
                 path="/api/auth/challenge",
                 summary="Get a challenge to prove the calling agent's identity",
                 run=self.challenge,
                 input=NoInput,
                 output=ChallengeResult,
                 refusals=(400, 403),
-                tag="accounts",
             ),
-            Operation(
+            _account_operation(
                 name="verify_agent",
-                method="POST",
                 path="/api/auth/verify",
                 summary="Prove the calling agent's identity with a signed statement or a mailed code",
                 run=self.verify,
@@ -115,40 +96,41 @@ class DirectoryAccounts:
                 output=VerifyResult,
                 body_limit=16 * 1024,
                 refusals=(400, 403, 404, 409, 410),
-                tag="accounts",
             ),
-            Operation(
+            _account_operation(
                 name="rotate_api_key",
-                method="POST",
                 path="/api/auth/rotate",
                 summary="Get a new API key; the present one still works for a while",
                 run=self.rotate,
                 input=RotateKey,
                 output=RotateResult,
                 refusals=(403, 409),
-                tag="accounts",
             ),
         ]
 
     async def register(self, call: Call[RegisterDirectoryAgent]) -> dict[str, Any]:
         """Register an agent at once, at trust level 1 (docs/contract 9.1)."""
-        body = call.input
-        request = RegistrationRequest(
-            name=body.name,
-            identity=body.identity,
-            contact_email=body.contact_email,
-            scopes=grantable_scopes(body.requested_scopes),
-            address=call.address,
+        scopes = accounts_registration.grantable_scopes(call.input.requested_scopes)
+        agent, key, challenge = await self.store.write(
+            lambda tx: self.registration.enrol(tx, call.input, scopes, address=call.address)
         )
-        registered = await self.store.write(lambda tx: self.registration.enrol(tx, request))
         await self.registration.mailing.mails.dispatch()
-        return self._record(registered)
+        level = accounts_queries.UNPROVEN
+        return {
+            "status": "registered",
+            "client_id": agent.id,
+            "api_key": key,
+            "scopes": agent.scope.split(),
+            "rate_limit": self._rate(level),
+            "created_at": values.timestamp(agent.created_at),
+            "identity": self._identity(agent, level, verified=False, challenge=challenge),
+        }
 
     async def challenge(self, call: Call[NoInput]) -> dict[str, Any]:
         """Issue a new challenge, which replaces an earlier one."""
 
         def unit(tx: Transaction) -> tuple[Agent, IdentityChallenge | None]:
-            agent = identity_verification.find_calling_agent(tx, call.caller.client_id)
+            agent = accounts_registration.find_calling_agent(tx, call.caller.client_id)
             return agent, self.registration.ask(tx, agent)
 
         agent, challenge = await self.store.write(unit)
@@ -168,7 +150,7 @@ class DirectoryAccounts:
                 key = _calling_key(tx, call.caller)
                 registered.append(api_key_queries.rotate(tx, self.registration.pepper, key, overlap=0))
 
-        agent = await self.verification.verify(
+        agent = await self.registration.verify(
             call.caller.client_id, body.challenge_id, proof=body.proof, address=call.address, then=then
         )
         level, verified = await self._level(agent)
@@ -230,19 +212,6 @@ class DirectoryAccounts:
             return standing.level if standing else 0, bool(accounts_queries.proven_identities(tx, agent.id))
 
         return await self.store.read(unit)
-
-    def _record(self, registered: RegisteredDirectoryAgent) -> dict[str, Any]:
-        """The credential record, then the identity (docs/contract 9.1)."""
-        agent, level = registered.agent, accounts_queries.UNPROVEN
-        return {
-            "status": "registered",
-            "client_id": agent.id,
-            "api_key": registered.key,
-            "scopes": agent.scope.split(),
-            "rate_limit": self._rate(level),
-            "created_at": values.timestamp(agent.created_at),
-            "identity": self._identity(agent, level, verified=False, challenge=registered.challenge),
-        }
 
     def _identity(
         self, agent: Agent, level: int, *, verified: bool, challenge: IdentityChallenge | None

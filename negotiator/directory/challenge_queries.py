@@ -8,7 +8,7 @@ from sqlmodel import col, select
 
 from negotiator.base import values
 from negotiator.base.errors import Conflict, Gone, NotFound, TooManyRequests
-from negotiator.directory import identity_keys
+from negotiator.directory import identity_proof
 from negotiator.directory.claimed_identity import ClaimedIdentity
 from negotiator.directory.tables import IdentityChallenge
 from negotiator.store.statement import Query, RowInsertion, Statement, Transaction, entity
@@ -45,7 +45,7 @@ def proof_method(identity: ClaimedIdentity) -> str | None:
     """How this identity can be proven; None when there is no way."""
     if identity.type == "email":
         return CODE
-    inline = identity.type == "did" and identity_keys.jwk_of_did_key(identity.value)
+    inline = identity.type == "did" and identity_proof.jwk_of_did_key(identity.value)
     return JWS if inline or identity.document_url else None
 
 

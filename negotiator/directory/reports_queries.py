@@ -5,7 +5,7 @@ Keys and mailboxes are easy to get in numbers, so their holders' reports weigh n
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Final, Protocol
+from typing import Final
 
 from sqlalchemy import BigInteger, String, bindparam, func, or_, select, update
 from sqlmodel import col
@@ -16,7 +16,9 @@ from negotiator.base.caller import Caller
 from negotiator.base.errors import Conflict, TooManyRequests
 from negotiator.base.values import digest
 from negotiator.directory import accounts_queries, catalogue_queries
+from negotiator.directory.accounts_queries import PROVEN, VETTED
 from negotiator.directory.catalogue_queries import CatalogueTool
+from negotiator.directory.claimed_identity import ClaimedIdentity
 from negotiator.directory.schemas_submissions import NewReport
 from negotiator.directory.tables import Report
 from negotiator.store.statement import Query, RowInsertion, Statement, Transaction, entity
@@ -29,16 +31,7 @@ SEVERE_REASONS: Final = frozenset({"malware", "misleading_name", "policy", "spam
 _SHARED_LABELS: Final = frozenset({"ac", "co", "com", "edu", "gov", "net", "ne", "or", "org"})
 
 
-class ReporterProof(Protocol):
-    """A proven identity."""
-
-    @property
-    def domain(self) -> str | None:
-        """The host that its holder controls as a whole, if there is one."""
-        ...
-
-
-def reporter_voice(reporter: str, proofs: Sequence[ReporterProof], *, vetted: bool) -> tuple[str, int]:
+def reporter_voice(reporter: str, proofs: Sequence[ClaimedIdentity], *, vetted: bool) -> tuple[str, int]:
     """The voice that a report counts for, and its weight."""
     if vetted:
         return reporter, _VETTED
@@ -69,7 +62,6 @@ def total_weight(reports: Iterable[tuple[str, int, str]], *, guarded: bool) -> i
 OPERATOR: Final = "operator"
 REPORTS_PER_DAY: Final = 10
 REPORTS_PER_DAY_PROVEN: Final = 50
-_PROVEN, _VETTED_LEVEL = 2, 3
 _QUARANTINE_MESSAGE: Final = "Hidden until a moderator has reviewed reports about it."
 
 _of_tool = col(Report.tool) == bindparam("tool")
@@ -113,8 +105,8 @@ def add_report(tx: Transaction, caller: Caller, body: NewReport) -> Report:
     _check_quota(tx, caller, now)
     if any(row.status == "open" for row in tx.all(_THEIRS, tool=tool.id, reporter=caller.principal)):
         raise Conflict("You have reported this tool already.", error="already_reported")
-    proofs = accounts_queries.proven_identities(tx, caller.client_id) if caller.level >= _PROVEN else []
-    voice, weight = reporter_voice(caller.principal, proofs, vetted=caller.level >= _VETTED_LEVEL)
+    proofs = accounts_queries.proven_identities(tx, caller.client_id) if caller.level >= PROVEN else []
+    voice, weight = reporter_voice(caller.principal, proofs, vetted=caller.level >= VETTED)
     if tx.one(_DISMISSED, tool=tool.id, voice=voice):
         weight = 0  # a moderator has dismissed a report of this voice
     row = Report(
@@ -163,7 +155,7 @@ def remove(tx: Transaction, key: str, *, message: str = "", actor: str = OPERATO
 
 
 def _check_quota(tx: Transaction, caller: Caller, now: int) -> None:
-    most = REPORTS_PER_DAY_PROVEN if caller.level >= _PROVEN else REPORTS_PER_DAY
+    most = REPORTS_PER_DAY_PROVEN if caller.level >= PROVEN else REPORTS_PER_DAY
     made = tx.all(_MADE, reporter=caller.principal, since=now - values.DAY)
     if len(made) >= most:
         raise TooManyRequests(

@@ -11,6 +11,7 @@ from negotiator.base.scopes import CATEGORIES_READ, TOOLS_READ
 from negotiator.base.values import Truth, Whole
 from negotiator.directory.claimed_identity import LONGEST_IDENTITY, ClaimedIdentity, is_did, is_mailbox
 
+ACCOUNT_REGISTER_PATH: Final = "/api/auth/register"
 LONGEST_OVERLAP: Final = 604_800
 Overlap = Annotated[Whole, Field(ge=0, le=LONGEST_OVERLAP, description="How long the old key still works, seconds.")]
 

@@ -23,6 +23,7 @@ from negotiator.directory import (
     submissions_queries,
     tool_ownership,
 )
+from negotiator.directory.accounts_queries import PROVEN, VETTED
 from negotiator.directory.draft_checks import DraftScreening, DraftVerdict
 from negotiator.directory.tables import Submission
 from negotiator.directory.tool_keys import keys_of
@@ -33,13 +34,12 @@ from negotiator.store.statement import Transaction
 MOST_OPEN_SUBMISSIONS: Final = 5
 SUBMISSIONS_PER_DAY: Final = 10
 SUBMISSIONS_PER_DAY_PROVEN: Final = 50
-_PROVEN: Final = 2
 
 
 def require_quota(tx: Transaction, caller: Caller) -> None:
     """Refuse another submission: 409 at five open ones, 429 at ten a day; fifty a day with a proven identity."""
     require_open_quota(tx, caller)
-    now, most = (values.now(), SUBMISSIONS_PER_DAY_PROVEN if caller.level >= _PROVEN else SUBMISSIONS_PER_DAY)
+    now, most = (values.now(), SUBMISSIONS_PER_DAY_PROVEN if caller.level >= PROVEN else SUBMISSIONS_PER_DAY)
     made = submissions_queries.created_since(tx, caller.principal, now - values.DAY)
     if len(made) >= most:
         raise TooManyRequests(
@@ -51,7 +51,7 @@ def require_quota(tx: Transaction, caller: Caller) -> None:
 
 def require_open_quota(tx: Transaction, caller: Caller) -> None:
     """Refuse another open submission of an agent without a proven identity."""
-    if caller.level < _PROVEN and submissions_queries.count_open(tx, caller.principal) >= MOST_OPEN_SUBMISSIONS:
+    if caller.level < PROVEN and submissions_queries.count_open(tx, caller.principal) >= MOST_OPEN_SUBMISSIONS:
         raise Conflict(
             f"You have {MOST_OPEN_SUBMISSIONS} open submissions; withdraw one, or prove your identity.",
             error="too_many_open",
@@ -88,7 +88,6 @@ def take_down(tx: Transaction, caller: Caller, key: str, *, expected: int | None
 
 OPERATOR: Final = "operator"
 _APPEAL_WITHIN: Final = 30 * values.DAY
-_VETTED: Final = 3
 
 
 def propose(tx: Transaction, caller: Caller, draft: ToolDraft, screening: DraftScreening) -> Submission:
@@ -271,9 +270,9 @@ def _approve_if_clear(tx: Transaction, caller: Caller, row: Submission, verdict:
     A submission that a moderator has handled stays with the moderators, and so do those of a recently rejected
     submitter.
     """
-    owned = caller.level >= _PROVEN and verdict.ownership is not None
+    owned = caller.level >= PROVEN and verdict.ownership is not None
     moderated = row.note or row.appeal or submissions_queries.is_distrusted(tx, row.owner, values.now())
-    if verdict.clear and (owned or caller.level >= _VETTED) and not moderated:
+    if verdict.clear and (owned or caller.level >= VETTED) and not moderated:
         return approve(tx, row.id, actor=caller.actor)
     return row
 

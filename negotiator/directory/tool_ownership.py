@@ -2,28 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, Protocol
+from typing import Final, Literal
 from urllib.parse import urlsplit
 
+from negotiator.directory.claimed_identity import ClaimedIdentity
 from negotiator.directory.tool_record import ToolDraft, ToolRecordBase
 
 OwnershipMethod = Literal["dns", "http", "github", "did"]
 _PAGES: Final = {"github.com": ".github.io", "gitlab.com": ".gitlab.io", "codeberg.org": ".codeberg.page"}
 """Code hosts, and the domain below which each of their accounts has a subdomain, which the account controls."""
-
-
-class OwnershipProof(Protocol):
-    """A proven identity: its type, and the host that its holder controls."""
-
-    @property
-    def type(self) -> str:
-        """`did`, `agent_id` or `email`."""
-        ...
-
-    @property
-    def domain(self) -> str | None:
-        """The host; None for an identity without one, or with only a part of one."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +19,10 @@ class HostProof:
 
     domain: str
     type: str = "agent_id"
+
+
+OwnershipProof = ClaimedIdentity | HostProof
+"""What somebody proved, with the host that they control by it."""
 
 
 @dataclass(frozen=True, slots=True)

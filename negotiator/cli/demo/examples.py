@@ -21,7 +21,7 @@ from negotiator.agents.routes import REGISTER_PATH
 from negotiator.base.scopes import TOOLS_READ, TOOLS_WRITE
 from negotiator.cli.demo.server import DemoFailed, DemoServer, run_server
 from negotiator.cli.output import command_name
-from negotiator.directory.accounts_routes import ACCOUNT_REGISTER_PATH
+from negotiator.directory.schemas_accounts import ACCOUNT_REGISTER_PATH
 from negotiator.directory.schemas_listing import TOOLS_PATH
 from negotiator.discovery.authorization_metadata import SERVER_PATH
 from negotiator.memory.schemas_memories import MEMORIES_PATH

@@ -10,7 +10,7 @@ from negotiator.base import values
 from negotiator.config.settings import Settings
 from negotiator.directory import accounts_queries
 from negotiator.directory.accounts_maintenance import IdleAgentSweep, PublishedKeyRechecks
-from negotiator.directory.identity_keys import PublishedKeys
+from negotiator.directory.identity_proof import PublishedKeys
 from negotiator.store.store import Store, make_store
 from negotiator.trust.fetcher import Fetcher
 from tests.conftest import Change, Clock

@@ -8,7 +8,7 @@ from starlette.applications import Starlette
 
 from negotiator.config.settings import Settings
 from negotiator.directory import accounts_queries
-from negotiator.directory.accounts_queries import ProvenIdentity
+from negotiator.directory.claimed_identity import ClaimedIdentity
 from tests.conftest import Change, Clock, connect
 from tests.contract.requirements import covers
 from tests.helpers.answer_checks import refused
@@ -81,7 +81,7 @@ async def test_a_did_web_is_proven_by_a_key_of_its_document(
     web.documents[url] = document
     record = await register_account(client, "did", did)
     believed(await prove(client, record, signer.statement(record, did)), record)
-    proven: list[ProvenIdentity] = await change(lambda tx: accounts_queries.proven_identities(tx, record["client_id"]))
+    proven: list[ClaimedIdentity] = await change(lambda tx: accounts_queries.proven_identities(tx, record["client_id"]))
     assert [each.domain for each in proven] == [domain]
 
 
@@ -98,7 +98,7 @@ async def test_an_agent_url_is_proven_by_a_key_of_its_client_document(
     web.documents[URL] = document
     record = await register_account(client, "agent_id", URL)
     believed(await prove(client, record, signer.statement(record, URL)), record)
-    proven: list[ProvenIdentity] = await change(lambda tx: accounts_queries.proven_identities(tx, record["client_id"]))
+    proven: list[ClaimedIdentity] = await change(lambda tx: accounts_queries.proven_identities(tx, record["client_id"]))
     assert [each.domain for each in proven] == ["agents.example"]
 
 
@@ -114,7 +114,7 @@ async def test_an_address_is_proven_by_the_code_that_was_mailed_to_it(
     assert len(code) == 8
     assert code.isdecimal()
     believed(await prove(client, record, code), record)
-    proven: list[ProvenIdentity] = await change(lambda tx: accounts_queries.proven_identities(tx, record["client_id"]))
+    proven: list[ClaimedIdentity] = await change(lambda tx: accounts_queries.proven_identities(tx, record["client_id"]))
     assert [(each.value, each.domain) for each in proven] == [("ada@example.com", None)]
 
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from negotiator.agents.schemas import RegisterAgent
-from negotiator.directory import identity_keys
+from negotiator.directory import identity_proof
 from negotiator.directory.claimed_identity import ClaimedIdentity, did_web_url, is_did
 from negotiator.directory.schemas_accounts import RegisterDirectoryAgent
 from negotiator.tokens import api_keys
@@ -58,14 +58,14 @@ def test_made_secrets_differ_and_derived_ones_come_again() -> None:
 
 @given(st.binary(min_size=32, max_size=32))
 def test_an_ed25519_multikey_reads_back(raw: bytes) -> None:
-    jwk = identity_keys.jwk_of_multikey(encode_multikey(b"\xed\x01", raw))
+    jwk = identity_proof.jwk_of_multikey(encode_multikey(b"\xed\x01", raw))
     assert jwk
     assert (jwk["kty"], jwk["crv"]) == ("OKP", "Ed25519")
 
 
 @given(st.text(max_size=120))
 def test_no_other_text_becomes_a_key_of_another_length(text: str) -> None:
-    jwk = identity_keys.jwk_of_multikey(text)
+    jwk = identity_proof.jwk_of_multikey(text)
     assert jwk is None or jwk["crv"] in {"Ed25519", "P-256"}
 
 
@@ -77,7 +77,7 @@ def test_no_other_text_becomes_a_key_of_another_length(text: str) -> None:
     ],
 )
 def test_known_keys_are_read_as_everybody_reads_them(did: str, x: str) -> None:
-    jwk = identity_keys.jwk_of_did_key(did)
+    jwk = identity_proof.jwk_of_did_key(did)
     assert jwk
     assert jwk["x"] == x
 
@@ -97,7 +97,7 @@ def test_known_keys_are_read_as_everybody_reads_them(did: str, x: str) -> None:
     ],
 )
 def test_what_is_no_did_key_of_a_known_curve_is_none(text: str) -> None:
-    assert identity_keys.jwk_of_did_key(text) is None
+    assert identity_proof.jwk_of_did_key(text) is None
 
 
 @given(st.text(max_size=100))

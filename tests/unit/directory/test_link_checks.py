@@ -1,6 +1,5 @@
 """Addresses nobody may list, and who owns a place."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -8,15 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from negotiator.directory import tool_ownership
+from negotiator.directory.claimed_identity import ClaimedIdentity
 from negotiator.directory.draft_checks import host_fault, url_fault
 from negotiator.directory.reports_queries import registrable_domain, reporter_voice, total_weight
+from negotiator.directory.tool_ownership import HostProof
 from negotiator.directory.tool_record import ToolDraft
 
-
-@dataclass(frozen=True)
-class Proven:
-    type: str
-    domain: str | None
+NO_HOST = ClaimedIdentity("email", "ada@acme.com")
 
 
 def draft(**members: Any) -> ToolDraft:
@@ -71,12 +68,12 @@ def test_tracking_is_refused_and_a_query_is_not() -> None:
     ],
 )
 def test_a_place_is_its_host_s(domain: str | None, home: str, owned: bool) -> None:
-    found = tool_ownership.find_ownership([Proven("did", domain)], draft(homepage_url=home))
+    found = tool_ownership.find_ownership([HostProof(domain) if domain else NO_HOST], draft(homepage_url=home))
     assert (found is not None) == owned
 
 
 def test_whole_ownership_leaves_out_nothing_that_leads_to_the_tool() -> None:
-    proofs = [Proven("agent_id", "acme.github.io")]
+    proofs = [HostProof("acme.github.io")]
     mine: dict[str, Any] = {
         "repository": {"url": "https://github.com/acme/x"},
         "packages": [{"registry": "oci", "identifier": "ghcr.io/acme/x"}],
@@ -105,6 +102,6 @@ def test_no_voice_counts_twice(voices: list[str]) -> None:
 def test_a_domain_speaks_once_however_many_names_it_has() -> None:
     assert registrable_domain("a.b.acme.com") == registrable_domain("x.acme.com") == "acme.com"
     assert registrable_domain("a.acme.co.uk") == "acme.co.uk"
-    assert reporter_voice("agt_1", [Proven("did", "x.acme.com")], vetted=False) == ("acme.com", 1)
-    assert reporter_voice("agt_1", [Proven("email", None)], vetted=False) == ("agt_1", 0)
+    assert reporter_voice("agt_1", [ClaimedIdentity("did", "did:web:x.acme.com")], vetted=False) == ("acme.com", 1)
+    assert reporter_voice("agt_1", [NO_HOST], vetted=False) == ("agt_1", 0)
     assert reporter_voice("agt_1", [], vetted=True) == ("agt_1", 3)
