@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final, cast
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 from pydantic.config import JsonDict
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import InitErrorDetails, PydanticCustomError, core_schema
@@ -151,6 +151,14 @@ class MergePatch(Strict):
     def patch(self) -> dict[str, Any]:
         """The members that were sent, without `id`, which is in the path."""
         return {name: getattr(self, name) for name in self.model_fields_set if name != "id"}
+
+
+def merge_patch(patched: type[BaseModel]) -> type[MergePatch]:
+    """The base class of a patch of this model, with its members."""
+    members: dict[str, Any] = dict.fromkeys(patched.model_fields, (Any, None))
+    patch = create_model(f"{patched.__name__}Patch", __base__=MergePatch, **members)
+    patch.patched = patched
+    return patch
 
 
 def example_schema(example: JsonDict) -> JsonDict:

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field, WithJsonSchema
 from typing_extensions import TypedDict
 
-from negotiator.base.schema import MergePatch, Strict, example_schema
+from negotiator.base.schema import Strict, example_schema, merge_patch
 from negotiator.base.values import Origin, Whole
 from negotiator.directory.record_text import LineText, ProseText
 from negotiator.http.cursors import Cursor
@@ -63,17 +63,10 @@ class ReplaceCollection(NewCollection):
     id: str = Field(description="The collection's id, col_….")
 
 
-class EditCollection(MergePatch, CollectionId):
+class EditCollection(merge_patch(NewCollection), CollectionId):
     """A JSON merge patch (RFC 7396): absent members stay; `items` is replaced as a whole."""
 
-    patched = NewCollection
-
     model_config = ConfigDict(json_schema_extra=example_schema({"name": "Databases we tried"}))
-
-    name: Any = None
-    description: Any = None
-    visibility: Any = None
-    items: Any = None
     share_url: Annotated[Any, WithJsonSchema({"type": "null"})] = Field(
         None, description="Only null, which revokes the link. Setting `visibility` creates a new one."
     )

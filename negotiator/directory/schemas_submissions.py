@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final, Literal, get_args
 from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
-from negotiator.base.schema import MergePatch, Strict, any_of_schemas, example_schema, requires_non_null
+from negotiator.base.schema import Strict, any_of_schemas, example_schema, merge_patch, requires_non_null
 from negotiator.base.values import Origin
 from negotiator.directory.record_text import ProseText, WebUrl
 from negotiator.directory.tool_record import ToolDraft
@@ -43,32 +43,6 @@ class NewTool(ToolDraft, frozen=True):
     model_config = ConfigDict(json_schema_extra={**example_schema(_EXAMPLE), **_FINDABLE})
 
 
-class DraftPatch(MergePatch):
-    """A JSON merge patch (RFC 7396) of a draft; the result is validated as a whole."""
-
-    patched = ToolDraft
-
-    name: Any = None
-    summary: Any = None
-    description: Any = None
-    kind: Any = None
-    category: Any = None
-    subcategories: Any = None
-    tags: Any = None
-    homepage_url: Any = None
-    docs_url: Any = None
-    repository: Any = None
-    interfaces: Any = None
-    packages: Any = None
-    auth: Any = None
-    pricing: Any = None
-    licence: Any = None
-    open_source: Any = None
-    publisher: Any = None
-    external_ids: Any = None
-    version: Any = None
-
-
 class ReadAddress(Strict):
     """The address of a tool: its page or its repository."""
 
@@ -99,7 +73,7 @@ class SubmittedToolPath(Strict):
     id: str = Field(max_length=100, description="The tool's id, tool_…, or its slug.")
 
 
-class EditTool(DraftPatch):
+class EditTool(merge_patch(ToolDraft)):
     """A change to a tool. An empty one claims the tool for its verified publisher."""
 
     model_config = ConfigDict(json_schema_extra=example_schema({"summary": "Search over your own notes"}))
@@ -113,7 +87,7 @@ class SubmissionId(Strict):
     id: str = Field(description="The submission's id, sub_….")
 
 
-class EditSubmission(DraftPatch):
+class EditSubmission(merge_patch(ToolDraft)):
     """A change to an open submission, which is then checked and queued again.
 
     For a new tool it is a merge patch; for a change to a tool the members sent replace those of the request.

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import AfterValidator, ConfigDict, Field, StringConstraints
 from typing_extensions import TypedDict
 
-from negotiator.base.schema import MergePatch, Strict, example_schema
+from negotiator.base.schema import Strict, example_schema, merge_patch
 from negotiator.base.values import Moment, Number, Origin, Scalar, ShortText, Truth, Whole
 from negotiator.http.cursors import Cursor
 from negotiator.memory.content_guard import strip_invisible
@@ -89,21 +89,8 @@ class GetMemory(MemoryId):
     at: Moment | None = Field(None, description="The time to read it at; now if absent.")
 
 
-class EditMemory(MergePatch, MemoryId):
+class EditMemory(merge_patch(MemoryBody), MemoryId):
     """A JSON merge patch (RFC 7396): absent members stay, null removes; the result is validated as a whole."""
-
-    patched = MemoryBody
-
-    text: Any = None
-    kind: Any = None
-    tags: Any = None
-    attributes: Any = None
-    category: Any = None
-    counterparty: Any = None
-    negotiation_id: Any = None
-    valid_from: Any = None
-    expires_at: Any = None
-    pinned: Any = None
 
 
 class ListMemories(Strict):

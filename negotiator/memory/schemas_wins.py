@@ -7,7 +7,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 from typing_extensions import TypedDict
 
 from negotiator.base.field_errors import pointed_error
-from negotiator.base.schema import MergePatch, Strict, example_schema
+from negotiator.base.schema import Strict, example_schema, merge_patch
 from negotiator.base.values import MINOR_UNITS, Amount, LongText, Moment, Origin, Scalar, ShortText, Whole
 from negotiator.http.cursors import Cursor
 from negotiator.memory.schemas_memories import MemorySourceView, VisibleName
@@ -141,31 +141,8 @@ class WinId(Strict):
     id: str = Field(description="The win's id.")
 
 
-class EditWin(MergePatch, WinId):
+class EditWin(merge_patch(NewWin), WinId):
     """A JSON merge patch (RFC 7396): absent members stay, null removes; the result is validated as a whole."""
-
-    patched = NewWin
-
-    negotiation_id: Any = None
-    counterparty: Any = None
-    category: Any = None
-    kind: Any = None
-    role: Any = None
-    closed_at: Any = None
-    currency: Any = None
-    baseline: Any = None
-    achieved: Any = None
-    quantity: Any = None
-    period_months: Any = None
-    savings_type: Any = None
-    savings_total: Any = None
-    claimed_savings: Any = None
-    non_price_terms: Any = None
-    tactics_used: Any = None
-    lead_time_days: Any = None
-    rounds: Any = None
-    notes: Any = None
-    visibility: Any = None
 
 
 class ListWins(Strict):
