@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import orjson
 
 from negotiator.base.bounded_cache import BoundedCache
-from negotiator.directory import catalogue_queries, change_queries
-from negotiator.directory.change_queries import ChangedTool
+from negotiator.directory import catalogue_queries
+from negotiator.directory.catalogue_queries import CatalogueTool
 from negotiator.directory.taxonomy import TAXONOMY
 from negotiator.directory.tool_vectors import ToolVectors
 from negotiator.runtime import thread_pools
@@ -88,7 +88,7 @@ class CatalogueIndex:
 
     async def current(self) -> tuple["SearchIndex", int]:
         """The index as of the newest change, and the number of that change."""
-        newest = await self._store.read(change_queries.latest)
+        newest = await self._store.read(catalogue_queries.latest_change)
         if self._index is None or newest > self._seq:
             async with self._lock:
                 await self._catch_up(newest)
@@ -105,7 +105,7 @@ class CatalogueIndex:
 
         Sentence vectors are computed here; until then, and without a model, words alone count.
         """
-        if self._index is not None or await self._store.read(change_queries.latest) > _LARGE:
+        if self._index is not None or await self._store.read(catalogue_queries.latest_change) > _LARGE:
             index, _ = await self.current()
             if self.vectors is not None:
                 await self.vectors.fill(index, self._read)
@@ -210,7 +210,7 @@ class CatalogueIndex:
 
     async def _made(self, seq: int) -> tuple[str, int] | None:
         """The tool and the moment of a change."""
-        return await self._store.read(lambda tx: change_queries.made(tx, seq))
+        return await self._store.read(lambda tx: catalogue_queries.find_change(tx, seq))
 
     async def _build(self, index: "SearchIndex", *, since: int = 0) -> "SearchIndex":
         """The index with every tool whose last change is after `since`, added off the event loop."""
@@ -287,15 +287,15 @@ def _empty_index() -> "SearchIndex":
     return SearchIndex(terms.load_synonyms(SYNONYMS_FILE), languages.load_translator(LANGUAGES_FILE))
 
 
-def _after(since: int, limit: int) -> Callable[[Transaction], list[ChangedTool]]:
-    return lambda tx: change_queries.tools_since(tx, since, limit=limit)
+def _after(since: int, limit: int) -> Callable[[Transaction], list[CatalogueTool]]:
+    return lambda tx: catalogue_queries.tools_since(tx, since, limit=limit)
 
 
-def _add(index: "SearchIndex", found: Sequence[ChangedTool]) -> None:
+def _add(index: "SearchIndex", found: Sequence[CatalogueTool]) -> None:
     index.build([_entry(each) for each in found])
 
 
-def _entry(changed: ChangedTool) -> "IndexEntry":
+def _entry(changed: CatalogueTool) -> "IndexEntry":
     from negotiator.directory.search.index import IndexEntry
 
     return IndexEntry(changed.id, orjson.loads(changed.document), changed.saves, changed.created_at, changed.updated_at)

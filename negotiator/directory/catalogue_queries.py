@@ -1,11 +1,11 @@
-"""Queries of tools: the functions through which every module reads and changes the catalogue.
+"""Queries of tools: the functions through which every module reads and changes the catalogue, and the feed of changes.
 
-Each change takes the next number of `tool_changes` in its own transaction. Writes are serial, so a reader of the feed
-up to a number has missed no change.
+The feed has an entry for every change, deletions too; it is append-only and numbered without gaps, in commit order.
+Writes are serial, so a reader of the feed up to a number has missed no change.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
 from sqlalchemy import bindparam, delete, func, select, update
@@ -13,13 +13,11 @@ from sqlmodel import col
 
 from negotiator.base import values
 from negotiator.base.errors import Conflict, Gone, NotFound, PreconditionFailed
-from negotiator.directory import change_queries
-from negotiator.directory.change_queries import ChangeKind
 from negotiator.directory.record_text import SLUG_LENGTH, slugify
-from negotiator.directory.tables import ToolKey, ToolRow, ToolSlug
+from negotiator.directory.tables import ToolChange, ToolKey, ToolRow, ToolSlug
 from negotiator.directory.tool_keys import CanonicalKey, keys_of
-from negotiator.directory.tool_record import ToolDraft, ToolPopularity, ToolRecord, ToolStatus, ToolView
-from negotiator.store.statement import Query, RowInsertion, Statement, Transaction, table
+from negotiator.directory.tool_record import ChangeKind, ToolDraft, ToolPopularity, ToolRecord, ToolStatus, ToolView
+from negotiator.store.statement import Query, RowInsertion, Statement, Transaction, entity, table
 
 _TOGETHER: Final = 20
 _NO_TOOLS: Final = {f"tool{place}": "" for place in range(_TOGETHER)}
@@ -77,11 +75,7 @@ class CatalogueTool:
         return ToolView.model_validate_json(self.document)
 
 
-_columns = [
-    table(ToolRow).c[name]
-    for name in (*("id", "slug", "status", "saves", "seq", "revision"), *("document", "created_at", "updated_at"))
-]
-_select = select(*_columns)
+_select = select(*(table(ToolRow).c[each.name] for each in fields(CatalogueTool)))
 
 
 def _tool(row: Sequence[Any]) -> CatalogueTool:
@@ -104,6 +98,22 @@ _ADD = RowInsertion(ToolRow)
 _ADD_SLUG = RowInsertion(ToolSlug)
 _ADD_KEY = RowInsertion(ToolKey)
 _DROP_KEYS = Statement(delete(ToolKey).where(col(ToolKey.tool) == bindparam("tool")))
+_ADD_CHANGE = RowInsertion(ToolChange)
+_LATEST_CHANGE = Query(select(func.coalesce(func.max(col(ToolChange.seq)), 0)), lambda row: int(row[0]))
+_CHANGE = Query(
+    select(col(ToolChange.tool), col(ToolChange.at)).where(col(ToolChange.seq) == bindparam("seq")),
+    lambda row: (str(row[0]), int(row[1])),
+)
+_CHANGES = Query(
+    select(ToolChange)
+    .where(col(ToolChange.seq) > bindparam("since"))
+    .order_by(col(ToolChange.seq))
+    .limit(bindparam("limit")),
+    entity(ToolChange),
+)
+_SINCE = Query(
+    _select.where(col(ToolRow.seq) > bindparam("since")).order_by(col(ToolRow.seq)).limit(bindparam("limit")), _tool
+)
 _CHANGED: Final = ("slug", "external_id", "status", "saves", "seq", "revision", "document", "updated_at")
 _SAVE = Statement(
     update(ToolRow)
@@ -127,6 +137,12 @@ def require(tx: Transaction, id_or_slug: str) -> CatalogueTool:
     if tool.status == "deleted":
         raise Gone("The tool was removed.", members={"id": tool.id, "slug": tool.slug})
     return tool
+
+
+def require_revision(current: CatalogueTool, expected: int | None) -> None:
+    """412 when `expected` is not the current revision."""
+    if expected is not None and expected != current.revision:
+        raise PreconditionFailed("The tool has changed since that revision.", members={"revision": current.revision})
 
 
 def by_external(tx: Transaction, name: str) -> CatalogueTool | None:
@@ -168,7 +184,7 @@ def put(tx: Transaction, record: ToolRecord, *, actor: str, expected: int | None
     if record.id is None:
         return _create(tx, record, actor=actor)
     current = require(tx, record.id)
-    _check_revision(current, expected)
+    require_revision(current, expected)
     slug = record.slug or current.slug
     if slug != current.slug:
         _claim(tx, slug, current.id)
@@ -218,6 +234,37 @@ def count_saves(tx: Transaction, tool: str, saves: int) -> None:
     _save(tx, current, view, kind="counted", actor="", saves=saves)
 
 
+def latest_change(tx: Transaction) -> int:
+    """The number of the last change, 0 before the first."""
+    return tx.one(_LATEST_CHANGE) or 0
+
+
+def find_change(tx: Transaction, seq: int) -> tuple[str, int] | None:
+    """The tool and the moment of a change."""
+    return tx.one(_CHANGE, seq=seq)
+
+
+def list_changes(tx: Transaction, since: int, *, limit: int) -> list[dict[str, Any]]:
+    """Up to `limit` changes after number `since`, oldest first, as the API shows them."""
+    return [
+        {
+            "seq": change.seq,
+            "change": change.kind,
+            "tool_id": change.tool,
+            "slug": change.slug,
+            "status": change.status,
+            "revision": change.revision,
+            "at": values.timestamp(change.at),
+        }
+        for change in tx.all(_CHANGES, since=since, limit=limit)
+    ]
+
+
+def tools_since(tx: Transaction, since: int, *, limit: int) -> list[CatalogueTool]:
+    """Every tool whose last change is after number `since`, in the order of those changes."""
+    return tx.all(_SINCE, since=since, limit=limit)
+
+
 def _create(tx: Transaction, record: ToolRecord, *, actor: str) -> CatalogueTool:
     now, key = values.now(), values.new_id("tool")
     slug = record.slug or free_slug(tx, record.name)
@@ -225,7 +272,7 @@ def _create(tx: Transaction, record: ToolRecord, *, actor: str) -> CatalogueTool
     moment = values.timestamp(now)
     ours = {"id": key, "slug": slug, "status_changed_at": moment, "revision": 1}
     view = ToolView.model_validate({**_record_fields(record), **ours, "created_at": moment, "updated_at": moment})
-    seq = change_queries.append(tx, view, kind="created", actor=actor, at=now)
+    seq = _append_change(tx, view, kind="created", actor=actor, at=now)
     row: dict[str, Any] = _row(view, seq, 0) | {"created_at": now, "updated_at": now}
     tx.run(_ADD, id=key, **row)
     _rekey(tx, view)
@@ -240,13 +287,22 @@ def _save(
     now = values.now()
     touched = current.updated_at if kind == "counted" else now
     view = view.model_copy(update={"revision": current.revision + 1, "updated_at": values.timestamp(touched)})
-    seq = change_queries.append(tx, view, kind=kind, actor=actor, at=now)
+    seq = _append_change(tx, view, kind=kind, actor=actor, at=now)
     row = _row(view, seq, current.saves if saves is None else saves) | {"updated_at": touched}
     tx.run(_SAVE, tool=current.id, **{f"new_{name}": value for name, value in row.items()})
     if kind == "updated":
         tx.run(_DROP_KEYS, tool=current.id)
         _rekey(tx, view)
-    return CatalogueTool(created_at=current.created_at, **_without_external(row), id=current.id)
+    del row["external_id"]
+    return replace(current, **row)
+
+
+def _append_change(tx: Transaction, view: ToolView, *, kind: ChangeKind, actor: str, at: int) -> int:
+    """Add the next change and return its number; writes are serial."""
+    seq = latest_change(tx) + 1
+    columns = {"tool": view.id, "slug": view.slug, "status": view.status, "revision": view.revision}
+    tx.run(_ADD_CHANGE, seq=seq, kind=kind, actor=actor, at=at, **columns)
+    return seq
 
 
 def _row(view: ToolView, seq: int, saves: int) -> dict[str, Any]:
@@ -261,17 +317,8 @@ def _row(view: ToolView, seq: int, saves: int) -> dict[str, Any]:
     }
 
 
-def _without_external(row: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in row.items() if name != "external_id"}
-
-
 def _record_fields(record: ToolRecord) -> dict[str, Any]:
     return record.model_dump(include=set(ToolRecord.model_fields) - {"id", "slug"})
-
-
-def _check_revision(current: CatalogueTool, expected: int | None) -> None:
-    if expected is not None and expected != current.revision:
-        raise PreconditionFailed("The tool has changed since that revision.", members={"revision": current.revision})
 
 
 def _rekey(tx: Transaction, view: ToolView) -> None:

@@ -10,7 +10,7 @@ import orjson
 
 from negotiator.base.errors import NotFound
 from negotiator.base.schema import NoInput
-from negotiator.directory import catalogue_queries, change_queries, listing_answers, mcp_server_json
+from negotiator.directory import catalogue_queries, listing_answers, mcp_server_json
 from negotiator.directory.catalogue_index import CatalogueIndex
 from negotiator.directory.schemas_listing import (
     ListServers,
@@ -97,7 +97,7 @@ class CatalogueExchange:
 
     async def export(self, call: Call[NoInput]) -> Answer:
         """Every active or deprecated tool, oldest change first."""
-        seq = await self.store.read(change_queries.latest)
+        seq = await self.store.read(catalogue_queries.latest_change)
         gzipped = "gzip" in call.headers.get("accept-encoding", "")
         headers = listing_answers.cache_headers(call.caller, _export_tag(seq, gzipped=gzipped))
         if (unchanged := listing_answers.not_modified(call, headers)) is not None:
@@ -190,12 +190,12 @@ class CatalogueExchange:
         """A new export of one snapshot, with the number of its last change."""
 
         def unit(tx: Transaction) -> tuple[int, list[bytes]]:
-            seq, found, chunk = 0, list[bytes](), change_queries.tools_since(tx, 0, limit=_CHUNK)
+            seq, found, chunk = 0, list[bytes](), catalogue_queries.tools_since(tx, 0, limit=_CHUNK)
             while chunk:
                 seq = chunk[-1].seq
                 found += [each.document for each in chunk if each.status in _OPEN]
-                chunk = change_queries.tools_since(tx, seq, limit=_CHUNK)
-            return change_queries.latest(tx), found
+                chunk = catalogue_queries.tools_since(tx, seq, limit=_CHUNK)
+            return catalogue_queries.latest_change(tx), found
 
         seq, documents = await self.store.scan(unit)
         return seq, await thread_pools.FILES.run_unhurried(_packed, documents)

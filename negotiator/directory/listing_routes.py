@@ -9,7 +9,7 @@ import orjson
 from negotiator.base import values
 from negotiator.base.bounded_cache import BoundedCache
 from negotiator.base.schema import NoInput
-from negotiator.directory import catalogue_queries, change_queries, listing_answers
+from negotiator.directory import catalogue_queries, listing_answers
 from negotiator.directory.catalogue_index import CatalogueIndex
 from negotiator.directory.schemas_listing import (
     TOOL_PATH,
@@ -197,7 +197,7 @@ class CatalogueListing:
         since: int = self.cursors.open(query.cursor, "changes") if query.cursor else query.since
 
         def unit(tx: Transaction) -> tuple[list[dict[str, Any]], int]:
-            return change_queries.page(tx, since, limit=query.limit + 1), change_queries.latest(tx)
+            return catalogue_queries.list_changes(tx, since, limit=query.limit + 1), catalogue_queries.latest_change(tx)
 
         found, latest = await self.store.read(unit)
         headers = listing_answers.cache_headers(

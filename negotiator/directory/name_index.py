@@ -5,8 +5,8 @@ from typing import Any, Final
 
 import orjson
 
-from negotiator.directory import change_queries, draft_checks
-from negotiator.directory.change_queries import ChangedTool
+from negotiator.directory import catalogue_queries, draft_checks
+from negotiator.directory.catalogue_queries import CatalogueTool
 from negotiator.directory.draft_checks import DraftScreening
 from negotiator.directory.name_likeness import TrigramIndex
 from negotiator.directory.tool_record import ToolDraft
@@ -43,12 +43,12 @@ class ToolNameIndex:
             )
 
     async def _catch_up(self) -> None:
-        while found := await self._store.scan(lambda tx: change_queries.tools_since(tx, self._seq, limit=_CHUNK)):
+        while found := await self._store.scan(lambda tx: catalogue_queries.tools_since(tx, self._seq, limit=_CHUNK)):
             for each in found:
                 self._apply(each)
             self._seq = found[-1].seq
 
-    def _apply(self, changed: ChangedTool) -> None:
+    def _apply(self, changed: CatalogueTool) -> None:
         if changed.status == "deleted":
             self._tools.drop(changed.id)
             return

@@ -7,12 +7,12 @@ from typing_extensions import TypedDict
 
 from negotiator.base.errors import InvalidRequest
 from negotiator.base.schema import Strict, example_schema
-from negotiator.directory.change_queries import ChangeKind
 from negotiator.directory.record_text import LineText, MomentText, ProseText
 from negotiator.directory.tool_keys import is_tracking_parameter
 from negotiator.directory.tool_record import (
     AuthType,
     CategorySlug,
+    ChangeKind,
     InterfaceType,
     PricingModel,
     SubcategorySlug,

@@ -14,7 +14,7 @@ import orjson
 from negotiator import audit
 from negotiator.base import values
 from negotiator.base.caller import Caller
-from negotiator.base.errors import Conflict, Forbidden, PreconditionFailed, TooManyRequests
+from negotiator.base.errors import Conflict, Forbidden, TooManyRequests
 from negotiator.directory import (
     accounts_queries,
     catalogue_queries,
@@ -70,8 +70,7 @@ def take_down(tx: Transaction, caller: Caller, key: str, *, expected: int | None
         raise Forbidden(
             "Only the verified publisher of the tool may take it down; report it instead.", error="not_owner"
         )
-    if expected is not None and expected != tool.revision:
-        raise PreconditionFailed("The tool has changed since that revision.", members={"revision": tool.revision})
+    catalogue_queries.require_revision(tool, expected)
     removed = catalogue_queries.withdraw(
         tx, tool.id, "deleted", message="Taken down by its publisher.", actor=caller.actor
     )

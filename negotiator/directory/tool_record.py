@@ -101,6 +101,7 @@ PackageRegistry = Literal["npm", "pypi", "oci", "nuget", "mcpb", "cargo"]
 AuthType = Literal["none", "api_key", "oauth2", "other", "unknown"]
 PricingModel = Literal["free", "freemium", "paid", "open_source", "usage", "unknown"]
 ToolStatus = Literal["active", "deprecated", "quarantined", "deleted"]
+ChangeKind = Literal["created", "updated", "restored", "deprecated", "quarantined", "deleted", "counted"]
 EvidenceMethod = Literal["list", "registry", "submission", "content", "owner"]
 EVIDENCE_METHODS: Final[tuple[EvidenceMethod, ...]] = ("list", "registry", "submission", "content", "owner")
 """Sources of a fact, weakest first: a list, a registry entry, an approved submission,

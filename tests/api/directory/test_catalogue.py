@@ -8,7 +8,7 @@ from sqlalchemy import delete
 from sqlalchemy.exc import DBAPIError
 
 from negotiator.base.errors import Conflict, Gone, NotFound, PreconditionFailed
-from negotiator.directory import catalogue_queries, change_queries
+from negotiator.directory import catalogue_queries
 from negotiator.directory.tables import ToolChange
 from negotiator.store.statement import Statement
 from negotiator.store.store import Store
@@ -106,13 +106,13 @@ async def test_states_move_as_they_may(store: Store) -> None:
 async def test_the_feed_has_every_change_once_and_the_newest_state_of_each_tool(store: Store) -> None:
     tool, other = await keep(store), await keep(store, "Coda")
     await store.write(lambda tx: catalogue_queries.withdraw(tx, tool.id, "deleted", message="gone", actor="op"))
-    feed = await store.read(lambda tx: change_queries.page(tx, 0, limit=10))
+    feed = await store.read(lambda tx: catalogue_queries.list_changes(tx, 0, limit=10))
     assert [(each["seq"], each["change"], each["tool_id"]) for each in feed] == [
         (1, "created", tool.id),
         (2, "created", other.id),
         (3, "deleted", tool.id),
     ]
-    newest = await store.read(lambda tx: change_queries.tools_since(tx, 0, limit=10))
+    newest = await store.read(lambda tx: catalogue_queries.tools_since(tx, 0, limit=10))
     assert [(each.seq, each.id, each.status) for each in newest] == [(2, other.id, "active"), (3, tool.id, "deleted")]
     with pytest.raises((DBAPIError, Exception), match="append-only"):
         await store.write(lambda tx: tx.run(Statement(delete(ToolChange))))
@@ -132,7 +132,7 @@ async def test_saves_are_counted_without_making_the_tool_newer(store: Store) -> 
     assert counted.view.popularity.saves == 10
     assert counted.view.popularity.score == 0.5
     await store.write(lambda tx: catalogue_queries.count_saves(tx, tool.id, 10))
-    assert (await store.read(change_queries.latest)) == 2
+    assert (await store.read(catalogue_queries.latest_change)) == 2
 
 
 async def test_a_tool_knows_its_duplicates_and_not_itself(store: Store) -> None:

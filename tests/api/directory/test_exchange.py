@@ -9,7 +9,7 @@ import httpx2
 import orjson
 import pytest
 
-from negotiator.directory import catalogue_queries, change_queries, exchange_entries, exchange_import, mcp_server_json
+from negotiator.directory import catalogue_queries, exchange_entries, exchange_import, mcp_server_json
 from negotiator.directory.exchange_import import ImportOutcome
 from negotiator.directory.tool_record import FieldEvidence, ToolRecord
 from negotiator.store.store import Store
@@ -111,9 +111,9 @@ async def test_every_form_of_file_and_every_age_of_entry_is_read(store: Store, f
 async def test_importing_again_changes_nothing(store: Store, file: Path) -> None:
     text = json.dumps([official("active"), SEED_SHAPE])
     await run(store, file, text)
-    before = await store.read(change_queries.latest)
+    before = await store.read(catalogue_queries.latest_change)
     assert [each.action for each in await run(store, file, text)] == ["unchanged", "unchanged"]
-    assert await store.read(change_queries.latest) == before
+    assert await store.read(catalogue_queries.latest_change) == before
 
 
 async def test_a_thousand_lines_with_a_bad_one_bring_nine_hundred_and_ninety_nine(store: Store, file: Path) -> None:
@@ -123,7 +123,7 @@ async def test_a_thousand_lines_with_a_bad_one_bring_nine_hundred_and_ninety_nin
     found = await run(store, file, "\n".join(each))
     assert len(found) == 1000
     assert [line.line for line in found if line.action == "refused"] == [501]
-    assert await store.read(change_queries.latest) == 999
+    assert await store.read(catalogue_queries.latest_change) == 999
 
 
 async def test_what_is_no_entry_is_refused_by_line(store: Store, file: Path) -> None:
@@ -188,18 +188,18 @@ async def test_a_dry_run_says_what_would_be_and_leaves_nothing(store: Store, fil
     with pytest.raises(exchange_import.DryRunRollback) as undone:
         await store.write(lambda tx: exchange_import.import_batch(tx, batch, dry=True))
     assert [each.action for each in undone.value.outcomes] == ["created"]
-    assert await store.read(change_queries.latest) == 0
+    assert await store.read(catalogue_queries.latest_change) == 0
 
 
 async def test_the_content_is_taken_over_once_per_version(store: Store) -> None:
     entries = list(exchange_entries.read_content())
     assert await store.write(exchange_import.import_bundled_content) == len(entries)
     assert await store.write(exchange_import.import_bundled_content) == 0
-    seq = await store.read(change_queries.latest)
+    seq = await store.read(catalogue_queries.latest_change)
     assert seq == len(entries)
     again = await store.write(lambda tx: exchange_import.import_release_content(tx, "newer", lambda: entries))
     assert again == len(entries)
-    assert await store.read(change_queries.latest) == seq
+    assert await store.read(catalogue_queries.latest_change) == seq
     better: ToolRecord = entries[0].record.model_copy(
         update={"summary": "The owner's words", "evidence": (FieldEvidence(source="o", method="owner"),)}
     )

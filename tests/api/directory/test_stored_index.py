@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from negotiator.directory import catalogue_queries, change_queries
+from negotiator.directory import catalogue_queries
 from negotiator.directory.catalogue_index import CatalogueIndex
 from negotiator.directory.search.search import SearchRequest, search_page
 from negotiator.directory.tool_vectors import ToolVectors
@@ -94,7 +94,7 @@ async def test_an_index_of_another_history_is_built_anew(
     def made(_: Transaction, seq: int) -> tuple[str, int]:
         return "tool_other", seq
 
-    monkeypatch.setattr(change_queries, "made", made)
+    monkeypatch.setattr(catalogue_queries, "find_change", made)
     await opened(store, tmp_path).current()
     assert scanned[0] == other
     assert len(list((tmp_path / "index").glob("*-*"))) == 1

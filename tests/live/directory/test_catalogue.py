@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from negotiator.directory import catalogue_queries, change_queries, exchange_import
+from negotiator.directory import catalogue_queries, exchange_import
 from negotiator.directory.catalogue_index import CatalogueIndex
 from negotiator.directory.search.search import SearchRequest, search_page
 from negotiator.directory.tool_record import ToolRecord
@@ -31,7 +31,7 @@ async def test_of_many_processes_one_takes_the_content_over(store: Store, databa
     await other.start()
     taken = await asyncio.gather(*(each.write(exchange_import.import_bundled_content) for each in (store, other)))
     assert sorted(taken)[0] == 0
-    assert sorted(taken)[1] == await store.read(change_queries.latest) > 250
+    assert sorted(taken)[1] == await store.read(catalogue_queries.latest_change) > 250
     await other.close()
 
 
