@@ -17,6 +17,7 @@ import orjson
 from negotiator.base.bounded_cache import BoundedCache
 from negotiator.directory import catalogue_queries
 from negotiator.directory.catalogue_queries import CatalogueTool
+from negotiator.directory.search.request import IndexEntry, SearchPage, SearchRequest
 from negotiator.directory.taxonomy import TAXONOMY
 from negotiator.directory.tool_vectors import ToolVectors
 from negotiator.runtime import thread_pools
@@ -26,8 +27,7 @@ from negotiator.store.store import Store
 
 if TYPE_CHECKING:
     from negotiator.directory.index_folder import IndexFolder, StoredIndex
-    from negotiator.directory.search.index import IndexEntry, SearchIndex
-    from negotiator.directory.search.search import SearchPage, SearchRequest
+    from negotiator.directory.search.index import SearchIndex
     from negotiator.directory.search.vectors import SentenceVector
 
 _CHUNK: Final = 32
@@ -66,10 +66,11 @@ class CatalogueIndex:
     ) -> None:
         self._store = store
         self.vectors: ToolVectors | None = None
-        self._folder = folder
+        self._path = folder
+        self._folder: IndexFolder | None = None
+        """Where the index is stored; None while it is not large."""
         self._large = large
         self._stored: StoredIndex | None = None
-        self._stored_seq = 0
         self._shares_vectors = False
         self._faults = FaultLog("the search index is not stored, each worker builds its own")
         self._index: SearchIndex | None = None
@@ -113,12 +114,10 @@ class CatalogueIndex:
 
     async def query_vector(self, text: str) -> "SentenceVector | None":
         """The query's sentence vector; None when it is a tool's name, or when tools have no vectors."""
-        from negotiator.directory.search.terms import joined
-
         index = self._index
         if self.vectors is None or index is None or not index.vectors.present:
             return None
-        return None if not text or index.named(joined(text)) else await self.vectors.of_query(text)
+        return None if not text or index.has_name(text) else await self.vectors.of_query(text)
 
     async def documents(self, ids: Sequence[str]) -> list[bytes]:
         """The documents of these tools, in this order."""
@@ -147,7 +146,10 @@ class CatalogueIndex:
     async def _load(self) -> "SearchIndex":
         """The index of the whole catalogue: a stored one, brought up to date, or a new one."""
         index = None
-        if self._folder and await self._store.read(catalogue_queries.count_tools) >= self._large:
+        if self._path and await self._store.read(catalogue_queries.count_tools) >= self._large:
+            from negotiator.directory.index_folder import IndexFolder
+
+            self._folder = IndexFolder(self._path)
             try:
                 index = await self._open(self._folder)
                 self._faults.worked()
@@ -160,11 +162,8 @@ class CatalogueIndex:
         gc.freeze()
         return index
 
-    async def _open(self, path: Path) -> "SearchIndex":
+    async def _open(self, folder: "IndexFolder") -> "SearchIndex":
         """The stored index, which this process builds first if there is none and no other builds."""
-        from negotiator.directory.index_folder import IndexFolder
-
-        folder = IndexFolder(path)
         while (index := await self._opened(folder)) is None:
             with folder.builder() as builds:
                 if not builds:
@@ -174,7 +173,7 @@ class CatalogueIndex:
                     index = await self._stored_anew(folder, await self._build(empty))
                 if index is not None:
                     break
-        if self._seq - self._stored_seq > len(index) // _LAGS:
+        if self._stored and self._seq - self._stored.seq > len(index) // _LAGS:
             with folder.builder() as builds:
                 if builds:
                     self._stored = None
@@ -185,30 +184,26 @@ class CatalogueIndex:
         """The newest stored index that belongs to this catalogue, with the changes since."""
         unusable = set[str]()
         while (stored := await thread_pools.FILES.run_unhurried(folder.newest, but=frozenset(unusable))) is not None:
-            last = stored.last
-            if await self._made(last.seq) == (last.tool, last.at):
+            if await self._change(stored.seq) == stored.change:
                 # A folder that lacks a file or has a damaged one is as good as none.
                 with contextlib.suppress(FileNotFoundError, ValueError, LookupError):
                     index = await thread_pools.FILES.run_unhurried(stored.open, _empty_index)
-                    self._stored, self._stored_seq = stored, last.seq
-                    return await self._build(index, since=last.seq)
+                    self._stored = stored
+                    return await self._build(index, since=stored.seq)
             unusable.add(stored.name)
         return None
 
     async def _stored_anew(self, folder: "IndexFolder", index: "SearchIndex") -> "SearchIndex":
         """Store an index and open it, so that its arrays are shared with other processes."""
-        from negotiator.directory.index_folder import LastChange
-
-        made = await self._made(self._seq)
-        assert made is not None  # noqa: S101  changes are only added
-        last = LastChange(self._seq, *made)
-        await thread_pools.FILES.run_unhurried(folder.store, index, last)
+        change = await self._change(self._seq)
+        assert change is not None  # noqa: S101  changes are only added
+        await thread_pools.FILES.run_unhurried(folder.store, index, self._seq, change)
         opened = await self._opened(folder)
         if opened is None:
             raise OSError("the index that was just stored cannot be opened")
         return opened
 
-    async def _made(self, seq: int) -> tuple[str, int] | None:
+    async def _change(self, seq: int) -> tuple[str, int] | None:
         """The tool and the moment of a change."""
         return await self._store.read(lambda tx: catalogue_queries.find_change(tx, seq))
 
@@ -223,15 +218,13 @@ class CatalogueIndex:
 
     async def _share_vectors(self, index: "SearchIndex") -> None:
         """Use the stored vectors, or store those of the index once they are there."""
-        from negotiator.directory.index_folder import IndexFolder
-
         stored = self._stored
         if self._folder is None or stored is None or self._shares_vectors:
             return
         async with self._lock:
             self._shares_vectors = await thread_pools.FILES.run_unhurried(stored.take_vectors, index)
             if not self._shares_vectors and index.vectors.present:
-                with IndexFolder(self._folder).builder() as builds:
+                with self._folder.builder() as builds:
                     if builds:
                         await thread_pools.FILES.run_unhurried(stored.store_vectors, index)
 
@@ -253,7 +246,7 @@ class IndexSnapshot:
         """Whether meaning counts, and how many tools wait for their vector."""
         return self.index.vectors.present, len(self.index.vectors.waiting)
 
-    async def search(self, request: "SearchRequest") -> "SearchPage":
+    async def search(self, request: SearchRequest) -> SearchPage:
         """A page; unless the request `is_plain`, its query is read in its language, and by its meaning."""
         from negotiator.directory.search.search import search_page
 
@@ -281,10 +274,9 @@ class IndexSnapshot:
 
 
 def _empty_index() -> "SearchIndex":
-    from negotiator.directory.search import languages, terms
-    from negotiator.directory.search.index import SearchIndex
+    from negotiator.directory.search.index import load_index
 
-    return SearchIndex(terms.load_synonyms(SYNONYMS_FILE), languages.load_translator(LANGUAGES_FILE))
+    return load_index(SYNONYMS_FILE, LANGUAGES_FILE)
 
 
 def _after(since: int, limit: int) -> Callable[[Transaction], list[CatalogueTool]]:
@@ -295,7 +287,5 @@ def _add(index: "SearchIndex", found: Sequence[CatalogueTool]) -> None:
     index.build([_entry(each) for each in found])
 
 
-def _entry(changed: CatalogueTool) -> "IndexEntry":
-    from negotiator.directory.search.index import IndexEntry
-
+def _entry(changed: CatalogueTool) -> IndexEntry:
     return IndexEntry(changed.id, orjson.loads(changed.document), changed.saves, changed.created_at, changed.updated_at)

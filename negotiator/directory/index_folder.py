@@ -14,7 +14,6 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import Any, Final
@@ -31,15 +30,6 @@ _SPARE: Final = 4
 """A quarter more rows of vectors than tools, for those that come."""
 
 
-@dataclass(frozen=True, slots=True)
-class LastChange:
-    """A change of the catalogue; tool and moment tell it from the change of that number in another database."""
-
-    seq: int
-    tool: str
-    at: int
-
-
 class StoredIndex:
     """An index in its folder, which nobody removes while this object lives."""
 
@@ -47,7 +37,11 @@ class StoredIndex:
         self._folder, self.name = folder, folder.name
         _hold(self, folder, fcntl.LOCK_SH)
         self._values: dict[str, Any] = orjson.loads((folder / "values.json").read_bytes())
-        self.last = LastChange(**self._values["last"])
+        last: dict[str, Any] = self._values["last"]
+        self.seq: int = last["seq"]
+        """The number of the last change in it."""
+        self.change: tuple[str, int] = (last["tool"], last["at"])
+        """The tool and the moment of that change, which tell it from the same number in another database."""
 
     def open(self, make: Callable[[], SearchIndex]) -> SearchIndex:
         """The index, in memory but for the arrays that nobody changes."""
@@ -110,8 +104,8 @@ class IndexFolder:
                 return
             yield True
 
-    def store(self, index: SearchIndex, last: LastChange) -> StoredIndex:
-        """Store an index; only for the builder."""
+    def store(self, index: SearchIndex, seq: int, change: tuple[str, int]) -> None:
+        """Store an index with its last change; only for the builder."""
         for left in self._root.glob("building-*"):
             shutil.rmtree(left)
         values, arrays = index.state()
@@ -119,22 +113,16 @@ class IndexFolder:
         (made / "arrays").mkdir()
         for name, array in arrays.items():
             np.save(made / "arrays" / f"{name}.npy", array)
-        described = {**values, "last": last}
+        described = {**values, "last": {"seq": seq, "tool": change[0], "at": change[1]}}
         (made / "values.json").write_bytes(orjson.dumps(described))
         _sync(made)
-        folder = self._root / f"{_format()}-{last.seq:015d}-{secrets.token_hex(4)}"
+        folder = self._root / f"{_format()}-{seq:015d}-{secrets.token_hex(4)}"
         made.rename(folder)
-        stored = StoredIndex(folder)
         if index.vectors.present:
-            stored.store_vectors(index)
-        self._sweep(folder)
-        return stored
-
-    def _sweep(self, kept: Path) -> None:
-        """Remove what no process uses, except this stored index."""
-        for folder in self._root.iterdir():
-            if folder.is_dir() and folder != kept:
-                _remove_unused(folder)
+            StoredIndex(folder).store_vectors(index)
+        for other in self._root.iterdir():
+            if other.is_dir() and other != folder:
+                _remove_unused(other)
 
 
 def _format() -> str:

@@ -6,7 +6,7 @@ from dataclasses import fields
 from datetime import datetime
 from email.utils import formatdate
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from urllib.parse import urlencode
 
 import orjson
@@ -16,13 +16,11 @@ from negotiator.base.caller import Caller
 from negotiator.base.search_terms import fold_text
 from negotiator.directory.catalogue_index import CategoryCounts
 from negotiator.directory.schemas_listing import FILTERS, ListTools
+from negotiator.directory.search.request import PinnedQuery, SearchPage, SearchRequest
 from negotiator.directory.taxonomy import TAXONOMY
 from negotiator.http.cursors import Cursors
 from negotiator.http.endpoint import is_not_modified
 from negotiator.http.operation import Answer, Call
-
-if TYPE_CHECKING:
-    from negotiator.directory.search.search import SearchPage, SearchRequest
 
 _PUBLIC: Final = "public, max-age=60, stale-while-revalidate=300"
 _PRIVATE: Final = "private, max-age=0, must-revalidate"
@@ -87,11 +85,8 @@ def categories_with_counts(counts: CategoryCounts) -> dict[str, Any]:
     return {"categories": listed, "items": listed, "total": len(listed), "next_cursor": None}
 
 
-def search_request(query: ListTools, cursors: Cursors) -> "SearchRequest":
+def search_request(query: ListTools, cursors: Cursors) -> SearchRequest:
     """The request for this list. 400 `invalid_cursor` for a cursor of another list."""
-    from negotiator.directory.search.query import PinnedQuery
-    from negotiator.directory.search.search import SearchRequest
-
     position = frozen = None
     if query.cursor:
         value, key, pinned = cursors.open(query.cursor, *cursor_binding(query))
@@ -120,7 +115,7 @@ def cursor_binding(query: ListTools) -> tuple[str, str]:
     return "tools", orjson.dumps(query.identity, option=orjson.OPT_SORT_KEYS).decode()
 
 
-def next_cursor(query: ListTools, page: "SearchPage", cursors: Cursors) -> str | None:
+def next_cursor(query: ListTools, page: SearchPage, cursors: Cursors) -> str | None:
     """The cursor of the next page; None on the last."""
     if page.last is None:
         return None
@@ -138,7 +133,7 @@ def next_link(path: str, query: ListTools, cursor: str) -> str:
     return f'<{path}?{urlencode({**plain, "cursor": cursor}, doseq=True)}>; rel="next"'
 
 
-def list_body(page: "SearchPage", documents: Mapping[str, bytes], cursor: str | None, *, text: str) -> bytes:
+def list_body(page: SearchPage, documents: Mapping[str, bytes], cursor: str | None, *, text: str) -> bytes:
     """The body of a list of tools; `score` is relevance only."""
     hits = [hit for hit in page.hits if hit.id in documents]
     if page.frozen is None:
@@ -166,7 +161,7 @@ def _json_names(names: tuple[str, ...]) -> bytes:
     return orjson.dumps(names)
 
 
-def _read(page: "SearchPage") -> dict[str, Any]:
+def _read(page: SearchPage) -> dict[str, Any]:
     """How the query was interpreted: its words, corrections, and the search step that found the tools."""
     frozen = page.frozen
     assert frozen is not None  # noqa: S101  set when there is a query

@@ -11,7 +11,9 @@ from typing import Any, Final
 
 import orjson
 
+from negotiator.base.search_terms import fold_text
 from negotiator.directory.catalogue_index import CatalogueIndex
+from negotiator.directory.search.request import SearchRequest
 from negotiator.directory.taxonomy import TAXONOMY
 
 _SOFTWARE: Final = re.compile(
@@ -63,9 +65,6 @@ class ToolAlternatives:
 
     async def _others(self, tool: dict[str, Any]) -> list[dict[str, Any]]:
         """Tools of the same kind and subcategory, most similar first, without those of the same publisher."""
-        from negotiator.directory.search.document_facts import facets_of
-        from negotiator.directory.search.search import SearchRequest
-
         parts = tool["subcategories"][:1]
         if not parts:
             return []
@@ -79,9 +78,9 @@ class ToolAlternatives:
         )
         found = await (await self.catalogue_index.snapshot()).search(request)
         ids = [hit.id for hit in found.hits if hit.id != tool["id"]]
-        makers = set(_makers(tool))
+        makers = _makers(tool)
         others = map(orjson.loads, await self.catalogue_index.documents(ids))
-        return [each for each in others if makers.isdisjoint(facets_of(each)["publisher"])]
+        return [each for each in others if makers.isdisjoint(_makers(each))]
 
 
 def _joined_names(sellers: Sequence[str], texts: Sequence[str]) -> list[str]:
@@ -101,9 +100,10 @@ def _names(text: str) -> list[list[str]]:
     ]
 
 
-def _makers(tool: dict[str, Any]) -> list[str]:
+def _makers(tool: dict[str, Any]) -> set[str]:
+    """The domain and the name of the publisher."""
     publisher: dict[str, Any] = tool["publisher"] or {}
-    return [str(each).lower() for each in (publisher.get("domain"), publisher.get("name")) if each]
+    return {fold_text(each) for each in (publisher.get("domain"), publisher.get("name")) if each}
 
 
 def _alternative(other: dict[str, Any], tool: dict[str, Any]) -> ToolAlternative:

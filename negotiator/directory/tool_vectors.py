@@ -13,6 +13,7 @@ import orjson
 
 from negotiator.base.bounded_cache import BoundedCache
 from negotiator.base.errors import Unavailable
+from negotiator.directory.search.request import digest_of, sentences_of
 from negotiator.runtime import thread_pools
 from negotiator.runtime.fault_log import FaultLog
 
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
 
 _BATCH: Final = 8
 _QUERIES: Final = 2 * 2**20
-_DIGEST: Final = 16
-_DIMENSIONS: Final = 384
-
 
 DocumentReader = Callable[[Sequence[str]], Awaitable[Mapping[str, bytes]]]
 """The stored documents of these tools, by id."""
@@ -87,7 +85,7 @@ class ToolVectors:
     async def _fill(self, index: "SearchIndex", documents: DocumentReader) -> None:
         if not index.vectors.waiting:
             return
-        known = await thread_pools.FILES.run_unhurried(self._stored)
+        known = await thread_pools.FILES.run_unhurried(index.vectors.stored_vectors, self._file)
         missing: list[tuple[int, bytes]] = []
         for slot, digest in list(index.vectors.waiting.items()):
             if (vector := known.get(digest)) is None:
@@ -108,10 +106,6 @@ class ToolVectors:
     async def _compute(
         self, index: "SearchIndex", batch: Mapping[int, bytes], documents: DocumentReader, file: Any
     ) -> None:
-        import numpy as np
-
-        from negotiator.directory.search.vectors import digest_of, sentences_of
-
         read = await documents([index.ids[slot] for slot in batch])
         texts = {slot: sentences_of(orjson.loads(read[index.ids[slot]])) for slot in batch}
         # A tool that has changed meanwhile waits for its next texts.
@@ -119,21 +113,5 @@ class ToolVectors:
         if not same:
             return
         rows = await self._embedder.embed([text for found in same.values() for text in found])
-        for slot, vector in zip(same, rows.reshape(len(same), -1, rows.shape[1]).sum(axis=1), strict=True):
-            short = (vector / np.linalg.norm(vector)).astype("<f2")
-            file.write(batch[slot] + short.tobytes())
-            index.vectors.put(slot, batch[slot], short.astype(np.float32))
+        file.write(index.vectors.put_sums({slot: batch[slot] for slot in same}, rows))
         file.flush()
-
-    def _stored(self) -> "dict[bytes, SentenceVector]":
-        """The stored vectors by the digest of their texts."""
-        import numpy as np
-
-        if not self._file.exists():
-            return {}
-        stored = self._file.read_bytes()
-        size = _DIGEST + 2 * _DIMENSIONS
-        return {
-            stored[at : at + _DIGEST]: np.frombuffer(stored, "<f2", _DIMENSIONS, at + _DIGEST).astype(np.float32)
-            for at in range(0, len(stored) - size + 1, size)
-        }

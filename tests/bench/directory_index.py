@@ -16,8 +16,9 @@ import orjson
 from negotiator.base import values
 from negotiator.directory.catalogue_index import SYNONYMS_FILE
 from negotiator.directory.search import terms
-from negotiator.directory.search.index import IndexEntry, SearchIndex
-from negotiator.directory.search.search import SearchRequest, search_page
+from negotiator.directory.search.index import SearchIndex
+from negotiator.directory.search.request import IndexEntry, SearchRequest
+from negotiator.directory.search.search import search_page
 from negotiator.directory.tool_record import ToolView
 from tests.bench.directory import queries, records
 

@@ -6,8 +6,8 @@ from typing import Any, Final
 import orjson
 
 from negotiator.base import values
-from negotiator.directory.search.index import IndexEntry, SearchIndex
-from negotiator.directory.search.search import SearchPage
+from negotiator.directory.search.index import SearchIndex
+from negotiator.directory.search.request import IndexEntry, SearchPage
 from negotiator.directory.search.terms import Synonyms, joined
 from negotiator.directory.tool_vectors import DocumentReader
 

@@ -4,7 +4,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Final, Literal
+from pathlib import Path
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +13,10 @@ from numpy.typing import NDArray
 from negotiator.directory.search import document_facts, ranking
 from negotiator.directory.search.columns import FacetColumn, Mask, NumberColumn, Slots
 from negotiator.directory.search.document_facts import SearchFacts
-from negotiator.directory.search.languages import QueryTranslator, Translation
+from negotiator.directory.search.languages import QueryTranslator, Translation, load_translator
 from negotiator.directory.search.postings import InvertedIndex
 from negotiator.directory.search.ranking import Standing
+from negotiator.directory.search.request import IndexEntry, SortOrder, sentences_of
 from negotiator.directory.search.spelling import (
     SHORTEST_WORD,
     KnownWords,
@@ -23,26 +25,14 @@ from negotiator.directory.search.spelling import (
     nearest_word,
     split_word,
 )
-from negotiator.directory.search.terms import Synonyms, joined, stem
+from negotiator.directory.search.terms import Synonyms, joined, load_synonyms, stem
 from negotiator.directory.search.text_index import TextIndex
-from negotiator.directory.search.vectors import VectorColumn, sentences_of
+from negotiator.directory.search.vectors import VectorColumn
 
-SortOrder = Literal["relevance", "popularity", "proven", "updated", "created", "name"]
 VISIBLE_STATUSES: Final = ("active", "deprecated")
 FACET_WIDTHS: Final = {"tag": 12, "subcategory": 3, "interface": 7, "publisher": 2}
 _SINGLE: Final = (*("category", "kind", "auth", "pricing", "licence"), *("open_source", "verified", "status"))
 _RANK_BITS: Final = 21
-
-
-@dataclass(frozen=True, slots=True)
-class IndexEntry:
-    """A tool to index; times in milliseconds."""
-
-    id: str
-    document: dict[str, Any]
-    saves: int
-    created_at: int
-    updated_at: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +184,10 @@ class SearchIndex:
         """The tools whose name or slug, written as one word, is this one."""
         return list(self._exact.get(word, ()))
 
+    def has_name(self, text: str) -> bool:
+        """Whether the text is the name or the slug of a tool."""
+        return bool(self.named(joined(text)))
+
     def visible(self) -> Mask:
         """The tools that lists show by default; read-only."""
         if self._visible is None:
@@ -209,7 +203,7 @@ class SearchIndex:
 
     def translate(self, text: str) -> Translation | None:
         """A German, French or Spanish query in English; None for any other, and for the name of a tool."""
-        if self.translator is None or self.named(joined(text)):
+        if self.translator is None or self.has_name(text):
             return None
         return self.translator.translate(text, lambda word: self._count(word) > 0)
 
@@ -277,7 +271,7 @@ class SearchIndex:
 
     def _count(self, word: str) -> int:
         """The number of tools with a word, in any inflection."""
-        return self.texts.count(stem(word))
+        return self.texts.postings.count(stem(word))
 
     def _nearest_word(self, word: str) -> NearWord | None:
         if len(word) < SHORTEST_WORD:
@@ -330,3 +324,8 @@ class SearchIndex:
 
 def _terms_by_slot(staged: Iterable[tuple[int, IndexEntry, SearchFacts, Standing]]) -> dict[int, dict[str, int]]:
     return {slot: facts.terms for slot, _, facts, _ in staged}
+
+
+def load_index(synonyms: Path, languages: Path) -> SearchIndex:
+    """An empty index with the synonyms and the words of other languages of these TOML files."""
+    return SearchIndex(load_synonyms(synonyms), load_translator(languages))

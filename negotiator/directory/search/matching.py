@@ -9,17 +9,8 @@ import numpy as np
 from negotiator.directory.search import ranking
 from negotiator.directory.search.columns import Mask
 from negotiator.directory.search.index import SearchIndex
-from negotiator.directory.search.query import (
-    Demand,
-    MatchStep,
-    ParsedQuery,
-    PinnedQuery,
-    QueryUnit,
-    corrected_query,
-    parse_query,
-    word_by_word_query,
-)
-from negotiator.directory.search.terms import Synonyms
+from negotiator.directory.search.query import ParsedQuery, corrected_query, parse_query, word_by_word_query
+from negotiator.directory.search.request import Demand, MatchStep, PinnedQuery
 from negotiator.directory.search.text_index import TextMatches, UnitMatches
 from negotiator.directory.search.vectors import SentenceVector
 
@@ -48,10 +39,6 @@ class IndexScope:
     vector: SentenceVector | None = None
 
     @property
-    def synonyms(self) -> Synonyms:
-        return self.index.synonyms
-
-    @property
     def size(self) -> int:
         return len(self.index)
 
@@ -65,9 +52,6 @@ class IndexScope:
 
     def without_filters(self) -> Self:
         return replace(self, allowed=self.usual)
-
-    def units(self, units: Sequence[QueryUnit]) -> list[UnitMatches]:
-        return self.index.texts.units(units)
 
     def match(self, units: Sequence[UnitMatches], weights: Sequence[float], demand: Demand) -> TextMatches:
         factors = self.index.factor.first(self.size)
@@ -84,12 +68,6 @@ class IndexScope:
     def neighbours(self, least: float) -> list[int]:
         found: list[int] = np.flatnonzero(self._likeness() >= least).tolist()
         return found
-
-    def correct_words(self, words: Sequence[str]) -> dict[str, str]:
-        return self.index.correct_words(words)
-
-    def correct_name(self, word: str) -> str | None:
-        return self.index.correct_name(word)
 
     def _likeness(self) -> SentenceVector:
         assert self.vector is not None  # noqa: S101  `has_meaning` says so
@@ -122,15 +100,15 @@ class _Attempt:
 
 def find_matches(scope: IndexScope, query: str, *, frozen: PinnedQuery | None, now: int) -> QueryMatches:
     """The matches of a query; a later page repeats the interpretation in `frozen`."""
-    parsed = parse_query(query, scope.synonyms)
+    parsed = parse_query(query, scope.index.synonyms)
     normalized = parsed.normalized
     if frozen is None:
         parsed, units, found, frozen = _interpret(scope, parsed, now)
     else:
-        parsed = corrected_query(parsed, dict(frozen.corrected), scope.synonyms)
+        parsed = corrected_query(parsed, dict(frozen.corrected), scope.index.synonyms)
         if frozen.step in ("any", "meaning"):
-            parsed = word_by_word_query(parsed, scope.synonyms)
-        units = scope.units(parsed.units)
+            parsed = word_by_word_query(parsed, scope.index.synonyms)
+        units = scope.index.texts.units(parsed.units)
         found = scope.match(units, frozen.weights, frozen.demand)
     named, others = scope.named(parsed.joined), _neighbours(scope, frozen.near)
     return QueryMatches(units, found, named, others, frozen, normalized)
@@ -184,7 +162,7 @@ def _find_step(scope: IndexScope, parsed: ParsedQuery, now: int) -> _Reading:
         step = "any" if attempt.step == "any" else "repaired"
     demand: Demand = "every"
     if step == "any":
-        loose = word_by_word_query(attempt.parsed, scope.synonyms)
+        loose = word_by_word_query(attempt.parsed, scope.index.synonyms)
         attempt, demand = _attempt(scope, loose), "any"
     elif attempt.every.total < _ENOUGH and len(attempt.parsed.units) > 1:
         demand = "most"
@@ -199,7 +177,7 @@ def _find_step(scope: IndexScope, parsed: ParsedQuery, now: int) -> _Reading:
 def _attempt(scope: IndexScope, parsed: ParsedQuery) -> _Attempt:
     """Try the steps by name, by all units, or by any."""
     # Rarer units weigh more, and those that no tool has nothing.
-    units = scope.units(parsed.units)
+    units = scope.index.texts.units(parsed.units)
     weights = tuple(ranking.inverse_document_frequency(unit.tools, scope.size) for unit in units)
     every = scope.match(units, weights, "every")
     step: MatchStep = "all" if every.total else "any"
@@ -209,11 +187,11 @@ def _attempt(scope: IndexScope, parsed: ParsedQuery) -> _Attempt:
 def _correct(scope: IndexScope, attempt: _Attempt) -> tuple[_Attempt, Mapping[str, str]]:
     """Correct the query to a tool's name, since names are misspelt most; else correct words that no tool has."""
     parsed = attempt.parsed
-    by_word, near = scope.correct_words(parsed.words), scope.correct_name(parsed.joined)
+    by_word, near = scope.index.correct_words(parsed.words), scope.index.correct_name(parsed.joined)
     whole = {parsed.normalized: near} if near else {}
     tried = attempt
     for corrections in filter(None, (whole, by_word)):
-        corrected = corrected_query(parsed, corrections, scope.synonyms)
+        corrected = corrected_query(parsed, corrections, scope.index.synonyms)
         tried = _attempt(scope, corrected)
         if tried.step != "any":
             return tried, corrections

@@ -2,13 +2,10 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 
 from negotiator.directory.search.terms import LONGEST_PHRASE, STOP_WORDS, Phrase, Synonyms, query_words, stem
 
-Demand = Literal["every", "most", "any"]
-"""What a tool must match: every unit; a heavy unit, or two where none is heavy; or any."""
-MatchStep = Literal["exact", "all", "repaired", "any", "meaning", "none"]
 MOST_WORDS: Final = 16
 
 
@@ -36,26 +33,6 @@ class ParsedQuery:
     def joined(self) -> str:
         """The query as one word, for comparison with names."""
         return "".join(self.words)
-
-
-@dataclass(frozen=True, slots=True)
-class PinnedQuery:
-    """Properties of a list's first page that later pages keep, so that they skip and repeat no tool.
-
-    Step, corrections (or the whole query, corrected to a name), the weight of every unit, what a tool must match, the
-    preliminary score above which tools are ranked first, the day from which freshness counts, and the likeness in
-    meaning from which tools follow that do not match the words (None: meaning does not count). `translated` is the
-    language of the query and its English text, unless it is English.
-    """
-
-    step: MatchStep
-    corrected: tuple[tuple[str, str], ...]
-    weights: tuple[float, ...]
-    demand: Demand
-    floor: float
-    day: int
-    near: float | None
-    translated: tuple[str, str] | None = None
 
 
 def parse_query(query: str, synonyms: Synonyms, *, longest: int = LONGEST_PHRASE) -> ParsedQuery:

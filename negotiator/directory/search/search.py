@@ -1,66 +1,24 @@
 """Answers searches: filters, orders, pages and facets of what a query matches."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Final
 
 import numpy as np
 
 from negotiator.directory.search import ranking
 from negotiator.directory.search.columns import Mask, Slots
 from negotiator.directory.search.document_facts import field_names
-from negotiator.directory.search.index import SearchIndex, SortOrder
+from negotiator.directory.search.index import SearchIndex
 from negotiator.directory.search.matching import BEST, IndexScope, QueryMatches, find_matches
-from negotiator.directory.search.query import PinnedQuery
 from negotiator.directory.search.ranking import Ints
+from negotiator.directory.search.request import SearchHit, SearchPage, SearchRequest
 from negotiator.directory.search.text_index import fields_of
 from negotiator.directory.search.vectors import SentenceVector
 
-
-@dataclass(frozen=True, slots=True)
-class SearchRequest:
-    """A request for a page.
-
-    `filters` are OR within a name and AND across names; `after` and `frozen` are `SearchPage.last` and
-    `SearchPage.frozen` of the page before; `now` is in milliseconds; `vector` is the query's sentence vector;
-    `translated` its language and English text, unless it is English. `is_plain` says that the query is to be searched
-    as it is: not translated, and by words alone.
-    """
-
-    query: str = ""
-    filters: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
-    updated_since: int | None = None
-    sort: SortOrder = "popularity"
-    facets: Sequence[str] = ()
-    facet_values: int = 20
-    limit: int = 20
-    now: int = 0
-    after: tuple[Any, str] | None = None
-    frozen: PinnedQuery | None = None
-    vector: SentenceVector | None = None
-    translated: tuple[str, str] | None = None
-    is_plain: bool = False
-
-
-class SearchHit(NamedTuple):
-    """A tool of a page; `score` (0 to 1) and `matched_on` are meaningful only with a query."""
-
-    id: str
-    score: float = 0.0
-    matched_on: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class SearchPage:
-    """A page: its tools, the total of all pages, its end if more follow, and how the query was interpreted."""
-
-    hits: list[SearchHit]
-    total: int
-    last: tuple[Any, str] | None
-    normalized: str
-    frozen: PinnedQuery | None
-    facets: dict[str, list[tuple[str, int]]]
+_FACET_VALUES: Final = 20
+"""Values of a facet that are counted, the most frequent ones."""
 
 
 def search_page(index: SearchIndex, request: SearchRequest) -> SearchPage:
@@ -206,4 +164,4 @@ def _count(
         slots = _all(index, allowed)
     else:
         slots = matched if allowed is None else matched[allowed.take(matched)]
-    return index.facets[name].counts(slots, request.facet_values)
+    return index.facets[name].counts(slots, _FACET_VALUES)

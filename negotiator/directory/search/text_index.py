@@ -15,7 +15,8 @@ from negotiator.base.bounded_cache import BoundedCache
 from negotiator.directory.search.columns import Mask, Slots
 from negotiator.directory.search.document_facts import FIELD_IMPACTS
 from negotiator.directory.search.postings import NO_POSTINGS, InvertedIndex, Postings
-from negotiator.directory.search.query import Demand, QueryUnit
+from negotiator.directory.search.query import QueryUnit
+from negotiator.directory.search.request import Demand
 from negotiator.directory.search.terms import Phrase
 
 _SHARES: Final = 64
@@ -114,10 +115,6 @@ class TextIndex:
         """Answer from this state from now on."""
         self.postings = postings
         self._units.clear()
-
-    def count(self, term: str) -> int:
-        """The number of tools with a term."""
-        return self.postings.count(term)
 
     def units(self, units: Sequence[QueryUnit]) -> list[UnitMatches]:
         """The tools that match each unit of a query."""

@@ -1,38 +1,19 @@
 """Sentence vectors of tools by slot: how near a tool is to a query in meaning."""
 
-import hashlib
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.directory.search.columns import Slots
-from negotiator.directory.taxonomy import TASKS, TAXONOMY
+from negotiator.directory.search.request import DIGEST_SIZE, digest_of
 
 SentenceVector = NDArray[np.float32]
 _FIRST: Final = 1024
 _FEW: Final = 100
-DIGEST_SIZE: Final = 16
-
-
-def sentences_of(document: dict[str, Any]) -> tuple[str, ...]:
-    """The texts whose vectors are added: what the tool says of itself, the words it is sorted under, and what people
-    want done with tools of its kind.
-    """
-    category, parts = TAXONOMY.get(document["category"]), document["subcategories"]
-    names = [category.subcategories.get(each, "") for each in parts] if category else []
-    tags = ", ".join(document["tags"])
-    return (
-        f"{document['name']}: {document['summary']} {tags}",
-        ", ".join(filter(None, (*names, tags))) or document["name"],
-        "; ".join(TASKS[each] for each in parts) or document["summary"],
-    )
-
-
-def digest_of(texts: Sequence[str]) -> bytes:
-    """The digest by which the vector of these texts is known."""
-    return hashlib.blake2b("\0".join(texts).encode(), digest_size=DIGEST_SIZE).digest()
+_DIMENSIONS: Final = 384
 
 
 class VectorColumn:
@@ -67,6 +48,31 @@ class VectorColumn:
                 rows[: len(self._rows)] = self._rows
             self._rows = rows
         self._rows[slot] = vector
+
+    def put_sums(self, digests: Mapping[int, bytes], rows: SentenceVector) -> bytes:
+        """Set the vectors of tools, each the direction of the sum of the rows of its texts; returns them as
+        `stored_vectors` reads them.
+
+        `rows` is float32 [texts, dimensions], with as many texts for each tool.
+        """
+        stored = b""
+        sums = rows.reshape(len(digests), -1, rows.shape[1]).sum(axis=1)
+        for (slot, digest), vector in zip(digests.items(), sums, strict=True):
+            short = (vector / np.linalg.norm(vector)).astype("<f2")
+            stored += digest + short.tobytes()
+            self.put(slot, digest, short.astype(np.float32))
+        return stored
+
+    @staticmethod
+    def stored_vectors(file: Path) -> dict[bytes, SentenceVector]:
+        """The vectors of a file by the digest of their texts; empty when there is none."""
+        stored = file.read_bytes() if file.exists() else b""
+        found: dict[bytes, SentenceVector] = {}
+        size = DIGEST_SIZE + 2 * _DIMENSIONS
+        for at in range(0, len(stored) - size + 1, size):
+            numbers = np.frombuffer(stored, "<f2", _DIMENSIONS, at + DIGEST_SIZE)
+            found[stored[at : at + DIGEST_SIZE]] = numbers.astype(np.float32)
+        return found
 
     def digests(self) -> NDArray[np.uint8]:
         """The digests of the texts of all tools."""

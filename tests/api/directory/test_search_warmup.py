@@ -79,7 +79,7 @@ async def test_a_tool_that_changes_while_the_catalogue_is_read_is_there_once(
     monkeypatch.setattr(store, "scan", overtaken)
     index, seq = await CatalogueIndex(store).current()
     assert (len(index), seq) == (1, 2)
-    assert (index.texts.count("old"), index.texts.count("new")) == (0, 1)
+    assert (index.texts.postings.count("old"), index.texts.postings.count("new")) == (0, 1)
 
 
 async def test_an_answer_from_before_a_tool_had_its_vector_is_not_given_afterwards(store: Store) -> None:

@@ -10,7 +10,8 @@ import pytest
 
 from negotiator.directory import catalogue_queries
 from negotiator.directory.catalogue_index import CatalogueIndex
-from negotiator.directory.search.search import SearchRequest, search_page
+from negotiator.directory.search.request import SearchRequest
+from negotiator.directory.search.search import search_page
 from negotiator.directory.tool_vectors import ToolVectors
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store

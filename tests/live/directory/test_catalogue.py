@@ -6,7 +6,8 @@ import pytest
 
 from negotiator.directory import catalogue_queries, exchange_import
 from negotiator.directory.catalogue_index import CatalogueIndex
-from negotiator.directory.search.search import SearchRequest, search_page
+from negotiator.directory.search.request import SearchRequest
+from negotiator.directory.search.search import search_page
 from negotiator.directory.tool_record import ToolRecord
 from negotiator.store.store import Store, make_store
 

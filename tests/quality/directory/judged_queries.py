@@ -9,7 +9,7 @@ import orjson
 
 from negotiator.base import values
 from negotiator.directory import exchange_entries
-from negotiator.directory.search.index import IndexEntry
+from negotiator.directory.search.request import IndexEntry
 from negotiator.directory.tool_record import ToolView
 
 FILE: Final = Path(__file__).with_name("queries.toml")

@@ -19,7 +19,8 @@ import pytest
 from negotiator.directory.catalogue_index import LANGUAGES_FILE, SYNONYMS_FILE
 from negotiator.directory.search import languages, terms
 from negotiator.directory.search.index import SearchIndex
-from negotiator.directory.search.search import SearchRequest, search_page
+from negotiator.directory.search.request import SearchRequest
+from negotiator.directory.search.search import search_page
 from tests.quality.directory.judged_queries import AT, ENTRIES, FILE, GRADES, QUERIES, gain
 
 LANGUAGE_QUERIES: Final = FILE.with_name("queries_languages.toml")

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from rapidfuzz.distance import OSA
 
 from negotiator.base import values
-from negotiator.directory.search.index import IndexEntry
 from negotiator.directory.search.query import parse_query
-from negotiator.directory.search.search import SearchRequest, search_page
+from negotiator.directory.search.request import IndexEntry, SearchRequest
+from negotiator.directory.search.search import search_page
 from negotiator.directory.search.spelling import KnownWords, NearWord, allowed_edits, nearest_word, phonetic_key
 from negotiator.directory.search.terms import Synonyms, words
 from tests.helpers import lane

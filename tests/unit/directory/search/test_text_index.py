@@ -7,7 +7,8 @@ from typing import Final
 import pytest
 
 from negotiator.directory.search import text_index
-from negotiator.directory.search.search import SearchRequest, search_page
+from negotiator.directory.search.request import SearchRequest
+from negotiator.directory.search.search import search_page
 from negotiator.directory.search.terms import Synonyms
 from tests.helpers.search_entries import AT, entry, ids, indexed
 
