@@ -13,9 +13,10 @@ from typing import Any, Final
 
 import numpy as np
 import orjson
+from rapidfuzz import fuzz, process
 
-from negotiator.memory.glossary import QueryTerm, glossary
-from negotiator.memory.search_ranking import HybridRanking, RankedRow, RankingCandidates, RankingMode, top_rows
+from negotiator.memory.glossary import QueryTerm
+from negotiator.memory.search_ranking import RankedRow, RankingCandidates, RankingMode, rank_rows, top_rows
 
 _SATURATION: Final = 1.2
 _LENGTH: Final = 0.75
@@ -119,8 +120,6 @@ class KeywordIndex:
 
 def _spelled_alike(word: str, known: Sequence[str]) -> QueryTerm:
     """Up to three of the known terms that are spelled like a word."""
-    from rapidfuzz import fuzz, process
-
     near = process.extract(word, known, scorer=fuzz.ratio, limit=3, score_cutoff=_SPELLED_ALIKE)
     return {term: _SPELLING_WEIGHT for term, _, _ in near}
 
@@ -159,10 +158,6 @@ _NOWHERE: Final = np.zeros(0, np.int32), np.zeros(0, np.float32)
 _NO_EXPIRY: Final = 2**62
 _GONE: Final = -1
 _STATUSES: Final = ("active", "pending", "superseded", "quarantined")
-_NUMBERS: Final = {status: number for number, status in enumerate(_STATUSES)}
-_SKETCHED: Final = 16_384
-_SHORTLIST: Final = 1_000
-_GATHERED: Final = 8
 _EMPTY_ROWS: Final = np.zeros(0, np.int64)
 _ROW_COST: Final = 600
 _FACTS_COST: Final = 2_500
@@ -192,18 +187,14 @@ class IndexedMemory:
 
 @dataclass(frozen=True, slots=True)
 class IndexQuery:
-    """A query: the words, their vector (None in keyword mode), and which memories may be found.
+    """A query: its terms (none in semantic mode), its vector (None in keyword mode), and which memories may be found."""
 
-    `query_terms` replaces the terms that the glossary finds in the text.
-    """
-
-    text: str
+    terms: Sequence[QueryTerm]
     vector: IndexArray | None
     mode: RankingMode
     now: int
     statuses: frozenset[str]
     keep: IndexPredicate | None = None
-    query_terms: Sequence[QueryTerm] | None = None
 
 
 class MemoryIndex:
@@ -242,7 +233,7 @@ class MemoryIndex:
         """Add memories, or new versions of memories."""
         for memory in memories:
             if (old := self._places.get(memory.id)) is not None:
-                self._columns.status[old] = _GONE
+                self._columns.facts["status"][old] = _GONE
             self._places[memory.id] = len(self._ids)
             self._ids.append(memory.id)
             self._documents.append(memory.document)
@@ -253,31 +244,27 @@ class MemoryIndex:
     def search(self, query: IndexQuery) -> Iterator[tuple[str, RankedRow]]:
         """Ids, best first: at most the first fifty by meaning and the first fifty by words."""
         columns = self._columns
-        allowed = columns.allowed(query)
+        allowed = columns.allowed(query.statuses, query.now)
         if query.keep is not None:
             keep = query.keep
             for row in np.flatnonzero(allowed):
                 allowed[row] = keep(self._read(int(row)))
-        nearest = matching = _EMPTY_ROWS
-        words = np.zeros(len(self._ids), np.float32)
-        if query.vector is not None:
-            nearest = columns.nearest(query.vector, allowed)
-        if query.mode != "semantic":
-            terms = query.query_terms
-            words = self._keywords.scores(glossary().query_terms(query.text) if terms is None else terms)
-            matching = top_rows(words, np.flatnonzero((words > 0) & allowed))
+        nearest = _EMPTY_ROWS if query.vector is None else columns.nearest(query.vector, allowed)
+        words = self._keywords.scores(query.terms)
+        matching = top_rows(words, np.flatnonzero((words > 0) & allowed))
         rows = np.unique(np.concatenate([nearest, matching]))
+        facts = columns.facts[rows]
         found = RankingCandidates(
             rows=rows,
             semantic=columns.cosines(query.vector, rows),
             keyword=words[rows],
             nearest=nearest,
             matching=matching,
-            created_at=columns.created[rows],
-            trust=columns.trust[rows],
-            ageless=columns.ageless[rows],
+            created_at=facts["created"],
+            trust=facts["trust"],
+            ageless=facts["ageless"],
         )
-        for one in HybridRanking(found, query.mode, now=query.now):
+        for one in rank_rows(found, query.mode, now=query.now):
             yield self._ids[one.row], one
 
     def nearest(
@@ -287,8 +274,7 @@ class MemoryIndex:
         if not len(self):
             return []
         columns = self._columns
-        allowed = columns.allowed(IndexQuery("", vector, "semantic", now, statuses))
-        rows = columns.nearest(vector, allowed)[:5]
+        rows = columns.nearest(vector, columns.allowed(statuses, now))[:5]
         cosines = columns.cosines(vector, rows)
         return [
             (orjson.loads(self._documents[int(row)]), float(cosine)) for row, cosine in zip(rows, cosines, strict=True)
@@ -310,40 +296,36 @@ class MemoryIndex:
         return self._facts[row]
 
 
-class _Columns:
-    """The columns of an index, as arrays grown by doubling; the first `_used` rows count.
+_COLUMNS: Final = np.dtype(
+    [
+        *(("expires", np.int64), ("created", np.int64), ("status", np.int8)),
+        *(("trust", np.int8), ("ageless", np.bool_), ("comparable", np.bool_)),
+    ]
+)
 
-    `sketch` holds the signs of the vectors, one bit a dimension. A large index is searched by it first.
+
+class _Columns:
+    """The vectors of an index and what every search reads beside them, by row, grown by doubling; the first `_used`
+    rows count.
     """
 
     def __init__(self) -> None:
         self.vectors: IndexArray = np.zeros((0, 0), np.float32)
-        self.sketch: IndexArray = np.zeros((0, 0), np.uint64)
-        self.expires: IndexArray = np.zeros(0, np.int64)
-        self.created: IndexArray = np.zeros(0, np.int64)
-        self.status: IndexArray = np.zeros(0, np.int8)
-        self.trust: IndexArray = np.zeros(0, np.int8)
-        self.ageless: IndexArray = np.zeros(0, bool)
-        self.comparable: IndexArray = np.zeros(0, bool)
+        self.facts: IndexArray = np.zeros(0, _COLUMNS)
         self._used = 0
 
-    def allowed(self, query: IndexQuery) -> IndexArray:
+    def allowed(self, statuses: frozenset[str], now: int) -> IndexArray:
         """Which rows have one of the statuses and have not expired."""
-        numbers = [number for name, number in _NUMBERS.items() if name in query.statuses]
-        status = self.status[: self._used]
-        fits = status == numbers[0] if len(numbers) == 1 else np.isin(status, numbers)
-        fits &= self.expires[: self._used] > query.now
-        return fits
+        facts = self.facts[: self._used]
+        # The last entry is that of `_GONE`.
+        wanted = np.array([*(status in statuses for status in _STATUSES), False])
+        return wanted[facts["status"]] & (facts["expires"] > now)
 
     def nearest(self, vector: IndexArray, allowed: IndexArray) -> IndexArray:
         """The allowed rows closest to a vector, closest first."""
         if self.vectors.shape[1] != len(vector):
             return _EMPTY_ROWS
-        rows = np.flatnonzero(allowed & self.comparable[: self._used])
-        if len(rows) > _SKETCHED:
-            rows = self._shortlist(vector, rows)
-        if len(rows) * _GATHERED < self._used:
-            return rows[top_rows(self.vectors[rows] @ vector, np.arange(len(rows)))]
+        rows = np.flatnonzero(allowed & self.facts["comparable"][: self._used])
         return top_rows(self.vectors[: self._used] @ vector, rows)
 
     def cosines(self, vector: IndexArray | None, rows: IndexArray) -> IndexArray:
@@ -359,52 +341,27 @@ class _Columns:
         found = [memory.vector for memory in memories if memory.vector is not None]
         start, self._used = self._used, self._used + len(memories)
         self._grow(self._used, max(self.vectors.shape[1], len(found[0]) // 4 if found else 0))
-        span = slice(start, self._used)
         none = bytes(4 * self.vectors.shape[1])
         joined = b"".join([memory.vector or none for memory in memories])
-        vectors = np.frombuffer(joined, np.float32).reshape(len(memories), -1)
-        self.vectors[span] = vectors
-        self.sketch[:, span] = _signs(vectors).T
-        self.comparable[span] = [memory.vector is not None for memory in memories]
-        self.expires[span] = [_NO_EXPIRY if m.expires is None else m.expires for m in memories]
-        self.created[span] = [memory.created for memory in memories]
-        self.status[span] = [_NUMBERS[memory.status] for memory in memories]
-        self.trust[span] = [memory.trust for memory in memories]
-        self.ageless[span] = [memory.ageless for memory in memories]
-
-    def _shortlist(self, vector: IndexArray, rows: IndexArray) -> IndexArray:
-        """The `_SHORTLIST` rows, and ties, whose vectors agree with this one in most signs.
-
-        The more signs agree, the smaller the angle (Charikar 2002). The rows that are left are compared exactly.
-        """
-        [signs] = _signs(vector[np.newaxis])
-        apart = np.zeros(self._used, np.uint16)
-        for theirs, mine in zip(self.sketch, signs, strict=True):
-            apart += np.bitwise_count(theirs[: self._used] ^ mine)
-        among = apart if len(rows) == self._used else apart[rows]
-        reached = np.cumsum(np.bincount(among)) >= _SHORTLIST
-        return rows[among <= np.argmax(reached)]
+        self.vectors[start : self._used] = np.frombuffer(joined, np.float32).reshape(len(memories), -1)
+        self.facts[start : self._used] = [
+            (
+                *(_NO_EXPIRY if memory.expires is None else memory.expires, memory.created),
+                *(_STATUSES.index(memory.status), memory.trust, memory.ageless, memory.vector is not None),
+            )
+            for memory in memories
+        ]
 
     def _grow(self, rows: int, width: int) -> None:
         """Allocate at least `rows` rows of `width` dimensions; rows before the first vector are widened to it."""
-        if (capacity := len(self.expires)) >= rows and self.vectors.shape[1] == width:
+        if (capacity := len(self.facts)) >= rows and self.vectors.shape[1] == width:
             return
         capacity = max(rows, 2 * capacity) if rows > capacity else capacity
         self.vectors = _enlarged(self.vectors, (capacity, width))
-        self.sketch = _enlarged(self.sketch, ((width + 63) // 64, capacity))
-        for name in ("expires", "created", "status", "trust", "ageless", "comparable"):
-            setattr(self, name, _enlarged(getattr(self, name), (capacity,)))
+        self.facts = _enlarged(self.facts, (capacity,))
 
 
 def _enlarged(old: IndexArray, shape: tuple[int, ...]) -> IndexArray:
     new = np.zeros(shape, old.dtype)
     new[tuple(map(slice, old.shape))] = old
     return new
-
-
-def _signs(vectors: IndexArray) -> IndexArray:
-    """The signs of the vectors, 64 to a number: uint64 [rows, dimensions / 64]."""
-    packed = np.packbits(vectors > 0, axis=1)
-    padded = np.zeros((len(vectors), -(-packed.shape[1] // 8) * 8), np.uint8)
-    padded[:, : packed.shape[1]] = packed
-    return padded.view(np.uint64)

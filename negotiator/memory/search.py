@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from negotiator.base import values
 from negotiator.base.errors import Unavailable
 from negotiator.memory import content_guard
+from negotiator.memory.glossary import glossary
 from negotiator.memory.index_cache import MemoryIndexCache
 from negotiator.memory.memories_queries import StoredEmbedding
 from negotiator.memory.schemas_memories import NewMemory, SearchMemories, SearchMode
@@ -79,7 +80,7 @@ class MemorySearch:
                 mode, notice = "keyword", f"{away.description} {_BY_WORDS}"
         index = await self._index(owner)
         query = IndexQuery(
-            text=request.query,
+            terms=() if mode == "semantic" else glossary().query_terms(request.query),
             vector=vector,
             mode=mode,
             now=values.now(),

@@ -5,7 +5,6 @@ tuning to a corpus (Bruch, Gai and Ingber 2023, "An Analysis of Fusion Functions
 docs/benchmarks.md). Recency and trust change the order; they hide nothing.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -56,38 +55,30 @@ class RankedRow:
     trust: float
 
 
-class HybridRanking:
+def rank_rows(found: RankingCandidates, mode: RankingMode, *, now: int) -> list[RankedRow]:
     """The candidates in order, best first; ties in order of row."""
+    recency, trust = _recency(found, now), _TRUST[found.trust]
+    weighted: RankingArray = _matched(found, mode).astype(np.float64) * recency * trust
+    # Rounded before they are compared, so that the order agrees with the scores in the answer.
+    scores = weighted.round(6)
+    semantic_ranks, keyword_ranks = (
+        {row: rank for rank, row in enumerate(leading.tolist(), 1)} for leading in (found.nearest, found.matching)
+    )
 
-    def __init__(self, found: RankingCandidates, mode: RankingMode, *, now: int) -> None:
-        self._found = found
-        self._recency = _recency(found, now)
-        self._trust = _TRUST[found.trust]
-        weighted: RankingArray = _matched(found, mode).astype(np.float64) * self._recency * self._trust
-        # Rounded before they are compared, so that the order agrees with the scores in the answer.
-        scores = weighted.round(6)
-        self._scores = scores
-        self._order = np.lexsort((found.rows, -scores))
-        self._ranks = [
-            {row: rank for rank, row in enumerate(leading.tolist(), 1)} for leading in (found.nearest, found.matching)
-        ]
-
-    def __iter__(self) -> Iterator[RankedRow]:
-        return map(self._at, self._order.tolist())
-
-    def _at(self, at: int) -> RankedRow:
-        found = self._found
+    def ranked(at: int) -> RankedRow:
         row = int(found.rows[at])
         return RankedRow(
             row=row,
-            score=float(self._scores[at]),
+            score=float(scores[at]),
             semantic=float(found.semantic[at]),
             keyword=float(found.keyword[at]),
-            semantic_rank=self._ranks[0].get(row),
-            keyword_rank=self._ranks[1].get(row),
-            recency=float(self._recency[at]),
-            trust=float(self._trust[at]),
+            semantic_rank=semantic_ranks.get(row),
+            keyword_rank=keyword_ranks.get(row),
+            recency=float(recency[at]),
+            trust=float(trust[at]),
         )
+
+    return list(map(ranked, np.lexsort((found.rows, -scores)).tolist()))
 
 
 def top_rows(scores: RankingArray, rows: RankingArray) -> RankingArray:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from negotiator.memory.content_guard import text_digest
+from negotiator.memory.glossary import glossary
 from negotiator.memory.index import IndexQuery
 from negotiator.memory.index_cache import MemoryIndexCache
 from negotiator.memory.tables import Memory, MemoryOwner
@@ -84,7 +85,9 @@ async def _asked(store: Store, given: bench.Material) -> tuple[float, float, flo
     for text, vector in zip(given.questions, given.asked, strict=True):
         start = time.process_time()
         shelf = await shelves.of(name)
-        found = shelf.search(IndexQuery(text, vector, "hybrid", bench.NOW, frozenset({"active"})))
+        found = shelf.search(
+            IndexQuery(glossary().query_terms(text), vector, "hybrid", bench.NOW, frozenset({"active"}))
+        )
         [shelf.facts(memory) for (memory, _), _ in zip(found, range(bench.TOP), strict=False)]
         spent.append((time.process_time() - start) * 1000)
     return fetch, statistics.median(spent), statistics.quantiles(spent, n=100)[98]

@@ -18,6 +18,7 @@ import numpy as np
 
 from negotiator.base.search_terms import stemmed_terms
 from negotiator.memory.embedding.embedder_selection import choose_embedder
+from negotiator.memory.glossary import glossary
 from negotiator.memory.index import IndexedMemory, IndexQuery, MemoryIndex
 from negotiator.memory.search_ranking import RankingMode
 from negotiator.memory.searchable_text import EmbeddedText, MemoryEmbedder, searchable_terms
@@ -108,13 +109,10 @@ def by_mode(index: MemoryIndex, mode: RankingMode, *, plain: bool = False) -> Or
 
     def order(ask: Ask) -> list[str]:
         vector = ask.plain_vector if plain else ask.vector
+        text = ask.question.text
+        terms = [{term: 1.0} for term in stemmed_terms(text)] if plain else glossary().query_terms(text)
         query = IndexQuery(
-            ask.question.text,
-            None if mode == "keyword" else vector,
-            mode,
-            NOW,
-            frozenset({"active"}),
-            query_terms=[{term: 1.0} for term in stemmed_terms(ask.question.text)] if plain else None,
+            () if mode == "semantic" else terms, None if mode == "keyword" else vector, mode, NOW, frozenset({"active"})
         )
         return [memory for memory, _ in index.search(query)]
 

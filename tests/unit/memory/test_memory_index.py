@@ -1,4 +1,4 @@
-"""A shelf: rows that change, statuses, models apart, and the sketch that large ones are looked through by."""
+"""A shelf: rows that change, statuses, models apart."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator.memory import index as shelves
+from negotiator.memory.glossary import glossary
 from negotiator.memory.index import IndexedMemory, IndexQuery, KeywordIndex, MemoryIndex
 from negotiator.memory.search_ranking import RankingMode
 
@@ -35,7 +35,7 @@ def shelved(key: str, words: str, vector: list[float] | None = None, **rest: obj
 def ask(shelf: MemoryIndex, words: str, vector: list[float] | None = None, **rest: object) -> list[str]:
     """The ids that answer."""
     asked: dict[str, object] = {
-        "text": words,
+        "terms": glossary().query_terms(words),
         "vector": None if vector is None else np.array(vector, np.float32),
         "mode": "keyword" if vector is None else "hybrid",
         "now": NOW,
@@ -106,21 +106,6 @@ def test_an_empty_shelf_and_an_empty_question_answer_nothing(mode: RankingMode) 
     shelf = MemoryIndex(1)
     shelf.put([])
     assert ask(shelf, "", [1, 0], mode=mode) == []
-
-
-def test_the_sketch_finds_what_is_near(monkeypatch: pytest.MonkeyPatch) -> None:
-    chance = np.random.default_rng(3)
-    vectors = chance.standard_normal((6000, 128)).astype(np.float32)
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    shelf = MemoryIndex(1)
-    shelf.put([shelved(f"{n}", "", list(map(float, vector))) for n, vector in enumerate(vectors)])
-    near = vectors[::300] + 0.05 * chance.standard_normal((20, 128)).astype(np.float32)
-    exact = [ask(shelf, "", list(map(float, each)), mode="semantic")[:5] for each in near]
-    monkeypatch.setattr(shelves, "_SKETCHED", 2000)
-    sketched = [ask(shelf, "", list(map(float, each)), mode="semantic")[:5] for each in near]
-    assert [each[0] for each in sketched] == [each[0] for each in exact]
-    shared = [len({*left} & {*right}) for left, right in zip(exact, sketched, strict=True)]
-    assert sum(shared) >= 90
 
 
 def test_a_word_that_no_text_has_finds_what_is_spelled_like_it() -> None:
