@@ -158,6 +158,7 @@ _NOWHERE: Final = np.zeros(0, np.int32), np.zeros(0, np.float32)
 _NO_EXPIRY: Final = 2**62
 _GONE: Final = -1
 _STATUSES: Final = ("active", "pending", "superseded", "quarantined")
+ACTIVE: Final = frozenset({"active"})
 _EMPTY_ROWS: Final = np.zeros(0, np.int64)
 _ROW_COST: Final = 600
 _FACTS_COST: Final = 2_500
@@ -183,18 +184,6 @@ class IndexedMemory:
     ageless: bool
     created: int
     expires: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class IndexQuery:
-    """A query: its terms (none in semantic mode), its vector (None in keyword mode), and which memories may be found."""
-
-    terms: Sequence[QueryTerm]
-    vector: IndexArray | None
-    mode: RankingMode
-    now: int
-    statuses: frozenset[str]
-    keep: IndexPredicate | None = None
 
 
 class MemoryIndex:
@@ -241,22 +230,34 @@ class MemoryIndex:
         self._keywords.extend([memory.terms for memory in memories])
         self._columns.extend(memories)
 
-    def search(self, query: IndexQuery) -> Iterator[tuple[str, RankedRow]]:
-        """Ids, best first: at most the first fifty by meaning and the first fifty by words."""
+    def search(
+        self,
+        terms: Sequence[QueryTerm],
+        vector: IndexArray | None,
+        mode: RankingMode,
+        *,
+        now: int,
+        statuses: frozenset[str] = ACTIVE,
+        keep: IndexPredicate | None = None,
+    ) -> Iterator[tuple[str, RankedRow]]:
+        """Ids, best first: at most the first fifty by meaning and the first fifty by words.
+
+        `terms` are none in semantic mode, `vector` is None in keyword mode; `statuses` and `keep` say which memories
+        may be found.
+        """
         columns = self._columns
-        allowed = columns.allowed(query.statuses, query.now)
-        if query.keep is not None:
-            keep = query.keep
+        allowed = columns.allowed(statuses, now)
+        if keep is not None:
             for row in np.flatnonzero(allowed):
                 allowed[row] = keep(self._read(int(row)))
-        nearest = _EMPTY_ROWS if query.vector is None else columns.nearest(query.vector, allowed)
-        words = self._keywords.scores(query.terms)
+        nearest = _EMPTY_ROWS if vector is None else columns.nearest(vector, allowed)
+        words = self._keywords.scores(terms)
         matching = top_rows(words, np.flatnonzero((words > 0) & allowed))
         rows = np.unique(np.concatenate([nearest, matching]))
         facts = columns.facts[rows]
         found = RankingCandidates(
             rows=rows,
-            semantic=columns.cosines(query.vector, rows),
+            semantic=columns.cosines(vector, rows),
             keyword=words[rows],
             nearest=nearest,
             matching=matching,
@@ -264,16 +265,16 @@ class MemoryIndex:
             trust=facts["trust"],
             ageless=facts["ageless"],
         )
-        for one in rank_rows(found, query.mode, now=query.now):
+        for one in rank_rows(found, mode, now=now):
             yield self._ids[one.row], one
 
     def nearest(
-        self, vector: IndexArray, *, now: int, statuses: frozenset[str]
+        self, stored: bytes | IndexArray, *, now: int, statuses: frozenset[str] = ACTIVE
     ) -> list[tuple[Mapping[str, Any], float]]:
-        """The views and the cosines of the five closest, closest first."""
+        """The views and the cosines of the five closest to a vector, as it is stored or as an array; closest first."""
         if not len(self):
             return []
-        columns = self._columns
+        columns, vector = self._columns, np.frombuffer(stored, np.float32)
         rows = columns.nearest(vector, columns.allowed(statuses, now))[:5]
         cosines = columns.cosines(vector, rows)
         return [

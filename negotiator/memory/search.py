@@ -62,8 +62,6 @@ class MemorySearch:
 
         While the model loads or fails, a hybrid search finds by words alone and says so.
         """
-        from negotiator.memory.index import IndexQuery
-
         keep = compile_filters(request.filters) if request.filters else None
         mode, notice = request.mode, None
         if mode != "keyword" and not await self._embedder.is_ready():
@@ -79,19 +77,13 @@ class MemorySearch:
                     raise
                 mode, notice = "keyword", f"{away.description} {_BY_WORDS}"
         index = await self._index(owner)
-        query = IndexQuery(
-            terms=() if mode == "semantic" else glossary().query_terms(request.query),
-            vector=vector,
-            mode=mode,
-            now=values.now(),
-            statuses=frozenset({"active", *request.include}),
-            keep=keep,
-        )
+        terms = () if mode == "semantic" else glossary().query_terms(request.query)
+        statuses = frozenset({"active", *request.include})
         if keep is not None and len(index) > _MAX_READ_INLINE:
             await thread_pools.SEARCH.run(index.read)
         items: list[dict[str, Any]] = []
         untrusted, share = 0, max(1, request.limit // _UNTRUSTED_SHARE)
-        for memory, ranked in index.search(query):
+        for memory, ranked in index.search(terms, vector, mode, now=values.now(), statuses=statuses, keep=keep):
             facts = index.facts(memory)
             if request.min_score is not None and ranked.semantic < request.min_score:
                 continue
@@ -116,12 +108,8 @@ class MemorySearch:
         """
         if body.supersedes is not None or not embedded.vector:
             return None
-        import numpy as np
-
-        vector = np.frombuffer(embedded.vector, np.float32)
         index = await self._index(owner)
-        statuses = frozenset({"active", "pending"})
-        found = index.nearest(vector, now=values.now(), statuses=statuses)
+        found = index.nearest(embedded.vector, now=values.now(), statuses=frozenset({"active", "pending"}))
         suspected = {
             facts["id"]: facts["text"]
             for facts, similarity in found
@@ -147,10 +135,9 @@ class MemorySearch:
         The vectors must come from the same embedder.
         """
         index = await self._index(owner)
-        statuses = frozenset({"active"})
         best = dict[str, tuple[Mapping[str, Any], float]]()
         for vector in vectors:
-            for facts, cosine in index.nearest(vector, now=values.now(), statuses=statuses):
+            for facts, cosine in index.nearest(vector, now=values.now()):
                 known = best.get(facts["id"])
                 if cosine >= (least if known is None else known[1]):
                     best[facts["id"]] = facts, cosine

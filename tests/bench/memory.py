@@ -22,7 +22,7 @@ import numpy as np
 import orjson
 
 from negotiator.memory.glossary import glossary
-from negotiator.memory.index import IndexedMemory, IndexQuery, MemoryIndex
+from negotiator.memory.index import IndexedMemory, MemoryIndex
 from negotiator.memory.searchable_text import searchable_terms
 
 NOW: Final = 1_800_000_000_000
@@ -82,11 +82,9 @@ def ours(given: Material) -> Iterator[tuple[float, Ask]]:
     taken = time.process_time() - start
 
     def ask(number: int) -> list[Any]:
-        asked = IndexQuery(
-            glossary().query_terms(given.questions[number]), given.asked[number], "hybrid", NOW, frozenset({"active"})
-        )
+        terms = glossary().query_terms(given.questions[number])
         found: list[Any] = []
-        for memory, ranked in shelf.search(asked):
+        for memory, ranked in shelf.search(terms, given.asked[number], "hybrid", now=NOW):
             found.append((int(memory[4:]), ranked.score, shelf.facts(memory)))
             if len(found) == TOP:
                 break

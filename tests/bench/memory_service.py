@@ -8,7 +8,6 @@ from typing import Any
 
 from negotiator.memory.content_guard import text_digest
 from negotiator.memory.glossary import glossary
-from negotiator.memory.index import IndexQuery
 from negotiator.memory.index_cache import MemoryIndexCache
 from negotiator.memory.tables import Memory, MemoryOwner
 from negotiator.store.migrate import migrate
@@ -85,9 +84,7 @@ async def _asked(store: Store, given: bench.Material) -> tuple[float, float, flo
     for text, vector in zip(given.questions, given.asked, strict=True):
         start = time.process_time()
         shelf = await shelves.of(name)
-        found = shelf.search(
-            IndexQuery(glossary().query_terms(text), vector, "hybrid", bench.NOW, frozenset({"active"}))
-        )
+        found = shelf.search(glossary().query_terms(text), vector, "hybrid", now=bench.NOW)
         [shelf.facts(memory) for (memory, _), _ in zip(found, range(bench.TOP), strict=False)]
         spent.append((time.process_time() - start) * 1000)
     return fetch, statistics.median(spent), statistics.quantiles(spent, n=100)[98]

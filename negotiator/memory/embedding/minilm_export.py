@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+from onnx import TensorProto, helper, numpy_helper
 
 from negotiator.runtime.onnx_runtime import import_silently
 
@@ -48,8 +49,6 @@ class OnnxGraph:
 
     def add(self, operator: str, *inputs: str, **attributes: Any) -> str:
         """The output of a new operator."""
-        from onnx import helper
-
         name = f"{operator.lower()}_{len(self.nodes)}"
         self.nodes.append(helper.make_node(operator, list(inputs), [name], **attributes))
         return name
@@ -104,8 +103,6 @@ class OnnxGraph:
 
 def build_encoder(weights: dict[str, WeightArray]) -> Any:
     """The whole model: token ids and mask [batch, length] in, unit vectors [batch, 384] out."""
-    from onnx import TensorProto, helper, numpy_helper
-
     graph = OnnxGraph(weights)
     output = _pooled(graph, *_encoded(graph))
     axes = ["batch", "length"]
@@ -147,19 +144,18 @@ def _pooled(graph: OnnxGraph, states: str, present: str) -> str:
 
 def export_quantized(weights: Path, target: Path) -> None:
     """Write the 8-bit model to a temporary folder and move it to `target`, so that no one reads half a file."""
-    # None of the three packages has usable types.
-    onnx: Any = import_module("onnx")
+    # Neither package has usable types.
     quantization = import_silently("onnxruntime.quantization")
     safetensors: Any = import_module("safetensors.numpy")
     with tempfile.TemporaryDirectory(dir=target.parent) as folder:
         plain, small = Path(folder, "plain.onnx"), Path(folder, "small.onnx")
-        onnx.save(build_encoder(safetensors.load_file(weights)), plain)
+        plain.write_bytes(build_encoder(safetensors.load_file(weights)).SerializeToString())
         quantization.quantize_dynamic(
             plain,
             small,
             weight_type=quantization.QuantType.QInt8,
             per_channel=True,
-            extra_options={"DefaultTensorType": onnx.TensorProto.FLOAT},
+            extra_options={"DefaultTensorType": TensorProto.FLOAT},
         )
         small.replace(target)
 

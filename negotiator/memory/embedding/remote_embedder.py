@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 import httpx2
+import numpy as np
 from opentelemetry.trace import SpanKind
 
 from negotiator.base.errors import Unavailable
@@ -64,8 +65,6 @@ class RemoteEmbedder:
 
     async def embed(self, texts: Sequence[str]) -> "Vectors":
         """One unit vector for each text; 503 when the endpoint fails or answers wrongly."""
-        import numpy as np
-
         rows: list[Any] = []
         try:
             patience = FEW_SECONDS if len(texts) <= _FEW else None

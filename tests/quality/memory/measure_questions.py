@@ -19,7 +19,7 @@ import numpy as np
 from negotiator.base.search_terms import stemmed_terms
 from negotiator.memory.embedding.embedder_selection import choose_embedder
 from negotiator.memory.glossary import glossary
-from negotiator.memory.index import IndexedMemory, IndexQuery, MemoryIndex
+from negotiator.memory.index import IndexedMemory, MemoryIndex
 from negotiator.memory.search_ranking import RankingMode
 from negotiator.memory.searchable_text import EmbeddedText, MemoryEmbedder, searchable_terms
 from tests.quality.memory import corpus
@@ -111,10 +111,8 @@ def by_mode(index: MemoryIndex, mode: RankingMode, *, plain: bool = False) -> Or
         vector = ask.plain_vector if plain else ask.vector
         text = ask.question.text
         terms = [{term: 1.0} for term in stemmed_terms(text)] if plain else glossary().query_terms(text)
-        query = IndexQuery(
-            () if mode == "semantic" else terms, None if mode == "keyword" else vector, mode, NOW, frozenset({"active"})
-        )
-        return [memory for memory, _ in index.search(query)]
+        shown = index.search(() if mode == "semantic" else terms, None if mode == "keyword" else vector, mode, now=NOW)
+        return [memory for memory, _ in shown]
 
     return order
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from negotiator.memory.glossary import glossary
-from negotiator.memory.index import IndexedMemory, IndexQuery, KeywordIndex, MemoryIndex
+from negotiator.memory.index import IndexedMemory, KeywordIndex, MemoryIndex
 from negotiator.memory.search_ranking import RankingMode
 
 NOW = 1_800_000_000_000
@@ -34,15 +34,10 @@ def shelved(key: str, words: str, vector: list[float] | None = None, **rest: obj
 
 def ask(shelf: MemoryIndex, words: str, vector: list[float] | None = None, **rest: object) -> list[str]:
     """The ids that answer."""
-    asked: dict[str, object] = {
-        "terms": glossary().query_terms(words),
-        "vector": None if vector is None else np.array(vector, np.float32),
-        "mode": "keyword" if vector is None else "hybrid",
-        "now": NOW,
-        "statuses": frozenset({"active"}),
-    }
-    question = IndexQuery(**{**asked, **rest})  # pyright: ignore[reportArgumentType]
-    return [memory for memory, _ in shelf.search(question)]
+    mode: RankingMode = "keyword" if vector is None else "hybrid"
+    asked: Any = {"mode": mode, "now": NOW, **rest}
+    like = None if vector is None else np.array(vector, np.float32)
+    return [memory for memory, _ in shelf.search(glossary().query_terms(words), like, **asked)]
 
 
 def test_a_changed_memory_is_found_by_what_it_says_now() -> None:
