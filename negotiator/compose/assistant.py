@@ -16,7 +16,6 @@ from negotiator.compose.services import Services
 from negotiator.config.settings import Settings
 from negotiator.directory.tool_alternatives import ToolAlternatives
 from negotiator.memory import vector_queries
-from negotiator.memory import wins_queries as wins
 from negotiator.memory.benchmarks_routes import BenchmarkRoutes
 from negotiator.memory.embedding.embedder import Embedder
 from negotiator.memory.embedding.embedder_selection import choose_embedder
@@ -24,7 +23,6 @@ from negotiator.memory.memories_lifecycle import ReferenceChecks
 from negotiator.memory.memories_routes import MemoryReviews, MemoryRoutes
 from negotiator.memory.search import MemorySearch
 from negotiator.memory.searchable_text import MemoryEmbedder
-from negotiator.memory.transfer import MemoryImporter
 from negotiator.memory.transfer_routes import TransferRoutes
 from negotiator.memory.wins_routes import WinRoutes
 from negotiator.negotiations import queries, tactic_queries
@@ -118,8 +116,7 @@ def build_memory(services: Services) -> MemoryServices:
     embedder = MemoryEmbedder(build_embedder(services.settings))
     search = MemorySearch(services.store, embedder)
     memories = MemoryRoutes(services.store, services.cursors, embedder, search, MEMORY_REFERENCES)
-    importer = MemoryImporter(services.store, embedder, MEMORY_REFERENCES)
-    transfer = TransferRoutes(services.store, importer, more=(wins.list_for_export,))
+    transfer = TransferRoutes(services.store, embedder, MEMORY_REFERENCES)
     return MemoryServices(memories, transfer, search, embedder)
 
 

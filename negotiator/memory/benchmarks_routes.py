@@ -12,14 +12,17 @@ from negotiator.base.scopes import MEMORIES_READ
 from negotiator.base.values import ShortText
 from negotiator.http.operation import Call, Operation, ToolOffer
 from negotiator.memory import benchmarks_figures
-from negotiator.memory.benchmarks_figures import BenchmarkCell
-from negotiator.memory.benchmarks_statistics import MAX_CONTRIBUTOR_SHARE, MIN_CONTRIBUTORS, MIN_DEAL_AGE_DAYS
-from negotiator.memory.schemas_wins import WinRole
+from negotiator.memory.benchmarks_figures import (
+    MAX_CONTRIBUTOR_SHARE,
+    MIN_CONTRIBUTORS,
+    MIN_DEAL_AGE_DAYS,
+    BenchmarkCell,
+)
+from negotiator.memory.schemas_wins import BENCHMARKS_PATH, WinRole
 from negotiator.memory.wins_savings import gains_when_higher
 from negotiator.numbers.written import CurrencyCode
 from negotiator.store.store import Store
 
-BENCHMARKS_PATH: Final = "/api/benchmarks"
 BenchmarkPeriod = Literal["12m", "24m", "36m", "all"]
 
 

@@ -13,6 +13,7 @@ from negotiator.memory.search_filters import SearchFilters
 
 MEMORIES_PATH: Final = "/api/memories"
 MEMORY_SEARCH_PATH: Final = "/api/memories/search"
+MEMORY_IMPORT_PATH: Final = "/api/memories/import"
 MemoryKind = Literal["fact", "preference", "counterparty", "tactic", "lesson", "win"]
 MemoryStatus = Literal["active", "pending", "superseded", "quarantined"]
 SearchMode = Literal["hybrid", "semantic", "keyword"]

@@ -14,6 +14,7 @@ from negotiator.memory.schemas_memories import MemorySourceView, VisibleName
 from negotiator.numbers.written import AmountReader, Currency, currency_code
 
 WINS_PATH: Final = "/api/wins"
+BENCHMARKS_PATH: Final = "/api/benchmarks"
 WinRole = Literal["buyer", "seller", "employer", "candidate", "landlord", "tenant", "party"]
 BaselineKind = Literal["previous_price", "first_quote", "list_price", "budget", "market", "should_cost", "other"]
 SavingsType = Literal["cost_reduction", "cost_avoidance", "value_added", "terms", "revenue_gain", "termination"]

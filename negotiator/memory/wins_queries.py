@@ -4,11 +4,10 @@ Every statement names the owner. A win names its memory only while that memory e
 """
 
 from dataclasses import dataclass, field
-from decimal import Decimal
 from typing import Any, Final
 
 import orjson
-from sqlalchemy import BigInteger, String, and_, bindparam, delete, or_, select, update
+from sqlalchemy import String, and_, bindparam, delete, or_, select, update
 from sqlmodel import col
 
 from negotiator.base import values
@@ -115,11 +114,6 @@ def save(tx: Transaction, owner: str, view: WinDocument, columns: dict[str, Any]
     tx.run(_SAVE, win=view["id"], holder=owner, **{f"new_{name}": value for name, value in new.items()})
 
 
-def list_for_export(tx: Transaction, owner: str) -> list[WinDocument]:
-    """All of an owner's wins, oldest first, each with `type`."""
-    return [{"type": "win", **win} for win in list_all(tx, owner)]
-
-
 def list_all(tx: Transaction, owner: str) -> list[WinDocument]:
     """All of an owner's wins, oldest first."""
     return [_view(row) for row in tx.all(_ALL, holder=owner)]
@@ -162,33 +156,18 @@ class TacticRecord:
         return sum(self.rates) / len(self.rates) if self.rates else None
 
 
-_CLOSED = Query(
-    select(col(Win.closed_at), col(Win.currency), col(Win.document))
-    .where(col(Win.owner) == bindparam("holder"), col(Win.closed_at) >= bindparam("since", type_=BigInteger))
-    .order_by(col(Win.closed_at)),
-    lambda row: ClosedWin(row[0], row[1], Decimal(orjson.loads(row[2])["savings_total"])),
-)
-
-
-@dataclass(frozen=True, slots=True)
-class ClosedWin:
-    """What a win saved, and when it closed (milliseconds)."""
-
-    closed_at: int
-    currency: str
-    savings: Decimal
-
-
-def closed_wins(tx: Transaction, owner: str, since: int) -> list[ClosedWin]:
-    """The owner's wins that closed at `since` or later, oldest first."""
-    return tx.all(_CLOSED, holder=owner, since=since)
-
-
 def tactic_records(tx: Transaction, owner: str) -> dict[str, TacticRecord]:
     """Records by tactic id, over the owner's newest thousand wins."""
     found: dict[str, TacticRecord] = {}
     for win, memory in tx.all(_USED, holder=owner):
-        _count(found, win, memory)
+        for used in win["tactics_used"]:
+            result = found.setdefault(used["tactic_id"], TacticRecord())
+            result.used += 1
+            result.known += used["helped"] != 0
+            result.helped += used["helped"] > 0
+            result.rates.append(win["savings_rate"])
+            if memory is not None and used["helped"] > 0:
+                result.memories.append(memory)
     return found
 
 
@@ -199,14 +178,3 @@ def wins_with_tactic(tx: Transaction, owner: str, tactic: str) -> list[WinDocume
         for win, _ in tx.all(_USED, holder=owner)
         if any(used["tactic_id"] == tactic for used in win["tactics_used"])
     ]
-
-
-def _count(found: dict[str, TacticRecord], win: dict[str, Any], memory: str | None) -> None:
-    for used in win["tactics_used"]:
-        result = found.setdefault(used["tactic_id"], TacticRecord())
-        result.used += 1
-        result.known += used["helped"] != 0
-        result.helped += used["helped"] > 0
-        result.rates.append(win["savings_rate"])
-        if memory is not None and used["helped"] > 0:
-            result.memories.append(memory)

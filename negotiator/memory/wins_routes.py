@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
+from negotiator.base import values
 from negotiator.base.schema import NoInput, apply_merge_patch
 from negotiator.base.scopes import MEMORIES_READ, MEMORIES_WRITE
 from negotiator.base.values import milliseconds
@@ -26,7 +27,7 @@ from negotiator.memory.schemas_wins import (
     WinView,
 )
 from negotiator.memory.searchable_text import EmbeddedText, MemoryEmbedder
-from negotiator.memory.wins_summary import WinSummaryView, win_totals
+from negotiator.memory.wins_summary import WinSummaryView
 from negotiator.store.store import Store
 
 _WIN_PATH: Final = f"{WINS_PATH}/{{id}}"
@@ -139,8 +140,8 @@ class WinRoutes:
 
     async def totals(self, call: Call[WinTotalsQuery]) -> WinTotals:
         owner, since = call.caller.principal, milliseconds(call.input.since) or 0
-        found = await self.store.scan(lambda tx: wins_queries.closed_wins(tx, owner, since))
-        return win_totals(found)
+        wins = await self.store.scan(lambda tx: wins_queries.list_all(tx, owner))
+        return wins_summary.win_totals(win for win in wins if values.parse_timestamp(win["closed_at"]) >= since)
 
     async def summarise(self, call: Call[NoInput]) -> WinSummaryView:
         """The sums over all of the owner's wins, each currency by itself."""

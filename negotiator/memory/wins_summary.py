@@ -3,20 +3,18 @@
 Every grouping covers every deal of its currency, so the sums of its rows equal the total.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from itertools import groupby
-from operator import attrgetter
-from typing import Final
+from typing import Final, TypeVar
 
 from typing_extensions import TypedDict
 
-from negotiator.base import values
 from negotiator.base.values import format_money
-from negotiator.memory.schemas_wins import CurrencyTotals, MonthOfWins, WinTotals
-from negotiator.memory.wins_queries import ClosedWin, WinDocument
+from negotiator.memory.schemas_wins import CurrencyTotals, WinTotals
+from negotiator.memory.wins_queries import WinDocument
 
 MOST_PERIODS: Final = 18
 """Sums over time are by month, else by quarter, else by year: the first that has no more rows than this."""
@@ -65,6 +63,9 @@ class WinSummaryView(TypedDict):
     cells: list[BenchmarkCellView]
 
 
+_Name = TypeVar("_Name", str, str | None)
+
+
 @dataclass(slots=True)
 class _Sum:
     deals: int = 0
@@ -77,23 +78,43 @@ class _Sum:
 
 def summarise_wins(wins: Sequence[WinDocument]) -> WinSummaryView:
     """The summary of these wins."""
-    by_currency: dict[str, list[WinDocument]] = {}
-    cells: dict[tuple[str, str, str], int] = {}
-    for win in wins:
-        by_currency.setdefault(win["currency"], []).append(win)
-        cell = win["category"], win["role"], win["currency"]
-        cells[cell] = cells.get(cell, 0) + 1
+    cells = Counter((win["category"], win["role"], win["currency"]) for win in wins)
     return {
         "n_deals": len(wins),
-        "currencies": [
-            _currency(currency, deals)
-            for currency, deals in sorted(by_currency.items(), key=lambda one: (-len(one[1]), one[0]))
-        ],
+        "currencies": [_currency(currency, deals) for currency, deals in _by_currency(wins)],
         "cells": [
             {"category": category, "role": role, "currency": currency, "n_deals": deals}
             for (category, role, currency), deals in sorted(cells.items(), key=lambda one: (-one[1], one[0]))
         ],
     }
+
+
+def win_totals(wins: Iterable[WinDocument]) -> WinTotals:
+    """The totals of each currency, that of most deals first, and of the months in which its deals closed."""
+    return {"items": [_totals(currency, deals) for currency, deals in _by_currency(wins)]}
+
+
+def _totals(currency: str, wins: Sequence[WinDocument]) -> CurrencyTotals:
+    whole, months = _Sum(), _sums(wins, lambda win: win["closed_at"][:7])
+    for win in wins:
+        whole.add(Decimal(win["savings_total"]))
+    return {
+        "currency": currency,
+        "deals": whole.deals,
+        "savings": format_money(whole.savings, currency),
+        "months": [
+            {"month": month, "deals": one.deals, "savings": format_money(one.savings, currency)}
+            for month, one in sorted(months.items())
+        ],
+    }
+
+
+def _by_currency(wins: Iterable[WinDocument]) -> list[tuple[str, list[WinDocument]]]:
+    """The deals of each currency, that of most deals first."""
+    found: dict[str, list[WinDocument]] = {}
+    for win in wins:
+        found.setdefault(win["currency"], []).append(win)
+    return sorted(found.items(), key=lambda one: (-len(one[1]), one[0]))
 
 
 def _currency(currency: str, wins: Sequence[WinDocument]) -> CurrencySummaryView:
@@ -116,8 +137,8 @@ def _currency(currency: str, wins: Sequence[WinDocument]) -> CurrencySummaryView
     }
 
 
-def _sums(wins: Iterable[WinDocument], name: Callable[[WinDocument], str | None]) -> dict[str | None, _Sum]:
-    found: dict[str | None, _Sum] = {}
+def _sums(wins: Iterable[WinDocument], name: Callable[[WinDocument], _Name]) -> dict[_Name, _Sum]:
+    found: dict[_Name, _Sum] = {}
     for win in wins:
         found.setdefault(name(win), _Sum()).add(Decimal(win["savings_total"]))
     return found
@@ -136,12 +157,8 @@ def _periods(wins: Sequence[WinDocument], currency: str) -> list[WinGroupView]:
         if size == 12 or max(months) // size - min(months) // size < MOST_PERIODS
     )
     sums = _sums(wins, lambda win: word(_month(win) // size))
-    names = (word(place) for place in _steps(months, size))
+    names = map(word, range(min(months) // size, max(months) // size + 1))
     return [_group(name, sums.get(name, _Sum()), currency) for name in names]
-
-
-def _steps(months: Sequence[int], size: int) -> Iterator[int]:
-    yield from range(min(months) // size, max(months) // size + 1)
 
 
 def _month(win: WinDocument) -> int:
@@ -160,22 +177,3 @@ def _quarter_name(place: int) -> str:
 
 def _year_name(place: int) -> str:
     return f"{place:04d}"
-
-
-def win_totals(wins: Sequence[ClosedWin]) -> WinTotals:
-    """The totals of each currency, that of most deals first; `wins` are in the order in which they closed."""
-    by_currency = sorted(wins, key=attrgetter("currency"))
-    found = [_of_currency(currency, list(group)) for currency, group in groupby(by_currency, attrgetter("currency"))]
-    return {"items": sorted(found, key=lambda one: -one["deals"])}
-
-
-def _of_currency(currency: str, wins: Sequence[ClosedWin]) -> CurrencyTotals:
-    months: list[MonthOfWins] = []
-    for month, group in groupby(wins, lambda win: values.timestamp(win.closed_at)[:7]):
-        closed = list(group)
-        months.append({"month": month, "deals": len(closed), "savings": _savings(closed, currency)})
-    return {"currency": currency, "deals": len(wins), "savings": _savings(wins, currency), "months": months}
-
-
-def _savings(wins: Sequence[ClosedWin], currency: str) -> str:
-    return format_money(sum((win.savings for win in wins), Decimal(0)), currency)

@@ -16,9 +16,8 @@ from negotiator.cli.running_servers import command_sources
 from negotiator.config import settings
 from negotiator.directory.schemas_listing import TOOLS_PATH
 from negotiator.discovery.authorization_metadata import RESOURCE_PATH, SERVER_PATH
-from negotiator.memory.benchmarks_routes import BENCHMARKS_PATH
 from negotiator.memory.schemas_memories import MEMORIES_PATH, MEMORY_SEARCH_PATH
-from negotiator.memory.schemas_wins import WINS_PATH
+from negotiator.memory.schemas_wins import BENCHMARKS_PATH, WINS_PATH
 from negotiator.negotiations.routes import NEGOTIATIONS_PATH
 from negotiator.negotiations.tactic_routes import TACTICS_PATH
 from negotiator.teleprompter.session_routes import SESSIONS_PATH

@@ -24,9 +24,8 @@ from negotiator.cli.output import command_name
 from negotiator.directory.schemas_accounts import ACCOUNT_REGISTER_PATH
 from negotiator.directory.schemas_listing import TOOLS_PATH
 from negotiator.discovery.authorization_metadata import SERVER_PATH
-from negotiator.memory.schemas_memories import MEMORIES_PATH
+from negotiator.memory.schemas_memories import MEMORIES_PATH, MEMORY_IMPORT_PATH
 from negotiator.memory.schemas_wins import WINS_PATH
-from negotiator.memory.transfer_routes import MEMORY_IMPORT_PATH
 from negotiator.negotiations.routes import NEGOTIATIONS_PATH
 from negotiator.teleprompter.session_routes import SESSIONS_PATH
 

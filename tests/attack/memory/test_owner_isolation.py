@@ -9,7 +9,7 @@ from typing import Any, Final, cast
 
 import pytest
 
-from negotiator.memory import index_cache, memories_queries, transfer, vector_queries
+from negotiator.memory import index_cache, memories_queries, transfer_routes, vector_queries
 from negotiator.store.statement import Query, Statement
 from tests.helpers.answer_checks import refused
 from tests.helpers.memory_client import MemoryClient, NewMemoryClient
@@ -140,7 +140,7 @@ async def test_two_agents_of_one_user_share_and_an_unclaimed_one_has_nothing(
 
 
 def _statements() -> list[tuple[str, Statement]]:
-    modules: tuple[ModuleType, ...] = (memories_queries, index_cache, transfer)
+    modules: tuple[ModuleType, ...] = (memories_queries, index_cache, transfer_routes)
     found: list[tuple[str, Statement]] = []
     for module in modules:
         for name, value in vars(module).items():

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator.memory.benchmarks_statistics import (
+from negotiator.memory.benchmarks_figures import (
     BenchmarkDeal,
     median_interval,
     percentile,

@@ -7,7 +7,7 @@ import pytest
 
 from negotiator.memory.memories_lifecycle import MemoryWriter
 from negotiator.memory.memories_queries import StoredEmbedding
-from negotiator.memory.transfer import IMPORT_BATCH, MemoryImporter
+from negotiator.memory.transfer_routes import IMPORT_BATCH, TransferRoutes
 
 
 class Embedders:
@@ -31,10 +31,10 @@ class Embedders:
 async def most_at_once(*owners: str) -> int:
     """How many batches are under way at once while each of the owners imports."""
     both = Embedders()
-    importer = MemoryImporter(cast("Any", both), cast("Any", both), cast("Any", None))
+    importer = TransferRoutes(cast("Any", both), cast("Any", both), cast("Any", None))
     lines = [{"text": f"Fact {number}."} for number in range(3 * IMPORT_BATCH)]
     writers = [MemoryWriter(owner, "import", None, bound=True) for owner in owners]
-    await asyncio.gather(*(importer.import_memories(writer, lines) for writer in writers))
+    await asyncio.gather(*(importer.import_lines(writer, lines) for writer in writers))
     assert not importer.turns
     return both.most
 
@@ -55,10 +55,10 @@ async def test_others_have_a_turn_between_any_two_lines_and_a_line_tells_three_e
             turns += 1
             await asyncio.sleep(0)
 
-    importer = MemoryImporter(cast("Any", None), cast("Any", None), cast("Any", None))
+    importer = TransferRoutes(cast("Any", None), cast("Any", None), cast("Any", None))
     counting = asyncio.create_task(count())
     lines = [{"text": "x", "tags": [1] * 20}] * 200
-    outcomes = await importer.import_memories(MemoryWriter("usr_a", "import", None, bound=True), lines)
+    outcomes = await importer.import_lines(MemoryWriter("usr_a", "import", None, bound=True), lines)
     counting.cancel()
     assert turns >= len(lines)
     assert [len(outcome["errors"]) for outcome in outcomes] == [3] * len(lines)
