@@ -5,26 +5,18 @@ in gt gte lt lte exists. `tags` holds when any tag does. Fields inside `attribut
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from operator import ge, gt, le, lt
 from typing import Annotated, Any, Final, cast
 
 from negotiator.base.errors import FieldError, ValidationFailed
 from negotiator.base.schema import SchemaKeyword
 
 FILTER_FIELDS: Final = (
-    "kind",
-    "category",
-    "counterparty",
-    "negotiation_id",
-    "tags",
-    "trust",
-    "status",
-    "pinned",
-    "created_at",
-    "expires_at",
-    "source.type",
-    "source.client_id",
+    *("kind", "category", "counterparty", "negotiation_id", "tags", "trust", "status", "pinned"),
+    *("created_at", "expires_at", "source.type", "source.client_id"),
 )
-FILTER_OPERATORS: Final = ("eq", "ne", "in", "gt", "gte", "lt", "lte", "exists")
+_ORDERS: Final[dict[str, Callable[[Any, Any], bool]]] = {"gt": gt, "gte": ge, "lt": lt, "lte": le}
+FILTER_OPERATORS: Final = ("eq", "ne", "in", *_ORDERS, "exists")
 _MOST_VALUES: Final = 100
 _DEEPEST: Final = 6
 _MOST: Final = 50
@@ -42,8 +34,7 @@ MemoryPredicate = Callable[[Mapping[str, Any]], bool]
 
 def compile_filters(filters: Mapping[str, Any]) -> MemoryPredicate:
     """The filter as a predicate over a memory's view; 422 with a JSON pointer when it is invalid."""
-    budget = [_MOST]
-    return _all_of(filters, "/filters", budget, _DEEPEST)
+    return _all_of(filters, "/filters", [_MOST], _DEEPEST)
 
 
 def _all_of(filters: Mapping[str, Any], pointer: str, budget: list[int], depth: int) -> MemoryPredicate:
@@ -112,17 +103,7 @@ def _matches(found: Any, operator: str, expected: Any) -> bool:
 
 def _ordered(found: Any, operator: str, expected: Any) -> bool:
     both_text = isinstance(found, str) and isinstance(expected, str)
-    if not both_text and not (_is_number(found) and _is_number(expected)):
-        return False
-    match operator:
-        case "gt":
-            return found > expected
-        case "gte":
-            return found >= expected
-        case "lt":
-            return found < expected
-        case _:
-            return found <= expected
+    return (both_text or (_is_number(found) and _is_number(expected))) and _ORDERS[operator](found, expected)
 
 
 def _numbers_equal(found: Any, expected: Any) -> bool:

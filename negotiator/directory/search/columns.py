@@ -12,33 +12,12 @@ Slots = NDArray[np.int32 | np.int64]
 _FIRST: Final = 1024
 
 
-class CodeTable:
-    """Numbers texts in order of arrival from 1; 0 is no text."""
-
-    def __init__(self) -> None:
-        self.texts: list[str] = [""]
-        self._numbers: dict[str, int] = {}
-
-    def learn(self, text: str | None) -> int:
-        """The number of a text, added if it is new."""
-        if not text:
-            return 0
-        number = self._numbers.get(text)
-        if number is None:
-            number = self._numbers[text] = len(self.texts)
-            self.texts.append(text)
-        return number
-
-    def known(self, texts: Iterable[str]) -> list[int]:
-        """The numbers of those texts that have one."""
-        return [self._numbers[text] for text in texts if text in self._numbers]
-
-
 class FacetColumn:
-    """A fact with up to `width` values per tool."""
+    """A fact with up to `width` values per tool. Texts are numbered in order of arrival from 1; 0 is no text."""
 
     def __init__(self, width: int = 1) -> None:
-        self.codes = CodeTable()
+        self.texts: list[str] = [""]
+        self._numbers: dict[str, int] = {}
         self._values = np.zeros((_FIRST, width), np.int32)
 
     def first(self, size: int) -> NDArray[np.int32]:
@@ -46,10 +25,10 @@ class FacetColumn:
         return self._values[:size]
 
     def restore(self, values: NDArray[np.int32], texts: Iterable[str]) -> None:
-        """Take over what `first` and `codes` gave."""
+        """Take over what `first` and `texts` gave."""
         self._values = values
         for text in texts:
-            self.codes.learn(text)
+            self._number(text)
 
     def put(self, slot: int, values: Iterable[str | None]) -> None:
         """Set the values of the tool at this slot; values beyond the width are dropped."""
@@ -58,13 +37,13 @@ class FacetColumn:
         row = self._values[slot]
         row[:] = 0
         for place, value in enumerate(list(values)[: len(row)]):
-            row[place] = self.codes.learn(value)
+            row[place] = self._number(value)
 
     def mask(self, texts: Iterable[str], size: int) -> Mask:
         """Which of the first `size` tools have any of these values."""
         values = self._values[:size]
         found = np.zeros(size, np.bool_)
-        for number in self.codes.known(texts):
+        for number in (self._numbers[text] for text in texts if text in self._numbers):
             if values.shape[1] == 1:
                 found |= values[:, 0] == number
             else:
@@ -77,8 +56,18 @@ class FacetColumn:
         counted = np.bincount(codes, minlength=1)
         counted[0] = 0
         present = np.flatnonzero(counted)
-        pairs = [(self.codes.texts[number], int(counted[number])) for number in present.tolist()]
+        pairs = [(self.texts[number], int(counted[number])) for number in present.tolist()]
         return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))[:most]
+
+    def _number(self, text: str | None) -> int:
+        """The number of a text, added if it is new."""
+        if not text:
+            return 0
+        number = self._numbers.get(text)
+        if number is None:
+            number = self._numbers[text] = len(self.texts)
+            self.texts.append(text)
+        return number
 
 
 class NumberColumn:

@@ -32,6 +32,11 @@ from negotiator.directory.search.vectors import VectorColumn
 VISIBLE_STATUSES: Final = ("active", "deprecated")
 FACET_WIDTHS: Final = {"tag": 12, "subcategory": 3, "interface": 7, "publisher": 2}
 _SINGLE: Final = (*("category", "kind", "auth", "pricing", "licence"), *("open_source", "verified", "status"))
+_NUMBERS: Final = {
+    **dict.fromkeys(("saves", "updated", "created", "proven", "rank"), np.int64),
+    **dict.fromkeys(("standing", "worth", "factor"), np.float32),
+    "day": np.int32,
+}
 _RANK_BITS: Final = 21
 
 
@@ -56,23 +61,7 @@ class SearchIndex:
         self.facets = {name: FacetColumn() for name in _SINGLE} | {
             name: FacetColumn(width) for name, width in FACET_WIDTHS.items()
         }
-        self.saves, self.updated = NumberColumn(np.int64), NumberColumn(np.int64)
-        self.proven = NumberColumn(np.int64)
-        self.created, self.day = NumberColumn(np.int64), NumberColumn(np.int32)
-        self.standing, self.worth = NumberColumn(np.float32), NumberColumn(np.float32)
-        self.factor = NumberColumn(np.float32)
-        self._rank = NumberColumn(np.int64)
-        self._numbers = {
-            "saves": self.saves,
-            "updated": self.updated,
-            "proven": self.proven,
-            "created": self.created,
-            "day": self.day,
-            "standing": self.standing,
-            "worth": self.worth,
-            "factor": self.factor,
-            "rank": self._rank,
-        }
+        self.numbers = {name: NumberColumn(kind) for name, kind in _NUMBERS.items()}
         self._slots: dict[str, int] = {}
         self._names: list[str] = []
         self._exact: dict[str, tuple[int, ...]] = {}
@@ -123,14 +112,21 @@ class SearchIndex:
     def adopt(self, staged: StagedEntries) -> None:
         """Make staged tools searchable."""
         for slot, entry, facts, standing in staged.entries:
-            self._place(slot, entry)
+            self._place(slot, entry.id)
             self.vectors.expect(slot, sentences_of(entry.document))
             self._note(slot, facts)
-            proven = "true" in facts.facets["verified"]
-            self.proven.put(slot, ranking.proven_order(proven, entry.saves, facts.quality))
-            self.standing.put(slot, standing.score)
-            self.worth.put(slot, standing.worth)
-            self.factor.put(slot, standing.factor)
+            numbers = {
+                "saves": entry.saves,
+                "created": entry.created_at,
+                "updated": entry.updated_at,
+                "day": ranking.epoch_day(entry.updated_at),
+                "proven": ranking.proven_order("true" in facts.facets["verified"], entry.saves, facts.quality),
+                "standing": standing.score,
+                "worth": standing.worth,
+                "factor": standing.factor,
+            }
+            for name, number in numbers.items():
+                self.numbers[name].put(slot, number)
         self.texts.use(staged.postings)
         self._name_rank = self._visible = None
 
@@ -141,7 +137,7 @@ class SearchIndex:
         terms, postings = self.texts.postings.state()
         facets = {f"facet-{name}": column.first(size) for name, column in self.facets.items()}
         arrays: dict[str, NDArray[Any]] = {
-            **{name: column.first(size) for name, column in self._numbers.items()},
+            **{name: column.first(size) for name, column in self.numbers.items()},
             **facets,
             **postings,
             "digests": self.vectors.digests(),
@@ -150,7 +146,7 @@ class SearchIndex:
             "ids": self.ids,
             "names": self._names,
             "exact": self._exact_of,
-            "facets": {name: column.codes.texts[1:] for name, column in self.facets.items()},
+            "facets": {name: column.texts[1:] for name, column in self.facets.items()},
             "terms": terms,
             "known_words": self._known_words.state(),
             "known_names": self._known_names.state(),
@@ -170,7 +166,7 @@ class SearchIndex:
         for slot, names in enumerate(self._exact_of):
             for name in names:
                 self._exact[name] = (*self._exact.get(name, ()), slot)
-        for name, column in self._numbers.items():
+        for name, column in self.numbers.items():
             column.restore(arrays[name])
         for name, facet in self.facets.items():
             facet.restore(arrays[f"facet-{name}"], values["facets"][name])
@@ -242,8 +238,8 @@ class SearchIndex:
         """
         if sort == "name":
             return -self._ranked_by_name().take(at)
-        column = {"popularity": self.saves, "proven": self.proven, "updated": self.updated, "created": self.created}
-        values = scores if sort == "relevance" else column[sort].at(at)
+        column = "saves" if sort == "popularity" else sort
+        values = scores if sort == "relevance" else self.numbers[column].at(at)
         assert values is not None  # noqa: S101  relevance requires a query
         return values << _RANK_BITS | self._ranked().take(at)
 
@@ -266,7 +262,7 @@ class SearchIndex:
 
     def newest(self, facet: str, value: str) -> int:
         """When a tool with this value last changed; 0 when there is none."""
-        times = self.updated.first(len(self))[self.facets[facet].mask((value,), len(self))]
+        times = self.numbers["updated"].first(len(self))[self.facets[facet].mask((value,), len(self))]
         return int(times.max()) if len(times) else 0
 
     def _count(self, word: str) -> int:
@@ -278,19 +274,16 @@ class SearchIndex:
             return None
         return nearest_word(word, self._known_words.near(word, allowed_edits(word)), self._count)
 
-    def _place(self, slot: int, entry: IndexEntry) -> None:
+    def _place(self, slot: int, key: str) -> None:
+        """Make room for a tool that is new."""
         if slot == len(self.ids):
-            self._slots[entry.id] = slot
-            self.ids.append(entry.id)
+            self._slots[key] = slot
+            self.ids.append(key)
             self._names.append("")
             self._exact_of.append(())
-            self._in_order = self._in_order and (not self._by_id or entry.id > self._by_id[-1])
-            self._rank.put(slot, slot)
-            self._by_id.append(entry.id)
-        self.saves.put(slot, entry.saves)
-        self.created.put(slot, entry.created_at)
-        self.updated.put(slot, entry.updated_at)
-        self.day.put(slot, ranking.epoch_day(entry.updated_at))
+            self._in_order = self._in_order and (not self._by_id or key > self._by_id[-1])
+            self.numbers["rank"].put(slot, slot)
+            self._by_id.append(key)
 
     def _note(self, slot: int, facts: SearchFacts) -> None:
         self._names[slot] = facts.name
@@ -308,9 +301,9 @@ class SearchIndex:
             order = sorted(range(len(self)), key=self.ids.__getitem__)
             self._by_id = [self.ids[slot] for slot in order]
             for place, slot in enumerate(order):
-                self._rank.put(slot, place)
+                self.numbers["rank"].put(slot, place)
             self._in_order = True
-        return self._rank.first(len(self))
+        return self.numbers["rank"].first(len(self))
 
     def _ranked_by_name(self) -> NDArray[np.int64]:
         if self._name_rank is None:

@@ -54,7 +54,7 @@ class IndexScope:
         return replace(self, allowed=self.usual)
 
     def match(self, units: Sequence[UnitMatches], weights: Sequence[float], demand: Demand) -> TextMatches:
-        factors = self.index.factor.first(self.size)
+        factors = self.index.numbers["factor"].first(self.size)
         return self.index.texts.match(units, weights, demand, factors, allowed=self.allowed, best=self.best)
 
     def named(self, word: str) -> list[int]:

@@ -84,7 +84,7 @@ def _masks(index: SearchIndex, request: SearchRequest) -> dict[str, Mask]:
     if "status" not in masks and not index.all_visible:
         masks["status"] = index.visible()
     if request.updated_since is not None:
-        masks["updated_since"] = index.updated.first(size) >= request.updated_since
+        masks["updated_since"] = index.numbers["updated"].first(size) >= request.updated_since
     return masks
 
 
@@ -117,9 +117,9 @@ def _scores(index: SearchIndex, matches: QueryMatches, vector: SentenceVector | 
     scores = ranking.rank_scores(
         found.text,
         found.covered,
-        standing=index.standing.at(at),
-        age=np.int32(pinned.day) - index.day.at(at),
-        worth=index.worth.at(at),
+        standing=index.numbers["standing"].at(at),
+        age=np.int32(pinned.day) - index.numbers["day"].at(at),
+        worth=index.numbers["worth"].at(at),
         likeness=None if vector is None or pinned.near is None else index.vectors.likeness(vector, at),
     )
     if matches.named:

@@ -1,4 +1,4 @@
-"""The `Embedder` protocol, and the built-in embedder that hashes words and their parts (Weinberger et al. 2009).
+"""The base of embedders, and the built-in embedder that hashes words and their parts (Weinberger et al. 2009).
 
 `HashingEmbedder` needs no model. It finds shared words and spellings, not shared meaning: it misses paraphrases. Health
 reports when it is used.
@@ -6,8 +6,9 @@ reports when it is used.
 
 import hashlib
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final, Literal, Protocol
+from typing import TYPE_CHECKING, Final, Literal
 
 from negotiator.runtime import thread_pools
 
@@ -22,40 +23,31 @@ EmbedderState = Literal["ready", "loading", "idle"]
 """`idle` is a model that is loaded at its first use."""
 
 
-class Embedder(Protocol):
-    """Turns texts into unit vectors, off the event loop.
+class Embedder(ABC):
+    """Turns texts into unit vectors, off the event loop. What is defined here is that of one that needs no loading.
 
     `model` names the model and its version and is stored with every vector; `lesser` says why a better embedder, which
-    was expected, is not used. `english_only` says that texts of other languages are better translated first.
+    was expected, is not used, and is empty otherwise. `english_only` says that texts of other languages are better
+    translated first.
     """
 
-    @property
-    def model(self) -> str: ...
+    model: str
+    lesser = ""
+    english_only = True
+    state: EmbedderState = "ready"
 
-    @property
-    def lesser(self) -> str:
-        """Why a better embedder is not used; empty when the expected one is."""
-        ...
-
-    @property
-    def english_only(self) -> bool: ...
-
-    @property
-    def state(self) -> EmbedderState: ...
-
-    async def build(self) -> None:
+    async def build(self) -> None:  # noqa: B027  there is nothing to build
         """Make the model's file if there is none; loads nothing. 503 when that fails."""
-        ...
 
-    async def prepare(self) -> None:
+    async def prepare(self) -> None:  # noqa: B027  there is nothing to load
         """Load what embedding needs, which may take seconds; 503 when that fails."""
-        ...
 
+    @abstractmethod
     async def embed(self, texts: Sequence[str]) -> "Vectors":
         """One row for each text: float32 [texts, dimensions], each of length one; 503 when it is unavailable."""
-        ...
 
-    async def close(self) -> None: ...
+    async def close(self) -> None:  # noqa: B027  there is nothing to close
+        """Give up what it holds."""
 
 
 HASHED_DIMENSIONS: Final = 384
@@ -64,27 +56,17 @@ _WORD_WEIGHT: Final = 2.0
 _WORD = re.compile(r"\w+")
 
 
-class HashingEmbedder:
+class HashingEmbedder(Embedder):
     """Vectors of hashed words and four-letter parts."""
 
+    model = "hashed-ngrams-v1"
+
     def __init__(self, lesser: str = "") -> None:
-        self.model = "hashed-ngrams-v1"
         self.lesser = lesser
-        self.english_only = True
-        self.state: EmbedderState = "ready"
-
-    async def build(self) -> None:
-        pass
-
-    async def prepare(self) -> None:
-        pass
 
     async def embed(self, texts: Sequence[str]) -> "Vectors":
         """One unit vector for each text; an empty text gets the first axis."""
         return await thread_pools.SEARCH.run(_vectors, texts)
-
-    async def close(self) -> None:
-        pass
 
 
 def _vectors(texts: Sequence[str]) -> "Vectors":

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from negotiator.base.errors import Unavailable
-from negotiator.memory.embedding.embedder import EmbedderState
+from negotiator.memory.embedding.embedder import Embedder
 from negotiator.runtime.circuit_breaker import CircuitBreaker
 from negotiator.runtime.onnx_runtime import make_session
 from negotiator.runtime.telemetry import logger
@@ -65,18 +65,17 @@ def find_minilm_files() -> MiniLmFiles | None:
     return MiniLmFiles(folder / "model.safetensors", folder / "tokenizer.json")
 
 
-class MiniLmEmbedder:
+class MiniLmEmbedder(Embedder):
     """Vectors of 384 dimensions on one core; about one millisecond for a sentence of twenty words.
 
     A model that hangs is left behind with its thread, and one that keeps failing is dropped; the next call loads it
     anew.
     """
 
+    model = "all-minilm-l6-v2-int8"
+
     def __init__(self, files: MiniLmFiles, models: Path) -> None:
-        self.model = "all-minilm-l6-v2-int8"
-        self.lesser = ""
-        self.english_only = True
-        self.state: EmbedderState = "idle"
+        self.state = "idle"
         self._files = files
         self._models = models
         self._thread = _new_thread()

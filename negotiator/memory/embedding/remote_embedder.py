@@ -13,7 +13,7 @@ import numpy as np
 from opentelemetry.trace import SpanKind
 
 from negotiator.base.errors import Unavailable
-from negotiator.memory.embedding.embedder import EmbedderState
+from negotiator.memory.embedding.embedder import Embedder
 from negotiator.runtime.circuit_breaker import CircuitBreaker
 from negotiator.runtime.tracing import outgoing_headers, span
 
@@ -35,13 +35,12 @@ _AWAY: Final = "The embedding endpoint cannot be used now."
 _MOST_RECEIVED: Final = 8 * 1024 * 1024
 
 
-class RemoteEmbedder:
+class RemoteEmbedder(Embedder):
     """Vectors from an HTTP endpoint; `url` is for example `https://host/v1`."""
 
+    english_only = False
+
     def __init__(self, url: str, *, key: str, model: str, transport: httpx2.AsyncBaseTransport | None = None) -> None:
-        self.lesser = ""
-        self.english_only = False
-        self.state: EmbedderState = "ready"
         self.model = f"{urlsplit(url).hostname}/{model}"
         self._url = f"{url.rstrip('/')}/embeddings"
         self._model_name = model
@@ -56,12 +55,6 @@ class RemoteEmbedder:
         self._client = httpx2.AsyncClient(
             follow_redirects=False, trust_env=False, transport=transport, timeout=TIMEOUT_SECONDS, headers=headers
         )
-
-    async def build(self) -> None:
-        pass
-
-    async def prepare(self) -> None:
-        pass
 
     async def embed(self, texts: Sequence[str]) -> "Vectors":
         """One unit vector for each text; 503 when the endpoint fails or answers wrongly."""
