@@ -7,7 +7,7 @@ import pytest
 
 from negotiator.directory import catalogue_queries
 from negotiator.directory.tool_record import ToolStatus
-from tests.conftest import Change, Register, bearer
+from tests.conftest import Change
 from tests.helpers.answer_checks import limited, refused
 from tests.helpers.directory_agents import keep, names, record
 
@@ -235,15 +235,3 @@ async def test_the_feed_is_followed_by_number_and_by_cursor(client: httpx2.Async
     assert by_cursor.json()["items"] == by_number.json()["items"]
     last = by_number.json()
     assert (last["last"], last["latest"], last["next_cursor"]) == (6, 6, None)
-
-
-async def test_reading_is_public_and_a_bad_credential_is_still_bad(
-    client: httpx2.AsyncClient, change: Change, register: Register
-) -> None:
-    await keep(change)
-    for path in ("/api/v1/tools", "/api/v1/categories", "/api/v1/tools/notion"):
-        assert (await client.get(path)).status_code == 200
-        wrong = await client.get(path, headers={"authorization": "Bearer nonsense"})
-        refused(wrong, 401, "invalid_token")
-        known = await client.get(path, headers=bearer(await register()))
-        assert known.headers["cache-control"] == "private, max-age=0, must-revalidate"

@@ -260,13 +260,3 @@ async def test_the_list_pages_newest_first_and_filters(
     other = await new_memory_client("eve@example.com")
     stolen = await other.call("GET", f"?limit=2&cursor={first['next_cursor']}")
     refused(stolen, 400, "invalid_cursor")
-
-
-@pytest.mark.asyncio
-async def test_erasing_all_needs_the_right_number(memory_client: MemoryClient) -> None:
-    await memory_client.said("One.")
-    await memory_client.said("Two.")
-    assert refused(await memory_client.call("DELETE", "?confirm=1"), 409, "not_confirmed")["count"] == 2
-    assert (await memory_client.call("DELETE", "?confirm=2")).json() == {"erased": 2}
-    assert await memory_client.listed() == []
-    assert await memory_client.found("One") == []

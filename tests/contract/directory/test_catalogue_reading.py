@@ -74,6 +74,7 @@ async def test_a_credential_that_is_sent_is_looked_at(client: httpx2.AsyncClient
         refused(bad, 401, "invalid_token")
         good = await client.get(path, headers=bearer(await register()))
         assert good.status_code == 200
+        assert good.headers["cache-control"] == "private, max-age=0, must-revalidate"
         limited(good)
 
 

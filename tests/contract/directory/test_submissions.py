@@ -123,6 +123,7 @@ async def test_a_collection_is_kept_under_its_revision(client: httpx2.AsyncClien
     assert view["id"].startswith("col_")
     path = f"/collections/{view['id']}"
     assert (await agent.get(path)).json() == view
+    assert (await agent.get("/collections")).json() == (await agent.get("/bookmarks")).json()
     await _changed(agent, path, key)
     refused(await agent.get(path), 404, "not_found")
 
@@ -132,7 +133,7 @@ async def _changed(agent: DirectoryAgent, path: str, key: str) -> None:
         body = None if method == "DELETE" else SAVED
         refused(await agent.call(method, path, body), 428, "precondition_required")
         stale = await agent.call(method, path, body, if_match='"7"')
-        refused(stale, 412, "precondition_failed")
+        assert refused(stale, 412, "precondition_failed")["revision"] == 1
         assert stale.headers["etag"] == '"1"'
     assert (await agent.call("DELETE", f"{path}/items/{key}")).status_code == 204
     put = await agent.call("PUT", f"{path}/items/{key}", {"note": "n"})

@@ -39,16 +39,10 @@ OPTIONAL: Final = frozenset(
         *("pricing", "licence", "open_source", "evidence"),
     )
 )
-KINDS: Final = frozenset(["app", "api", "mcp_server", "agent", "skill", "library", "model", "dataset"])
-PRICING: Final = frozenset(["free", "freemium", "paid", "open_source", "usage"])
-AUTH: Final = frozenset(["none", "api_key", "oauth2", "other"])
-INTERFACES: Final = frozenset(["streamable-http", "sse", "stdio", "rest", "a2a", "cli", "web"])
-REGISTRIES: Final = frozenset(["npm", "pypi", "oci", "nuget", "mcpb", "cargo"])
 SLUG: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 TAG: Final = re.compile(r"[a-z0-9.][a-z0-9 .+#/&'-]{0,31}")
 TERM: Final = re.compile(r"[a-z0-9][a-z0-9 .+#/&'-]{0,63}")
 LINK: Final = re.compile(r"https://[a-z0-9.-]+\.[a-z]{2,}(?::\d+)?(?:/[^\s?]*)?")
-DOMAIN: Final = re.compile(r"[a-z0-9-]+(?:\.[a-z0-9-]+)+")
 SPDX: Final = re.compile(r"[A-Za-z0-9]+(?:[.+-][A-Za-z0-9]+)*")
 FACTS: Final = (OPTIONAL | {"name", "homepage_url"}) - {"evidence", "description"}
 
@@ -112,32 +106,21 @@ def test_there_are_many_tools_and_every_slug_name_and_package_is_there_once() ->
     assert [package for package, times in packages.items() if times > 1] == []
 
 
-def test_every_tool_keeps_the_sizes_of_the_record() -> None:
+def test_every_tool_says_at_least_what_a_reader_needs() -> None:
     for tool in ALL:
         assert tool.keys() >= REQUIRED, tool["slug"]
         assert tool.keys() <= REQUIRED | OPTIONAL, tool["slug"]
-        assert SLUG.fullmatch(tool["slug"]), tool["slug"]
-        assert len(tool["slug"]) <= 64
-        assert 1 <= len(tool["name"]) <= 100
-        assert 30 <= len(tool["summary"]) <= 200, tool["slug"]
+        assert len(tool["summary"]) >= 30, tool["slug"]
         assert tool["summary"].endswith("."), tool["slug"]
-        assert len(tool.get("description", "")) <= 4000
-        assert 1 <= len(tool["subcategories"]) <= 3
-        assert 1 <= len(tool["tags"]) <= 12
+        assert tool["subcategories"], tool["slug"]
+        assert tool["tags"], tool["slug"]
         assert len(set(tool["tags"])) == len(tool["tags"]), tool["slug"]
 
 
-def test_every_word_that_is_closed_is_a_known_one() -> None:
+def test_tags_and_licences_are_written_in_one_way() -> None:
     for tool in ALL:
-        slug = tool["slug"]
-        assert tool["kind"] in KINDS, slug
-        assert tool.get("pricing", {"model": "free"})["model"] in PRICING, slug
-        assert tool.get("auth", {"type": "none"})["type"] in AUTH, slug
-        assert {interface["type"] for interface in tool.get("interfaces", [])} <= INTERFACES, slug
-        assert {package["registry"] for package in tool.get("packages", [])} <= REGISTRIES, slug
-        assert all(TAG.fullmatch(tag) for tag in tool["tags"]), slug
-        assert SPDX.fullmatch(tool.get("licence", "MIT")), slug
-        assert DOMAIN.fullmatch(tool["publisher"].get("domain", "example.org")), slug
+        assert all(TAG.fullmatch(tag) for tag in tool["tags"]), tool["slug"]
+        assert SPDX.fullmatch(tool.get("licence", "MIT")), tool["slug"]
 
 
 def test_a_stated_licence_says_open_source_and_an_open_price_is_never_closed() -> None:

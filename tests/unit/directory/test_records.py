@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from negotiator.directory import record_text, tool_record
-from negotiator.directory.taxonomy import TAXONOMY
 from negotiator.directory.tool_keys import canonical_url, keys_of
 from negotiator.directory.tool_record import FieldEvidence, ToolDraft, ToolRecord
 
@@ -17,15 +16,6 @@ def record(**members: Any) -> ToolRecord:
     """A small record."""
     plain = {"name": "Notion", "summary": "Notes for teams", "kind": "app", "category": "coding"}
     return ToolRecord.model_validate({**plain, **members})
-
-
-def test_there_are_nineteen_categories_and_none_is_called_other() -> None:
-    assert len(TAXONOMY) == 19
-    assert [each.position for each in TAXONOMY.values()] == list(range(1, 20))
-    assert not any("other" in slug or "misc" in slug for slug in TAXONOMY)
-    assert all(
-        record_text.SLUG.fullmatch(slug) and each.description and each.subcategories for slug, each in TAXONOMY.items()
-    )
 
 
 def test_unknown_is_null_and_never_false() -> None:
