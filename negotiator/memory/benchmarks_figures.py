@@ -12,13 +12,13 @@ from decimal import ROUND_HALF_EVEN, Decimal
 from math import comb
 from typing import Any, Final
 
-from sqlalchemy import BigInteger, String, bindparam, or_, select, true
+from sqlalchemy import BigInteger, bindparam, select, true
 from sqlmodel import col
 
 from negotiator.base import values
 from negotiator.base.values import DAY
-from negotiator.memory.tables import Win
-from negotiator.store.statement import Query, Transaction
+from negotiator.memory.tables import Win, fits
+from negotiator.store.statement import Query, Transaction, table
 
 MIN_CONTRIBUTORS: Final = 5
 MAX_CONTRIBUTOR_SHARE: Final = Decimal("0.25")
@@ -117,25 +117,13 @@ class BenchmarkCell:
     period: str
 
 
-def _absent_or(name: str, condition: Any) -> Any:
-    return or_(bindparam(name, type_=String).is_(None), condition)
-
-
 def _deal(row: Any) -> BenchmarkDeal:
     owner, currency, rate, weight, rounds, days = row
     return BenchmarkDeal(owner, currency, Decimal(rate), Decimal(weight), rounds, days)
 
 
 _cell = select(col(Win.owner), col(Win.currency), col(Win.rate), col(Win.weight), col(Win.rounds), col(Win.days)).where(
-    *(
-        _absent_or(name, column == bindparam(name, type_=String))
-        for name, column in (
-            ("category", col(Win.category)),
-            ("kind", col(Win.kind)),
-            ("currency", col(Win.currency)),
-            ("side", col(Win.side)),
-        )
-    ),
+    *(fits(table(Win).c[name], name) for name in ("category", "kind", "currency", "side")),
     col(Win.closed_at) >= bindparam("since", type_=BigInteger),
 )
 _OWN = Query(_cell.where(col(Win.owner) == bindparam("holder")), _deal)

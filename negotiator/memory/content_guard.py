@@ -140,15 +140,6 @@ _NEGATIONS: Final = frozenset(_DENIALS.split())
 _WORD: Final = re.compile(r"[a-z]+(?:['’]t)?")
 
 
-def trust_level(author: AuthorKind, *, bound: bool) -> int:
-    """How far an author is trusted: a user 3, their agent 2, an unclaimed agent 1, transcripts and imports 0."""
-    if author == "user":
-        return TRUST_CONFIRMED
-    if author == "agent":
-        return TRUST_BOUND_AGENT if bound else TRUST_UNBOUND_AGENT
-    return TRUST_UNREVIEWED
-
-
 def has_same_numbers_and_negations(left: str, right: str) -> bool:
     """Whether two texts have the same numbers and an equal parity of negations."""
     return _numbers_and_negation(left) == _numbers_and_negation(right)

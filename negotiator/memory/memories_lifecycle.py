@@ -50,8 +50,12 @@ class MemoryWriter:
 
     @property
     def trust(self) -> int:
-        """How far the author is trusted, 0 to 3."""
-        return content_guard.trust_level(self.author, bound=self.bound)
+        """How far the author is trusted: a user 3, their agent 2, an unclaimed agent 1, transcripts and imports 0."""
+        if self.author == "user":
+            return content_guard.TRUST_CONFIRMED
+        if self.author == "agent":
+            return content_guard.TRUST_BOUND_AGENT if self.bound else content_guard.TRUST_UNBOUND_AGENT
+        return content_guard.TRUST_UNREVIEWED
 
     @property
     def name(self) -> str:
@@ -110,9 +114,7 @@ def edit_memory(
         raise Conflict("A superseded memory is not edited any more.", error="superseded")
     _check_trust(writer, before)
     _check_pin(writer, body)
-    duplicate = memories_queries.find_duplicate(tx, writer.owner, body.text, counterparty=body.counterparty)
-    if duplicate is not None and duplicate["id"] != memory:
-        raise Conflict("Another memory says this already.", error="duplicate", members={"existing": duplicate["id"]})
+    _check_said_once(tx, writer.owner, memory, body.text, body.counterparty)
     suspect = suspicion_reason(body.prose, body.kind)
     confirmed = writer.trust == content_guard.TRUST_CONFIRMED
     cleared = "active" if confirmed or before["status"] == "quarantined" else before["status"]
@@ -221,6 +223,15 @@ def _supersede(tx: Transaction, writer: MemoryWriter, old: str, *, by: str) -> N
     memories_queries.save(tx, writer.owner, before, after, actor=writer.name, change="superseded")
 
 
+def _check_said_once(
+    tx: Transaction, owner: str, memory: str, text: str, counterparty: str | None, *, but: str = ""
+) -> None:
+    """409 when another memory, of another status than `but`, says the same."""
+    twin = memories_queries.find_duplicate(tx, owner, text, counterparty=counterparty)
+    if twin is not None and twin["id"] != memory and twin["status"] != but:
+        raise Conflict("Another memory says this already.", error="duplicate", members={"existing": twin["id"]})
+
+
 def _check_trust(writer: MemoryWriter, view: MemoryDocument) -> None:
     if writer.trust < content_guard.TRUST_BOUND_AGENT <= view["trust"]:
         raise Conflict("What is believed less cannot change what is believed more.", error="less_trusted")
@@ -262,9 +273,7 @@ def review_memory(tx: Transaction, user: str, memory: str, *, keep: bool) -> Mem
         return None
     if before["status"] == "superseded":
         raise Conflict("A superseded memory is believed no more.", error="superseded")
-    duplicate = memories_queries.find_duplicate(tx, user, before["text"], counterparty=before["counterparty"])
-    if duplicate is not None and duplicate["id"] != memory and duplicate["status"] != "quarantined":
-        raise Conflict("Another memory says this already.", error="duplicate", members={"existing": duplicate["id"]})
+    _check_said_once(tx, user, memory, before["text"], before["counterparty"], but="quarantined")
     after = {**before, "trust": content_guard.TRUST_CONFIRMED, "status": "active", "status_reason": None}
     return memories_queries.save(tx, user, before, after, actor=user, change="confirmed")
 

@@ -5,7 +5,6 @@ Every change raises the owner's counter in the same transaction. Each worker com
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from itertools import islice
 from typing import Any, Final
 
@@ -16,10 +15,9 @@ from sqlmodel import col
 from negotiator.base import values
 from negotiator.base.errors import NotFound, PreconditionFailed
 from negotiator.base.search_terms import split_words
-from negotiator.base.values import milliseconds
 from negotiator.memory import content_guard
 from negotiator.memory.schemas_memories import ListMemories, MemoryCountsView
-from negotiator.memory.tables import IS_LIVE_SQL, WAITS_SQL, Memory, MemoryOwner, MemoryVersion
+from negotiator.memory.tables import IS_LIVE_SQL, WAITS_SQL, Memory, MemoryOwner, MemoryVersion, fits
 from negotiator.store.statement import Query, RowInsertion, Statement, Transaction, insertion, table
 
 MemoryDocument = dict[str, Any]
@@ -32,12 +30,6 @@ class StoredEmbedding:
 
     model: str
     vector: bytes
-
-
-def _fits(name: str) -> Any:
-    """The column equals the parameter of the same name, or that parameter is NULL."""
-    query = bindparam(name, type_=table(Memory).c[name].type)
-    return or_(query.is_(None), table(Memory).c[name] == query)
 
 
 def _count(*conditions: Any) -> Query[int]:
@@ -65,8 +57,10 @@ _PAGE = Query(
     .where(
         _theirs,
         col(Memory.id) < bindparam("before"),
-        *map(_fits, ("kind", "status", "category", "counterparty", "negotiation")),
-        *map(_fits, ("trust", "pinned")),
+        *(
+            fits(table(Memory).c[name], name)
+            for name in ("kind", "status", "category", "counterparty", "negotiation", "trust", "pinned")
+        ),
         or_(
             bindparam("waiting", type_=Integer).is_(None),
             case((WAITS_SQL, 1), else_=0) == bindparam("waiting", type_=Integer),
@@ -167,27 +161,16 @@ def count(tx: Transaction, owner: str, *, live: bool) -> int:
 
 
 def page(tx: Transaction, owner: str, query: ListMemories, before: str | None) -> list[tuple[str, bytes]]:
-    """Up to `limit` + 1 of the owner's memories older than `before`, as (id, JSON), newest first."""
-    return _page(tx, owner, query, before, limit=query.limit + 1)
+    """Up to `limit` + 1 of the owner's memories older than `before`, as (id, JSON), newest first.
 
-
-def page_with_words(tx: Transaction, owner: str, query: ListMemories, before: str | None) -> list[tuple[str, bytes]]:
-    """Like `page`, of the memories in which each word of `query.query` begins a word."""
-    wanted = list(split_words(query.query or ""))
-    found = (
-        row for row in _page(tx, owner, query, before, limit=values.NEWEST) if _has_words(orjson.loads(row[1]), wanted)
-    )
-    return list(islice(found, query.limit + 1))
-
-
-def _page(
-    tx: Transaction, owner: str, query: ListMemories, before: str | None, *, limit: int
-) -> list[tuple[str, bytes]]:
-    return tx.all(
+    With `query.query` they are those in which each of its words begins a word.
+    """
+    most = query.limit + 1
+    found = tx.all(
         _PAGE,
         holder=owner,
         before=before or _LAST,
-        limit=limit,
+        limit=most if query.query is None else values.NEWEST,
         kind=query.kind,
         status=query.status,
         category=query.category,
@@ -197,6 +180,10 @@ def _page(
         pinned=query.pinned,
         waiting=None if query.waiting is None else int(query.waiting),
     )
+    if query.query is None:
+        return found
+    wanted = list(split_words(query.query))
+    return list(islice((row for row in found if _has_words(orjson.loads(row[1]), wanted)), most))
 
 
 def _has_words(view: MemoryDocument, wanted: Sequence[str]) -> bool:
@@ -220,7 +207,7 @@ def find_as_of(tx: Transaction, owner: str, memory: str, at: int) -> bytes:
     """The memory's view at a moment (milliseconds); 404 before it was created."""
     current = find(tx, owner, memory)
     document = tx.one(_THEN, memory=memory, holder=owner, moment=at) or current
-    if _moment(orjson.loads(document)["created_at"]) > at:
+    if values.parse_timestamp(orjson.loads(document)["created_at"]) > at:
         raise NotFound("There was no such memory then.")
     return document
 
@@ -241,7 +228,7 @@ def add(tx: Transaction, owner: str, view: MemoryDocument, embedded: StoredEmbed
         stamp=next_stamp(tx, owner),
         model=embedded.model,
         vector=embedded.vector,
-        created_at=_moment(view["created_at"]),
+        created_at=values.parse_timestamp(view["created_at"]),
     )
 
 
@@ -313,12 +300,8 @@ def _columns(view: MemoryDocument) -> dict[str, Any]:
         "trust": view["trust"],
         "pinned": view["pinned"],
         "digest": content_guard.text_digest(view["text"], view["counterparty"]),
-        "expires_at": None if expires is None else _moment(expires),
+        "expires_at": None if expires is None else values.parse_timestamp(expires),
         "document": orjson.dumps(view),
         "revision": view["revision"],
-        "updated_at": _moment(view["updated_at"]),
+        "updated_at": values.parse_timestamp(view["updated_at"]),
     }
-
-
-def _moment(text: str) -> int:
-    return milliseconds(datetime.fromisoformat(text)) or 0

@@ -173,10 +173,8 @@ class MemoryRoutes:
         query, owner = call.input, call.caller.principal
         bound = ("memories", owner, query.model_dump(exclude={"limit", "cursor"}))
         before = None if query.cursor is None else self.cursors.open(query.cursor, *bound)
-        if query.query is None:
-            found = await self.store.read(lambda tx: memories_queries.page(tx, owner, query, before))
-        else:
-            found = await self.store.scan(lambda tx: memories_queries.page_with_words(tx, owner, query, before))
+        read = self.store.read if query.query is None else self.store.scan
+        found = await read(lambda tx: memories_queries.page(tx, owner, query, before))
         listed, cursor = self.cursors.page(found, query.limit, itemgetter(0), *bound)
         items = b",".join(document for _, document in listed)
         return Answer(b'{"items":[%b],"next_cursor":%b}' % (items, orjson.dumps(cursor)))

@@ -1,8 +1,8 @@
 """Tables of memories, their earlier versions, the change counter of each owner, and wins."""
 
-from typing import Final
+from typing import Any, Final
 
-from sqlalchemy import BigInteger, Index, LargeBinary, text
+from sqlalchemy import BigInteger, Column, ColumnElement, Index, LargeBinary, bindparam, or_, text
 from sqlmodel import Field
 
 from negotiator.store.model import TableModel, table_options
@@ -11,6 +11,12 @@ from negotiator.store.statement import table
 IS_LIVE_SQL: Final = text("status in ('active', 'pending')")
 WAITS_SQL: Final = text("(status in ('pending', 'quarantined') or (trust = 0 and status <> 'superseded'))")
 """Which memories wait for the user's review."""
+
+
+def fits(column: Column[Any], name: str) -> ColumnElement[bool]:
+    """The column equals the parameter of this name, or that parameter is NULL."""
+    wanted = bindparam(name, type_=column.type)
+    return or_(wanted.is_(None), column == wanted)
 
 
 class Memory(TableModel, table=True):

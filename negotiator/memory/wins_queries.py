@@ -7,21 +7,17 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 import orjson
-from sqlalchemy import String, and_, bindparam, delete, or_, select, update
+from sqlalchemy import and_, bindparam, delete, select, update
 from sqlmodel import col
 
 from negotiator.base import values
 from negotiator.base.errors import NotFound, PreconditionFailed
 from negotiator.memory.schemas_wins import ListWins
-from negotiator.memory.tables import Memory, Win
+from negotiator.memory.tables import Memory, Win, fits
 from negotiator.store.statement import Query, RowInsertion, Statement, Transaction, table
 
 WinDocument = dict[str, Any]
 _LAST: Final = "win_" + "z" * values.ID_LENGTH
-
-
-def _absent_or(name: str, condition: Any) -> Any:
-    return or_(bindparam(name, type_=String).is_(None), condition)
 
 
 _theirs = col(Win.owner) == bindparam("holder")
@@ -40,10 +36,8 @@ _PAGE = Query(
     _with_memory.where(
         _theirs,
         col(Win.id) < bindparam("before"),
-        _absent_or("category", col(Win.category) == bindparam("category", type_=String)),
-        _absent_or("kind", col(Win.kind) == bindparam("kind", type_=String)),
-        _absent_or("counterparty", col(Win.counterparty) == bindparam("counterparty", type_=String)),
-        _absent_or("subject", col(Win.negotiation) == bindparam("subject", type_=String)),
+        *(fits(table(Win).c[name], name) for name in ("category", "kind", "counterparty")),
+        fits(table(Win).c.negotiation, "subject"),
     )
     .order_by(col(Win.id).desc())
     .limit(bindparam("limit")),
