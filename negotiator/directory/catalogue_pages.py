@@ -3,8 +3,7 @@ fixed pages, and files of ten thousand tools each.
 """
 
 import tomllib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Final
 
@@ -108,16 +107,8 @@ class DataSource:
 def data_sources() -> list[DataSource]:
     """The sources, in the order of the file; evidence refers to them by name."""
     entries: dict[str, dict[str, Any]] = tomllib.loads(_SOURCES.read_text("utf-8"))
-    return [
-        DataSource(
-            entry["name"],
-            entry.get("url", ""),
-            entry.get("licence", ""),
-            entry.get("revision", ""),
-            str(entry.get("as_of", "")),
-        )
-        for entry in entries.values()
-    ]
+    names = [each.name for each in fields(DataSource)]
+    return [DataSource(**{name: str(entry.get(name, "")) for name in names}) for entry in entries.values()]
 
 
 def sources_route(site: SiteDescription) -> Route:
@@ -138,10 +129,6 @@ TOOLS_PER_SITEMAP: Final = 10_000
 _SHOWN: Final = or_(col(ToolRow.status) == "active", col(ToolRow.status) == "deprecated")
 
 
-def _entry(row: Sequence[Any]) -> tuple[str, str]:
-    return str(row[0]), values.timestamp(row[1])
-
-
 _COUNT = Query(select(func.count()).select_from(ToolRow).where(_SHOWN), lambda row: int(row[0]))
 _PART = Query(
     select(ToolRow.slug, ToolRow.updated_at)
@@ -149,7 +136,7 @@ _PART = Query(
     .order_by(col(ToolRow.id))
     .limit(TOOLS_PER_SITEMAP)
     .offset(bindparam("skipped")),
-    _entry,
+    lambda row: (str(row[0]), values.timestamp(row[1])),
 )
 
 

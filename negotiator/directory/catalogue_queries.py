@@ -175,16 +175,14 @@ def free_slug(tx: Transaction, name: str) -> str:
     return slug
 
 
-def put(tx: Transaction, record: ToolRecord, *, actor: str, expected: int | None = None) -> CatalogueTool:
+def put(tx: Transaction, record: ToolRecord, *, actor: str) -> CatalogueTool:
     """Store a record: a new tool when it has no id, else that tool's next revision.
 
-    404 and 410 for an id that no longer exists, 412 when `expected` is not the current revision, 409 `slug_taken`. A
-    record that equals the current one changes nothing.
+    404 and 410 for an id that no longer exists, 409 `slug_taken`. A record that equals the current one changes nothing.
     """
     if record.id is None:
         return _create(tx, record, actor=actor)
     current = require(tx, record.id)
-    require_revision(current, expected)
     slug = record.slug or current.slug
     if slug != current.slug:
         _claim(tx, slug, current.id)

@@ -9,14 +9,12 @@ from functools import partial
 from typing import Any, Final, Literal
 
 import orjson
-from pydantic import Field
 from typing_extensions import TypedDict
 
 from negotiator import audit
 from negotiator.base import values
 from negotiator.base.caller import Caller
 from negotiator.base.errors import Conflict, Forbidden
-from negotiator.base.schema import Strict
 from negotiator.base.scopes import TOOLS_WRITE
 from negotiator.directory import (
     catalogue_queries,
@@ -29,7 +27,7 @@ from negotiator.directory.catalogue_queries import CatalogueTool
 from negotiator.directory.claims import ClaimFile, ClaimFiles, ClaimObstacle, provable_host, url_at
 from negotiator.directory.name_index import ToolNameIndex
 from negotiator.directory.schemas_listing import TOOL_PATH
-from negotiator.directory.schemas_submissions import SUBMISSION_PATH, SubmissionId, SubmissionView
+from negotiator.directory.schemas_submissions import SUBMISSION_PATH, SubmissionId, SubmissionView, SubmittedToolPath
 from negotiator.directory.tables import Submission
 from negotiator.directory.tool_record import FieldEvidence, ProvenPublisher, ToolDraft, ToolRecord
 from negotiator.http.operation import Call, Operation
@@ -39,12 +37,6 @@ from negotiator.store.store import Store
 _TOOL_CLAIM_PATH: Final = f"{TOOL_PATH}/claim"
 _SUBMISSION_CLAIM_PATH: Final = f"{SUBMISSION_PATH}/claim"
 _claim_operation = partial(Operation, method="POST", scopes=frozenset({TOOLS_WRITE}), tag="submissions")
-
-
-class ClaimTool(Strict):
-    """A tool that the caller publishes."""
-
-    id: str = Field(max_length=100, description="The tool's id, tool_…, or its slug.")
 
 
 class ToolClaimRequest(ClaimFile):
@@ -106,7 +98,7 @@ class PublisherClaims:
                 path=_TOOL_CLAIM_PATH,
                 summary="Say which file at the tool's address proves that you publish it, and what else is needed",
                 run=self.request_for_tool,
-                input=ClaimTool,
+                input=SubmittedToolPath,
                 output=ToolClaimRequest,
                 refusals=(403, 404, 410),
             ),
@@ -115,19 +107,19 @@ class PublisherClaims:
                 path=f"{_TOOL_CLAIM_PATH}/proof",
                 summary="Read that file, and mark the tool's publisher as verified",
                 run=self.complete_for_tool,
-                input=ClaimTool,
+                input=SubmittedToolPath,
                 output=ToolClaimResult,
                 refusals=(403, 404, 409, 410, 503),
             ),
         ]
 
-    async def request_for_tool(self, call: Call[ClaimTool]) -> dict[str, Any]:
+    async def request_for_tool(self, call: Call[SubmittedToolPath]) -> dict[str, Any]:
         """The file to publish, the same for the same caller and tool."""
         tool, host, obstacles = await self._examine(call.input.id)
         others = [each["host"] for each in obstacles if each["host"]]
         return {"tool_id": tool.id, **self.files.describe(call.caller, tool.id, host, others), "obstacles": obstacles}
 
-    async def complete_for_tool(self, call: Call[ClaimTool]) -> dict[str, Any]:
+    async def complete_for_tool(self, call: Call[SubmittedToolPath]) -> dict[str, Any]:
         """403 `claim_not_proven` while the file does not have the value; 409 when a moderator must look first."""
         caller = call.caller
         tool, host, obstacles = await self._examine(call.input.id)

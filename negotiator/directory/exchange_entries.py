@@ -92,19 +92,19 @@ CONTENT_FOLDER: Final = Path(__file__).parent / "content"
 _EDITORS: Final = "The editors of this directory"
 
 
-def content_version(folder: Path = CONTENT_FOLDER) -> str:
+def content_version() -> str:
     """A digest of all content files."""
     digest = hashlib.sha256()
-    for path in sorted(folder.glob("*.toml")):
+    for path in sorted(CONTENT_FOLDER.glob("*.toml")):
         digest.update(path.name.encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()
 
 
-def read_content(folder: Path = CONTENT_FOLDER) -> Iterator[ImportedEntry]:
+def read_content() -> Iterator[ImportedEntry]:
     """Every entry of the content files, in the order of the taxonomy and of the files."""
-    sources = tomllib.loads((folder / "sources.toml").read_text())
+    sources = tomllib.loads((CONTENT_FOLDER / "sources.toml").read_text())
     for category in TAXONOMY:
-        for tool in tomllib.loads((folder / f"{category}.toml").read_text())["tool"]:
+        for tool in tomllib.loads((CONTENT_FOLDER / f"{category}.toml").read_text())["tool"]:
             yield ImportedEntry(_record(tool, category, sources), wanted_slug=tool["slug"])
 
 

@@ -140,8 +140,8 @@ class CatalogueExchange:
             tools_query = tools_query.model_copy(update={"cursor": cursor})
             views, cursor = await self._registered(tools_query, query.version)
         metadata = {"count": len(views), **({"nextCursor": cursor} if cursor else {})}
-        servers = [mcp_server_json.render_server(view, self.base) for view in views]
-        return _json({"servers": servers, "metadata": metadata}, headers)
+        shown = {"servers": list(map(self._entry, views)), "metadata": metadata}
+        return Answer(orjson.dumps(shown), headers=headers)
 
     async def _registered(self, query: ListTools, version: str | None) -> tuple[list[ToolView], str | None]:
         """The registered servers of a page of tools, and the cursor of the next page.
@@ -160,18 +160,21 @@ class CatalogueExchange:
     async def versions(self, call: Call[ServerPath]) -> Answer:
         """The only stored version."""
         view = await self._find(call.input)
-        headers = listing_answers.cache_headers(call.caller, f'"{view.id}.{view.revision}"')
-        shown = {"servers": [mcp_server_json.render_server(view, self.base)], "metadata": {"count": 1}}
-        return listing_answers.not_modified(call, headers) or _json(shown, headers)
+        return self._shown(call, view, {"servers": [self._entry(view)], "metadata": {"count": 1}})
 
     async def version(self, call: Call[VersionPath]) -> Answer:
         """The stored version, when it is the requested one."""
         view = await self._find(call.input)
-        shown = mcp_server_json.render_server(view, self.base)
-        if call.input.version not in ("latest", shown["server"]["version"]):
+        if call.input.version not in ("latest", view.version):
             raise NotFound("There is no such version.")
+        return self._shown(call, view, self._entry(view))
+
+    def _entry(self, view: ToolView) -> dict[str, Any]:
+        return mcp_server_json.render_server(view, self.base)
+
+    def _shown(self, call: Call[Any], view: ToolView, body: dict[str, Any]) -> Answer:
         headers = listing_answers.cache_headers(call.caller, f'"{view.id}.{view.revision}"')
-        return listing_answers.not_modified(call, headers) or _json(shown, headers)
+        return listing_answers.not_modified(call, headers) or Answer(orjson.dumps(body), headers=headers)
 
     async def _find(self, named: ServerPath) -> ToolView:
         name = f"{named.namespace}/{named.name}"
@@ -215,7 +218,3 @@ def _licences(document: bytes) -> list[str]:
     """The licences of a record's facts, each once."""
     evidence: list[dict[str, Any]] = orjson.loads(document)["evidence"]
     return sorted({line["licence"] for line in evidence if line["licence"]})
-
-
-def _json(body: dict[str, Any], headers: dict[str, str]) -> Answer:
-    return Answer(orjson.dumps(body), headers=headers)

@@ -174,7 +174,7 @@ def own_namespace(base: str) -> str:
     return ".".join(reversed((urlsplit(base).hostname or "localhost").split(".")))
 
 
-def render_server(view: ToolView, base: str, *, latest: bool = True) -> dict[str, Any]:
+def render_server(view: ToolView, base: str) -> dict[str, Any]:
     """The tool as an entry of the registry's answers: server.json, the registry's metadata and our own."""
     server: dict[str, Any] = {
         "$schema": SERVER_JSON_SCHEMA,
@@ -197,7 +197,7 @@ def render_server(view: ToolView, base: str, *, latest: bool = True) -> dict[str
         "statusMessage": view.status_message,
         "publishedAt": view.created_at,
         "updatedAt": view.updated_at,
-        "isLatest": latest,
+        "isLatest": True,
     }
     own = {"id": view.id, "url": f"{base}/api/v1/tools/{view.slug}", "category": view.category}
     return {

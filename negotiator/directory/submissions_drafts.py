@@ -71,11 +71,6 @@ def duplicate_conflict(existing: dict[str, Any]) -> Conflict:
     return Conflict("The directory has this already.", error="duplicate", members={"existing": existing})
 
 
-def reference_of(row: Submission) -> dict[str, Any]:
-    """The caller's own open submission, as a 409 refers to it."""
-    return {"submission": row.id, "status": row.status}
-
-
 def record_of(tx: Transaction, row: Submission, draft: ToolDraft, *, proofs: Sequence[OwnershipProof]) -> ToolRecord:
     """The record to store: the draft, its evidence, and its publisher, verified if the submitter owns the tool."""
     ownership = tool_ownership.find_ownership(proofs, draft)

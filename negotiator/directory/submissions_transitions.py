@@ -26,7 +26,7 @@ from negotiator.directory import (
 from negotiator.directory.accounts_queries import PROVEN, VETTED
 from negotiator.directory.draft_checks import DraftScreening, DraftVerdict
 from negotiator.directory.tables import Submission
-from negotiator.directory.tool_keys import keys_of
+from negotiator.directory.tool_keys import CanonicalKey, keys_of
 from negotiator.directory.tool_ownership import HostProof, OwnershipProof
 from negotiator.directory.tool_record import ToolDraft, ToolRecordBase
 from negotiator.store.statement import Transaction
@@ -94,13 +94,13 @@ def propose(tx: Transaction, caller: Caller, draft: ToolDraft, screening: DraftS
     require_quota(tx, caller)
     submissions_drafts.require_new(tx, draft)
     keys = keys_of(draft)
-    if own := [row for row in submissions_queries.find_competing(tx, keys) if row.owner == caller.principal]:
-        raise submissions_drafts.duplicate_conflict(submissions_drafts.reference_of(own[0]))
+    _require_no_other(tx, caller.principal, keys)
     verdict = _judge(tx, caller, draft, screening)
     document = orjson.dumps(submissions_drafts.draft_json(draft))
     row = _new(caller, "create", proposed=document, verdict=verdict)
     submissions_queries.add(tx, row, keys)
-    return _add_event_and_pass(tx, caller, row, verdict)
+    _audit(tx, "submission.made", None, row, caller.actor)
+    return _approve_if_clear(tx, caller, row, verdict)
 
 
 def request_change(
@@ -117,7 +117,8 @@ def request_change(
     verdict = _judge(tx, caller, draft, screening, current=tool.view)
     row = _new(caller, "update", proposed=orjson.dumps(patch), verdict=verdict, tool=tool.id)
     submissions_queries.add(tx, row)
-    return _add_event_and_pass(tx, caller, row, verdict)
+    _audit(tx, "submission.made", None, row, caller.actor)
+    return _approve_if_clear(tx, caller, row, verdict)
 
 
 def change(
@@ -130,13 +131,7 @@ def change(
     submissions_drafts.require_new(tx, draft, of=row.tool or "")
     if row.type == "create":
         keys = keys_of(draft)
-        others = [
-            other
-            for other in submissions_queries.find_competing(tx, keys)
-            if other.owner == row.owner and other.id != row.id
-        ]
-        if others:
-            raise submissions_drafts.duplicate_conflict(submissions_drafts.reference_of(others[0]))
+        _require_no_other(tx, row.owner, keys, but=row.id)
         submissions_queries.replace_keys(tx, row.id, keys)
     current = catalogue_queries.require(tx, row.tool).view if row.tool else None
     verdict = _judge(tx, caller, draft, screening, current=current, proven_host=row.proven_host)
@@ -235,6 +230,13 @@ def expire_overdue(tx: Transaction, now: int, limit: int) -> int:
     return len(due)
 
 
+def _require_no_other(tx: Transaction, owner: str, keys: list[CanonicalKey], *, but: str = "") -> None:
+    """409 `duplicate` when another open submission of the owner's claims one of these keys."""
+    for row in submissions_queries.find_competing(tx, keys):
+        if row.owner == owner and row.id != but:
+            raise submissions_drafts.duplicate_conflict({"submission": row.id, "status": row.status})
+
+
 def _new(caller: Caller, kind: str, *, proposed: bytes, verdict: DraftVerdict, tool: str | None = None) -> Submission:
     now = values.now()
     return Submission(
@@ -256,11 +258,6 @@ def _new(caller: Caller, kind: str, *, proposed: bytes, verdict: DraftVerdict, t
         updated_at=now,
         expires_at=now + submissions_queries.SUBMISSION_LIFETIME,
     )
-
-
-def _add_event_and_pass(tx: Transaction, caller: Caller, row: Submission, verdict: DraftVerdict) -> Submission:
-    _audit(tx, "submission.made", None, row, caller.actor)
-    return _approve_if_clear(tx, caller, row, verdict)
 
 
 def _approve_if_clear(tx: Transaction, caller: Caller, row: Submission, verdict: DraftVerdict) -> Submission:

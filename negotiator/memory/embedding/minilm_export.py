@@ -30,17 +30,13 @@ class OnnxGraph:
     """An ONNX graph under construction; every method returns the name of the tensor it adds."""
 
     def __init__(self, weights: dict[str, WeightArray]) -> None:
-        self._weights = weights
+        self.weights = weights
         self.nodes: list[OnnxNode] = []
         self.constants: dict[str, WeightArray] = {}
 
-    def published(self, name: str) -> WeightArray:
-        """A tensor of the published weights, not added to the graph."""
-        return self._weights[name]
-
     def weight(self, name: str) -> str:
         """A constant with this tensor of the published weights."""
-        return self.constant(name, self._weights[name])
+        return self.constant(name, self.weights[name])
 
     def constant(self, name: str, value: WeightArray) -> str:
         """A constant with this value."""
@@ -73,12 +69,12 @@ class OnnxGraph:
         return self.normalised(f"{prefix}.output.LayerNorm", self.add("Add", outer, states))
 
     def _dense(self, name: str, states: str) -> str:
-        return self.linear(name, states, self._weights[f"{name}.weight"], self._weights[f"{name}.bias"])
+        return self.linear(name, states, self.weights[f"{name}.weight"], self.weights[f"{name}.bias"])
 
     def _attention(self, prefix: str, states: str, mask: str) -> str:
         parts = [f"{prefix}.attention.self.{part}" for part in ("query", "key", "value")]
-        weight = np.concatenate([self._weights[f"{part}.weight"] for part in parts])
-        bias = np.concatenate([self._weights[f"{part}.bias"] for part in parts])
+        weight = np.concatenate([self.weights[f"{part}.weight"] for part in parts])
+        bias = np.concatenate([self.weights[f"{part}.bias"] for part in parts])
         joined = self.linear(f"{prefix}.attention.self", states, weight, bias)
         split = self.add(
             "Reshape",
@@ -122,7 +118,7 @@ def _encoded(graph: OnnxGraph) -> tuple[str, str]:
     length = graph.add("Shape", "ids", start=1, end=2)
     zero, one = (graph.constant(f"int_{n}", np.array([n], np.int64)) for n in (0, 1))
     places = graph.add("Slice", graph.weight("embeddings.position_embeddings.weight"), zero, length, zero, one)
-    kind = graph.constant("kind", graph.published("embeddings.token_type_embeddings.weight")[0])
+    kind = graph.constant("kind", graph.weights["embeddings.token_type_embeddings.weight"][0])
     summed = graph.add("Add", graph.add("Add", words, places), kind)
     states = graph.normalised("embeddings.LayerNorm", summed)
     present = graph.add("Cast", "mask", to=1)
