@@ -10,8 +10,8 @@ from negotiator.cli.database import load_settings, open_store, run_unit
 from negotiator.cli.output import JsonOption, async_command, print_result, print_table
 from negotiator.cli.tables import stderr_console
 from negotiator.memory import memories_lifecycle
+from negotiator.memory.search import reembed_all
 from negotiator.memory.searchable_text import MemoryEmbedder
-from negotiator.memory.vector_queries import reembed_all
 from negotiator.store.statement import Transaction
 from negotiator.users import user_queries
 

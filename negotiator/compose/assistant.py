@@ -15,7 +15,7 @@ from negotiator.compose.component import Component, OperationSlice, offered_oper
 from negotiator.compose.services import Services
 from negotiator.config.settings import Settings
 from negotiator.directory.tool_alternatives import ToolAlternatives
-from negotiator.memory import vector_queries
+from negotiator.memory import search as memory_search
 from negotiator.memory.benchmarks_routes import BenchmarkRoutes
 from negotiator.memory.embedding.embedder import Embedder
 from negotiator.memory.embedding.embedder_selection import choose_embedder
@@ -86,7 +86,7 @@ class MemoryServices:
         if self.embedder.embedder.state != "idle":
             await self.embedder.retry()
             return
-        if await self.memories.store.read(vector_queries.is_any_stored):
+        if await self.memories.store.read(memory_search.is_any_stored):
             self.embedder.prepare()
         else:
             self.embedder.build()

@@ -12,6 +12,7 @@ from negotiator.directory.accounts_maintenance import IdleAgentSweep, PublishedK
 from negotiator.directory.accounts_registration import CodeMailer, DirectoryRegistration
 from negotiator.directory.accounts_routes import DIRECTORY_BASELINE_BUDGET, DirectoryAccounts
 from negotiator.directory.address_reader import AddressReader
+from negotiator.directory.catalogue_index import ToolVectors
 from negotiator.directory.catalogue_pages import PAGES_SITEMAP, TOOL_PAGE_PATH, TOOLS_PAGE_PATH, TOOLS_SITEMAP, Sitemaps
 from negotiator.directory.claims import ClaimFiles
 from negotiator.directory.claims_routes import PublisherClaims
@@ -22,7 +23,6 @@ from negotiator.directory.listing_routes import CatalogueListing
 from negotiator.directory.name_index import ToolNameIndex
 from negotiator.directory.reports_routes import Reports
 from negotiator.directory.submissions_routes import Submissions
-from negotiator.directory.tool_vectors import ToolVectors
 from negotiator.discovery.crawlers import SITEMAP_PATH as SITEMAP
 from negotiator.discovery.site import SiteDescription
 from negotiator.http.operation import Operation

@@ -1,10 +1,17 @@
 """Registers an agent: its row, its first key and its challenge in one unit. Verifies its claimed identity by a signed
 proof, or by a code mailed to the claimed address: the attempt is counted first, the proof is checked with the network,
 and the result is stored last.
+
+An agent has one challenge, valid for ten minutes, five attempts and one use.
 """
 
+import secrets
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any, Final
+
+from sqlalchemy import BigInteger, Integer, bindparam, delete, update
+from sqlmodel import col, select
 
 from negotiator import audit
 from negotiator.agents import registration
@@ -12,17 +19,43 @@ from negotiator.agents.mail import quote_name
 from negotiator.agents.mail_queue import MailQueue
 from negotiator.agents.tables import Agent
 from negotiator.base import values
-from negotiator.base.errors import Forbidden, InvalidRequest, NotFound, Refusal
+from negotiator.base.errors import Conflict, Forbidden, Gone, InvalidRequest, NotFound, Refusal, TooManyRequests
 from negotiator.base.scopes import DIRECTORY, READING, ordered
-from negotiator.directory import accounts_queries, challenge_queries, identity_proof
+from negotiator.directory import accounts_queries, identity_proof
 from negotiator.directory.claimed_identity import ClaimedIdentity
 from negotiator.directory.identity_proof import PublishedKeys, thumbprint
 from negotiator.directory.schemas_accounts import RegisterDirectoryAgent
 from negotiator.directory.tables import IdentityChallenge
-from negotiator.store.statement import Transaction
+from negotiator.store.statement import Query, RowInsertion, Statement, Transaction, entity
 from negotiator.store.store import Store
 from negotiator.tokens import api_key_queries
 
+CHALLENGE_LIFETIME: Final = 600_000
+MAX_ATTEMPTS: Final = 5
+CODE_DIGITS: Final = 8
+JWS, CODE = "jws", "email_code"
+
+_ADD = RowInsertion(IdentityChallenge)
+_DROP = Statement(delete(IdentityChallenge).where(col(IdentityChallenge.agent_id) == bindparam("agent")))
+_OF_AGENT = Query(
+    select(IdentityChallenge).where(col(IdentityChallenge.agent_id) == bindparam("agent")), entity(IdentityChallenge)
+)
+_TRY = Statement(
+    update(IdentityChallenge)
+    .where(
+        col(IdentityChallenge.id) == bindparam("challenge"),
+        col(IdentityChallenge.agent_id) == bindparam("agent"),
+        col(IdentityChallenge.used_at).is_(None),
+        col(IdentityChallenge.expires_at) > bindparam("now", type_=BigInteger),
+        col(IdentityChallenge.attempts) < bindparam("tries", type_=Integer),
+    )
+    .values(attempts=col(IdentityChallenge.attempts) + 1)
+)
+_USE = Statement(
+    update(IdentityChallenge)
+    .where(col(IdentityChallenge.id) == bindparam("challenge"), col(IdentityChallenge.used_at).is_(None))
+    .values(used_at=bindparam("at", type_=BigInteger))
+)
 _TEXT = """{code} is the code of the agent {name} at {base}.
 
 The agent registered with this directory under your address. If it is yours, give it the code within ten minutes. If you
@@ -40,8 +73,7 @@ class CodeMailer:
     def queue(self, tx: Transaction, code: str, *, email: str, agent_name: str) -> bool:
         """Queue the mail with the code, to be sent by `mails.dispatch`; False when the address got too many mails."""
         text = _TEXT.format(code=code, name=quote_name(agent_name), base=self.base)
-        life = challenge_queries.CHALLENGE_LIFETIME
-        return self.mails.add(tx, email, "A code for your agent", text, life=life)
+        return self.mails.add(tx, email, "A code for your agent", text, life=CHALLENGE_LIFETIME)
 
 
 def grantable_scopes(requested: Iterable[str] | None) -> list[str]:
@@ -87,17 +119,17 @@ class DirectoryRegistration:
         A pending code is not replaced. When the mailbox got too many mails, the challenge has no code but looks the
         same, so that no one learns whether others wrote to the address.
         """
-        method = challenge_queries.proof_method(_identity_of(agent))
+        method = _proof_method(_identity_of(agent))
         if method is None:
             return None
-        if method == challenge_queries.CODE and (pending := challenge_queries.find_pending(tx, agent.id)):
+        if method == CODE and (pending := _find_pending(tx, agent.id)):
             return pending
         digest = None
-        if method == challenge_queries.CODE:
-            code, email = challenge_queries.new_code(), agent.identity_value
+        if method == CODE:
+            code, email = _new_code(), agent.identity_value
             if self.mailing.queue(tx, code, email=email, agent_name=agent.name):
                 digest = self._code_digest(agent.id, code)
-        challenge = challenge_queries.issue(tx, agent.id, method, code_digest=digest)
+        challenge = _issue_challenge(tx, agent.id, method, code_digest=digest)
         audit.record(tx, "identity.challenged", agent.id, actor=agent.id, method=method)
         return challenge
 
@@ -111,7 +143,7 @@ class DirectoryRegistration:
 
         def count(tx: Transaction) -> tuple[Agent, IdentityChallenge]:
             agent = find_calling_agent(tx, client_id)
-            challenge = challenge_queries.count_attempt(tx, agent.id, challenge_id)
+            challenge = _count_attempt(tx, agent.id, challenge_id)
             return agent, challenge
 
         agent, challenge = await self.store.write(count)
@@ -123,7 +155,7 @@ class DirectoryRegistration:
 
         def store_proof(tx: Transaction) -> None:
             find_calling_agent(tx, client_id)
-            challenge_queries.consume(tx, challenge)
+            _consume(tx, challenge)
             accounts_queries.record_proof(tx, agent, thumbprint=key_thumbprint)
             then(tx, agent)
 
@@ -132,7 +164,7 @@ class DirectoryRegistration:
 
     async def _check_proof(self, agent: Agent, challenge: IdentityChallenge, proof: str, address: str) -> str:
         """The thumbprint of the key that signed, empty for a code; 400 for an invalid proof."""
-        if challenge.method == challenge_queries.CODE:
+        if challenge.method == CODE:
             presented = self._code_digest(agent.id, proof.strip())
             if not values.equal_in_constant_time(presented, challenge.code_digest or ""):
                 identity_proof.invalid_proof("The code is not the one that was mailed.")
@@ -169,3 +201,87 @@ def _refused(agent: Agent, refusal: Refusal) -> Callable[[Transaction], None]:
         audit.record(tx, "identity.refused", agent.id, actor=agent.id, reason=refusal.error)
 
     return remember
+
+
+def _proof_method(identity: ClaimedIdentity) -> str | None:
+    """How this identity can be proven; None when there is no way."""
+    if identity.type == "email":
+        return CODE
+    inline = identity.type == "did" and identity_proof.jwk_of_did_key(identity.value)
+    return JWS if inline or identity.document_url else None
+
+
+def _new_code() -> str:
+    """A random code of eight digits."""
+    return f"{secrets.randbelow(10**CODE_DIGITS):0{CODE_DIGITS}}"
+
+
+def _issue_challenge(tx: Transaction, agent_id: str, method: str, *, code_digest: str | None) -> IdentityChallenge:
+    """A new challenge in place of any other. Without a `code_digest` no code is right."""
+    now = values.now()
+    tx.run(_DROP, agent=agent_id)
+    challenge = IdentityChallenge(
+        id=values.new_id("chl"),
+        agent_id=agent_id,
+        method=method,
+        nonce=values.new_secret(),
+        code_digest=code_digest,
+        attempts=0,
+        created_at=now,
+        expires_at=now + CHALLENGE_LIFETIME,
+        used_at=None,
+    )
+    tx.run(_ADD, **challenge.model_dump())
+    return challenge
+
+
+def _find_pending(tx: Transaction, agent_id: str) -> IdentityChallenge | None:
+    """The agent's challenge, if it can still be answered."""
+    found = tx.one(_OF_AGENT, agent=agent_id)
+    return found if found and _fault_of(found) is None else None
+
+
+def _count_attempt(tx: Transaction, agent_id: str, challenge_id: str) -> IdentityChallenge:
+    """Count an attempt before it is checked, so that parallel ones count separately.
+
+    404 unless this is the agent's newest challenge, 409 `challenge_used`, 410 `challenge_expired`, 429
+    `too_many_attempts`.
+    """
+    now = values.now()
+    was_counted = tx.run(_TRY, challenge=challenge_id, agent=agent_id, now=now, tries=MAX_ATTEMPTS)
+    found = tx.one(_OF_AGENT, agent=agent_id)
+    if found is None or found.id != challenge_id:
+        raise NotFound("There is no such challenge; only the newest one counts.")
+    if not was_counted:
+        raise _fault_of(found) or AssertionError("a challenge was neither open nor closed")
+    return found
+
+
+def _consume(tx: Transaction, challenge: IdentityChallenge) -> None:
+    """Mark the challenge as used; 409 when it was used before."""
+    if not tx.run(_USE, challenge=challenge.id, at=values.now()):
+        raise Conflict("The challenge was used.", error="challenge_used")
+
+
+def challenge_view(challenge: IdentityChallenge | None, audience: str) -> dict[str, Any] | None:
+    """The challenge as the agent sees it (docs/contract 9.2)."""
+    if challenge is None:
+        return None
+    view = {"id": challenge.id, "method": challenge.method}
+    if challenge.method == JWS:
+        view |= {"nonce": challenge.nonce, "audience": audience}
+    return {**view, "expires_at": values.timestamp(challenge.expires_at)}
+
+
+def _fault_of(found: IdentityChallenge) -> Conflict | Gone | TooManyRequests | None:
+    """Why a challenge cannot be answered any more; None when it can."""
+    if found.used_at is not None:
+        return Conflict("The challenge was used.", error="challenge_used")
+    if found.expires_at <= values.now():
+        return Gone("The challenge has expired; ask for a new one.", error="challenge_expired")
+    if found.attempts >= MAX_ATTEMPTS:
+        wait = (found.expires_at - values.now()) // 1000
+        return TooManyRequests(
+            "Five tries were wrong; ask for a new challenge.", retry_after=wait, error="too_many_attempts"
+        )
+    return None

@@ -10,7 +10,7 @@ from negotiator.base.caller import Caller
 from negotiator.base.errors import Forbidden, InvalidRequest
 from negotiator.base.schema import NoInput
 from negotiator.base.scopes import ordered
-from negotiator.directory import accounts_queries, accounts_registration, challenge_queries
+from negotiator.directory import accounts_queries, accounts_registration
 from negotiator.directory.accounts_queries import RateLevels
 from negotiator.directory.accounts_registration import DirectoryRegistration
 from negotiator.directory.schemas_accounts import (
@@ -220,7 +220,7 @@ class DirectoryAccounts:
             "type": agent.identity_type,
             "verified": verified,
             "trust_level": level,
-            "challenge": challenge_queries.challenge_view(challenge, self.base),
+            "challenge": accounts_registration.challenge_view(challenge, self.base),
         }
 
     def _rate(self, level: int) -> dict[str, int]:

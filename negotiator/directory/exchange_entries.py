@@ -1,4 +1,5 @@
-"""Entries to import: from lines of facts in public lists, and from this project's own content.
+"""Entries to import: from lines of facts in public lists, from this project's own content, and from server.json of the
+MCP registry in its past and present forms, which is written too.
 
 Every imported field carries its evidence.
 """
@@ -9,12 +10,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
+from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
-from negotiator.base.strict_json import is_array
-from negotiator.directory.taxonomy import TAXONOMY
-from negotiator.directory.tool_record import ToolRecord
+from negotiator.base.strict_json import is_array, is_object
+from negotiator.directory.record_text import web_url
+from negotiator.directory.taxonomy import TAXONOMY, category_of
+from negotiator.directory.tool_record import ToolRecord, ToolView
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,18 +108,18 @@ def read_content() -> Iterator[ImportedEntry]:
     sources = tomllib.loads((CONTENT_FOLDER / "sources.toml").read_text())
     for category in TAXONOMY:
         for tool in tomllib.loads((CONTENT_FOLDER / f"{category}.toml").read_text())["tool"]:
-            yield ImportedEntry(_record(tool, category, sources), wanted_slug=tool["slug"])
+            yield ImportedEntry(_content_record(tool, category, sources), wanted_slug=tool["slug"])
 
 
-def _record(tool: dict[str, Any], category: str, sources: dict[str, Any]) -> ToolRecord:
+def _content_record(tool: dict[str, Any], category: str, sources: dict[str, Any]) -> ToolRecord:
     rows: list[dict[str, Any]] = tool.get("evidence", [])
     editors = {"field": "*", "source": _EDITORS, "url": tool["homepage_url"], "method": "content"}
-    lines = [_line(row, field, sources) for row in rows for field in row["fields"]]
+    lines = [_evidence(row, field, sources) for row in rows for field in row["fields"]]
     members = {name: value for name, value in tool.items() if name not in {"slug", "evidence"}}
     return ToolRecord.model_validate({**members, "category": category, "evidence": [editors, *lines]})
 
 
-def _line(row: dict[str, Any], field: str, sources: dict[str, Any]) -> dict[str, Any]:
+def _evidence(row: dict[str, Any], field: str, sources: dict[str, Any]) -> dict[str, Any]:
     """The evidence of one field, down to the file where the source is a snapshot."""
     source = sources[row["source"]]
     url = f"{source['url']}/blob/{source['revision']}/{row['path']}" if "url" in source else None
@@ -128,3 +131,215 @@ def _line(row: dict[str, Any], field: str, sources: dict[str, Any]) -> dict[str,
         "licence": source.get("licence"),
         "method": "content",
     }
+
+
+OFFICIAL_NAMESPACE: Final = "io.modelcontextprotocol.registry/official"
+SERVER_JSON_SCHEMA: Final = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"
+_REGISTRIES: Final = frozenset({"npm", "pypi", "oci", "nuget", "mcpb", "cargo"})
+_ALIASES: Final = {"docker": "oci", "crates": "cargo"}
+_TRANSPORTS: Final = frozenset({"streamable-http", "sse", "stdio"})
+
+
+def is_server(line: dict[str, Any]) -> bool:
+    """Whether an entry is a server.json, alone or in the registry's envelope."""
+    bare = _server(line)
+    return isinstance(bare.get("name"), str) and "/" in bare["name"] and "kind" not in bare
+
+
+def read_server(line: dict[str, Any]) -> ImportedEntry:
+    """The tool of an entry. Raises `UnreadableEntry` with the reason."""
+    server = _server(line)
+    meta = _meta(line, server)
+    status = meta.get("status") or server.get("status") or "active"
+    if status not in {"active", "deprecated", "deleted"}:
+        raise UnreadableEntry(f"/status: {shortened_text(str(status), 40)} is not a status")
+    try:
+        record = ToolRecord.model_validate(_members(server))
+    except ValidationError as fault:
+        raise UnreadableEntry(first_fault(fault)) from None
+    message = shortened_text(meta.get("statusMessage"), 500) or ""
+    return ImportedEntry(record, status=status, message=message)
+
+
+def is_older(line: dict[str, Any]) -> bool:
+    """Whether an entry is marked as not the latest version; only the latest is imported."""
+    server = _server(line)
+    detail: Any = server.get("version_detail") or {}
+    latest = _meta(line, server).get("isLatest", _meta(line, server).get("is_latest"))
+    return latest is False or detail.get("is_latest") is False
+
+
+def _server(line: dict[str, Any]) -> dict[str, Any]:
+    """The server.json, taken out of the registry's envelope if it is in one."""
+    inner = line.get("server")
+    return inner if is_object(inner) else line
+
+
+def _meta(line: dict[str, Any], server: dict[str, Any]) -> dict[str, Any]:
+    for holder in (line, server):
+        meta = holder.get("_meta")
+        official = meta.get(OFFICIAL_NAMESPACE) if is_object(meta) else None
+        if is_object(official):
+            return official
+    return {}
+
+
+def _members(server: dict[str, Any]) -> dict[str, Any]:
+    name: str = server["name"]
+    namespace, _, last = name.partition("/")
+    detail: Any = server.get("version_detail") or {}
+    packages = [_package(each) for each in _dicts(server.get("packages"))]
+    interfaces = [*_remotes(server), *_local(server)]
+    title = shortened_text(server.get("title"), 100) or last.replace("-", " ").replace("_", " ").strip()
+    description = shortened_text(server.get("description"), 200)
+    repository = _repository(server.get("repository"))
+    homepage = _url(server.get("websiteUrl")) or (repository or {}).get("url")
+    return {
+        "name": title or name,
+        "summary": description or f"MCP server {name}"[:200],
+        "kind": "mcp_server",
+        "category": category_of(f"{title} {description or ''}"),
+        "homepage_url": homepage,
+        "repository": repository,
+        "interfaces": list({str(each): each for each in interfaces}.values())[:20],
+        "packages": [each for each in packages if each][:20],
+        "auth": {"type": "api_key" if _has_secret(server) else "unknown"},
+        "publisher": _publisher(namespace),
+        "external_ids": {"mcp_registry": name},
+        "version": shortened_text(str(server.get("version") or detail.get("version") or ""), 100),
+        "evidence": [{"source": "MCP registry", "method": "registry"}],
+    }
+
+
+def _package(package: dict[str, Any]) -> dict[str, Any] | None:
+    registry = package.get("registryType") or package.get("registry_type")
+    registry = str(registry or package.get("registry_name") or "").lower()
+    registry = _ALIASES.get(registry, registry)
+    identifier = package.get("identifier") or package.get("name")
+    if registry not in _REGISTRIES or not identifier:
+        return None
+    digest = package.get("fileSha256") or package.get("file_sha256")
+    version = shortened_text(package.get("version"), 100)
+    return {"registry": registry, "identifier": identifier, "version": version, "sha256": digest}
+
+
+def _remotes(server: dict[str, Any]) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    for remote in _dicts(server.get("remotes")):
+        kind = str(remote.get("type") or remote.get("transport_type") or "")
+        kind = {"streamable": "streamable-http", "http": "streamable-http"}.get(kind, kind)
+        if kind in _TRANSPORTS:
+            found.append({"type": kind, "url": remote.get("url")})
+    return found
+
+
+def _local(server: dict[str, Any]) -> list[dict[str, Any]]:
+    """The transports of its packages; stdio by default."""
+    found: list[dict[str, Any]] = []
+    for package in _dicts(server.get("packages")):
+        transport = package.get("transport")
+        kind = transport.get("type") if is_object(transport) else "stdio"
+        if kind in _TRANSPORTS:
+            found.append({"type": kind, "url": None})
+    return found
+
+
+def _has_secret(server: dict[str, Any]) -> bool:
+    variables = [
+        variable
+        for holder in (*_dicts(server.get("packages")), *_dicts(server.get("remotes")))
+        for key in ("environmentVariables", "environment_variables", "headers")
+        for variable in _dicts(holder.get(key))
+    ]
+    return any(each.get("isSecret") or each.get("is_secret") for each in variables)
+
+
+def _repository(value: Any) -> dict[str, Any] | None:
+    if not is_object(value) or (url := _url(value.get("url"))) is None:
+        return None
+    fields = {name: shortened_text(value.get(name), 100) for name in ("source", "id", "subfolder")}
+    return {"url": url, **{name: value for name, value in fields.items() if value}}
+
+
+def _publisher(namespace: str) -> dict[str, Any]:
+    """The publisher from the namespace: a GitHub account, or a reversed domain."""
+    labels = namespace.split(".")
+    if namespace.lower().startswith("io.github.") and len(labels) == 3:
+        return {"name": labels[2]}
+    domain = ".".join(reversed(labels)).lower()
+    try:
+        web_url(f"https://{domain}/")
+    except ValueError:
+        return {"name": namespace[:100]}
+    return {"domain": domain}
+
+
+def _url(value: Any) -> str | None:
+    """The URL if it is valid, else None: an invalid link does not make the entry invalid."""
+    try:
+        return web_url(value) if isinstance(value, str) else None
+    except ValueError:
+        return None
+
+
+def _dicts(value: Any) -> list[dict[str, Any]]:
+    return [each for each in value if is_object(each)] if is_array(value) else []
+
+
+def is_registered(view: ToolView) -> bool:
+    """Whether the tool has a registry name and a version, neither of which is invented."""
+    return bool(view.external_ids.mcp_registry and view.version)
+
+
+def own_namespace(base: str) -> str:
+    """The reversed host name of this server, as a namespace."""
+    return ".".join(reversed((urlsplit(base).hostname or "localhost").split(".")))
+
+
+def render_server(view: ToolView, base: str) -> dict[str, Any]:
+    """The tool as an entry of the registry's answers: server.json, the registry's metadata and our own."""
+    server: dict[str, Any] = {
+        "$schema": SERVER_JSON_SCHEMA,
+        "name": view.external_ids.mcp_registry,
+        "title": view.name,
+        "description": shortened_text(view.summary, 100),
+        "version": view.version,
+        "websiteUrl": view.homepage_url,
+        "repository": view.repository and view.repository.model_dump(exclude_none=True),
+        "packages": _packages(view),
+        "remotes": [
+            {"type": each.type, "url": each.url}
+            for each in view.interfaces
+            if each.type in {"streamable-http", "sse"} and each.url
+        ],
+    }
+    official = {
+        "status": "deleted" if view.status == "quarantined" else view.status,
+        "statusChangedAt": view.status_changed_at,
+        "statusMessage": view.status_message,
+        "publishedAt": view.created_at,
+        "updatedAt": view.updated_at,
+        "isLatest": True,
+    }
+    own = {"id": view.id, "url": f"{base}/api/v1/tools/{view.slug}", "category": view.category}
+    return {
+        "server": {name: value for name, value in server.items() if value},
+        "_meta": {
+            OFFICIAL_NAMESPACE: {name: value for name, value in official.items() if value is not None},
+            f"{own_namespace(base)}/directory": own,
+        },
+    }
+
+
+def _packages(view: ToolView) -> list[dict[str, Any]]:
+    return [
+        {
+            "registryType": package.registry,
+            "identifier": package.identifier,
+            **({"version": package.version} if package.version else {}),
+            **({"fileSha256": package.sha256} if package.sha256 else {}),
+            "transport": {"type": "stdio"},
+        }
+        for package in view.packages
+        if package.registry != "cargo"
+    ]

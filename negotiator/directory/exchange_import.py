@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from negotiator.base.errors import InvalidRequest, Refusal
 from negotiator.base.search_terms import split_words
 from negotiator.base.strict_json import is_array, is_object, read_object
-from negotiator.directory import catalogue_queries, exchange_entries, mcp_server_json, tool_record
+from negotiator.directory import catalogue_queries, exchange_entries, tool_record
 from negotiator.directory.catalogue_queries import CatalogueTool
 from negotiator.directory.exchange_entries import ImportedEntry, UnreadableEntry, first_fault
 from negotiator.directory.tool_record import ToolRecord
@@ -74,11 +74,11 @@ def read_entry(number: int, entry: Any, size: int) -> ImportLine:
     try:
         if exchange_entries.is_facts(entry):
             return ImportLine(number, exchange_entries.read_facts(entry), size=size)
-        if not mcp_server_json.is_server(entry):
+        if not exchange_entries.is_server(entry):
             return ImportLine(number, fault="neither a server.json nor a line of facts", size=size)
-        if mcp_server_json.is_older(entry):
+        if exchange_entries.is_older(entry):
             return ImportLine(number, size=size)
-        return ImportLine(number, mcp_server_json.read_server(entry), size=size)
+        return ImportLine(number, exchange_entries.read_server(entry), size=size)
     except UnreadableEntry as fault:
         return ImportLine(number, fault=str(fault), size=size)
     except (AttributeError, KeyError, TypeError, ValueError):

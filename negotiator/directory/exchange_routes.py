@@ -10,7 +10,7 @@ import orjson
 
 from negotiator.base.errors import NotFound
 from negotiator.base.schema import NoInput
-from negotiator.directory import catalogue_queries, listing_answers, mcp_server_json
+from negotiator.directory import catalogue_queries, exchange_entries, listing_answers
 from negotiator.directory.catalogue_index import CatalogueIndex
 from negotiator.directory.schemas_listing import (
     ListServers,
@@ -152,7 +152,7 @@ class CatalogueExchange:
         found = await catalogue.search(listing_answers.search_request(query, self.cursors))
         documents = await self.catalogue_index.documents([hit.id for hit in found.hits])
         shown = [ToolView.model_validate_json(document) for document in documents]
-        views = [view for view in shown if mcp_server_json.is_registered(view)]
+        views = [view for view in shown if exchange_entries.is_registered(view)]
         if version not in (None, "latest"):
             views = [view for view in views if view.version == version]
         return views, listing_answers.next_cursor(query, found, self.cursors)
@@ -170,7 +170,7 @@ class CatalogueExchange:
         return self._shown(call, view, self._entry(view))
 
     def _entry(self, view: ToolView) -> dict[str, Any]:
-        return mcp_server_json.render_server(view, self.base)
+        return exchange_entries.render_server(view, self.base)
 
     def _shown(self, call: Call[Any], view: ToolView, body: dict[str, Any]) -> Answer:
         headers = listing_answers.cache_headers(call.caller, f'"{view.id}.{view.revision}"')
@@ -182,7 +182,7 @@ class CatalogueExchange:
         view = tool and tool.view
         if (
             view is None
-            or not mcp_server_json.is_registered(view)
+            or not exchange_entries.is_registered(view)
             or view.kind != "mcp_server"
             or view.status == "quarantined"
         ):

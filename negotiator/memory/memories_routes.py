@@ -41,9 +41,8 @@ from negotiator.memory.schemas_memories import (
     NewMemory,
     SearchMemories,
 )
-from negotiator.memory.search import MemorySearch
+from negotiator.memory.search import MemorySearch, update_vector
 from negotiator.memory.searchable_text import EmbeddedText, MemoryEmbedder
-from negotiator.memory.vector_queries import update_vector
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 

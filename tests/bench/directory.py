@@ -23,9 +23,8 @@ from pathlib import Path
 from time import sleep
 
 from negotiator.directory import catalogue_queries, exchange_entries
-from negotiator.directory.catalogue_index import CatalogueIndex
+from negotiator.directory.catalogue_index import CatalogueIndex, ToolVectors
 from negotiator.directory.tool_record import ToolRecord
-from negotiator.directory.tool_vectors import ToolVectors
 from negotiator.memory.embedding.embedder_selection import choose_embedder
 from negotiator.store.migrate import migrate
 from negotiator.store.statement import Transaction

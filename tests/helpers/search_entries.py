@@ -6,10 +6,10 @@ from typing import Any, Final
 import orjson
 
 from negotiator.base import values
+from negotiator.directory.catalogue_index import DocumentReader
 from negotiator.directory.search.index import SearchIndex
 from negotiator.directory.search.request import IndexEntry, SearchPage
 from negotiator.directory.search.terms import Synonyms, joined
-from negotiator.directory.tool_vectors import DocumentReader
 
 AT: Final = 1_800_000_000_000
 

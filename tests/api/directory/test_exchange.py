@@ -9,7 +9,7 @@ import httpx2
 import orjson
 import pytest
 
-from negotiator.directory import catalogue_queries, exchange_entries, exchange_import, mcp_server_json
+from negotiator.directory import catalogue_queries, exchange_entries, exchange_import
 from negotiator.directory.exchange_import import ImportOutcome
 from negotiator.directory.tool_record import FieldEvidence, ToolRecord
 from negotiator.store.store import Store
@@ -58,7 +58,7 @@ FACTS: dict[str, Any] = {
 
 def official(status: str, **more: Any) -> dict[str, Any]:
     """A registry envelope around the weather server."""
-    return {"server": WEATHER, "_meta": {mcp_server_json.OFFICIAL_NAMESPACE: {"status": status, **more}}}
+    return {"server": WEATHER, "_meta": {exchange_entries.OFFICIAL_NAMESPACE: {"status": status, **more}}}
 
 
 async def run(store: Store, path: Path, text: str) -> list[ImportOutcome]:
@@ -129,7 +129,7 @@ async def test_a_thousand_lines_with_a_bad_one_bring_nine_hundred_and_ninety_nin
 async def test_what_is_no_entry_is_refused_by_line(store: Store, file: Path) -> None:
     bad: list[Any] = [
         1, "x", {}, {"name": 5}, {"name": "a/b", "packages": 7, "description": ["x"]},
-        {"server": {"name": "a/b"}, "_meta": {mcp_server_json.OFFICIAL_NAMESPACE: {"status": "odd"}}},
+        {"server": {"name": "a/b"}, "_meta": {exchange_entries.OFFICIAL_NAMESPACE: {"status": "odd"}}},
         {**FACTS, "kind": "toy"}, {**FACTS, "url": "javascript:alert(1)"},
         {**FACTS, "tags": 3, "transports": 4}, {**WEATHER, "name": "bad name/" + "x" * 300},
     ]  # fmt: skip
@@ -246,7 +246,7 @@ async def test_the_registry_surface_shows_the_same_servers(
     assert len(rest["servers"]) == rest["metadata"]["count"]
     found = (await client.get("/v0.1/servers?search=forecasts")).json()["servers"]
     assert [each["server"]["version"] for each in found] == ["1.2.0"]
-    assert found[0]["_meta"][mcp_server_json.OFFICIAL_NAMESPACE]["isLatest"] is True
+    assert found[0]["_meta"][exchange_entries.OFFICIAL_NAMESPACE]["isLatest"] is True
     for name in ("io.github.acme%2Fweather", "io.github.acme/weather"):
         for path in ("/v0.1/servers", "/v0/servers"):
             answer = await client.get(f"{path}/{name}/versions")
@@ -255,7 +255,7 @@ async def test_the_registry_surface_shows_the_same_servers(
     assert (await client.get("/v0/servers?limit=2")).json() == first
     refused(await client.get("/v0.1/servers/example.negotiator%2Fmine/versions"), 404, "not_found")
     one = await client.get("/v0.1/servers/io.github.acme%2Fweather/versions/latest")
-    assert mcp_server_json.read_server(one.json()).record.name == "Weather"
+    assert exchange_entries.read_server(one.json()).record.name == "Weather"
     assert (await client.get("/v0.1/servers/io.github.acme%2Fweather/versions/1.2.0")).is_success
     for path in ("io.github.acme%2Fweather/versions/9", "nobody%2Fhere/versions"):
         refused(await client.get(f"/v0.1/servers/{path}"), 404, "not_found")
@@ -288,7 +288,7 @@ async def test_a_mirror_learns_what_went(client: httpx2.AsyncClient, change: Cha
     assert (await client.get("/v0.1/servers")).json()["servers"] == []
     params = {"updated_since": "2020-01-01T00:00:00Z"}
     (gone,) = (await client.get("/v0.1/servers", params=params)).json()["servers"]
-    assert gone["_meta"][mcp_server_json.OFFICIAL_NAMESPACE]["status"] == "deleted"
+    assert gone["_meta"][exchange_entries.OFFICIAL_NAMESPACE]["status"] == "deleted"
     assert gone["server"]["name"] == "io.github.acme/weather"
 
 

@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 from negotiator.directory import catalogue_queries
-from negotiator.directory.catalogue_index import CatalogueIndex
+from negotiator.directory.catalogue_index import CatalogueIndex, ToolVectors
 from negotiator.directory.search.request import SearchRequest
 from negotiator.directory.search.search import search_page
-from negotiator.directory.tool_vectors import ToolVectors
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 from tests.helpers.directory_agents import record

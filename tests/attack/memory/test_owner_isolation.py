@@ -9,7 +9,7 @@ from typing import Any, Final, cast
 
 import pytest
 
-from negotiator.memory import index_cache, memories_queries, transfer_routes, vector_queries
+from negotiator.memory import index_cache, memories_queries, search, transfer_routes
 from negotiator.store.statement import Query, Statement
 from tests.helpers.answer_checks import refused
 from tests.helpers.memory_client import MemoryClient, NewMemoryClient
@@ -146,9 +146,9 @@ def test_every_statement_on_memories_names_the_owner() -> None:
     for name, sql in listed:
         if not sql.startswith("insert"):
             assert "owner =" in sql, name
-    named = {name for name in vars(vector_queries) if isinstance(vars(vector_queries)[name], Query)}
+    named = {name for name in vars(search) if isinstance(vars(search)[name], Query)}
     assert named == {"_OUTDATED", "_OUTDATED_OF_OWNER", "_COUNT", "_ANY"}
-    of_owner: Query[Any] = vars(vector_queries)["_OUTDATED_OF_OWNER"]
+    of_owner: Query[Any] = vars(search)["_OUTDATED_OF_OWNER"]
     assert "owner =" in of_owner.sql.lower(), (
         "only re-embedding, a command of the operator, reads memories of all owners"
     )

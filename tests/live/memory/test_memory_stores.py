@@ -9,8 +9,8 @@ import pytest
 from negotiator.compose.application import build_application
 from negotiator.memory import memories_lifecycle
 from negotiator.memory.embedding.embedder import HashingEmbedder
+from negotiator.memory.search import reembed_all
 from negotiator.memory.searchable_text import MemoryEmbedder
-from negotiator.memory.vector_queries import reembed_all
 from negotiator.store.store import make_store
 from negotiator.users import user_queries
 from tests.conftest import bearer, connect, make_settings, running

@@ -20,12 +20,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from negotiator.directory.catalogue_index import LANGUAGES_FILE, SYNONYMS_FILE
+from negotiator.directory.catalogue_index import LANGUAGES_FILE, SYNONYMS_FILE, ToolVectors
 from negotiator.directory.search import languages, terms
 from negotiator.directory.search.index import SearchIndex
 from negotiator.directory.search.request import IndexEntry, SearchRequest
 from negotiator.directory.search.search import search_page
-from negotiator.directory.tool_vectors import ToolVectors
 from negotiator.memory.embedding.embedder_selection import choose_embedder
 from tests.conftest import MODELS
 from tests.helpers.search_entries import reader

@@ -19,8 +19,7 @@ import numpy as np
 from negotiator.base.search_terms import stemmed_terms
 from negotiator.memory.embedding.embedder_selection import choose_embedder
 from negotiator.memory.glossary import glossary
-from negotiator.memory.index import IndexedMemory, MemoryIndex
-from negotiator.memory.search_ranking import RankingMode
+from negotiator.memory.index import IndexedMemory, MemoryIndex, RankingMode
 from negotiator.memory.searchable_text import EmbeddedText, MemoryEmbedder, searchable_terms
 from tests.quality.memory import corpus
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from negotiator.directory.catalogue_index import ToolVectors
 from negotiator.directory.search.index import SearchIndex
 from negotiator.directory.search.request import SearchRequest
 from negotiator.directory.search.search import search_page
-from negotiator.directory.tool_vectors import ToolVectors
 from tests.helpers.search_entries import AT, entry, ids, indexed, reader
 from tests.helpers.theme_embedder import ThemeEmbedder
 

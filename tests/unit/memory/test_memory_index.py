@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from negotiator.memory.glossary import glossary
-from negotiator.memory.index import IndexedMemory, KeywordIndex, MemoryIndex
-from negotiator.memory.search_ranking import RankingMode
+from negotiator.memory.index import IndexedMemory, KeywordIndex, MemoryIndex, RankingMode
 
 NOW = 1_800_000_000_000
 DAY = 86_400_000
