@@ -11,6 +11,7 @@ from typing import Any, Final
 from sqlalchemy import bindparam, delete, func, select, update
 from sqlmodel import col
 
+from negotiator import audit
 from negotiator.base import values
 from negotiator.base.errors import Conflict, Gone, NotFound, PreconditionFailed
 from negotiator.directory.record_text import SLUG_LENGTH, slugify
@@ -220,6 +221,14 @@ def withdraw(tx: Transaction, id_or_slug: str, status: ToolStatus, *, message: s
 def restore(tx: Transaction, id_or_slug: str, *, actor: str) -> CatalogueTool:
     """Make a deprecated or quarantined tool active again."""
     return withdraw(tx, id_or_slug, "active", message="", actor=actor)
+
+
+def record_event(
+    tx: Transaction, event: str, before: CatalogueTool, after: CatalogueTool, *, actor: str, **detail: str
+) -> None:
+    """An event of the audit trail about a change of a tool, with digests of its content before and after."""
+    digests = {"before": values.digest(before.document.decode()), "after": values.digest(after.document.decode())}
+    audit.record(tx, event, before.id, actor=actor, **digests, **detail)
 
 
 def count_saves(tx: Transaction, tool: str, saves: int) -> None:

@@ -11,7 +11,6 @@ from typing import Any, Final, Literal
 import orjson
 from typing_extensions import TypedDict
 
-from negotiator import audit
 from negotiator.base import values
 from negotiator.base.caller import Caller
 from negotiator.base.errors import Conflict, Forbidden
@@ -220,13 +219,5 @@ def _verify(tx: Transaction, tool: CatalogueTool, host: str, caller: Caller) -> 
         }
     )
     after = catalogue_queries.put(tx, record, actor=caller.actor)
-    audit.record(
-        tx,
-        "tool.changed",
-        tool.id,
-        actor=caller.actor,
-        before=submissions_drafts.digest(tool.document),
-        after=submissions_drafts.digest(after.document),
-        domain=host,
-    )
+    catalogue_queries.record_event(tx, "tool.changed", tool, after, actor=caller.actor, domain=host)
     return after

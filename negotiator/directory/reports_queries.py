@@ -14,7 +14,6 @@ from negotiator import audit
 from negotiator.base import values
 from negotiator.base.caller import Caller
 from negotiator.base.errors import Conflict, TooManyRequests
-from negotiator.base.values import digest
 from negotiator.directory import accounts_queries, catalogue_queries
 from negotiator.directory.accounts_queries import PROVEN, VETTED
 from negotiator.directory.catalogue_queries import CatalogueTool
@@ -179,6 +178,5 @@ def _change_status(
     before = catalogue_queries.require(tx, key)
     after = catalogue_queries.withdraw(tx, before.id, status, message=message, actor=actor)
     event = {"quarantined": "tool.quarantined", "active": "tool.released"}.get(status, "tool.deleted")
-    was, now = digest(before.document.decode()), digest(after.document.decode())
-    audit.record(tx, event, before.id, actor=actor, before=was, after=now)
+    catalogue_queries.record_event(tx, event, before, after, actor=actor)
     return after

@@ -74,15 +74,7 @@ def take_down(tx: Transaction, caller: Caller, key: str, *, expected: int | None
     removed = catalogue_queries.withdraw(
         tx, tool.id, "deleted", message="Taken down by its publisher.", actor=caller.actor
     )
-    audit.record(
-        tx,
-        "tool.taken_down",
-        tool.id,
-        actor=caller.actor,
-        before=submissions_drafts.digest(tool.document),
-        after=submissions_drafts.digest(removed.document),
-        domain=ownership.domain,
-    )
+    catalogue_queries.record_event(tx, "tool.taken_down", tool, removed, actor=caller.actor, domain=ownership.domain)
 
 
 OPERATOR: Final = "operator"

@@ -17,7 +17,7 @@ from negotiator.store.statement import Query, Transaction, table
 from negotiator.store.store import Store
 
 if TYPE_CHECKING:
-    from negotiator.memory.index import IndexedMemory, MemoryIndex
+    from negotiator.memory.index import MemoryIndex
 
 IndexRow = tuple[Any, ...]
 CACHE_BYTES: Final = 96 * 1024 * 1024
@@ -80,48 +80,36 @@ class MemoryIndexCache:
             since = index.stamp
             stamp, found = await self._store.scan(lambda tx: _since(tx, owner, since))
             if len(found) <= _FEW:
-                index.put(self._indexed(found))
-                index.outdated |= self._outdated(found)
-                index.stamp = stamp
-                return index
+                return self._filled(index, stamp, found)
         stamp, found = await self._store.scan(lambda tx: _since(tx, owner, 0))
-        return await thread_pools.SEARCH.run(self._filled, stamp, found)
+        return await thread_pools.SEARCH.run(self._filled, None, stamp, found)
 
-    def _filled(self, stamp: int, found: Sequence[IndexRow]) -> "MemoryIndex":
+    def _filled(self, index: "MemoryIndex | None", stamp: int, found: Sequence[IndexRow]) -> "MemoryIndex":
+        """The index, or a new one, with these rows; a vector of another model is left out."""
         # numpy is imported on the first search, not by every process.
-        from negotiator.memory.index import MemoryIndex
-
-        fresh = MemoryIndex(stamp)
-        fresh.put(self._indexed(found))
-        fresh.outdated = self._outdated(found)
-        return fresh
-
-    def _outdated(self, found: Sequence[IndexRow]) -> bool:
-        return any(model != self._models[0] for _, _, model, *_ in found)
-
-    def _indexed(self, found: Sequence[IndexRow]) -> "list[IndexedMemory]":
-        """Rows in the index's form; a vector of another model is left out."""
-        from negotiator.memory.index import IndexedMemory
+        from negotiator.memory.index import IndexedMemory, MemoryIndex
 
         indexed: list[IndexedMemory] = []
         for key, document, model, vector, status, trust, expires, created in found:
             facts: dict[str, Any] = orjson.loads(document)
-            compared = vector if model in self._models else None
-            ageless = facts["pinned"] or facts["kind"] == "win"
             indexed.append(
                 IndexedMemory(
-                    key,
-                    searchable_terms(facts["text"], facts["counterparty"], facts["tags"]),
-                    compared,
-                    document,
-                    status,
-                    trust,
-                    ageless,
-                    created,
-                    expires,
+                    id=key,
+                    terms=searchable_terms(facts["text"], facts["counterparty"], facts["tags"]),
+                    vector=vector if model in self._models else None,
+                    document=document,
+                    status=status,
+                    trust=trust,
+                    ageless=facts["pinned"] or facts["kind"] == "win",
+                    created=created,
+                    expires=expires,
                 )
             )
-        return indexed
+        index = MemoryIndex(stamp) if index is None else index
+        index.put(indexed)
+        index.outdated |= any(model != self._models[0] for _, _, model, *_ in found)
+        index.stamp = stamp
+        return index
 
     def held(self, owner: str) -> "MemoryIndex | None":
         """The owner's index as it is, if there is one."""
