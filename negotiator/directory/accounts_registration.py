@@ -8,7 +8,7 @@ An agent has one challenge, valid for ten minutes, five attempts and one use.
 import secrets
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from sqlalchemy import BigInteger, Integer, bindparam, delete, update
 from sqlmodel import col, select
@@ -24,7 +24,7 @@ from negotiator.base.scopes import DIRECTORY, READING, ordered
 from negotiator.directory import accounts_queries, identity_proof
 from negotiator.directory.claimed_identity import ClaimedIdentity
 from negotiator.directory.identity_proof import PublishedKeys, thumbprint
-from negotiator.directory.schemas_accounts import RegisterDirectoryAgent
+from negotiator.directory.schemas_accounts import ChallengeView, RegisterDirectoryAgent
 from negotiator.directory.tables import IdentityChallenge
 from negotiator.store.statement import Query, RowInsertion, Statement, Transaction, entity
 from negotiator.store.store import Store
@@ -263,14 +263,14 @@ def _consume(tx: Transaction, challenge: IdentityChallenge) -> None:
         raise Conflict("The challenge was used.", error="challenge_used")
 
 
-def challenge_view(challenge: IdentityChallenge | None, audience: str) -> dict[str, Any] | None:
+def challenge_view(challenge: IdentityChallenge | None, audience: str) -> ChallengeView | None:
     """The challenge as the agent sees it (docs/contract 9.2)."""
     if challenge is None:
         return None
-    view = {"id": challenge.id, "method": challenge.method}
-    if challenge.method == JWS:
-        view |= {"nonce": challenge.nonce, "audience": audience}
-    return {**view, "expires_at": values.timestamp(challenge.expires_at)}
+    key, method, expires_at = challenge.id, challenge.method, values.timestamp(challenge.expires_at)
+    if method == JWS:
+        return {"id": key, "method": method, "nonce": challenge.nonce, "audience": audience, "expires_at": expires_at}
+    return {"id": key, "method": method, "expires_at": expires_at}
 
 
 def _fault_of(found: IdentityChallenge) -> Conflict | Gone | TooManyRequests | None:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from negotiator.agents.tables import Agent
 from negotiator.base import values
@@ -17,11 +17,13 @@ from negotiator.directory.schemas_accounts import (
     ACCOUNT_REGISTER_PATH,
     ChallengeResult,
     CredentialRecord,
+    RateView,
     RegisterDirectoryAgent,
     RevokeCredential,
     RevokeResult,
     RotateKey,
     RotateResult,
+    StandingView,
     VerifyIdentity,
     VerifyResult,
 )
@@ -108,7 +110,7 @@ class DirectoryAccounts:
             ),
         ]
 
-    async def register(self, call: Call[RegisterDirectoryAgent]) -> dict[str, Any]:
+    async def register(self, call: Call[RegisterDirectoryAgent]) -> CredentialRecord:
         """Register an agent at once, at trust level 1 (docs/contract 9.1)."""
         scopes = accounts_registration.grantable_scopes(call.input.requested_scopes)
         agent, key, challenge = await self.store.write(
@@ -126,7 +128,7 @@ class DirectoryAccounts:
             "identity": self._identity(agent, level, verified=False, challenge=challenge),
         }
 
-    async def challenge(self, call: Call[NoInput]) -> dict[str, Any]:
+    async def challenge(self, call: Call[NoInput]) -> ChallengeResult:
         """Issue a new challenge, which replaces an earlier one."""
 
         def unit(tx: Transaction) -> tuple[Agent, IdentityChallenge | None]:
@@ -140,7 +142,7 @@ class DirectoryAccounts:
         level, verified = await self._level(agent)
         return {"client_id": agent.id, "identity": self._identity(agent, level, verified=verified, challenge=challenge)}
 
-    async def verify(self, call: Call[VerifyIdentity]) -> dict[str, Any]:
+    async def verify(self, call: Call[VerifyIdentity]) -> VerifyResult:
         """Verify the calling agent's identity; its level rises on every worker."""
         body, registered = call.input, list[api_key_queries.NewApiKey]()
 
@@ -154,15 +156,17 @@ class DirectoryAccounts:
             call.caller.client_id, body.challenge_id, proof=body.proof, address=call.address, then=then
         )
         level, verified = await self._level(agent)
-        answer = {
+        answer: VerifyResult = {
             "status": "verified",
             "client_id": agent.id,
             "identity": self._identity(agent, level, verified=verified, challenge=None),
             "rate_limit": self._rate(level),
         }
-        return {**answer, "api_key": registered[0].text} if registered else answer
+        if registered:
+            answer["api_key"] = registered[0].text
+        return answer
 
-    async def rotate(self, call: Call[RotateKey]) -> dict[str, Any]:
+    async def rotate(self, call: Call[RotateKey]) -> RotateResult:
         """Issue a new key in place of the calling one."""
         seconds = call.input.overlap_seconds
 
@@ -183,7 +187,7 @@ class DirectoryAccounts:
             "previous_key_expires_at": values.timestamp(until),
         }
 
-    async def revoke(self, call: Call[RevokeCredential]) -> dict[str, Any]:
+    async def revoke(self, call: Call[RevokeCredential]) -> RevokeResult:
         """Revoke any credential (RFC 7009); the answer does not say whether it existed."""
         token, actor = call.input.token, call.caller.client_id or call.address
 
@@ -215,7 +219,7 @@ class DirectoryAccounts:
 
     def _identity(
         self, agent: Agent, level: int, *, verified: bool, challenge: IdentityChallenge | None
-    ) -> dict[str, Any]:
+    ) -> StandingView:
         return {
             "type": agent.identity_type,
             "verified": verified,
@@ -223,7 +227,7 @@ class DirectoryAccounts:
             "challenge": accounts_registration.challenge_view(challenge, self.base),
         }
 
-    def _rate(self, level: int) -> dict[str, int]:
+    def _rate(self, level: int) -> RateView:
         rate = self.levels.rate(level)
         return {"requests_per_minute": rate.requests_per_minute, "burst": rate.burst}
 

@@ -13,6 +13,7 @@ from urllib.parse import urljoin, urlsplit
 
 from negotiator.base.errors import TooManyRequests, Unavailable
 from negotiator.directory.record_text import single_line, web_url
+from negotiator.directory.schemas_submissions import AddressSourceKind
 from negotiator.runtime.thread_pools import SEARCH
 from negotiator.trust.client_url_fetch import ClientUrlFetcher
 from negotiator.trust.fetch import FetchedText, FetchFailed, FetchRedirected
@@ -33,7 +34,7 @@ Members = dict[str, Any]
 class ReadSource:
     """A document that was asked for: what it is, its address, and what was found in it; None when nothing was."""
 
-    what: str
+    what: AddressSourceKind
     url: str
     found: Members | None
 
@@ -82,7 +83,7 @@ class AddressReader:
                 return await SEARCH.run(_page_members, text, place) or None, place
         return None, url
 
-    async def _text(self, what: str, url: str, reader: str) -> ReadSource:
+    async def _text(self, what: AddressSourceKind, url: str, reader: str) -> ReadSource:
         try:
             text = await self.fetcher.text(url, limit=PAGE_BYTES, address=reader)
             found = {} if text.is_html else await SEARCH.run(_llms_members, text.body)
@@ -90,7 +91,7 @@ class AddressReader:
             return ReadSource(what, url, None)
         return ReadSource(what, url, found or None)
 
-    async def _json(self, what: str, url: str, reader: str) -> ReadSource:
+    async def _json(self, what: AddressSourceKind, url: str, reader: str) -> ReadSource:
         try:
             body = await self.fetcher.json(url, limit=DOCUMENT_BYTES, address=reader)
         except (FetchFailed, TooManyRequests, Unavailable):

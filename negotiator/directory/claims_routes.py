@@ -6,7 +6,7 @@ A claim makes the publisher verified; it gives no right to change the entry with
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 import orjson
 from typing_extensions import TypedDict
@@ -112,13 +112,13 @@ class PublisherClaims:
             ),
         ]
 
-    async def request_for_tool(self, call: Call[SubmittedToolPath]) -> dict[str, Any]:
+    async def request_for_tool(self, call: Call[SubmittedToolPath]) -> ToolClaimRequest:
         """The file to publish, the same for the same caller and tool."""
         tool, host, obstacles = await self._examine(call.input.id)
         others = [each["host"] for each in obstacles if each["host"]]
         return {"tool_id": tool.id, **self.files.describe(call.caller, tool.id, host, others), "obstacles": obstacles}
 
-    async def complete_for_tool(self, call: Call[SubmittedToolPath]) -> dict[str, Any]:
+    async def complete_for_tool(self, call: Call[SubmittedToolPath]) -> ToolClaimResult:
         """403 `claim_not_proven` while the file does not have the value; 409 when a moderator must look first."""
         caller = call.caller
         tool, host, obstacles = await self._examine(call.input.id)
@@ -153,19 +153,19 @@ class PublisherClaims:
             return False
         return True
 
-    async def request_for_submission(self, call: Call[SubmissionId]) -> dict[str, Any]:
+    async def request_for_submission(self, call: Call[SubmissionId]) -> SubmissionClaimRequest:
         """The file to publish, the same for the same caller and submission."""
         row, draft = await self._open(call)
         return {"submission_id": row.id, **self.files.describe(call.caller, row.id, provable_host(draft))}
 
-    async def complete_for_submission(self, call: Call[SubmissionId]) -> dict[str, Any]:
+    async def complete_for_submission(self, call: Call[SubmissionId]) -> SubmissionView:
         """403 `claim_not_proven` while the file does not have the value."""
         row, draft = await self._open(call)
         host, owner = provable_host(draft), call.caller.principal
         await self.files.require(call.caller, row.id, host)
         screening = await self.name_index.see(draft)
 
-        def unit(tx: Transaction) -> dict[str, Any]:
+        def unit(tx: Transaction) -> SubmissionView:
             current = submissions_queries.find_own(tx, owner, row.id)
             after = submissions_transitions.prove(tx, call.caller, current, screening, host)
             return submissions_queries.submission_view(tx, after, self.base)

@@ -24,6 +24,7 @@ from negotiator.directory.schemas_collections import (
     EditCollection,
     ItemBody,
     ItemId,
+    ItemView,
     NewCollection,
     PutItem,
 )
@@ -284,7 +285,7 @@ def drop(tx: Transaction, before: StoredCollection, body: ItemId) -> StoredColle
     return _save_items(tx, before, drop_entry(before.items, body.tool_id))
 
 
-def entries_view(tx: Transaction, found: StoredCollection) -> list[dict[str, Any]]:
+def entries_view(tx: Transaction, found: StoredCollection) -> list[ItemView]:
     """The items for an answer, each with its tool's status."""
     statuses = dict(tx.all(_STATUSES, collection=found.row.id))
     return [

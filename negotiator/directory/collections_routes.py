@@ -12,6 +12,7 @@ from negotiator.directory.collections_queries import StoredCollection
 from negotiator.directory.schemas_collections import (
     CollectionId,
     CollectionList,
+    CollectionSummary,
     CollectionView,
     EditCollection,
     ItemId,
@@ -166,7 +167,7 @@ class Collections:
             ),
         ]
 
-    async def list(self, call: Call[ListCollections]) -> dict[str, Any]:
+    async def list(self, call: Call[ListCollections]) -> CollectionList:
         """A page of the caller's collections without their items."""
         owner, body = call.caller.principal, call.input
         bound = ("collections", owner)
@@ -175,17 +176,17 @@ class Collections:
         rows, cursor = self.cursors.page(found, body.limit, lambda row: row.id, *bound)
         return {"items": [self._summary(row, owned=True) for row in rows], "next_cursor": cursor}
 
-    async def get(self, call: Call[CollectionId]) -> dict[str, Any]:
+    async def get(self, call: Call[CollectionId]) -> CollectionView:
         """A collection of the caller, or a public one."""
         owner = call.caller.principal
 
-        def unit(tx: Transaction) -> dict[str, Any]:
+        def unit(tx: Transaction) -> CollectionView:
             found = collections_queries.find_readable(tx, owner, call.input.id)
             return self._view(tx, found, owned=found.row.owner == owner)
 
         return await self.store.scan(unit)
 
-    async def shared(self, call: Call[SharedToken]) -> dict[str, Any]:
+    async def shared(self, call: Call[SharedToken]) -> CollectionView:
         """The collection of a share link."""
         token = call.input.token
         view = await self.store.scan(lambda tx: self._view(tx, collections_queries.find_shared(tx, token), owned=True))
@@ -194,22 +195,22 @@ class Collections:
     async def add(self, call: Call[NewCollection]) -> Answer:
         caller = call.caller
 
-        def unit(tx: Transaction) -> dict[str, Any]:
+        def unit(tx: Transaction) -> CollectionView:
             made = collections_queries.add(tx, caller, call.input)
             return self._view(tx, made, owned=True)
 
-        view: dict[str, Any] = await self.store.write(call.once(unit))
+        view: CollectionView = await self.store.write(call.once(unit))
         return Answer(view, 201, {"location": f"{self.base}{COLLECTIONS_PATH}/{view['id']}"})
 
-    async def replace(self, call: Call[ReplaceCollection]) -> dict[str, Any]:
+    async def replace(self, call: Call[ReplaceCollection]) -> CollectionView:
         call.require_condition()
         return await self._changed(call, collections_queries.replace_whole, call.input)
 
-    async def edit(self, call: Call[EditCollection]) -> dict[str, Any]:
+    async def edit(self, call: Call[EditCollection]) -> CollectionView:
         call.require_condition()
         return await self._changed(call, collections_queries.edit, call.input)
 
-    async def put(self, call: Call[PutItem]) -> dict[str, Any]:
+    async def put(self, call: Call[PutItem]) -> CollectionView:
         return await self._changed(call, collections_queries.put, call.input)
 
     async def delete(self, call: Call[CollectionId]) -> Answer:
@@ -229,19 +230,19 @@ class Collections:
 
     async def _changed(
         self, call: Call[Any], change: Callable[[Transaction, StoredCollection, Any], StoredCollection], body: Any
-    ) -> dict[str, Any]:
+    ) -> CollectionView:
         owner, expected = call.caller.principal, call.expected
 
-        def unit(tx: Transaction) -> dict[str, Any]:
+        def unit(tx: Transaction) -> CollectionView:
             before = collections_queries.load_own(tx, owner, body.id, expected=expected)
             return self._view(tx, change(tx, before, body), owned=True)
 
         return await self.store.write(unit)
 
-    def _view(self, tx: Transaction, found: StoredCollection, *, owned: bool) -> dict[str, Any]:
+    def _view(self, tx: Transaction, found: StoredCollection, *, owned: bool) -> CollectionView:
         return {**self._summary(found.row, owned=owned), "items": collections_queries.entries_view(tx, found)}
 
-    def _summary(self, row: Collection, *, owned: bool) -> dict[str, Any]:
+    def _summary(self, row: Collection, *, owned: bool) -> CollectionSummary:
         """A row's summary; the share link only for its owner."""
         link = f"{self.base}/api/v1/shared/{row.share}" if row.share and owned else None
         return {

@@ -17,6 +17,7 @@ from urllib.parse import parse_qsl, urlsplit
 from negotiator.base.errors import FieldError, ValidationFailed
 from negotiator.directory import tool_ownership
 from negotiator.directory.name_likeness import NameLikeness, without_confusables
+from negotiator.directory.schemas_submissions import CheckView, FieldNote
 from negotiator.directory.tool_keys import is_tracking_parameter
 from negotiator.directory.tool_ownership import OwnershipProof, ToolOwnership
 from negotiator.directory.tool_record import ToolDraft, ToolRecordBase
@@ -190,7 +191,7 @@ class DraftVerdict:
     `clear` says that nothing is flagged; a clear and owned draft needs no moderator.
     """
 
-    checks: tuple[dict[str, Any], ...]
+    checks: tuple[CheckView, ...]
     similar: tuple[NameLikeness, ...]
     ownership: ToolOwnership | None
     clear: bool
@@ -243,7 +244,7 @@ def _likeness(found: NameLikeness) -> str:
     return f"Is similar to {kind} of {found.tool}."
 
 
-def _check(name: str, found: Sequence[tuple[str, str]] = (), *, missing: bool = False) -> dict[str, Any]:
+def _check(name: str, found: Sequence[tuple[str, str]] = (), *, missing: bool = False) -> CheckView:
     outcome = "flagged" if found else "unproven" if missing else "passed"
-    fields = [{"pointer": pointer, "description": fault} for pointer, fault in found]
+    fields: list[FieldNote] = [{"pointer": pointer, "description": fault} for pointer, fault in found]
     return {"name": name, "outcome": outcome, "fields": fields}

@@ -19,6 +19,9 @@ from negotiator.directory.record_text import web_url
 from negotiator.directory.taxonomy import TAXONOMY, category_of
 from negotiator.directory.tool_record import ToolRecord, ToolView
 
+JsonObject = dict[str, Any]
+"""A part of an entry of another catalogue, of which nothing is known before it is read."""
+
 
 @dataclass(frozen=True, slots=True)
 class ImportedEntry:
@@ -47,18 +50,18 @@ _AUTH: Final = {"oauth": "oauth2", "api_key": "api_key"}
 _SNAPSHOT: Final = "https://github.com/{source}/blob/{source_revision}/{source_path}"
 
 
-def is_facts(line: dict[str, Any]) -> bool:
+def is_facts(line: JsonObject) -> bool:
     """Whether a line has the members of a line of facts."""
     return "summary_generated" in line and "source_licence" in line
 
 
-def read_facts(line: dict[str, Any]) -> ImportedEntry:
+def read_facts(line: JsonObject) -> ImportedEntry:
     """The tool of a line of facts. Raises `UnreadableEntry` with the first invalid field."""
     url, repository = line.get("url"), line.get("repository")
     transports: list[str] = line.get("transports") or []
     endpoint, tags = line.get("endpoint"), line.get("tags")
     tags = tags if is_array(tags) else []
-    members: dict[str, Any] = {
+    members: JsonObject = {
         "name": line.get("name"),
         "summary": shortened_text(line.get("summary_generated"), 200),
         "kind": line.get("kind"),
@@ -111,15 +114,15 @@ def read_content() -> Iterator[ImportedEntry]:
             yield ImportedEntry(_content_record(tool, category, sources), wanted_slug=tool["slug"])
 
 
-def _content_record(tool: dict[str, Any], category: str, sources: dict[str, Any]) -> ToolRecord:
-    rows: list[dict[str, Any]] = tool.get("evidence", [])
+def _content_record(tool: JsonObject, category: str, sources: JsonObject) -> ToolRecord:
+    rows: list[JsonObject] = tool.get("evidence", [])
     editors = {"field": "*", "source": _EDITORS, "url": tool["homepage_url"], "method": "content"}
     lines = [_evidence(row, field, sources) for row in rows for field in row["fields"]]
     members = {name: value for name, value in tool.items() if name not in {"slug", "evidence"}}
     return ToolRecord.model_validate({**members, "category": category, "evidence": [editors, *lines]})
 
 
-def _evidence(row: dict[str, Any], field: str, sources: dict[str, Any]) -> dict[str, Any]:
+def _evidence(row: JsonObject, field: str, sources: JsonObject) -> JsonObject:
     """The evidence of one field, down to the file where the source is a snapshot."""
     source = sources[row["source"]]
     url = f"{source['url']}/blob/{source['revision']}/{row['path']}" if "url" in source else None
@@ -140,13 +143,13 @@ _ALIASES: Final = {"docker": "oci", "crates": "cargo"}
 _TRANSPORTS: Final = frozenset({"streamable-http", "sse", "stdio"})
 
 
-def is_server(line: dict[str, Any]) -> bool:
+def is_server(line: JsonObject) -> bool:
     """Whether an entry is a server.json, alone or in the registry's envelope."""
     bare = _server(line)
     return isinstance(bare.get("name"), str) and "/" in bare["name"] and "kind" not in bare
 
 
-def read_server(line: dict[str, Any]) -> ImportedEntry:
+def read_server(line: JsonObject) -> ImportedEntry:
     """The tool of an entry. Raises `UnreadableEntry` with the reason."""
     server = _server(line)
     meta = _meta(line, server)
@@ -161,7 +164,7 @@ def read_server(line: dict[str, Any]) -> ImportedEntry:
     return ImportedEntry(record, status=status, message=message)
 
 
-def is_older(line: dict[str, Any]) -> bool:
+def is_older(line: JsonObject) -> bool:
     """Whether an entry is marked as not the latest version; only the latest is imported."""
     server = _server(line)
     detail: Any = server.get("version_detail") or {}
@@ -169,13 +172,13 @@ def is_older(line: dict[str, Any]) -> bool:
     return latest is False or detail.get("is_latest") is False
 
 
-def _server(line: dict[str, Any]) -> dict[str, Any]:
+def _server(line: JsonObject) -> JsonObject:
     """The server.json, taken out of the registry's envelope if it is in one."""
     inner = line.get("server")
     return inner if is_object(inner) else line
 
 
-def _meta(line: dict[str, Any], server: dict[str, Any]) -> dict[str, Any]:
+def _meta(line: JsonObject, server: JsonObject) -> JsonObject:
     for holder in (line, server):
         meta = holder.get("_meta")
         official = meta.get(OFFICIAL_NAMESPACE) if is_object(meta) else None
@@ -184,7 +187,7 @@ def _meta(line: dict[str, Any], server: dict[str, Any]) -> dict[str, Any]:
     return {}
 
 
-def _members(server: dict[str, Any]) -> dict[str, Any]:
+def _members(server: JsonObject) -> JsonObject:
     name: str = server["name"]
     namespace, _, last = name.partition("/")
     detail: Any = server.get("version_detail") or {}
@@ -211,7 +214,7 @@ def _members(server: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _package(package: dict[str, Any]) -> dict[str, Any] | None:
+def _package(package: JsonObject) -> JsonObject | None:
     registry = package.get("registryType") or package.get("registry_type")
     registry = str(registry or package.get("registry_name") or "").lower()
     registry = _ALIASES.get(registry, registry)
@@ -223,8 +226,8 @@ def _package(package: dict[str, Any]) -> dict[str, Any] | None:
     return {"registry": registry, "identifier": identifier, "version": version, "sha256": digest}
 
 
-def _remotes(server: dict[str, Any]) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
+def _remotes(server: JsonObject) -> list[JsonObject]:
+    found: list[JsonObject] = []
     for remote in _dicts(server.get("remotes")):
         kind = str(remote.get("type") or remote.get("transport_type") or "")
         kind = {"streamable": "streamable-http", "http": "streamable-http"}.get(kind, kind)
@@ -233,9 +236,9 @@ def _remotes(server: dict[str, Any]) -> list[dict[str, Any]]:
     return found
 
 
-def _local(server: dict[str, Any]) -> list[dict[str, Any]]:
+def _local(server: JsonObject) -> list[JsonObject]:
     """The transports of its packages; stdio by default."""
-    found: list[dict[str, Any]] = []
+    found: list[JsonObject] = []
     for package in _dicts(server.get("packages")):
         transport = package.get("transport")
         kind = transport.get("type") if is_object(transport) else "stdio"
@@ -244,7 +247,7 @@ def _local(server: dict[str, Any]) -> list[dict[str, Any]]:
     return found
 
 
-def _has_secret(server: dict[str, Any]) -> bool:
+def _has_secret(server: JsonObject) -> bool:
     variables = [
         variable
         for holder in (*_dicts(server.get("packages")), *_dicts(server.get("remotes")))
@@ -254,14 +257,14 @@ def _has_secret(server: dict[str, Any]) -> bool:
     return any(each.get("isSecret") or each.get("is_secret") for each in variables)
 
 
-def _repository(value: Any) -> dict[str, Any] | None:
+def _repository(value: Any) -> JsonObject | None:
     if not is_object(value) or (url := _url(value.get("url"))) is None:
         return None
     fields = {name: shortened_text(value.get(name), 100) for name in ("source", "id", "subfolder")}
     return {"url": url, **{name: value for name, value in fields.items() if value}}
 
 
-def _publisher(namespace: str) -> dict[str, Any]:
+def _publisher(namespace: str) -> JsonObject:
     """The publisher from the namespace: a GitHub account, or a reversed domain."""
     labels = namespace.split(".")
     if namespace.lower().startswith("io.github.") and len(labels) == 3:
@@ -282,7 +285,7 @@ def _url(value: Any) -> str | None:
         return None
 
 
-def _dicts(value: Any) -> list[dict[str, Any]]:
+def _dicts(value: Any) -> list[JsonObject]:
     return [each for each in value if is_object(each)] if is_array(value) else []
 
 
@@ -296,9 +299,9 @@ def own_namespace(base: str) -> str:
     return ".".join(reversed((urlsplit(base).hostname or "localhost").split(".")))
 
 
-def render_server(view: ToolView, base: str) -> dict[str, Any]:
+def render_server(view: ToolView, base: str) -> JsonObject:
     """The tool as an entry of the registry's answers: server.json, the registry's metadata and our own."""
-    server: dict[str, Any] = {
+    server: JsonObject = {
         "$schema": SERVER_JSON_SCHEMA,
         "name": view.external_ids.mcp_registry,
         "title": view.name,
@@ -331,7 +334,7 @@ def render_server(view: ToolView, base: str) -> dict[str, Any]:
     }
 
 
-def _packages(view: ToolView) -> list[dict[str, Any]]:
+def _packages(view: ToolView) -> list[JsonObject]:
     return [
         {
             "registryType": package.registry,

@@ -15,7 +15,7 @@ from negotiator.base import values
 from negotiator.base.caller import Caller
 from negotiator.base.search_terms import fold_text
 from negotiator.directory.catalogue_index import CategoryCounts
-from negotiator.directory.schemas_listing import FILTERS, ListTools
+from negotiator.directory.schemas_listing import FILTERS, CategoryList, CategoryView, ListTools, QueryView
 from negotiator.directory.search.request import PinnedQuery, SearchPage, SearchRequest
 from negotiator.directory.taxonomy import TAXONOMY
 from negotiator.http.cursors import Cursors
@@ -65,9 +65,9 @@ def items_object(items: bytes, rest: Mapping[str, Any]) -> bytes:
     return b'{"items":' + items + b"," + orjson.dumps(rest)[1:]
 
 
-def categories_with_counts(counts: CategoryCounts) -> dict[str, Any]:
+def categories_with_counts(counts: CategoryCounts) -> CategoryList:
     """The categories in their order with the number of tools (docs/contract 9.5), under both member names."""
-    listed = [
+    listed: list[CategoryView] = [
         {
             "slug": slug,
             "name": category.name,
@@ -161,7 +161,7 @@ def _json_names(names: tuple[str, ...]) -> bytes:
     return orjson.dumps(names)
 
 
-def _read(page: SearchPage) -> dict[str, Any]:
+def _read(page: SearchPage) -> QueryView:
     """How the query was interpreted: its words, corrections, and the search step that found the tools."""
     frozen = page.frozen
     assert frozen is not None  # noqa: S101  set when there is a query

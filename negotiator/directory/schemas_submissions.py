@@ -51,10 +51,13 @@ class ReadAddress(Strict):
     url: WebUrl = Field(max_length=2048, description="A public https address.")
 
 
+AddressSourceKind = Literal["page", "llms.txt", "MCP server card", "OpenAPI description"]
+
+
 class AddressSource(TypedDict):
     """A document at the address and the members that it states; an empty list when it could not be read."""
 
-    what: Literal["page", "llms.txt", "MCP server card", "OpenAPI description"]
+    what: AddressSourceKind
     url: str
     states: list[str]
 

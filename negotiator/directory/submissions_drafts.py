@@ -26,8 +26,11 @@ from negotiator.store.statement import Transaction
 _DRAFT: Final = frozenset(ToolDraft.model_fields)
 _MOST_EVIDENCE: Final = 40
 
+DraftJson = dict[str, Any]
+"""A draft or a merge patch of one, as a submitter sends it."""
 
-def draft_json(draft: ToolDraft) -> dict[str, Any]:
+
+def draft_json(draft: ToolDraft) -> DraftJson:
     """A draft as the JSON a submitter would send, without empty members."""
     members = draft.model_dump(mode="json", include=set(_DRAFT))
     if draft.publisher:
@@ -35,20 +38,20 @@ def draft_json(draft: ToolDraft) -> dict[str, Any]:
     return {name: value for name, value in members.items() if value not in (None, [], {})}
 
 
-def patched_draft(current: ToolDraft, patch: dict[str, Any]) -> ToolDraft:
+def patched_draft(current: ToolDraft, patch: DraftJson) -> ToolDraft:
     """The draft with a merge patch applied; 422 with a pointer for each fault."""
     draft: ToolDraft = validate(ToolDraft, apply_merge_patch(draft_json(current), patch))
     draft_checks.require_acceptable(draft)
     return draft
 
 
-def combined_proposal(row: Submission, patch: dict[str, Any]) -> dict[str, Any]:
+def combined_proposal(row: Submission, patch: DraftJson) -> DraftJson:
     """The proposal after its submitter's change: merged into a draft, or members of a patch replaced."""
-    before: dict[str, Any] = orjson.loads(row.proposed)
+    before: DraftJson = orjson.loads(row.proposed)
     return apply_merge_patch(before, patch) if row.type == "create" else {**before, **patch}
 
 
-def draft_of(tx: Transaction, row: Submission, proposed: dict[str, Any]) -> ToolDraft:
+def draft_of(tx: Transaction, row: Submission, proposed: DraftJson) -> ToolDraft:
     """The draft of a submission: its own, or the present tool with the patch applied; 410, 422."""
     if row.tool and row.type == "update":
         return patched_draft(catalogue_queries.require(tx, row.tool).view, proposed)
@@ -66,7 +69,7 @@ def require_new(tx: Transaction, draft: ToolDraft, *, of: str = "") -> None:
             raise duplicate_conflict({"id": tool.id, "slug": tool.slug, "on": kind, "value": value})
 
 
-def duplicate_conflict(existing: dict[str, Any]) -> Conflict:
+def duplicate_conflict(existing: dict[str, str]) -> Conflict:
     """The 409 for a duplicate; `existing` refers to the original."""
     return Conflict("The directory has this already.", error="duplicate", members={"existing": existing})
 

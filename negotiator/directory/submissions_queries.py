@@ -1,7 +1,7 @@
 """Queries of submissions, the submitter's own by owner and the moderation queue by status; and how one is shown."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import orjson
 from sqlalchemy import BigInteger, String, bindparam, delete, func, or_, select, update
@@ -11,7 +11,7 @@ from negotiator.base import values
 from negotiator.base.errors import NotFound, PreconditionFailed
 from negotiator.directory import catalogue_queries
 from negotiator.directory.schemas_listing import TOOLS_PATH
-from negotiator.directory.schemas_submissions import SUBMISSION_PATH
+from negotiator.directory.schemas_submissions import SUBMISSION_PATH, CheckView, SubmissionView, ToolReference
 from negotiator.directory.tables import Submission, SubmissionKey
 from negotiator.directory.tool_keys import CanonicalKey
 from negotiator.store.ownership import delete_row
@@ -196,11 +196,11 @@ def _require(row: Submission | None) -> Submission:
     return row
 
 
-def submission_view(tx: Transaction, row: Submission, base: str) -> dict[str, Any]:
+def submission_view(tx: Transaction, row: Submission, base: str) -> SubmissionView:
     """A submission as its submitter and the moderator see it."""
     similar = [_reference(tx, key, base) for key in orjson.loads(row.alike)]
-    checks = orjson.loads(row.checks)
-    return {
+    checks: list[CheckView] = orjson.loads(row.checks)
+    view = {
         "id": row.id,
         "type": row.type,
         "status": row.status,
@@ -220,6 +220,7 @@ def submission_view(tx: Transaction, row: Submission, base: str) -> dict[str, An
         "updated_at": values.timestamp(row.updated_at),
         "expires_at": values.timestamp_or_none(row.expires_at),
     }
+    return cast("SubmissionView", view)
 
 
 _REASONS: Final = {
@@ -231,7 +232,7 @@ _REASONS: Final = {
 """Why a submission waits, by check and outcome."""
 
 
-def _waits_for(row: Submission, checks: list[dict[str, Any]]) -> str | None:
+def _waits_for(row: Submission, checks: list[CheckView]) -> str | None:
     if row.status == "changes_requested":
         return "You: the note says what to change."
     if row.status != "pending":
@@ -250,7 +251,7 @@ def _claim_url(row: Submission, base: str) -> str | None:
     return f"{base}{SUBMISSION_PATH.format(id=row.id)}/claim"
 
 
-def _reference(tx: Transaction, key: str, base: str) -> dict[str, Any] | None:
+def _reference(tx: Transaction, key: str, base: str) -> ToolReference | None:
     tool = catalogue_queries.find(tx, key)
     if tool is None:
         return None

@@ -20,6 +20,7 @@ from negotiator.directory.schemas_submissions import (
     SUBMISSION_PATH,
     SUBMISSIONS_PATH,
     AddressReading,
+    AddressSource,
     AppealSubmission,
     EditSubmission,
     EditTool,
@@ -166,16 +167,18 @@ class Submissions:
         draft_checks.require_acceptable(draft)
         screening = await self.name_index.see(draft)
 
-        def unit(tx: Transaction) -> dict[str, Any]:
+        def unit(tx: Transaction) -> SubmissionView:
             return self._view(tx, submissions_transitions.propose(tx, call.caller, draft, screening))
 
         return self._accepted(await self.store.write(call.once(unit)))
 
-    async def read_address(self, call: Call[ReadAddress]) -> dict[str, Any]:
+    async def read_address(self, call: Call[ReadAddress]) -> AddressReading:
         """What the documents at an address state; each fetch counts against a budget of the caller's."""
         url = call.input.url
         draft, sources = await self.reader.read(url, call.caller.principal)
-        told = [{"what": each.what, "url": each.url, "states": sorted(each.found or ())} for each in sources]
+        told: list[AddressSource] = [
+            {"what": each.what, "url": each.url, "states": sorted(each.found or ())} for each in sources
+        ]
         return {"url": url, "draft": draft, "sources": told}
 
     async def request(self, call: Call[EditTool]) -> Answer:
@@ -185,7 +188,7 @@ class Submissions:
         tool = await self.store.read(lambda tx: catalogue_queries.require(tx, key))
         screening = await self.name_index.see(submissions_drafts.patched_draft(tool.view, patch), besides=tool.id)
 
-        def unit(tx: Transaction) -> dict[str, Any]:
+        def unit(tx: Transaction) -> SubmissionView:
             tool = catalogue_queries.require(tx, key)
             call.require_revision(tool.revision)
             row = submissions_transitions.request_change(tx, call.caller, tool, patch, screening)
@@ -201,24 +204,24 @@ class Submissions:
         )
         return Answer(None, 204)
 
-    async def list(self, call: Call[ListSubmissions]) -> dict[str, Any]:
+    async def list(self, call: Call[ListSubmissions]) -> SubmissionList:
         """A page of the caller's submissions."""
         owner, body = call.caller.principal, call.input
         bound = ("submissions", owner, body.status)
         before = self.cursors.open(body.cursor, *bound) if body.cursor else None
 
-        def unit(tx: Transaction) -> dict[str, Any]:
+        def unit(tx: Transaction) -> SubmissionList:
             found = submissions_queries.page(tx, owner, status=body.status, before=before, limit=body.limit)
             shown, cursor = self.cursors.page(found, body.limit, lambda row: row.id, *bound)
             return {"items": [self._view(tx, row) for row in shown], "next_cursor": cursor}
 
         return await self.store.scan(unit)
 
-    async def get(self, call: Call[SubmissionId]) -> dict[str, Any]:
+    async def get(self, call: Call[SubmissionId]) -> SubmissionView:
         owner, key = call.caller.principal, call.input.id
         return await self.store.read(lambda tx: self._view(tx, submissions_queries.find_own(tx, owner, key)))
 
-    async def change(self, call: Call[EditSubmission]) -> dict[str, Any]:
+    async def change(self, call: Call[EditSubmission]) -> SubmissionView:
         """Change an open submission."""
         call.require_condition()
         owner, body = call.caller.principal, call.input
@@ -232,7 +235,7 @@ class Submissions:
         tool, draft = await self.store.read(current_draft)
         screening = await self.name_index.see(draft, besides=tool or "")
 
-        def unit(tx: Transaction) -> dict[str, Any]:
+        def unit(tx: Transaction) -> SubmissionView:
             row = submissions_queries.find_own(tx, owner, body.id, expected=call.expected)
             return self._view(tx, submissions_transitions.change(tx, call.caller, row, body.patch, screening))
 
@@ -248,19 +251,19 @@ class Submissions:
         await self.store.write(unit)
         return Answer(None, 204)
 
-    async def appeal(self, call: Call[AppealSubmission]) -> dict[str, Any]:
+    async def appeal(self, call: Call[AppealSubmission]) -> SubmissionView:
         """Put a rejected submission into the queue again."""
         owner, body = call.caller.principal, call.input
 
-        def unit(tx: Transaction) -> dict[str, Any]:
+        def unit(tx: Transaction) -> SubmissionView:
             row = submissions_queries.find_own(tx, owner, body.id, expected=call.expected)
             return self._view(tx, submissions_transitions.appeal(tx, call.caller, row, body.message))
 
-        view: dict[str, Any] = await self.store.write(call.once(unit))
+        view: SubmissionView = await self.store.write(call.once(unit))
         return view
 
-    def _accepted(self, view: dict[str, Any]) -> Answer:
+    def _accepted(self, view: SubmissionView) -> Answer:
         return Answer(view, 202, {"location": f"{self.base}{SUBMISSIONS_PATH}/{view['id']}"})
 
-    def _view(self, tx: Transaction, row: Submission) -> dict[str, Any]:
+    def _view(self, tx: Transaction, row: Submission) -> SubmissionView:
         return submissions_queries.submission_view(tx, row, self.base)

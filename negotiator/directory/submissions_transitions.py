@@ -25,6 +25,7 @@ from negotiator.directory import (
 )
 from negotiator.directory.accounts_queries import PROVEN, VETTED
 from negotiator.directory.draft_checks import DraftScreening, DraftVerdict
+from negotiator.directory.submissions_drafts import DraftJson
 from negotiator.directory.tables import Submission
 from negotiator.directory.tool_keys import CanonicalKey, keys_of
 from negotiator.directory.tool_ownership import HostProof, OwnershipProof
@@ -96,11 +97,7 @@ def propose(tx: Transaction, caller: Caller, draft: ToolDraft, screening: DraftS
 
 
 def request_change(
-    tx: Transaction,
-    caller: Caller,
-    tool: catalogue_queries.CatalogueTool,
-    patch: dict[str, Any],
-    screening: DraftScreening,
+    tx: Transaction, caller: Caller, tool: catalogue_queries.CatalogueTool, patch: DraftJson, screening: DraftScreening
 ) -> Submission:
     """Submit a change to a tool, under the same rules."""
     require_quota(tx, caller)
@@ -113,9 +110,7 @@ def request_change(
     return _approve_if_clear(tx, caller, row, verdict)
 
 
-def change(
-    tx: Transaction, caller: Caller, row: Submission, patch: dict[str, Any], screening: DraftScreening
-) -> Submission:
+def change(tx: Transaction, caller: Caller, row: Submission, patch: DraftJson, screening: DraftScreening) -> Submission:
     """Change an open submission and queue it again."""
     _require_status(row, submissions_queries.OPEN_STATUSES, "pending")
     proposed = submissions_drafts.combined_proposal(row, patch)

@@ -13,7 +13,7 @@ import orjson
 
 from negotiator.base.search_terms import fold_text
 from negotiator.directory.catalogue_index import CatalogueIndex
-from negotiator.directory.search.request import SearchRequest
+from negotiator.directory.search.request import SearchRequest, ToolDocument
 from negotiator.directory.taxonomy import TAXONOMY
 
 _SOFTWARE: Final = re.compile(
@@ -58,12 +58,12 @@ class ToolAlternatives:
         (document,) = await self.catalogue_index.documents([tool_id])
         return await self.find_for(orjson.loads(document))
 
-    async def find_for(self, tool: dict[str, Any]) -> list[ToolAlternative]:
+    async def find_for(self, tool: ToolDocument) -> list[ToolAlternative]:
         """Alternatives to a tool, given as its record in JSON, the most similar first."""
         others = await self._others(tool)
         return [_alternative(each, tool) for each in others][:_MOST]
 
-    async def _others(self, tool: dict[str, Any]) -> list[dict[str, Any]]:
+    async def _others(self, tool: ToolDocument) -> list[ToolDocument]:
         """Tools of the same kind and subcategory, most similar first, without those of the same publisher."""
         parts = tool["subcategories"][:1]
         if not parts:
@@ -100,13 +100,13 @@ def _names(text: str) -> list[list[str]]:
     ]
 
 
-def _makers(tool: dict[str, Any]) -> set[str]:
+def _makers(tool: ToolDocument) -> set[str]:
     """The domain and the name of the publisher."""
     publisher: dict[str, Any] = tool["publisher"] or {}
     return {fold_text(each) for each in (publisher.get("domain"), publisher.get("name")) if each}
 
 
-def _alternative(other: dict[str, Any], tool: dict[str, Any]) -> ToolAlternative:
+def _alternative(other: ToolDocument, tool: ToolDocument) -> ToolAlternative:
     names = TAXONOMY[tool["category"]].subcategories
     job = names.get(tool["subcategories"][0], TAXONOMY[tool["category"]].name)
     why = f"Does the same job as {tool['name']} ({job}): {other['summary']}"

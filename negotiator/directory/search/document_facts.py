@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from negotiator.base.search_terms import fold_text
+from negotiator.directory.search.request import ToolDocument
 from negotiator.directory.search.terms import inner_words, joined, stem, words
 from negotiator.directory.taxonomy import TASKS, TAXONOMY
 
@@ -27,7 +28,7 @@ class SearchFacts:
     status: str
 
 
-def read_facts(document: dict[str, Any]) -> SearchFacts:
+def read_facts(document: ToolDocument) -> SearchFacts:
     surfaces: set[str] = set()
     terms: dict[str, int] = {}
     for place, found in enumerate((*_field_words(document), inner_words(document["name"]))):
@@ -52,7 +53,7 @@ def field_names(bits: int) -> tuple[str, ...]:
     return tuple(name for place, name in enumerate(SEARCHED_FIELDS) if bits >> place & 1)
 
 
-def _field_words(document: dict[str, Any]) -> Iterator[list[str]]:
+def _field_words(document: ToolDocument) -> Iterator[list[str]]:
     """The words of every field in the order of `SEARCHED_FIELDS`."""
     yield words(document["name"])
     yield words(" ".join(document["tags"]))
@@ -70,7 +71,7 @@ def _field_words(document: dict[str, Any]) -> Iterator[list[str]]:
     yield words(" ".join(TASKS[each] for each in document["subcategories"]))
 
 
-def facets_of(document: dict[str, Any]) -> dict[str, list[str | None]]:
+def facets_of(document: ToolDocument) -> dict[str, list[str | None]]:
     """The values for filters and facets; truth values as words, unknown ones as None."""
     publisher: dict[str, Any] = document["publisher"] or {}
     makers: Iterable[Any] = (publisher.get("domain"), publisher.get("name"))
@@ -90,7 +91,7 @@ def facets_of(document: dict[str, Any]) -> dict[str, list[str | None]]:
     }
 
 
-def record_quality(document: dict[str, Any]) -> float:
+def record_quality(document: ToolDocument) -> float:
     """How much of the record is known and verified, 0 to 1; no judgement of the tool itself."""
     publisher: dict[str, Any] = document["publisher"] or {}
     health: dict[str, Any] = document["health"] or {}

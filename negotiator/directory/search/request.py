@@ -15,6 +15,8 @@ SortOrder = Literal["relevance", "popularity", "proven", "updated", "created", "
 Demand = Literal["every", "most", "any"]
 """What a tool must match: every unit; a heavy unit, or two where none is heavy; or any."""
 MatchStep = Literal["exact", "all", "repaired", "any", "meaning", "none"]
+ToolDocument = dict[str, Any]
+"""A tool as answers show it: a `ToolView` as JSON."""
 DIGEST_SIZE: Final = 16
 
 
@@ -23,13 +25,13 @@ class IndexEntry:
     """A tool to index; times in milliseconds."""
 
     id: str
-    document: dict[str, Any]
+    document: ToolDocument
     saves: int
     created_at: int
     updated_at: int
 
 
-def sentences_of(document: dict[str, Any]) -> tuple[str, ...]:
+def sentences_of(document: ToolDocument) -> tuple[str, ...]:
     """The texts whose vectors are added: what the tool says of itself, the words it is sorted under, and what people
     want done with tools of its kind.
     """
