@@ -74,6 +74,12 @@ def hashing_embedder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wiring, "choose_embedder", choose)
 
 
+@pytest.fixture(autouse=True)
+def use_hashing_embedder(hashing_embedder: None) -> None:
+    """Every test where this is imported."""
+    del hashing_embedder
+
+
 @pytest_asyncio.fixture
 async def new_memory_client(client: httpx2.AsyncClient, register: Register, mint: Mint) -> NewMemoryClient:
     """Makes claimed agents of the user of this address."""

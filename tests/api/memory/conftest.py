@@ -10,12 +10,7 @@ from tests.conftest import make_settings
 from tests.helpers.memory_client import hashing_embedder as hashing_embedder
 from tests.helpers.memory_client import memory_client as memory_client
 from tests.helpers.memory_client import new_memory_client as new_memory_client
-
-
-@pytest.fixture(autouse=True)
-def use_hashing_embedder(hashing_embedder: None) -> None:
-    """Every test here."""
-    del hashing_embedder
+from tests.helpers.memory_client import use_hashing_embedder as use_hashing_embedder
 
 
 @pytest.fixture
