@@ -6,7 +6,7 @@ A claim makes the publisher verified; it gives no right to change the entry with
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Final, Literal
+from typing import Literal
 
 import orjson
 from typing_extensions import TypedDict
@@ -25,16 +25,13 @@ from negotiator.directory import (
 from negotiator.directory.catalogue_queries import CatalogueTool
 from negotiator.directory.claims import ClaimFile, ClaimFiles, ClaimObstacle, provable_host, url_at
 from negotiator.directory.name_index import ToolNameIndex
-from negotiator.directory.schemas_listing import TOOL_PATH
-from negotiator.directory.schemas_submissions import SUBMISSION_PATH, SubmissionId, SubmissionView, SubmittedToolPath
+from negotiator.directory.schemas_submissions import SubmissionId, SubmissionView, SubmittedToolPath
 from negotiator.directory.tables import Submission
 from negotiator.directory.tool_record import FieldEvidence, ProvenPublisher, ToolDraft, ToolRecord
 from negotiator.http.operation import Call, Operation
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 
-_TOOL_CLAIM_PATH: Final = f"{TOOL_PATH}/claim"
-_SUBMISSION_CLAIM_PATH: Final = f"{SUBMISSION_PATH}/claim"
 _claim_operation = partial(Operation, method="POST", scopes=frozenset({TOOLS_WRITE}), tag="submissions")
 
 
@@ -76,7 +73,7 @@ class PublisherClaims:
         return [
             _claim_operation(
                 name="request_submission_claim",
-                path=_SUBMISSION_CLAIM_PATH,
+                path="/api/v1/submissions/{id}/claim",
                 summary="Say which file proves that you publish the new tool, while its submission waits",
                 run=self.request_for_submission,
                 input=SubmissionId,
@@ -85,7 +82,7 @@ class PublisherClaims:
             ),
             _claim_operation(
                 name="complete_submission_claim",
-                path=f"{_SUBMISSION_CLAIM_PATH}/proof",
+                path="/api/v1/submissions/{id}/claim/proof",
                 summary="Read that file; the tool's publisher is verified as soon as the tool is listed",
                 run=self.complete_for_submission,
                 input=SubmissionId,
@@ -94,7 +91,7 @@ class PublisherClaims:
             ),
             _claim_operation(
                 name="request_tool_claim",
-                path=_TOOL_CLAIM_PATH,
+                path="/api/v1/tools/{id}/claim",
                 summary="Say which file at the tool's address proves that you publish it, and what else is needed",
                 run=self.request_for_tool,
                 input=SubmittedToolPath,
@@ -103,7 +100,7 @@ class PublisherClaims:
             ),
             _claim_operation(
                 name="complete_tool_claim",
-                path=f"{_TOOL_CLAIM_PATH}/proof",
+                path="/api/v1/tools/{id}/claim/proof",
                 summary="Read that file, and mark the tool's publisher as verified",
                 run=self.complete_for_tool,
                 input=SubmittedToolPath,

@@ -32,11 +32,12 @@ COLLECTION_BODY_LIMIT: Final = 256 * 1024
 COLLECTIONS_PATH: Final = "/api/v1/bookmarks"
 _read_operation = partial(Operation, scopes=frozenset({BOOKMARKS_READ}), tag="bookmarks")
 _write_operation = partial(Operation, scopes=frozenset({BOOKMARKS_WRITE}), tag="bookmarks")
-
-
-def _addresses(below: str = "") -> dict[str, Any]:
-    """The path of the collections or of what is below them, and its alias."""
-    return {"path": f"{COLLECTIONS_PATH}{below}", "aliases": (f"/api/v1/collections{below}",)}
+_COLLECTIONS: Final[dict[str, Any]] = {"path": COLLECTIONS_PATH, "aliases": ("/api/v1/collections",)}
+_COLLECTION: Final[dict[str, Any]] = {"path": "/api/v1/bookmarks/{id}", "aliases": ("/api/v1/collections/{id}",)}
+_ITEM: Final[dict[str, Any]] = {
+    "path": "/api/v1/bookmarks/{id}/items/{tool_id}",
+    "aliases": ("/api/v1/collections/{id}/items/{tool_id}",),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,7 @@ class Collections:
             _read_operation(
                 name="list_collections",
                 method="GET",
-                **_addresses(),
+                **_COLLECTIONS,
                 summary="List your saved collections of tools, newest first",
                 run=self.list,
                 input=ListCollections,
@@ -67,7 +68,7 @@ class Collections:
             _read_operation(
                 name="get_collection",
                 method="GET",
-                **_addresses("/{id}"),
+                **_COLLECTION,
                 summary="Read a collection with its tools: yours, or a public one",
                 run=self.get,
                 input=CollectionId,
@@ -89,7 +90,7 @@ class Collections:
             _write_operation(
                 name="save_collection",
                 method="POST",
-                **_addresses(),
+                **_COLLECTIONS,
                 summary="Save a new collection of tools",
                 run=self.add,
                 input=NewCollection,
@@ -108,7 +109,7 @@ class Collections:
             _write_operation(
                 name="replace_collection",
                 method="PUT",
-                **_addresses("/{id}"),
+                **_COLLECTION,
                 summary="Replace a collection as a whole; needs If-Match",
                 run=self.replace,
                 input=ReplaceCollection,
@@ -119,7 +120,7 @@ class Collections:
             _write_operation(
                 name="edit_collection",
                 method="PATCH",
-                **_addresses("/{id}"),
+                **_COLLECTION,
                 summary="Change a collection by a JSON merge patch; needs If-Match",
                 run=self.edit,
                 input=EditCollection,
@@ -130,7 +131,7 @@ class Collections:
             _write_operation(
                 name="delete_collection",
                 method="DELETE",
-                **_addresses("/{id}"),
+                **_COLLECTION,
                 summary="Delete a collection and its share link; needs If-Match",
                 run=self.delete,
                 input=CollectionId,
@@ -140,7 +141,7 @@ class Collections:
             _write_operation(
                 name="put_in_collection",
                 method="PUT",
-                **_addresses("/{id}/items/{tool_id}"),
+                **_ITEM,
                 summary="Put a tool into a collection, move it, or change its note",
                 run=self.put,
                 input=PutItem,
@@ -158,7 +159,7 @@ class Collections:
             _write_operation(
                 name="drop_from_collection",
                 method="DELETE",
-                **_addresses("/{id}/items/{tool_id}"),
+                **_ITEM,
                 summary="Remove a tool from a collection",
                 run=self.drop,
                 input=ItemId,

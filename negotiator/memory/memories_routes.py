@@ -46,7 +46,7 @@ from negotiator.memory.searchable_text import EmbeddedText, MemoryEmbedder
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 
-_MEMORY_PATH: Final = f"{MEMORIES_PATH}/{{id}}"
+_MEMORY_PATH: Final = "/api/memories/{id}"
 _read_operation = partial(Operation, scopes=frozenset({MEMORIES_READ}), tag="memory")
 _write_operation = partial(Operation, scopes=frozenset({MEMORIES_WRITE}), tag="memory")
 

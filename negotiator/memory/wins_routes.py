@@ -30,7 +30,7 @@ from negotiator.memory.searchable_text import EmbeddedText, MemoryEmbedder
 from negotiator.memory.wins_summary import WinSummaryView
 from negotiator.store.store import Store
 
-_WIN_PATH: Final = f"{WINS_PATH}/{{id}}"
+_WIN_PATH: Final = "/api/wins/{id}"
 _read_operation = partial(Operation, scopes=frozenset({MEMORIES_READ}), tag="wins")
 _write_operation = partial(Operation, scopes=frozenset({MEMORIES_WRITE}), tag="wins")
 
