@@ -104,7 +104,7 @@ class NegotiationWords:
     wording: Wording
 
     @classmethod
-    def of(cls, view: dict[str, Any]) -> "NegotiationWords":
+    def of(cls, view: Mapping[str, Any]) -> "NegotiationWords":
         """The words for a negotiation as the API answers it; those of its title alone where it cannot be read."""
         try:
             terms = terms_of_view(view)

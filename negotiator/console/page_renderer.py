@@ -50,14 +50,14 @@ _COMPACTED: Final = (
 )
 
 
-def _moment(at: int) -> str:
-    """Milliseconds to the minute: `3 December 2026, 14:05 UTC`."""
-    return time_text(timestamp(at))
+def _moment(at: int | str) -> str:
+    """Milliseconds or an RFC 3339 moment, to the minute: `3 December 2026, 14:05 UTC`."""
+    return time_text(at if isinstance(at, str) else timestamp(at))
 
 
-def _day(at: int) -> str:
-    """The day of milliseconds: `3 December 2026`."""
-    return day_text(timestamp(at))
+def _day(at: int | str) -> str:
+    """The day of milliseconds or of an RFC 3339 moment: `3 December 2026`."""
+    return day_text(at if isinstance(at, str) else timestamp(at))
 
 
 def qr_code(text: str) -> Markup:

@@ -1,13 +1,11 @@
 """`/negotiations/{id}/rehearsals`: practise a negotiation: whom to meet, the talk, and what it was worth."""
 
 import contextlib
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, cast
 from urllib.parse import urlsplit
 
-import orjson
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -15,46 +13,36 @@ from starlette.routing import Route
 from negotiator.base import values
 from negotiator.base.errors import Conflict, NotFound, Refusal, ValidationFailed
 from negotiator.console.browser_sessions import SignedInSession
-from negotiator.console.live.debrief_view import (
-    ENDINGS,
-    HARDNESSES,
-    KINDS,
-    debrief_page,
-    met_before,
-    on_the_table,
-    rehearsal_row,
-    talk_lines,
-    whom,
-)
+from negotiator.console.live import debrief_view
 from negotiator.console.live.live_page import MICROPHONE_POLICY, PRACTICE_BASIS, engine_words
 from negotiator.console.negotiation_words import NegotiationWords
 from negotiator.console.owned.memories_page import MEMORIES_PAGE_PATH
 from negotiator.console.owned.memories_view import KEPT_FROM_PRACTICE
 from negotiator.console.page_calls import Members, PageCalls
 from negotiator.console.page_router import LIVE_PATH, FormFields, FormSize, PageRouter
+from negotiator.console.talk.negotiation_reading import read_negotiation
+from negotiator.console.talk.workspace_fields import NO_FORM, RefusedForm, form_key
 from negotiator.console.talk.workspace_offer_form import offer_form, read_offer
 from negotiator.console.talk.workspace_page import WORKSPACE_PATH
+from negotiator.rehearsals.schemas import RehearsalView
+from negotiator.rehearsals.schemas_debrief import DebriefView
+from negotiator.terms.plain_text import capitalise, sentence
 
 REHEARSALS_PAGE_PATH: Final = f"{WORKSPACE_PATH}/rehearsals"
 REHEARSAL_PAGE_PATH: Final = f"{REHEARSALS_PAGE_PATH}/{{rehearsal_id}}"
 MAX_LISTED: Final = 25
 _TALK_SIZE: Final = FormSize(32 * 1024)
-_UNREAD: Final = 422
 _NOTICES: Final = {"deleted": "Deleted."}
 _SAYS_NOTHING: Final = "Write a figure, or what you say."
-
-
-@dataclass(frozen=True, slots=True)
-class RefusedTurn:
-    """A turn that was not played: what was typed, the sentences by field, and the API's refusal if there was one."""
-
-    typed: Mapping[str, str]
-    faults: Mapping[str, str]
-    refusal: Refusal | None = None
-
-    @property
-    def status(self) -> int:
-        return self.refusal.status if self.refusal else _UNREAD
+_WORDS: Final[Members] = {
+    "whom": debrief_view.whom,
+    "endings": debrief_view.ENDINGS,
+    "turn_notes": debrief_view.turn_notes,
+    "rough_amount": debrief_view.rough_amount,
+    "capitalise": capitalise,
+    "sentence": sentence,
+}
+"""What the templates put rehearsals in words with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,29 +76,28 @@ class RehearsalsPage:
         refusal: Refusal | None = None,
     ) -> Response:
         asked = request.query_params
-        view = await self._negotiation(request, session)
+        view = await read_negotiation(self.calls, session, request.path_params["id"])
         members = {"id": view["id"], "limit": MAX_LISTED}
         if asked.get("cursor"):
             members["cursor"] = asked["cursor"]
         found = await self.calls.run(session, "list_rehearsals", members)
-        chosen = {"kind": "fair", "hardness": "normal", "person": "", **(typed or {})}
         return self.router.render(
             "rehearsals.html",
             session,
             refusal.status if refusal else 200,
             negotiation=view,
             words=NegotiationWords.of(view),
-            kinds=KINDS,
-            hardnesses=HARDNESSES,
-            chosen=chosen,
-            rows=[rehearsal_row(head) for head in found["items"]],
-            persons=met_before(found["items"]),
+            kinds=debrief_view.KINDS,
+            hardnesses=debrief_view.HARDNESSES,
+            chosen={"kind": "fair", "hardness": "normal", "person": "", **(typed or {})},
+            rows=found["items"],
             cursor=found["next_cursor"] or "",
             is_continued="cursor" in asked,
             once=values.new_id("once"),
             refusal=refusal.description if refusal else "",
             lacks_figures=isinstance(refusal, Conflict) and refusal.error == "missing_inputs",
             notice=_NOTICES.get(asked.get("told", ""), ""),
+            **_WORDS,
         )
 
     async def start(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
@@ -122,7 +109,7 @@ class RehearsalsPage:
             members["seed"] = met["seed"]
             if form.get("again"):
                 members |= {"kind": met["kind"], "hardness": met["hardness"]}
-        key = _key(form.get("once", ""), members) if form.get("once") else None
+        key = form_key(form.get("once", ""), members) if form.get("once") else None
         try:
             begun = await self.calls.run(session, "start_rehearsal", members, key=key)
         except (Conflict, ValidationFailed) as refusal:
@@ -138,46 +125,50 @@ class RehearsalsPage:
         self,
         request: Request,
         session: SignedInSession,
-        rehearsal: Members,
+        found: Members,
         *,
-        refused: RefusedTurn | None = None,
+        refused: RefusedForm = NO_FORM,
         in_place: bool = False,
         lesson: str | None = None,
         lesson_refusal: Refusal | None = None,
     ) -> Response:
         """The page; a refused turn keeps what was typed. `in_place` is for a script that takes parts of it."""
-        view = await self._negotiation(request, session)
+        rehearsal, view = (
+            cast("RehearsalView", found),
+            await read_negotiation(self.calls, session, request.path_params["id"]),
+        )
         words = NegotiationWords.of(view)
-        common = {
+        offers = debrief_view.offers_in_words(rehearsal["turns"], words)
+        common: dict[str, Any] = {
             "negotiation": view,
             "words": words,
             "rehearsal": rehearsal,
-            "whom": whom(rehearsal["kind"], rehearsal["hardness"]),
-            "lines": talk_lines(rehearsal["turns"], words),
-            "table": on_the_table(rehearsal, words),
+            "talk": [*zip(rehearsal["turns"], offers, strict=True)],
+            **_WORDS,
         }
         if rehearsal["state"] == "running":
-            status = refused.status if refused and not in_place else 200
-            form = offer_form(
-                view,
-                words,
-                {},
-                typed=refused.typed if refused else None,
-                faults=refused.faults if refused else None,
-                refusal=refused.refusal if refused else None,
-            )
             listed = await self.calls.run(session, "list_teleprompter_sessions", {"limit": 1})
-            engine = engine_words(listed["engine"])
-            context = {**common, "form": form, "in_place": in_place, "engine": engine, "calls_path": LIVE_PATH}
-            return self.router.render("rehearsal.html", session, status, headers=MICROPHONE_POLICY, **context)
-        debrief = await self.calls.run(session, "get_debrief", _named(request))
+            return self.router.render(
+                "rehearsal.html",
+                session,
+                200 if in_place else refused.status,
+                headers=MICROPHONE_POLICY,
+                form=offer_form(view, words, {}, refused),
+                in_place=in_place,
+                engine=engine_words(listed["engine"]),
+                calls_path=LIVE_PATH,
+                **common,
+            )
+        debrief = cast("DebriefView", await self.calls.run(session, "get_debrief", _named(request)))
         asked = request.query_params
         return self.router.render(
             "rehearsal_debrief.html",
             session,
             lesson_refusal.status if lesson_refusal else 200,
-            debrief=debrief_page(debrief, rehearsal, view, words),
-            ending=ENDINGS[rehearsal["state"]],
+            debrief=debrief,
+            chart=debrief_view.debrief_chart(debrief, view, words),
+            offers=debrief_view.debrief_offers(debrief["ledger"], words),
+            attempts=debrief_view.attempts(debrief, rehearsal),
             once=values.new_id("once"),
             is_new=asked.get("told") == "over",
             lesson=debrief["lesson"] if lesson is None else lesson,
@@ -191,17 +182,17 @@ class RehearsalsPage:
         """Play a turn. The same form sent twice from one page plays once; a script gets the parts that changed."""
         in_place = "hx-request" in request.headers
         named = _named(request)
-        words = NegotiationWords.of(await self._negotiation(request, session))
+        words = NegotiationWords.of(await read_negotiation(self.calls, session, request.path_params["id"]))
         members, faults = _read_turn(form, words)
-        refused = RefusedTurn(form, faults) if faults else None
+        refused = RefusedForm("offer", form, faults) if faults else NO_FORM
         rehearsal: Members = {}
-        if not refused:
-            key = _key(f"{named['rehearsal_id']}.{form.get('shown', '')}", members)
+        if not faults:
+            key = form_key(f"{named['rehearsal_id']}.{form.get('shown', '')}", members)
             try:
                 rehearsal = await self.calls.run(session, "play_turn", {**named, **members}, key=key)
             except (Conflict, ValidationFailed) as refusal:
-                refused = RefusedTurn(form, {}, refusal)
-        if refused:
+                refused = RefusedForm("offer", form, refusal=refusal)
+        if refused is not NO_FORM:
             rehearsal = await self.calls.run(session, "get_rehearsal", named)
         place = _place(named["id"], named["rehearsal_id"])
         if rehearsal["state"] != "running":
@@ -210,7 +201,7 @@ class RehearsalsPage:
                 base = self.router.pages.base
                 return Response(status_code=204, headers={"hx-redirect": f"{base}{over}"})
             return self.router.pages.see(over)
-        if in_place or refused:
+        if in_place or refused is not NO_FORM:
             return await self._page(request, session, rehearsal, refused=refused, in_place=in_place)
         return self.router.pages.see(place)
 
@@ -237,12 +228,9 @@ class RehearsalsPage:
         named = _named(request)
         if form.get("sure") != "yes":
             head = await self.calls.run(session, "get_rehearsal", named)
-            return self.router.render("rehearsal_delete.html", session, row=rehearsal_row(head), id=named["id"])
+            return self.router.render("rehearsal_delete.html", session, row=head, **_WORDS)
         await self.calls.run(session, "delete_rehearsal", named)
         return self.router.pages.see(f"/negotiations/{named['id']}/rehearsals?told=deleted")
-
-    async def _negotiation(self, request: Request, session: SignedInSession) -> Members:
-        return await self.calls.run(session, "get_negotiation", {"id": request.path_params["id"]})
 
     async def _kept(self, session: SignedInSession, memory: str) -> str:
         """The path of the memory that was just kept; empty for none."""
@@ -262,24 +250,18 @@ def _place(negotiation: str, rehearsal: str) -> str:
     return f"/negotiations/{negotiation}/rehearsals/{rehearsal}"
 
 
-def _key(page: str, members: Mapping[str, Any]) -> str:
-    """The idempotency key of what one page sent."""
-    sent = orjson.dumps(members, option=orjson.OPT_SORT_KEYS)
-    return hashlib.sha256(page.encode() + b"." + sent).hexdigest()
-
-
-def _read_turn(form: Mapping[str, str], words: NegotiationWords) -> tuple[dict[str, Any], dict[str, str]]:
+def _read_turn(form: Mapping[str, str], words: NegotiationWords) -> tuple[Members, dict[str, str]]:
     """The members of `play_turn`, and a sentence for each field that cannot be read: a figure makes it an offer."""
     text, do = form.get("said", "").strip(), form.get("do", "say")
     if do in {"wait", "accept", "leave"}:
         return {"action": do, **({"text": text} if text and do != "wait" else {})}, {}
-    read = read_offer({**form, "kind": "offer"}, words)
+    members, faults = read_offer({**form, "kind": "offer"}, words)
     said = {"text": text} if text else {}
-    if package := read.members["package"]:
-        return {"action": "offer", "package": package, **said}, read.faults
-    if not text and not read.faults:
+    if package := members["package"]:
+        return {"action": "offer", "package": package, **said}, faults
+    if not text and not faults:
         return {}, {"said": _SAYS_NOTHING}
-    return {"action": "say", **said}, read.faults
+    return {"action": "say", **said}, faults
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,7 +276,7 @@ class RehearsalVoice:
 
     async def open(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
         """The id of a new practice session and the path of its socket; cards are raised where they are asked for."""
-        named = {name: request.path_params[name] for name in ("id", "rehearsal_id")}
+        named = _named(request)
         await self.calls.run(session, "get_rehearsal", named)
         members = {
             "source": "audio" if form.get("hears") == "server" else "text",

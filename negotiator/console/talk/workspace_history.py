@@ -1,39 +1,26 @@
 """The part "History" of a negotiation's page: who did what, and what waits for the user's approval."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from negotiator.agents import registration
 from negotiator.console.browser_sessions import SignedInSession
-from negotiator.console.home_view import asked_verb, beyond_text
-from negotiator.console.negotiation_words import NegotiationWords, day_text, time_text
-from negotiator.console.page_calls import PageCalls
-from negotiator.store.statement import Transaction
-from negotiator.store.store import Store
+from negotiator.console.home_view import asked_verb
+from negotiator.console.negotiation_words import NegotiationWords
+from negotiator.negotiations.schemas_negotiations import EventView, NegotiationView
+from negotiator.negotiations.schemas_offers import OfferView
 from negotiator.terms.plain_text import join_words
 
 UNNAMED: Final = {"clock": "The clock", "agent": "An agent", "client": "An application", "user": "Another user"}
 
 
-async def actor_names(store: Store, session: SignedInSession, actors: Iterable[Mapping[str, str]]) -> dict[str, str]:
-    """Names by id: `You`, the user's agents as they call themselves; others are missing."""
-    ids = sorted({one["id"] for one in actors if one["kind"] == "agent"})
-
-    def unit(tx: Transaction) -> dict[str, str]:
-        found = [registration.find(tx, one) for one in ids]
-        return {one.id: one.name for one in found if one and one.user_id == session.user_id}
-
-    named = await store.read(unit) if ids else {}
-    return {**named, session.user_id: "You"}
+def name_of(actor: Mapping[str, str], session: SignedInSession, agents: Mapping[str, str]) -> str:
+    """The actor's name at the beginning of a sentence; `agents` are the names of the user's agents by id."""
+    if actor["id"] == session.user_id:
+        return "You"
+    return (actor["kind"] == "agent" and agents.get(actor["id"])) or UNNAMED[actor["kind"]]
 
 
-def name_of(actor: Mapping[str, str], names: Mapping[str, str]) -> str:
-    """The actor's name at the beginning of a sentence."""
-    return names.get(actor["id"]) or UNNAMED[actor["kind"]]
-
-
-MAX_EVENTS: Final = 100
 MEMBERS: Final = {
     "title": "the title",
     "role": "your side",
@@ -72,32 +59,10 @@ _ANSWERS: Final = {"acceptance": "accepted", "rejection": "said no", "withdrawal
 
 
 @dataclass(frozen=True, slots=True)
-class HistoryRow:
-    """One thing that happened: a sentence, the reason that was given, and when."""
-
-    at: str
-    what: str
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
-class PendingApproval:
-    """What waits for the user: who wants what, what it comes to and depends on, why, and how far it passes a limit."""
-
-    who: str
-    wish: str
-    total: str
-    notes: Sequence[str]
-    reason: str
-    beyond: str
-    package_sha256: str
-
-
-@dataclass(frozen=True, slots=True)
 class TalkSoFar:
     """The offers of a negotiation, newest first, and its words."""
 
-    offers: Sequence[dict[str, Any]]
+    offers: Sequence[OfferView]
     words: NegotiationWords
 
     def package(self, offer_id: str) -> str:
@@ -106,29 +71,13 @@ class TalkSoFar:
         return self.words.package(found) if found else ""
 
 
-async def history_part(
-    calls: PageCalls, session: SignedInSession, view: dict[str, Any], talk: TalkSoFar, *, store: Store
-) -> dict[str, Any]:
-    """What the templates of the history and of the approval read."""
-    members = {"id": view["id"], "limit": MAX_EVENTS}
-    events = (await calls.run(session, "list_negotiation_events", members))["items"]
-    names = await actor_names(store, session, [event["actor"] for event in events])
-    return {
-        "events": events,
-        "names": names,
-        "history": [history_row(event, names, talk) for event in events],
-        "approval": pending_approval(view, names, talk.words),
-    }
+def event_said(event: EventView, session: SignedInSession, agents: Mapping[str, str], talk: TalkSoFar) -> str:
+    """An event in one sentence; `agents` are the names of the user's agents by id."""
+    return f"{name_of(event['actor'], session, agents)} {_deed(event, talk)}."
 
 
-def history_row(event: dict[str, Any], names: Mapping[str, str], talk: TalkSoFar) -> HistoryRow:
-    """An event in one sentence."""
-    sentence = f"{name_of(event['actor'], names)} {_deed(event, talk)}."
-    return HistoryRow(time_text(event["at"]), sentence, event["reason"] or "")
-
-
-def _deed(event: dict[str, Any], talk: TalkSoFar) -> str:
-    detail: dict[str, Any] = event["detail"]
+def _deed(event: EventView, talk: TalkSoFar) -> str:
+    detail = event["detail"]
     match event["kind"]:
         case "opened":
             return "prepared the negotiation"
@@ -165,7 +114,7 @@ def _member(limit: str) -> str:
     return "walk_away" if first == "issues" and rest else first
 
 
-def _offer_deed(detail: dict[str, Any], talk: TalkSoFar) -> str:
+def _offer_deed(detail: Mapping[str, Any], talk: TalkSoFar) -> str:
     package = talk.package(detail["offer_id"])
     named = f": {package}" if package else ""
     answer = _ANSWERS.get(detail["kind"])
@@ -175,8 +124,8 @@ def _offer_deed(detail: dict[str, Any], talk: TalkSoFar) -> str:
     return f"noted that {who} {answer}{named}"
 
 
-def _move(event: dict[str, Any], words: NegotiationWords) -> str:
-    to: str = event["to_state"]
+def _move(event: EventView, words: NegotiationWords) -> str:
+    to = event["to_state"] or ""
     if to == "awaiting_approval":
         package = words.package(event["detail"]["package"])
         return f"asked for your approval: {package}"
@@ -187,25 +136,13 @@ def _move(event: dict[str, Any], words: NegotiationWords) -> str:
     return _ENTERED[to]
 
 
-def pending_approval(
-    view: Mapping[str, Any], names: Mapping[str, str], words: NegotiationWords
-) -> PendingApproval | None:
-    """What waits for the user's approval; None where nothing does."""
-    held: dict[str, Any] | None = view["pending_approval"]
+def approval_wish(
+    view: NegotiationView, session: SignedInSession, agents: Mapping[str, str], words: NegotiationWords
+) -> str:
+    """Who asks for the user's approval of what; empty where nothing waits for it."""
+    held = view["pending_approval"]
     if held is None:
-        return None
-    package = held["package"]
-    until: str | None = held.get("valid_until")
-    notes = [f"Condition: {condition}" for condition in held.get("conditions") or ()]
-    notes += [f"Holds until {day_text(until)}"] if until else []
-    asked_by = held.get("asked_by") or {"kind": "agent", "id": ""}
-    who = name_of(asked_by, names)
-    return PendingApproval(
-        who,
-        f"{who} {'want' if who == 'You' else 'wants'} to {asked_verb(held)} {words.package(package, with_total=False)}",
-        words.total(package),
-        notes,
-        held.get("reason") or "",
-        beyond_text(held),
-        held["package_sha256"],
-    )
+        return ""
+    who = name_of(held.get("asked_by") or {"kind": "agent", "id": ""}, session, agents)
+    verb = "want" if who == "You" else "wants"
+    return f"{who} {verb} to {asked_verb(held)} {words.package(held['package'], with_total=False)}"

@@ -1,16 +1,18 @@
 """The form of a negotiation's page that records what a side did: its fields, how it is read, and its refusals; pure."""
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import orjson
 
 from negotiator.advice.passed_limits import past_limits_view
 from negotiator.base.errors import Conflict, Refusal, ValidationFailed
 from negotiator.console.entered_numbers import read_entered_value
-from negotiator.console.negotiation_words import NegotiationWords, issue_options, issue_unit
+from negotiator.console.negotiation_words import NegotiationWords
+from negotiator.console.page_calls import Members
+from negotiator.console.talk.workspace_fields import NO_FORM, RefusedForm, ValueField, value_field, value_text
+from negotiator.negotiations.schemas_negotiations import NegotiationView
 from negotiator.terms.limits import is_below_floor
 
 ISSUE_FIELD: Final = "issue:"
@@ -43,57 +45,37 @@ _FIELDS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class OfferField:
-    """One field of the form, for the value of one issue."""
-
-    name: str
-    id: str
-    label: str
-    unit: str
-    value: str
-    options: Sequence[tuple[str, str]]
-    input_type: str
-    fault: str
-
-
-@dataclass(frozen=True, slots=True)
 class OfferForm:
     """The form: its fields, what was typed, what is wrong with it, and whether the user may insist.
 
-    `first` is the id of the first field. `focus` is the id of the field to mend.
+    `first` is the id of the first field, `focus` that of the field to mend. `live` has the ids of the offers that
+    stand, by side.
     """
 
-    fields: Sequence[OfferField]
+    fields: Sequence[ValueField]
     typed: Mapping[str, str]
     faults: Mapping[str, str]
     refused: str
     insist: str
     first: str
     focus: str
-    kinds: Mapping[str, str]
-    live_me: str
-    live_them: str
+    live: Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class ReadOffer:
-    """What was typed as the members of `record_offer`; `faults` has a sentence for each field that was not read."""
+def read_offer(form: Mapping[str, str], words: NegotiationWords) -> tuple[Members, dict[str, str]]:
+    """The members of `record_offer`, and a sentence for each field that cannot be read.
 
-    members: dict[str, Any]
-    faults: dict[str, str]
-
-
-def read_offer(form: Mapping[str, str], words: NegotiationWords) -> ReadOffer:
-    """The members of the operation. What answers an offer carries no values, only the id of the offer that stood."""
+    What answers an offer carries no values, only the id of the offer that stood.
+    """
     by, kind = form.get("by", "them"), form.get("kind", "offer")
-    members: dict[str, Any] = {"by": by, "kind": kind}
+    members: Members = {"by": by, "kind": kind}
     faults: dict[str, str] = {}
     if kind == AGREED:
         members |= {"by": "them", "kind": "offer"}
     if kind in OFFERS or kind == AGREED:
         members["package"], faults = _package(form, words)
         if until := form.get("valid_until", ""):
-            members["valid_until"] = f"{until}T23:59:59Z"
+            members["valid_until"] = until
         conditions = [line.strip() for line in form.get("conditions", "").splitlines()]
         members["conditions"] = [line for line in conditions if line]
         if kind == AGREED and not members["package"] and not faults:
@@ -107,11 +89,9 @@ def read_offer(form: Mapping[str, str], words: NegotiationWords) -> ReadOffer:
             faults["kind"] = f"{side} no offer that stands, so there is none to say yes to."
     if rationale := form.get("rationale", "").strip():
         members["rationale"] = rationale
-    if form.get("confirms"):
-        members["confirms"] = form["confirms"]
     if form.get("override"):
         members |= {"override": True, "reason": form.get("reason", "").strip() or None}
-    return ReadOffer(members, faults)
+    return members, faults
 
 
 def past_limits_conflict(
@@ -133,19 +113,10 @@ def past_limits_conflict(
     return Conflict("This passes your limit.", error="below_walk_away", members={"past_limits": passed})
 
 
-def offer_key(negotiation: Mapping[str, Any], members: Mapping[str, Any]) -> str:
-    """The idempotency key of what is recorded on a page that showed this revision."""
-    sent = orjson.dumps(members, option=orjson.OPT_SORT_KEYS)
-    return hashlib.sha256(f"{negotiation['id']}.{negotiation['revision']}.".encode() + sent).hexdigest()
-
-
-def _package(form: Mapping[str, str], words: NegotiationWords) -> tuple[dict[str, Any], dict[str, str]]:
+def _package(form: Mapping[str, str], words: NegotiationWords) -> tuple[Members, dict[str, str]]:
     if form.get(PACKAGE_FIELD):
-        try:
-            return dict(orjson.loads(form[PACKAGE_FIELD])), {}
-        except (ValueError, TypeError):
-            return {}, {}
-    package: dict[str, Any] = {}
+        return _whole_offer(form), {}
+    package: Members = {}
     faults: dict[str, str] = {}
     for issue in words.terms.issues:
         name = f"{ISSUE_FIELD}{issue.name}"
@@ -159,71 +130,52 @@ def _package(form: Mapping[str, str], words: NegotiationWords) -> tuple[dict[str
     return package, faults
 
 
+def _whole_offer(form: Mapping[str, str]) -> Members:
+    """The whole offer that a button sent; empty where none was, or none that can be read."""
+    try:
+        found = orjson.loads(form.get(PACKAGE_FIELD, ""))
+    except ValueError:
+        return {}
+    return cast("Members", found) if isinstance(found, dict) else {}
+
+
 def offer_form(
-    view: Mapping[str, Any],
-    words: NegotiationWords,
-    live: Mapping[str, str],
-    *,
-    typed: Mapping[str, str] | None = None,
-    faults: Mapping[str, str] | None = None,
-    refusal: Refusal | None = None,
+    view: NegotiationView, words: NegotiationWords, live: Mapping[str, str], form: RefusedForm = NO_FORM
 ) -> OfferForm:
     """The form, empty or with what was typed and refused. `live` has the ids of the offers that stand, by side."""
-    typed = typed or {}
-    found = {**(faults or {}), **_faults(refusal)}
+    faults = form.faults_by_field(_field_of)
+    sent = {f"{ISSUE_FIELD}{name}": value_text(value) for name, value in _whole_offer(form.typed).items()}
     fields = [
-        OfferField(
-            f"{ISSUE_FIELD}{issue['name']}",
-            f"answer-{place}",
-            words.label(issue["name"]),
-            issue_unit(view, issue),
-            _typed_value(typed, issue["name"]),
-            issue_options(issue, words),
-            "date" if issue["type"] == "date" else "text",
-            found.get(f"{ISSUE_FIELD}{issue['name']}", ""),
+        value_field(
+            issue,
+            view,
+            words,
+            name=f"{ISSUE_FIELD}{issue['name']}",
+            id=f"answer-{place}",
+            label=words.label(issue["name"]),
+            typed={**form.typed, **sent},
+            faults=faults,
         )
         for place, issue in enumerate(view["issues"])
     ]
     ids = {field.name: field.id for field in fields}
-    wrong = next((ids.get(name, f"answer-{name}") for name in found if name), "")
-    insist = _insist(refusal, words)
+    wrong = next((ids.get(name, f"answer-{name}") for name in faults if name), "")
+    insist = _insist(form.refusal, words)
     return OfferForm(
         fields,
-        typed,
-        found,
-        "" if insist else found.get("", ""),
+        form.typed,
+        faults,
+        "" if insist else faults.get("", ""),
         insist,
         fields[0].id if fields else "answer-rationale",
         "answer-reason" if insist else wrong,
-        KINDS,
-        live.get("me", ""),
-        live.get("them", ""),
+        live,
     )
 
 
-def _typed_value(typed: Mapping[str, str], issue: str) -> str:
-    """What was typed, or the value of the whole offer that a button sent."""
-    if typed.get(PACKAGE_FIELD):
-        try:
-            value = orjson.loads(typed[PACKAGE_FIELD]).get(issue, "")
-        except (ValueError, AttributeError):
-            return ""
-        return str(value).lower() if isinstance(value, bool) else str(value)
-    return typed.get(f"{ISSUE_FIELD}{issue}", "")
-
-
-def _faults(refusal: Refusal | None) -> dict[str, str]:
-    """The sentences of a refusal by field; those of no field stand at ""."""
-    if refusal is None:
-        return {}
-    if not isinstance(refusal, ValidationFailed):
-        return {"": refusal.description}
-    found: dict[str, str] = {}
-    for error in refusal.errors:
-        first, _, rest = error.pointer.lstrip("/").partition("/")
-        field = f"{ISSUE_FIELD}{rest}" if first == "package" and rest else _FIELDS.get(first, "")
-        found.setdefault(field, error.description)
-    return found
+def _field_of(pointer: str) -> str:
+    first, _, rest = pointer.lstrip("/").partition("/")
+    return f"{ISSUE_FIELD}{rest}" if first == "package" and rest else _FIELDS.get(first, "")
 
 
 def _insist(refusal: Refusal | None, words: NegotiationWords) -> str:

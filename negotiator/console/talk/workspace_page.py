@@ -1,34 +1,42 @@
 """`/negotiations/{id}`: what to do now, the offers, who needs the deal more, the plan and the history."""
 
 from collections.abc import Mapping, Set
-from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from dataclasses import dataclass
+from typing import Any, Final, cast
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from negotiator.base.errors import Conflict, Refusal, Unavailable, ValidationFailed
+from negotiator.base.errors import Conflict, Unavailable, ValidationFailed
 from negotiator.base.values import DAY
 from negotiator.console.browser_sessions import BrowserCookies, SignedInSession
+from negotiator.console.home_view import beyond_text
 from negotiator.console.negotiation_words import STATES, NegotiationWords
-from negotiator.console.page_calls import PageCalls
+from negotiator.console.page_calls import Members, PageCalls
 from negotiator.console.page_router import PageRouter
+from negotiator.console.talk.negotiation_reading import read_negotiation, read_offers
 from negotiator.console.talk.workspace_charts import offer_charts
 from negotiator.console.talk.workspace_end import end_part
-from negotiator.console.talk.workspace_history import TalkSoFar, history_part
+from negotiator.console.talk.workspace_fields import NO_FORM, RefusedForm
+from negotiator.console.talk.workspace_history import TalkSoFar, approval_wish, event_said
 from negotiator.console.talk.workspace_limits import limits_form
 from negotiator.console.talk.workspace_now import (
+    STATUSES,
     advice,
     last_offer_worth,
-    ledger,
     live_offer,
+    offer_notes,
+    offer_said,
     offers_as_said,
     stricter_limit,
+    worth_text,
 )
-from negotiator.console.talk.workspace_offer_form import AGREED, offer_form
+from negotiator.console.talk.workspace_offer_form import AGREED, KINDS, offer_form
 from negotiator.console.talk.workspace_plan import plan_part
 from negotiator.console.talk.workspace_power import power
+from negotiator.negotiations.schemas_advice import LeverageView, NextMoveView
+from negotiator.negotiations.schemas_negotiations import EventView, NegotiationView
 
 LIFE: Final = 90 * DAY // 1000
 MAX_KEPT: Final = 40
@@ -60,33 +68,16 @@ class AskedLater:
 
 
 WORKSPACE_PATH: Final = "/negotiations/{id}"
-MAX_OFFERS: Final = 100
+MAX_EVENTS: Final = 100
 _TALKING: Final = frozenset({"draft", "planned", "active", "awaiting_approval"})
-_UNREAD: Final = 422
-"""The status of a form in which a field cannot be read."""
-
-
-@dataclass(frozen=True, slots=True)
-class RefusedForm:
-    """A form that was not accepted: what was typed, the sentences by field, and the API's refusal if there was one.
-
-    A form that was only looked at is not `unread`.
-    """
-
-    part: Literal["offer", "fact", "limits", "win", "other"]
-    typed: Mapping[str, str] = field(default_factory=dict[str, str])
-    faults: Mapping[str, str] = field(default_factory=dict[str, str])
-    refusal: Refusal | None = None
-    unread: bool = True
-
-    @property
-    def status(self) -> int:
-        if self.refusal:
-            return self.refusal.status
-        return _UNREAD if self.unread else 200
-
-
-_NOTHING: Final = RefusedForm("other")
+_WORDS: Final = {
+    "offer_said": offer_said,
+    "offer_notes": offer_notes,
+    "worth_text": worth_text,
+    "statuses": STATUSES,
+    "offer_kinds": KINDS,
+}
+"""What the templates put offers in words with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +92,7 @@ class WorkspacePage:
         return AskedLater(self.router.browser_sessions.cookies)
 
     def routes(self) -> list[Route]:
-        return [self.router.page(WORKSPACE_PATH, self.show)]
-
-    async def show(self, request: Request, session: SignedInSession) -> Response:
-        return await self.page(request, session)
+        return [self.router.page(WORKSPACE_PATH, self.page)]
 
     async def act(
         self,
@@ -121,100 +109,91 @@ class WorkspacePage:
         try:
             await self.calls.run(session, operation, {"id": negotiation, **members})
         except (Conflict, Unavailable, ValidationFailed) as refusal:
-            form = RefusedForm("other", typed or {}, refusal=refusal)
-            return await self.page(request, session, refused=form)
+            return await self.page(request, session, RefusedForm("other", typed or {}, refusal=refusal))
         return self.router.pages.see(f"/negotiations/{negotiation}#{anchor}")
 
-    async def page(self, request: Request, session: SignedInSession, *, refused: RefusedForm | None = None) -> Response:
-        """The whole page; with `refused`, that form keeps what was typed."""
-        named = {"id": request.path_params["id"]}
-        view = await self.calls.run(session, "get_negotiation", named)
-        form = refused or _NOTHING
-        other = form.refusal if form.part == "other" else None
+    async def page(self, request: Request, session: SignedInSession, form: RefusedForm = NO_FORM) -> Response:
+        """The whole page; a refused form keeps what was typed."""
+        view = await read_negotiation(self.calls, session, request.path_params["id"])
         talk = await self.talk(request, session, view, form)
         said = TalkSoFar(talk["offers"], talk["words"])
-        past = await history_part(self.calls, session, view, said, store=self.router.store)
+        members = {"id": view["id"], "limit": MAX_EVENTS}
+        events = cast("list[EventView]", (await self.calls.run(session, "list_negotiation_events", members))["items"])
+        names = await self.calls.agent_names(session)
+        history = [(event, event_said(event, session, names, said)) for event in events]
+        refusal = form.refusal if form.part == "other" else None
         return self.router.render(
             "workspace.html",
             session,
-            refused.status if refused else 200,
+            form.status,
             typed=form.typed,
             news=[],
             moved_on=False,
-            refusal=other.description if other else "",
-            faults=[fault.description for fault in other.errors] if isinstance(other, ValidationFailed) else [],
+            refusal=refusal.description if refusal else "",
+            faults=[fault.description for fault in refusal.errors] if isinstance(refusal, ValidationFailed) else [],
+            history=history,
+            wish=approval_wish(view, session, names, said.words),
+            beyond_text=beyond_text,
             **talk,
-            **past,
-            **await plan_part(self.calls, session, view, said, past=past),
+            **await plan_part(self.calls, session, view["id"], history),
             **await end_part(self.calls, session, view, said, typed=form.typed),
         )
 
     async def talk(
-        self, request: Request, session: SignedInSession, view: dict[str, Any], form: RefusedForm = _NOTHING
-    ) -> dict[str, Any]:
+        self, request: Request, session: SignedInSession, view: NegotiationView, form: RefusedForm = NO_FORM
+    ) -> Members:
         """What the templates of Now, Offers and Who needs it more read."""
-        named, words = {"id": view["id"]}, NegotiationWords.of(view)
-        found = await self.calls.run(session, "list_offers", {**named, "limit": MAX_OFFERS})
-        offers = offers_as_said(found["items"])
-        standing, _ = await self._advised(session, "get_leverage", named)
+        words = NegotiationWords.of(view)
+        offers = offers_as_said(await read_offers(self.calls, session, view["id"]))
+        standing, _ = await self._advised(session, "get_leverage", view)
         talks = view["state"] in _TALKING
-        move, lacking = await self._advised(session, "next_move", named) if talks else (None, "")
+        move, lacking = await self._advised(session, "next_move", view) if talks else (None, "")
         live = {by: one["id"] for by in ("me", "them") if (one := live_offer(offers, by))}
         put_away = self.asked_later.read(request, view["id"])
-        entered = form if form.part == "offer" else _NOTHING
-        if form is _NOTHING and request.query_params.get("record") == AGREED:
+        entered = form if form.part == "offer" else NO_FORM
+        if form is NO_FORM and request.query_params.get("record") == AGREED:
             entered = RefusedForm("offer", {"kind": AGREED})
-        limits = form if form.part == "limits" else _NOTHING
+        leverage = cast("LeverageView", standing) if standing else None
         return {
-            "negotiation": view,
             "offers": offers,
             "state": STATES[view["state"]],
-            "words": words,
             "talks": talks,
-            "now": advice(move, offers, words, put_away) if move else None,
+            "now": advice(cast("NextMoveView", move), offers, words, put_away) if move else None,
             "lacking": lacking,
-            "their_worth": last_offer_worth(offers, standing, view, words) if standing else "",
-            "stricter": stricter_limit(standing, view, words) if standing else "",
-            "ledger": ledger(offers, words),
-            "charts": offer_charts(offers, standing, view, words) if standing else [],
-            "form": offer_form(view, words, live, typed=entered.typed, faults=entered.faults, refusal=entered.refusal),
-            "limits": limits_form(view, words, typed=limits.typed, faults=limits.faults, refusal=limits.refusal),
+            "their_worth": last_offer_worth(offers, leverage, view, words) if leverage else "",
+            "stricter": stricter_limit(leverage, view, words) if leverage else "",
+            "charts": offer_charts(offers, leverage, words) if leverage else [],
+            "form": offer_form(view, words, live, entered),
+            "limits": limits_form(view, words, form if form.part == "limits" else NO_FORM),
+            **_WORDS,
             **self.power_part(
                 view,
                 words,
-                standing,
-                form if form.part == "fact" else _NOTHING,
+                leverage,
+                form if form.part == "fact" else NO_FORM,
                 asks_all=request.query_params.get("questions") == "all",
             ),
         }
 
     def power_part(
         self,
-        view: dict[str, Any],
+        view: NegotiationView,
         words: NegotiationWords,
-        standing: dict[str, Any] | None,
-        form: RefusedForm = _NOTHING,
+        standing: LeverageView | None,
+        form: RefusedForm = NO_FORM,
         *,
         moved: str = "",
-        focus: str = "",
         asks_all: bool = False,
-    ) -> dict[str, Any]:
+    ) -> Members:
         """What the template of Who needs it more reads; `moved` says what an answer changed."""
-        return {
-            "negotiation": view,
-            "words": words,
-            "power": power(standing, view, words, typed=form.typed, faults=form.faults, asks_all=asks_all)
-            if standing
-            else None,
-            "moved": moved,
-            "focus": focus,
-        }
+        overview = power(standing, view, words, form, asks_all=asks_all) if standing else None
+        return {"negotiation": view, "words": words, "power": overview, "moved": moved, "focus": ""}
 
     async def _advised(
-        self, session: SignedInSession, operation: str, named: Mapping[str, Any]
-    ) -> tuple[dict[str, Any] | None, str]:
+        self, session: SignedInSession, operation: str, view: NegotiationView
+    ) -> tuple[Members | None, str]:
         """The answer of an operation that advises; without it, what the operation says that it lacks."""
         try:
-            return await self.calls.run(session, operation, named), ""
+            return await self.calls.run(session, operation, {"id": view["id"]}), ""
         except Conflict as refusal:
             return None, refusal.description

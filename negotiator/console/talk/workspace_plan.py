@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
@@ -13,10 +13,11 @@ from starlette.routing import Route
 from negotiator.base.errors import NotFound
 from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.guides_content import parse_markdown, render_tokens
-from negotiator.console.negotiation_words import day_text, time_text
-from negotiator.console.page_calls import PageCalls
+from negotiator.console.page_calls import Members, PageCalls
 from negotiator.console.page_router import PageRouter, read_whole
-from negotiator.console.talk.workspace_history import TalkSoFar, history_row
+from negotiator.console.talk.negotiation_reading import read_negotiation
+from negotiator.negotiations.schemas_negotiations import EventView
+from negotiator.negotiations.schemas_plans import BattlePlanHead
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
@@ -199,53 +200,31 @@ def word_changes(before: str, after: str) -> tuple[ChangedPiece, ...]:
 
 
 MAX_VERSIONS: Final = 100
-_SHOWN_CHANGES: Final = 6
-
-
-@dataclass(frozen=True, slots=True)
-class PlanView:
-    """The newest plan as HTML, which versions there are, and what happened since it was made."""
-
-    version: int
-    made: str
-    stale: bool
-    html: str
-    versions: Sequence[tuple[int, str]]
-    since: Sequence[str]
-    more_since: int
 
 
 async def plan_part(
-    calls: PageCalls, session: SignedInSession, view: dict[str, Any], talk: TalkSoFar, *, past: Mapping[str, Any]
-) -> dict[str, Any]:
-    """What the template of the part reads; `past` is what the history reads."""
-    heads = await plan_heads(calls, session, view["id"])
+    calls: PageCalls, session: SignedInSession, negotiation: str, history: Sequence[tuple[EventView, str]]
+) -> Members:
+    """What the template of the part reads: the newest plan, all versions, and what happened since it was made.
+
+    `history` has the events, newest first, with their sentences.
+    """
+    heads = await plan_heads(calls, session, negotiation)
     if not heads:
         return {"plan": None}
     newest = heads[0]
-    text = await plan_markdown_of(calls, session, view["id"], newest["id"])
-    since = [
-        history_row(event, past["names"], talk).what
-        for event in reversed(past["events"])
-        if event["revision"] > newest["made_from_revision"]
-    ]
-    plan = PlanView(
-        newest["version"],
-        time_text(newest["created_at"]),
-        newest["stale"],
-        plan_html(text),
-        [(head["version"], time_text(head["created_at"])) for head in heads],
-        since[-_SHOWN_CHANGES:],
-        max(0, len(since) - _SHOWN_CHANGES),
-    )
-    return {"plan": plan}
+    return {
+        "plan": newest,
+        "plan_html": plan_html(await plan_markdown_of(calls, session, negotiation, newest["id"])),
+        "versions": heads,
+        "since": [said for event, said in reversed(history) if event["revision"] > newest["made_from_revision"]],
+    }
 
 
-async def plan_heads(calls: PageCalls, session: SignedInSession, negotiation: str) -> list[dict[str, Any]]:
+async def plan_heads(calls: PageCalls, session: SignedInSession, negotiation: str) -> list[BattlePlanHead]:
     """The versions of a negotiation's plan, newest first, without their sections."""
     members = {"id": negotiation, "limit": MAX_VERSIONS}
-    found: list[dict[str, Any]] = (await calls.run(session, "list_battle_plans", members))["items"]
-    return found
+    return cast("list[BattlePlanHead]", (await calls.run(session, "list_battle_plans", members))["items"])
 
 
 async def plan_markdown_of(calls: PageCalls, session: SignedInSession, negotiation: str, plan: str) -> str:
@@ -268,11 +247,11 @@ class PlanVersionsPage:
     async def markdown(self, request: Request, session: SignedInSession) -> Response:
         """The newest plan as markdown."""
         negotiation: str = request.path_params["id"]
-        newest, *_ = await self._heads(session, negotiation)
+        newest = (await self._heads(session, negotiation))[0]
         text = await plan_markdown_of(self.calls, session, negotiation, newest["id"])
         return PlainTextResponse(text, headers={"cache-control": "no-store"})
 
-    async def _heads(self, session: SignedInSession, negotiation: str) -> list[dict[str, Any]]:
+    async def _heads(self, session: SignedInSession, negotiation: str) -> list[BattlePlanHead]:
         heads = await plan_heads(self.calls, session, negotiation)
         if not heads:
             raise NotFound("This negotiation has no plan yet.")
@@ -281,7 +260,7 @@ class PlanVersionsPage:
     async def show(self, request: Request, session: SignedInSession) -> Response:
         """The versions `from` and `to` of the query; the last two without them."""
         negotiation: str = request.path_params["id"]
-        view = await self.calls.run(session, "get_negotiation", {"id": negotiation})
+        view = await read_negotiation(self.calls, session, negotiation)
         heads = await self._heads(session, negotiation)
         by_version = {head["version"]: head for head in heads}
         newest = heads[0]["version"]
@@ -294,7 +273,7 @@ class PlanVersionsPage:
             "plan_versions.html",
             session,
             negotiation=view,
-            versions=[(one, day_text(head["created_at"])) for one, head in by_version.items()],
+            versions=heads,
             before=before,
             to=to,
             changes=plan_changes(*texts),

@@ -2,15 +2,20 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
-from typing import Any, Final, Literal, cast
+from typing import Final, Literal, cast
 
 from negotiator.advice.leverage.factor_words import FACTOR_WORDS, NEARLY_EVEN, size_of_shift
 from negotiator.console import charts as drawing
-from negotiator.console.entered_numbers import read_entered, read_entered_value
+from negotiator.console.entered_numbers import read_entered
 from negotiator.console.negotiation_words import NegotiationWords, object_member
+from negotiator.console.page_calls import Members
+from negotiator.console.talk.workspace_fields import NO_FORM, RefusedForm, alternative_patch, price_of_alternative
+from negotiator.negotiations.schemas_advice import LeverageSummaryView, LeverageView
+from negotiator.negotiations.schemas_negotiations import NegotiationView
 
 FactKind = Literal["choice", "count", "date", "alternative"]
+Side = Literal["me", "them"]
+SIDES: Final[tuple[Side, ...]] = ("me", "them")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +44,7 @@ _FALL_BACK: Final = (
     ("0.6", "Something a little worse than this deal"),
     ("0.85", "Something as good as this deal"),
 )
-FACT_INPUTS: Final[Mapping[tuple[str, str], FactInput]] = {
+FACT_INPUTS: Final[Mapping[tuple[str, Side], FactInput]] = {
     ("alternatives", "me"): FactInput("alternative", "What you do without this deal"),
     ("alternatives", "them"): FactInput("choice", "What they can fall back on", _FALL_BACK),
     ("time", "me"): FactInput("date", "You need it settled by"),
@@ -64,42 +69,43 @@ _MEMBERS: Final = {"competition": "rivals"}
 MAX_RIVALS: Final = 1000
 
 
-def fact_value(factor: str, side: str, view: Mapping[str, Any]) -> tuple[str, str]:
+def fact_value(factor: str, side: Side, view: NegotiationView) -> tuple[str, str]:
     """What is known of the fact, as its field holds it, and the description of an alternative."""
-    estimate = object_member(view, "their_estimate")
-    if factor == "alternatives" and side == "me":
-        batna = object_member(view, "batna")
-        return _price(view, object_member(batna, "value")), batna.get("description") or ""
-    if factor == "alternatives":
-        worth = object_member(estimate, "batna").get("utility")
-        return "" if worth is None else _nearest(worth, _FALL_BACK), ""
-    if factor == "time":
+    estimate = view["their_estimate"] or {}
+    found = FACT_INPUTS[factor, side]
+    if found.kind == "alternative":
+        return price_of_alternative(view), (view["batna"] or {}).get("description") or ""
+    if found.kind == "date":
         moment = view["deadline"] if side == "me" else estimate.get("deadline")
         return (moment or "")[:10], ""
-    value = object_member(object_member(view, "facts"), side).get(_MEMBERS.get(factor, factor))
+    if factor == "alternatives":
+        value = object_member(estimate, "batna").get("utility")
+    else:
+        value = object_member(object_member(view, "facts"), side).get(_MEMBERS.get(factor, factor))
     if value is None:
         return "", ""
-    found = FACT_INPUTS[factor, side]
-    return (str(value) if found.kind == "count" else _nearest(value, found.choices)), ""
+    if found.kind == "count":
+        return str(value), ""
+    return min(found.choices, key=lambda one: abs(float(one[0]) - value))[0], ""
 
 
 def fact_patches(
-    form: Mapping[str, str], view: Mapping[str, Any], words: NegotiationWords
-) -> tuple[dict[str, Any], dict[str, str]]:
+    form: Mapping[str, str], view: NegotiationView, words: NegotiationWords
+) -> tuple[Members, dict[str, str]]:
     """The merge patch of all answers that are new, and a sentence for each field that cannot be read.
 
     A field that is emptied makes its fact unknown.
     """
-    patch: dict[str, Any] = {}
+    patch: Members = {}
     faults: dict[str, str] = {}
-    for (factor, side), found in FACT_INPUTS.items():
+    for factor, side in FACT_INPUTS:
         name = fact_name(factor, side)
         value, text = form.get(name, "").strip(), form.get(f"{name}.text", "").strip()
         if name not in form or (value, text) == fact_value(factor, side, view):
             continue
         try:
-            if found.kind == "alternative":
-                patch["batna"] = _alternative(value, text, view, words)
+            if FACT_INPUTS[factor, side].kind == "alternative":
+                patch["batna"] = alternative_patch(text, value, view, words)
             else:
                 _merge(patch, _fact_patch(factor, side, value))
         except ValueError as fault:
@@ -107,7 +113,7 @@ def fact_patches(
     return patch, faults
 
 
-def fact_name(factor: str, side: str) -> str:
+def fact_name(factor: str, side: Side) -> str:
     """The name of a fact's field in the form."""
     return f"{factor}.{side}"
 
@@ -122,10 +128,10 @@ def faulty_fact(pointer: str) -> str:
     return fact_name("alternatives", "me")
 
 
-def _fact_patch(factor: str, side: str, value: str) -> dict[str, Any]:
+def _fact_patch(factor: str, side: Side, value: str) -> Members:
     found = FACT_INPUTS[factor, side]
     if found.kind == "date":
-        moment = f"{value}T23:59:59Z" if value else None
+        moment = value or None
         return {"deadline": moment} if side == "me" else {"their_estimate": {"deadline": moment}}
     if found.kind == "count":
         return {"facts": {side: {_MEMBERS[factor]: _count(value)}}}
@@ -135,25 +141,12 @@ def _fact_patch(factor: str, side: str, value: str) -> dict[str, Any]:
     return {"facts": {side: {factor: chosen}}}
 
 
-def _merge(patch: dict[str, Any], more: Mapping[str, Any]) -> None:
+def _merge(patch: Members, more: Members) -> None:
     for name, value in more.items():
         if isinstance(value, dict) and isinstance(patch.get(name), dict):
-            _merge(patch[name], cast("dict[str, Any]", value))
+            _merge(patch[name], cast("Members", value))
         else:
             patch[name] = value
-
-
-def _alternative(value: str, text: str, view: Mapping[str, Any], words: NegotiationWords) -> dict[str, Any] | None:
-    """The alternative with its price; other points count as in the limit."""
-    price = words.terms.price
-    if not text and not value:
-        return None
-    patch: dict[str, Any] = {"description": text or None}
-    if value and price is not None:
-        amount = read_entered_value(value, price, words.terms.currency)
-        rest = object_member(object_member(view, "walk_away"), "package")
-        patch["value"] = {"package": {**rest, price.name: amount}}
-    return patch
 
 
 def _count(value: str) -> int | None:
@@ -163,16 +156,6 @@ def _count(value: str) -> int | None:
     if not 0 <= number <= MAX_RIVALS:
         raise ValueError("Write a number from 0 on.")
     return int(number)
-
-
-def _price(view: Mapping[str, Any], worth: Mapping[str, Any]) -> str:
-    price = next((issue["name"] for issue in view["issues"] if issue["type"] == "money"), "")
-    amount = object_member(worth, "package").get(price)
-    return "" if amount is None else f"{Decimal(str(amount)).normalize():f}"
-
-
-def _nearest(value: float, choices: Sequence[tuple[str, str]]) -> str:
-    return min(choices, key=lambda one: abs(float(one[0]) - value))[0]
 
 
 FACTORS: Final[dict[str, str]] = {
@@ -198,8 +181,6 @@ class FactQuestion:
 
     id: str
     name: str
-    factor: str
-    side: str
     question: str
     why: str
     effect: str
@@ -213,83 +194,77 @@ class FactQuestion:
 class FactorRow:
     """One factor: its bar, its words, its number in words, and the facts that the user can change."""
 
-    name: str
     title: str
     words: str
     number: str
     bar: str
-    movable: str
+    is_movable: bool
     facts: Sequence[FactQuestion]
 
 
 @dataclass(frozen=True, slots=True)
 class PowerOverview:
-    """Who needs the deal more: in words, as bars, and the questions that would move them."""
+    """Who needs the deal more: in words, as bars, and the questions that would move them, of which `more` are hidden.
 
-    summary: str
-    spread: str
+    `is_rough` says that much is not known yet.
+    """
+
+    told: LeverageSummaryView
+    is_rough: bool
     bar: str
-    room: str
     rows: Sequence[FactorRow]
-    shift_alone: str
     questions: Sequence[FactQuestion]
     more: int
 
 
 def power(
-    standing: dict[str, Any],
-    view: dict[str, Any],
+    standing: LeverageView,
+    view: NegotiationView,
     words: NegotiationWords,
+    form: RefusedForm = NO_FORM,
     *,
-    typed: Mapping[str, str] | None = None,
-    faults: Mapping[str, str] | None = None,
     asks_all: bool = False,
 ) -> PowerOverview:
     """The split of power as the page shows it: the factor that an action moves most first, then the strongest.
 
-    `typed` is a refused form, `faults` what is wrong with it, by field.
     Without `asks_all` only the first questions are asked, and those with a fault.
     """
     told, split = standing["summary"], standing["power"]
     open_facts = {(fact["factor"], fact["side"]): fact for fact in split["unknown"]}
-    questions = [
-        _question(factor, side, view, words, fact, typed=typed or {}, faults=faults or {})
-        for (factor, side), fact in open_facts.items()
-    ]
     movable = split["most_movable"]["name"] if split["most_movable"]["alpha_gain"] > 0 else ""
-    known = [one for one in split["factors"] if not all((one["name"], side) in open_facts for side in ("me", "them"))]
+    known = [one for one in split["factors"] if not all((one["name"], side) in open_facts for side in SIDES)]
     known.sort(key=lambda one: (one["name"] != movable, -abs(one["contribution"])))
     rows = [
         FactorRow(
-            one["name"],
             FACTORS[one["name"]],
             one["explanation"],
-            _number(one["value"], words),
-            drawing.balance_bar(f"bar-{one['name']}", one["value"], _number(one["value"], words)),
-            told["would_shift_most"] if one["name"] == movable else "",
+            number := _number(one["value"], words),
+            drawing.balance_bar(f"bar-{one['name']}", one["value"], number),
+            one["name"] == movable,
             [
-                _question(one["name"], side, view, words, None, typed=typed or {}, faults=faults or {})
-                for side in ("me", "them")
+                _question(one["name"], side, view, words, form)
+                for side in SIDES
                 if (one["name"], side) not in open_facts
             ],
         )
         for one in known
     ]
-    is_rough = bool(known) and split["high"] - split["low"] > ROUGH
-    first = [one for one in questions if (one.factor, one.side) == (movable, "me")]
-    ordered = [*first, *(one for one in questions if one not in first)]
-    asked = [one for place, one in enumerate(ordered) if asks_all or place < FIRST_QUESTIONS or one.fault]
+    in_order = sorted(open_facts, key=lambda fact: fact != (movable, "me"))
+    questions = [
+        _question(
+            factor, side, view, words, form, shift=open_facts[factor, side]["high"] - open_facts[factor, side]["low"]
+        )
+        for factor, side in in_order
+    ]
+    asked = [one for place, one in enumerate(questions) if asks_all or place < FIRST_QUESTIONS or one.fault]
+    bar = drawing.share_bar("bar-split", split["alpha"], (split["low"], split["high"]), told["who_needs_it_more"])
     return PowerOverview(
-        told["who_needs_it_more"],
-        "Much is not known yet, so this may change: the line below the bar shows how far." if is_rough else "",
-        drawing.share_bar("bar-split", split["alpha"], (split["low"], split["high"]), told["who_needs_it_more"])
-        if known
-        else "",
-        told["room"],
+        told,
+        bool(known) and split["high"] - split["low"] > ROUGH,
+        bar if known else "",
         rows,
-        told["would_shift_most"] if not any(row.movable for row in rows) else "",
         asked,
-        len(ordered) - len(asked),
+        len(questions) - len(asked),
     )
 
 
@@ -302,30 +277,25 @@ def _number(value: float, words: NegotiationWords) -> str:
 
 def _question(
     factor: str,
-    side: str,
-    view: dict[str, Any],
+    side: Side,
+    view: NegotiationView,
     words: NegotiationWords,
-    fact: Mapping[str, Any] | None,
+    form: RefusedForm,
     *,
-    typed: Mapping[str, str],
-    faults: Mapping[str, str],
+    shift: float | None = None,
 ) -> FactQuestion:
+    """The question about a fact; `shift` is how far an answer can move the user's share of the power."""
     asked = FACTOR_WORDS[factor].mine if side == "me" else FACTOR_WORDS[factor].others
     name = fact_name(factor, side)
     value, text = fact_value(factor, side, view)
-    effect = ""
-    if fact is not None:
-        effect = f"The answer can change the picture {size_of_shift(fact['high'] - fact['low'])}."
     return FactQuestion(
         f"fact-{factor}-{side}",
         name,
-        factor,
-        side,
         asked.question if side == "me" or asked.ask == "yourself" else f"Ask {words.wording.them}: {asked.question}",
         asked.why,
-        effect,
+        "" if shift is None else f"The answer can change the picture {size_of_shift(shift)}.",
         FACT_INPUTS[factor, side],
-        typed.get(name, value),
-        typed.get(f"{name}.text", text),
-        faults.get(name, ""),
+        form.typed.get(name, value),
+        form.typed.get(f"{name}.text", text),
+        form.faults.get(name, ""),
     )
