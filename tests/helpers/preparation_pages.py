@@ -1,8 +1,11 @@
-"""What the page "Prepare a negotiation" shows, read from its HTML: fields, notes, faults."""
+"""What the page "Prepare a negotiation" shows, read from its HTML: fields, notes, faults; and what its form sends."""
 
 import re
+from dataclasses import asdict
 from html import unescape
 from html.parser import HTMLParser
+
+from negotiator.console.talk.preparation_form import Preparation
 
 _NOTE = re.compile(r'<p id="note-([^"]+)" class="([^"]+)">([^<]*)</p>')
 
@@ -52,6 +55,14 @@ def fields_of(page: str) -> dict[str, str]:
     reader = _Fields()
     reader.feed(page)
     return reader.found
+
+
+def sent_fields(form: Preparation) -> dict[str, str]:
+    """Every field of a form with what was typed, as it is sent."""
+    named = asdict(form)
+    rows = named.pop("rows")
+    points = {f"i{n}.{name}": text for n, row in enumerate(rows) for name, text in row.items()}
+    return {**named, "rows": str(len(rows)), **points}
 
 
 def notes_of(page: str) -> dict[str, str]:

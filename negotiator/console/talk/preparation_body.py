@@ -9,11 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
-from typing import Any, Final
+from typing import Final, cast
 
 from negotiator.advice.concession.people_values import rounding_unit
-from negotiator.base.errors import FieldError
-from negotiator.console.entered_numbers import read_entered
+from negotiator.base.errors import Refusal, ValidationFailed
+from negotiator.console.entered_numbers import read_entered_value
+from negotiator.console.page_calls import Members
 from negotiator.console.talk.preparation_form import IssueRow, Preparation, compared_weights, entered_weight
 from negotiator.terms.issues import (
     UNORDERED_TYPES,
@@ -37,8 +38,6 @@ CHANCES: Final = {"likely": 0.75, "even": 0.5, "unlikely": 0.25}
 """The chance that the alternative comes true; without one it is certain."""
 THEIR_WEIGHTS: Final = {"1": "little", "2": "some", "4": "much"}
 """How much a point seems to matter to the other side, and its words."""
-YES: Final = "yes"
-_NO: Final = "no"
 BELOW_ALTERNATIVE: Final = (
     "Your other way is worth more to you than this. Make that your limit, or say in question 4 why yours stays."
 )
@@ -85,7 +84,7 @@ class PreparedBody:
     limit is better for the user than the target, which a package as a whole may allow.
     """
 
-    body: dict[str, Any]
+    body: Members
     errors: dict[str, str]
     places: tuple[int, ...]
     names: tuple[str, ...]
@@ -106,9 +105,13 @@ class PreparedBody:
         found = ["/".join(parts[:end]) for end in range(len(parts), 0, -1)]
         return next((_FIELDS[one] for one in found if one in _FIELDS), "")
 
-    def refusal_of(self, error: FieldError) -> tuple[str, str]:
-        """The field that a refusal stands at, and its sentence for a person."""
-        return self.field_of(error.pointer), _SENTENCES.get(error.pointer, error.description)
+    def faults_of(self, refusal: Refusal) -> dict[str, str]:
+        """The sentences of a refusal for a person, by field; those of no field stand at ""."""
+        if not isinstance(refusal, ValidationFailed):
+            return {"": refusal.description}
+        return {
+            self.field_of(error.pointer): _SENTENCES.get(error.pointer, error.description) for error in refusal.errors
+        }
 
     def _field_of_issue(self, number: int, rest: Sequence[str]) -> str:
         if number >= len(self.places):
@@ -133,51 +136,28 @@ class _FieldReader:
 
     def value(self, name: str, text: str, row: IssueRow) -> Scalar | None:
         """A value of a row's issue; None where there is none, or none that can be read."""
-        if not text:
-            return None
-        kind = row.issue_type
-        if kind == "enum":
-            return self._one_of(name, text, row.options)
-        if kind == "boolean":
-            said = self._one_of(name, text, (YES, _NO))
-            return None if said is None else said == YES
-        if kind == "date":
-            return self.day(name, text)
-        at = self.number(name, text, row)
-        return None if at is None else _json(kind, at)
-
-    def number(self, name: str, text: str, row: IssueRow | None = None) -> Decimal | None:
-        """A value of the row; without one an amount of the price."""
-        if not text:
-            return None
-        if row is None and self.form.price_place is not None:
-            row = self.form.rows[self.form.price_place]
-        row = row or IssueRow()
         try:
-            return read_entered(text, row.issue_type, label=row.label, unit=row.unit, currency=self.form.currency)
+            if text and row.issue_type in UNORDERED_TYPES and text not in row.choice_values:
+                raise ValueError("Take one of the choices.")
+            if row.issue_type == "date":
+                return self.day(name, text)
+            return read_entered_value(text, row.issue, self.form.currency) if text else None
         except ValueError as wrong:
             self.errors[name] = str(wrong)
             return None
 
+    def amount(self, name: str, text: str) -> Decimal | None:
+        """An amount of the price."""
+        place = self.form.price_place
+        found = self.value(name, text, IssueRow() if place is None else self.form.rows[place])
+        return None if found is None else Decimal(str(found))
+
     def day(self, name: str, text: str) -> str | None:
-        if not text:
-            return None
         try:
-            return date.fromisoformat(text).isoformat()
+            return date.fromisoformat(text).isoformat() if text else None
         except ValueError:
             self.errors[name] = "Write the day as 2027-03-01."
             return None
-
-    def moment(self, name: str, text: str) -> str | None:
-        """The end of a day."""
-        day = self.day(name, text)
-        return None if day is None else f"{day}T23:59:59Z"
-
-    def _one_of(self, name: str, text: str, options: Sequence[str]) -> str | None:
-        if text in options:
-            return text
-        self.errors[name] = "Take one of the choices."
-        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +177,7 @@ def prepared_body(form: Preparation) -> PreparedBody:
     values = [_row_values(read, n, row) for n, row in enumerate(form.rows)]
     places = _sent_places(form)
     weights = compared_weights(form.rows) or [entered_weight(row) for row in form.rows]
-    issues: list[dict[str, Any]] = []
+    issues: list[Members] = []
     ranges: dict[int, tuple[Scalar, Scalar]] = {}
     for n in places:
         row = form.rows[n]
@@ -210,25 +190,42 @@ def prepared_body(form: Preparation) -> PreparedBody:
         issues.append(issue)
     guess, spread = _estimate(read)
     _doubt_guess(read, guess, values)
-    template = form.kind_template
-    body: dict[str, Any] = {
+    template, baseline = form.kind_template, read.amount("baseline", form.baseline)
+    limit = {names[n]: values[n].limit for n in places}
+    body: Members = {
         "title": form.title or _title(form),
         "role": form.role,
         "kind": template.kind,
         "category": template.category,
-        "currency": form.currency or None,
-        "counterparty": _counterparty(form),
-        "deadline": read.moment("deadline", form.deadline),
+        "currency": form.currency,
+        "counterparty": {
+            "name": form.counterparty,
+            "relationship": form.relationship,
+            "decision_maker": form.decision_maker,
+            "notes": form.their_needs,
+        },
+        "deadline": read.day("deadline", form.deadline),
         "issues": issues,
-        "target": _worth({names[n]: values[n].target for n in places}),
-        "walk_away": _walk_away(form, {names[n]: values[n].limit for n in places}),
+        "target": {"package": {names[n]: values[n].target for n in places}},
+        "walk_away": {"package": limit, "override_reason": form.override_reason if stated(limit) else None},
         "batna": _alternative(read, form, names, [(n, values[n]) for n in places]),
-        "their_estimate": _theirs(read, guess, [(names[n], form.rows[n]) for n in places]),
-        "baseline": _baseline(read, form),
+        "their_estimate": {
+            "walk_away": guess,
+            "deadline": read.day("their_deadline", form.their_deadline),
+            "priorities": _priorities([(names[n], form.rows[n].theirs) for n in places]),
+        },
+        "baseline": None if baseline is None else {"kind": template.baseline_kind, "value": f"{baseline:f}"},
     }
-    sent = {name: value for name, value in body.items() if value not in (None, {}, "")}
     swapped = frozenset(n for n in places if _is_swapped(form.rows[n], values[n]))
-    return PreparedBody(sent, read.errors, places, names, ranges, spread, swapped)
+    return PreparedBody(stated(body), read.errors, places, names, ranges, spread, swapped)
+
+
+def stated(members: Members) -> Members:
+    """The members that state something: without nulls, empty texts and objects of which nothing is stated."""
+    inner = {
+        name: stated(cast("Members", value)) if isinstance(value, dict) else value for name, value in members.items()
+    }
+    return {name: value for name, value in inner.items() if value not in (None, "", {})}
 
 
 def suggested_range(
@@ -281,12 +278,12 @@ def _names(form: Preparation) -> tuple[str, ...]:
 
 
 def _row_values(read: _FieldReader, n: int, row: IssueRow) -> _Values:
+    has_range = row.issue_type not in UNORDERED_TYPES
     return _Values(
-        *(read.value(f"i{n}.{name}", text, row) for name, text in (("target", row.target), ("limit", row.limit))),
-        *(
-            None if row.issue_type in UNORDERED_TYPES else read.value(f"i{n}.{name}", text, row)
-            for name, text in (("best", row.best), ("worst", row.worst))
-        ),
+        read.value(f"i{n}.target", row.target, row),
+        read.value(f"i{n}.limit", row.limit, row),
+        read.value(f"i{n}.best", row.best, row) if has_range else None,
+        read.value(f"i{n}.worst", row.worst, row) if has_range else None,
     )
 
 
@@ -298,36 +295,35 @@ def _sent_places(form: Preparation) -> tuple[int, ...]:
     return tuple(found or [n for n, row in enumerate(form.rows) if row.label])
 
 
-def _issue(read: _FieldReader, n: int, row: IssueRow, name: str, weight: Decimal) -> dict[str, Any]:
-    kind = row.issue_type
-    issue: dict[str, Any] = {
-        "name": name,
-        "label": row.label or None,
-        "type": kind,
-        "unit": row.unit or None,
-        "weight": float(weight),
-        "their_weight": float(row.theirs) if row.theirs in THEIR_WEIGHTS else None,
-    }
+def _issue(read: _FieldReader, n: int, row: IssueRow, name: str, weight: Decimal) -> Members:
+    kind, options = row.issue_type, row.options
     if not row.label:
         read.errors[f"i{n}.label"] = "Give this point a name."
-    if kind == "enum":
-        issue["options"] = [{"value": option} for option in reversed(row.options)]
-        if len(row.options) < 2:
-            read.errors[f"i{n}.choices"] = "Name at least two choices, the best for you first."
-    elif row.direction in {"higher", "lower"}:
-        issue["direction"] = row.direction
-    if kind == "money" and (multiples := _multiples(read, n, row)):
-        issue["multiples"] = multiples
-    return {member: value for member, value in issue.items() if value is not None}
+    if kind == "enum" and len(options) < 2:
+        read.errors[f"i{n}.choices"] = "Name at least two choices, the best for you first."
+    issue: Members = {
+        "name": name,
+        "label": row.label,
+        "type": kind,
+        "unit": row.unit,
+        "weight": float(weight),
+        "their_weight": float(row.theirs) if row.theirs in THEIR_WEIGHTS else None,
+        "options": [{"value": option} for option in reversed(options)] if kind == "enum" else None,
+        "direction": row.direction if kind != "enum" and row.direction in {"higher", "lower"} else None,
+        "multiples": (_multiples(read, n, row) or None) if kind == "money" else None,
+    }
+    return stated(issue)
 
 
-def _multiples(read: _FieldReader, n: int, row: IssueRow) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
+def _multiples(read: _FieldReader, n: int, row: IssueRow) -> list[Members]:
+    found: list[Members] = []
     for k, (text, of) in enumerate(((row.count0, row.of0), (row.count1, row.of1))):
-        count = read.number(f"i{n}.count{k}", text, IssueRow(type="number", label=of))
-        if count is not None and count <= 0:
+        count = read.value(f"i{n}.count{k}", text, IssueRow(type="number", label=of))
+        if count is None:
+            continue
+        if float(count) <= 0:
             read.errors[f"i{n}.count{k}"] = "Write a number above 0."
-        elif count is not None:
+        else:
             found.append({"count": float(count), "of": of or "units"})
     return found
 
@@ -347,7 +343,7 @@ def _suggested(form: Preparation, row: IssueRow, values: _Values) -> tuple[Scala
     return _json(kind, best), _json(kind, worst)
 
 
-def _range(row: IssueRow, values: _Values, suggested: tuple[Scalar, Scalar] | None) -> dict[str, Any]:
+def _range(row: IssueRow, values: _Values, suggested: tuple[Scalar, Scalar] | None) -> Members:
     best = values.best if values.best is not None else suggested[0] if suggested else None
     worst = values.worst if values.worst is not None else suggested[1] if suggested else None
     if best is None or worst is None:
@@ -393,55 +389,27 @@ def _title(form: Preparation) -> str:
     return f"{kind} with {form.counterparty}"[:200] if form.counterparty else kind
 
 
-def _counterparty(form: Preparation) -> dict[str, Any]:
-    found = {
-        "name": form.counterparty,
-        "relationship": form.relationship,
-        "decision_maker": form.decision_maker,
-        "notes": form.their_needs,
-    }
-    return {name: value for name, value in found.items() if value}
-
-
-def _worth(values: dict[str, Scalar | None]) -> dict[str, Any]:
-    package = {name: value for name, value in values.items() if value is not None}
-    return {"package": package} if package else {}
-
-
-def _walk_away(form: Preparation, values: dict[str, Scalar | None]) -> dict[str, Any]:
-    worth = _worth(values)
-    if worth and form.override_reason:
-        worth["override_reason"] = form.override_reason
-    return worth
-
-
 def _alternative(
     read: _FieldReader, form: Preparation, names: Sequence[str], rows: Sequence[tuple[int, _Values]]
-) -> dict[str, Any]:
-    found: dict[str, Any] = {"description": form.alternative} if form.alternative else {}
-    price = read.number("alternative_price", form.alternative_price)
+) -> Members:
+    """The alternative; how good it is on the points beside the price is as the user said for all of them."""
+    price = read.amount("alternative_price", form.alternative_price)
+    package: Members = {}
     if price is not None and form.price_place is not None:
-        rest: dict[str, Scalar | None] = {}
         if form.alternative_rest in {"limit", "target"}:
-            rest = {names[n]: values.limit if form.alternative_rest == "limit" else values.target for n, values in rows}
-        package = _worth({**rest, names[form.price_place]: _json("money", price)})
-        found["value"] = package
-    if found and form.alternative_chance in CHANCES:
-        found["probability"] = CHANCES[form.alternative_chance]
-    return found
+            package = {names[n]: getattr(values, form.alternative_rest) for n, values in rows}
+        package[names[form.price_place]] = _json("money", price)
+    if not form.alternative and not package:
+        return {}
+    chance = CHANCES.get(form.alternative_chance)
+    return {"description": form.alternative, "value": {"package": package}, "probability": chance}
 
 
-def _estimate(read: _FieldReader) -> tuple[dict[str, Any], tuple[Decimal, Decimal] | None]:
+def _estimate(read: _FieldReader) -> tuple[Members, tuple[Decimal, Decimal] | None]:
     """Where they would walk away, and the suggested ends where they were not typed."""
     form = read.form
-    guess, low, high = (
-        read.number(name, text)
-        for name, text in (
-            ("their_guess", form.their_guess),
-            ("their_low", form.their_low),
-            ("their_high", form.their_high),
-        )
-    )
+    guess = read.amount("their_guess", form.their_guess)
+    low, high = read.amount("their_low", form.their_low), read.amount("their_high", form.their_high)
     if guess is None:
         if (low is not None or high is not None) and "their_guess" not in read.errors:
             read.errors["their_guess"] = "Give your best guess, too."
@@ -450,35 +418,23 @@ def _estimate(read: _FieldReader) -> tuple[dict[str, Any], tuple[Decimal, Decima
     unit = rounding_unit(Issue("", "money"), 2 * way, guess) if guess else Decimal(1)
     spread = (_outward(guess - way, unit, -1), _outward(guess + way, unit, 1))
     ends = (spread[0] if low is None else low, guess, spread[1] if high is None else high)
-    named = zip(("low", "likely", "high"), (f"{end:f}" for end in ends), strict=True)
-    return {"walk_away": {**dict(named), "unit": "money"}}, spread
+    low, likely, high = (f"{end:f}" for end in ends)
+    return {"low": low, "likely": likely, "high": high, "unit": "money"}, spread
 
 
-def _doubt_guess(read: _FieldReader, guess: dict[str, Any], values: Sequence[_Values]) -> None:
+def _doubt_guess(read: _FieldReader, guess: Members, values: Sequence[_Values]) -> None:
     """Refuse a guess that is far from the user's own figures for the price."""
     place = read.form.price_place
     if place is None or not guess:
         return
     own = [Decimal(str(at)) for at in (values[place].target, values[place].limit) if at is not None]
-    likely = Decimal(guess["walk_away"]["likely"])
-    if own and not min(own) / FAR_OFF <= likely <= max(own) * FAR_OFF:
+    if own and not min(own) / FAR_OFF <= Decimal(guess["likely"]) <= max(own) * FAR_OFF:
         label = read.form.rows[place].label
         read.errors["their_guess"] = f"This is far from your own figures. Count it as they are: {label}."
 
 
-def _theirs(read: _FieldReader, guess: dict[str, Any], rows: Sequence[tuple[str, IssueRow]]) -> dict[str, Any]:
-    deadline = read.moment("their_deadline", read.form.their_deadline)
-    known = [(name, row.theirs) for name, row in rows if row.theirs in THEIR_WEIGHTS]
+def _priorities(weights: Sequence[tuple[str, str]]) -> list[str] | None:
+    """The names of the points in the order of what matters to the other side; of one point alone there is none."""
+    known = [(name, weight) for name, weight in weights if weight in THEIR_WEIGHTS]
     ranked = [name for name, _ in sorted(known, key=lambda one: -int(one[1]))]
-    return {
-        **guess,
-        **({"deadline": deadline} if deadline else {}),
-        **({"priorities": ranked} if ranked and len(rows) > 1 else {}),
-    }
-
-
-def _baseline(read: _FieldReader, form: Preparation) -> dict[str, Any]:
-    value = read.number("baseline", form.baseline)
-    if value is None:
-        return {}
-    return {"kind": form.kind_template.baseline_kind, "value": _json("money", value)}
+    return ranked if ranked and len(weights) > 1 else None

@@ -7,14 +7,16 @@ each kind of negotiation begins with stands in `preparation_kinds.toml`.
 import re
 import secrets
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from decimal import Decimal, InvalidOperation
 from functools import cache
 from importlib.resources import files
-from typing import Any, Final, cast, get_args
+from typing import Final
 
-from negotiator.terms.issues import IssueType
+from pydantic import TypeAdapter
+
+from negotiator.terms.issues import ISSUE_TYPES, Issue, IssueType
 from negotiator.terms.terms import BUYING_ROLES, SELLING_ROLES
 
 OTHER_KIND: Final = "other"
@@ -83,7 +85,7 @@ class PreparationKind:
 def preparation_kinds() -> Mapping[str, PreparationKind]:
     """The kinds by name, in the order in which they are offered."""
     page = files(__package__ or __name__).joinpath(_FILE).read_text("utf-8")
-    kinds = [_kind(row) for row in tomllib.loads(page)["kind"]]
+    kinds = TypeAdapter(list[PreparationKind]).validate_python(tomllib.loads(page)["kind"])
     return {kind.name: kind for kind in kinds}
 
 
@@ -91,25 +93,6 @@ def kind_named(name: str) -> PreparationKind:
     """The kind of this name; the one for everything else where there is none."""
     kinds = preparation_kinds()
     return kinds.get(name, kinds[OTHER_KIND])
-
-
-def _kind(row: dict[str, Any]) -> PreparationKind:
-    baseline = row.pop("baseline")
-    sides = tuple(Side(**side) for side in row.pop("sides"))
-    issues = tuple(_issue(issue) for issue in row.pop("issue"))
-    return PreparationKind(
-        **row, sides=sides, baseline_kind=baseline["kind"], baseline_question=baseline["question"], issues=issues
-    )
-
-
-def _issue(row: dict[str, Any]) -> IssueTemplate:
-    multiples = cast("list[dict[str, Any]]", row.pop("multiples", []))
-    choices = tuple(row.pop("choices", ()))
-    return IssueTemplate(
-        **row,
-        choices=choices,
-        multiples=tuple(CountTemplate(one["of"], str(one.get("count", ""))) for one in multiples),
-    )
 
 
 MAX_ROWS: Final = 12
@@ -124,7 +107,7 @@ COMPARISONS: Final = {
     "0.25": "matters much less than",
 }
 """How much more a point matters than the first one, and its words."""
-_TYPES: Final = frozenset(get_args(IssueType))
+TRUTHS: Final = {"true": "yes", "false": "no"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,12 +139,22 @@ class IssueRow:
     @property
     def issue_type(self) -> IssueType:
         """The type of its values; a plain number for one that is not known."""
-        return cast("IssueType", self.type) if self.type in _TYPES else "number"
+        return self.type if self.type in ISSUE_TYPES else "number"
 
     @property
     def has_figures(self) -> bool:
         """Whether any value was typed for it."""
         return any((self.target, self.limit, self.best, self.worst))
+
+    @property
+    def issue(self) -> Issue:
+        """The point as far as its values are read by it."""
+        return Issue("", self.issue_type, self.label, self.unit)
+
+    @property
+    def choice_values(self) -> tuple[str, ...]:
+        """What the fields of its values may hold; empty where they take anything."""
+        return self.options if self.issue_type == "enum" else tuple(TRUTHS) if self.issue_type == "boolean" else ()
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -269,29 +262,6 @@ def with_shown_side(form: Preparation) -> Preparation:
     return replace(form, role=role, shown_role=role, rows=rows)
 
 
-def with_new_row(form: Preparation) -> Preparation:
-    """One more point, empty."""
-    if len(form.rows) >= MAX_ROWS:
-        return form
-    return replace(form, rows=(*form.rows, IssueRow(direction="higher", type="number")))
-
-
-def without_row(form: Preparation, place: int) -> Preparation:
-    """The form without one of its points; the last one stays."""
-    if len(form.rows) < 2 or not 0 <= place < len(form.rows):
-        return form
-    return replace(form, rows=(*form.rows[:place], *form.rows[place + 1 :]))
-
-
-def with_compared_weights(form: Preparation) -> Preparation:
-    """The weights that the comparisons give, if there are any; the comparisons are then used up."""
-    found = compared_weights(form.rows)
-    if found is None:
-        return form
-    rows = tuple(replace(row, weight=_plain(weight), compare="") for row, weight in zip(form.rows, found, strict=True))
-    return replace(form, rows=rows)
-
-
 def compared_weights(rows: Sequence[IssueRow]) -> list[Decimal] | None:
     """Weights from comparing each point with the first one, the largest of them 10; None where nothing is compared.
 
@@ -317,19 +287,10 @@ def entered_weight(row: IssueRow) -> Decimal:
     return min(max(weight, Decimal(0)), Decimal(MAX_WEIGHT)) if weight.is_finite() else Decimal(0)
 
 
-def field_names(form: Preparation) -> list[tuple[str, str]]:
-    """Every field with what was typed, as `read_preparation` reads it."""
-    named = [(name, getattr(form, name)) for name in _COMMON]
-    named.append(("rows", str(len(form.rows))))
-    for n, row in enumerate(form.rows):
-        named += [(f"i{n}.{name}", getattr(row, name)) for name in _OF_ROW]
-    return named
-
-
 def _template_row(issue: IssueTemplate) -> IssueRow:
-    counts = [*issue.multiples][:MAX_COUNTS]
-    named = {f"count{n}": one.count for n, one in enumerate(counts)}
-    named |= {f"of{n}": one.of for n, one in enumerate(counts)}
+    named: dict[str, str] = {}
+    for n, one in enumerate(issue.multiples[:MAX_COUNTS]):
+        named |= {f"count{n}": one.count, f"of{n}": one.of}
     return IssueRow(
         origin=issue.name,
         label=issue.label,
@@ -385,15 +346,15 @@ def _plain(weight: Decimal) -> str:
     return f"{half.normalize():f}"
 
 
-Change = Callable[[Preparation], Preparation]
-CHANGES: Final[Mapping[str, Change]] = {"add": with_new_row, "compare": with_compared_weights}
-"""What the buttons of the form do, by their value; `remove.3` and those that change nothing are not among them."""
-
-
 def change_preparation(form: Preparation, do: str) -> Preparation:
-    """The form after one of its buttons was pressed."""
+    """The form after one of its buttons was pressed: `add`, `compare` or `remove.3`; the last point stays."""
     name, _, place = do.partition(".")
-    if name == "remove" and place.isascii() and place.isdecimal():
-        return without_row(form, int(place[:3]))
-    change = CHANGES.get(name)
-    return form if change is None else change(form)
+    rows = form.rows
+    if name == "add" and len(rows) < MAX_ROWS:
+        return replace(form, rows=(*rows, IssueRow(direction="higher", type="number")))
+    if name == "remove" and place.isascii() and place.isdecimal() and len(rows) > 1:
+        return replace(form, rows=tuple(row for n, row in enumerate(rows) if n != int(place[:3])))
+    if name == "compare" and (weights := compared_weights(rows)):
+        weighted = (replace(row, weight=_plain(weight), compare="") for row, weight in zip(rows, weights, strict=True))
+        return replace(form, rows=tuple(weighted))
+    return form

@@ -1,27 +1,29 @@
 """What the page "Prepare a negotiation" shows beside the fields: words for figures, totals, the next question."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
-from typing import Any, Final
+from typing import Final
 
 from pydantic import ValidationError
 
 from negotiator.base.errors import ValidationFailed
-from negotiator.console.negotiation_words import NegotiationWords, limit_title
+from negotiator.console.negotiation_words import NegotiationWords, limit_title, object_member
+from negotiator.console.page_calls import Members
 from negotiator.console.talk.preparation_body import BELOW_ALTERNATIVE, PreparedBody
-from negotiator.console.talk.preparation_form import IssueRow, Preparation, entered_weight
+from negotiator.console.talk.preparation_form import TRUTHS, IssueRow, Preparation, entered_weight
+from negotiator.console.talk.workspace_fields import package_of
+from negotiator.negotiations.schemas_advice import NegotiationCheck
 from negotiator.terms.issues import UNORDERED_TYPES, Scalar
 from negotiator.terms.terms import BUYING_ROLES, SELLING_ROLES
 
-STEPS: Final = (
-    ("about", "About", "What is it about, and with whom?"),
-    ("matters", "What matters", "What matters to you?"),
-    ("figures", "Figures", "What would be good, and what is the least?"),
-    ("alternative", "Without a deal", "What happens without a deal?"),
-    ("them", "Their side", "What do you think they need?"),
-)
-"""The questions in order: the id of the section, its name and the question."""
+STEPS: Final = {
+    "about": ("About", "What is it about, and with whom?"),
+    "matters": ("What matters", "What matters to you?"),
+    "figures": ("Figures", "What would be good, and what is the least?"),
+    "alternative": ("Without a deal", "What happens without a deal?"),
+    "them": ("Their side", "What do you think they need?"),
+}
+"""The questions in order, by the id of the section: its name and the question."""
 TYPES: Final = {
     "money": "an amount of money",
     "integer": "a whole number",
@@ -73,47 +75,6 @@ _ADVICE: Final[tuple[tuple[str, frozenset[str]], ...]] = (
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
-    """A line under a field: how its figure is understood, or what is wrong with it."""
-
-    text: str = ""
-    is_fault: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """A section: `state` is `done`, `next` or empty."""
-
-    id: str
-    number: int
-    name: str
-    title: str
-    state: str
-
-    @property
-    def mark(self) -> str:
-        """The state in a word."""
-        return {"done": "Done", "next": "Next"}.get(self.state, "")
-
-
-@dataclass(frozen=True, slots=True)
-class AdviceLine:
-    """Something that advice can say: now, with the next answer, or after the question of this number."""
-
-    text: str
-    state: str
-    question: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """What is wrong, and the id of the field that it stands at; empty for none."""
-
-    text: str
-    field: str
-
-
-@dataclass(frozen=True, slots=True)
 class RowView:
     """One point, with the words around its fields. `swing` is the way from its limit to its target, in words."""
 
@@ -121,7 +82,7 @@ class RowView:
     row: IssueRow
     name: str
     unit: str
-    choices: tuple[tuple[str, str], ...]
+    choices: Sequence[tuple[str, str]]
     directions: tuple[str, str]
     limit_title: str
     range_words: str
@@ -138,13 +99,17 @@ class RowView:
 
 @dataclass(frozen=True, slots=True)
 class PreparationView:
-    """The whole page beside what was typed. `live_ids` are the elements that follow what is typed."""
+    """The page beside what was typed: what is said under fields, what is wrong, by field, and what comes next.
 
-    rows: tuple[RowView, ...]
-    notes: Mapping[str, Note]
-    steps: tuple[Step, ...]
-    advice: tuple[AdviceLine, ...]
-    faults: tuple[Fault, ...]
+    `states` says of each section by its id whether it is `done` or `next`. `advice` are what advice can say, whether it
+    is `ready`, comes with the `next` answer or `later`, and the number of the question that it needs.
+    """
+
+    rows: Sequence[RowView]
+    notes: Mapping[str, str]
+    faults: Mapping[str, str]
+    states: Mapping[str, str]
+    advice: Sequence[tuple[str, str, int]]
     question: str
     why: str
     guess_title: str
@@ -154,26 +119,14 @@ class PreparationView:
     asks_reason: bool
 
     @property
-    def next_step(self) -> Step | None:
-        """The section to go on with."""
-        return next((step for step in self.steps if step.state == "next"), None)
+    def next_step(self) -> str:
+        """The id of the section to go on with; empty for none."""
+        return next((step for step, state in self.states.items() if state == "next"), "")
 
     @property
     def next_field(self) -> str:
         """The id of the field that answers the next question."""
-        step = self.next_step
-        return "" if step is None else _FIRST_FIELDS[step.id]
-
-    @property
-    def live_ids(self) -> tuple[str, ...]:
-        ids = [f"note-{field_id(name)}" for name in self.notes]
-        ids += [f"{part}-{row.prefix}" for row in self.rows for part in ("range", "swing", "first")]
-        for row in self.rows:
-            if row.row.type == "money":
-                ids += [f"unit-{row.prefix}-{figure}" for figure in _FIGURES]
-            if row.is_price:
-                ids += [f"unit-{name}" for name in _PRICES]
-        return ("steps", *(f"mark-{step.id}" for step in self.steps), *ids)
+        return _FIRST_FIELDS.get(self.next_step, "")
 
 
 def field_id(name: str) -> str:
@@ -182,38 +135,33 @@ def field_id(name: str) -> str:
 
 
 def preparation_view(
-    form: Preparation, prepared: PreparedBody, checked: Mapping[str, Any] | None, refused: Mapping[str, str]
+    form: Preparation, prepared: PreparedBody, checked: NegotiationCheck | None, refused: Mapping[str, str]
 ) -> PreparationView:
     """The view of a form; `checked` is the answer of the check, None where it was refused at the `refused` fields."""
     words = _words(prepared)
-    faults = {**refused, **prepared.errors}
     missing = _missing(checked, prepared)
-    steps = _steps(form, missing, has_faults=checked is None)
-    notes = {name: Note(text) for name, text in _notes(form, prepared, words).items()}
-    notes |= {name: Note(text, is_fault=True) for name, text in faults.items() if name}
-    question, why = _next(steps, checked)
-    hints = prepared.spread or (None, None)
-    low, high = (_hint(words, end) for end in hints)
+    states = _states(form, missing, has_faults=checked is None)
+    question, why = _next(states, checked)
+    low, high = (words.money(end) if words else "" for end in prepared.spread) if prepared.spread else ("", "")
+    is_paying, is_paid = form.role in BUYING_ROLES, form.role in SELLING_ROLES
     return PreparationView(
-        rows=tuple(_row(form, prepared, words, n) for n in range(len(form.rows))),
-        notes=notes,
-        steps=steps,
-        advice=_advice(steps, missing, several=len(prepared.places) > 1),
-        faults=tuple(Fault(text, field_id(name)) for name, text in faults.items()),
+        rows=[_row(form, prepared, words, n) for n in range(len(form.rows))],
+        notes=_notes(form, prepared, words),
+        faults={**refused, **prepared.errors},
+        states=states,
+        advice=_advice(states, missing, several=len(prepared.places) > 1),
         question=question,
         why=why,
-        guess_title=_by_side(
-            form.role,
-            paying="The least they would take, as you guess",
-            paid="The most they would pay, as you guess",
-            other="Where they would rather leave, as you guess",
-        ),
-        alternative_title=_by_side(
-            form.role,
-            paying="What it would cost you",
-            paid="What it would bring you",
-            other="What it would be worth to you",
-        ),
+        guess_title="The least they would take, as you guess"
+        if is_paying
+        else "The most they would pay, as you guess"
+        if is_paid
+        else "Where they would rather leave, as you guess",
+        alternative_title="What it would cost you"
+        if is_paying
+        else "What it would bring you"
+        if is_paid
+        else "What it would be worth to you",
         low_hint=low,
         high_hint=high,
         asks_reason=bool(form.override_reason) or BELOW_ALTERNATIVE in refused.values(),
@@ -228,45 +176,22 @@ def _words(prepared: PreparedBody) -> NegotiationWords | None:
         return None
 
 
-def _by_side(role: str, *, paying: str, paid: str, other: str) -> str:
-    return paying if role in BUYING_ROLES else paid if role in SELLING_ROLES else other
-
-
-def _hint(words: NegotiationWords | None, end: Decimal | None) -> str:
-    return "" if words is None or end is None else words.money(end)
-
-
-_FIGURES: Final = ("target", "limit", "best", "worst")
-_PRICES: Final = ("baseline", "alternative_price", "their_guess", "their_low", "their_high")
-"""The fields of a point, and of the price alone, with a currency beside them."""
-
-
-# Notes
-
-_NOTED: Final = (
-    *("title", "counterparty", "currency", "deadline", "baseline"),
-    *("alternative", "alternative_price", "override_reason"),
-    *("their_guess", "their_low", "their_high", "their_deadline", "their_needs"),
-)
-"""The fields beside those of the points that can have a line under them."""
-
-
 def _notes(form: Preparation, prepared: PreparedBody, words: NegotiationWords | None) -> dict[str, str]:
-    """The line under each field that has one; empty where there is nothing to say yet."""
-    found: dict[str, str] = dict.fromkeys(_NOTED, "")
+    """The line under each field that has one: how its figure is understood."""
+    found = {f"i{n}.weight": _weight_words(row) for n, row in enumerate(form.rows)}
+    packages = {"target": _package(prepared, "target"), "limit": _package(prepared, "walk_away")}
     for n, row in enumerate(form.rows):
-        names = ("label", "type", "unit", "choices", "count0", "count1", "best", "worst")
-        found.update({f"i{n}.{name}": "" for name in names})
-        found[f"i{n}.weight"] = _weight_words(row)
-        for name, member in (("target", "target"), ("limit", "walk_away")):
-            found[f"i{n}.{name}"] = _figure(form, prepared, words, n, member)
+        name = prepared.names[n]
+        for field, package in packages.items():
+            if words and row.type == "money" and name in package:
+                total = words.total(package) if n == form.price_place else ""
+                found[f"i{n}.{field}"] = total or words.value(name, package[name])
     for n in prepared.swapped:
         text = "Better for you than what would be good. Leave it if you mean it so."
-        found[f"i{n}.limit"] = " · ".join(filter(None, (found[f"i{n}.limit"], text)))
-    place = form.price_place
-    if words is not None and place is not None and place in prepared.places:
-        name = prepared.names[place]
-        found |= _price_notes(prepared, words, name)
+        found[f"i{n}.limit"] = " · ".join(filter(None, (found.get(f"i{n}.limit"), text)))
+    if words and form.price_place in prepared.places:
+        rest = packages["target"] or packages["limit"]
+        found |= _price_notes(prepared, words, prepared.names[form.price_place or 0], rest)
     return found
 
 
@@ -277,125 +202,80 @@ def _weight_words(row: IssueRow) -> str:
     return f"{weight.normalize():f} of 10: {text}"
 
 
-def _package(prepared: PreparedBody, member: str) -> dict[str, Any]:
-    return dict(prepared.body.get(member, {}).get("package", {}))
+def _package(prepared: PreparedBody, member: str) -> Members:
+    return package_of(prepared.body.get(member))
 
 
-def _figure(form: Preparation, prepared: PreparedBody, words: NegotiationWords | None, n: int, member: str) -> str:
-    """An amount of money as it was understood, with its total."""
-    name = prepared.names[n]
-    package = _package(prepared, member)
-    if words is None or form.rows[n].type != "money" or name not in package:
-        return ""
-    total = words.total(package) if n == form.price_place else ""
-    return total or words.value(name, package[name])
-
-
-def _price_notes(prepared: PreparedBody, words: NegotiationWords, name: str) -> dict[str, str]:
+def _price_notes(prepared: PreparedBody, words: NegotiationWords, name: str, rest: Members) -> dict[str, str]:
     """The lines under the amounts that stand for a price: what it is today, the alternative's, theirs."""
-    package = _package(prepared, "target") or _package(prepared, "walk_away")
     body = prepared.body
-    alternative = body.get("batna", {}).get("value", {}).get("package", {}).get(name)
-    guess = body.get("their_estimate", {}).get("walk_away")
-    named = {"baseline": body.get("baseline", {}).get("value"), "alternative_price": alternative}
+    alternative = package_of(object_member(body, "batna").get("value")).get(name)
+    named = {"baseline": object_member(body, "baseline").get("value"), "alternative_price": alternative}
     found = {
-        field: words.total({**package, name: value}) or words.value(name, value)
+        field: words.total({**rest, name: value}) or words.value(name, value)
         for field, value in named.items()
         if value is not None
     }
-    if guess is not None:
-        low, likely, high = (words.money(Decimal(guess[end])) for end in ("low", "likely", "high"))
-        total = words.total({**package, name: guess["likely"]})
+    if guess := object_member(object_member(body, "their_estimate"), "walk_away"):
+        low, likely, high = (words.amount(guess[end]) for end in ("low", "likely", "high"))
+        total = words.total({**rest, name: guess["likely"]})
         found["their_guess"] = f"{total or likely}. Counted as {low} to {high}."
     return found
 
 
-# Points
-
-
 def _row(form: Preparation, prepared: PreparedBody, words: NegotiationWords | None, n: int) -> RowView:
-    row = form.rows[n]
-    kind = row.issue_type
-    choices: tuple[tuple[str, str], ...] = ()
-    if kind == "enum":
-        choices = tuple((option, option) for option in row.options)
-    elif kind == "boolean":
-        choices = (("yes", "yes"), ("no", "no"))
+    row, name = form.rows[n], prepared.names[n]
+
+    def said(value: Scalar | None) -> str:
+        return "" if words is None or value is None else words.value(name, value)
+
+    ends: Members = {}
+    if n in prepared.places:
+        ends = object_member(prepared.body["issues"][prepared.places.index(n)], "range")
+    low, high = said(ends.get("min")), said(ends.get("max"))
     best, worst = prepared.ranges.get(n, (None, None))
+    target, limit = (_package(prepared, member).get(name) for member in ("target", "walk_away"))
+    units = {"money": form.currency, "percent": "%", "duration_days": "days", "date": ""}
     return RowView(
         place=n,
         row=row,
         name=row.label or f"Point {n + 1}",
-        unit=_unit(form, row),
-        choices=choices,
-        directions=_DIRECTIONS.get(kind, ("more is better for me", "less is better for me")),
+        unit="" if row.choice_values else units.get(row.type, row.unit),
+        choices=[(value, TRUTHS.get(value, value)) for value in row.choice_values],
+        directions=_DIRECTIONS.get(row.issue_type, ("more is better for me", "less is better for me")),
         limit_title=limit_title(row.type, row.direction),
-        range_words=_range_words(prepared, words, n),
-        best_hint=_value(prepared, words, n, best),
-        worst_hint=_value(prepared, words, n, worst),
-        swing=_swing(prepared, words, n),
+        range_words=f"Between {low} and {high} anything seems possible" if low else "",
+        best_hint=said(best),
+        worst_hint=said(worst),
+        swing=f"from {said(limit)} to {said(target)}" if said(target) and said(limit) and target != limit else "",
         is_price=n == form.price_place,
     )
 
 
-def _unit(form: Preparation, row: IssueRow) -> str:
-    return {"money": form.currency, "percent": "%", "duration_days": "days"}.get(
-        row.type, "" if row.issue_type in {"date", *UNORDERED_TYPES} else row.unit
-    )
-
-
-def _value(prepared: PreparedBody, words: NegotiationWords | None, n: int, value: Scalar | None) -> str:
-    if words is None or value is None:
-        return ""
-    return words.value(prepared.names[n], value)
-
-
-def _range_words(prepared: PreparedBody, words: NegotiationWords | None, n: int) -> str:
-    if n not in prepared.places:
-        return ""
-    issue = prepared.body["issues"][prepared.places.index(n)]
-    ends = issue.get("range")
-    if words is None or ends is None:
-        return ""
-    low, high = (words.value(issue["name"], ends[end]) for end in ("min", "max"))
-    return f"Between {low} and {high} anything seems possible"
-
-
-def _swing(prepared: PreparedBody, words: NegotiationWords | None, n: int) -> str:
-    name = prepared.names[n]
-    target, limit = (_package(prepared, member).get(name) for member in ("target", "walk_away"))
-    if words is None or target is None or limit is None or target == limit:
-        return ""
-    return f"from {words.value(name, limit)} to {words.value(name, target)}"
-
-
-# What comes next
-
-
-def _missing(checked: Mapping[str, Any] | None, prepared: PreparedBody) -> frozenset[str]:
+def _missing(checked: NegotiationCheck | None, prepared: PreparedBody) -> frozenset[str]:
     """What advice lacks, by the last part of its name. Where the check was refused, what was not typed counts."""
     if checked is None:
         return _untyped(prepared.body)
-    names: list[str] = [*(one["missing"] for one in checked["ask"]), *checked["missing"]]
+    names = [*(one["missing"] for one in checked["ask"]), *checked["missing"]]
     kinds = (name.rpartition("/")[2] for name in names)
     return frozenset(_JOINED.get(kind, kind) for kind in kinds)
 
 
-def _untyped(body: Mapping[str, Any]) -> frozenset[str]:
+def _untyped(body: Members) -> frozenset[str]:
     issues = body.get("issues", [])
     members = {
         "target": "target" in body,
         "walk_away": "walk_away" in body,
         "deadline": "deadline" in body,
-        "batna": "value" in body.get("batna", {}),
-        "their_estimate": "walk_away" in body.get("their_estimate", {}),
+        "batna": "value" in object_member(body, "batna"),
+        "their_estimate": "walk_away" in object_member(body, "their_estimate"),
         "range": all("range" in one for one in issues if one["type"] not in UNORDERED_TYPES),
         "their_weights": all("their_weight" in one for one in issues),
     }
     return frozenset(name for name, is_there in members.items() if not is_there)
 
 
-def _steps(form: Preparation, missing: frozenset[str], *, has_faults: bool) -> tuple[Step, ...]:
+def _states(form: Preparation, missing: frozenset[str], *, has_faults: bool) -> dict[str, str]:
     begun = bool(form.kind and (form.title or form.counterparty))
     done = {
         "about": begun,
@@ -404,39 +284,29 @@ def _steps(form: Preparation, missing: frozenset[str], *, has_faults: bool) -> t
         "alternative": "batna" not in missing,
         "them": "their_estimate" not in missing,
     }
-    following = next((one for one, _, _ in STEPS if not done[one]), "")
-
-    def state(step: str) -> str:
-        return "next" if step == following else "done" if done[step] and not has_faults else ""
-
-    return tuple(Step(step, n, name, title, state(step)) for n, (step, name, title) in enumerate(STEPS, 1))
+    following = next((step for step in STEPS if not done[step]), "")
+    return {step: "next" if step == following else "done" if done[step] and not has_faults else "" for step in STEPS}
 
 
-def _next(steps: tuple[Step, ...], checked: Mapping[str, Any] | None) -> tuple[str, str]:
+def _next(states: Mapping[str, str], checked: NegotiationCheck | None) -> tuple[str, str]:
     """The next question and what its answer changes."""
-    step = next((step for step in steps if step.state == "next"), None)
-    if step is None or checked is None:
+    step = next((step for step, state in states.items() if state == "next"), "")
+    if not step or checked is None:
         return "", ""
-    if step.id == "about":
+    if step == "about":
         return ("What is it about, and with whom?", "It decides which points, questions and words fit.")
-    asked = (one for one in checked["ask"] if _STEP_OF.get(one["missing"].rpartition("/")[2]) == step.id)
+    asked = (one for one in checked["ask"] if _STEP_OF.get(one["missing"].rpartition("/")[2]) == step)
     found = next(asked, None)
-    return (found["ask"], found["why"]) if found else (step.title, "")
+    return (found["ask"], found["why"]) if found else (STEPS[step][1], "")
 
 
-def _advice(steps: tuple[Step, ...], missing: frozenset[str], *, several: bool) -> tuple[AdviceLine, ...]:
-    numbers = {step.id: step.number for step in steps}
-    following = next((step.id for step in steps if step.state == "next"), "")
-    found: list[AdviceLine] = []
+def _advice(states: Mapping[str, str], missing: frozenset[str], *, several: bool) -> list[tuple[str, str, int]]:
+    numbers = {step: number for number, step in enumerate(STEPS, 1)}
+    found: list[tuple[str, str, int]] = []
     for text, needs in _ADVICE:
-        lacking = needs & missing
         if "their_weights" in needs and not several:
             continue
-        at = [_STEP_OF[name] for name in lacking]
-        if not lacking:
-            found.append(AdviceLine(text, "ready"))
-        elif all(step == following for step in at):
-            found.append(AdviceLine(text, "next", numbers[following]))
-        else:
-            found.append(AdviceLine(text, "later", max(numbers[step] for step in at)))
-    return tuple(found)
+        at = [_STEP_OF[name] for name in needs & missing]
+        state = "later" if any(states[step] != "next" for step in at) else "next" if at else "ready"
+        found.append((text, state, max((numbers[step] for step in at), default=0)))
+    return found

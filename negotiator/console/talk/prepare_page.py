@@ -1,16 +1,14 @@
 """`/negotiations/new`: five questions on one page, from nothing to a negotiation with its plan."""
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final, cast
 
-import orjson
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from negotiator.base.errors import Refusal, ValidationFailed
+from negotiator.base.errors import Refusal
 from negotiator.base.values import MINOR_UNITS
 from negotiator.console.browser_sessions import AnySession, SignedInSession
 from negotiator.console.page_calls import PageCalls
@@ -25,7 +23,9 @@ from negotiator.console.talk.preparation_form import (
     preparation_kinds,
     read_preparation,
 )
-from negotiator.console.talk.preparation_view import TYPES, field_id, preparation_view
+from negotiator.console.talk.preparation_view import STEPS, TYPES, field_id, preparation_view
+from negotiator.console.talk.workspace_fields import form_key
+from negotiator.negotiations.schemas_advice import NegotiationCheck
 
 PREPARE_PATH: Final = "/negotiations/new"
 USUAL_CURRENCIES: Final = ("EUR", "USD", "GBP", "CHF", "CAD", "AUD", "SEK", "NOK", "DKK", "PLN", "CZK", "JPY", "INR")
@@ -98,16 +98,11 @@ class PreparePage:
         prepared = prepared_body(form)
         if prepared.errors:
             return await self._page(session, form, status=422)
-        sent = orjson.dumps(prepared.body, option=orjson.OPT_SORT_KEYS)
-        key = hashlib.sha256(form.key.encode() + sent).hexdigest()
+        key = form_key(form.key, prepared.body)
         try:
             opened = await self.calls.run(session, "open_negotiation", prepared.body, key=key)
-        except ValidationFailed as refusal:
-            refused = dict(prepared.refusal_of(error) for error in refusal.errors)
-            return await self._page(session, form, status=422, refused=refused)
         except Refusal as refusal:
-            refused = {"": refusal.description}
-            return await self._page(session, form, status=refusal.status, refused=refused)
+            return await self._page(session, form, status=refusal.status, refused=prepared.faults_of(refusal))
         path = f"/negotiations/{opened['id']}"
         try:
             members = {"id": opened["id"]}
@@ -155,20 +150,21 @@ class PreparePage:
             is_refused=status != 200,
             focus=focus,
             focus_by="data-focus" if in_place else "autofocus",
+            steps=STEPS,
+            numbers={step: number for number, step in enumerate(STEPS, 1)},
+            live_ids=[],
             field_id=field_id,
             here="negotiations",
         )
 
     async def _check(
         self, session: SignedInSession, prepared: PreparedBody
-    ) -> tuple[dict[str, Any] | None, dict[str, str]]:
+    ) -> tuple[NegotiationCheck | None, dict[str, str]]:
         """What the operation says of the body: its answer, or the sentences of its refusal by field."""
         try:
-            return await self.calls.run(session, "check_negotiation", prepared.body), {}
-        except ValidationFailed as refusal:
-            return None, dict(prepared.refusal_of(error) for error in refusal.errors)
+            return cast("NegotiationCheck", await self.calls.run(session, "check_negotiation", prepared.body)), {}
         except Refusal as refusal:  # the page keeps what was typed
-            return None, {"": refusal.description}
+            return None, prepared.faults_of(refusal)
 
 
 def usual_currency(language: str) -> str:

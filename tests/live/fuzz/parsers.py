@@ -25,7 +25,7 @@ from negotiator.console.browser_sessions import browser_name, local_path
 from negotiator.console.entered_numbers import read_entered
 from negotiator.console.guides_content import render_markdown
 from negotiator.console.talk.preparation_body import prepared_body
-from negotiator.console.talk.preparation_form import change_preparation, field_names, new_preparation, read_preparation
+from negotiator.console.talk.preparation_form import change_preparation, new_preparation, read_preparation
 from negotiator.directory import exchange_import
 from negotiator.directory.address_reader import AddressReader
 from negotiator.directory.catalogue_index import SYNONYMS_FILE
@@ -70,6 +70,7 @@ from negotiator.trust.keysets import IssuerKeys, KeysRefused
 from negotiator.trust.security_events import SECURITY_EVENT_TYPE, SecurityEventVerifier
 from tests.helpers import forged_assertions as forged
 from tests.helpers.backup_keys import BACKUP_KEY
+from tests.helpers.preparation_pages import sent_fields
 from tests.helpers.speech_frames import cutter
 from tests.live.fuzz.mutations import Mutator
 from tests.live.fuzz.progress import Progress, ends_hanging, memory_mb
@@ -450,7 +451,7 @@ def search_filter(mutator: Mutator) -> Sent:
 def preparation(mutator: Mutator) -> Sent:
     """The console's longest form: read, changed by its buttons, and made a body."""
     kind = mutator.any_of(("", "purchase", "sale", "salary", "rent", "contract", "x"))
-    fields = dict(field_names(new_preparation(kind)))
+    fields = sent_fields(new_preparation(kind))
     for name in list(fields):
         if mutator.happens(0.15):
             fields[name] = mutator.text(mutator.any_of((fields[name], *_WRITTEN)))

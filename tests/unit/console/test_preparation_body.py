@@ -39,7 +39,7 @@ def faults(prepared: PreparedBody) -> dict[str, str]:
     try:
         parse_terms(NegotiationBody.model_validate(prepared.body))
     except ValidationFailed as refusal:
-        return dict(prepared.refusal_of(error) for error in refusal.errors)
+        return prepared.faults_of(refusal)
     return {}
 
 
@@ -76,7 +76,7 @@ def test_every_answer_has_its_member() -> None:
         "package": {"price": "45", "contract_term": 12, "increase_cap": 3, "payment": "quarterly"}
     }
     assert body["walk_away"]["package"]["price"] == "54"
-    assert body["deadline"] == "2031-01-31T23:59:59Z"
+    assert body["deadline"] == "2031-01-31"
     assert body["baseline"] == {"kind": "previous_price", "value": "58"}
     assert body["batna"]["probability"] == 0.75
     assert body["batna"]["value"]["package"] == {**body["walk_away"]["package"], "price": "57"}
@@ -188,7 +188,7 @@ def test_refusals_stand_at_their_field_in_words_for_a_person() -> None:
 )
 def test_a_pointer_leads_to_its_field(pointer: str, field: str) -> None:
     prepared = prepared_body(filled("rent", {0: {"target": "900"}, 3: {"target": "12"}}))
-    assert prepared.refusal_of(FieldError(pointer, "No."))[0] == field
+    assert prepared.faults_of(ValidationFailed([FieldError(pointer, "No.")])) == {field: "No."}
 
 
 @pytest.mark.parametrize(

@@ -11,16 +11,16 @@ from negotiator.console.talk.preparation_form import (
     Preparation,
     change_preparation,
     compared_weights,
-    field_names,
     new_preparation,
     preparation_kinds,
     read_preparation,
 )
+from tests.helpers.preparation_pages import sent_fields
 
 
 def sent(form: Preparation, **changes: str) -> Preparation:
     """The form as it comes back with some fields typed or chosen; a field's `__` stands for a full stop."""
-    fields = dict(field_names(form))
+    fields = sent_fields(form)
     fields |= {name.replace("__", "."): value for name, value in changes.items()}
     return read_preparation({name: value for name, value in fields.items() if value})
 
