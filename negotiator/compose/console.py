@@ -13,7 +13,7 @@ from negotiator.console.guides_content import all_guides
 from negotiator.console.home_page import HomePage
 from negotiator.console.live.live_call_page import LiveCallPage
 from negotiator.console.live.live_page import LivePage
-from negotiator.console.live.rehearsals_page import RehearsalsPage, RehearsalVoice
+from negotiator.console.live.rehearsals_page import RehearsalsPage
 from negotiator.console.open_pages import OpenPages
 from negotiator.console.owned.memories_page import MemoriesPage
 from negotiator.console.owned.tactics_page import TacticsPage
@@ -59,7 +59,6 @@ def build_console(
         *workspace.routes(),
         *WorkspaceForms(workspace).routes(),
         *RehearsalsPage(router, calls).routes(),
-        *RehearsalVoice(router, calls).routes(),
         *LivePage(router, calls).routes(),
         *LiveCallPage(router, calls).routes(),
         *NegotiationsPage(router, calls).routes(),

@@ -1,4 +1,4 @@
-"""What the pages of rehearsals say beside the API's own words: whom to meet, each turn, and the debrief; pure."""
+"""What the pages of rehearsals say beside the API's own words: each turn's offer, and the debrief; pure."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,51 +9,10 @@ from negotiator.console.negotiation_words import NegotiationWords, object_member
 from negotiator.console.offers_chart import Line, OffersChart, Point
 from negotiator.console.talk.workspace_charts import BEST, DrawnChart, drawn_for_widths, level_lines, told_offers
 from negotiator.negotiations.schemas_negotiations import NegotiationView
-from negotiator.rehearsals.schemas import RehearsalHead, RehearsalTurnView, RehearsalView
+from negotiator.rehearsals.schemas import RehearsalTurnView, RehearsalView
 from negotiator.rehearsals.schemas_debrief import AttemptView, DebriefPoint, DebriefView
-from negotiator.terms.plain_text import join_words
 
-KINDS: Final[dict[str, tuple[str, str]]] = {
-    "fair": ("Fair", "Opens within reason, and moves when you give a reason."),
-    "stubborn": ("Stubborn", "Moves late, and in small steps."),
-    "extreme_anchor": ("Opens far off", "Begins with a figure that is far from anything likely."),
-    "takes_back": ("Takes back", "Makes an offer, and takes it back once."),
-    "deadline_bluff": ("Last offer", "Calls an offer the last one, which may not be true."),
-}
-"""By kind: its name, and what to expect."""
-HARDNESSES: Final[dict[str, tuple[str, str]]] = {
-    "easy": ("Easy", "They come far towards you, and have time."),
-    "normal": ("Normal", "They come some of the way, and their patience ends."),
-    "hard": ("Hard", "They give little, and leave early."),
-}
-ENDINGS: Final[dict[str, str]] = {
-    "running": "Goes on",
-    "agreed": "Agreed",
-    "left_by_me": "You left",
-    "left_by_them": "They left",
-}
-_HEARD: Final[dict[str, str]] = {
-    "reason": "a reason",
-    "alternative": "another choice that you have",
-    "question_interest": "a question about what they need",
-    "question_limit": "a question about how far they can go",
-    "question_why": "a question about how they come to it",
-    "ultimatum": "your last word",
-    "names_tactic": "that you see what they are doing",
-    "rude": "an insult",
-    "courtesy": "a kind word",
-}
-_OWN_ACTIONS: Final[dict[str, str]] = {
-    "wait": "You said nothing.",
-    "accept": "You accepted their offer.",
-    "leave": "You left.",
-}
 _ACTIONS: Final[dict[str, str]] = {"offer": "offered", "accept": "accepted"}
-
-
-def whom(head: RehearsalHead) -> str:
-    """`Stubborn, hard`."""
-    return f"{KINDS[head['kind']][0]}, {HARDNESSES[head['hardness']][0].lower()}"
 
 
 def offers_in_words(turns: Sequence[RehearsalTurnView | DebriefPoint], words: NegotiationWords) -> Iterator[str]:
@@ -70,20 +29,6 @@ def offers_in_words(turns: Sequence[RehearsalTurnView | DebriefPoint], words: Ne
         else:
             yield f"{words.package(new, with_total=False)}, the rest as before"
         before[turn["by"]] = package or last
-
-
-def turn_notes(turn: RehearsalTurnView) -> list[str]:
-    """What happened in a turn beside what was said and offered."""
-    found: list[str] = []
-    if turn["by"] == "me" and turn["action"] in _OWN_ACTIONS:
-        found.append(_OWN_ACTIONS[turn["action"]])
-    if turn["withdraws"]:
-        found.append("They took their last offer back.")
-    if turn["final"]:
-        found.append("They call it their last offer.")
-    if heard := [_HEARD[one] for one in turn["heard"]]:
-        found.append(f"They heard {join_words(heard)}.")
-    return found
 
 
 @dataclass(frozen=True, slots=True)

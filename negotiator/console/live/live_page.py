@@ -21,17 +21,6 @@ from negotiator.teleprompter.schemas import EngineView, SessionList, SessionView
 LANGUAGES: Final = {"en": "English", "de": "Deutsch", "fr": "Français", "es": "Español"}
 """The languages in which figures are read; cards are raised in English."""
 PRACTICE_BASIS: Final = "test"
-BASES: Final = {
-    "all_parties": ("Everybody", "You read the notice aloud and everybody agrees."),
-    "own_side_only": ("Only me", "Their words are not used, so fewer cards appear."),
-    PRACTICE_BASIS: ("Practice", "No real call: you or a friend play the other side. No figure becomes an offer."),
-}
-RETENTION_WORDS: Final = {
-    "session": "For a day after the call",
-    "30_days": "For 30 days",
-    "until_deleted": "Until I erase it",
-    "none": "Not at all",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,8 +121,6 @@ class LivePage:
             engine=engine_words(listed["engine"]),
             notices=_notices(listed["engine"]),
             languages=LANGUAGES,
-            bases=BASES,
-            retentions=RETENTION_WORDS,
             calls=[(call_title(one, titles.get(one["negotiation_id"] or "", "")), one) for one in listed["items"]],
             key=secrets.token_urlsafe(16),
             here="live",

@@ -34,15 +34,6 @@ MAX_LISTED: Final = 25
 _TALK_SIZE: Final = FormSize(32 * 1024)
 _NOTICES: Final = {"deleted": "Deleted."}
 _SAYS_NOTHING: Final = "Write a figure, or what you say."
-_WORDS: Final[Members] = {
-    "whom": debrief_view.whom,
-    "endings": debrief_view.ENDINGS,
-    "turn_notes": debrief_view.turn_notes,
-    "rough_amount": debrief_view.rough_amount,
-    "capitalise": capitalise,
-    "sentence": sentence,
-}
-"""What the templates put rehearsals in words with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +52,7 @@ class RehearsalsPage:
             form(REHEARSAL_PAGE_PATH, self.play, size=_TALK_SIZE),
             form(f"{REHEARSAL_PAGE_PATH}/lesson", self.keep, back="/", size=_TALK_SIZE),
             form(f"{REHEARSAL_PAGE_PATH}/delete", self.delete, back="/"),
+            form(f"{REHEARSAL_PAGE_PATH}/voice", self.speak, back="/"),
         ]
 
     async def show(self, request: Request, session: SignedInSession) -> Response:
@@ -87,8 +79,6 @@ class RehearsalsPage:
             refusal.status if refusal else 200,
             negotiation=view,
             words=NegotiationWords.of(view),
-            kinds=debrief_view.KINDS,
-            hardnesses=debrief_view.HARDNESSES,
             chosen={"kind": "fair", "hardness": "normal", "person": "", **(typed or {})},
             rows=found["items"],
             cursor=found["next_cursor"] or "",
@@ -96,8 +86,8 @@ class RehearsalsPage:
             once=values.new_id("once"),
             refusal=refusal.description if refusal else "",
             lacks_figures=isinstance(refusal, Conflict) and refusal.error == "missing_inputs",
+            capitalise=capitalise,
             notice=_NOTICES.get(asked.get("told", ""), ""),
-            **_WORDS,
         )
 
     async def start(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
@@ -144,7 +134,6 @@ class RehearsalsPage:
             "words": words,
             "rehearsal": rehearsal,
             "talk": [*zip(rehearsal["turns"], offers, strict=True)],
-            **_WORDS,
         }
         if rehearsal["state"] == "running":
             listed = await self.calls.run(session, "list_teleprompter_sessions", {"limit": 1})
@@ -169,6 +158,9 @@ class RehearsalsPage:
             chart=debrief_view.debrief_chart(debrief, view, words),
             offers=debrief_view.debrief_offers(debrief["ledger"], words),
             attempts=debrief_view.attempts(debrief, rehearsal),
+            rough_amount=debrief_view.rough_amount,
+            capitalise=capitalise,
+            sentence=sentence,
             once=values.new_id("once"),
             is_new=asked.get("told") == "over",
             lesson=debrief["lesson"] if lesson is None else lesson,
@@ -228,9 +220,28 @@ class RehearsalsPage:
         named = _named(request)
         if form.get("sure") != "yes":
             head = await self.calls.run(session, "get_rehearsal", named)
-            return self.router.render("rehearsal_delete.html", session, row=head, **_WORDS)
+            return self.router.render("rehearsal_delete.html", session, row=head)
         await self.calls.run(session, "delete_rehearsal", named)
         return self.router.pages.see(f"/negotiations/{named['id']}/rehearsals?told=deleted")
+
+    async def speak(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
+        """Speech in a rehearsal: nobody else is on the call, and no word of it is kept.
+
+        The answer has the id of a new practice session and the path of its socket; cards are raised if asked for.
+        """
+        named = _named(request)
+        await self.calls.run(session, "get_rehearsal", named)
+        members = {
+            "source": "audio" if form.get("hears") == "server" else "text",
+            "negotiation_id": named["id"],
+            "consent": {"basis": PRACTICE_BASIS, "confirmed_by": session.greeting},
+            "keep": "none",
+            "practice": True,
+            "cues": form.get("cards") == "on",
+        }
+        opened = await self.calls.run(session, "open_teleprompter_session", members)
+        made = {"session": opened["id"], "socket": urlsplit(str(opened["stream_url"])).path}
+        return JSONResponse(made, headers={"cache-control": "no-store"})
 
     async def _kept(self, session: SignedInSession, memory: str) -> str:
         """The path of the memory that was just kept; empty for none."""
@@ -262,30 +273,3 @@ def _read_turn(form: Mapping[str, str], words: NegotiationWords) -> tuple[Member
     if not text and not faults:
         return {}, {"said": _SAYS_NOTHING}
     return {"action": "say", **said}, faults
-
-
-@dataclass(frozen=True, slots=True)
-class RehearsalVoice:
-    """Speech in rehearsals: nobody else is on the call, and no word of it is kept."""
-
-    router: PageRouter
-    calls: PageCalls
-
-    def routes(self) -> list[Route]:
-        return [self.router.form(f"{REHEARSAL_PAGE_PATH}/voice", self.open, back="/")]
-
-    async def open(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
-        """The id of a new practice session and the path of its socket; cards are raised where they are asked for."""
-        named = _named(request)
-        await self.calls.run(session, "get_rehearsal", named)
-        members = {
-            "source": "audio" if form.get("hears") == "server" else "text",
-            "negotiation_id": named["id"],
-            "consent": {"basis": PRACTICE_BASIS, "confirmed_by": session.greeting},
-            "keep": "none",
-            "practice": True,
-            "cues": form.get("cards") == "on",
-        }
-        opened = await self.calls.run(session, "open_teleprompter_session", members)
-        made = {"session": opened["id"], "socket": urlsplit(str(opened["stream_url"])).path}
-        return JSONResponse(made, headers={"cache-control": "no-store"})

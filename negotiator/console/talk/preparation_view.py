@@ -24,20 +24,6 @@ STEPS: Final = {
     "them": ("Their side", "What do you think they need?"),
 }
 """The questions in order, by the id of the section: its name and the question."""
-TYPES: Final = {
-    "money": "an amount of money",
-    "integer": "a whole number",
-    "number": "any number",
-    "percent": "a percentage",
-    "duration_days": "a number of days",
-    "date": "a date",
-    "enum": "a choice",
-    "boolean": "yes or no",
-}
-_DIRECTIONS: Final = {
-    "date": ("later is better for me", "earlier is better for me"),
-    "boolean": ("yes is better for me", "no is better for me"),
-}
 _STEP_OF: Final = {
     "target": "figures",
     "walk_away": "figures",
@@ -83,7 +69,6 @@ class RowView:
     name: str
     unit: str
     choices: Sequence[tuple[str, str]]
-    directions: tuple[str, str]
     limit_title: str
     range_words: str
     best_hint: str
@@ -242,7 +227,6 @@ def _row(form: Preparation, prepared: PreparedBody, words: NegotiationWords | No
         name=row.label or f"Point {n + 1}",
         unit="" if row.choice_values else units.get(row.type, row.unit),
         choices=[(value, TRUTHS.get(value, value)) for value in row.choice_values],
-        directions=_DIRECTIONS.get(row.issue_type, ("more is better for me", "less is better for me")),
         limit_title=limit_title(row.type, row.direction),
         range_words=f"Between {low} and {high} anything seems possible" if low else "",
         best_hint=said(best),

@@ -13,7 +13,7 @@ from negotiator.base.values import MINOR_UNITS
 from negotiator.console.browser_sessions import AnySession, SignedInSession
 from negotiator.console.page_calls import PageCalls
 from negotiator.console.page_router import FormFields, FormSize, PageRouter
-from negotiator.console.talk.preparation_body import CHANCES, THEIR_WEIGHTS, PreparedBody, prepared_body
+from negotiator.console.talk.preparation_body import THEIR_WEIGHTS, PreparedBody, prepared_body
 from negotiator.console.talk.preparation_form import (
     COMPARISONS,
     MAX_ROWS,
@@ -23,7 +23,7 @@ from negotiator.console.talk.preparation_form import (
     preparation_kinds,
     read_preparation,
 )
-from negotiator.console.talk.preparation_view import STEPS, TYPES, field_id, preparation_view
+from negotiator.console.talk.preparation_view import STEPS, field_id, preparation_view
 from negotiator.console.talk.workspace_fields import form_key
 from negotiator.negotiations.schemas_advice import NegotiationCheck
 
@@ -35,18 +35,6 @@ _CURRENCY_OF: Final = {
     "PL": "PLN", "CZ": "CZK", "JP": "JPY", "IN": "INR",
 }  # fmt: skip
 _SIZE: Final = FormSize(64 * 1024, 400)
-_CHANCE_WORDS: Final = {"": "It is certain", "likely": "Likely, 3 in 4", "even": "Even", "unlikely": "Unlikely, 1 in 4"}
-_REST_WORDS: Final = {
-    "limit": "like the least I would take",
-    "target": "like what would be good",
-    "unknown": "not known, so counted as bad",
-}
-_RELATIONSHIPS: Final = {
-    "new": "We are new to each other",
-    "ongoing": "We work together already",
-    "strategic": "We need each other for long",
-}
-_DECIDES: Final = {"yes": "The person I talk to", "no": "Somebody else"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,13 +126,8 @@ class PreparePage:
             sides=[(side.role, side.words) for side in kind.sides],
             currencies=[code for code in sorted(MINOR_UNITS) if code not in USUAL_CURRENCIES],
             usual_currencies=USUAL_CURRENCIES,
-            types=TYPES,
             comparisons=COMPARISONS,
             their_weights=THEIR_WEIGHTS,
-            chances={name: _CHANCE_WORDS[name] for name in ("", *CHANCES)},
-            rests=_REST_WORDS,
-            relationships=_RELATIONSHIPS,
-            decides=_DECIDES,
             is_full=len(form.rows) >= MAX_ROWS,
             is_kept=is_kept,
             is_refused=status != 200,

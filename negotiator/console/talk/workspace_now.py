@@ -40,19 +40,6 @@ def heard_words(offer: OfferView) -> str:
     return rationale[start : end + 1] if 0 <= start < end else ""
 
 
-STATUSES: Final[dict[str, str]] = {
-    "live": "stands",
-    "superseded": "replaced",
-    "withdrawn": "taken back",
-    "expired": "no longer valid",
-    "accepted": "accepted",
-    "unconfirmed": "heard, not confirmed",
-    "confirmed": "heard and confirmed",
-    "dismissed": "heard, but not so",
-    "awaiting_approval": "waits for approval",
-    "not_approved": "not approved",
-    "recorded": "",
-}
 KINDS: Final[dict[str, str]] = {
     "offer": "offered",
     "counter": "offered",

@@ -22,7 +22,6 @@ from negotiator.console.talk.workspace_fields import NO_FORM, RefusedForm
 from negotiator.console.talk.workspace_history import TalkSoFar, approval_wish, event_said
 from negotiator.console.talk.workspace_limits import limits_form
 from negotiator.console.talk.workspace_now import (
-    STATUSES,
     advice,
     last_offer_worth,
     live_offer,
@@ -70,13 +69,7 @@ class AskedLater:
 WORKSPACE_PATH: Final = "/negotiations/{id}"
 MAX_EVENTS: Final = 100
 _TALKING: Final = frozenset({"draft", "planned", "active", "awaiting_approval"})
-_WORDS: Final = {
-    "offer_said": offer_said,
-    "offer_notes": offer_notes,
-    "worth_text": worth_text,
-    "statuses": STATUSES,
-    "offer_kinds": KINDS,
-}
+_WORDS: Final = {"offer_said": offer_said, "offer_notes": offer_notes, "worth_text": worth_text, "offer_kinds": KINDS}
 """What the templates put offers in words with."""
 
 

@@ -158,17 +158,6 @@ def _count(value: str) -> int | None:
     return int(number)
 
 
-FACTORS: Final[dict[str, str]] = {
-    "alternatives": "What each side does without this deal",
-    "time": "Who can wait longer",
-    "competition": "How many others each side could deal with",
-    "dependency": "What ending the relationship would cost",
-    "information": "Who knows the other's limits better",
-    "market": "Whose figures the market supports",
-    "authority": "Who decides more freely",
-    "commitment": "Who has put more into it already",
-    "relationship": "Who needs the relationship more",
-}
 ROUGH: Final = 0.1
 """From this width on, the interval of the user's share of the power is told."""
 FIRST_QUESTIONS: Final = 3
@@ -194,7 +183,7 @@ class FactQuestion:
 class FactorRow:
     """One factor: its bar, its words, its number in words, and the facts that the user can change."""
 
-    title: str
+    name: str
     words: str
     number: str
     bar: str
@@ -236,7 +225,7 @@ def power(
     known.sort(key=lambda one: (one["name"] != movable, -abs(one["contribution"])))
     rows = [
         FactorRow(
-            FACTORS[one["name"]],
+            one["name"],
             one["explanation"],
             number := _number(one["value"], words),
             drawing.balance_bar(f"bar-{one['name']}", one["value"], number),
