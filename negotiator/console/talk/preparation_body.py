@@ -266,9 +266,9 @@ def _names(form: Preparation) -> tuple[str, ...]:
     """A name for each row: its template's where its label is the template's, else made from the label."""
     names: list[str] = []
     for n, row in enumerate(form.rows):
-        template = form.template(row)
+        template = form.kind_template.template(row)
         if template is not None and template.label == row.label:
-            name = template.name
+            name = template.origin
         else:
             name = re.sub(r"[^a-z0-9]+", "_", row.label.lower()).strip("_")[:40] or f"point_{n + 1}"
         while name in names:
@@ -330,7 +330,7 @@ def _multiples(read: _FieldReader, n: int, row: IssueRow) -> list[Members]:
 
 def _suggested(form: Preparation, row: IssueRow, values: _Values) -> tuple[Scalar, Scalar] | None:
     """The suggested ends of a row's range; None where nothing says how far it goes."""
-    kind, template = row.issue_type, form.template(row)
+    kind, template = row.issue_type, form.kind_template.template(row)
     ends = (None, None) if template is None else (template.least, template.most)
     least, most = (None if end is None else Decimal(end) for end in ends)
     target, limit = (None if value is None else coordinate(kind, value) for value in (values.target, values.limit))

@@ -24,79 +24,7 @@ OTHER_KIND: Final = "other"
 _FILE: Final = "preparation_kinds.toml"
 
 
-@dataclass(frozen=True, slots=True)
-class Side:
-    """A side that the user can be on, and how they say it."""
-
-    role: str
-    words: str
-
-
-@dataclass(frozen=True, slots=True)
-class CountTemplate:
-    """What a unit price is multiplied by, and how many; empty where the user has to say it."""
-
-    of: str
-    count: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class IssueTemplate:
-    """An issue that is usual in a kind. `direction` is what is better for the kind's first side.
-
-    `choices` stand best first for that side. `least` and `most` are the ends that no value can pass.
-    """
-
-    name: str
-    label: str
-    type: IssueType
-    direction: str
-    weight: int
-    unit: str = ""
-    choices: tuple[str, ...] = ()
-    multiples: tuple[CountTemplate, ...] = ()
-    least: int | None = None
-    most: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class PreparationKind:
-    """A kind of negotiation. `example`, `counterpart` and `alternative` are shown in empty fields."""
-
-    name: str
-    title: str
-    detail: str
-    kind: str
-    category: str
-    example: str
-    counterpart: str
-    alternative: str
-    sides: tuple[Side, ...]
-    baseline_kind: str
-    baseline_question: str
-    issues: tuple[IssueTemplate, ...]
-
-    def issue(self, name: str) -> IssueTemplate | None:
-        """The issue of this name."""
-        return next((issue for issue in self.issues if issue.name == name), None)
-
-
-@cache
-def preparation_kinds() -> Mapping[str, PreparationKind]:
-    """The kinds by name, in the order in which they are offered."""
-    page = files(__package__ or __name__).joinpath(_FILE).read_text("utf-8")
-    kinds = TypeAdapter(list[PreparationKind]).validate_python(tomllib.loads(page)["kind"])
-    return {kind.name: kind for kind in kinds}
-
-
-def kind_named(name: str) -> PreparationKind:
-    """The kind of this name; the one for everything else where there is none."""
-    kinds = preparation_kinds()
-    return kinds.get(name, kinds[OTHER_KIND])
-
-
 MAX_ROWS: Final = 12
-MAX_COUNTS: Final = 2
 MAX_WEIGHT: Final = 10
 NEW_WEIGHT: Final = "3"
 COMPARISONS: Final = {
@@ -163,6 +91,79 @@ class IssueRow:
         return tuple(dict.fromkeys(part for part in parts if part))
 
 
+_OF_ROW: Final = tuple(one.name for one in fields(IssueRow))
+
+
+@dataclass(frozen=True, slots=True)
+class IssueTemplate(IssueRow):
+    """A point that is usual in a kind, as its first side sees it. No value passes `least` and `most`."""
+
+    least: int | None = None
+    most: int | None = None
+
+    def row(self, *, turned: bool) -> IssueRow:
+        """The row that it begins with, for the other side where it is `turned`."""
+        row = IssueRow(**{name: getattr(self, name) for name in _OF_ROW})
+        if not turned:
+            return row
+        if row.type == "enum":
+            return replace(row, choices=", ".join(reversed(row.options)))
+        return replace(row, direction="lower" if row.direction == "higher" else "higher")
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A side that the user can be on, and how they say it."""
+
+    role: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class PreparationKind:
+    """A kind of negotiation. `example`, `counterpart` and `alternative` are shown in empty fields."""
+
+    name: str
+    title: str
+    detail: str
+    kind: str
+    category: str
+    example: str
+    counterpart: str
+    alternative: str
+    sides: tuple[Side, ...]
+    baseline_kind: str
+    baseline_question: str
+    issues: tuple[IssueTemplate, ...]
+
+    def template(self, row: IssueRow) -> IssueTemplate | None:
+        """The template that a row began with; None for a point of the user's own."""
+        return next((issue for issue in self.issues if issue.origin == row.origin), None)
+
+    def rows(self) -> list[IssueRow]:
+        """The points as they begin for the first side."""
+        return [issue.row(turned=False) for issue in self.issues]
+
+    def is_turned(self, role: str) -> bool:
+        """Whether the side pays where the kind's first side is paid, or the other way round."""
+        first, both = self.sides[0].role, (BUYING_ROLES, SELLING_ROLES)
+        return any(first in one and role in other for one, other in (both, both[::-1]))
+
+
+@cache
+def preparation_kinds() -> Mapping[str, PreparationKind]:
+    """The kinds by name, in the order in which they are offered."""
+    page = files(__package__ or __name__).joinpath(_FILE).read_text("utf-8")
+    kinds = TypeAdapter(list[PreparationKind]).validate_python(tomllib.loads(page)["kind"])
+    return {kind.name: kind for kind in kinds}
+
+
+def kind_named(name: str) -> PreparationKind:
+    """The kind of this name; the one for everything else where there is none."""
+    kinds = preparation_kinds()
+    return kinds.get(name, kinds[OTHER_KIND])
+
+
 @dataclass(frozen=True, slots=True)
 class Preparation:
     """The whole form, as it was typed. `shown_kind` and `shown_role` are those for which its points were shown.
@@ -205,13 +206,8 @@ class Preparation:
         """The place of the row that amounts of money refer to: the first one of type money."""
         return next((n for n, row in enumerate(self.rows) if row.type == "money"), None)
 
-    def template(self, row: IssueRow) -> IssueTemplate | None:
-        """The template of a row."""
-        return self.kind_template.issue(row.origin) if row.origin else None
-
 
 _COMMON: Final = tuple(one.name for one in fields(Preparation) if one.name != "rows")
-_OF_ROW: Final = tuple(one.name for one in fields(IssueRow))
 
 
 def new_preparation(kind: str = "", currency: str = "EUR") -> Preparation:
@@ -226,7 +222,7 @@ def new_preparation(kind: str = "", currency: str = "EUR") -> Preparation:
         role=role,
         shown_role=role,
         currency=currency,
-        rows=tuple(_template_row(issue) for issue in template.issues),
+        rows=tuple(template.rows()),
     )
 
 
@@ -246,7 +242,7 @@ def with_shown_kind(form: Preparation) -> Preparation:
     before, template = kind_named(form.shown_kind), form.kind_template
     kept = [replace(row, origin="") for row in form.rows if _is_touched(row, before, form.shown_role)]
     labels = {row.label.casefold() for row in kept}
-    added = [_template_row(issue) for issue in template.issues if issue.label.casefold() not in labels]
+    added = [row for row in template.rows() if row.label.casefold() not in labels]
     role = template.sides[0].role
     rows = tuple([*kept, *added][:MAX_ROWS])
     return replace(form, shown_kind=form.kind, role=role, shown_role=role, rows=rows)
@@ -287,57 +283,23 @@ def entered_weight(row: IssueRow) -> Decimal:
     return min(max(weight, Decimal(0)), Decimal(MAX_WEIGHT)) if weight.is_finite() else Decimal(0)
 
 
-def _template_row(issue: IssueTemplate) -> IssueRow:
-    named: dict[str, str] = {}
-    for n, one in enumerate(issue.multiples[:MAX_COUNTS]):
-        named |= {f"count{n}": one.count, f"of{n}": one.of}
-    return IssueRow(
-        origin=issue.name,
-        label=issue.label,
-        type=issue.type,
-        unit=issue.unit or ("days" if issue.type == "duration_days" else ""),
-        direction=issue.direction,
-        choices=", ".join(issue.choices),
-        weight=str(issue.weight),
-        **named,
-    )
-
-
 def _is_touched(row: IssueRow, kind: PreparationKind, role: str) -> bool:
     """Whether the user typed into a point of the kind, or added it."""
-    issue = kind.issue(row.origin) if row.origin else None
-    if issue is None:
+    template = kind.template(row)
+    if template is None:
         return bool(row.label or row.has_figures)
-    plain = _template_row(issue)
-    if _is_turned(kind, role):
-        plain = _opposite(plain)
+    plain = template.row(turned=kind.is_turned(role))
     return replace(row, weight=plain.weight, compare="") != plain
 
 
 def _turned(form: Preparation, row: IssueRow, role: str) -> IssueRow:
-    template = form.template(row)
     kind = form.kind_template
+    template = kind.template(row)
     if template is None:
         return row
-    plain, other = _template_row(template), _opposite(_template_row(template))
-    before, after = ((other if _is_turned(kind, one) else plain) for one in (form.shown_role, role))
+    before, after = (template.row(turned=kind.is_turned(one)) for one in (form.shown_role, role))
     is_plain = (row.direction, row.choices) == (before.direction, before.choices)
     return replace(row, direction=after.direction, choices=after.choices) if is_plain else row
-
-
-def _opposite(row: IssueRow) -> IssueRow:
-    direction = "lower" if row.direction == "higher" else "higher"
-    if row.type == "enum":
-        return replace(row, choices=", ".join(reversed(row.options)))
-    return replace(row, direction=direction)
-
-
-def _is_turned(kind: PreparationKind, role: str) -> bool:
-    """Whether the side pays where the kind's first side is paid, or the other way round."""
-    first = kind.sides[0].role
-    return any(
-        first in one and role in other for one, other in ((BUYING_ROLES, SELLING_ROLES), (SELLING_ROLES, BUYING_ROLES))
-    )
 
 
 def _plain(weight: Decimal) -> str:

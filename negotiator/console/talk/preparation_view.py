@@ -14,7 +14,6 @@ from negotiator.console.talk.preparation_form import TRUTHS, IssueRow, Preparati
 from negotiator.console.talk.workspace_fields import package_of
 from negotiator.negotiations.schemas_advice import NegotiationCheck
 from negotiator.terms.issues import UNORDERED_TYPES, Scalar
-from negotiator.terms.terms import BUYING_ROLES, SELLING_ROLES
 
 STEPS: Final = {
     "about": ("About", "What is it about, and with whom?"),
@@ -41,13 +40,6 @@ _STEP_OF: Final = {
 """The section that answers what advice lacks, by the last part of its name."""
 _JOINED: Final = {"their_weight": "their_weights", "weight": "weights"}
 """What is asked once for all points."""
-_FIRST_FIELDS: Final = {
-    "about": "title",
-    "matters": "i0-weight",
-    "figures": "i0-target",
-    "alternative": "alternative",
-    "them": "their_guess",
-}
 _ADVICE: Final[tuple[tuple[str, frozenset[str]], ...]] = (
     ("A plan to print: questions to ask, answers to what they will say, words to open with", frozenset()),
     ("Your first figure, and each step after it", frozenset({"target", "walk_away", "range"})),
@@ -97,8 +89,6 @@ class PreparationView:
     advice: Sequence[tuple[str, str, int]]
     question: str
     why: str
-    guess_title: str
-    alternative_title: str
     low_hint: str
     high_hint: str
     asks_reason: bool
@@ -107,11 +97,6 @@ class PreparationView:
     def next_step(self) -> str:
         """The id of the section to go on with; empty for none."""
         return next((step for step, state in self.states.items() if state == "next"), "")
-
-    @property
-    def next_field(self) -> str:
-        """The id of the field that answers the next question."""
-        return _FIRST_FIELDS.get(self.next_step, "")
 
 
 def field_id(name: str) -> str:
@@ -128,7 +113,6 @@ def preparation_view(
     states = _states(form, missing, has_faults=checked is None)
     question, why = _next(states, checked)
     low, high = (words.money(end) if words else "" for end in prepared.spread) if prepared.spread else ("", "")
-    is_paying, is_paid = form.role in BUYING_ROLES, form.role in SELLING_ROLES
     return PreparationView(
         rows=[_row(form, prepared, words, n) for n in range(len(form.rows))],
         notes=_notes(form, prepared, words),
@@ -137,16 +121,6 @@ def preparation_view(
         advice=_advice(states, missing, several=len(prepared.places) > 1),
         question=question,
         why=why,
-        guess_title="The least they would take, as you guess"
-        if is_paying
-        else "The most they would pay, as you guess"
-        if is_paid
-        else "Where they would rather leave, as you guess",
-        alternative_title="What it would cost you"
-        if is_paying
-        else "What it would bring you"
-        if is_paid
-        else "What it would be worth to you",
         low_hint=low,
         high_hint=high,
         asks_reason=bool(form.override_reason) or BELOW_ALTERNATIVE in refused.values(),

@@ -26,6 +26,7 @@ from negotiator.console.talk.preparation_form import (
 from negotiator.console.talk.preparation_view import STEPS, field_id, preparation_view
 from negotiator.console.talk.workspace_fields import form_key
 from negotiator.negotiations.schemas_advice import NegotiationCheck
+from negotiator.terms.terms import BUYING_ROLES, SELLING_ROLES
 
 PREPARE_PATH: Final = "/negotiations/new"
 USUAL_CURRENCIES: Final = ("EUR", "USD", "GBP", "CHF", "CAD", "AUD", "SEK", "NOK", "DKK", "PLN", "CZK", "JPY", "INR")
@@ -128,6 +129,8 @@ class PreparePage:
             usual_currencies=USUAL_CURRENCIES,
             comparisons=COMPARISONS,
             their_weights=THEIR_WEIGHTS,
+            is_paying=form.role in BUYING_ROLES,
+            is_paid=form.role in SELLING_ROLES,
             is_full=len(form.rows) >= MAX_ROWS,
             is_kept=is_kept,
             is_refused=status != 200,
