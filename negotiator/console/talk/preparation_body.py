@@ -64,15 +64,8 @@ _FIELDS: Final = {
     "walk_away/override_reason": "override_reason",
 }
 """The field of the form for a member of the body; the longest one that a pointer begins with counts."""
-_OF_ISSUE: Final = {
-    "name": "label",
-    "label": "label",
-    "type": "type",
-    "unit": "unit",
-    "weight": "weight",
-    "options": "choices",
-    "limit": "limit",
-}
+_OF_ISSUE: Final = {"type": "type", "unit": "unit", "weight": "weight", "options": "choices", "limit": "limit"}
+"""The same for a member of an issue; any other stands at its label."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,35 +337,30 @@ def _suggested(form: Preparation, row: IssueRow, values: _Values) -> tuple[Scala
 
 
 def _range(row: IssueRow, values: _Values, suggested: tuple[Scalar, Scalar] | None) -> Members:
-    best = values.best if values.best is not None else suggested[0] if suggested else None
-    worst = values.worst if values.worst is not None else suggested[1] if suggested else None
+    best, worst = suggested or (None, None)
+    best = best if values.best is None else values.best
+    worst = worst if values.worst is None else values.worst
     if best is None or worst is None:
         return {}
     low, high = (best, worst) if row.direction == "lower" else (worst, best)
-    if not (row.best and row.worst) and _is_below(row.issue_type, high, low):
+    if not (row.best and row.worst) and _at(row, high) < _at(row, low):
         low, high = high, low  # target and limit are the other way round
     return {"range": {"min": low, "max": high}}
 
 
-def _is_below(kind: IssueType, value: Scalar, other: Scalar) -> bool:
-    at, mark = coordinate(kind, value), coordinate(kind, other)
-    return at is not None and mark is not None and at < mark
+def _at(row: IssueRow, value: Scalar) -> Decimal:
+    """The place of a value on the axis of its row: the worst choice at the lowest, and yes above no."""
+    if row.issue_type == "enum":
+        return Decimal(-row.options.index(str(value)))
+    return Decimal(value) if isinstance(value, bool) else coordinate(row.issue_type, value) or Decimal(0)
 
 
 def _is_swapped(row: IssueRow, values: _Values) -> bool:
     """Whether the limit is better for the user than the target."""
-    target, limit = values.target, values.limit
-    if target is None or limit is None:
+    if values.target is None or values.limit is None:
         return False
-    match row.issue_type:
-        case "enum":
-            return row.options.index(str(limit)) < row.options.index(str(target))
-        case "boolean":
-            return limit != target and limit == (row.direction == "higher")
-        case kind if row.direction == "lower":
-            return _is_below(kind, limit, target)
-        case kind:
-            return _is_below(kind, target, limit)
+    above = _at(row, values.limit) - _at(row, values.target)
+    return above < 0 if row.direction == "lower" and row.issue_type != "enum" else above > 0
 
 
 def _json(kind: IssueType, at: Decimal) -> Scalar:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
@@ -114,32 +114,15 @@ def _mark_texts(tokens: "Sequence[Token]") -> None:
                 token.attrJoin("class", "private")
 
 
-@dataclass(frozen=True, slots=True)
-class ChangedPiece:
-    """A run of words: `same`, `added` or `removed`."""
-
-    kind: str
-    text: str
+Piece = tuple[Literal["same", "added", "removed"], str]
+"""A run of words, and what became of it."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChangedSection:
-    """What changed below one heading of the plan: paragraphs as pieces."""
-
-    title: str
-    paragraphs: Sequence[Sequence[ChangedPiece]]
-
-
-def plan_changes(before: str, after: str) -> list[ChangedSection]:
-    """The sections of two plans that differ, in the order of the later one, with the changed paragraphs only."""
+def plan_changes(before: str, after: str) -> dict[str, list[Sequence[Piece]]]:
+    """The changed paragraphs of two plans by section, in the order of the later one."""
     old, new = dict(_sections(before)), dict(_sections(after))
-    titles = [*new, *(title for title in old if title not in new)]
-    found = [
-        ChangedSection(title, list(_changed(old.get(title, ()), new.get(title, ()))))
-        for title in titles
-        if old.get(title) != new.get(title)
-    ]
-    return [section for section in found if section.paragraphs]
+    found = {title: [*_changed(old.get(title, ()), new.get(title, ()))] for title in {**new, **old}}
+    return {title: paragraphs for title, paragraphs in found.items() if paragraphs}
 
 
 def _sections(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -167,7 +150,7 @@ def _plain(block: str) -> str:
     return _MARKUP.sub("", block)
 
 
-def _changed(old: Sequence[str], new: Sequence[str]) -> Iterator[Sequence[ChangedPiece]]:
+def _changed(old: Sequence[str], new: Sequence[str]) -> Iterator[Sequence[Piece]]:
     was, now = [_plain(block) for block in old], [_plain(block) for block in new]
     for kind, i1, i2, j1, j2 in SequenceMatcher(None, was, now, autojunk=False).get_opcodes():
         if kind == "equal":
@@ -176,27 +159,27 @@ def _changed(old: Sequence[str], new: Sequence[str]) -> Iterator[Sequence[Change
         for offset in range(pairs):
             yield word_changes(was[i1 + offset], now[j1 + offset])
         for gone in was[i1 + pairs : i2]:
-            yield (ChangedPiece("removed", gone),)
+            yield [("removed", gone)]
         for come in now[j1 + pairs : j2]:
-            yield (ChangedPiece("added", come),)
+            yield [("added", come)]
 
 
-def word_changes(before: str, after: str) -> tuple[ChangedPiece, ...]:
+def word_changes(before: str, after: str) -> Sequence[Piece]:
     """Two texts as one, word by word; texts that share little are shown whole, one after the other."""
     was, now = _WORDS.findall(before), _WORDS.findall(after)
     matcher = SequenceMatcher(None, was, now, autojunk=False)
     if matcher.ratio() < 0.4:
-        return (ChangedPiece("removed", before), ChangedPiece("added", after))
-    found: list[ChangedPiece] = []
+        return [("removed", before), ("added", after)]
+    found: list[Piece] = []
     for kind, i1, i2, j1, j2 in matcher.get_opcodes():
         if kind == "equal":
-            found.append(ChangedPiece("same", " ".join(was[i1:i2])))
+            found.append(("same", " ".join(was[i1:i2])))
             continue
         if i2 > i1:
-            found.append(ChangedPiece("removed", " ".join(was[i1:i2])))
+            found.append(("removed", " ".join(was[i1:i2])))
         if j2 > j1:
-            found.append(ChangedPiece("added", " ".join(now[j1:j2])))
-    return tuple(found)
+            found.append(("added", " ".join(now[j1:j2])))
+    return found
 
 
 MAX_VERSIONS: Final = 100

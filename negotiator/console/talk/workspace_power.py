@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, cast
+from typing import Any, Final, Literal
 
 from negotiator.advice.leverage.factor_words import FACTOR_WORDS, NEARLY_EVEN, size_of_shift
 from negotiator.console import charts as drawing
@@ -64,24 +64,34 @@ FACT_INPUTS: Final[Mapping[tuple[str, Side], FactInput]] = {
     ("relationship", "me"): FactInput("choice", "You need them afterwards", _BOUND),
     ("relationship", "them"): FactInput("choice", "They need you afterwards", _BOUND),
 }
-_MEMBERS: Final = {"competition": "rivals"}
-"""The member of `facts` where it is not called as the factor is."""
 MAX_RIVALS: Final = 1000
+
+
+def _path(factor: str, side: Side) -> Sequence[str]:
+    """Where a negotiation has the fact."""
+    match factor:
+        case "alternatives":
+            return ("batna",) if side == "me" else ("their_estimate", "batna")
+        case "time":
+            return ("deadline",) if side == "me" else ("their_estimate", "deadline")
+        case _:
+            return ("facts", side, "rivals" if factor == "competition" else factor)
 
 
 def fact_value(factor: str, side: Side, view: NegotiationView) -> tuple[str, str]:
     """What is known of the fact, as its field holds it, and the description of an alternative."""
-    estimate = view["their_estimate"] or {}
     found = FACT_INPUTS[factor, side]
+    *parents, last = _path(factor, side)
+    place: Mapping[str, Any] = view
+    for name in parents:
+        place = object_member(place, name)
+    value = place.get(last)
     if found.kind == "alternative":
-        return price_of_alternative(view), (view["batna"] or {}).get("description") or ""
+        return price_of_alternative(view), object_member(view, "batna").get("description") or ""
     if found.kind == "date":
-        moment = view["deadline"] if side == "me" else estimate.get("deadline")
-        return (moment or "")[:10], ""
+        return (value or "")[:10], ""
     if factor == "alternatives":
-        value = object_member(estimate, "batna").get("utility")
-    else:
-        value = object_member(object_member(view, "facts"), side).get(_MEMBERS.get(factor, factor))
+        value = object_member(place, last).get("utility")
     if value is None:
         return "", ""
     if found.kind == "count":
@@ -98,19 +108,38 @@ def fact_patches(
     """
     patch: Members = {}
     faults: dict[str, str] = {}
-    for factor, side in FACT_INPUTS:
+    for (factor, side), found in FACT_INPUTS.items():
         name = fact_name(factor, side)
-        value, text = form.get(name, "").strip(), form.get(f"{name}.text", "").strip()
-        if name not in form or (value, text) == fact_value(factor, side, view):
+        text, description = form.get(name, "").strip(), form.get(f"{name}.text", "").strip()
+        if name not in form or (text, description) == fact_value(factor, side, view):
             continue
         try:
-            if FACT_INPUTS[factor, side].kind == "alternative":
-                patch["batna"] = alternative_patch(text, value, view, words)
+            if found.kind == "alternative":
+                value = alternative_patch(description, text, view, words)
             else:
-                _merge(patch, _fact_patch(factor, side, value))
+                value = _read(factor, found, text)
         except ValueError as fault:
             faults[name] = str(fault)
+            continue
+        *parents, last = _path(factor, side)
+        place = patch
+        for parent in parents:
+            place = place.setdefault(parent, {})
+        place[last] = value
     return patch, faults
+
+
+def _read(factor: str, found: FactInput, text: str) -> Any:
+    """What was typed or chosen for a fact; None where it is not known."""
+    if found.kind == "date" or not text:
+        return text or None
+    if found.kind == "count":
+        number = read_entered(text, "integer")
+        if not 0 <= number <= MAX_RIVALS:
+            raise ValueError("Write a number from 0 on.")
+        return int(number)
+    chosen = float(text) if text in dict(found.choices) else None
+    return {"utility": chosen} if factor == "alternatives" and chosen is not None else chosen
 
 
 def fact_name(factor: str, side: Side) -> str:
@@ -120,42 +149,9 @@ def fact_name(factor: str, side: Side) -> str:
 
 def faulty_fact(pointer: str) -> str:
     """The field that a refused member of a patch belongs to."""
-    first, *rest = pointer.lstrip("/").split("/")
-    if first == "deadline":
-        return fact_name("time", "me")
-    if first == "their_estimate":
-        return fact_name("time" if rest[:1] == ["deadline"] else "alternatives", "them")
-    return fact_name("alternatives", "me")
-
-
-def _fact_patch(factor: str, side: Side, value: str) -> Members:
-    found = FACT_INPUTS[factor, side]
-    if found.kind == "date":
-        moment = value or None
-        return {"deadline": moment} if side == "me" else {"their_estimate": {"deadline": moment}}
-    if found.kind == "count":
-        return {"facts": {side: {_MEMBERS[factor]: _count(value)}}}
-    chosen = float(value) if value in dict(found.choices) else None
-    if factor == "alternatives":
-        return {"their_estimate": {"batna": None if chosen is None else {"utility": chosen}}}
-    return {"facts": {side: {factor: chosen}}}
-
-
-def _merge(patch: Members, more: Members) -> None:
-    for name, value in more.items():
-        if isinstance(value, dict) and isinstance(patch.get(name), dict):
-            _merge(patch[name], cast("Members", value))
-        else:
-            patch[name] = value
-
-
-def _count(value: str) -> int | None:
-    if not value:
-        return None
-    number = read_entered(value, "integer")
-    if not 0 <= number <= MAX_RIVALS:
-        raise ValueError("Write a number from 0 on.")
-    return int(number)
+    parts = tuple(pointer.lstrip("/").split("/"))
+    facts = (fact for fact in FACT_INPUTS if all(one == other for one, other in zip(parts, _path(*fact), strict=False)))
+    return fact_name(*next(facts, ("alternatives", "me")))
 
 
 ROUGH: Final = 0.1
