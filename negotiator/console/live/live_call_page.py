@@ -1,7 +1,6 @@
 """`/live/{id}`: the call itself while it lasts, and what came of it afterwards."""
 
 import secrets
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, cast
@@ -10,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from negotiator.base.errors import Conflict, NotFound, Refusal, ValidationFailed
+from negotiator.base.errors import Conflict, NotFound, ValidationFailed
 from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.live.call_events import (
     GAPS,
@@ -28,6 +27,7 @@ from negotiator.console.owned.memories_view import KEPT_FROM_CALL
 from negotiator.console.page_calls import Members, PageCalls
 from negotiator.console.page_router import LIVE_PATH, FormFields, FormSize, PageRouter
 from negotiator.console.talk.negotiation_reading import MAX_OFFERS, read_negotiation, read_offers
+from negotiator.console.talk.workspace_fields import NO_FORM, RefusedForm
 from negotiator.console.talk.workspace_now import confirmation, heard_words
 from negotiator.negotiations.schemas_negotiations import NegotiationView
 from negotiator.negotiations.schemas_offers import OfferView
@@ -85,7 +85,7 @@ class LiveCallPage:
         try:
             await self.calls.run(session, "hear_utterance", members)
         except (Conflict, ValidationFailed) as refusal:
-            return await self.page(request, session, refusal=refusal, typed=form)
+            return await self.page(request, session, RefusedForm("other", form, refusal=refusal))
         return self._back(request, "#words")
 
     async def judge(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
@@ -101,16 +101,14 @@ class LiveCallPage:
         if heard is None:
             raise NotFound("There is no such figure in this negotiation.")
         members = {"id": call["negotiation_id"], **confirmation(heard, is_right=form.get("word") == "confirm")}
-        refused: dict[str, str] = {}
+        refused = NO_FORM
         try:
             await self.calls.run(session, "record_offer", members)
         except (Conflict, ValidationFailed) as refusal:
-            refused = {heard["id"]: refusal.description}
+            refused = RefusedForm("offer", faults={heard["id"]: refusal.description}, refusal=refusal)
         if "hx-request" in request.headers:
             return await self._figures(session, call, refused)
-        if refused:
-            return await self.page(request, session, refused=refused)
-        return self._back(request, "#figures")
+        return self._back(request, "#figures") if refused is NO_FORM else await self.page(request, session, refused)
 
     async def switch(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
         """Pause, go on or end."""
@@ -138,13 +136,13 @@ class LiveCallPage:
                 "kind": "counterparty" if lesson.about else "lesson",
                 "tags": ["call"],
                 **({"attributes": KEPT_FROM_CALL} if lesson.name != "own" else {}),
-                **({"negotiation_id": negotiation["id"]} if negotiation else {}),
-                **({"counterparty": lesson.about} if lesson.about else {}),
+                "negotiation_id": negotiation["id"] if negotiation else None,
+                "counterparty": lesson.about or None,
             }
             try:
                 await self.calls.run(session, "remember", members)
             except (Conflict, ValidationFailed) as refusal:
-                return await self.page(request, session, refusal=refusal, typed=form)
+                return await self.page(request, session, RefusedForm("other", form, refusal=refusal))
         return self._back(request, f"?told={'kept' if kept else 'none'}#lessons")
 
     async def erase(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
@@ -196,9 +194,7 @@ class LiveCallPage:
             more = page["more"]
         return found
 
-    async def _figures(
-        self, session: SignedInSession, call: SessionView, refused: Mapping[str, str] | None = None
-    ) -> Response:
+    async def _figures(self, session: SignedInSession, call: SessionView, form: RefusedForm = NO_FORM) -> Response:
         negotiation = await self._negotiation(session, call)
         offers = await self._offers(session, call) if negotiation else []
         return self.router.render(
@@ -208,19 +204,11 @@ class LiveCallPage:
             words=NegotiationWords.of(negotiation) if negotiation else None,
             figures=heard_figures(offers, since=call["created_at"]),
             heard_words=heard_words,
-            refused=refused or {},
+            refused=form.faults,
         )
 
-    async def page(
-        self,
-        request: Request,
-        session: SignedInSession,
-        *,
-        refusal: Refusal | None = None,
-        typed: Mapping[str, str] | None = None,
-        refused: Mapping[str, str] | None = None,
-    ) -> Response:
-        """The call while it lasts, or its summary; `refused` has sentences by the id of a figure."""
+    async def page(self, request: Request, session: SignedInSession, form: RefusedForm = NO_FORM) -> Response:
+        """The call while it lasts, or its summary; the faults of a refused form stand at their figures."""
         call, now = await self._call(request, session), datetime.now(UTC)
         negotiation = await self._negotiation(session, call)
         words = NegotiationWords.of(negotiation) if negotiation else None
@@ -235,17 +223,16 @@ class LiveCallPage:
             "gaps": GAPS,
             "figures": heard_figures(offers, since=call["created_at"]) if words else [],
             "heard_words": heard_words,
-            "refused": refused or {},
-            "refusal": refusal.description if refusal else "",
-            "typed": typed or {},
+            "refused": form.faults,
+            "refusal": form.refusal.description if form.refusal and form.part == "other" else "",
+            "typed": form.typed,
             "here": "live",
         }
-        status = refusal.status if refusal else 409 if refused else 200
         if call["state"] == "ended":
             return self.router.render(
                 "live_summary.html",
                 session,
-                status,
+                form.status,
                 **common,
                 length=call_length(call, now),
                 facts=call_facts(events, offers, words),
@@ -258,7 +245,7 @@ class LiveCallPage:
         return self.router.render(
             "live_call.html",
             session,
-            status,
+            form.status,
             headers=MICROPHONE_POLICY,
             **common,
             hears="browser" if by_browser else "server" if call["source"] == "audio" else "typing",

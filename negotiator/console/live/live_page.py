@@ -1,7 +1,6 @@
 """`/live`: a call is begun here, with its consent, and earlier calls are listed."""
 
 import secrets
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, cast
 
@@ -14,7 +13,7 @@ from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.negotiation_words import RUNNING
 from negotiator.console.page_calls import Members, PageCalls
 from negotiator.console.page_router import LIVE_PATH, FormFields, PageRouter
-from negotiator.console.talk.workspace_fields import refusal_faults
+from negotiator.console.talk.workspace_fields import NO_FORM, RefusedForm
 from negotiator.teleprompter.consent import SessionConsent, notice_text
 from negotiator.teleprompter.schemas import EngineView, SessionList, SessionView
 
@@ -63,20 +62,12 @@ class LivePage:
     calls: PageCalls
 
     def routes(self) -> list[Route]:
-        return [self.router.page(LIVE_PATH, self.show), self.router.form(LIVE_PATH, self.begin)]
-
-    async def show(self, request: Request, session: SignedInSession) -> Response:
-        """The form, for the negotiation of the query if it names one, and the earlier calls."""
-        asked = request.query_params
-        typed = {"negotiation": asked.get("negotiation", ""), "language": asked.get("language", "")}
-        notice = _NOTICES.get(asked.get("told", ""), "")
-        return await self._page(session, typed, notice=notice)
+        return [self.router.page(LIVE_PATH, self.page), self.router.form(LIVE_PATH, self.begin)]
 
     async def begin(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
         """Open a session and show it. The form again, with what was typed, where something is missing or refused."""
-        del request
         if form.get("basis") == "all_parties" and form.get("agreed") != "on":
-            return await self._page(session, form, status=422, refused={"agreed": _NOT_AGREED})
+            return await self.page(request, session, RefusedForm("other", form, {"agreed": _NOT_AGREED}))
         here = form.get("hears") == "microphone" and form.get("local") == "on"
         members: Members = {
             "source": "audio" if form.get("hears") == "microphone" and not here else "text",
@@ -84,26 +75,19 @@ class LivePage:
             "consent": {"basis": form.get("basis", ""), "confirmed_by": session.greeting},
             "keep": form.get("keep", "session"),
             "practice": form.get("basis") == PRACTICE_BASIS,
+            "negotiation_id": form.get("negotiation") or None,
         }
-        if form.get("negotiation"):
-            members["negotiation_id"] = form["negotiation"]
         try:
             opened = await self.calls.run(session, "open_teleprompter_session", members, key=form.get("key") or None)
         except Refusal as refusal:
-            refused = refusal_faults(refusal, lambda pointer: pointer.rpartition("/")[2])
-            return await self._page(session, form, status=refusal.status, refused=refused)
+            return await self.page(request, session, RefusedForm("other", form, refusal=refusal))
         hears = "?hears=browser" if here else ""
         return self.router.pages.see(f"{LIVE_PATH}/{opened['id']}{hears}")
 
-    async def _page(
-        self,
-        session: SignedInSession,
-        typed: Mapping[str, str],
-        *,
-        status: int = 200,
-        refused: Mapping[str, str] | None = None,
-        notice: str = "",
-    ) -> Response:
+    async def page(self, request: Request, session: SignedInSession, form: RefusedForm = NO_FORM) -> Response:
+        """The form, for the negotiation of the query if it names one, and the earlier calls."""
+        asked = request.query_params
+        typed = form.typed or {name: asked.get(name, "") for name in ("negotiation", "language")}
         run = self.calls.run
         found = (await run(session, "list_negotiations", {"limit": MAX_LISTED}))["items"]
         listed = cast("SessionList", await run(session, "list_teleprompter_sessions", {"limit": MAX_LISTED}))
@@ -111,12 +95,12 @@ class LivePage:
         return self.router.render(
             "live.html",
             session,
-            status,
+            form.status,
             headers=MICROPHONE_POLICY,
             typed=typed,
             language=typed.get("language") if typed.get("language") in LANGUAGES else "en",
-            refused=refused or {},
-            notice=notice,
+            refused=form.faults_by_field(lambda pointer: pointer.rpartition("/")[2]),
+            notice=_NOTICES.get(asked.get("told", ""), ""),
             negotiations=[(one["id"], one["title"]) for one in found if one["state"] in RUNNING],
             engine=engine_words(listed["engine"]),
             notices=_notices(listed["engine"]),

@@ -3,7 +3,7 @@
 import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import Final, cast
 from urllib.parse import urlsplit
 
 from starlette.requests import Request
@@ -11,7 +11,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from negotiator.base import values
-from negotiator.base.errors import Conflict, NotFound, Refusal, ValidationFailed
+from negotiator.base.errors import Conflict, NotFound, ValidationFailed
 from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.live import debrief_view
 from negotiator.console.live.live_page import MICROPHONE_POLICY, PRACTICE_BASIS, engine_words
@@ -55,31 +55,19 @@ class RehearsalsPage:
             form(f"{REHEARSAL_PAGE_PATH}/voice", self.speak, back="/"),
         ]
 
-    async def show(self, request: Request, session: SignedInSession) -> Response:
+    async def show(self, request: Request, session: SignedInSession, refused: RefusedForm = NO_FORM) -> Response:
         """Whom to meet, and the earlier rehearsals."""
-        return await self._list(request, session)
-
-    async def _list(
-        self,
-        request: Request,
-        session: SignedInSession,
-        *,
-        typed: Mapping[str, str] | None = None,
-        refusal: Refusal | None = None,
-    ) -> Response:
-        asked = request.query_params
+        asked, refusal = request.query_params, refused.refusal
         view = await read_negotiation(self.calls, session, request.path_params["id"])
-        members = {"id": view["id"], "limit": MAX_LISTED}
-        if asked.get("cursor"):
-            members["cursor"] = asked["cursor"]
+        members = {"id": view["id"], "limit": MAX_LISTED, "cursor": asked.get("cursor") or None}
         found = await self.calls.run(session, "list_rehearsals", members)
         return self.router.render(
             "rehearsals.html",
             session,
-            refusal.status if refusal else 200,
+            refused.status,
             negotiation=view,
             words=NegotiationWords.of(view),
-            chosen={"kind": "fair", "hardness": "normal", "person": "", **(typed or {})},
+            chosen={"kind": "fair", "hardness": "normal", "person": "", **refused.typed},
             rows=found["items"],
             cursor=found["next_cursor"] or "",
             is_continued="cursor" in asked,
@@ -103,7 +91,7 @@ class RehearsalsPage:
         try:
             begun = await self.calls.run(session, "start_rehearsal", members, key=key)
         except (Conflict, ValidationFailed) as refusal:
-            return await self._list(request, session, typed=form, refusal=refusal)
+            return await self.show(request, session, RefusedForm("other", form, refusal=refusal))
         return self.router.pages.see(_place(named["id"], begun["id"]))
 
     async def open(self, request: Request, session: SignedInSession) -> Response:
@@ -116,20 +104,16 @@ class RehearsalsPage:
         request: Request,
         session: SignedInSession,
         found: Members,
-        *,
         refused: RefusedForm = NO_FORM,
+        *,
         in_place: bool = False,
-        lesson: str | None = None,
-        lesson_refusal: Refusal | None = None,
     ) -> Response:
-        """The page; a refused turn keeps what was typed. `in_place` is for a script that takes parts of it."""
-        rehearsal, view = (
-            cast("RehearsalView", found),
-            await read_negotiation(self.calls, session, request.path_params["id"]),
-        )
+        """The page; a refused turn or lesson keeps what was typed. `in_place`: a script takes parts of it."""
+        rehearsal = cast("RehearsalView", found)
+        view = await read_negotiation(self.calls, session, request.path_params["id"])
         words = NegotiationWords.of(view)
         offers = debrief_view.offers_in_words(rehearsal["turns"], words)
-        common: dict[str, Any] = {
+        common: Members = {
             "negotiation": view,
             "words": words,
             "rehearsal": rehearsal,
@@ -153,7 +137,7 @@ class RehearsalsPage:
         return self.router.render(
             "rehearsal_debrief.html",
             session,
-            lesson_refusal.status if lesson_refusal else 200,
+            refused.status,
             debrief=debrief,
             chart=debrief_view.debrief_chart(debrief, view, words),
             offers=debrief_view.debrief_offers(debrief["ledger"], words),
@@ -163,8 +147,8 @@ class RehearsalsPage:
             sentence=sentence,
             once=values.new_id("once"),
             is_new=asked.get("told") == "over",
-            lesson=debrief["lesson"] if lesson is None else lesson,
-            lesson_refusal=lesson_refusal.description if lesson_refusal else "",
+            lesson=refused.typed.get("lesson", debrief["lesson"]),
+            lesson_refusal=refused.refusal.description if refused.refusal else "",
             kept=await self._kept(session, asked.get("kept", "")),
             notice=_NOTICES.get(asked.get("told", ""), ""),
             **common,
@@ -186,7 +170,7 @@ class RehearsalsPage:
                 refused = RefusedForm("offer", form, refusal=refusal)
         if refused is not NO_FORM:
             rehearsal = await self.calls.run(session, "get_rehearsal", named)
-        place = _place(named["id"], named["rehearsal_id"])
+        place = _place(**named)
         if rehearsal["state"] != "running":
             over = f"{place}?told=over"
             if in_place:
@@ -194,7 +178,7 @@ class RehearsalsPage:
                 return Response(status_code=204, headers={"hx-redirect": f"{base}{over}"})
             return self.router.pages.see(over)
         if in_place or refused is not NO_FORM:
-            return await self._page(request, session, rehearsal, refused=refused, in_place=in_place)
+            return await self._page(request, session, rehearsal, refused, in_place=in_place)
         return self.router.pages.see(place)
 
     async def keep(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
@@ -211,9 +195,10 @@ class RehearsalsPage:
         try:
             made = await self.calls.run(session, "remember", members)
         except (Conflict, ValidationFailed) as refusal:
-            return await self._page(request, session, rehearsal, lesson=text, lesson_refusal=refusal)
-        place = _place(named["id"], named["rehearsal_id"])
-        return self.router.pages.see(f"{place}?kept={made['id']}#lesson-part")
+            return await self._page(
+                request, session, rehearsal, RefusedForm("other", {"lesson": text}, refusal=refusal)
+            )
+        return self.router.pages.see(f"{_place(**named)}?kept={made['id']}#lesson-part")
 
     async def delete(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
         """Delete one; without a script that let it be taken back, after a second question."""
@@ -257,19 +242,18 @@ def _named(request: Request) -> dict[str, str]:
     return {name: request.path_params[name] for name in ("id", "rehearsal_id")}
 
 
-def _place(negotiation: str, rehearsal: str) -> str:
-    return f"/negotiations/{negotiation}/rehearsals/{rehearsal}"
+def _place(id: str, rehearsal_id: str) -> str:
+    return f"/negotiations/{id}/rehearsals/{rehearsal_id}"
 
 
 def _read_turn(form: Mapping[str, str], words: NegotiationWords) -> tuple[Members, dict[str, str]]:
     """The members of `play_turn`, and a sentence for each field that cannot be read: a figure makes it an offer."""
     text, do = form.get("said", "").strip(), form.get("do", "say")
     if do in {"wait", "accept", "leave"}:
-        return {"action": do, **({"text": text} if text and do != "wait" else {})}, {}
+        return {"action": do, "text": None if do == "wait" else text or None}, {}
     members, faults = read_offer({**form, "kind": "offer"}, words)
-    said = {"text": text} if text else {}
     if package := members["package"]:
-        return {"action": "offer", "package": package, **said}, faults
+        return {"action": "offer", "package": package, "text": text or None}, faults
     if not text and not faults:
         return {}, {"said": _SAYS_NOTHING}
-    return {"action": "say", **said}, faults
+    return {"action": "say", "text": text or None}, faults

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Final
 from urllib.parse import urlencode
 
 from starlette.requests import Request
@@ -40,12 +40,21 @@ class NegotiationsPage:
         query = request.query_params
         words = query.get("query", "").strip()[:_MAX_QUERY]
         state, sort = query.get("state", ""), query.get("sort", "")
-        asked: dict[str, str] = {
+        asked = {
             "query": words,
             "state": state if state in STATES or state in PHASES else "",
             "sort": sort if sort in SORTS else "newest",
         }
-        found = await self.calls.run(session, "list_negotiations", _members(asked, query.get("after", "")))
+        members = {
+            "latest": True,
+            "limit": PAGE_SIZE,
+            "sort": asked["sort"],
+            "query": words or None,
+            "phase": state if state in PHASES else None,
+            "state": state if state in STATES else None,
+            "cursor": query.get("after") or None,
+        }
+        found = await self.calls.run(session, "list_negotiations", members)
         now, after = datetime.now(UTC), found["next_cursor"]
         given = {name: value for name, value in asked.items() if value}
         return self.router.render(
@@ -69,15 +78,3 @@ class NegotiationsPage:
         del form
         await self.calls.run(session, "delete_negotiation", {"id": request.path_params["id"]})
         return self.router.pages.see("/")
-
-
-def _members(asked: dict[str, str], after: str) -> dict[str, Any]:
-    state = asked["state"]
-    members: dict[str, Any] = {"latest": True, "limit": PAGE_SIZE, "sort": asked["sort"]}
-    if asked["query"]:
-        members["query"] = asked["query"]
-    if state:
-        members["phase" if state in PHASES else "state"] = state
-    if after:
-        members["cursor"] = after
-    return members

@@ -155,8 +155,8 @@ def win_members(view: NegotiationView, talk: TalkSoFar, typed: Mapping[str, str]
         "quantity": str(form.figures["quantity"]),
         "savings_type": "revenue_gain" if _gains(view) else "cost_reduction",
         "rounds": sum(1 for one in talk.offers if one["by"] == "me" and one["kind"] != "acceptance"),
-        **({"period_months": _A_YEAR} if is_yearly else {}),
-        **({"notes": form.filled["lesson"]} if form.filled["lesson"].strip() else {}),
+        "period_months": _A_YEAR if is_yearly else None,
+        "notes": form.filled["lesson"].strip() or None,
     }
 
 

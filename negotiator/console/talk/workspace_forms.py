@@ -197,8 +197,7 @@ class WorkspaceForms:
 
     async def move(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
         """Move the negotiation to another state; what was learned is remembered."""
-        names = ("to", "reason", "offer_id")
-        members = {name: form[name] for name in names if form.get(name)}
+        members = {name: form.get(name) or None for name in ("to", "reason", "offer_id")}
         act = self.workspace.act
         answer = await act(request, session, "move_negotiation", members, anchor="end", typed=form)
         if answer.status_code < 400:
@@ -211,8 +210,8 @@ class WorkspaceForms:
 
     async def decide(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
         """Allow or refuse what waits for the user's approval."""
-        members: Members = {"to": "active", "approved": form.get("decision") == "allow"}
-        members |= {name: form[name] for name in ("package_sha256", "reason") if form.get(name, "").strip()}
+        sent = {name: form.get(name, "").strip() or None for name in ("package_sha256", "reason")}
+        members = {"to": "active", "approved": form.get("decision") == "allow", **sent}
         act = self.workspace.act
         return await act(request, session, "move_negotiation", members, anchor="now", typed=form)
 
@@ -250,8 +249,7 @@ class WorkspaceForms:
             "counterparty": party.get("organisation") or party.get("name"),
             "negotiation_id": negotiation,
         }
-        remembered = {name: value for name, value in members.items() if value}
-        await self.workspace.calls.run(session, "remember", remembered)
+        await self.workspace.calls.run(session, "remember", members)
 
 
 def _accepted(members: Members, offers: Sequence[OfferView]) -> Members | None:
