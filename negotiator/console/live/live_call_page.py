@@ -21,7 +21,7 @@ from negotiator.console.live.call_events import (
     lessons,
     tactics,
 )
-from negotiator.console.live.live_page import MICROPHONE_POLICY, call_title, engine_words
+from negotiator.console.live.live_page import MICROPHONE_POLICY
 from negotiator.console.negotiation_words import NegotiationWords
 from negotiator.console.owned.memories_view import KEPT_FROM_CALL
 from negotiator.console.page_calls import Members, PageCalls
@@ -216,7 +216,7 @@ class LiveCallPage:
         events, offers = call_events(told, now), await self._offers(session, call)
         common: Members = {
             "call": call,
-            "title": call_title(call, negotiation["title"] if negotiation else ""),
+            "negotiation": negotiation["title"] if negotiation else "",
             "them": words.them if words else "They",
             "words": words,
             "events": events,
@@ -251,6 +251,5 @@ class LiveCallPage:
             hears="browser" if by_browser else "server" if call["source"] == "audio" else "typing",
             standing=events.standing,
             after=told[-1]["seq"] if told else 0,
-            engine=engine_words(call["engine"]),
             own_only=call["consent"]["basis"] == "own_side_only",
         )

@@ -15,37 +15,11 @@ from negotiator.console.page_calls import Members, PageCalls
 from negotiator.console.page_router import LIVE_PATH, FormFields, PageRouter
 from negotiator.console.talk.workspace_fields import NO_FORM, RefusedForm
 from negotiator.teleprompter.consent import SessionConsent, notice_text
-from negotiator.teleprompter.schemas import EngineView, SessionList, SessionView
+from negotiator.teleprompter.schemas import EngineView, SessionList
 
 LANGUAGES: Final = {"en": "English", "de": "Deutsch", "fr": "Français", "es": "Español"}
 """The languages in which figures are read; cards are raised in English."""
 PRACTICE_BASIS: Final = "test"
-
-
-@dataclass(frozen=True, slots=True)
-class EngineWords:
-    """Who hears a call when the browser does not, and how well; empty where no recogniser is installed."""
-
-    who: str = ""
-    note: str = ""
-
-
-def engine_words(engine: EngineView) -> EngineWords:
-    """The words for the engine of a session or of the list of sessions."""
-    if engine["id"] in {"text", "none"}:
-        return EngineWords()
-    if engine["processor"]:
-        who = f"The sound goes to {engine['processor']}, which recognises the words."
-    else:
-        who = "This server recognises the words. The sound stays on it and is not stored."
-    return EngineWords(who, engine["quality_note"])
-
-
-def call_title(call: SessionView, negotiation: str) -> str:
-    """What the call is about; `negotiation` is the title of its negotiation."""
-    if call["practice"]:
-        return f"Practice: {negotiation}" if negotiation else "A practice call"
-    return negotiation or "A call without a negotiation"
 
 
 MAX_LISTED: Final = 50
@@ -102,10 +76,11 @@ class LivePage:
             refused=form.faults_by_field(lambda pointer: pointer.rpartition("/")[2]),
             notice=_NOTICES.get(asked.get("told", ""), ""),
             negotiations=[(one["id"], one["title"]) for one in found if one["state"] in RUNNING],
-            engine=engine_words(listed["engine"]),
+            engine=listed["engine"],
             notices=_notices(listed["engine"]),
             languages=LANGUAGES,
-            calls=[(call_title(one, titles.get(one["negotiation_id"] or "", "")), one) for one in listed["items"]],
+            titles=titles,
+            calls=listed["items"],
             key=secrets.token_urlsafe(16),
             here="live",
         )

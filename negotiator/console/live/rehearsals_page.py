@@ -14,7 +14,7 @@ from negotiator.base import values
 from negotiator.base.errors import Conflict, NotFound, ValidationFailed
 from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.live import debrief_view
-from negotiator.console.live.live_page import MICROPHONE_POLICY, PRACTICE_BASIS, engine_words
+from negotiator.console.live.live_page import MICROPHONE_POLICY, PRACTICE_BASIS
 from negotiator.console.negotiation_words import NegotiationWords
 from negotiator.console.owned.memories_page import MEMORIES_PAGE_PATH
 from negotiator.console.owned.memories_view import KEPT_FROM_PRACTICE
@@ -128,7 +128,7 @@ class RehearsalsPage:
                 headers=MICROPHONE_POLICY,
                 form=offer_form(view, words, {}, refused),
                 in_place=in_place,
-                engine=engine_words(listed["engine"]),
+                engine=listed["engine"],
                 calls_path=LIVE_PATH,
                 **common,
             )

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
-from typing import Final, cast
+from typing import Final, NamedTuple, cast
 
 from negotiator.advice.concession.people_values import rounding_unit
 from negotiator.base.errors import Refusal, ValidationFailed
@@ -153,8 +153,7 @@ class _FieldReader:
             return None
 
 
-@dataclass(frozen=True, slots=True)
-class _Values:
+class _Values(NamedTuple):
     """The values of a row: what would be good, what is the least, and the ends of the range that were typed."""
 
     target: Scalar | None
@@ -167,7 +166,12 @@ def prepared_body(form: Preparation) -> PreparedBody:
     """The body of `open_negotiation`, with the fields that could not be read left out and noted."""
     read = _FieldReader(form)
     names = _names(form)
-    values = [_row_values(read, n, row) for n, row in enumerate(form.rows)]
+    values = [
+        _Values(
+            *(read.value(f"i{n}.{name}", text, row) for name, text in zip(_Values._fields, row.figures, strict=True))
+        )
+        for n, row in enumerate(form.rows)
+    ]
     places = _sent_places(form)
     weights = compared_weights(form.rows) or [entered_weight(row) for row in form.rows]
     issues: list[Members] = []
@@ -270,21 +274,11 @@ def _names(form: Preparation) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _row_values(read: _FieldReader, n: int, row: IssueRow) -> _Values:
-    has_range = row.issue_type not in UNORDERED_TYPES
-    return _Values(
-        read.value(f"i{n}.target", row.target, row),
-        read.value(f"i{n}.limit", row.limit, row),
-        read.value(f"i{n}.best", row.best, row) if has_range else None,
-        read.value(f"i{n}.worst", row.worst, row) if has_range else None,
-    )
-
-
 def _sent_places(form: Preparation) -> tuple[int, ...]:
     """The rows that go into the body: those with a figure, or all that have a name where no row has one."""
     price = form.price_place
     is_priced = any((form.alternative_price, form.their_guess, form.baseline))
-    found = [n for n, row in enumerate(form.rows) if row.has_figures or (n == price and is_priced)]
+    found = [n for n, row in enumerate(form.rows) if any(row.figures) or (n == price and is_priced)]
     return tuple(found or [n for n, row in enumerate(form.rows) if row.label])
 
 

@@ -16,7 +16,7 @@ from typing import Final
 
 from pydantic import TypeAdapter
 
-from negotiator.terms.issues import ISSUE_TYPES, Issue, IssueType
+from negotiator.terms.issues import ISSUE_TYPES, UNORDERED_TYPES, Issue, IssueType
 from negotiator.terms.terms import BUYING_ROLES, SELLING_ROLES
 
 OTHER_KIND: Final = "other"
@@ -70,9 +70,10 @@ class IssueRow:
         return self.type if self.type in ISSUE_TYPES else "number"
 
     @property
-    def has_figures(self) -> bool:
-        """Whether any value was typed for it."""
-        return any((self.target, self.limit, self.best, self.worst))
+    def figures(self) -> tuple[str, ...]:
+        """What would be good, what is the least, and the ends of its range, which choices have not."""
+        ends = ("", "") if self.issue_type in UNORDERED_TYPES else (self.best, self.worst)
+        return (self.target, self.limit, *ends)
 
     @property
     def issue(self) -> Issue:
@@ -287,7 +288,7 @@ def _is_touched(row: IssueRow, kind: PreparationKind, role: str) -> bool:
     """Whether the user typed into a point of the kind, or added it."""
     template = kind.template(row)
     if template is None:
-        return bool(row.label or row.has_figures)
+        return bool(row.label or any(row.figures))
     plain = template.row(turned=kind.is_turned(role))
     return replace(row, weight=plain.weight, compare="") != plain
 

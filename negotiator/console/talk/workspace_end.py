@@ -9,13 +9,12 @@ from negotiator.advice.passed_limits import past_limits_view
 from negotiator.base.values import MINOR_UNITS
 from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.entered_numbers import read_entered
-from negotiator.console.negotiation_words import NegotiationWords, amount_text
+from negotiator.console.negotiation_words import amount_text, percent_text
 from negotiator.console.page_calls import Members, PageCalls
 from negotiator.console.talk.workspace_history import TalkSoFar
 from negotiator.memory.schemas_wins import WinView
 from negotiator.memory.wins_savings import calculate_savings, gains_when_higher
 from negotiator.negotiations.schemas_negotiations import NegotiationView
-from negotiator.negotiations.schemas_offers import OfferView
 
 BASELINES: Final = {
     "previous_price": "what was paid before",
@@ -46,7 +45,7 @@ class WinForm:
 async def end_part(
     calls: PageCalls, session: SignedInSession, view: NegotiationView, talk: TalkSoFar, *, typed: Mapping[str, str]
 ) -> Members:
-    """What the template of the end reads. `standing` are the offers that may be agreed on, as (id, words)."""
+    """What the template of the end reads."""
     state, win = view["state"], None
     if state in {"agreed", "won"}:
         members = {"negotiation_id": view["id"], "limit": 1}
@@ -55,23 +54,11 @@ async def end_part(
     records = state in {"agreed", "won"} and win is None and not view.get("example")
     return {
         "is_over": state in _OVER,
-        "standing": [
-            (one["id"], f"{'Yours' if one['by'] == 'me' else 'Theirs'}: {_standing_words(one, talk.words)}")
-            for one in talk.offers
-            if one["status"] == "live" and one["complete"] and state == "active"
-        ],
+        "passed_limits": past_limits_view,
         "win": win_form(view, talk, typed) if records else None,
         "saved": _saved(win) if win else None,
         "baselines": BASELINES,
     }
-
-
-def _standing_words(offer: OfferView, words: NegotiationWords) -> str:
-    """An offer that may be agreed on, with the limits of the user that it passes."""
-    package = offer["package"] or {}
-    passed = words.past_limits(past_limits_view(words.terms, package))
-    said = words.package(package)
-    return f"{said}. {passed}" if passed else said
 
 
 def _saved(win: WinView) -> dict[str, str]:
@@ -79,13 +66,9 @@ def _saved(win: WinView) -> dict[str, str]:
     currency, baseline = win["currency"], win["baseline"]
     return {
         "amount": amount_text(win["savings_total"], currency),
-        "compared": f"{_rate_text(win['savings_rate'])} against {BASELINES[baseline['kind']]}, "
+        "compared": f"{percent_text(win['savings_rate'])} against {BASELINES[baseline['kind']]}, "
         f"{amount_text(baseline['amount'], currency)}",
     }
-
-
-def _rate_text(rate: float | Decimal) -> str:
-    return f"{rate * 100:.1f}".removesuffix(".0") + "%"
 
 
 def win_form(view: NegotiationView, talk: TalkSoFar, typed: Mapping[str, str]) -> WinForm | None:
@@ -178,4 +161,4 @@ def _result(figures: Mapping[str, Decimal], currency: str, *, gains: bool) -> st
         return "The same as the figure that you compare with."
     more = "gained" if gains else "saved"
     amount = amount_text(str(abs(saved.total)), currency)
-    return f"{amount} {more if saved.total > 0 else 'lost'}, {_rate_text(abs(saved.rate))}"
+    return f"{amount} {more if saved.total > 0 else 'lost'}, {percent_text(float(abs(saved.rate)))}"
