@@ -113,16 +113,11 @@ class IssueTemplate(IssueRow):
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
-    """A side that the user can be on, and how they say it."""
-
-    role: str
-    words: str
-
-
-@dataclass(frozen=True, slots=True)
 class PreparationKind:
-    """A kind of negotiation. `example`, `counterpart` and `alternative` are shown in empty fields."""
+    """A kind of negotiation. `example`, `counterpart` and `alternative` are shown in empty fields.
+
+    `sides` are the roles that the user can have, the usual one first, and how they say it.
+    """
 
     name: str
     title: str
@@ -132,10 +127,15 @@ class PreparationKind:
     example: str
     counterpart: str
     alternative: str
-    sides: tuple[Side, ...]
+    sides: dict[str, str]
     baseline_kind: str
     baseline_question: str
     issues: tuple[IssueTemplate, ...]
+
+    @property
+    def usual_role(self) -> str:
+        """The first side's."""
+        return next(iter(self.sides))
 
     def template(self, row: IssueRow) -> IssueTemplate | None:
         """The template that a row began with; None for a point of the user's own."""
@@ -147,7 +147,7 @@ class PreparationKind:
 
     def is_turned(self, role: str) -> bool:
         """Whether the side pays where the kind's first side is paid, or the other way round."""
-        first, both = self.sides[0].role, (BUYING_ROLES, SELLING_ROLES)
+        first, both = self.usual_role, (BUYING_ROLES, SELLING_ROLES)
         return any(first in one and role in other for one, other in (both, both[::-1]))
 
 
@@ -215,7 +215,7 @@ def new_preparation(kind: str = "", currency: str = "EUR") -> Preparation:
     """An empty form with the points of a kind; without one, those of any other talk."""
     kind = kind if kind in preparation_kinds() else ""
     template = kind_named(kind)
-    role = template.sides[0].role
+    role = template.usual_role
     return Preparation(
         key=secrets.token_hex(16),
         kind=kind,
@@ -244,15 +244,15 @@ def with_shown_kind(form: Preparation) -> Preparation:
     kept = [replace(row, origin="") for row in form.rows if _is_touched(row, before, form.shown_role)]
     labels = {row.label.casefold() for row in kept}
     added = [row for row in template.rows() if row.label.casefold() not in labels]
-    role = template.sides[0].role
+    role = template.usual_role
     rows = tuple([*kept, *added][:MAX_ROWS])
     return replace(form, shown_kind=form.kind, role=role, shown_role=role, rows=rows)
 
 
 def with_shown_side(form: Preparation) -> Preparation:
     """Points that nobody changed turn round with the side: less to pay is more to get for the other."""
-    roles = {side.role for side in form.kind_template.sides}
-    role = form.role if form.role in roles else form.kind_template.sides[0].role
+    kind = form.kind_template
+    role = form.role if form.role in kind.sides else kind.usual_role
     if role == form.shown_role:
         return replace(form, role=role)
     rows = tuple(_turned(form, row, role) for row in form.rows)

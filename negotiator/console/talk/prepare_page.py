@@ -124,7 +124,6 @@ class PreparePage:
             view=preparation_view(form, prepared, None if faults else checked, faults),
             kind=kind,
             kinds=preparation_kinds().values(),
-            sides=[(side.role, side.words) for side in kind.sides],
             currencies=[code for code in sorted(MINOR_UNITS) if code not in USUAL_CURRENCIES],
             usual_currencies=USUAL_CURRENCIES,
             comparisons=COMPARISONS,

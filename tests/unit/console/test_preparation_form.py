@@ -29,7 +29,7 @@ def sent(form: Preparation, **changes: str) -> Preparation:
 def test_what_was_sent_is_what_was_shown(kind: str) -> None:
     form = new_preparation(kind)
     assert sent(form) == form
-    assert form.role == form.kind_template.sides[0].role
+    assert form.role == form.kind_template.usual_role
 
 
 def test_another_kind_brings_its_points_and_keeps_those_that_were_touched() -> None:
