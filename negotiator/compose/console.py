@@ -11,8 +11,7 @@ from negotiator.console.docs.docs_pages import DocsPages, ReferenceGroup, refere
 from negotiator.console.go_page import GoPage
 from negotiator.console.guides_content import all_guides
 from negotiator.console.home_page import HomePage
-from negotiator.console.live.live_call_page import LiveCallPage
-from negotiator.console.live.live_page import LivePage
+from negotiator.console.live.live_page import LiveCallPage, LivePage
 from negotiator.console.live.rehearsals_page import RehearsalsPage
 from negotiator.console.open_pages import OpenPages
 from negotiator.console.owned.memories_page import MemoriesPage

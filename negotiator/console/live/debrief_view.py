@@ -1,6 +1,6 @@
 """What the pages of rehearsals say beside the API's own words: each turn's offer, and the debrief; pure."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
@@ -9,17 +9,15 @@ from negotiator.console.negotiation_words import NegotiationWords, object_member
 from negotiator.console.offers_chart import Line, OffersChart, Point
 from negotiator.console.talk.workspace_charts import BEST, DrawnChart, drawn_for_widths, level_lines, told_offers
 from negotiator.negotiations.schemas_negotiations import NegotiationView
-from negotiator.rehearsals.schemas import RehearsalTurnView, RehearsalView
-from negotiator.rehearsals.schemas_debrief import AttemptView, DebriefPoint, DebriefView
 
 _ACTIONS: Final[dict[str, str]] = {"offer": "offered", "accept": "accepted"}
 
 
-def offers_in_words(turns: Sequence[RehearsalTurnView | DebriefPoint], words: NegotiationWords) -> Iterator[str]:
+def offers_in_words(turns: Sequence[Mapping[str, Any]], words: NegotiationWords) -> Iterator[str]:
     """The offer of each turn, empty without one; of one that follows another of its side, only what is new in it."""
     before: dict[str, dict[str, Any]] = {"me": {}, "them": {}}
     for turn in turns:
-        package = turn["package"] or {}
+        package = object_member(turn, "package")
         last = before[turn["by"]]
         new = {name: value for name, value in package.items() if last.get(name) != value}
         if not package:
@@ -43,7 +41,7 @@ class DebriefOffer:
     cost: str
 
 
-def debrief_offers(points: Sequence[DebriefPoint], words: NegotiationWords) -> list[DebriefOffer]:
+def debrief_offers(points: Sequence[Mapping[str, Any]], words: NegotiationWords) -> list[DebriefOffer]:
     """The offers of the debrief in words."""
     price = words.terms.price
     return [
@@ -59,7 +57,7 @@ def debrief_offers(points: Sequence[DebriefPoint], words: NegotiationWords) -> l
     ]
 
 
-def debrief_chart(debrief: DebriefView, view: NegotiationView, words: NegotiationWords) -> DrawnChart | None:
+def debrief_chart(debrief: Mapping[str, Any], view: NegotiationView, words: NegotiationWords) -> DrawnChart | None:
     """The price over the turns where price is all that is talked about; else what each offer is worth to the user.
 
     `view` is the negotiation, for its target and limit.
@@ -113,10 +111,10 @@ def rough_amount(money: str | None, words: NegotiationWords) -> str:
     return f"{'about ' if rough != amount else ''}{words.money(rough)}"
 
 
-def attempts(debrief: DebriefView, rehearsal: RehearsalView) -> list[AttemptView]:
+def attempts(debrief: Mapping[str, Any], rehearsal: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """All rehearsals with this person in their order; empty if this is the only one."""
     others = [one for one in debrief["attempts"] if one["id"] != rehearsal["id"]]
-    this: AttemptView = {
+    this = {
         "id": rehearsal["id"],
         "created_at": rehearsal["created_at"],
         "score": debrief["score"],

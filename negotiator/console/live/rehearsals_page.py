@@ -3,7 +3,7 @@
 import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, cast
+from typing import Final
 from urllib.parse import urlsplit
 
 from starlette.requests import Request
@@ -20,12 +20,9 @@ from negotiator.console.owned.memories_page import MEMORIES_PAGE_PATH
 from negotiator.console.owned.memories_view import KEPT_FROM_PRACTICE
 from negotiator.console.page_calls import Members, PageCalls
 from negotiator.console.page_router import LIVE_PATH, FormFields, FormSize, PageRouter
-from negotiator.console.talk.negotiation_reading import read_negotiation
-from negotiator.console.talk.workspace_fields import NO_FORM, RefusedForm, form_key
+from negotiator.console.talk.workspace_fields import NO_FORM, RefusedForm, form_key, read_negotiation
 from negotiator.console.talk.workspace_offer_form import offer_form, read_offer
 from negotiator.console.talk.workspace_page import WORKSPACE_PATH
-from negotiator.rehearsals.schemas import RehearsalView
-from negotiator.rehearsals.schemas_debrief import DebriefView
 from negotiator.terms.plain_text import capitalise, sentence
 
 REHEARSALS_PAGE_PATH: Final = f"{WORKSPACE_PATH}/rehearsals"
@@ -103,13 +100,12 @@ class RehearsalsPage:
         self,
         request: Request,
         session: SignedInSession,
-        found: Members,
+        rehearsal: Members,
         refused: RefusedForm = NO_FORM,
         *,
         in_place: bool = False,
     ) -> Response:
         """The page; a refused turn or lesson keeps what was typed. `in_place`: a script takes parts of it."""
-        rehearsal = cast("RehearsalView", found)
         view = await read_negotiation(self.calls, session, request.path_params["id"])
         words = NegotiationWords.of(view)
         offers = debrief_view.offers_in_words(rehearsal["turns"], words)
@@ -132,7 +128,7 @@ class RehearsalsPage:
                 calls_path=LIVE_PATH,
                 **common,
             )
-        debrief = cast("DebriefView", await self.calls.run(session, "get_debrief", _named(request)))
+        debrief = await self.calls.run(session, "get_debrief", _named(request))
         asked = request.query_params
         return self.router.render(
             "rehearsal_debrief.html",

@@ -1,18 +1,34 @@
-"""What the forms for values of a negotiation share: a field for one value, and a form that was not accepted; pure."""
+"""What the pages of a negotiation share: how it is read, a field for a value, and a form that was not accepted."""
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, cast
 
 import orjson
 
 from negotiator.base.errors import Refusal, ValidationFailed
+from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.entered_numbers import read_entered_value
 from negotiator.console.negotiation_words import NegotiationWords, issue_options, issue_unit, object_member
-from negotiator.console.page_calls import Members
+from negotiator.console.page_calls import Members, PageCalls
 from negotiator.negotiations.schemas_negotiations import NegotiationView
+from negotiator.negotiations.schemas_offers import OfferView
+
+MAX_OFFERS: Final = 100
+
+
+async def read_negotiation(calls: PageCalls, session: SignedInSession, negotiation: str) -> NegotiationView:
+    """The negotiation; raises NotFound where it is not the user's."""
+    return cast("NegotiationView", await calls.run(session, "get_negotiation", {"id": negotiation}))
+
+
+async def read_offers(calls: PageCalls, session: SignedInSession, negotiation: str) -> list[OfferView]:
+    """The last 100 rows of its ledger, newest first."""
+    members = {"id": negotiation, "limit": MAX_OFFERS}
+    return cast("list[OfferView]", (await calls.run(session, "list_offers", members))["items"])
+
 
 _UNREAD: Final = 422
 """The status of a form in which a field cannot be read."""

@@ -14,9 +14,15 @@ from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.negotiation_words import NegotiationWords
 from negotiator.console.page_calls import Members
 from negotiator.console.page_router import FormFields, read_whole
-from negotiator.console.talk.negotiation_reading import read_negotiation, read_offers
 from negotiator.console.talk.workspace_end import win_members
-from negotiator.console.talk.workspace_fields import NO_FORM, RefusedForm, form_key, refusal_faults
+from negotiator.console.talk.workspace_fields import (
+    NO_FORM,
+    RefusedForm,
+    form_key,
+    read_negotiation,
+    read_offers,
+    refusal_faults,
+)
 from negotiator.console.talk.workspace_history import TalkSoFar, event_said
 from negotiator.console.talk.workspace_limits import limits_patch
 from negotiator.console.talk.workspace_now import confirmation, live_offer, offers_as_said

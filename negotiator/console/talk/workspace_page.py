@@ -15,10 +15,9 @@ from negotiator.console.home_view import beyond_text
 from negotiator.console.negotiation_words import STATES, NegotiationWords
 from negotiator.console.page_calls import Members, PageCalls
 from negotiator.console.page_router import PageRouter
-from negotiator.console.talk.negotiation_reading import read_negotiation, read_offers
 from negotiator.console.talk.workspace_charts import offer_charts
 from negotiator.console.talk.workspace_end import end_part
-from negotiator.console.talk.workspace_fields import NO_FORM, RefusedForm
+from negotiator.console.talk.workspace_fields import NO_FORM, RefusedForm, read_negotiation, read_offers
 from negotiator.console.talk.workspace_history import TalkSoFar, approval_wish, event_said
 from negotiator.console.talk.workspace_limits import limits_form
 from negotiator.console.talk.workspace_now import (

@@ -15,7 +15,7 @@ from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.guides_content import parse_markdown, render_tokens
 from negotiator.console.page_calls import Members, PageCalls
 from negotiator.console.page_router import PageRouter, read_whole
-from negotiator.console.talk.negotiation_reading import read_negotiation
+from negotiator.console.talk.workspace_fields import read_negotiation
 from negotiator.negotiations.schemas_negotiations import EventView
 from negotiator.negotiations.schemas_plans import BattlePlanHead
 
