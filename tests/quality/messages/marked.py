@@ -7,7 +7,8 @@ with what is asked for, `complain` and `claim` with what about. Figures: `offer:
 amount off or on their earlier figure), `mine:ISSUE` and `theirs:ISSUE` for one repeated, rival, market, past, limit
 (told and not offered), gap (between figures), wish (unreal), count (of anything else).
 
-The files were written by people who knew no reader and no other's sentences; each file is one writer's; `k` is German, `l` French and Spanish.
+The files were written by people who knew no reader and no other's sentences. Each file is one writer's; `k` is German,
+`l` French and Spanish.
 """
 
 import re
