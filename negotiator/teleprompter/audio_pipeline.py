@@ -4,6 +4,8 @@ The position of a channel continues over lost connections.
 """
 
 import asyncio
+import math
+import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -23,9 +25,8 @@ from negotiator.teleprompter.session_transitions import Transition
 from negotiator.teleprompter.session_view import MAX_UTTERANCE_CHARACTERS
 from negotiator.teleprompter.speech import events
 from negotiator.teleprompter.speech.events import RecognitionEvent
-from negotiator.teleprompter.speech.recognizer import Recognizer, RecognizerBusy, SpeechRecognition, StreamConfig
+from negotiator.teleprompter.speech.recognizer import BYTES_PER_MS, Recognizer, RecognizerBusy, SpeechRecognition
 from negotiator.teleprompter.utterances import UtteranceService
-from negotiator.teleprompter.websocket_messages import BYTES_PER_MS
 
 _PATIENCE: Final = (0.2, 1.0, 3.0)
 """Seconds between attempts to store a final while the store is unavailable."""
@@ -77,8 +78,6 @@ class AudioReader:
                 )
             case events.RecognitionProblem():
                 await self._notice(event.code, description=event.description, fatal=event.fatal)
-            case _:
-                """The times of start and end are in the utterance."""
 
     async def _finally(self, event: events.FinalTranscript) -> None:
         for wait in _PATIENCE:
@@ -230,7 +229,7 @@ class AudioChannels:
             for channel in channels:
                 at = clocks.resume(session.id, channel, session.heard_ms) * BYTES_PER_MS
                 pace = TokenBucket(MAX_AUDIO_SPEED * 1000, BURST_MS, now)
-                recognition = await stage.recognizer.open(StreamConfig(self._language))
+                recognition = await stage.recognizer.open(self._language)
                 opened.append(AudioChannel(channel, at, pace, recognition))
         except BaseException:
             for voice in opened:
@@ -283,8 +282,7 @@ class AudioChannels:
     async def _push(self, voice: AudioChannel, pcm: bytes) -> None:
         try:
             if voice.recognition is None:
-                config = StreamConfig(self._language)
-                voice.recognition = await self._stage.recognizer.open(config)
+                voice.recognition = await self._stage.recognizer.open(self._language)
                 self._attach(voice, skipped=len(pcm))
             await voice.recognition.push(pcm)
         except RecognizerBusy as busy:
@@ -329,12 +327,8 @@ class AudioChannels:
 
 def level_db(pcm: bytes) -> float:
     """The level of samples in dB relative to full scale."""
-    # Imported here so that processes without audio do not load it.
-    import numpy as np
-
-    samples = np.frombuffer(pcm, dtype="<i2").astype(np.float64)
-    power = float(np.mean(samples * samples)) / 32768.0**2
-    return round(max(_SILENT, 10 * float(np.log10(power))), 1) if power else _SILENT
+    power = sum(sample * sample for (sample,) in struct.iter_unpack("<h", pcm)) / (len(pcm) // 2) / 32768.0**2
+    return round(max(_SILENT, 10 * math.log10(power)), 1) if power else _SILENT
 
 
 async def _finish(voice: AudioChannel) -> tuple[SpeechRecognition, asyncio.Task[None]] | None:

@@ -23,8 +23,6 @@ from negotiator.teleprompter.schemas import UtteranceId, UtteranceText
 
 SUBPROTOCOL: Final = "negotiator.teleprompter.v1"
 TICKET_PREFIX: Final = "ticket."
-SAMPLE_RATE: Final = 16_000
-BYTES_PER_MS: Final = SAMPLE_RATE * 2 // 1000
 _DEPTH: Final = 4
 
 

@@ -3,7 +3,7 @@
     python -m tests.bench.speech [--engines whisper whisper-tiny pocketsphinx]
 
 Recordings of people (`tests/helpers/human_speech.py`), clean and in pink noise, fed to one worker as fast as they are
-heard, without partials. Delay is audio after the last loud sample until the final, which does not depend on the
+heard. Delay is audio after the last loud sample until the final, which does not depend on the
 machine; the time to compute that last piece is told beside it, and does.
 """
 
@@ -20,10 +20,10 @@ import psutil
 
 from negotiator.teleprompter.speech.events import FinalTranscript
 from negotiator.teleprompter.speech.local_recognizer import LocalRecognizer
-from negotiator.teleprompter.speech.recognizer import BYTES_PER_MS, StreamConfig
+from negotiator.teleprompter.speech.recognizer import BYTES_PER_MS
 from tests.conftest import MODELS
 from tests.helpers.human_speech import TEXTS, noisy, recording, spoken
-from tests.helpers.synthetic_speech import PIECE, silence, word_errors
+from tests.helpers.synthetic_speech import PIECE, caught_up, silence, word_errors
 
 ENGINES: Final = ("whisper", "whisper-tiny", "pocketsphinx")
 NOISE: Final = (None, 20.0, 10.0)
@@ -49,7 +49,7 @@ async def measure(engine: str, models: Path, decibels: float | None) -> Run:
     """Every recording on a channel of its own, one after the other."""
     recognizer = LocalRecognizer(engine, models, hangover_ms=500, workers=1, streams=1)
     run = Run()
-    warm = await recognizer.open(StreamConfig())
+    warm = await recognizer.open("en")
     worker = psutil.Process(recognizer.pids[0])
     await warm.close()
     before = sum(worker.cpu_times()[:2])
@@ -66,7 +66,7 @@ async def _hear(run: Run, recognizer: LocalRecognizer, name: str, decibels: floa
     loud = np.abs(np.frombuffer(one.pcm, "<i2").astype(np.int32)) > _LOUD
     ends = int(np.nonzero(loud)[0][-1]) * 2 // BYTES_PER_MS
     pcm = noisy(one.pcm + silence(_PAUSE_MS), decibels)
-    recognition = await recognizer.open(StreamConfig(interim=False))
+    recognition = await recognizer.open("en")
     heard = list[FinalTranscript]()
 
     async def read() -> None:
@@ -79,7 +79,7 @@ async def _hear(run: Run, recognizer: LocalRecognizer, name: str, decibels: floa
     for at in range(0, len(pcm), PIECE):
         pushed = time.perf_counter()
         await recognition.push(pcm[at : at + PIECE])
-        await recognition.caught_up()
+        await caught_up(recognition)
         await asyncio.sleep(0)
         if len(heard) > count:
             count = len(heard)

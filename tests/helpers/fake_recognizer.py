@@ -13,13 +13,10 @@ from negotiator.teleprompter.speech.recognizer import (
     EngineCapabilities,
     RecognizerBusy,
     SpeechRecognition,
-    StreamConfig,
 )
 
 SILENCE: Final = bytes(320)
-_CAPS: Final = EngineCapabilities(
-    "written", "streaming", interim=True, word_times=False, languages=("en",), offline=True, quality_note="Reads."
-)
+_CAPS: Final = EngineCapabilities("written", interim=True, languages=("en",), quality_note="Reads.")
 
 
 def sentence_as_audio(text: str) -> bytes:
@@ -46,10 +43,7 @@ class FakeRecognition:
             self._end()
             return
         self.text = f"{self.text} {pcm16k.decode(errors='replace').strip()}".strip()
-        self.told.put_nowait(PartialTranscript(f"u{self.count}", 1, self.text, 0, self.ms))
-
-    async def caught_up(self, within_ms: int = 0) -> None:
-        """It reads at once."""
+        self.told.put_nowait(PartialTranscript(f"u{self.count}", self.text, 0, self.ms))
 
     async def finish(self) -> None:
         """The rest, and the end."""
@@ -72,7 +66,7 @@ class FakeRecognition:
 
     def _end(self) -> None:
         if self.text:
-            self.told.put_nowait(FinalTranscript(f"u{self.count}", 2, self.text, 0, self.ms, confidence=0.9))
+            self.told.put_nowait(FinalTranscript(f"u{self.count}", self.text, 0, self.ms, confidence=0.9))
             self.text, self.count = "", self.count + 1
 
 
@@ -90,9 +84,9 @@ class FakeRecognizer:
         """It reads."""
         return _CAPS
 
-    async def open(self, config: StreamConfig) -> SpeechRecognition:
+    async def open(self, language: str) -> SpeechRecognition:
         """A new channel."""
-        assert config.language == "en"
+        assert language == "en"
         if len([each for each in self.opened if not each.closed]) >= self.room:
             raise RecognizerBusy("every stream is taken")
         self.opened.append(FakeRecognition())

@@ -8,15 +8,10 @@ from typing import Final
 
 from rapidfuzz.distance import Levenshtein
 
-from negotiator.teleprompter.speech.events import (
-    AudioGap,
-    FinalTranscript,
-    PartialTranscript,
-    RecognitionEvent,
-    SpeechEnd,
-    SpeechStart,
-)
+from negotiator.teleprompter.speech.events import AudioGap, FinalTranscript, PartialTranscript, RecognitionEvent
 from negotiator.teleprompter.speech.recognizer import BYTES_PER_MS, SpeechRecognition
+from negotiator.teleprompter.speech.transcription_api import TranscribedRecognition
+from negotiator.teleprompter.speech.worker import WorkerRecognition
 from tests.helpers.neighbours import require
 
 PIECE: Final = 100 * BYTES_PER_MS
@@ -45,7 +40,17 @@ async def feed(recognition: SpeechRecognition, pcm: bytes, *, within_ms: int = 1
     """Push it all in pieces of 100 ms, as fast as it is heard."""
     for start in range(0, len(pcm), PIECE):
         await recognition.push(pcm[start : start + PIECE])
-        await recognition.caught_up(within_ms)
+        await caught_up(recognition, within_ms)
+
+
+async def caught_up(recognition: SpeechRecognition, within_ms: int = 0) -> None:
+    """Wait until at most this much is not recognised, and another second may wait, or the recognition has ended."""
+    assert isinstance(recognition, WorkerRecognition | TranscribedRecognition)
+    channel = recognition.channel
+    while not channel.telling.ended:
+        if channel.backlog.behind_ms <= min(within_ms, max(0, channel.backlog.room_ms - 1000)):
+            return
+        await asyncio.sleep(0.001)
 
 
 async def collected(recognition: SpeechRecognition) -> list[RecognitionEvent]:
@@ -67,44 +72,26 @@ def finals(events: Sequence[RecognitionEvent]) -> list[FinalTranscript]:
 
 
 def check_event_order(events: Sequence[RecognitionEvent], audio_ms: int) -> None:
-    """What `events` promises about order, ids, revisions and times; every opened id is closed."""
-    begun: dict[str, int] = {}
-    revs: dict[str, int] = {}
+    """What `events` promises about order, ids and times; every utterance is closed, in the order of beginning."""
+    began: dict[str, int] = {}
     closed: list[str] = []
-    ended: set[str] = set()
     for event in events:
         match event:
-            case SpeechStart(name, at):
-                assert name not in begun
-                assert 0 <= at <= audio_ms
-                begun[name], revs[name] = at, 0
-            case PartialTranscript(name, rev, text, start, end):
-                assert name in begun
-                assert name not in closed
-                assert rev > revs[name]
-                assert text
-                assert begun[name] == start <= end <= audio_ms + 32
-                revs[name] = rev
-            case FinalTranscript(name, rev, text, start, end, words, confidence):
-                assert name in begun
-                assert name not in closed
-                assert rev > revs[name]
-                assert begun[name] == start <= end <= audio_ms + 32
-                assert confidence is None or 0 <= confidence <= 1
-                for word in words:
-                    assert start <= word.start_ms <= word.end_ms <= end
-                closed.append(name)
-            case SpeechEnd(name, at):
-                assert name in begun
-                assert name not in ended
-                assert begun[name] <= at <= audio_ms + 32
-                ended.add(name)
+            case PartialTranscript() | FinalTranscript():
+                assert event.utterance_id not in closed
+                began.setdefault(event.utterance_id, event.start_ms)
+                assert 0 <= began[event.utterance_id] == event.start_ms <= event.end_ms <= audio_ms + 32
             case AudioGap(start, end):
                 assert 0 <= start < end <= audio_ms
             case _:
                 pass
-    assert closed == list(begun)
-    assert ended == set(begun)
+        if isinstance(event, PartialTranscript):
+            assert event.text
+        if isinstance(event, FinalTranscript):
+            assert event.confidence is None or 0 <= event.confidence <= 1
+            closed.append(event.utterance_id)
+    assert closed == [f"u{number}" for number in range(1, len(closed) + 1)]
+    assert began.keys() == set(closed)
 
 
 def word_errors(said: Sequence[str], got: Sequence[str]) -> float:

@@ -8,7 +8,6 @@ and so does its greatest length. With a hangover of 0.5 s, the end is found 0.51
 
 import hashlib
 from collections import deque
-from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -48,19 +47,6 @@ def silero_model_path() -> Path | None:
     return path if path.exists() and hashlib.sha256(path.read_bytes()).hexdigest() == SILERO_SHA256 else None
 
 
-def detector_factory() -> Callable[[], VoiceDetector]:
-    """A factory of detectors, one for each channel, which share one loaded network."""
-    if (path := silero_model_path()) is None:
-        from negotiator.teleprompter.speech.voice_detectors import EnergyDetector
-
-        return EnergyDetector
-    from negotiator.runtime.onnx_runtime import make_session
-    from negotiator.teleprompter.speech.voice_detectors import SileroDetector
-
-    loaded = make_session(path)
-    return lambda: SileroDetector(loaded)
-
-
 HANGOVER_MS: Final = 500
 MAX_UTTERANCE_MS: Final = 15_000
 _OPENS: Final = 0.5
@@ -93,13 +79,9 @@ class UtteranceAudio:
 
 @dataclass(frozen=True, slots=True)
 class UtteranceEnd:
-    """The open utterance ended at `at_ms`; `forced` at its greatest length or by the caller.
-
-    `voiced_ms` is the end of its last voiced frame.
-    """
+    """The open utterance ended at `at_ms`; `voiced_ms` is the end of its last voiced frame."""
 
     at_ms: int
-    forced: bool
     voiced_ms: int
 
 
@@ -136,16 +118,16 @@ class Endpointer:
         cuts: list[EndpointEvent] = [UtteranceAudio(pcm)]
         long = now - self._began >= self._longest_ms * _LONG
         if now - self._last_voice >= (min(_LONG_PAUSE_MS, self._hangover_ms) if long else self._hangover_ms):
-            cuts.append(self._ended(min(self._last_voice + _TAIL_MS, now), forced=False))
+            cuts.append(self._ended(min(self._last_voice + _TAIL_MS, now)))
         elif now - self._began >= self._longest_ms:
-            cuts.append(self._ended(now, forced=True))
+            cuts.append(self._ended(now))
             # If the speaker goes on, the next utterance begins at once.
             self._voiced = _OPENING_FRAMES if voice >= _KEEPS else 0
         return cuts
 
     def cut(self, at_ms: int) -> list[EndpointEvent]:
         """End an open utterance and forget earlier frames, since the audio ends here or a gap follows."""
-        ended: list[EndpointEvent] = [] if self._began is None else [self._ended(at_ms, forced=True)]
+        ended: list[EndpointEvent] = [] if self._began is None else [self._ended(at_ms)]
         self._lead.clear()
         self._voiced = 0
         self._detector.reset()
@@ -162,11 +144,11 @@ class Endpointer:
         self._lead.clear()
         return cuts
 
-    def _ended(self, at_ms: int, *, forced: bool) -> UtteranceEnd:
+    def _ended(self, at_ms: int) -> UtteranceEnd:
         self._began = None
         self._voiced = 0
         self._lead.clear()
-        return UtteranceEnd(at_ms, forced, self._last_voice)
+        return UtteranceEnd(at_ms, self._last_voice)
 
 
 _PER_MS = SAMPLE_RATE // 1000

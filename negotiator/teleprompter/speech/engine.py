@@ -70,16 +70,17 @@ def without_inventions(text: str) -> str:
 class EngineKind:
     """An engine: its capabilities, the packages it needs, and the module and its function that load it.
 
-    `longest_ms` is the greatest length of an utterance.
+    `whole` when it recognises utterances whole instead of hearing along, `longest_ms` is their greatest length, and
+    `doubtful` the confidence below which a final is likely wrong, where that was measured.
     """
 
     caps: EngineCapabilities
     packages: tuple[str, ...]
     module: str
     longest_ms: int
+    whole: bool = True
     loader: str = "load"
     doubtful: float | None = None
-    """The confidence below which a final is likely wrong, where that was measured."""
 
 
 _ENGLISH: Final = ("en",)
@@ -96,11 +97,8 @@ ENGINE_KINDS: Final[dict[str, EngineKind]] = {
     "pocketsphinx": EngineKind(
         EngineCapabilities(
             "pocketsphinx",
-            "streaming",
             interim=True,
-            word_times=True,
             languages=_ENGLISH,
-            offline=True,
             quality_note=(
                 "Embedded pocketsphinx: English, one clear voice in a quiet room, for trying out and tests; in noise"
                 " or a lively call most words are wrong, so name a better engine before relying on it."
@@ -109,16 +107,14 @@ ENGINE_KINDS: Final[dict[str, EngineKind]] = {
         ("pocketsphinx",),
         "pocketsphinx_engine",
         _STREAM_MS,
+        whole=False,
         doubtful=0.35,
     ),
     "whisper": EngineKind(
         EngineCapabilities(
             "whisper",
-            "segmented",
             interim=True,
-            word_times=False,
             languages=_SEVERAL,
-            offline=True,
             quality_note=(
                 "Embedded Whisper base, on this machine: of English people read or said without noise it mistakes about"
                 " one word in thirty, more in noise, and more in other languages; words come after each short pause."
@@ -133,11 +129,8 @@ ENGINE_KINDS: Final[dict[str, EngineKind]] = {
     "whisper-tiny": EngineKind(
         EngineCapabilities(
             "whisper-tiny",
-            "segmented",
             interim=True,
-            word_times=False,
             languages=_ENGLISH,
-            offline=True,
             quality_note=(
                 "Embedded Whisper tiny.en, on this machine: English only; about twice the wrong words of Whisper base,"
                 " in less memory; words come after each short pause."
@@ -152,11 +145,8 @@ ENGINE_KINDS: Final[dict[str, EngineKind]] = {
     "whisper-folder": EngineKind(
         EngineCapabilities(
             "whisper-folder",
-            "segmented",
             interim=True,
-            word_times=False,
             languages=(),
-            offline=True,
             quality_note=(
                 "Whisper with the operator's model, on this machine: language and quality are the model's;"
                 " words come after each short pause."

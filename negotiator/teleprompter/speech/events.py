@@ -1,9 +1,8 @@
 """The events of a recognition. Times are milliseconds of audio received on the channel, never the time of day.
 
-Each `utterance_id` has a SpeechStart, any number of partials (each replaces the one before, `rev` rises) and exactly
-one final, after which the id is not used again. SpeechEnd comes when the voice stops, before or after the final. Finals
-come in the order in which their utterances began. `UtteranceEventQueue` makes them from the reports of an engine and
-keeps them for their reader.
+Each `utterance_id` has any number of partials, each of which replaces the one before, and exactly one final, after
+which the id is not used again. Finals come in the order in which their utterances began. `UtteranceEventQueue` makes
+them from the reports of an engine and keeps them for their reader.
 """
 
 import asyncio
@@ -14,39 +13,11 @@ from typing import Final
 
 
 @dataclass(frozen=True, slots=True)
-class TranscriptWord:
-    """One word and when it was said; `confidence` in 0..1, if the engine reports one."""
-
-    text: str
-    start_ms: int
-    end_ms: int
-    confidence: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Transcription:
-    """The text of one utterance; the times of its words count from its beginning."""
+    """The text of one utterance; `confidence` in 0..1, if the engine reports one."""
 
     text: str
-    words: tuple[TranscriptWord, ...] = ()
     confidence: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class SpeechStart:
-    """The speaker began to speak."""
-
-    utterance_id: str
-    at_ms: int
-
-
-@dataclass(frozen=True, slots=True)
-class SpeechEnd:
-    """The speaker stopped at `at_ms`; `forced` when the utterance was cut at its greatest length or at a gap."""
-
-    utterance_id: str
-    at_ms: int
-    forced: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +25,6 @@ class PartialTranscript:
     """The text of the utterance so far; every word may still change."""
 
     utterance_id: str
-    rev: int
     text: str
     start_ms: int
     end_ms: int
@@ -65,11 +35,9 @@ class FinalTranscript:
     """The final text of an utterance; empty when the engine recognised no words."""
 
     utterance_id: str
-    rev: int
     text: str
     start_ms: int
     end_ms: int
-    words: tuple[TranscriptWord, ...] = ()
     confidence: float | None = None
 
 
@@ -98,10 +66,7 @@ class RecognitionProblem:
     fatal: bool = False
 
 
-RecognitionEvent = (
-    SpeechStart | SpeechEnd | PartialTranscript | FinalTranscript | RecognitionLag | AudioGap | RecognitionProblem
-)
-
+RecognitionEvent = PartialTranscript | FinalTranscript | RecognitionLag | AudioGap | RecognitionProblem
 
 MAX_WAITING_EVENTS: Final = 256
 """The most unread events: beyond it no more audio is accepted, since the reader seems to be gone."""
@@ -110,10 +75,8 @@ MAX_WAITING_EVENTS: Final = 256
 @dataclass(slots=True)
 class _Open:
     began: int
-    rev: int = 0
+    until: int
     text: str = ""
-    until: int = 0
-    voice_ended: bool = False
 
 
 class UtteranceEventQueue:
@@ -153,34 +116,25 @@ class UtteranceEventQueue:
             return name
         self._count += 1
         name = f"u{self._count}"
-        self._open[name] = _Open(at_ms, until=at_ms)
-        self.say(SpeechStart(name, at_ms))
+        self._open[name] = _Open(at_ms, at_ms)
         return name
 
     def partial(self, name: str, text: str, until_ms: int) -> None:
         """Report the text so far."""
         if entry := self._open.get(name):
-            entry.rev += 1
             entry.text, entry.until = text, max(entry.until, until_ms)
-            self.say(PartialTranscript(name, entry.rev, text, entry.began, entry.until))
-
-    def voice_ended(self, name: str, at_ms: int, *, forced: bool) -> None:
-        """Report that the voice stopped."""
-        if (entry := self._open.get(name)) and not entry.voice_ended:
-            entry.voice_ended = True
-            entry.until = max(at_ms, entry.began)
-            self.say(SpeechEnd(name, entry.until, forced))
+            self.say(PartialTranscript(name, text, entry.began, entry.until))
 
     def final(self, name: str, heard: Transcription, until_ms: int) -> None:
         """Report the final text; closes the id, and before it those of utterances that began earlier."""
         while self._open and name in self._open:
             oldest = next(iter(self._open))
             entry = self._open.pop(oldest)
-            if oldest == name:
-                until = max(until_ms, entry.began)
-                self._close(oldest, entry, heard, until=until)
-            else:
-                self._close(oldest, entry, Transcription(entry.text), until=entry.until)
+            if oldest != name:
+                self.say(FinalTranscript(oldest, entry.text, entry.began, entry.until))
+                continue
+            until = max(until_ms, entry.began)
+            self.say(FinalTranscript(name, heard.text, entry.began, until, heard.confidence))
 
     def resume(self) -> None:
         """Prepare for a restarted engine: its first utterance is the one that is open now, if any."""
@@ -209,11 +163,6 @@ class UtteranceEventQueue:
                 return
             self._news.clear()
             await self._news.wait()
-
-    def _close(self, name: str, entry: _Open, heard: Transcription, *, until: int) -> None:
-        if not entry.voice_ended:
-            self.say(SpeechEnd(name, until, forced=True))
-        self.say(FinalTranscript(name, entry.rev + 1, heard.text, entry.began, until, heard.words, heard.confidence))
 
     def _forget_older(self, event: PartialTranscript | RecognitionLag) -> None:
         for waiting in reversed(self._waiting):

@@ -14,14 +14,8 @@ from negotiator.base.errors import Unavailable
 from negotiator.runtime.circuit_breaker import CircuitBreaker
 from negotiator.teleprompter.speech import endpointer
 from negotiator.teleprompter.speech.engine import ENGINE_KINDS
-from negotiator.teleprompter.speech.recognition_channel import RecognitionChannel
-from negotiator.teleprompter.speech.recognizer import (
-    EngineCapabilities,
-    RecognizerBusy,
-    SpeechRecognition,
-    StreamConfig,
-)
-from negotiator.teleprompter.speech.worker import LOAD_SECONDS, ConfidenceMonitor, SpeechWorker, WorkerRecognition
+from negotiator.teleprompter.speech.recognizer import EngineCapabilities, RecognizerBusy, SpeechRecognition
+from negotiator.teleprompter.speech.worker import LOAD_SECONDS, SpeechWorker, WorkerRecognition
 
 _IDLE_SECONDS: Final = 300.0
 _START_FAILURES: Final = 2
@@ -36,7 +30,7 @@ class LocalRecognizer:
     def __init__(self, engine: str, model: Path | None, *, hangover_ms: int, workers: int, streams: int) -> None:
         self._load = {"engine": engine, "model": str(model.absolute()) if model else "", "hangover_ms": hangover_ms}
         self._kind = ENGINE_KINDS[engine]
-        self._caps = _honest(self._kind.caps)
+        self.caps = _honest(self._kind.caps)
         self._size = workers
         self._most = streams
         self.workers: list[SpeechWorker] = []
@@ -55,10 +49,6 @@ class LocalRecognizer:
         self._closed = False
 
     @property
-    def caps(self) -> EngineCapabilities:
-        return self._caps
-
-    @property
     def fault(self) -> str:
         """As `Recognizer.fault`."""
         return "its workers cannot be started" if self._breaker.is_open else ""
@@ -68,19 +58,17 @@ class LocalRecognizer:
         """The ids of the processes."""
         return [worker.pid for worker in self.workers]
 
-    async def open(self, config: StreamConfig) -> SpeechRecognition:
+    async def open(self, language: str) -> SpeechRecognition:
         """As `Recognizer.open`; a language that the engine lacks is `Unavailable` too."""
-        language = config.language.partition("-")[0].lower()
-        if self._caps.languages and language not in self._caps.languages:
-            known = ", ".join(self._caps.languages)
+        language = language.partition("-")[0].lower()
+        if self.caps.languages and language not in self.caps.languages:
+            known = ", ".join(self.caps.languages)
             raise Unavailable(f"The speech engine here hears only: {known}.")
         if self._closed:
             raise Unavailable("The speech engine is closing.")
         if len(self._open) >= self._most:
             raise RecognizerBusy("every speech stream is taken")
-        channel = RecognitionChannel(interim=config.interim and self._caps.interim)
-        doubt = ConfidenceMonitor(self._kind.doubtful)
-        recognition = WorkerRecognition(channel, language, doubt=doubt, over=self._over)
+        recognition = WorkerRecognition(language, doubtful=self._kind.doubtful, over=self._over)
         self._open.add(recognition)  # before the first await, so that `streams` holds
         try:
             recognition.attach(await self._worker())

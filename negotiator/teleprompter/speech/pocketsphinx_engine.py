@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from negotiator.teleprompter.speech.engine import Decoder
-from negotiator.teleprompter.speech.events import Transcription, TranscriptWord
+from negotiator.teleprompter.speech.events import Transcription
 
-_FRAME_MS: Final = 10
 _FAINT: Final = 1e-6
 
 
@@ -72,23 +71,15 @@ class PocketsphinxDecoder:
         return Transcription(best.hypstr if best else "")
 
     def end(self) -> Transcription:
-        """The text of the best path through the lattice, with each word's posterior."""
+        """The text of the best path through the lattice, with the geometric mean of its words' posteriors."""
         self._decoder.end_utt()
         self._open = False
         best = self._decoder.hyp()
         if best is None or not best.hypstr:
             return Transcription("")
-        words = tuple(
-            TranscriptWord(
-                part.word.partition("(")[0],  # `a(2)` is the second pronunciation of `a`
-                part.start_frame * _FRAME_MS,
-                (part.end_frame + 1) * _FRAME_MS,
-                round(min(part.prob, 1.0), 3),
-            )
-            for part in self._decoder.seg()
-            if part.word[0] not in "<["
-        )
-        return Transcription(best.hypstr, words, _confidence(words))
+        sure = [round(min(part.prob, 1.0), 3) for part in self._decoder.seg() if part.word[0] not in "<["]
+        confidence = exp(sum(log(max(one, _FAINT)) for one in sure) / len(sure)) if sure else None
+        return Transcription(best.hypstr, None if confidence is None else round(confidence, 3))
 
     def forget(self) -> None:
         """Drop all state of the channel: the open utterance, its hypothesis, and the averages of speaker and noise."""
@@ -98,11 +89,3 @@ class PocketsphinxDecoder:
         self._decoder.start_utt()
         self._decoder.end_utt()
         self._decoder.reinit_feat()  # takes 0.1 ms; resetting the mean alone would keep the noise estimate
-
-
-def _confidence(words: tuple[TranscriptWord, ...]) -> float | None:
-    """The geometric mean of the words' posteriors."""
-    if not words:
-        return None
-    total = sum(log(max(word.confidence or 0.0, _FAINT)) for word in words)
-    return round(exp(total / len(words)), 3)

@@ -5,7 +5,6 @@ recognised again. It is bounded by duration: at most 8 s are not recognised, at 
 samples.
 """
 
-import asyncio
 from typing import Final
 
 from negotiator.teleprompter.speech.events import AudioGap, RecognitionLag, RecognitionProblem, UtteranceEventQueue
@@ -129,18 +128,16 @@ _STEP_MS: Final = 1_000
 class RecognitionChannel:
     """The audio and the events of one channel, whichever engine recognises it."""
 
-    def __init__(self, *, interim: bool = True, again_ms: int = REPLAY_MS) -> None:
+    def __init__(self, *, again_ms: int = REPLAY_MS) -> None:
         self.backlog = AudioBacklog(again_ms=again_ms)
         self.telling = UtteranceEventQueue()
-        self._interim = interim
         self._told = 0
         self._settled_ms = 0
-        self._moved = asyncio.Event()
 
     @property
     def interim(self) -> bool:
-        """Whether partials are wanted now: the client wants them and recognition is not behind."""
-        return self._interim and self.backlog.behind_ms <= SKIP_MS
+        """Whether partials are wanted now: recognition is not behind."""
+        return self.backlog.behind_ms <= SKIP_MS
 
     def put(self, pcm: bytes) -> None:
         """Add audio; `RecognizerBusy` when there is no capacity for it, ValueError for half a sample."""
@@ -160,7 +157,6 @@ class RecognitionChannel:
         """Record that all audio before this position (in samples) was recognised."""
         self.backlog.heard(position)
         self._tell_lag()
-        self._moved.set()
 
     def settled(self, at_ms: int) -> None:
         """Record that all audio before this time is in a final."""
@@ -179,28 +175,11 @@ class RecognitionChannel:
     def end(self) -> None:
         self.backlog.clear()
         self.telling.end()
-        self._moved.set()
 
     def drop(self) -> None:
         """Drop all audio and end the events at once."""
         self.backlog.clear()
         self.telling.drop()
-        self._moved.set()
-
-    async def caught_up(self, within_ms: int = 0) -> None:
-        """Wait until at most this much is not recognised, and another second of audio may be added."""
-        while self._waits(within_ms) and not self.telling.ended:
-            self._moved.clear()
-            await self._moved.wait()
-
-    def holds(self, samples: int) -> None:
-        """Set the samples that the recogniser buffers, not counting the backlog."""
-        self.backlog.elsewhere = samples
-        self._moved.set()
-
-    def _waits(self, within_ms: int) -> bool:
-        behind = self.backlog.behind_ms
-        return behind > within_ms or behind > max(0, self.backlog.room_ms - _STEP_MS)
 
     def _tell_lag(self) -> None:
         behind = self.backlog.behind_ms

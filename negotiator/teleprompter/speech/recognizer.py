@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from typing import Final, Literal, Protocol
+from typing import Final, Protocol
 
 from negotiator.teleprompter.speech.events import RecognitionEvent
 
@@ -19,28 +19,15 @@ class RecognizerBusy(Exception):
 class EngineCapabilities:
     """The capabilities of an engine, with a note on its quality for the user who relies on it.
 
-    `kind`: words come one by one (`streaming`), utterances are recognised whole (`segmented`), or no audio is accepted
-    (`text`).
-    `languages` are BCP 47 primary tags, empty when unknown. `third_party` is the host that receives the audio, empty
-    when it stays on this machine.
+    `interim` when it reports partial texts. `languages` are BCP 47 primary tags, empty when unknown. `third_party` is
+    the host that receives the audio, empty when it stays on this machine.
     """
 
     id: str
-    kind: Literal["streaming", "segmented", "text"]
     interim: bool
-    word_times: bool
     languages: tuple[str, ...]
-    offline: bool
     quality_note: str
     third_party: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class StreamConfig:
-    """The options of a channel that a client may set; the operator sets models and hosts."""
-
-    language: str = "en"
-    interim: bool = True
 
 
 class SpeechRecognition(Protocol):
@@ -52,10 +39,6 @@ class SpeechRecognition(Protocol):
         Beyond 2 s of unrecognised audio partials are skipped, beyond 4 s a lag is reported, beyond 8 s the oldest audio
         is dropped and a gap reported.
         """
-        ...
-
-    async def caught_up(self, within_ms: int = 0) -> None:
-        """Wait until at most `within_ms` of audio are not recognised, or the recognition has ended."""
         ...
 
     async def finish(self) -> None:
@@ -82,8 +65,11 @@ class Recognizer(Protocol):
         """Why channels are refused or hear nothing now, for the health check; empty when all is well."""
         ...
 
-    async def open(self, config: StreamConfig) -> SpeechRecognition:
-        """A new channel; `RecognizerBusy` when all are in use, `Unavailable` (503) when the engine cannot be used."""
+    async def open(self, language: str) -> SpeechRecognition:
+        """A new channel in a language, as a BCP 47 tag.
+
+        `RecognizerBusy` when all are in use, `Unavailable` (503) when the engine cannot be used.
+        """
         ...
 
     async def close(self) -> None:

@@ -7,7 +7,7 @@ from negotiator.base.errors import Unavailable
 from negotiator.config.settings import Settings
 from negotiator.teleprompter.speech.engine import ENGINE_KINDS
 from negotiator.teleprompter.speech.local_recognizer import LocalRecognizer
-from negotiator.teleprompter.speech.recognizer import EngineCapabilities, Recognizer, SpeechRecognition, StreamConfig
+from negotiator.teleprompter.speech.recognizer import EngineCapabilities, Recognizer, SpeechRecognition
 
 EMBEDDED_ENGINES: Final = ("whisper", "pocketsphinx")
 """The engines of `auto`: the first that is installed with its weights."""
@@ -17,25 +17,15 @@ _FOLDER_ENGINE: Final = "whisper-folder"
 class TextOnlyRecognizer:
     """The recogniser of a server without an engine: sessions accept text only."""
 
+    fault = ""
+
     def __init__(self, why: str) -> None:
-        self._why = f"No audio is heard here, text only: {why}."
-        self._caps = EngineCapabilities(
-            "text", "text", interim=False, word_times=False, languages=(), offline=True, quality_note=self._why
-        )
+        note = f"No audio is heard here, text only: {why}."
+        self.caps = EngineCapabilities("text", interim=False, languages=(), quality_note=note)
 
-    @property
-    def caps(self) -> EngineCapabilities:
-        """Capabilities of kind `text`."""
-        return self._caps
-
-    @property
-    def fault(self) -> str:
-        """Nothing fails here."""
-        return ""
-
-    async def open(self, config: StreamConfig) -> SpeechRecognition:
+    async def open(self, language: str) -> SpeechRecognition:
         """Raises `Unavailable` (503)."""
-        raise Unavailable(self._why)
+        raise Unavailable(self.caps.quality_note)
 
     async def close(self) -> None:
         """Do nothing: there is nothing to release."""

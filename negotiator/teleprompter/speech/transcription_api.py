@@ -30,18 +30,12 @@ from negotiator.teleprompter.speech.endpointer import (
     UtteranceEnd,
     UtteranceStart,
     VoiceDetector,
-    detector_factory,
 )
 from negotiator.teleprompter.speech.engine import MAX_WHOLE_UTTERANCE_MS, without_inventions
 from negotiator.teleprompter.speech.events import RecognitionEvent, RecognitionProblem, Transcription
 from negotiator.teleprompter.speech.recognition_channel import MAX_HELD_MS, SAMPLES_PER_MS, RecognitionChannel
-from negotiator.teleprompter.speech.recognizer import (
-    SAMPLE_RATE,
-    EngineCapabilities,
-    RecognizerBusy,
-    SpeechRecognition,
-    StreamConfig,
-)
+from negotiator.teleprompter.speech.recognizer import SAMPLE_RATE, EngineCapabilities, RecognizerBusy, SpeechRecognition
+from negotiator.teleprompter.speech.voice_detectors import detector_factory
 
 _PIECE: Final = 500 * SAMPLES_PER_MS
 _FAILURES: Final = 3
@@ -73,7 +67,7 @@ class TranscribedRecognition:
         transcribe: Callable[[bytes], Awaitable[Transcription]],
         over: Callable[["TranscribedRecognition"], None],
     ) -> None:
-        self._channel = RecognitionChannel(again_ms=0)
+        self.channel = RecognitionChannel(again_ms=0)
         self._cutter = cutter
         self._transcribe = transcribe
         self._over = over
@@ -88,11 +82,8 @@ class TranscribedRecognition:
 
     async def push(self, pcm16k: bytes) -> None:
         """As `SpeechRecognition.push`."""
-        self._channel.put(pcm16k)
+        self.channel.put(pcm16k)
         self._more.set()
-
-    async def caught_up(self, within_ms: int = 0) -> None:
-        await self._channel.caught_up(within_ms)
 
     async def finish(self) -> None:
         """Recognise the audio that is left, then end the events."""
@@ -100,60 +91,59 @@ class TranscribedRecognition:
         self._more.set()
 
     async def close(self) -> None:
-        self._channel.drop()
+        self.channel.drop()
         await asyncio.sleep(0)  # a task that is cancelled before its first step runs no `finally`
         self._task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await self._task
 
     def events(self) -> AsyncIterator[RecognitionEvent]:
-        return self._channel.telling.events()
+        return self.channel.telling.events()
 
     async def _run(self) -> None:
         try:
             await self._hear()
         except TranscriptionFailed as failed:
             log.warning("a speech service cannot be used", reason=str(failed), detail=failed.detail)
-            self._channel.telling.say(RecognitionProblem("engine_failed", str(failed), fatal=True))
+            self.channel.telling.say(RecognitionProblem("engine_failed", str(failed), fatal=True))
         finally:
             if self._asked is not None:
                 self._asked.cancel()
                 await asyncio.gather(self._asked, return_exceptions=True)
-            self._channel.end()
+            self.channel.end()
             self._over(self)
 
     async def _hear(self) -> None:
-        backlog = self._channel.backlog
+        backlog = self.channel.backlog
         while await self._has_audio():
-            if self._held() + _PIECE > MAX_HELD_MS * SAMPLES_PER_MS:
+            if backlog.elsewhere + _PIECE > MAX_HELD_MS * SAMPLES_PER_MS:
                 await self._answered()
             at, pcm = backlog.take(_PIECE)
             # The voice detector releases the interpreter lock while it computes.
             await self._follow(await thread_pools.LIVE.run_unhurried(self._cutter.hear, at, pcm))
-            self._channel.heard(at + len(pcm) // 2)
+            self.channel.heard(at + len(pcm) // 2)
         await self._follow(self._cutter.finish())
         await self._answered()
 
     async def _has_audio(self) -> bool:
         """Wait for audio; False at the end of the channel."""
-        while not self._channel.backlog.untaken and not self._finishing:
+        while not self.channel.backlog.untaken and not self._finishing:
             self._more.clear()
             await self._more.wait()
-        return self._channel.backlog.untaken > 0
+        return self.channel.backlog.untaken > 0
 
     async def _follow(self, cuts: list[EndpointEvent]) -> None:
-        telling = self._channel.telling
+        telling = self.channel.telling
         for cut in cuts:
             match cut:
                 case UtteranceStart(at_ms):
                     self._name = telling.began(at_ms)
                 case UtteranceAudio(pcm):
                     self._utterance += pcm
-                case UtteranceEnd(at_ms, forced):
-                    telling.voice_ended(self._name, at_ms, forced=forced)
+                case UtteranceEnd(at_ms):
                     await self._answered()
                     self._ask(at_ms)
-        self._channel.holds(self._held())
+        self._count_held()
 
     def _ask(self, until: int) -> None:
         pcm = bytes(self._utterance)
@@ -170,11 +160,11 @@ class TranscribedRecognition:
             self._failures += 1
             if self._failures >= _FAILURES:
                 raise
-            self._channel.telling.say(RecognitionProblem("utterance_lost", str(failed)))
+            self.channel.telling.say(RecognitionProblem("utterance_lost", str(failed)))
         finally:
             self._asked_samples = 0
-            self._channel.holds(self._held())
-        self._channel.telling.final(name, heard, until)
+            self._count_held()
+        self.channel.telling.final(name, heard, until)
 
     async def _answered(self) -> None:
         """Wait for the transcription that is running."""
@@ -182,8 +172,8 @@ class TranscribedRecognition:
             await self._asked
             self._asked = None
 
-    def _held(self) -> int:
-        return len(self._utterance) // 2 + self._asked_samples
+    def _count_held(self) -> None:
+        self.channel.backlog.elsewhere = len(self._utterance) // 2 + self._asked_samples
 
 
 class TranscriptionApiRecognizer:
@@ -191,13 +181,10 @@ class TranscriptionApiRecognizer:
 
     def __init__(self, url: str, *, key: str, model: str, hangover_ms: int, streams: int) -> None:
         host = urlsplit(url).hostname or url
-        self._caps = EngineCapabilities(
+        self.caps = EngineCapabilities(
             "openai-compatible",
-            "segmented",
             interim=False,
-            word_times=False,
             languages=(),
-            offline=False,
             quality_note=(
                 f"Audio goes to {host} ({model}) after each pause: quality is that model's, words come late, and it may"
                 " invent some in noise."
@@ -223,15 +210,11 @@ class TranscriptionApiRecognizer:
         )
 
     @property
-    def caps(self) -> EngineCapabilities:
-        return self._caps
-
-    @property
     def fault(self) -> str:
         """As `Recognizer.fault`."""
         return "the speech service does not answer" if self._breaker.is_open else ""
 
-    async def open(self, config: StreamConfig) -> SpeechRecognition:
+    async def open(self, language: str) -> SpeechRecognition:
         """A new channel; nothing is sent before a voice is detected. `RecognizerBusy` when all streams are in use.
 
         `Unavailable` while the service keeps failing.
@@ -243,8 +226,7 @@ class TranscriptionApiRecognizer:
         if self._detector is None:
             self._detector = await thread_pools.FILES.run_unhurried(detector_factory)
         endpointer = Endpointer(self._detector(), hangover_ms=self._hangover_ms, longest_ms=MAX_WHOLE_UTTERANCE_MS)
-        language = config.language.partition("-")[0].lower()
-        transcribe = partial(self._transcribe, language)
+        transcribe = partial(self._transcribe, language.partition("-")[0].lower())
         recognition = TranscribedRecognition(UtteranceCutter(endpointer), transcribe, self._open.discard)
         self._open.add(recognition)
         return recognition

@@ -7,10 +7,13 @@ reacts to noise, which the engine's quality note says.
 
 import math
 from collections import deque
+from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
 
+from negotiator.runtime.onnx_runtime import make_session
+from negotiator.teleprompter.speech.endpointer import VoiceDetector, silero_model_path
 from negotiator.teleprompter.speech.recognizer import SAMPLE_RATE
 
 _FLOOR_FRAMES: Final = 94
@@ -66,3 +69,11 @@ class SileroDetector:
         """Reset the network's state and context."""
         self._state = np.zeros(_STATE, np.float32)
         self._input = np.zeros((1, CONTEXT_SAMPLES + 512), np.float32)
+
+
+def detector_factory() -> Callable[[], VoiceDetector]:
+    """A factory of detectors, one for each channel, which share one loaded network."""
+    if (path := silero_model_path()) is None:
+        return EnergyDetector
+    loaded = make_session(path)
+    return lambda: SileroDetector(loaded)

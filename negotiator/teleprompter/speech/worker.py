@@ -20,9 +20,9 @@ from typing import Any, Final
 from negotiator.base.errors import Unavailable
 from negotiator.config.settings_files import ENV_PREFIX
 from negotiator.runtime.telemetry import logger
-from negotiator.teleprompter.speech.events import RecognitionEvent, RecognitionProblem, Transcription, TranscriptWord
+from negotiator.teleprompter.speech.events import RecognitionEvent, RecognitionProblem, Transcription
 from negotiator.teleprompter.speech.recognition_channel import SAMPLES_PER_MS, RecognitionChannel
-from negotiator.teleprompter.speech.worker_process import FrameKind, PipeFrame, PipeFrameReader, encode_frame
+from negotiator.teleprompter.speech.worker_frames import FrameKind, PipeFrame, PipeFrameReader, encode_frame
 
 _MODULE: Final = "negotiator.teleprompter.speech.worker_process"
 LOAD_SECONDS: Final = 120.0
@@ -179,17 +179,10 @@ _WITHIN_SECONDS: Final = 60.0
 class WorkerRecognition:
     """One channel; `over` is called once, when the channel needs no worker any more."""
 
-    def __init__(
-        self,
-        channel: RecognitionChannel,
-        language: str,
-        *,
-        doubt: ConfidenceMonitor,
-        over: Callable[["WorkerRecognition"], None],
-    ) -> None:
-        self._channel = channel
+    def __init__(self, language: str, *, doubtful: float | None, over: Callable[["WorkerRecognition"], None]) -> None:
+        self.channel = RecognitionChannel()
         self._language = language
-        self._doubt = doubt
+        self._doubt = ConfidenceMonitor(doubtful)
         self._over = over
         self._worker: SpeechWorker | None = None
         self._number = 0
@@ -217,24 +210,21 @@ class WorkerRecognition:
         if len(self._restarts) > _RESTARTS:
             self.fail("engine_failed", "The speech engine keeps failing; nothing more is heard.")
             return False
-        self._again_until = self._channel.backlog.heard_until
+        self._again_until = self.channel.backlog.heard_until
         description = "The speech engine was restarted; the last seconds are heard again."
-        self._channel.again(RecognitionProblem("engine_restarted", description))
+        self.channel.again(RecognitionProblem("engine_restarted", description))
         return True
 
     def fail(self, code: str, description: str) -> None:
         """Report that recognition has failed, and end."""
-        self._channel.telling.say(RecognitionProblem(code, description, fatal=True))
+        self.channel.telling.say(RecognitionProblem(code, description, fatal=True))
         self._end()
 
     async def push(self, pcm16k: bytes) -> None:
         """As `SpeechRecognition.push`."""
-        self._channel.put(pcm16k)
+        self.channel.put(pcm16k)
         self._pump()
         self._watch()
-
-    async def caught_up(self, within_ms: int = 0) -> None:
-        await self._channel.caught_up(within_ms)
 
     async def finish(self) -> None:
         """Recognise the audio that is left, then end the events."""
@@ -243,19 +233,19 @@ class WorkerRecognition:
 
     async def close(self) -> None:
         """Drop everything now and end the events."""
-        if not self._channel.telling.ended:
-            self._channel.drop()
+        if not self.channel.telling.ended:
+            self.channel.drop()
             self._leave()
 
     def events(self) -> AsyncIterator[RecognitionEvent]:
-        return self._channel.telling.events()
+        return self.channel.telling.events()
 
     def on(self, told: PipeFrame) -> None:
         """Handle a frame from the worker."""
         match told.kind:
             case FrameKind.HEARD:
                 self._moved = asyncio.get_running_loop().time()
-                self._channel.heard(told.position)
+                self.channel.heard(told.position)
                 self._pump()
             case FrameKind.REPORT:
                 self._report(*told.json())
@@ -266,13 +256,13 @@ class WorkerRecognition:
                 self.fail("engine_failed", "The speech engine failed; nothing more is heard.")
 
     def _pump(self) -> None:
-        backlog, worker = self._channel.backlog, self._worker
-        if worker is None or self._channel.telling.ended:
+        backlog, worker = self.channel.backlog, self._worker
+        if worker is None or self.channel.telling.ended:
             return
         while backlog.untaken and backlog.in_flight < _WINDOW:
             at, pcm = backlog.take(_PIECE)
             # Partials of audio that is recognised again would replace longer ones that the client has.
-            interim = bytes([self._channel.interim and at >= self._again_until])
+            interim = bytes([self.channel.interim and at >= self._again_until])
             worker.send(encode_frame(FrameKind.AUDIO, self._number, position=at, payload=interim + pcm))
         if self._finishing and not self._asked_to_finish and not backlog.untaken:
             self._asked_to_finish = True
@@ -281,32 +271,27 @@ class WorkerRecognition:
     def _watch(self) -> None:
         """Kill a worker that does not answer."""
         hangs = asyncio.get_running_loop().time() - self._moved > _HANGS_SECONDS
-        if self._worker is not None and self._channel.backlog.in_flight >= _WINDOW and hangs:
+        if self._worker is not None and self.channel.backlog.in_flight >= _WINDOW and hangs:
             self._worker.kill()
 
     def _report(self, kind: str, number: int, *rest: Any) -> None:
-        telling = self._channel.telling
+        telling = self.channel.telling
         if kind == "start":
             self._names[number] = telling.began(rest[0])
             return
         name = self._names[number]
-        match kind:
-            case "partial":
-                telling.partial(name, *rest)
-            case "end":
-                telling.voice_ended(name, rest[0], forced=rest[1])
-            case _:
-                text, _began, until, words, confidence = rest
-                telling.final(
-                    name, Transcription(text, tuple(TranscriptWord(*word) for word in words), confidence), until
-                )
-                del self._names[number]
-                self._channel.settled(until)
-                if notice := self._doubt.heard(confidence):
-                    telling.say(notice)
+        if kind == "partial":
+            telling.partial(name, *rest)
+            return
+        text, until, confidence = rest
+        telling.final(name, Transcription(text, confidence), until)
+        del self._names[number]
+        self.channel.settled(until)
+        if notice := self._doubt.heard(confidence):
+            telling.say(notice)
 
     def _end(self) -> None:
-        self._channel.end()
+        self.channel.end()
         self._leave()
 
     def _leave(self) -> None:

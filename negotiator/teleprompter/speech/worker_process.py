@@ -14,13 +14,11 @@ import os
 import resource
 import select
 import signal
-import struct
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from enum import IntEnum
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from negotiator.teleprompter.speech.endpointer import (
     Endpointer,
@@ -30,69 +28,15 @@ from negotiator.teleprompter.speech.endpointer import (
     UtteranceEnd,
     UtteranceStart,
     VoiceDetector,
-    detector_factory,
 )
 from negotiator.teleprompter.speech.engine import ENGINE_KINDS, Decoder, SpeechEngine, engine_loader
 from negotiator.teleprompter.speech.events import Transcription
-
-HEADER: Final = struct.Struct("!IBIQ")
-"""Length of the payload, kind, stream, position in samples."""
-
-
-class FrameKind(IntEnum):
-    """The kinds of frames; the first five go to the worker, the others come from it."""
-
-    LOAD = 1  # JSON: engine, model, hangover_ms
-    OPEN = 2  # the language's primary tag
-    AUDIO = 3  # a byte for whether partials are wanted, then PCM that begins at the position
-    FINISH = 4
-    CLOSE = 5
-    READY = 16
-    REPORT = 17  # JSON: a report of `ChannelListener`
-    HEARD = 18  # all audio before the position was recognised
-    OVER = 19  # a finished stream was recognised to its end
-    FAULT = 20  # text; stream 0 is the worker itself
-
-
-class PipeFrame(NamedTuple):
-    kind: FrameKind
-    stream: int
-    position: int
-    payload: bytes
-
-    def json(self) -> Any:
-        """The payload as JSON."""
-        return json.loads(self.payload)
-
-
-def encode_frame(kind: FrameKind, stream: int = 0, *, position: int = 0, payload: bytes = b"") -> bytes:
-    """A frame as bytes."""
-    return HEADER.pack(len(payload), kind, stream, position) + payload
-
-
-class PipeFrameReader:
-    """Joins bytes into whole frames."""
-
-    def __init__(self) -> None:
-        self._rest = bytearray()
-
-    def feed(self, data: bytes) -> Iterator[PipeFrame]:
-        """The frames that these bytes complete; ValueError for an unknown kind."""
-        self._rest += data
-        while len(self._rest) >= HEADER.size:
-            length, kind, stream, position = HEADER.unpack_from(self._rest)
-            end = HEADER.size + length
-            if len(self._rest) < end:
-                return
-            payload = bytes(self._rest[HEADER.size : end])
-            del self._rest[:end]
-            yield PipeFrame(FrameKind(kind), stream, position, payload)
-
+from negotiator.teleprompter.speech.voice_detectors import detector_factory
+from negotiator.teleprompter.speech.worker_frames import FrameKind, PipeFrame, PipeFrameReader, encode_frame
 
 Report = list[Any]
-"""`["start", n, at]`, `["partial", n, text, until]`, `["end", n, at, forced]`, `["final", n, text, start, end, words,
-confidence]`: n counts this listener's utterances, times are milliseconds on the channel's clock."""
-
+"""`["start", n, at]`, `["partial", n, text, until]`, `["final", n, text, until, confidence]`: n counts this listener's
+utterances, times are milliseconds on the channel's clock."""
 
 _PAUSE_MS: Final = 192
 """The silence after which an open utterance is heard ahead of its end: less than any pause that ends one."""
@@ -177,20 +121,11 @@ class ChannelListener:
                     self._decoder.feed(pcm)
                     self._until += len(pcm) // 32
                     fed = True
-                case UtteranceEnd(at_ms, forced, voiced_ms):
-                    self._tell(["end", self._number, at_ms, forced])
-                    known = self._ahead if self._ahead_covers(voiced_ms) else None
-                    self._finally(known or self._decoder.end(), max(at_ms, self._began))
+                case UtteranceEnd(at_ms, voiced_ms):
+                    heard = (self._ahead if self._ahead_covers(voiced_ms) else None) or self._decoder.end()
+                    self._tell(["final", self._number, heard.text, max(at_ms, self._began), heard.confidence])
                     fed = False
         return fed
-
-    def _finally(self, heard: Transcription, until: int) -> None:
-        began = self._began
-        words = [
-            [word.text, min(began + word.start_ms, until), min(began + word.end_ms, until), word.confidence]
-            for word in heard.words
-        ]
-        self._tell(["final", self._number, heard.text, began, until, words, heard.confidence])
 
 
 _READ: Final = 65_536
@@ -266,7 +201,7 @@ class WorkerProcess:
         model = Path(wanted["model"]) if wanted["model"] else None
         self._hangover_ms, self._longest_ms = wanted["hangover_ms"], kind.longest_ms
         self._detector = detector_factory()
-        self._whole = kind.caps.kind == "segmented"
+        self._whole = kind.whole
         self._engine = engine_loader(kind)(model)
         self._output(encode_frame(FrameKind.READY))
 

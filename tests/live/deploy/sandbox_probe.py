@@ -5,7 +5,6 @@ import sys
 
 from negotiator.config.settings import load
 from negotiator.memory.embedding.embedder_selection import choose_embedder
-from negotiator.teleprompter.speech.recognizer import StreamConfig
 from negotiator.teleprompter.speech.recognizer_factory import make_recognizer
 
 
@@ -18,7 +17,7 @@ async def main() -> None:
     vectors = await embedder.embed(["The price is too high."])
     sys.stdout.write(f"embedded: {vectors.shape[1]} numbers\n")
     recognizer = make_recognizer(settings)
-    channel = await recognizer.open(StreamConfig())
+    channel = await recognizer.open("en")
     await channel.push(bytes(32_000))
     sys.stdout.write(f"speech by {recognizer.caps.id}\n")
     await recognizer.close()

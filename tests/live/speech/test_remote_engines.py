@@ -5,7 +5,6 @@ import pytest
 from negotiator.base.errors import Unavailable
 from negotiator.runtime.circuit_breaker import COOL_DOWN_SECONDS
 from negotiator.teleprompter.speech.events import AudioGap, RecognitionEvent, RecognitionProblem
-from negotiator.teleprompter.speech.recognizer import StreamConfig
 from negotiator.teleprompter.speech.transcription_api import TranscriptionApiRecognizer
 from tests.helpers.synthetic_speech import check_event_order, finals, heard, sentences, synthesise
 from tests.live.speech.fake_speech_services import KEY, MODEL, fake_transcriptions
@@ -25,7 +24,7 @@ def recognizer_for(url: str, key: str = KEY) -> TranscriptionApiRecognizer:
 async def test_the_operator_s_model_is_asked_in_the_caller_s_language() -> None:
     async with fake_transcriptions() as service:
         recognizer = recognizer_for(service.url)
-        events = await heard(await recognizer.open(StreamConfig("de-CH")), sentences(SAID[0]))
+        events = await heard(await recognizer.open("de-CH"), sentences(SAID[0]))
         await recognizer.close()
     assert service.forms == [{"model": MODEL, "language": "de", "response_format": "json"}]
     assert finals(events)[0].text.startswith("heard")
@@ -38,7 +37,7 @@ async def test_an_utterance_that_was_not_answered_is_named_and_the_next_is_heard
         service.failures = 1
         recognizer = recognizer_for(service.url)
         pcm = sentences(*SAID)
-        events = await heard(await recognizer.open(StreamConfig()), pcm)
+        events = await heard(await recognizer.open("en"), pcm)
         await recognizer.close()
     check_event_order(events, len(pcm) // 32)
     assert problems(events) == ["utterance_lost"]
@@ -50,9 +49,9 @@ async def test_a_service_that_answers_nothing_is_given_up() -> None:
     async with fake_transcriptions() as service:
         recognizer = recognizer_for(service.url, key="wrong")
         assert recognizer.fault == ""
-        events = await heard(await recognizer.open(StreamConfig()), sentences(*SAID, *SAID))
+        events = await heard(await recognizer.open("en"), sentences(*SAID, *SAID))
         with pytest.raises(Unavailable) as refused:
-            await recognizer.open(StreamConfig())
+            await recognizer.open("en")
         assert refused.value.retry_after == COOL_DOWN_SECONDS
         assert recognizer.fault == "the speech service does not answer"
         await recognizer.close()
@@ -66,7 +65,7 @@ async def test_who_speaks_on_and_on_is_sent_in_pieces() -> None:
     pcm = synthesise("we have been told by our board that the price which you quoted last week is far too high") * 3
     async with fake_transcriptions() as service:
         recognizer = recognizer_for(service.url)
-        events = await heard(await recognizer.open(StreamConfig()), pcm)
+        events = await heard(await recognizer.open("en"), pcm)
         await recognizer.close()
     assert len(finals(events)) >= 3
     assert service.longest_ms <= 6_400

@@ -12,7 +12,7 @@ import pytest_asyncio
 from negotiator.teleprompter.speech.events import FinalTranscript, PartialTranscript, RecognitionEvent
 from negotiator.teleprompter.speech.local_recognizer import LocalRecognizer
 from negotiator.teleprompter.speech.pocketsphinx_engine import PocketsphinxDecoder, PocketsphinxEngine
-from negotiator.teleprompter.speech.recognizer import BYTES_PER_MS, StreamConfig
+from negotiator.teleprompter.speech.recognizer import BYTES_PER_MS
 from tests.conftest import MODELS
 from tests.helpers.human_speech import TEXTS, noisy, recording, spoken
 from tests.helpers.synthetic_speech import feed, finals, heard, sentences, silence, synthesise, word_errors
@@ -64,20 +64,20 @@ async def test_people_are_understood_in_noise_too(whisper: LocalRecognizer, deci
     for name in TEXTS:
         one = recording(name)
         pcm = noisy(one.pcm + silence(1_000), decibels)
-        events = await heard(await whisper.open(StreamConfig(interim=False)), pcm)
+        events = await heard(await whisper.open("en"), pcm)
         said.append(one.text)
         got.append(spoken(" ".join(final.text for final in finals(events))))
     assert word_errors(said, got) <= HUMAN_ERRORS[decibels]
 
 
 async def test_a_clear_voice_is_understood(embedded: LocalRecognizer) -> None:
-    got = finals(await heard(await embedded.open(StreamConfig()), sentences(*SAID)))
+    got = finals(await heard(await embedded.open("en"), sentences(*SAID)))
     assert len(got) == len(SAID)
     assert word_errors(SAID, [spoken(final.text) for final in got]) <= WORD_ERRORS
 
 
 async def test_a_final_comes_within_a_second_of_the_last_word(embedded: LocalRecognizer) -> None:
-    recognition = await embedded.open(StreamConfig())
+    recognition = await embedded.open("en")
     told: dict[type[RecognitionEvent], float] = {}
 
     async def read() -> None:
@@ -100,12 +100,11 @@ async def test_a_final_comes_within_a_second_of_the_last_word(embedded: LocalRec
 
 
 async def test_words_come_while_they_are_spoken(sphinx: LocalRecognizer) -> None:
-    events = await heard(await sphinx.open(StreamConfig()), sentences(SAID[5]))
+    events = await heard(await sphinx.open("en"), sentences(SAID[5]))
     partials = [event for event in events if isinstance(event, PartialTranscript)]
     (final,) = finals(events)
     assert partials[0].end_ms - final.start_ms < 1_000
-    assert len(partials) > len(final.words) / 2
-    assert [word.text for word in final.words] == final.text.split()
+    assert len(partials) > len(final.text.split()) / 2
 
 
 async def test_a_channel_hears_nothing_of_the_one_before() -> None:
@@ -132,4 +131,4 @@ def _scored(engine: PocketsphinxEngine, text: str) -> object:
 
 async def test_noise_is_no_speech(embedded: LocalRecognizer) -> None:
     noise = np.random.default_rng(5).normal(0, 300, 16 * 4_000).astype("<i2").tobytes()
-    assert await heard(await embedded.open(StreamConfig()), noise) == []
+    assert await heard(await embedded.open("en"), noise) == []

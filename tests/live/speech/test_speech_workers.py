@@ -19,12 +19,13 @@ from negotiator.runtime.circuit_breaker import COOL_DOWN_SECONDS
 from negotiator.teleprompter.speech.engine import ENGINE_KINDS
 from negotiator.teleprompter.speech.events import AudioGap, PartialTranscript, RecognitionEvent, RecognitionProblem
 from negotiator.teleprompter.speech.local_recognizer import LocalRecognizer
-from negotiator.teleprompter.speech.recognizer import BYTES_PER_MS, StreamConfig
+from negotiator.teleprompter.speech.recognizer import BYTES_PER_MS
 from negotiator.teleprompter.speech.whisper_weights import base_folder
 from negotiator.teleprompter.speech.worker import HARD_TO_HEAR
 from tests.conftest import MODELS
 from tests.helpers.human_speech import spoken
 from tests.helpers.synthetic_speech import (
+    caught_up,
     check_event_order,
     collected,
     feed,
@@ -66,7 +67,7 @@ def problems(events: list[RecognitionEvent]) -> list[RecognitionProblem]:
 @pytest.mark.asyncio
 async def test_a_killed_worker_is_replaced_and_not_a_word_is_lost(embedded: LocalRecognizer) -> None:
     pcm = sentences(*SAID)
-    recognition = await embedded.open(StreamConfig())
+    recognition = await embedded.open("en")
     reading = asyncio.create_task(collected(recognition))
     middle = 1_500 * BYTES_PER_MS
     await feed(recognition, pcm[:middle], within_ms=0)
@@ -90,7 +91,7 @@ async def test_a_killed_worker_is_replaced_and_not_a_word_is_lost(embedded: Loca
 async def test_every_channel_of_a_dead_worker_goes_on(standin: None) -> None:
     del standin
     recognizer = local("pocketsphinx")
-    channels = [await recognizer.open(StreamConfig()) for _ in range(3)]
+    channels = [await recognizer.open("en") for _ in range(3)]
     pcm = sentences(*SAID)
 
     async def call(number: int) -> list[RecognitionEvent]:
@@ -113,11 +114,11 @@ async def test_every_channel_of_a_dead_worker_goes_on(standin: None) -> None:
 async def test_an_engine_that_keeps_dying_is_given_up(standin: None) -> None:
     del standin
     recognizer = local("pocketsphinx")
-    recognition = await recognizer.open(StreamConfig())
+    recognition = await recognizer.open("en")
     reading = asyncio.create_task(collected(recognition))
     for _ in range(4):
         await recognition.push(silence(100))
-        await recognition.caught_up()
+        await caught_up(recognition)
         os.kill(recognizer.pids[0], signal.SIGKILL)
         await noticed(recognizer)
     events = await reading
@@ -137,7 +138,7 @@ async def noticed(recognizer: LocalRecognizer) -> None:
 async def test_a_worker_that_talks_nonsense_is_replaced(standin: None) -> None:
     del standin
     recognizer = local("pocketsphinx")
-    recognition = await recognizer.open(StreamConfig())
+    recognition = await recognizer.open("en")
     reading = asyncio.create_task(collected(recognition))
     (worker,) = recognizer.workers
     first = worker.pid
@@ -160,7 +161,7 @@ async def test_a_worker_that_talks_nonsense_is_replaced(standin: None) -> None:
 async def test_a_long_utterance_that_is_cut_by_a_death_names_what_is_missing(standin: None) -> None:
     del standin
     recognizer = local("pocketsphinx")
-    recognition = await recognizer.open(StreamConfig())
+    recognition = await recognizer.open("en")
     reading = asyncio.create_task(collected(recognition))
     long = synthesise("we have been told by our board that the price which you quoted last week is far too high") * 2
     await feed(recognition, long[: 8_000 * BYTES_PER_MS], within_ms=0)
@@ -178,13 +179,13 @@ async def test_a_long_utterance_that_is_cut_by_a_death_names_what_is_missing(sta
 async def test_a_model_that_cannot_be_loaded_is_said_at_once(tmp_path: Path) -> None:
     recognizer = local("whisper-folder", tmp_path)
     with pytest.raises(Unavailable) as refused:
-        await recognizer.open(StreamConfig())
+        await recognizer.open("en")
     assert "model.bin" in refused.value.detail
     assert str(tmp_path) not in refused.value.description
     assert recognizer.pids == []
     for _ in range(2):
         with pytest.raises(Unavailable) as refused:
-            await recognizer.open(StreamConfig())
+            await recognizer.open("en")
     assert refused.value.retry_after == COOL_DOWN_SECONDS
     assert recognizer.fault == "its workers cannot be started"
     await recognizer.close()
@@ -193,7 +194,7 @@ async def test_a_model_that_cannot_be_loaded_is_said_at_once(tmp_path: Path) -> 
 @pytest.mark.asyncio
 async def test_a_language_that_the_engine_lacks_is_refused() -> None:
     with pytest.raises(Unavailable, match="en"):
-        await local("pocketsphinx").open(StreamConfig(language="de"))
+        await local("pocketsphinx").open("de")
 
 
 @pytest.mark.asyncio
@@ -207,7 +208,7 @@ async def test_no_file_with_audio_appears_and_none_is_open(
         monkeypatch.setenv(name, str(tmp_path))
     monkeypatch.chdir(tmp_path)
     sound = synthesise(SAID[0])[: 1_500 * BYTES_PER_MS]
-    recognition = await embedded.open(StreamConfig())
+    recognition = await embedded.open("en")
     child = psutil.Process(embedded.pids[0])
     written_before = child.io_counters().write_bytes
     reading = asyncio.create_task(collected(recognition))
@@ -229,7 +230,7 @@ async def test_a_worker_knows_none_of_the_server_s_secrets(standin: None, monkey
     del standin
     monkeypatch.setenv("NEGOTIATOR_SECRET", "pepper")
     recognizer = local("pocketsphinx")
-    await recognizer.open(StreamConfig())
+    await recognizer.open("en")
     assert "NEGOTIATOR_SECRET" not in psutil.Process(recognizer.pids[0]).environ()
     await recognizer.close()
 
@@ -240,7 +241,7 @@ async def test_who_is_heard_badly_is_told_so(standin: None, monkeypatch: pytest.
     kind = replace(ENGINE_KINDS["pocketsphinx"], doubtful=0.8)  # the stand-in is sure by 0.75, whatever it hears
     monkeypatch.setitem(ENGINE_KINDS, "pocketsphinx", kind)
     recognizer = local("pocketsphinx")
-    events = await heard(await recognizer.open(StreamConfig()), (synthesise(SAID[1]) + silence(700)) * 6)
+    events = await heard(await recognizer.open("en"), (synthesise(SAID[1]) + silence(700)) * 6)
     assert problems(events) == [HARD_TO_HEAR]
     assert len(finals(events[: events.index(HARD_TO_HEAR)])) == 5
     await recognizer.close()
@@ -251,8 +252,8 @@ async def test_workers_that_nobody_needs_end_and_come_back(standin: None) -> Non
     del standin
     recognizer = local("pocketsphinx")
     recognizer.idle_seconds = 0
-    first = await recognizer.open(StreamConfig())
-    second = await recognizer.open(StreamConfig())
+    first = await recognizer.open("en")
+    second = await recognizer.open("en")
     child = psutil.Process(recognizer.pids[0])
     await first.close()
     await asyncio.sleep(0.01)
@@ -260,18 +261,17 @@ async def test_workers_that_nobody_needs_end_and_come_back(standin: None) -> Non
     await second.close()
     await asyncio.to_thread(child.wait, 10)
     assert recognizer.pids == []
-    assert finals(await heard(await recognizer.open(StreamConfig()), sentences(SAID[0])))
+    assert finals(await heard(await recognizer.open("en"), sentences(SAID[0])))
     await recognizer.close()
 
 
 SERVER: Final = """
 import asyncio
-from negotiator.teleprompter.speech.recognizer import StreamConfig
 from negotiator.teleprompter.speech.local_recognizer import LocalRecognizer
 
 async def main():
     recognizer = LocalRecognizer("pocketsphinx", None, hangover_ms=500, workers=1, streams=1)
-    await recognizer.open(StreamConfig())
+    await recognizer.open("en")
     print(recognizer.pids[0], flush=True)
     await asyncio.Event().wait()
 

@@ -26,10 +26,7 @@ def marks(cuts: Sequence[EndpointEvent]) -> list[UtteranceStart | UtteranceEnd]:
 
 def test_an_utterance_begins_a_little_before_the_voice_and_ends_after_the_pause() -> None:
     cuts = cutter().hear(0, frames("." * 20 + "v" * 10 + "." * 20))
-    assert marks(cuts) == [
-        UtteranceStart(12 * FRAME_MS),
-        UtteranceEnd(30 * FRAME_MS + 64, forced=False, voiced_ms=30 * FRAME_MS),
-    ]
+    assert marks(cuts) == [UtteranceStart(12 * FRAME_MS), UtteranceEnd(30 * FRAME_MS + 64, voiced_ms=30 * FRAME_MS)]
     sound = b"".join(cut.pcm for cut in cuts if isinstance(cut, UtteranceAudio))
     assert sound == frames("." * 8 + "v" * 10 + "." * 5)
 
@@ -47,7 +44,6 @@ def test_who_never_stops_is_cut_and_goes_on_without_a_hole() -> None:
     cuts = cutter(longest_ms=640).hear(0, frames("v" * 60))
     ends = [mark for mark in marks(cuts) if isinstance(mark, UtteranceEnd)]
     assert ends
-    assert all(end.forced for end in ends)
     sound = b"".join(cut.pcm for cut in cuts if isinstance(cut, UtteranceAudio))
     assert sound == frames("v" * 60)
 
@@ -63,14 +59,14 @@ def test_a_hole_in_the_audio_ends_the_utterance_before_it() -> None:
     ears = cutter()
     ears.hear(0, frames("vvvvvv"))
     cuts = ears.hear(16_000, frames("vv"))
-    assert marks(cuts) == [UtteranceEnd(6 * FRAME_MS, forced=True, voiced_ms=6 * FRAME_MS), UtteranceStart(1000)]
+    assert marks(cuts) == [UtteranceEnd(6 * FRAME_MS, voiced_ms=6 * FRAME_MS), UtteranceStart(1000)]
 
 
 def test_the_end_of_the_audio_ends_the_utterance() -> None:
     ears = cutter()
     ears.hear(0, frames("vvvv") + VOICE[:100])
     (end,) = marks(ears.finish())
-    assert end == UtteranceEnd((4 * FRAME_SAMPLES + 50) // 16, forced=True, voiced_ms=5 * FRAME_MS)
+    assert end == UtteranceEnd((4 * FRAME_SAMPLES + 50) // 16, voiced_ms=5 * FRAME_MS)
     assert ears.finish() == []
 
 

@@ -9,9 +9,9 @@ from negotiator.base.errors import Unavailable
 from negotiator.config.settings import load
 from negotiator.config.settings_files import SettingsError
 from negotiator.teleprompter.speech import endpointer, recognizer_factory
-from negotiator.teleprompter.speech.recognizer import Recognizer, StreamConfig
+from negotiator.teleprompter.speech.recognizer import Recognizer
 from negotiator.teleprompter.speech.recognizer_factory import TextOnlyRecognizer, make_recognizer, recognizer_state
-from negotiator.teleprompter.speech.voice_detectors import EnergyDetector
+from negotiator.teleprompter.speech.voice_detectors import EnergyDetector, detector_factory
 from negotiator.teleprompter.speech.whisper_weights import BASE_PACKAGES
 
 
@@ -45,7 +45,7 @@ def state() -> str:
 def test_whisper_is_the_default_where_its_weights_are_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recognizer_factory, "find_spec", only(*WHISPER, "pocketsphinx"))
     caps = chosen().caps
-    assert (caps.id, caps.kind, caps.offline, caps.third_party) == ("whisper", "segmented", True, "")
+    assert (caps.id, caps.third_party) == ("whisper", "")
     assert {"en", "de", "es", "fr"} <= set(caps.languages)
     assert state() == "ok: whisper"
 
@@ -53,7 +53,7 @@ def test_whisper_is_the_default_where_its_weights_are_installed(monkeypatch: pyt
 def test_without_the_weights_pocketsphinx_hears_and_health_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recognizer_factory, "find_spec", only(*WHISPER[:-1], "pocketsphinx"))
     caps = chosen().caps
-    assert (caps.id, caps.kind, caps.languages) == ("pocketsphinx", "streaming", ("en",))
+    assert (caps.id, caps.languages) == ("pocketsphinx", ("en",))
     assert "better engine" in caps.quality_note
     assert state() == f"lesser: pocketsphinx, as {BASE_PACKAGES[1]} is not installed"
     assert isinstance(chosen(speech_engine="whisper"), TextOnlyRecognizer)
@@ -72,11 +72,11 @@ def test_an_operator_s_folder_takes_the_place_of_whisper_s_weights(
 async def test_without_an_engine_there_is_text_only(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recognizer_factory, "find_spec", only())
     recognizer = chosen()
-    assert recognizer.caps.kind == "text"
+    assert recognizer.caps.id == "text"
     assert "ctranslate2 is not installed" in recognizer.caps.quality_note
     assert state() == "lesser: text, as ctranslate2 is not installed"
     with pytest.raises(Unavailable, match="text only"):
-        await recognizer.open(StreamConfig())
+        await recognizer.open("en")
     await recognizer.close()
 
 
@@ -87,7 +87,7 @@ def test_an_operator_can_turn_audio_off() -> None:
 def test_a_named_engine_needs_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recognizer_factory, "find_spec", only("pocketsphinx"))
     assert chosen(speech_engine="pocketsphinx").caps.id == "pocketsphinx"
-    assert chosen(speech_engine="whisper-tiny").caps.kind == "text"
+    assert chosen(speech_engine="whisper-tiny").caps.id == "text"
 
 
 @pytest.mark.asyncio
@@ -95,7 +95,6 @@ async def test_a_remote_engine_names_who_hears() -> None:
     url = "https://ears.example/v1"
     recognizer = chosen(speech_engine="openai", speech_url=url, speech_model="m", speech_key="k")
     assert recognizer.caps.third_party == "ears.example"
-    assert not recognizer.caps.offline
     assert "ears.example" in recognizer.caps.quality_note
     await recognizer.close()
 
@@ -119,11 +118,11 @@ def test_settings_that_do_not_go_together_stop_the_start(settings: dict[str, Any
 def test_without_the_network_loudness_tells_and_the_note_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(endpointer, "find_spec", only())
     monkeypatch.setattr(recognizer_factory, "find_spec", only("pocketsphinx"))
-    assert isinstance(endpointer.detector_factory()(), EnergyDetector)
+    assert isinstance(detector_factory()(), EnergyDetector)
     assert "silero-vad is not installed" in chosen().caps.quality_note
 
 
 def test_a_network_that_is_not_the_published_one_is_not_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(endpointer, "SILERO_SHA256", "0" * 64)
     assert endpointer.silero_model_path() is None
-    assert isinstance(endpointer.detector_factory()(), EnergyDetector)
+    assert isinstance(detector_factory()(), EnergyDetector)

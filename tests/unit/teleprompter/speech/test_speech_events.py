@@ -10,21 +10,12 @@ from negotiator.teleprompter.speech.events import (
     PartialTranscript,
     RecognitionEvent,
     RecognitionLag,
-    SpeechEnd,
-    SpeechStart,
     Transcription,
-    TranscriptWord,
     UtteranceEventQueue,
 )
 from negotiator.teleprompter.speech.worker import HARD_TO_HEAR, ConfidenceMonitor
-from negotiator.teleprompter.speech.worker_process import (
-    ChannelListener,
-    FrameKind,
-    PipeFrame,
-    PipeFrameReader,
-    Report,
-    encode_frame,
-)
+from negotiator.teleprompter.speech.worker_frames import FrameKind, PipeFrame, PipeFrameReader, encode_frame
+from negotiator.teleprompter.speech.worker_process import ChannelListener, Report
 from tests.helpers.speech_frames import cutter, frames
 from tests.helpers.synthetic_speech import check_event_order
 
@@ -33,9 +24,7 @@ async def told(telling: UtteranceEventQueue) -> list[RecognitionEvent]:
     return [event async for event in telling.events()]
 
 
-STEPS = st.lists(
-    st.tuples(st.sampled_from(["began", "partial", "ended", "final", "resume"]), st.integers(0, 5)), max_size=40
-)
+STEPS = st.lists(st.tuples(st.sampled_from(["began", "partial", "final", "resume"]), st.integers(0, 5)), max_size=40)
 
 
 @pytest.mark.asyncio
@@ -50,8 +39,6 @@ async def test_every_utterance_is_opened_once_and_closed_once(steps: list[tuple[
                 names.append(telling.began(now))
             case "partial":
                 telling.partial(name, f"at {now}", now)
-            case "ended":
-                telling.voice_ended(name, now, forced=False)
             case "final":
                 telling.final(name, Transcription("said"), now)
             case _:
@@ -69,7 +56,7 @@ async def test_of_unread_partials_only_the_newest_waits() -> None:
         telling.partial(name, "word " * (count + 1), count * 100)
     telling.end()
     kinds = [type(event) for event in await told(telling)]
-    assert kinds == [SpeechStart, PartialTranscript, SpeechEnd, FinalTranscript]
+    assert kinds == [PartialTranscript, FinalTranscript]
 
 
 @pytest.mark.asyncio
@@ -77,7 +64,7 @@ async def test_what_was_never_heard_to_its_end_closes_with_what_was_heard() -> N
     telling = UtteranceEventQueue()
     telling.partial(telling.began(100), "we need a", 900)
     telling.end()
-    assert (await told(telling))[-1] == FinalTranscript("u1", 2, "we need a", 100, 900)
+    assert (await told(telling))[-1] == FinalTranscript("u1", "we need a", 100, 900)
 
 
 @pytest.mark.asyncio
@@ -104,7 +91,7 @@ class Parrot:
         return Transcription(f"{self.fed} ms")
 
     def end(self) -> Transcription:
-        return Transcription(f"{self.fed} ms", (TranscriptWord("ms", 0, 99_999, 0.5),), 0.5)
+        return Transcription(f"{self.fed} ms", 0.5)
 
 
 def listened(decoder: Parrot, *, interim: bool = True, whole: bool = False) -> list[Report]:
@@ -119,22 +106,15 @@ def listened(decoder: Parrot, *, interim: bool = True, whole: bool = False) -> l
 
 def test_an_engine_that_hears_along_has_partials() -> None:
     reports = listened(Parrot())
-    assert [report[0] for report in reports if report[0] != "partial"] == ["start", "end", "final"] * 2
+    assert [report[0] for report in reports if report[0] != "partial"] == ["start", "final"] * 2
     partials = [report[2] for report in reports if report[0] == "partial"]
     assert len(partials) > 4
     assert len(set(partials)) == len(partials)
 
 
 def test_an_engine_that_hears_it_whole_has_none_by_itself_and_neither_has_one_that_is_late() -> None:
-    assert {report[0] for report in listened(Parrot(), whole=True)} == {"start", "end", "final"}
-    assert {report[0] for report in listened(Parrot(), interim=False)} == {"start", "end", "final"}
-
-
-def test_words_lie_within_their_utterance() -> None:
-    first = next(report for report in listened(Parrot()) if report[0] == "final")
-    _, _, text, began, until, words, _ = first
-    assert text.endswith("ms")
-    assert words == [["ms", began, until, 0.5]]
+    assert {report[0] for report in listened(Parrot(), whole=True)} == {"start", "final"}
+    assert {report[0] for report in listened(Parrot(), interim=False)} == {"start", "final"}
 
 
 @given(
