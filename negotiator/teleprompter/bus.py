@@ -1,7 +1,7 @@
 """The bus: it wakes the followers of a session in every process that shares the store.
 
 A message on the bus is a wake-up and may carry a volatile event (a growing utterance, a level). It may be lost, so a
-follower also reads the numbered events every `POLL_SECONDS`. `LocalBus` reaches one process, `DatagramBus` one machine;
+follower also reads the numbered events every `POLL_SECONDS`. `Bus` reaches one process, `DatagramBus` one machine;
 `bus_servers` has the buses over PostgreSQL and Redis.
 """
 
@@ -14,10 +14,9 @@ import socket
 import time
 from collections import deque
 from collections.abc import Generator, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
 from negotiator.runtime import telemetry
 from negotiator.store.store import Store
@@ -69,35 +68,28 @@ class BusSubscription:
         return messages
 
 
-class Bus(Protocol):
-    """Reaches every follower of a session, in every process that shares the store."""
-
-    def tell(self, session: str, message: bytes = b"") -> None:
-        """Wake the followers of a session; never waits, never fails."""
-        ...
-
-    def following(self, *names: str) -> AbstractContextManager[BusSubscription]:
-        """A subscription to sessions and topics, for the duration of the block."""
-        ...
-
-    async def close(self) -> None:
-        """Close connections."""
-        ...
+MAX_BUS_MESSAGE_BYTES: Final = 7_900
+"""PostgreSQL takes fewer than 8,000 bytes in a NOTIFY. A longer message is sent as a wake-up only."""
 
 
-class LocalBus:
-    """A bus within one process; `codec` is for the messages that others pass on between processes."""
+class Bus:
+    """Reaches every follower of a session in this process; its subclasses also those in other processes.
+
+    Processes send each other `<process> <session> <message>`.
+    """
 
     def __init__(self) -> None:
-        self.codec = BusMessageCodec()
+        self._process = secrets.token_hex(6).encode()
         self._subscriptions: dict[str, set[BusSubscription]] = {}
 
     def tell(self, session: str, message: bytes = b"") -> None:
+        """Wake the followers of a session; never waits, never fails."""
         for subscription in self._subscriptions.get(session, ()):
             subscription.tell(message)
 
     @contextmanager
     def following(self, *names: str) -> Generator[BusSubscription]:
+        """A subscription to sessions and topics, for the duration of the block."""
         subscription = BusSubscription()
         for name in names:
             self._subscriptions.setdefault(name, set()).add(subscription)
@@ -116,37 +108,21 @@ class LocalBus:
                 subscription.tell(b"")
 
     async def close(self) -> None:
-        """Nothing is open."""
+        """Close connections."""
 
-
-MAX_BUS_MESSAGE_BYTES: Final = 7_900
-"""PostgreSQL takes fewer than 8,000 bytes in a NOTIFY. A longer message is sent as a wake-up only."""
-
-
-@dataclass(frozen=True, slots=True)
-class BusMessageCodec:
-    """Bus messages as bytes: `<process> <session> <message>`."""
-
-    me: str = field(default_factory=lambda: secrets.token_hex(6))
-
-    def write(self, session: str, message: bytes) -> bytes:
-        """The bytes of a message, or of a wake-up when it is too long."""
-        head = f"{self.me} {session} ".encode()
+    def line(self, session: str, message: bytes = b"") -> bytes:
+        """A message for other processes, as bytes; a wake-up when it is too long."""
+        head = b"%b %b " % (self._process, session.encode())
         return head if len(head) + len(message) > MAX_BUS_MESSAGE_BYTES else head + message
 
-    def is_own(self, line: bytes) -> bool:
-        """Whether this process sent the bytes."""
-        return line.startswith(f"{self.me} ".encode())
-
-    def read(self, line: bytes) -> tuple[str, bytes] | None:
-        """The session and the message that another process sent; None for this process's own and for anything else."""
-        parts = line.split(b" ", 2)
-        if len(parts) < 3 or parts[0] == self.me.encode():
-            return None
-        try:
-            return parts[1].decode("ascii"), parts[2]
-        except UnicodeDecodeError:
-            return None
+    def hear(self, line: bytes) -> bool:
+        """Tell the followers in this process what another one sent; whether this process sent the line itself."""
+        process, _, rest = line.partition(b" ")
+        session, separator, message = rest.partition(b" ")
+        is_own = process == self._process
+        if separator and not is_own:
+            Bus.tell(self, session.decode(errors="replace"), message)
+        return is_own
 
 
 _PATH_LIMIT: Final = 100
@@ -155,16 +131,15 @@ _RETRY_SECONDS: Final = 0.05
 _CLOCK_TICK_NS: Final = 50_000_000
 
 
-class DatagramBus:
+class DatagramBus(Bus):
     """A bus over the processes of one machine: each has a Unix datagram socket in one private folder.
 
     A process whose queue is full is sent a wake-up again after 50 ms.
     """
 
     def __init__(self, folder: Path) -> None:
+        super().__init__()
         self._folder = folder
-        self._local = LocalBus()
-        self._codec = self._local.codec
         self._own = f"{os.getpid()}-{secrets.token_hex(4)}"
         self._socket: socket.socket | None = None
         self._root = ""
@@ -175,17 +150,17 @@ class DatagramBus:
         self._usable = hasattr(socket, "AF_UNIX")
 
     def tell(self, session: str, message: bytes = b"") -> None:
-        self._local.tell(session, message)
+        super().tell(session, message)
         if (own := self._open()) is None:
             return
-        line = self._codec.write(session, message)
+        line = self.line(session, message)
         for other in self._peer_names():
             self._write(own, other, line, session=session)
 
     @contextmanager
     def following(self, *names: str) -> Generator[BusSubscription]:
         self._open()
-        with self._local.following(*names) as subscription:
+        with super().following(*names) as subscription:
             yield subscription
 
     async def close(self) -> None:
@@ -259,11 +234,9 @@ class DatagramBus:
     def _retry(self, other: str, session: str) -> None:
         self._unsent.discard((other, session))
         if self._socket is not None:
-            self._write(self._socket, other, self._codec.write(session, b""), session=session)
+            self._write(self._socket, other, self.line(session), session=session)
 
     def _read(self, own: socket.socket) -> None:
         with contextlib.suppress(BlockingIOError):
             while True:
-                received = self._codec.read(own.recv(MAX_BUS_MESSAGE_BYTES + 200))
-                if received is not None:
-                    self._local.tell(*received)
+                self.hear(own.recv(MAX_BUS_MESSAGE_BYTES + 200))

@@ -3,15 +3,17 @@
 import asyncio
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Awaitable, Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import Context
-from functools import partial
 from typing import Any, Final, cast
+
+from sqlalchemy.ext.asyncio import create_async_engine
+from sqlalchemy.pool import NullPool
 
 from negotiator.config.settings import Settings
 from negotiator.runtime.fault_log import FaultLog
-from negotiator.teleprompter.bus import Bus, BusSubscription, DatagramBus, LocalBus
+from negotiator.teleprompter.bus import Bus, BusSubscription, DatagramBus
 
 _MAX_WAITING: Final = 1024
 _BATCH: Final = 64
@@ -26,70 +28,40 @@ _SETTLE_STEP: Final = 0.01
 _CANCEL_AGAIN: Final = 0.1
 
 
-class SendQueue:
-    """Messages waiting for the network, sent in batches of up to 64. The oldest are lost when more than 1,024 wait."""
-
-    def __init__(self, send: Callable[[Sequence[bytes]], Awaitable[None]]) -> None:
-        self._send = send
-        self._waiting: deque[bytes] = deque(maxlen=_MAX_WAITING)
-        self._news = asyncio.Event()
-        self._under_way = 0
-
-    def add(self, line: bytes) -> None:
-        self._waiting.append(line)
-        self._news.set()
-
-    async def settle(self) -> None:
-        """Wait until all messages are sent, at most `_SETTLED_WITHIN` seconds."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(_SETTLED_WITHIN):
-                while self._waiting or self._under_way:
-                    await asyncio.sleep(_SETTLE_STEP)
-
-    def clear(self) -> None:
-        """Drop what waits."""
-        self._waiting.clear()
-
-    async def run(self) -> None:
-        while True:
-            await self._news.wait()
-            self._news.clear()
-            try:
-                while self._waiting:
-                    self._under_way = min(len(self._waiting), _BATCH)
-                    async with asyncio.timeout(_PATIENCE):
-                        await self._send([self._waiting.popleft() for _ in range(self._under_way)])
-            finally:
-                self._under_way = 0
-
-
-class ServerBus(ABC):
+class ServerBus(Bus, ABC):
     """A bus over one server: a message goes to this process at once and to the others by the server.
 
     Each process also sends lines to itself: one that does not come back means that the connection is lost, which a
     connection on which nothing happens does not show. While it is lost, lines are dropped. When it is back, every
     follower in this process is woken and reads what it missed.
+
+    Lines are sent in batches of up to 64. The oldest are lost when more than 1,024 wait.
     """
 
     def __init__(self) -> None:
-        self._local = LocalBus()
-        self._codec = self._local.codec
-        self._queue = SendQueue(self._send)
+        super().__init__()
+        self._waiting: deque[bytes] = deque(maxlen=_MAX_WAITING)
+        self._news = asyncio.Event()
+        self._under_way = 0
         self._heard = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._faults = FaultLog("live events of other processes come up to two seconds late", patience=_TOLD_AFTER)
 
     def tell(self, session: str, message: bytes = b"") -> None:
-        self._local.tell(session, message)
+        super().tell(session, message)
         self._start()
         if not self._faults.error:
-            self._queue.add(self._codec.write(session, message))
+            self._add(self.line(session, message))
 
     @contextmanager
     def following(self, *names: str) -> Generator[BusSubscription]:
         self._start()
-        with self._local.following(*names) as subscription:
+        with super().following(*names) as subscription:
             yield subscription
+
+    def _add(self, line: bytes) -> None:
+        self._waiting.append(line)
+        self._news.set()
 
     def _start(self) -> None:
         """Connect, and stay connected until `close`."""
@@ -98,8 +70,11 @@ class ServerBus(ABC):
             self._task = asyncio.create_task(self._stay_connected(), context=Context())
 
     async def close(self) -> None:
-        """Send what waits, then close the connections."""
-        await self._queue.settle()
+        """Send what waits, for at most `_SETTLED_WITHIN` seconds, then close the connections."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_SETTLED_WITHIN):
+                while self._waiting or self._under_way:
+                    await asyncio.sleep(_SETTLE_STEP)
         if self._task is not None:
             await _end(self._task)
             self._task = None
@@ -113,33 +88,43 @@ class ServerBus(ABC):
                 await asyncio.create_task(self._run_connection())
             except Exception as fault:
                 self._faults.failed(repr(_first(fault)))
-                self._queue.clear()
+                self._waiting.clear()
             await asyncio.sleep(_RETRY_SECONDS)
 
     async def _send_and_beat(self) -> None:
         """Send what waits, on a connection that listens; raises when sending fails or no line comes back."""
         async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(self._queue.run())
+            tasks.create_task(self._send_waiting())
             tasks.create_task(self._beat())
+
+    async def _send_waiting(self) -> None:
+        while True:
+            await self._news.wait()
+            self._news.clear()
+            try:
+                while self._waiting:
+                    self._under_way = min(len(self._waiting), _BATCH)
+                    async with asyncio.timeout(_PATIENCE):
+                        await self._send([self._waiting.popleft() for _ in range(self._under_way)])
+            finally:
+                self._under_way = 0
 
     async def _beat(self) -> None:
         connected = False
         while True:
             self._heard.clear()
-            self._queue.add(self._codec.write("", b""))
+            self._add(self.line(""))
             async with asyncio.timeout(_PATIENCE):
                 await self._heard.wait()
             if not connected:
                 connected = True
                 self._faults.worked()
-                self._local.wake_all()
+                self.wake_all()
             await asyncio.sleep(_BEAT_SECONDS)
 
     def _receive(self, line: bytes) -> None:
-        if self._codec.is_own(line):
+        if self.hear(line):
             self._heard.set()
-        elif (received := self._codec.read(line)) is not None:
-            self._local.tell(*received)
 
     @abstractmethod
     async def _run_connection(self) -> None:
@@ -177,9 +162,6 @@ class PostgresBus(ServerBus):
     """
 
     def __init__(self, url: str) -> None:
-        from sqlalchemy.ext.asyncio import create_async_engine  # imported here: a file needs none
-        from sqlalchemy.pool import NullPool
-
         super().__init__()
         self._engine = create_async_engine(url, poolclass=NullPool, connect_args={"timeout": _PATIENCE})
         self._driver: Any = None
@@ -192,7 +174,11 @@ class PostgresBus(ServerBus):
                 async with asyncio.timeout(_PATIENCE):
                     await self._driver.add_listener(_POSTGRES_CHANNEL, self._notified)
                 lost = asyncio.Event()
-                self._driver.add_termination_listener(partial(_set, lost))
+
+                def note_loss(_connection: Any) -> None:
+                    lost.set()
+
+                self._driver.add_termination_listener(note_loss)
                 async with asyncio.TaskGroup() as tasks:
                     tasks.create_task(self._send_and_beat())
                     tasks.create_task(_fail(lost))
@@ -208,10 +194,6 @@ class PostgresBus(ServerBus):
 
     async def _disconnect(self) -> None:
         await self._engine.dispose()
-
-
-def _set(lost: asyncio.Event, _connection: Any) -> None:
-    lost.set()
 
 
 async def _fail(lost: asyncio.Event) -> None:
