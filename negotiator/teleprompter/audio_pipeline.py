@@ -68,9 +68,9 @@ class AudioReader:
                     with span("utterance", SpanKind.SERVER, parent=NEW_TRACE):
                         await self._finally(event)
                 elif shown:
-                    self._tell(websocket_messages.partial_message("", **self._about(event)))
+                    self._tell(websocket_messages.message("transcript.partial", text="", **self._about(event)))
             case events.RecognitionLag():
-                self._tell(websocket_messages.lag_message(self.channel, event.behind_ms))
+                self._tell(websocket_messages.message("lag", channel=self.channel, behind_ms=event.behind_ms))
                 await self._notice("lag", behind_ms=event.behind_ms)
             case events.AudioGap():
                 await self._notice(
@@ -310,7 +310,7 @@ class AudioChannels:
     def _show_level(self, voice: AudioChannel, pcm: bytes) -> None:
         if voice.ms - voice.level_at >= _LEVEL_EVERY_MS:
             voice.level_at = voice.ms
-            told = websocket_messages.level_message(voice.channel, level_db(pcm))
+            told = websocket_messages.message("level", channel=voice.channel, dbfs=level_db(pcm))
             self._stage.listening.log.bus.tell(self._session, told)
 
     async def _keep(self) -> None:

@@ -86,14 +86,8 @@ class OpenStream(SessionId):
     )
 
 
-class Utterance(SessionId):
-    """One utterance, whole or still growing."""
-
-    model_config = ConfigDict(
-        json_schema_extra=example_schema(
-            {"utterance_id": "u1", "speaker": "them", "text": "That is way over our budget."}
-        )
-    )
+class UtteranceBody(Strict):
+    """What is said of an utterance."""
 
     utterance_id: UtteranceId = Field(description="Your id for it; partial texts and the final one share it.")
     speaker: Speaker = Field("them", description="Who speaks.")
@@ -101,6 +95,16 @@ class Utterance(SessionId):
     final: Truth = Field(True, description="Whether it will not change any more.")
     start_ms: int | None = Field(None, ge=0, le=2**40, description="When it began, on your clock.")
     end_ms: int | None = Field(None, ge=0, le=2**40, description="When it ended, on your clock.")
+
+
+class Utterance(UtteranceBody, SessionId):
+    """One utterance, whole or still growing."""
+
+    model_config = ConfigDict(
+        json_schema_extra=example_schema(
+            {"utterance_id": "u1", "speaker": "them", "text": "That is way over our budget."}
+        )
+    )
 
 
 class FollowSession(SessionId):

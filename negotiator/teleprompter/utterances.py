@@ -28,7 +28,7 @@ from negotiator.teleprompter.figures import ComparedFigure, EarlierFigure, read_
 from negotiator.teleprompter.schemas import Utterance
 from negotiator.teleprompter.session_transitions import AnalysedUtterance, Transition, TransitionResult
 from negotiator.teleprompter.utterance_analyser import UtteranceAnalyser, UtteranceAnalysis, cards_beyond_phrases
-from negotiator.teleprompter.websocket_messages import partial_message
+from negotiator.teleprompter.websocket_messages import message
 
 
 class SilenceTimers:
@@ -138,7 +138,7 @@ class UtteranceService:
         self.silence_timers.broken(said.id)
         if not said.final:
             about = said.model_dump(include={"utterance_id", "speaker", "start_ms", "end_ms"})
-            self.log.bus.tell(said.id, partial_message(ahead.text, **about))
+            self.log.bus.tell(said.id, message("transcript.partial", **about, text=ahead.text))
         is_waiting = raises_cards and said.speaker == "me"
         if not is_waiting or not any(one.sure for one in ahead.figures):
             return

@@ -1,4 +1,4 @@
-"""What all sockets of a process share, how many there may be, and the state and waiting messages of one connection."""
+"""What all sockets of a process share, how many there may be, and the waiting messages of one connection."""
 
 import asyncio
 from collections import Counter, deque
@@ -13,8 +13,7 @@ from negotiator.http.pipeline import Pipeline, ResponseContext
 from negotiator.teleprompter import websocket_messages
 from negotiator.teleprompter.audio_pipeline import AudioPipeline
 from negotiator.teleprompter.bus import POLL_SECONDS
-from negotiator.teleprompter.session_transitions import Transition
-from negotiator.teleprompter.session_view import MAX_VIEWERS, SESSION_LIMITS, TELEPROMPTER_BUDGET
+from negotiator.teleprompter.session_view import MAX_VIEWERS, TELEPROMPTER_BUDGET
 from negotiator.teleprompter.tickets import Tickets
 from negotiator.teleprompter.utterances import UtteranceService
 from negotiator.teleprompter.websocket_messages import CloseCode, WebSocketClosing
@@ -198,62 +197,3 @@ def _full(description: str) -> WebSocketClosing:
     return WebSocketClosing(
         CloseCode.FULL, "full", websocket_messages.error_message("full", description, retry_after=_AGAIN)
     )
-
-
-@dataclass(slots=True)
-class ConnectionState:
-    """One socket's place at a session.
-
-    `after` is the number up to which it was told (None before it follows at all), `producer` its token once it is the
-    one that sends sound, `alive_at` when something last came from it. `believed` is not set while its credential has
-    ended and no other has come.
-    """
-
-    context: SharedContext
-    session: str
-    origin: str
-    caller: Caller
-    alive_at: float
-    outbox: Outbox = field(default_factory=Outbox)
-    after: int | None = None
-    producer: str = ""
-    viewing: bool = False
-    begun: asyncio.Event = field(default_factory=asyncio.Event)
-    believed: asyncio.Event = field(default_factory=asyncio.Event)
-
-    @property
-    def owner(self) -> str:
-        """The owner of the session."""
-        return self.caller.principal
-
-    async def say(self, message: bytes) -> None:
-        """Queue a message that must arrive."""
-        await self.outbox.put(message)
-
-    async def change(self, change: Transition) -> Any:
-        """Apply a change to the session; raises the change's refusals."""
-        return await self.context.utterances.change(self.caller, self.session, change)
-
-    async def begin(self, after: int, audio_ms: dict[str, int]) -> None:
-        """Send `ready`, and follow from this number on unless the connection follows already."""
-        log = self.context.utterances.log
-        found, _ = await log.after(self.owner, self.session, after, 1)
-        if self.after is None:
-            self.after = after
-            self.begun.set()
-        ready = websocket_messages.ready_message(
-            seq=found.seq, replay_from=self.after + 1, audio_ms=audio_ms, limits=SESSION_LIMITS
-        )
-        await self.say(ready)
-
-    def view(self) -> None:
-        """Count as a viewer; `WebSocketClosing` when there are too many."""
-        if not self.viewing:
-            self.context.connection_limits.view(self.session)
-            self.viewing = True
-
-    def stop_viewing(self) -> None:
-        """Stop counting as a viewer."""
-        if self.viewing:
-            self.context.connection_limits.leave(self.session)
-            self.viewing = False

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from starlette.types import Receive, Scope, Send
+from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketDisconnected
 
 from negotiator.base.caller import Caller, anonymous_caller
 from negotiator.base.errors import Forbidden, InvalidRequest, Refusal
@@ -23,10 +24,8 @@ from negotiator.teleprompter.websocket_context import SharedContext
 from negotiator.teleprompter.websocket_messages import (
     SUBPROTOCOL,
     TICKET_PREFIX,
-    AsgiWebSocket,
     AuthMessage,
     CloseCode,
-    SocketDisconnected,
     WebSocketClosing,
 )
 from negotiator.teleprompter.websocket_session import Admission, SessionLoop
@@ -45,15 +44,16 @@ class WebSocketEndpoint:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         scope["operation"] = self._operation.name
         charged, pipeline = Charged(), self._context.pipeline
+        socket = WebSocket(scope, receive, send)
         try:
-            await receive()
+            await socket.receive()
             admission = await self._admit(scope, charged)
         except Refusal as refusal:
             answer = await pipeline.refused(refusal)
         except Exception as fault:
             answer = pipeline.refusals.crash(fault)
         else:
-            await self._welcome(AsgiWebSocket(receive, send), admission, _chosen(scope))
+            await self._welcome(socket, admission, _chosen(scope))
             return
         await respond(scope, deny_upgrade(scope, send), answer, charged.header_lines())
 
@@ -100,7 +100,7 @@ class WebSocketEndpoint:
             return None
         return await self._context.tickets.take(tickets[0], asked.id, headers.get("origin", ""))
 
-    async def _welcome(self, socket: AsgiWebSocket, admission: Admission, subprotocol: str | None) -> None:
+    async def _welcome(self, socket: WebSocket, admission: Admission, subprotocol: str | None) -> None:
         """Accept the socket, authenticate the client if necessary, and run the session."""
         context = self._context
         try:
@@ -110,15 +110,15 @@ class WebSocketEndpoint:
                 await SessionLoop(context, socket, admission, caller).run()
         except WebSocketClosing as closing:
             await _leave(socket, closing)
-        except SocketDisconnected:
+        except (WebSocketDisconnect, WebSocketDisconnected):
             return
 
-    async def _introduced(self, socket: AsgiWebSocket, admission: Admission) -> Caller:
+    async def _introduced(self, socket: WebSocket, admission: Admission) -> Caller:
         """The caller of the ticket in the first message; `WebSocketClosing` without one."""
         context = self._context
         try:
             async with asyncio.timeout(context.patience.auth):
-                frame = await socket.read()
+                frame = await websocket_messages.read_frame(socket)
         except TimeoutError:
             raise WebSocketClosing(CloseCode.UNBELIEVED, "nobody said who this is") from None
         try:
@@ -133,12 +133,12 @@ class WebSocketEndpoint:
             raise WebSocketClosing(CloseCode.UNBELIEVED, "ticket refused", await context.said(refusal)) from None
 
 
-async def _leave(socket: AsgiWebSocket, closing: WebSocketClosing) -> None:
+async def _leave(socket: WebSocket, closing: WebSocketClosing) -> None:
     try:
         if closing.said:
-            await socket.write(closing.said)
+            await socket.send_text(closing.said.decode())
         await socket.close(closing.code, closing.reason)
-    except SocketDisconnected:
+    except (WebSocketDisconnect, WebSocketDisconnected):
         return
 
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from opentelemetry.trace import SpanKind
 
+from negotiator.base.caller import Caller
 from negotiator.base.errors import Refusal, Unauthorized
 from negotiator.runtime.tracing import NEW_TRACE, span
 from negotiator.teleprompter import session_transitions, websocket_messages
@@ -17,9 +18,9 @@ from negotiator.teleprompter.cues.catalogue import Speaker
 from negotiator.teleprompter.schemas import Utterance
 from negotiator.teleprompter.session_queries import LiveSession
 from negotiator.teleprompter.session_transitions import Transition
-from negotiator.teleprompter.session_view import MAX_FRAME_BYTES
+from negotiator.teleprompter.session_view import MAX_FRAME_BYTES, SESSION_LIMITS
 from negotiator.teleprompter.speech.recognizer import RecognizerBusy
-from negotiator.teleprompter.websocket_context import ConnectionState
+from negotiator.teleprompter.websocket_context import Outbox, SharedContext
 from negotiator.teleprompter.websocket_messages import (
     AuthMessage,
     ClientMessage,
@@ -30,6 +31,9 @@ from negotiator.teleprompter.websocket_messages import (
     WebSocketClosing,
 )
 
+_MESSAGES: Final = 200
+_MESSAGES_AT_ONCE: Final = 1000
+"""Messages in a burst; 200 a second are allowed, two channels in pieces of 20 ms need 100."""
 _REFUSED_IN_A_ROW: Final = 20
 _LET_GO: Final = (0.2, 0.5, 1.0, 2.0)
 _CHANGES: Final[dict[str, Transition]] = {
@@ -40,14 +44,64 @@ _CHANGES: Final[dict[str, Transition]] = {
 
 
 @dataclass(slots=True)
-class MessageHandler:
-    """Handles the messages of one client in order."""
+class Connection:
+    """One socket's place at a session; it handles the client's messages in order.
 
-    connection: ConnectionState
-    audio: AudioChannels
-    pace: TokenBucket
+    `after` is the number up to which it was told (None before it follows at all), `producer` its token once it is the
+    one that sends sound, `alive_at` when something last came from it. `believed` is not set while its credential has
+    ended and no other has come.
+    """
+
+    context: SharedContext
+    session: str
+    origin: str
+    caller: Caller
+    alive_at: float
+    outbox: Outbox = field(default_factory=Outbox)
+    after: int | None = None
+    producer: str = ""
+    viewing: bool = False
+    begun: asyncio.Event = field(default_factory=asyncio.Event)
+    believed: asyncio.Event = field(default_factory=asyncio.Event)
+    audio: AudioChannels = field(init=False)
+    _pace: TokenBucket = field(init=False)
     _refused: int = field(default=0, init=False)
     _deaf: bool = field(default=False, init=False)
+
+    def __post_init__(self) -> None:
+        self.audio = AudioChannels(self.context.audio, self.session, lambda: self.caller)
+        self._pace = TokenBucket(_MESSAGES, _MESSAGES_AT_ONCE, self.alive_at)
+        self.believed.set()
+
+    async def change(self, change: Transition) -> Any:
+        """Apply a change to the session; raises the change's refusals."""
+        return await self.context.utterances.change(self.caller, self.session, change)
+
+    async def begin(self, after: int) -> None:
+        """Send `ready`, and follow from this number on unless the connection follows already."""
+        found, _ = await self.context.utterances.log.after(self.caller.principal, self.session, after, 1)
+        if self.after is None:
+            self.after = after
+            self.begun.set()
+        told = {
+            "seq": found.seq,
+            "replay_from": self.after + 1,
+            "audio_ms": self.audio.audio_ms,
+            "limits": SESSION_LIMITS,
+        }
+        await self.outbox.put(websocket_messages.message("ready", **told))
+
+    def view(self) -> None:
+        """Count as a viewer; `WebSocketClosing` when there are too many."""
+        if not self.viewing:
+            self.context.connection_limits.view(self.session)
+            self.viewing = True
+
+    def stop_viewing(self) -> None:
+        """Stop counting as a viewer."""
+        if self.viewing:
+            self.context.connection_limits.leave(self.session)
+            self.viewing = False
 
     async def hear(self, frame: str | bytes) -> None:
         """Handle a frame; `WebSocketClosing` for one that breaks the protocol."""
@@ -55,7 +109,7 @@ class MessageHandler:
         if size > MAX_FRAME_BYTES:
             said = websocket_messages.error_message("too_large", f"A frame has at most {MAX_FRAME_BYTES} bytes.")
             raise WebSocketClosing(CloseCode.TOO_LARGE, "too large", said)
-        if not self.pace.take(1, self.connection.alive_at):
+        if not self._pace.take(1, self.alive_at):
             raise WebSocketClosing(CloseCode.TOO_FAST, "too many messages")
         about: dict[str, Any] = {}
         try:
@@ -72,7 +126,7 @@ class MessageHandler:
             said = websocket_messages.error_message("bad_message", str(bad))
             raise WebSocketClosing(CloseCode.BAD, "bad message", said) from None
         except Unauthorized:
-            self.connection.believed.clear()
+            self.believed.clear()
             await self._refuse(Unauthorized("The credential ended.", error="token_expired"), about)
         except Refusal as refusal:
             await self._refuse(refusal, about)
@@ -80,20 +134,19 @@ class MessageHandler:
             self._refused = 0
 
     async def _do(self, message: ClientMessage) -> None:
-        connection = self.connection
         if isinstance(message, AuthMessage):
             await self._renew(message)
             return
         if message.type == "ping":
-            await connection.say(websocket_messages.PONG_MESSAGE)
+            await self.outbox.put(websocket_messages.message("pong"))
             return
-        if not connection.believed.is_set():
+        if not self.believed.is_set():
             raise Unauthorized("The credential ended.", error="token_expired")
-        await connection.context.charge(connection.caller)
+        await self.context.charge(self.caller)
         if isinstance(message, StartMessage):
             await self._start(message)
             return
-        if connection.after is None:
+        if self.after is None:
             await self._follow(0)
         match message:
             case TextMessage():
@@ -105,28 +158,25 @@ class MessageHandler:
 
     async def _start(self, message: StartMessage) -> None:
         """Follow the session; with channels, make this connection the one that sends audio."""
-        connection = self.connection
         channels: list[Speaker] = [each.id for each in message.channels]
         if not channels:
             await self._follow(message.after)
             return
         token = secrets.token_hex(8)
         self._deaf = True
-        session = await connection.change(
-            partial(session_transitions.take_over_audio, producer=token, channels=channels)
-        )
-        connection.producer = token
-        connection.context.utterances.log.bus.tell(connection.session)
+        session = await self.change(partial(session_transitions.take_over_audio, producer=token, channels=channels))
+        self.producer = token
+        self.context.utterances.log.bus.tell(self.session)
         await self._open(session, channels)
         self._deaf = False
-        connection.stop_viewing()
-        await connection.begin(message.after, self.audio.audio_ms)
+        self.stop_viewing()
+        await self.begin(message.after)
 
     async def _open(self, session: LiveSession, channels: Sequence[Speaker]) -> None:
         """Open the channels, with retries: a connection that was taken over needs a moment to close them."""
         for wait in (*_LET_GO, None):
             try:
-                await self.audio.open(session, channels, self.connection.alive_at)
+                await self.audio.open(session, channels, self.alive_at)
             except RecognizerBusy as busy:
                 if wait is None:
                     said = websocket_messages.error_message("busy", f"Nobody is free to hear: {busy}.", retry_after=5)
@@ -136,60 +186,57 @@ class MessageHandler:
                 return
 
     async def _follow(self, after: int) -> None:
-        if not self.connection.producer:
-            self.connection.view()
-        await self.connection.begin(after, self.audio.audio_ms)
+        if not self.producer:
+            self.view()
+        await self.begin(after)
 
     async def _text(self, message: TextMessage) -> None:
         """As `POST …/utterances`; cards come as events, `maybe` cards in the acknowledgement."""
-        connection = self.connection
-        said = Utterance(id=connection.session, **message.model_dump(exclude={"type"}))
-        heard: dict[str, Any] = await connection.context.utterances.hear(connection.caller, said)
+        said = Utterance(id=self.session, **message.model_dump(exclude={"type"}))
+        heard: dict[str, Any] = await self.context.utterances.hear(self.caller, said)
         told = {name: value for name, value in heard.items() if name != "cues"}
-        await connection.say(websocket_messages.ack_message("text", utterance_id=said.utterance_id, **told))
+        await self.outbox.put(websocket_messages.message("ack", of="text", utterance_id=said.utterance_id, **told))
 
     async def _mark(self, message: MarkMessage) -> None:
-        connection = self.connection
-        await connection.change(partial(session_transitions.add_mark, ref=message.ref))
-        await connection.say(websocket_messages.ack_message("mark", ref=message.ref))
+        await self.change(partial(session_transitions.add_mark, ref=message.ref))
+        await self.outbox.put(websocket_messages.message("ack", of="mark", ref=message.ref))
 
     async def _switch(self, kind: str) -> None:
         """Pause, resume, stop or flush. Audio that was sent before is recognised first, except for resume."""
         if kind != "resume":
             await self.audio.settle()
         if kind in _CHANGES:
-            await self.connection.change(_CHANGES[kind])
+            await self.change(_CHANGES[kind])
         if kind in {"pause", "resume"}:
             self.audio.paused = kind == "pause"
-        await self.connection.say(websocket_messages.ack_message(kind))
+        await self.outbox.put(websocket_messages.message("ack", of=kind))
 
     async def _sound(self, number: int, pcm: bytes) -> None:
         """Take audio of a channel; ignored while the credential has ended or a new `start` is being handled."""
-        if self._deaf or not self.connection.believed.is_set():
+        if self._deaf or not self.believed.is_set():
             return
         try:
-            await self.audio.take(number, pcm, self.connection.alive_at)
+            await self.audio.take(number, pcm, self.alive_at)
         except AudioTooFast:
             said = websocket_messages.error_message("too_fast", "Sound came faster than it is spoken.", retry_after=1)
             raise WebSocketClosing(CloseCode.TOO_FAST, "sound too fast", said) from None
 
     async def _renew(self, message: AuthMessage) -> None:
         """A ticket of the same owner replaces the credential, whether it has ended or not."""
-        connection = self.connection
         try:
-            caller = await connection.context.tickets.take(message.ticket, connection.session, connection.origin)
+            caller = await self.context.tickets.take(message.ticket, self.session, self.origin)
         except Refusal as refusal:
-            said = await connection.context.said(refusal, of="auth")
+            said = await self.context.said(refusal, of="auth")
             raise WebSocketClosing(CloseCode.UNBELIEVED, "ticket refused", said) from None
-        if caller.principal != connection.owner:
+        if caller.principal != self.caller.principal:
             raise WebSocketClosing(CloseCode.FORBIDDEN, "somebody else's ticket")
-        connection.caller = caller
-        connection.believed.set()
-        await connection.say(websocket_messages.ack_message("auth"))
+        self.caller = caller
+        self.believed.set()
+        await self.outbox.put(websocket_messages.message("ack", of="auth"))
 
     async def _refuse(self, refusal: Refusal, about: dict[str, Any]) -> None:
-        said = await self.connection.context.said(refusal, **about)
+        said = await self.context.said(refusal, **about)
         self._refused += 1
         if self._refused >= _REFUSED_IN_A_ROW:
             raise WebSocketClosing(CloseCode.TOO_FAST, "refused too often", said)
-        await self.connection.say(said)
+        await self.outbox.put(said)

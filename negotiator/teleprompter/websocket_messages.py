@@ -5,21 +5,19 @@ events of the session go out as they are stored. The messages below concern one 
 repeated.
 """
 
-from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args
 
 import orjson
 from pydantic import Field
-from starlette.types import Receive, Send
+from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from negotiator.base import values
 from negotiator.base.schema import Strict
 from negotiator.base.strict_json import read_object
-from negotiator.base.values import Truth
 from negotiator.http.input import validate
 from negotiator.teleprompter.cues.catalogue import Speaker
-from negotiator.teleprompter.schemas import UtteranceId, UtteranceText
+from negotiator.teleprompter.schemas import UtteranceBody, UtteranceId
 
 SUBPROTOCOL: Final = "negotiator.teleprompter.v1"
 TICKET_PREFIX: Final = "ticket."
@@ -30,7 +28,6 @@ class CloseCode(IntEnum):
     """Why a socket is closed (RFC 6455 §7.4). After 4400, 4401 and 4403 the same attempt fails again."""
 
     OVER = 1000
-    GOING = 1001
     FAULT = 1011
     FULL = 1013
     BAD = 4400
@@ -62,22 +59,10 @@ class StartMessage(Strict):
     after: int = Field(0, ge=0, le=values.NEWEST)
 
 
-class TextMessage(Strict):
+class TextMessage(UtteranceBody):
     """An utterance, as in `POST …/utterances`."""
 
     type: Literal["text"]
-    utterance_id: UtteranceId
-    speaker: Speaker = "them"
-    text: UtteranceText
-    final: Truth = True
-    start_ms: int | None = Field(None, ge=0, le=2**40)
-    end_ms: int | None = Field(None, ge=0, le=2**40)
-
-
-class FlushMessage(Strict):
-    """Recognise the audio that was sent, now."""
-
-    type: Literal["flush"]
 
 
 class MarkMessage(Strict):
@@ -87,28 +72,10 @@ class MarkMessage(Strict):
     ref: UtteranceId
 
 
-class PauseMessage(Strict):
-    """Stop listening."""
+class PlainMessage(Strict):
+    """Recognise the audio that was sent now, stop listening, listen again, tell that the client is there, or end."""
 
-    type: Literal["pause"]
-
-
-class ResumeMessage(Strict):
-    """Listen again."""
-
-    type: Literal["resume"]
-
-
-class PingMessage(Strict):
-    """Still here."""
-
-    type: Literal["ping"]
-
-
-class StopMessage(Strict):
-    """End the session."""
-
-    type: Literal["stop"]
+    type: Literal["flush", "pause", "resume", "ping", "stop"]
 
 
 class AuthMessage(Strict):
@@ -118,27 +85,9 @@ class AuthMessage(Strict):
     ticket: str = Field(max_length=200)
 
 
-ClientMessage = (
-    StartMessage
-    | TextMessage
-    | FlushMessage
-    | MarkMessage
-    | PauseMessage
-    | ResumeMessage
-    | PingMessage
-    | StopMessage
-    | AuthMessage
-)
+ClientMessage = StartMessage | TextMessage | MarkMessage | PlainMessage | AuthMessage
 _KINDS: Final[dict[str, type[ClientMessage]]] = {
-    "start": StartMessage,
-    "text": TextMessage,
-    "flush": FlushMessage,
-    "mark": MarkMessage,
-    "pause": PauseMessage,
-    "resume": ResumeMessage,
-    "ping": PingMessage,
-    "stop": StopMessage,
-    "auth": AuthMessage,
+    name: kind for kind in get_args(ClientMessage) for name in get_args(kind.model_fields["type"].annotation)
 }
 
 
@@ -157,10 +106,10 @@ def read_message(text: str) -> ClientMessage:
     needed = {name for name, field in kind.model_fields.items() if field.is_required()}
     if missing := sorted(needed - members.keys()):
         raise ProtocolError(f"`{named}` needs `{missing[0]}`")
-    message: ClientMessage = validate(kind, members)
-    if isinstance(message, StartMessage) and len({each.id for each in message.channels}) < len(message.channels):
+    read: ClientMessage = validate(kind, members)
+    if isinstance(read, StartMessage) and len({each.id for each in read.channels}) < len(read.channels):
         raise ProtocolError("a channel is named twice")
-    return message
+    return read
 
 
 def read_audio_frame(frame: bytes) -> tuple[int, bytes]:
@@ -170,46 +119,20 @@ def read_audio_frame(frame: bytes) -> tuple[int, bytes]:
     return frame[0], frame[1:]
 
 
-def ready_message(*, seq: int, replay_from: int, audio_ms: dict[str, int], limits: Any) -> bytes:
-    """Following starts at `replay_from`; `seq` is the last event, `audio_ms` the audio received of each channel."""
-    told = {"seq": seq, "replay_from": replay_from, "audio_ms": audio_ms, "limits": limits}
-    return orjson.dumps({"type": "ready", **told})
-
-
-def ack_message(of: str, **about: Any) -> bytes:
-    """The acknowledgement of a message."""
-    return orjson.dumps({"type": "ack", "of": of, **about})
+def message(kind: str, **members: Any) -> bytes:
+    """A message of this type."""
+    return orjson.dumps({"type": kind, **members})
 
 
 def error_message(code: str, description: str, **about: Any) -> bytes:
     """A refusal; `code` is the API's error word."""
-    return orjson.dumps({"type": "error", "code": code, "description": description, **about})
+    return message("error", code=code, description=description, **about)
 
 
-def partial_message(text: str, **about: Any) -> bytes:
-    """The text of an unfinished utterance."""
-    return orjson.dumps({"type": "transcript.partial", **about, "text": text})
-
-
-def level_message(channel: str, dbfs: float) -> bytes:
-    """The level of a channel in dB relative to full scale."""
-    return orjson.dumps({"type": "level", "channel": channel, "dbfs": dbfs})
-
-
-def lag_message(channel: str, behind_ms: int) -> bytes:
-    """How far recognition is behind the audio of a channel."""
-    return orjson.dumps({"type": "lag", "channel": channel, "behind_ms": behind_ms})
-
-
-PONG_MESSAGE: Final = b'{"type":"pong"}'
 REVOKED_MESSAGE: Final = error_message("invalid_token", "The holder of the credential was revoked.")
 EXPIRED_MESSAGE: Final = error_message(
     "token_expired", "The credential ended; send auth with a fresh ticket within 30 seconds."
 )
-
-
-class SocketDisconnected(Exception):
-    """The client has disconnected, or the server is shutting down."""
 
 
 class WebSocketClosing(Exception):
@@ -222,35 +145,10 @@ class WebSocketClosing(Exception):
         self.said = said
 
 
-@dataclass(frozen=True, slots=True)
-class AsgiWebSocket:
-    """The two callables of a connection."""
-
-    receive: Receive
-    send: Send
-
-    async def accept(self, subprotocol: str | None) -> None:
-        """Upgrade."""
-        await self.send({"type": "websocket.accept", "subprotocol": subprotocol})
-
-    async def read(self) -> str | bytes:
-        """The next frame; `SocketDisconnected` after the last."""
-        message = await self.receive()
-        if message["type"] != "websocket.receive":
-            raise SocketDisconnected
-        text = message.get("text")
-        return text if text is not None else message.get("bytes") or b""
-
-    async def write(self, message: bytes) -> None:
-        """Send one text frame; waits while the connection is full."""
-        try:
-            await self.send({"type": "websocket.send", "text": message.decode()})
-        except OSError as gone:
-            raise SocketDisconnected from gone
-
-    async def close(self, code: CloseCode, reason: str) -> None:
-        """Send a close frame; `SocketDisconnected` if the connection is gone."""
-        try:
-            await self.send({"type": "websocket.close", "code": int(code), "reason": reason})
-        except OSError as gone:
-            raise SocketDisconnected from gone
+async def read_frame(socket: WebSocket) -> str | bytes:
+    """The next frame; `WebSocketDisconnect` after the last."""
+    frame = await socket.receive()
+    if frame["type"] != "websocket.receive":
+        raise WebSocketDisconnect(frame.get("code", 1006))
+    text = frame.get("text")
+    return text if text is not None else frame.get("bytes") or b""

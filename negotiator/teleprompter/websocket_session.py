@@ -7,18 +7,15 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import orjson
+from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from negotiator.base.caller import Caller
 from negotiator.teleprompter import websocket_messages
-from negotiator.teleprompter.audio_pipeline import AudioChannels, TokenBucket
 from negotiator.teleprompter.event_log import EventBatch
-from negotiator.teleprompter.websocket_context import ConnectionState, OutboxStalled, SharedContext
-from negotiator.teleprompter.websocket_handler import MessageHandler
-from negotiator.teleprompter.websocket_messages import AsgiWebSocket, CloseCode, SocketDisconnected, WebSocketClosing
+from negotiator.teleprompter.websocket_context import OutboxStalled, SharedContext
+from negotiator.teleprompter.websocket_handler import Connection
+from negotiator.teleprompter.websocket_messages import CloseCode, WebSocketClosing
 
-_MESSAGES: Final = 200
-_MESSAGES_AT_ONCE: Final = 1000
-"""Messages in a burst; 200 a second are allowed, two channels in pieces of 20 ms need 100."""
 _FINALS: Final = 64
 
 
@@ -35,33 +32,30 @@ class Admission:
 class SessionLoop:
     """Runs one accepted socket."""
 
-    def __init__(self, context: SharedContext, socket: AsgiWebSocket, admission: Admission, caller: Caller) -> None:
+    def __init__(self, context: SharedContext, socket: WebSocket, admission: Admission, caller: Caller) -> None:
         self._socket = socket
         self._context = context
         self._admission = admission
-        self._connection = ConnectionState(context, admission.session, admission.origin, caller, _clock())
-        self._connection.believed.set()
-        self._audio = AudioChannels(context.audio, admission.session, lambda: self._connection.caller)
-        pace = TokenBucket(_MESSAGES, _MESSAGES_AT_ONCE, self._connection.alive_at)
-        self._handler = MessageHandler(self._connection, self._audio, pace)
+        self._connection = Connection(context, admission.session, admission.origin, caller, _clock())
         self._said: deque[str] = deque(maxlen=_FINALS)
 
     async def run(self) -> None:
-        """Run until one task ends, send what waits, then raise `SocketDisconnected` or `WebSocketClosing`."""
+        """Run until one task ends, send what waits, then raise `WebSocketDisconnect` or `WebSocketClosing`."""
         ended: BaseException | None = None
         try:
             async with asyncio.TaskGroup() as tasks:
                 parts = (self._write, self._follow, self._watch, self._stand, self._read)
                 for part in parts:
                     tasks.create_task(part())
-        except* (SocketDisconnected, WebSocketClosing, OutboxStalled) as several:
-            ended = several.exceptions[0]
+        except* (WebSocketDisconnect, WebSocketClosing, OutboxStalled) as several:
+            gone = [one for one in several.exceptions if isinstance(one, WebSocketDisconnect)]
+            ended = (gone or several.exceptions)[0]
         except* Exception as several:
             ended = several.exceptions[0]
         finally:
             self._connection.stop_viewing()
-            self._audio.leave()
-        if isinstance(ended, SocketDisconnected):
+            self._connection.audio.leave()
+        if isinstance(ended, WebSocketDisconnect):
             raise ended
         await self._empty()
         raise self._why(ended)
@@ -82,15 +76,15 @@ class SessionLoop:
         connection = self._connection
         if self._admission.after is not None:
             connection.view()
-            await connection.begin(self._admission.after, {})
+            await connection.begin(self._admission.after)
         while True:
-            frame = await self._socket.read()
+            frame = await websocket_messages.read_frame(self._socket)
             connection.alive_at = _clock()
-            await self._handler.hear(frame)
+            await connection.hear(frame)
 
     async def _write(self) -> None:
         while True:
-            await self._socket.write(await self._connection.outbox.take())
+            await self._socket.send_text((await self._connection.outbox.take()).decode())
 
     async def _empty(self) -> None:
         """Send the waiting messages, for at most `goodbye` seconds."""
@@ -98,7 +92,7 @@ class SessionLoop:
         try:
             async with asyncio.timeout(self._context.patience.goodbye):
                 while len(outbox):
-                    await self._socket.write(outbox.pop())
+                    await self._socket.send_text(outbox.pop().decode())
         except TimeoutError:
             return
 
@@ -122,7 +116,7 @@ class SessionLoop:
     async def _tell(self, batch: EventBatch) -> None:
         connection = self._connection
         for event in batch.events:
-            await connection.say(event.line)
+            await connection.outbox.put(event.line)
             connection.after = event.seq
             if event.type == "transcript.final":
                 self._said.append(event.shown["utterance_id"])
@@ -131,7 +125,7 @@ class SessionLoop:
             named = body.get("utterance_id") or body.get("channel")
             if named not in self._said:
                 connection.outbox.offer(message, f"{body['type']}:{named}")
-        self._audio.paused = batch.state == "paused"
+        self._connection.audio.paused = batch.state == "paused"
         if connection.producer and batch.producer != connection.producer:
             await self._check_producer()
 
@@ -139,7 +133,7 @@ class SessionLoop:
         """`WebSocketClosing` if another connection sends audio; the batch may be older than this connection's start."""
         connection = self._connection
         found, _ = await self._context.utterances.log.after(
-            connection.owner, connection.session, connection.after or 0, 1
+            connection.caller.principal, connection.session, connection.after or 0, 1
         )
         if found.producer != connection.producer:
             raise WebSocketClosing(CloseCode.TAKEN_OVER, "another connection sends sound now")
@@ -173,7 +167,7 @@ class SessionLoop:
             raise WebSocketClosing(
                 CloseCode.UNBELIEVED, "the credential was revoked", websocket_messages.REVOKED_MESSAGE
             )
-        await connection.say(websocket_messages.EXPIRED_MESSAGE)
+        await connection.outbox.put(websocket_messages.EXPIRED_MESSAGE)
         try:
             async with asyncio.timeout(self._context.patience.renewal):
                 await connection.believed.wait()
