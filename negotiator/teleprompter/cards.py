@@ -4,11 +4,14 @@ Every word of a card comes from a template or from the plan, and no card names a
 so an erased or superseded memory is gone from every card.
 """
 
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import cache
+from importlib.resources import files
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 from negotiator.memory.content_guard import TRUST_BOUND_AGENT
 from negotiator.memory.search import MemorySearch
@@ -31,76 +34,22 @@ MOVES_IN_A_ROW: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
-class FigureAdvice:
-    """The words of a card about a figure; `urgent` when a limit is passed."""
+class CardWords:
+    """The words of a card about a figure or a memory; `urgent` when a limit is passed."""
 
     title: str
     say: str
     why: str
-    tactic_id: str
+    tactic_id: str = ""
     kind: CueKind = "manoeuvre"
     urgent: bool = False
 
 
-OPENED_PAST_LIMIT: Final = FigureAdvice(
-    "They open past your limit",
-    "How do you get to that figure?",
-    "Ask what it is based on before you answer. Then name your own figure with its reason.",
-    "tac_re_anchor",
-    urgent=True,
-)
-PAST_LIMIT: Final = FigureAdvice(
-    "That figure is past your limit",
-    "I can't do that. What else could change to make it work?",
-    "Do not go beyond your limit. Change another term, or leave.",
-    "tac_re_anchor",
-    urgent=True,
-)
-STILL_PAST_LIMIT: Final = FigureAdvice(
-    "They have moved, still past your limit",
-    "Thank you, we are closer. What else can you do to get there?",
-    "Let them take the next step too; your figure stays where it is.",
-    "tac_hold_position",
-    urgent=True,
-)
-ALLOWED_IN_RETURN: Final = FigureAdvice(
-    "You go there only for something in return",
-    "I could look at that. What can you do for me in return?",
-    "You allowed this in exchange for what you named. Ask for it before you agree.",
-    "tac_conditional_concession",
-    urgent=True,
-)
-AT_TARGET: Final = FigureAdvice(
-    "That figure meets your target",
-    "Good. Shall we write that down, with the rest of what we said?",
-    "You have what you wanted. Secure it now, with the other terms.",
-    "tac_written_recap",
-)
-THEY_MOVED: Final = FigureAdvice(
-    "They have moved towards you",
-    "Thank you. What would you need from me to go a little further?",
-    "Answer a move with a smaller one, and only for something in return.",
-    "tac_conditional_concession",
-)
-MY_MOVES: Final = FigureAdvice(
-    "You have moved twice, they have not",
-    "I have moved. What can you do on your side?",
-    "If you move again without an answer, you bid against yourself.",
-    "tac_hold_position",
-    kind="coaching",
-)
-MINE_PAST_LIMIT: Final = FigureAdvice(
-    "You named a figure past your limit",
-    "Let me correct that figure before we go on. May I check it first?",
-    "Take it back now, or it counts as your offer.",
-    "tac_re_anchor",
-    kind="coaching",
-    urgent=True,
-)
-FIGURE_ADVICE: Final = (
-    *(OPENED_PAST_LIMIT, PAST_LIMIT, STILL_PAST_LIMIT, ALLOWED_IN_RETURN, AT_TARGET, THEY_MOVED),
-    *(MY_MOVES, MINE_PAST_LIMIT),
-)
+@cache
+def card_words(about: Literal["figures", "memories"]) -> Mapping[str, CardWords]:
+    """The words by name, from `card_words.toml`: by what happened to a figure, or by the kind of a memory."""
+    content = tomllib.loads(files("negotiator.teleprompter").joinpath("card_words.toml").read_text("utf-8"))
+    return {name: CardWords(**row) for name, row in content[about].items()}
 
 
 def figure_cards(read: Sequence[ComparedFigure], heard: HeardUtterance, earlier: Sequence[EarlierFigure]) -> list[Card]:
@@ -113,31 +62,31 @@ def figure_cards(read: Sequence[ComparedFigure], heard: HeardUtterance, earlier:
     for one in sorted(read, key=lambda each: _STANDINGS.index(each.standing)):
         topic = one.limit.topic
         advice = _advice(one, earlier, mine=heard.speaker == "me")
-        if topic not in cards and advice is not None:
-            cards[topic] = _figure_card(one, advice, heard)
+        if topic not in cards and advice:
+            cards[topic] = _figure_card(one, card_words("figures")[advice], heard)
     return list(cards.values())
 
 
-def _advice(one: ComparedFigure, earlier: Sequence[EarlierFigure], *, mine: bool) -> FigureAdvice | None:
-    """What to say to a figure after those before it; None when it needs no word."""
+def _advice(one: ComparedFigure, earlier: Sequence[EarlierFigure], *, mine: bool) -> str:
+    """Which words suit a figure after those before it; empty when it needs no word."""
     if not one.is_offer or one.value == one.previous:
-        return None
+        return ""
     past = one.limit.is_mine and one.standing == "past_limit"
     if past and one.limit.is_allowed(one.value):
-        return None if mine else ALLOWED_IN_RETURN
+        return "" if mine else "allowed_in_return"
     if mine:
         if past:
-            return MINE_PAST_LIMIT
-        return MY_MOVES if _moves_in_a_row(one, earlier) >= MOVES_IN_A_ROW else None
+            return "mine_past_limit"
+        return "my_moves" if _moves_in_a_row(one, earlier) >= MOVES_IN_A_ROW else ""
     moved = one.previous is not None and _gain(one, one.previous, one.value) > 0
     if past and moved:
-        return STILL_PAST_LIMIT
+        return "still_past_limit"
     if past:
         is_first = not any(before.topic == one.limit.topic for before in earlier)
-        return OPENED_PAST_LIMIT if is_first else PAST_LIMIT
+        return "opened_past_limit" if is_first else "past_limit"
     if one.limit.is_mine and one.standing == "at_target" and not one.figure.sense.is_conditional:
-        return AT_TARGET
-    return THEY_MOVED if moved else None
+        return "at_target"
+    return "they_moved" if moved else ""
 
 
 def _moves_in_a_row(one: ComparedFigure, earlier: Sequence[EarlierFigure]) -> int:
@@ -158,7 +107,7 @@ def _gain(one: ComparedFigure, was: Decimal, now: Decimal) -> Decimal:
     return now - was if one.limit.wants_more else was - now
 
 
-def _figure_card(one: ComparedFigure, advice: FigureAdvice, heard: HeardUtterance) -> Card:
+def _figure_card(one: ComparedFigure, advice: CardWords, heard: HeardUtterance) -> Card:
     """The card; its family is the topic, so that each topic is told apart."""
     topic = f"figure:{one.limit.topic}"
     return Card(
@@ -217,37 +166,6 @@ class PreparedAnswer:
     fallback: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Words:
-    title: str
-    say: str
-    why: str
-
-
-_OTHERWISE: Final = _Words(
-    "You have a note about this",
-    "Give me a moment to check that. What makes it important to you?",
-    "You wrote this down earlier. Read it before you answer.",
-)
-_OF_KIND: Final = {
-    "counterparty": _Words(
-        "You know something about them",
-        "Help me understand that point. What is behind it for you?",
-        "Your own note about them fits here. Read it before you answer.",
-    ),
-    "lesson": _Words(
-        "You learned something from a moment like this",
-        "Before I answer: what would you need to see from us?",
-        "One of your lessons is about such a moment. Read it before you answer.",
-    ),
-    "win": _Words(
-        "You have closed a deal at such a point before",
-        "What would have to be in it for you to agree today?",
-        "Look at what made that deal work.",
-    ),
-}
-
-
 async def recall_memories(
     recall: MemorySearch, owner: str, vectors: "Vectors", *, session: NegotiationSession | None, lesser: bool = False
 ) -> tuple[RecalledMemory, ...]:
@@ -271,7 +189,7 @@ async def recall_memories(
 def memory_card(memories: Sequence[RecalledMemory], heard: HeardUtterance) -> Card:
     """The card of memories that bear on what was said, closest first; it names them and repeats none of their words."""
     first = memories[0]
-    words = _OF_KIND.get(first.kind, _OTHERWISE)
+    words = card_words("memories").get(first.kind) or card_words("memories")["other"]
     return Card(
         id=f"{heard.utterance_id}:memory",
         family="memory",

@@ -15,7 +15,6 @@ from negotiator.base.errors import Conflict
 from negotiator.negotiations.tactic_views import recognised_view
 from negotiator.store.statement import Transaction
 from negotiator.teleprompter import consent, session_queries
-from negotiator.teleprompter.consent import SessionConsent
 from negotiator.teleprompter.cues import policy
 from negotiator.teleprompter.cues.catalogue import CueCatalogue, Speaker
 from negotiator.teleprompter.cues.matcher import SILENCE_SECONDS, CueMatch, monologue_matches, silence_matches
@@ -139,13 +138,6 @@ class TransitionResult:
     answer: Any = None
 
 
-def consent_of(session: LiveSession) -> SessionConsent:
-    """The consent that a session was opened under."""
-    given = session.given["consent"]
-    at, where = values.parse_timestamp(given["at"]), given["jurisdiction"] or ""
-    return SessionConsent(given["basis"], given["confirmed_by"], at, where)
-
-
 def open_session(tx: Transaction, session: LiveSession) -> LiveSession:
     """Store a new session; 409 when the owner has too many open ones."""
     if len(session_queries.open_session_ids(tx, session.owner)) >= MAX_OPEN_SESSIONS:
@@ -210,7 +202,7 @@ def check_may_hear(session: LiveSession, speaker: Speaker) -> None:
     _check_open(session)
     if session.state == "paused":
         raise Conflict("The session is paused.", error="session_paused")
-    if not consent.may_hear(consent_of(session), speaker):
+    if not consent.may_hear(session.given["consent"]["basis"], speaker):
         raise Conflict("The consent covers your own side only; they may not be heard.", error="not_consented")
     if session.seq >= MAX_EVENTS:
         raise Conflict(f"A session holds {MAX_EVENTS} events.", error="transcript_full")
@@ -353,8 +345,7 @@ def check_may_send_audio(session: LiveSession, channels: Iterable[Speaker]) -> N
     _check_open(session)
     if session.given["source"] != "audio":
         raise Conflict("The session was opened for text, not for sound.", error="text_session")
-    given = consent_of(session)
-    if not all(consent.may_hear(given, each) for each in channels):
+    if not all(consent.may_hear(session.given["consent"]["basis"], each) for each in channels):
         raise Conflict("The consent covers your own side only; they may not be heard.", error="not_consented")
 
 

@@ -75,9 +75,7 @@ class SessionViews:
             "forget_at": values.timestamp_or_none(session.forget_at),
             "stream_url": f"{socket}{where}/stream",
             "events_url": f"{self.base}{where}/events",
-            "notice_text": consent.notice_text(
-                session_transitions.consent_of(session), given["language"], engine["processor"] or ""
-            ),
+            "notice_text": consent.notice_text(given["consent"]["basis"], given["language"], engine["processor"] or ""),
             "limits": SESSION_LIMITS,
             "engine": engine,
             "languages": UNDERSTOOD,

@@ -29,7 +29,7 @@ from negotiator.console.talk.workspace_fields import MAX_OFFERS, NO_FORM, Refuse
 from negotiator.console.talk.workspace_now import confirmation, heard_words
 from negotiator.negotiations.schemas_negotiations import NegotiationView
 from negotiator.negotiations.schemas_offers import OfferView
-from negotiator.teleprompter.consent import SessionConsent, notice_text
+from negotiator.teleprompter.consent import notice_text
 from negotiator.teleprompter.schemas import CallEventView, EngineView, EventPage, SessionList, SessionView
 
 LANGUAGES: Final = {"en": "English", "de": "Deutsch", "fr": "Français", "es": "Español"}
@@ -101,8 +101,7 @@ class LivePage:
 
 def _notices(engine: EngineView) -> dict[str, str]:
     """The sentence to read to the others, by language."""
-    consent = SessionConsent("all_parties", "", 0)
-    return {name: notice_text(consent, name, engine["processor"] or "") for name in LANGUAGES}
+    return {name: notice_text("all_parties", name, engine["processor"] or "") for name in LANGUAGES}
 
 
 CALL_PATH: Final = f"{LIVE_PATH}/{{id}}"

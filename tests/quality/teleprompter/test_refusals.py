@@ -9,7 +9,7 @@ from typing import Any, Final
 from negotiator.advice.concession.their_answer import read_answer
 from negotiator.advice.leverage.concessions import LedgerOffer
 from negotiator.negotiations.session import NegotiationSession
-from negotiator.teleprompter.cards import AT_TARGET, figure_cards
+from negotiator.teleprompter.cards import card_words, figure_cards
 from negotiator.teleprompter.cues.policy import HeardUtterance
 from negotiator.teleprompter.detected_offers import detected_offer
 from negotiator.teleprompter.figures import read_figures
@@ -45,7 +45,7 @@ def test_nothing_but_what_is_offered_is_recorded_or_called_the_target() -> None:
     wrong, missed = list[str](), list[str]()
     for session, text, offered in talks():
         value, cards = heard(session, text)
-        if value not in (0, offered) or (not offered and AT_TARGET.title in cards):
+        if value not in (0, offered) or (not offered and card_words("figures")["at_target"].title in cards):
             wrong.append(text)
         elif value != offered:
             missed.append(text)

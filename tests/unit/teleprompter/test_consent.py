@@ -9,7 +9,6 @@ from negotiator.teleprompter.consent import (
     RETENTIONS,
     ConsentBasis,
     Retention,
-    SessionConsent,
     may_hear,
     notice_text,
     transcript_expires_at,
@@ -18,32 +17,28 @@ from negotiator.teleprompter.consent import (
 DAY = 86_400_000
 
 
-def consent(basis: ConsentBasis) -> SessionConsent:
-    return SessionConsent(basis, "usr_ada", 1_800_000_000_000, "US-CA")
-
-
 @pytest.mark.parametrize("basis", CONSENT_BASES)
 def test_i_am_always_heard_and_they_only_where_it_is_not_my_side_alone(basis: ConsentBasis) -> None:
-    assert may_hear(consent(basis), "me")
-    assert may_hear(consent(basis), "them") == (basis != "own_side_only")
+    assert may_hear(basis, "me")
+    assert may_hear(basis, "them") == (basis != "own_side_only")
 
 
 def test_the_notice_asks_everybody_only_where_everybody_has_to_agree() -> None:
-    asking = notice_text(consent("all_parties"), "en-GB", "")
-    telling = notice_text(consent("one_party"), "en", "")
+    asking = notice_text("all_parties", "en-GB", "")
+    telling = notice_text("one_party", "en", "")
     assert asking.startswith(telling)
     assert (asking[-1], telling[-1]) == ("?", ".")
-    assert notice_text(consent("own_side_only"), "en", "") == ""
+    assert notice_text("own_side_only", "en", "") == ""
 
 
 @pytest.mark.parametrize("language", ["en", "de-AT", "fr", "es-MX", "nl"])
 def test_the_notice_names_the_third_party_that_hears_the_sound(language: str) -> None:
-    assert "Example Speech" in notice_text(consent("all_parties"), language, "Example Speech")
-    assert "Example Speech" not in notice_text(consent("all_parties"), language, "")
+    assert "Example Speech" in notice_text("all_parties", language, "Example Speech")
+    assert "Example Speech" not in notice_text("all_parties", language, "")
 
 
 def test_another_language_is_told_in_english() -> None:
-    both = [notice_text(consent("one_party"), language, "") for language in ("nl", "en")]
+    both = [notice_text("one_party", language, "") for language in ("nl", "en")]
     assert both[0] == both[1]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from negotiator.teleprompter.cards import FIGURE_ADVICE, MAX_ANSWER_WORDS, figure_cards
+from negotiator.teleprompter.cards import MAX_ANSWER_WORDS, card_words, figure_cards
 from negotiator.teleprompter.cues.catalogue import Speaker, cue_catalogue
 from negotiator.teleprompter.cues.matcher import build_matcher
 from negotiator.teleprompter.cues.policy import HeardUtterance, Screen, advance_screen
@@ -102,7 +102,7 @@ def test_a_figure_has_a_card_only_when_it_needs_a_word(
 
 
 def test_advice_is_short_asks_one_thing_and_names_no_figure() -> None:
-    for advice in FIGURE_ADVICE:
+    for advice in card_words("figures").values():
         assert len(advice.say.split()) <= MAX_ANSWER_WORDS
         assert advice.say.count("?") == 1
         assert not any(char.isdigit() for char in advice.say + advice.why + advice.title)

@@ -6,7 +6,7 @@ import pytest
 
 from negotiator.advice.tactics.catalogue import built_in_catalogue
 from negotiator.advice.tactics.tactic import NegotiationRole
-from negotiator.teleprompter.cards import FIGURE_ADVICE
+from negotiator.teleprompter.cards import card_words
 from negotiator.teleprompter.cues.catalogue import SPEAKERS, Speaker, build_catalogue, cue_catalogue
 from negotiator.teleprompter.cues.matcher import build_matcher
 
@@ -57,7 +57,7 @@ def test_a_rule_is_raised_by_no_more_than_one_ordinary_sentence_in_a_hundred() -
 
 def test_advice_about_figures_points_to_the_shelf() -> None:
     known = {tactic.id for tactic in built_in_catalogue().tactics}
-    assert {advice.tactic_id for advice in FIGURE_ADVICE} <= known
+    assert {advice.tactic_id for advice in card_words("figures").values()} <= known
 
 
 @pytest.mark.parametrize(
