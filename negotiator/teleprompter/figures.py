@@ -13,7 +13,6 @@ from typing_extensions import TypedDict
 
 from negotiator.base.search_terms import STOP_WORDS, split_words
 from negotiator.base.values import MINOR_UNITS, decimal_string
-from negotiator.negotiations.session import NegotiationSession
 from negotiator.numbers.read import may_be_currency
 from negotiator.teleprompter.cues.catalogue import Speaker
 from negotiator.teleprompter.figure_kinds import FigureKind
@@ -131,13 +130,6 @@ def compare_figure(figure: SpokenFigure, limits: Sequence[FigureLimit]) -> Compa
 
 
 def read_figures(
-    found: Sequence[SpokenFigure], session: NegotiationSession, speaker: Speaker, named: Sequence[EarlierFigure] = ()
-) -> tuple[ComparedFigure, ...]:
-    """The figures of an utterance that concern an issue of the session's terms; see `compare_figures`."""
-    return compare_figures(found, session.terms, speaker, named)
-
-
-def compare_figures(
     found: Sequence[SpokenFigure], terms: Terms, speaker: Speaker, named: Sequence[EarlierFigure] = ()
 ) -> tuple[ComparedFigure, ...]:
     """The figures of an utterance that concern an issue of the negotiation, in order, each with its kind and owner.
@@ -147,7 +139,8 @@ def compare_figures(
     """
     if not found:
         return ()
-    limits = [_widened(one, terms, named) for one in _all_limits(terms)]
+    known = (*limits_of(terms, with_floor=True), *limits_of(terms, with_floor=False))
+    limits = [_widened(one, terms, named) for one in known]
     read: list[ComparedFigure] = []
     for figure in found:
         about = _about(figure, limits)
@@ -365,21 +358,6 @@ _TOPICS: Final = tuple(
 )
 
 
-def negotiation_limits(session: NegotiationSession) -> tuple[FigureLimit, ...]:
-    """The limits of a negotiation's issues of money, percentages and days, percentages first.
-
-    The floor is the stricter of walk-away and hard constraints, or what the alternative surely brings where there is
-    no walk-away. An issue without a floor has no limit. Each limit's `topic` is the issue's name.
-    """
-    return tuple(_ordered(session.terms, with_floor=True))
-
-
-def _all_limits(terms: Terms) -> Iterator[FigureLimit]:
-    """The limits, and the same for issues whose range is known instead: these say what a figure may mean, no more."""
-    yield from _ordered(terms, with_floor=True)
-    yield from _ordered(terms, with_floor=False)
-
-
 def _about(figure: SpokenFigure, limits: Sequence[FigureLimit]) -> Sequence[FigureLimit]:
     """The limits that the figure may be about, told by the words around it.
 
@@ -407,7 +385,13 @@ def _topics(said: frozenset[str]) -> frozenset[int]:
     return frozenset(at for at, topic in enumerate(_TOPICS) if topic & said)
 
 
-def _ordered(terms: Terms, *, with_floor: bool) -> Iterator[FigureLimit]:
+def limits_of(terms: Terms, *, with_floor: bool) -> Iterator[FigureLimit]:
+    """The limits of a negotiation's issues of money, percentages and days, percentages first.
+
+    The floor is the stricter of walk-away and hard constraints, or what the alternative surely brings where there is
+    no walk-away. Without `with_floor` come the issues that have none but a range, which tells what a figure may mean,
+    no more. Each limit's `topic` is the issue's name.
+    """
     for measure in _MEASURES.values():
         for issue in terms.issues:
             if _MEASURES.get(issue.type) != measure:

@@ -14,7 +14,7 @@ from negotiator.base.search_terms import STOP_WORDS
 from negotiator.numbers.read import MAX_SPOKEN_CHARACTERS, Token, number_runs, number_tokens
 from negotiator.teleprompter.cues.catalogue import Speaker
 from negotiator.teleprompter.detected_offers import offered_figures
-from negotiator.teleprompter.figures import ComparedFigure, EarlierFigure, compare_figures
+from negotiator.teleprompter.figures import ComparedFigure, EarlierFigure, read_figures
 from negotiator.teleprompter.spoken_figures import find_figures
 from negotiator.terms.issues import Issue, Package, Scalar, check_value, coordinate, value_at_coordinate
 from negotiator.terms.terms import Terms
@@ -36,7 +36,7 @@ def read_offer(
         for topic, said in package.items()
         if (value := coordinate("number", said)) is not None
     ]
-    read = compare_figures(find_figures(text), terms, speaker, named)
+    read = read_figures(find_figures(text), terms, speaker, named)
     package: dict[str, Scalar] = {}
     for found in _SENTENCE.finditer(text):
         sentence = found.group()

@@ -76,11 +76,6 @@ class UserClassifiers:
         """Add a labelled sentence to the owner's examples, effective from the commit; returns the example's id."""
         return example_queries.add_example(tx, owner, lesson, vector=vector, model=self._embedder.model)
 
-    def forget(self, owner: str) -> None:
-        """Drop the cached classifiers of an owner."""
-        for speaker in SPEAKERS:
-            self._kept.pop((owner, speaker), None)
-
     async def close(self) -> None:
         """Cancel training that is running."""
         await self._shipped.close()

@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -35,8 +35,7 @@ from negotiator.teleprompter.cues.policy import (
     matches_in_context,
 )
 from negotiator.teleprompter.cues.requests import makes_request
-from negotiator.teleprompter.example_queries import ExampleAction, ExampleLabel, label_from_feedback
-from negotiator.teleprompter.figures import EarlierFigure, read_figures
+from negotiator.teleprompter.figures import ComparedFigure, EarlierFigure
 from negotiator.teleprompter.redaction import redact
 from negotiator.teleprompter.spoken_figures import SpokenFigure, find_figures
 from negotiator.teleprompter.user_classifiers import UserClassifiers
@@ -147,10 +146,6 @@ class UtteranceAnalyser:
             answers=answers,
         )
 
-    def lesson(self, action: ExampleAction, cue: str) -> ExampleLabel | None:
-        """The training label of feedback; None for a card of a figure, of a memory or of a removed cue."""
-        return label_from_feedback(action, cue) if cue in self.catalogue.cues else None
-
     def prepare(self) -> None:
         """Load phrases, classifier and embedder in the background, so that the first utterance need not wait."""
         if self._warming is None:
@@ -219,7 +214,7 @@ class UtteranceAnalyser:
 
 def cards_beyond_phrases(
     ahead: UtteranceAnalysis,
-    session: NegotiationSession | None,
+    read: Sequence[ComparedFigure],
     heard: HeardUtterance,
     *,
     catalogue: CueCatalogue,
@@ -228,16 +223,13 @@ def cards_beyond_phrases(
 ) -> tuple[Card, ...]:
     """The cards for the argument `outside` of `policy.advance_screen`; pure.
 
-    First come the figures past a limit, at the target or moved, worst first. Then comes the most certain phrase, if
-    the plan has an answer for it or a memory bears on it; if no phrase would be shown, the memory's own card comes
-    instead.
+    First come the figures that were read past a limit, at the target or moved, worst first. Then comes the most certain
+    phrase, if the plan has an answer for it or a memory bears on it; if no phrase would be shown, the memory's own card
+    comes instead.
     """
     if not heard.final:
         return ()
-    cards: list[Card] = []
-    if session is not None:
-        read = read_figures(ahead.figures, session, heard.speaker, ahead.earlier)
-        cards += figure_cards(read, heard, ahead.earlier)
+    cards = figure_cards(read, heard, ahead.earlier)
     likely = matches_in_context(ahead.matches, screen, heard, catalogue=catalogue)
     best = next((one for one in likely if is_shown(one)), None)
     answer = ahead.answers.get(best.cue_id) if best is not None else None

@@ -104,12 +104,12 @@ class UtteranceService:
         )
         if bound is not None:
             ahead = replace(ahead, earlier=(*bound.offered, *remembered_figures(session.screen.get("figures", ()))))
-        read = read_figures(ahead.figures, talk, said.speaker, ahead.earlier) if talk else ()
+        read = read_figures(ahead.figures, talk.terms, said.speaker, ahead.earlier) if talk else ()
         at = values.now() / 1000
         heard = HeardUtterance(said.utterance_id, said.speaker, ahead.text, said.final, at, ahead.asks)
         cards = cards_beyond_phrases(
             ahead,
-            talk,
+            read,
             heard,
             catalogue=self.analyser.catalogue,
             screen=restore_screen(session.screen),

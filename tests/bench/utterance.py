@@ -25,6 +25,7 @@ from negotiator.teleprompter.cues.catalogue import cue_catalogue
 from negotiator.teleprompter.cues.matcher import build_matcher
 from negotiator.teleprompter.cues.policy import HeardUtterance, Screen
 from negotiator.teleprompter.example_queries import label_from_feedback
+from negotiator.teleprompter.figures import read_figures
 from negotiator.teleprompter.user_classifiers import UserClassifiers
 from negotiator.teleprompter.utterance_analyser import UtteranceAnalyser, cards_beyond_phrases
 from tests.conftest import MODELS
@@ -61,7 +62,8 @@ async def heard(ear: UtteranceAnalyser, said: str, *, final: bool) -> str:
         start = time.perf_counter()
         ahead = await ear.listen("usr", said, "them", final=final, role="buyer", session=session)
         what = HeardUtterance("u", "them", ahead.text, final, 0.0)
-        cards_beyond_phrases(ahead, session, what, catalogue=ear.catalogue, screen=Screen())
+        read = read_figures(ahead.figures, session.terms, "them")
+        cards_beyond_phrases(ahead, read, what, catalogue=ear.catalogue, screen=Screen())
         waits.append(1000 * (time.perf_counter() - start))
     cpu = 1000 * (time.process_time() - began) / TIMES
     waits.sort()

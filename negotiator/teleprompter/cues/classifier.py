@@ -8,7 +8,7 @@ phrasings apart better in cross-validation than the bare vector. All that has to
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,18 +18,9 @@ from negotiator.teleprompter.cues.catalogue import NEUTRAL
 RIDGE: Final = 0.3
 SHARPNESS: Final = 2.0
 LANDMARKS: Final = 1024
-_PART: Final = 64
 
 Vectors = NDArray[np.float32]
 Numbers = NDArray[np.float64]
-
-
-class TextEmbedder(Protocol):
-    """Turns texts into unit vectors."""
-
-    async def embed(self, texts: Sequence[str]) -> Vectors:
-        """One row for each text: float32 [texts, dimensions], each of length one."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,16 +87,6 @@ def training_sums(
     side = len(chosen)
     empty = TrainingSums(names, marks, np.zeros((side, side)), np.zeros((side, len(names))))
     return empty.adding(vectors, labels)
-
-
-async def train(embedder: TextEmbedder, cue_ids: Sequence[str], examples: Sequence[tuple[str, str]]) -> TrainingSums:
-    """The training sums of (text, cue id or "") pairs, embedded in parts so that other requests get a turn."""
-    parts = [
-        await embedder.embed([text for text, _ in examples[start : start + _PART]])
-        for start in range(0, len(examples), _PART)
-    ]
-    vectors = np.vstack(parts) if parts else np.zeros((0, 0), np.float32)
-    return training_sums(cue_ids, vectors, [label for _, label in examples])
 
 
 def _whitening(chosen: Vectors) -> Numbers:

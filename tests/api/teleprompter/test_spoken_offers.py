@@ -39,7 +39,7 @@ async def hear(change: Change, talk: str, said: str, speaker: Any = "them") -> A
     def unit(tx: Transaction) -> Any:
         owner = tx.one(OWNER) or ""
         session = queries.load_for_writing(tx, owner, talk)
-        read = read_figures(find_figures(said), session, speaker)
+        read = read_figures(find_figures(said), session.terms, speaker)
         offer = detected_offer(session, read, speaker=speaker, utterance_id="u1")
         assert offer is not None
         return record_detected_offer(tx, owner, offer, actor=ACTOR)

@@ -14,9 +14,12 @@ from typing import Final
 
 from rapidfuzz import fuzz, process
 
+from negotiator.memory.embedding.embedder import Embedder
 from negotiator.memory.embedding.embedder_selection import choose_embedder
+from negotiator.memory.embedding.trained_file import embed_in_batches
+from negotiator.teleprompter.classifier_training import train_shipped
 from negotiator.teleprompter.cues.catalogue import SPEAKERS, Speaker, cue_catalogue
-from negotiator.teleprompter.cues.classifier import CueClassifier, TextEmbedder, train
+from negotiator.teleprompter.cues.classifier import CueClassifier, Vectors
 from negotiator.teleprompter.cues.matcher import CueMatch, Matcher, build_matcher, text_pieces
 from negotiator.teleprompter.cues.policy import HeardUtterance, PolicySettings, Screen, advance_screen
 
@@ -67,7 +70,7 @@ def wordings() -> tuple[Wording, ...]:
     return (*meant, *(Wording(t, s, "") for s in SPEAKERS for t in page["neutral"][s]))
 
 
-def answers(matcher: Matcher, heads: dict[Speaker, CueClassifier], embedder: TextEmbedder) -> list[Answer]:
+def answers(matcher: Matcher, heads: dict[Speaker, CueClassifier], embedder: Embedder) -> list[Answer]:
     """Every wording matched."""
 
     async def run() -> list[Answer]:
@@ -111,7 +114,7 @@ class Early:
     false: float
 
 
-def growing(matcher: Matcher, heads: dict[Speaker, CueClassifier], embedder: TextEmbedder) -> Early:
+def growing(matcher: Matcher, heads: dict[Speaker, CueClassifier], embedder: Embedder) -> Early:
     """What is shown before the last word, by the policy as it ships."""
 
     async def first_card(one: Wording) -> tuple[str, float]:
@@ -153,15 +156,16 @@ def unlike_every_phrasing(found: list[Answer]) -> list[Answer]:
     ]
 
 
-def taught(embedder: TextEmbedder) -> dict[Speaker, CueClassifier]:
+def taught(embedder: Embedder) -> dict[Speaker, CueClassifier]:
     """The shipped heads of both speakers."""
     book = cue_catalogue()
 
     async def run() -> dict[Speaker, CueClassifier]:
-        return {
-            speaker: (await train(embedder, [cue.id for cue in book.of(speaker)], book.examples(speaker))).head()
+        vectors: dict[Speaker, Vectors] = {
+            speaker: await embed_in_batches(embedder, [text for text, _ in book.examples(speaker)])
             for speaker in SPEAKERS
         }
+        return {speaker: one.head for speaker, one in train_shipped(book, vectors).taught.items()}
 
     return asyncio.run(run())
 

@@ -70,7 +70,7 @@ def heard(
 ) -> tuple[tuple[SpokenFigure, ...], tuple[ComparedFigure, ...], Decimal | None]:
     """The figures of an utterance, those that concern the price, and the price that enters the ledger."""
     found = find_figures(redact(text).text)
-    read = read_figures(found, session, speaker, named)
+    read = read_figures(found, session.terms, speaker, named)
     offer = detected_offer(session, read, speaker=speaker, utterance_id="u")
     value = None if offer is None else (offer.package or {}).get("price")
     return found, read, None if value is None else Decimal(str(value))

@@ -21,7 +21,7 @@ from typing import Any, Final, cast
 import orjson
 
 from negotiator.advice.tactics.tactic import ROLES, NegotiationRole
-from negotiator.memory.embedding.embedder import HashingEmbedder
+from negotiator.memory.embedding.embedder import Embedder, HashingEmbedder
 from negotiator.memory.embedding.embedder_selection import choose_embedder
 from negotiator.memory.search import MemorySearch
 from negotiator.negotiations.session import NegotiationSession
@@ -29,7 +29,6 @@ from negotiator.negotiations.tactic_recogniser import TacticRecogniser
 from negotiator.runtime.built_once import BuiltOnce
 from negotiator.teleprompter.classifier_training import UserClassifier
 from negotiator.teleprompter.cues.catalogue import Speaker, cue_catalogue
-from negotiator.teleprompter.cues.classifier import TextEmbedder
 from negotiator.teleprompter.cues.matcher import build_matcher
 from negotiator.teleprompter.cues.policy import Card, HeardUtterance, is_shown, restore_screen
 from negotiator.teleprompter.figures import read_figures, remember_figures, remembered_figures
@@ -86,7 +85,7 @@ class TalkFigures:
 class _ShippedHeads:
     """The shipped classifiers, as an analyser asks for them."""
 
-    def __init__(self, embedder: TextEmbedder) -> None:
+    def __init__(self, embedder: Embedder) -> None:
         self.taught = {speaker: UserClassifier(head) for speaker, head in taught(embedder).items()}
 
     async def of(self, _owner: str, speaker: Speaker, **_about: Any) -> UserClassifier:
@@ -155,10 +154,10 @@ async def walk(talk: Mapping[str, Any], analyser: UtteranceAnalyser, *, name: st
         heard = HeardUtterance(f"u{number}", speaker, ahead.text, final=True, at=at, asks=ahead.asks)
         earlier = remembered_figures(remembered)
         ahead = replace(ahead, earlier=earlier)
-        read = read_figures(ahead.figures, session, speaker, earlier)
+        read = read_figures(ahead.figures, session.terms, speaker, earlier)
         remembered = remember_figures(remembered, read)
         cards = cards_beyond_phrases(
-            ahead, session, heard, catalogue=analyser.catalogue, screen=restore_screen(screen), role=role
+            ahead, read, heard, catalogue=analyser.catalogue, screen=restore_screen(screen), role=role
         )
         piece = AnalysedUtterance(heard, ahead.matches, cards)
         screen, news = advance_stored_screen(screen, piece, catalogue=analyser.catalogue, role=role)

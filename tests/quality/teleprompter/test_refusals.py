@@ -34,7 +34,7 @@ def talks() -> Iterator[tuple[NegotiationSession, str, Decimal]]:
 
 def heard(session: NegotiationSession, text: str) -> tuple[Decimal, list[str]]:
     """The figure that enters the ledger, 0 for none, and the titles of the cards."""
-    read = read_figures(find_figures(text), session, "them")
+    read = read_figures(find_figures(text), session.terms, "them")
     offer = detected_offer(session, read, speaker="them", utterance_id="u")
     cards = figure_cards(read, HeardUtterance("u", "them", text, final=True, at=0.0), ())
     values = [] if offer is None else list((offer.package or {}).values())

@@ -31,7 +31,7 @@ def titles(*said: tuple[Speaker, str], body: dict[str, Any] = SALARY) -> list[st
     found: list[str] = []
     for at, (speaker, text) in enumerate(said):
         heard = HeardUtterance(f"u{at}", speaker, text, final=True, at=float(at))
-        read = read_figures(find_figures(text), session, speaker, earlier)
+        read = read_figures(find_figures(text), session.terms, speaker, earlier)
         found += [card.title for card in figure_cards(read, heard, earlier)]
         earlier += figures_as_earlier(read)
     return found
@@ -113,7 +113,7 @@ def test_a_figure_within_the_limit_takes_the_place_of_the_card_that_warned_of_th
     screen, standing = Screen(), list[str]()
     for at, text in enumerate(("we offer thirty thousand", "thirty five", "okay forty four")):
         heard = HeardUtterance(f"u{at}", "them", text, final=True, at=float(at))
-        read = read_figures(find_figures(text), session, "them", earlier)
+        read = read_figures(find_figures(text), session.terms, "them", earlier)
         cards = figure_cards(read, heard, earlier)
         earlier += figures_as_earlier(read)
         screen, events = advance_screen(screen, heard, (), catalogue=cue_catalogue(), outside=cards)

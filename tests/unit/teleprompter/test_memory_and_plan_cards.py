@@ -15,6 +15,7 @@ from negotiator.teleprompter.cards import (
 from negotiator.teleprompter.cues.catalogue import cue_catalogue
 from negotiator.teleprompter.cues.matcher import CueMatch
 from negotiator.teleprompter.cues.policy import HeardUtterance, Screen, advance_screen, card_from_match
+from negotiator.teleprompter.figures import read_figures
 from negotiator.teleprompter.spoken_figures import find_figures
 from negotiator.teleprompter.utterance_analyser import UtteranceAnalysis, cards_beyond_phrases
 from tests.helpers.example_session import example_session
@@ -32,9 +33,9 @@ def heard(text: str = SAID, *, speaker: Any = "them", final: bool = True) -> Hea
 
 
 def cards(ahead: UtteranceAnalysis, *, bound: bool = False, **members: Any) -> Any:
-    return cards_beyond_phrases(
-        ahead, example_session() if bound else None, heard(**members), catalogue=BOOK, screen=Screen()
-    )
+    said = heard(**members)
+    read = read_figures(ahead.figures, example_session().terms, said.speaker) if bound else ()
+    return cards_beyond_phrases(ahead, read, said, catalogue=BOOK, screen=Screen())
 
 
 @pytest.mark.parametrize("kind", ["fact", "preference", "counterparty", "tactic", "lesson", "win"])

@@ -7,24 +7,28 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from negotiator.negotiations.session import NegotiationSession
 from negotiator.teleprompter.detected_offers import detected_offer
-from negotiator.teleprompter.figures import negotiation_limits, read_figures
+from negotiator.teleprompter.figures import FigureLimit, limits_of, read_figures
 from negotiator.teleprompter.spoken_figures import find_figures
 from tests.helpers.example_session import DELIVERY, FLOOR, PAYMENT, PRICE, example_session
 
 
 def held(said: str, **members: Any) -> list[tuple[str, Decimal, str]]:
     """What is held of a sentence: topic, value, standing."""
-    read = read_figures(find_figures(said), example_session(**members), "them")
+    read = read_figures(find_figures(said), example_session(**members).terms, "them")
     return [(one.limit.topic, one.value, one.standing) for one in read if one.limit.is_mine]
 
 
 def heard(said: str, *, speaker: Any = "them", quoted: bool = True, **members: Any) -> Any:
     """The offer that a sentence makes."""
     session = example_session(**members)
-    return detected_offer(
-        session, read_figures(find_figures(said), session, speaker), speaker=speaker, utterance_id="u7", quoted=quoted
-    )
+    read = read_figures(find_figures(said), session.terms, speaker)
+    return detected_offer(session, read, speaker=speaker, utterance_id="u7", quoted=quoted)
+
+
+def negotiation_limits(session: NegotiationSession) -> tuple[FigureLimit, ...]:
+    return tuple(limits_of(session.terms, with_floor=True))
 
 
 def test_walk_away_and_target_are_the_limit() -> None:
@@ -140,6 +144,6 @@ def test_an_issue_without_a_floor_still_hears_its_figures() -> None:
 def test_nothing_said_moves_a_limit(said: str) -> None:
     session = example_session()
     before = negotiation_limits(session)
-    read = read_figures(find_figures(said), session, "them")
+    read = read_figures(find_figures(said), session.terms, "them")
     detected_offer(session, read, speaker="them", utterance_id="u")
     assert negotiation_limits(session) == before

@@ -25,7 +25,7 @@ def read(
         for value, whose, kind in earlier
     ]
     session = example_session(**{"issues": [ISSUE], "walk_away": None, "target": None, "baseline": LIST, **members})
-    found = read_figures(find_figures(said), session, speaker, known)
+    found = read_figures(find_figures(said), session.terms, speaker, known)
     return [(one.value, one.kind, one.whose, one.is_offer) for one in found]
 
 
@@ -84,7 +84,7 @@ def test_figures_of_a_talk_are_remembered_as_json() -> None:
     session = example_session(issues=[ISSUE], walk_away=None, target=None)
     stored: list[Any] = []
     for value in range(5800, 6900, 20):
-        stored = remember_figures(stored, read_figures(find_figures(f"how about {value} euros"), session, "them"))
+        stored = remember_figures(stored, read_figures(find_figures(f"how about {value} euros"), session.terms, "them"))
     known = remembered_figures(stored)
     assert len(known) == 40
     assert known[-1] == EarlierFigure("price", Decimal(6880), "them", "offer", "them")
@@ -93,6 +93,6 @@ def test_figures_of_a_talk_are_remembered_as_json() -> None:
 @given(text=st.text(max_size=200), value=st.integers(1, 10**9))
 def test_every_value_is_a_decimal_in_reach_of_the_range(text: str, value: int) -> None:
     session = example_session(issues=[ISSUE], walk_away=None, target=None)
-    for one in read_figures(find_figures(f"{text} how about {value} euros"), session, "me"):
+    for one in read_figures(find_figures(f"{text} how about {value} euros"), session.terms, "me"):
         assert isinstance(one.value, Decimal)
         assert 0 < one.value <= Decimal("2.5") * 6900

@@ -17,7 +17,6 @@ from negotiator.store.sqlite import SqliteStore
 from negotiator.teleprompter.cues.catalogue import CueCatalogue, Speaker, cue_catalogue
 from negotiator.teleprompter.cues.classifier import Vectors
 from negotiator.teleprompter.cues.matcher import build_matcher
-from negotiator.teleprompter.example_queries import ExampleLabel
 from negotiator.teleprompter.user_classifiers import UserClassifiers
 from negotiator.teleprompter.utterance_analyser import UtteranceAnalyser
 from tests.helpers.example_session import example_session
@@ -128,9 +127,3 @@ async def test_with_the_embedder_away_patterns_and_figures_are_still_heard(
     assert [(one.cue_id, one.source) for one in ahead.matches] == [("price_too_high", "rule")]
     assert len(ahead.figures) == 1
     assert ahead.memories == ()
-
-
-@pytest.mark.asyncio
-async def test_feedback_on_a_figure_or_a_memory_teaches_no_head(analyser: UtteranceAnalyser) -> None:
-    assert analyser.lesson("wrong", "price_too_high") == ExampleLabel("", "price_too_high", 1.0)
-    assert analyser.lesson("wrong", "figure:price") is analyser.lesson("used", "memory:mem_1") is None

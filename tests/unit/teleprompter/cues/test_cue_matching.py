@@ -1,6 +1,5 @@
 """Rules and the head: found, silenced, learned, and taught by a user."""
 
-import asyncio
 import time
 from collections.abc import Sequence
 
@@ -10,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from negotiator.teleprompter.cues.catalogue import NEUTRAL, cue_catalogue
-from negotiator.teleprompter.cues.classifier import Vectors, train, training_sums
+from negotiator.teleprompter.cues.classifier import TrainingSums, Vectors, training_sums
 from negotiator.teleprompter.cues.matcher import (
     MONOLOGUE_SECONDS,
     PIECE_WORDS,
@@ -25,17 +24,14 @@ from negotiator.teleprompter.cues.matcher import (
 MATCHER = build_matcher(cue_catalogue())
 
 
-class Letters:
-    """Vectors of letter counts: near for texts with the same letters."""
-
-    async def embed(self, texts: Sequence[str]) -> Vectors:
-        """One unit vector for each text."""
-        rows = np.array([[1 + text.count(chr(97 + n)) for n in range(26)] for text in texts])
-        return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
-
-
 def embedded(*texts: str) -> Vectors:
-    return asyncio.run(Letters().embed(texts))
+    """Vectors of letter counts, each of length one: near for texts with the same letters."""
+    rows = np.array([[1 + text.count(chr(97 + n)) for n in range(26)] for text in texts])
+    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+
+
+def trained(ids: Sequence[str], *examples: tuple[str, str]) -> TrainingSums:
+    return training_sums(ids, embedded(*(text for text, _ in examples)), [label for _, label in examples])
 
 
 @pytest.mark.parametrize(
@@ -85,7 +81,7 @@ def test_a_murmur_is_no_silence(said: str) -> None:
 def test_what_is_taken_back_makes_the_head_less_sure() -> None:
     ids = [cue.id for cue in MATCHER.catalogue.of("them")]
     said = "we never said this is our final offer"
-    lessons = asyncio.run(train(Letters(), ids, [(said, "final_offer"), ("good day", NEUTRAL)]))
+    lessons = trained(ids, (said, "final_offer"), ("good day", NEUTRAL))
     head = lessons.head(1e-3)
     assert MATCHER.rules["them"].find(said)[0].negated
     plain = MATCHER.match("we gladly say so", "them", head=head, vectors=embedded(said))
@@ -112,7 +108,7 @@ def test_every_word_of_a_long_sentence_is_in_a_piece() -> None:
 
 
 def test_the_head_knows_its_examples_and_leaves_the_rest() -> None:
-    lessons = asyncio.run(train(Letters(), ["a", "b"], [("aaaa", "a"), ("bbbb", "b"), ("zzzz", "")]))
+    lessons = trained(["a", "b"], ("aaaa", "a"), ("bbbb", "b"), ("zzzz", ""))
     head = lessons.head(1e-3)
     assert head.labels == ("a", "b", NEUTRAL)
     scores = head.scores(embedded("aaaa", "bbbb", "zzzz"))
@@ -120,7 +116,7 @@ def test_the_head_knows_its_examples_and_leaves_the_rest() -> None:
 
 
 def test_a_user_s_example_turns_the_head_in_milliseconds_and_leaves_the_shipped_one() -> None:
-    shipped = asyncio.run(train(Letters(), ["a", "b"], [("aaaa", "a"), ("bbbb", "b"), ("zzzz", "")]))
+    shipped = trained(["a", "b"], ("aaaa", "a"), ("bbbb", "b"), ("zzzz", ""))
     before = shipped.head().scores(embedded("zzza"))[0]
     own = shipped.adding(embedded("zzza"), ["b"], weight=5.0)
     after = own.head().scores(embedded("zzza"))[0]
@@ -140,8 +136,8 @@ def test_a_refit_of_the_full_size_is_quick() -> None:
 
 def test_nothing_is_learned_from_nothing_and_unknown_cues_are_named() -> None:
     with pytest.raises(ValueError, match="no examples"):
-        asyncio.run(train(Letters(), ["a"], []))
-    lessons = asyncio.run(train(Letters(), ["a"], [("aaaa", "a")]))
+        trained(["a"])
+    lessons = trained(["a"], ("aaaa", "a"))
     with pytest.raises(KeyError, match="c"):
         lessons.adding(embedded("x"), ["c"])
 
@@ -149,7 +145,7 @@ def test_nothing_is_learned_from_nothing_and_unknown_cues_are_named() -> None:
 def test_rule_and_head_together_are_surer_than_either() -> None:
     ids = [cue.id for cue in MATCHER.catalogue.of("them")]
     said = "take it or leave it"
-    lessons = asyncio.run(train(Letters(), ids, [(said, "take_it_or_leave_it"), ("good day", NEUTRAL)]))
+    lessons = trained(ids, (said, "take_it_or_leave_it"), ("good day", NEUTRAL))
     matches = MATCHER.match(said, "them", head=lessons.head(), vectors=embedded(said))
     alone = MATCHER.match_rules(said, "them")[0]
     assert matches[0].cue_id == "take_it_or_leave_it"
@@ -158,7 +154,7 @@ def test_rule_and_head_together_are_surer_than_either() -> None:
 
 
 def test_one_vector_for_each_piece_is_insisted_on() -> None:
-    lessons = asyncio.run(train(Letters(), ["a"], [("aaaa", "a")]))
+    lessons = trained(["a"], ("aaaa", "a"))
     with pytest.raises(ValueError, match="one vector"):
         MATCHER.match("one. two.", "them", head=lessons.head(), vectors=embedded("one"))
 
