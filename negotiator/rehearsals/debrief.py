@@ -9,7 +9,7 @@ from typing import Final
 from negotiator.rehearsals.best_deal import best_deal, least_signed, price_at_floor
 from negotiator.rehearsals.counterpart.person import Person, Ploy
 from negotiator.rehearsals.counterpart.remarks import Remark
-from negotiator.rehearsals.own_worth import OwnWorth, own_worth
+from negotiator.rehearsals.own_worth import Gap, OwnWorth, own_worth
 from negotiator.rehearsals.record import RehearsalState, RehearsalTurn, Side, TurnAction
 from negotiator.terms import limits
 from negotiator.terms.issues import Package, Scalar, coordinate, same_value
@@ -25,27 +25,22 @@ _SAME: Final = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class OwnOpening:
-    """The user's first offer. `ahead` is by how much utility it asks for more than the target, `money` the same."""
+    """The user's first offer, and by how much it asks for more than the target."""
 
     turn: int
     package: Package
-    ahead: float | None
-    money: Decimal | None
+    ahead: Gap | None
 
 
 @dataclass(frozen=True, slots=True)
 class OfferChange:
-    """A side's offer that is worse for itself than its offer before.
-
-    `utility` and `money` are what it costs the user, or brings them if it is theirs.
-    """
+    """A side's offer that is worse for itself than its offer before: it costs the user `gap`, or brings it to them."""
 
     turn: int
     by: Side
     before: Package
     after: Package
-    utility: float
-    money: Decimal | None
+    gap: Gap
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +49,7 @@ class TurnLoss:
 
     turn: int
     action: TurnAction
-    utility: float
-    money: Decimal | None
+    gap: Gap
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +75,7 @@ class UnansweredPloy:
     ploy: Ploy
     reply: int
     accepted: bool
-    utility: float
-    money: Decimal | None
+    gap: Gap
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +85,7 @@ class IssueGap:
     issue: str
     deal: Scalar
     best: Scalar
-    utility: float
-    money: Decimal | None
+    gap: Gap
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +121,7 @@ class Debrief:
     deal: Package | None
     best: Package | None
     last_price: Package | None
-    left: float | None
-    left_money: Decimal | None
+    left: Gap | None
     parts: tuple[IssueGap, ...]
     losses: tuple[TurnLoss, ...]
     costliest: TurnLoss | None
@@ -144,7 +135,7 @@ class Debrief:
     reservation: float
     best_utility: float | None
     deal_utility: float | None
-    target_gap: tuple[float, Decimal | None] | None
+    target_gap: Gap | None
     moved_too_early: bool
 
     @property
@@ -159,8 +150,8 @@ def make_debrief(terms: Terms, person: Person, turns: Sequence[RehearsalTurn], s
     deal = _deal(turns, state)
     best = best_deal(own, person, deal)
     losses = tuple(_losses(own, best, turns, state))
+    costly = [one for one in losses if one.gap.utility > _SAME]
     moves = tuple(_moves(own, person, turns))
-    left = None if best is None else left_on_table(own, best, deal)
     at_floor = None if deal is None else price_at_floor(own, person, deal)
     return Debrief(
         terms=own.terms,
@@ -170,11 +161,10 @@ def make_debrief(terms: Terms, person: Person, turns: Sequence[RehearsalTurn], s
         deal=deal,
         best=best,
         last_price=None if deal is None or at_floor is None else {**deal, **at_floor},
-        left=None if left is None else left[0],
-        left_money=None if left is None else left[1],
+        left=None if best is None else left_on_table(own, best, deal),
         parts=tuple(_parts(own, best, deal)),
         losses=losses,
-        costliest=max((one for one in losses if one.utility > _SAME), key=lambda one: one.utility, default=None),
+        costliest=max(costly, key=lambda one: one.gap.utility, default=None),
         opening=_opening(own, turns),
         moves=moves,
         passed=tuple(_passed(own, turns)),
@@ -209,10 +199,10 @@ def score(own: OwnWorth, best: Package | None, deal: Package | None, state: Rehe
     """
     if deal is None:
         return 0 if best is not None or state == "running" else BEST_SCORE
-    gained = own.gap(deal, None)
+    gained = own.gap(deal, None).utility
     if gained < -_SAME or limits.is_below_floor(own.terms, deal, binding=True):
         return 0
-    room = 0.0 if best is None else own.gap(best, None)
+    room = 0.0 if best is None else own.gap(best, None).utility
     if room <= _SAME:
         return 0 if best is None else BEST_SCORE
     return round(BEST_SCORE * min(1.0, max(0.0, gained / room)))
@@ -227,17 +217,16 @@ def _deal(turns: Sequence[RehearsalTurn], state: RehearsalState) -> Package | No
 # What was left on the table
 
 
-def left_on_table(own: OwnWorth, best: Package, now: Package | None) -> tuple[float, Decimal | None]:
-    """By how much the best deal is better than a package, or than no deal, in utility and money; not below 0.
+def left_on_table(own: OwnWorth, best: Package, now: Package | None) -> Gap:
+    """By how much the best deal is better than a package, or than no deal; not below 0.
 
     A package past the walk-away is no better than no deal, whatever else it brings.
     """
-    gaps, amounts = [own.gap(best, now), 0.0], [own.money(best, now)]
+    gaps = [Gap(0.0, Decimal(0)), own.gap(best, now)]
     if now is not None and limits.is_below_floor(own.terms, now, binding=True):
         gaps.append(own.gap(best, None))
-        amounts.append(own.money(best, None))
-    known = [amount for amount in amounts if amount is not None]
-    return max(gaps), max([*known, Decimal(0)]) if len(known) == len(amounts) else None
+    known = [gap.money for gap in gaps if gap.money is not None]
+    return Gap(max(gap.utility for gap in gaps), max(known) if len(known) == len(gaps) else None)
 
 
 def _losses(
@@ -246,29 +235,35 @@ def _losses(
     """What each own turn changed of what is left; an end without a deal counts for the user's last turn."""
     if best is None:
         return
-    settled = [turn for turn in turns if turn.package is not None and _is_own_word(turn, turns)]
-    rows: list[tuple[RehearsalTurn, Package | None]] = [(turn, turn.package) for turn in settled]
+    rows: list[tuple[RehearsalTurn, Package | None]] = [(turn, package) for turn, package in _own_packages(turns)]
     mine = [turn for turn in turns if turn.by == "me"]
     if state in {"left_by_me", "left_by_them"} and mine:
         rows.append((mine[-1], None))
-    before: tuple[float, Decimal | None] = (0.0, Decimal(0))
+    before = Gap(0.0, Decimal(0))
     found: dict[int, TurnLoss] = {}
     for turn, package in rows:
         now = left_on_table(own, best, package)
-        gone = now[0] - before[0]
-        money = None if now[1] is None or before[1] is None else now[1] - before[1]
-        earlier = found.get(turn.number)
-        if earlier is not None:
-            gone += earlier.utility
-            money = None if money is None or earlier.money is None else money + earlier.money
+        gone = _sum(now, before, sign=-1)
+        if (earlier := found.get(turn.number)) is not None:
+            gone = _sum(gone, earlier.gap)
         action: TurnAction = "leave" if package is None and state == "left_by_me" else turn.action
-        found[turn.number] = TurnLoss(turn.number, action, gone, money)
+        found[turn.number] = TurnLoss(turn.number, action, gone)
         before = now
     yield from found.values()
 
 
-def _is_own_word(turn: RehearsalTurn, turns: Sequence[RehearsalTurn]) -> bool:
-    return turn.by == "me" and turn.action in {"offer", "accept"}
+def _own_packages(turns: Sequence[RehearsalTurn]) -> list[tuple[RehearsalTurn, Package]]:
+    """The turns in which the user offered or accepted a package."""
+    return [
+        (turn, turn.package)
+        for turn in turns
+        if turn.by == "me" and turn.action in {"offer", "accept"} and turn.package is not None
+    ]
+
+
+def _sum(one: Gap, other: Gap, *, sign: int = 1) -> Gap:
+    money = None if one.money is None or other.money is None else one.money + sign * other.money
+    return Gap(one.utility + sign * other.utility, money)
 
 
 def _parts(own: OwnWorth, best: Package | None, deal: Package | None) -> Iterator[IssueGap]:
@@ -284,7 +279,7 @@ def _parts(own: OwnWorth, best: Package | None, deal: Package | None) -> Iterato
         worths = own.issue_worth(issue, one), own.issue_worth(issue, other)
         gap = issue.weight * ((worths[0] or 0.0) - (worths[1] or 0.0))
         money = own.money(best, deal) if own.only_price is not None else own.money_of(gap)
-        yield IssueGap(issue.name, other, one, gap, money)
+        yield IssueGap(issue.name, other, one, Gap(gap, money))
 
 
 # What happened
@@ -294,11 +289,10 @@ def _opening(own: OwnWorth, turns: Sequence[RehearsalTurn]) -> OwnOpening | None
     first = next((turn for turn in turns if turn.by == "me" and turn.action == "offer"), None)
     if first is None or first.package is None:
         return None
-    ahead = _ahead_of_target(own, first.package)
-    return OwnOpening(first.number, first.package, *(ahead or (None, None)))
+    return OwnOpening(first.number, first.package, _ahead_of_target(own, first.package))
 
 
-def _ahead_of_target(own: OwnWorth, package: Package) -> tuple[float, Decimal | None] | None:
+def _ahead_of_target(own: OwnWorth, package: Package) -> Gap | None:
     """By how much a package is better than the target."""
     goal = own.target_utility()
     if goal is None:
@@ -306,8 +300,8 @@ def _ahead_of_target(own: OwnWorth, package: Package) -> tuple[float, Decimal | 
     ahead = own.utility(package) - goal
     issue, named = own.only_price, own.target or {}
     if issue is not None and issue.name in named:
-        return ahead, own.money(package, named)
-    return ahead, own.money_of(ahead)
+        return Gap(ahead, own.money(package, named))
+    return Gap(ahead, own.money_of(ahead))
 
 
 def _moves(own: OwnWorth, person: Person, turns: Sequence[RehearsalTurn]) -> Iterator[OfferChange]:
@@ -321,17 +315,15 @@ def _moves(own: OwnWorth, person: Person, turns: Sequence[RehearsalTurn]) -> Ite
             continue
         measure = own.utility if turn.by == "me" else person.interests.worth
         if measure(after) < measure(before) - _SAME:
-            pair = (before, after) if turn.by == "me" else (after, before)
-            yield OfferChange(turn.number, turn.by, before, after, own.gap(*pair), own.money(*pair))
+            gap = own.gap(before, after) if turn.by == "me" else own.gap(after, before)
+            yield OfferChange(turn.number, turn.by, before, after, gap)
 
 
 def _passed(own: OwnWorth, turns: Sequence[RehearsalTurn]) -> Iterator[PassedOwnLimit]:
     """The limits that own offers and the deal pass, each told again only where it is passed at another value."""
     told: dict[str | None, object] = {}
-    for turn in turns:
-        if turn.by != "me" or turn.action not in {"offer", "accept"} or turn.package is None:
-            continue
-        now = {one.issue: one for one in _passed_by(own, turn.number, turn.package)}
+    for turn, package in _own_packages(turns):
+        now = {one.issue: one for one in _passed_by(own, turn.number, package)}
         for issue, one in now.items():
             if told.get(issue) != (one.value if issue else one.money):
                 yield one
@@ -381,30 +373,30 @@ def _unanswered(own: OwnWorth, best: Package | None, turns: Sequence[RehearsalTu
             continue
         if reply.action not in {"offer", "accept"}:
             continue
-        cost = own.gap(offered, reply.package) if offered is not None else 0.0
-        money = own.money(offered, reply.package) if offered is not None else None
-        if offered is None and reply.action == "accept" and best is not None:
-            cost, money = left_on_table(own, best, reply.package)
-        if cost > _SAME:
-            accepted = reply.action == "accept"
-            yield UnansweredPloy(turn.number, turn.ploy, reply.number, accepted, cost, money)
+        accepted = reply.action == "accept"
+        cost = Gap(0.0, None)
+        if offered is not None:
+            cost = own.gap(offered, reply.package)
+        elif accepted and best is not None:
+            cost = left_on_table(own, best, reply.package)
+        if cost.utility > _SAME:
+            yield UnansweredPloy(turn.number, turn.ploy, reply.number, accepted, cost)
 
 
 def _points(own: OwnWorth, person: Person, turns: Sequence[RehearsalTurn]) -> Iterator[OfferPoint]:
-    price = own.terms.price
+    price = "" if own.terms.price is None else own.terms.price.name
     for turn in turns:
         if turn.package is None or turn.action not in {"offer", "accept"}:
             continue
-        floor = price_at_floor(own, person, turn.package)
-        names = () if price is None else (price.name,)
+        floor = price_at_floor(own, person, turn.package) or {}
         yield OfferPoint(
             turn=turn.number,
             by=turn.by,
             action=turn.action,
             package=turn.package,
             utility=own.utility(turn.package),
-            price=next((coordinate("money", turn.package.get(name)) for name in names), None),
-            floor_price=next((coordinate("money", (floor or {}).get(name)) for name in names), None),
+            price=coordinate("money", turn.package.get(price)),
+            floor_price=coordinate("money", floor.get(price)),
             final=turn.final,
             withdraws=turn.withdraws,
         )

@@ -6,7 +6,7 @@ without a range has the one that both sides' own figures span.
 
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Final
+from typing import NamedTuple
 
 from negotiator.rehearsals.counterpart.interests import Interests
 from negotiator.terms import limits
@@ -14,7 +14,12 @@ from negotiator.terms.issues import Issue, IssueRange, Package, Scalar, coordina
 from negotiator.terms.terms import Terms
 from negotiator.terms.utility import Worth, issue_bounds, utility_bounds
 
-_CENT: Final = Decimal("0.01")
+
+class Gap(NamedTuple):
+    """By how much something is better: in utility, and as an amount on the price; None where no money says it."""
+
+    utility: float
+    money: Decimal | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,18 +93,18 @@ class OwnWorth:
             found += best[issue.name] if worth is None else issue.weight * worth
         return found
 
-    def gap(self, better: Package | None, worse: Package | None) -> float:
-        """By how much utility the first is better than the second; None is no deal."""
-        return self._utility(better) - self._utility(worse)
+    def gap(self, better: Package | None, worse: Package | None) -> Gap:
+        """By how much the first is better than the second; None is no deal."""
+        return Gap(self._utility(better) - self._utility(worse), self.money(better, worse))
 
     def money(self, better: Package | None, worse: Package | None) -> Decimal | None:
-        """The same as an amount on the price: the difference of two prices, else the change that is worth as much.
+        """A gap as an amount on the price: the difference of two prices, else the change that is worth as much.
 
         It is negative where the first is worse; None where no money says it.
         """
         issue = self.only_price
         if issue is None:
-            return self.money_of(self.gap(better, worse))
+            return self.money_of(self._utility(better) - self._utility(worse))
         one, other = (self._price(issue, package) for package in (better, worse))
         if one is None or other is None:
             return None

@@ -1,18 +1,11 @@
 """The debrief of a rehearsal on the wire. Money is a decimal string in all; `words` have it for one unit too."""
 
-from collections.abc import Sequence
-from decimal import Decimal
 from typing import Any
 
 from typing_extensions import TypedDict
 
-from negotiator.base.values import format_money
 from negotiator.rehearsals.counterpart.person import Hardness, PersonKind, Ploy
-from negotiator.rehearsals.debrief import Debrief, OfferPoint, PassedOwnLimit
-from negotiator.rehearsals.debrief_words import DebriefWords, SaidAmount
 from negotiator.rehearsals.record import RehearsalState, Side, TurnAction
-from negotiator.terms.issues import Package
-from negotiator.terms.terms_view import package_view, value_view
 
 
 class SaidPackage(TypedDict):
@@ -146,137 +139,3 @@ class DebriefView(TypedDict):
     ledger: list[DebriefPoint]
     levels: DebriefLevels
     attempts: list[AttemptView]
-
-
-def debrief_view(
-    debrief: Debrief,
-    *,
-    rehearsal_id: str,
-    kind: PersonKind,
-    hardness: Hardness,
-    seed: int,
-    attempts: Sequence[AttemptView] = (),
-) -> DebriefView:
-    """The debrief as JSON; `attempts` are the other rehearsals of the same person."""
-    words = DebriefWords(debrief)
-    return {
-        "rehearsal_id": rehearsal_id,
-        "state": debrief.state,
-        "score": debrief.score,
-        "kind": kind,
-        "hardness": hardness,
-        "seed": seed,
-        "floor": _package(words, debrief.floor),
-        "deal": None if debrief.deal is None else _package(words, debrief.deal),
-        "best_deal": None if debrief.best is None else _package(words, debrief.best),
-        "same_terms": _same_terms(words),
-        "left_on_table": _left(words),
-        "opening": _opening(words),
-        "first_mover": debrief.first_mover,
-        "moves": _moves(words),
-        "own_limits_passed": [_passed(words, one) for one in debrief.passed],
-        "unanswered": _unanswered(words),
-        "sentences": list(words.sentences()),
-        "try_next": words.try_next(),
-        "lesson": words.lesson(),
-        "ledger": [_point(words, point) for point in debrief.points],
-        "levels": {"target": debrief.target, "walk_away": debrief.reservation, "best_deal": debrief.best_utility},
-        "attempts": list(attempts),
-    }
-
-
-def _package(words: DebriefWords, package: Package) -> SaidPackage:
-    return {"package": package_view(words.debrief.terms, package), "words": words.package(package)}
-
-
-def _money(said: SaidAmount) -> SaidMoney:
-    return {"money": said.money, "words": said.words}
-
-
-def _same_terms(words: DebriefWords) -> SameTerms | None:
-    package, said = words.debrief.last_price, words.last_price()
-    if package is None or said is None:
-        return None
-    shown = package_view(words.debrief.terms, package)
-    return {"package": shown, "words": said.words, "money": said.money}
-
-
-def _left(words: DebriefWords) -> LeftOnTable:
-    found, said = words.debrief, words.left()
-    worst, terms = found.costliest, words.debrief.terms
-    parts: list[LeftPart] = []
-    for part in found.parts:
-        issue, amount = terms.issue(part.issue), words.part(part)
-        parts.append(
-            {
-                "issue": part.issue,
-                "deal": value_view(issue, part.deal, terms.currency),
-                "best": value_view(issue, part.best, terms.currency),
-                "money": amount.money,
-                "words": amount.words,
-            }
-        )
-    return {
-        "money": said.money,
-        "currency": terms.currency,
-        "utility": found.left,
-        "words": said.words,
-        "turn": None if worst is None else worst.turn,
-        "parts": parts,
-    }
-
-
-def _opening(words: DebriefWords) -> OpeningView | None:
-    opening, beside = words.debrief.opening, words.against_target()
-    if opening is None:
-        return None
-    return {
-        "turn": opening.turn,
-        "against_target": None if beside is None else _money(beside),
-        **_package(words, opening.package),
-    }
-
-
-def _moves(words: DebriefWords) -> list[OfferChangeView]:
-    return [
-        {
-            "turn": move.turn,
-            "by": move.by,
-            "from": _package(words, move.before),
-            "to": _package(words, move.after),
-            **_money(words.move(move)),
-        }
-        for move in words.debrief.moves
-    ]
-
-
-def _passed(words: DebriefWords, one: PassedOwnLimit) -> PassedOwnLimitView:
-    return {"turn": one.turn, "issue": one.issue, **_money(words.passed(one))}
-
-
-def _unanswered(words: DebriefWords) -> list[UnansweredPloyView]:
-    return [
-        {"turn": one.turn, "reply": one.reply, "ploy": one.ploy, **_money(words.unanswered(one))}
-        for one in words.debrief.unanswered
-    ]
-
-
-def _point(words: DebriefWords, point: OfferPoint) -> DebriefPoint:
-    found = words.debrief
-    loss = next((one for one in found.losses if one.turn == point.turn), None)
-
-    def amount(at: Decimal | None) -> str | None:
-        return None if at is None else format_money(at, found.terms.currency)
-
-    return {
-        **_package(words, point.package),
-        "turn": point.turn,
-        "by": point.by,
-        "action": point.action,
-        "utility": point.utility,
-        "price": amount(point.price),
-        "floor_price": amount(point.floor_price),
-        "final": point.final,
-        "withdraws": point.withdraws,
-        "lost": None if loss is None or point.by == "them" else words.amount(loss.utility, loss.money).money,
-    }

@@ -5,9 +5,10 @@ from typing import Any
 
 from negotiator.base import values
 from negotiator.rehearsals.debrief import make_debrief
+from negotiator.rehearsals.debrief_words import DebriefWords
 from negotiator.rehearsals.play import last_words, my_offer, outcome, their_offer
 from negotiator.rehearsals.record import RehearsalTurn
-from negotiator.rehearsals.schemas_debrief import AttemptView, DebriefView, debrief_view
+from negotiator.rehearsals.schemas_debrief import AttemptView, DebriefView
 from negotiator.rehearsals.stored import StoredRehearsal
 from negotiator.terms.issues import Package
 from negotiator.terms.terms import Terms
@@ -64,8 +65,7 @@ def debrief_answer(rehearsal: StoredRehearsal, attempts: Sequence[StoredRehearsa
     """The debrief of a rehearsal that is over, with the other rehearsals that met the same person."""
     person = rehearsal.person
     found = make_debrief(rehearsal.terms, person, rehearsal.turns, rehearsal.state)
-    return debrief_view(
-        found,
+    return DebriefWords(found).view(
         rehearsal_id=rehearsal.id,
         kind=person.kind,
         hardness=person.hardness,

@@ -103,12 +103,14 @@ def _rehearsal(terms: Terms) -> Iterator[str]:
         turns = made_up_turns(Random(f"sentences {seed}"), person, state)  # noqa: S311
         found = make_debrief(terms, person, turns, state)
         words = DebriefWords(found)
-        yield from (*words.sentences(), words.try_next(), words.lesson(), words.left().words)
-        yield from (words.move(one).words for one in found.moves)
-        yield from (words.part(one).words for one in found.parts)
-        yield from (words.passed(one).words for one in (*found.passed, *found.deal_passes))
-        yield from (words.unanswered(one).words for one in found.unanswered)
-        yield from (one.words for one in (words.last_price(), words.against_target()) if one is not None)
+        yield from (*words.sentences(), words.try_next(), words.lesson(), words.left()["words"])
+        yield from (words.move(one)["words"] for one in found.moves)
+        yield from (part["words"] for part in words.left()["parts"])
+        yield from (words.passed(one)["words"] for one in (*found.passed, *found.deal_passes))
+        yield from (words.unanswered(one)["words"] for one in found.unanswered)
+        same_terms, opening = words.same_terms(), words.opening()
+        beside = opening and opening["against_target"]
+        yield from (one["words"] for one in (same_terms, beside) if one is not None)
 
 
 def test_what_is_said_is_what_is_stored() -> None:

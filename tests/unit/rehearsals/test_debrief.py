@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from negotiator.rehearsals.counterpart.person import Ploy
 from negotiator.rehearsals.debrief import make_debrief
+from negotiator.rehearsals.debrief_words import DebriefWords
 from negotiator.rehearsals.record import RehearsalState
-from negotiator.rehearsals.schemas_debrief import debrief_view
 from negotiator.terms.issues import Package
 from negotiator.terms.terms import Constraint
 from tests.helpers.generated_rehearsals import made_up_rehearsal
@@ -27,8 +27,9 @@ def test_what_was_left_on_the_table_is_told_turn_by_turn() -> None:
     found = car_debrief()
     assert found.best == price("11500")
     assert found.deal == price("12400")
-    assert found.left_money == Decimal(900)
-    lost = {one.turn: one.money for one in found.losses}
+    assert found.left is not None
+    assert found.left.money == Decimal(900)
+    lost = {one.turn: one.gap.money for one in found.losses}
     assert lost == {1: Decimal(0), 3: Decimal(0), 5: Decimal(400), 7: Decimal(500)}
     assert found.costliest is not None
     assert found.costliest.turn == 7
@@ -38,9 +39,10 @@ def test_what_was_left_on_the_table_is_told_turn_by_turn() -> None:
 def test_opening_and_concessions_are_measured_in_money() -> None:
     found = car_debrief([("me", "offer", "10500"), *TALK[1:]])
     assert found.opening is not None
-    assert found.opening.money == Decimal(300)
+    assert found.opening.ahead is not None
+    assert found.opening.ahead.money == Decimal(300)
     assert found.first_mover == "me"
-    assert [(one.turn, one.by, one.money) for one in found.moves] == [
+    assert [(one.turn, one.by, one.gap.money) for one in found.moves] == [
         (3, "me", Decimal(800)),
         (4, "them", Decimal(500)),
         (5, "me", Decimal(600)),
@@ -67,10 +69,11 @@ def test_the_score_of_each_end(rows: Sequence[Row], state: RehearsalState, floor
 
 def test_no_deal_costs_what_the_best_deal_is_above_the_walk_away() -> None:
     found = car_debrief([*TALK[:6], ("me", "leave", None)], "left_by_me")
-    assert found.left_money == Decimal(1000)
-    assert sum(one.money or 0 for one in found.losses) == 1000
+    assert found.left is not None
+    assert found.left.money == Decimal(1000)
+    assert sum(one.gap.money or 0 for one in found.losses) == 1000
     assert found.costliest is not None
-    assert (found.costliest.turn, found.costliest.money) == (7, Decimal(600))
+    assert (found.costliest.turn, found.costliest.gap.money) == (7, Decimal(600))
 
 
 def test_a_limit_that_is_passed_is_told_with_its_amount() -> None:
@@ -87,7 +90,7 @@ def test_a_limit_that_is_passed_is_told_with_its_amount() -> None:
 def test_a_tactic_counts_as_unanswered_only_when_the_user_gives_in_at_once() -> None:
     ploys: dict[int, Ploy] = {4: "flat_refusal", 6: "deadline_bluff"}
     found = car_debrief(ploys=ploys)
-    assert [(one.turn, one.reply, one.accepted, one.money) for one in found.unanswered] == [
+    assert [(one.turn, one.reply, one.accepted, one.gap.money) for one in found.unanswered] == [
         (4, 5, False, Decimal(600)),
         (6, 7, True, Decimal(500)),
     ]
@@ -103,7 +106,7 @@ def test_what_the_terms_lack_is_null() -> None:
         CAR, target=None, walk_away=None, unvalued=("price",), preferences=replace(CAR.preferences, issues=(issue,))
     )
     found = car_debrief(terms=bare)
-    view = debrief_view(found, rehearsal_id="reh_0", kind="fair", hardness="normal", seed=1)
+    view = DebriefWords(found).view(rehearsal_id="reh_0", kind="fair", hardness="normal", seed=1)
     assert view["opening"] is not None
     assert view["opening"]["against_target"] is None
     assert view["levels"]["target"] is None
@@ -114,8 +117,9 @@ def test_what_the_terms_lack_is_null() -> None:
 def test_of_several_issues_each_part_is_counted_as_a_change_of_the_price() -> None:
     found = seats_debrief()
     assert found.best == {"seat_price": Decimal("47.00"), "term": 24}
-    assert found.left_money == Decimal("5.00")
-    view = debrief_view(found, rehearsal_id="reh_0", kind="fair", hardness="normal", seed=1)
+    assert found.left is not None
+    assert found.left.money == Decimal("5.00")
+    view = DebriefWords(found).view(rehearsal_id="reh_0", kind="fair", hardness="normal", seed=1)
     assert view["left_on_table"]["money"] == "9600.00"  # 80 seats × €5 × 24 months
     assert view["same_terms"] is not None
     assert view["same_terms"]["money"] == "9600.00"
@@ -130,7 +134,7 @@ def test_of_several_issues_each_part_is_counted_as_a_change_of_the_price() -> No
 def test_any_rehearsal_has_a_debrief(seed: int) -> None:
     terms, person, turns, state = made_up_rehearsal(seed)
     found = make_debrief(terms, person, turns, state)
-    view = debrief_view(found, rehearsal_id="reh_0", kind="fair", hardness="normal", seed=seed)
+    view = DebriefWords(found).view(rehearsal_id="reh_0", kind="fair", hardness="normal", seed=seed)
     assert orjson.loads(orjson.dumps(view)) == view
     assert 0 <= view["score"] <= 100
     assert len(view["sentences"]) == 3
@@ -154,9 +158,9 @@ def test_the_losses_of_the_turns_add_up_to_what_was_left(seed: int) -> None:
     own = [turn for turn in turns if turn.by == "me" and turn.package is not None]
     settled = found.deal is None and state != "running" and any(turn.by == "me" for turn in turns)
     if found.left is not None and found.best_utility is not None and found.score == 0:
-        assert found.left >= 0.99 * (found.best_utility - found.reservation) - 1e-9
+        assert found.left.utility >= 0.99 * (found.best_utility - found.reservation) - 1e-9
     if found.left is None or not (settled or (own and own[-1].package == found.deal)):
         return
-    assert sum(one.utility for one in found.losses) == pytest.approx(found.left, abs=1e-9)
-    if found.left_money is not None and len(terms.issues) == 1:
-        assert sum(one.money or 0 for one in found.losses) == found.left_money
+    assert sum(one.gap.utility for one in found.losses) == pytest.approx(found.left.utility, abs=1e-9)
+    if found.left.money is not None and len(terms.issues) == 1:
+        assert sum(one.gap.money or 0 for one in found.losses) == found.left.money

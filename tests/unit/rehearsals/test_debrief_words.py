@@ -38,7 +38,7 @@ def test_a_unit_price_is_told_for_one_unit_and_in_all() -> None:
 def test_a_tactic_that_went_unanswered_is_told_with_what_it_cost() -> None:
     found = car_debrief(ploys={6: "deadline_bluff"})
     words = DebriefWords(found)
-    assert [words.unanswered(one).words for one in found.unanswered] == [
+    assert [words.unanswered(one)["words"] for one in found.unanswered] == [
         "In turn 6 they called their offer final; you accepted and gave €500 in turn 7 without a question or a reason."
     ]
     assert words.try_next() == (
