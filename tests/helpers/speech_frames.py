@@ -1,6 +1,6 @@
 """Frames of audio whose loudness says whether somebody speaks."""
 
-from negotiator.teleprompter.speech.endpointer import FRAME_BYTES, Endpointer, UtteranceCutter
+from negotiator.teleprompter.speech.endpointer import FRAME_BYTES, UtteranceCutter
 
 VOICE, NOTHING = b"\x01" * FRAME_BYTES, bytes(FRAME_BYTES)
 
@@ -21,4 +21,4 @@ def frames(pattern: str) -> bytes:
 
 
 def cutter(*, hangover_ms: int = 160, longest_ms: int = 3200) -> UtteranceCutter:
-    return UtteranceCutter(Endpointer(Told(), hangover_ms=hangover_ms, longest_ms=longest_ms))
+    return UtteranceCutter(Told(), hangover_ms=hangover_ms, longest_ms=longest_ms)

@@ -1,10 +1,4 @@
-"""Voice activity detection and endpointing: cuts the audio of a channel into utterances.
-
-`Endpointer` is a pure state machine over frames and the probability that each holds a voice. Two voiced frames open an
-utterance, which begins a little earlier so that its first consonant is kept. A pause as long as the hangover ends it,
-and so does its greatest length. With a hangover of 0.5 s, the end is found 0.51 s after it in live measurements (p50).
-`UtteranceCutter` accepts pieces of audio of any size and cuts them into frames first.
-"""
+"""Voice activity detection and endpointing: cuts the audio of a channel into utterances, from pieces of any size."""
 
 import hashlib
 from collections import deque
@@ -47,8 +41,6 @@ def silero_model_path() -> Path | None:
     return path if path.exists() and hashlib.sha256(path.read_bytes()).hexdigest() == SILERO_SHA256 else None
 
 
-HANGOVER_MS: Final = 500
-MAX_UTTERANCE_MS: Final = 15_000
 _OPENS: Final = 0.5
 _KEEPS: Final = 0.35
 """A frame inside an utterance is silent below this probability, which is lower than `_OPENS` to keep soft endings."""
@@ -88,15 +80,23 @@ class UtteranceEnd:
 EndpointEvent = UtteranceStart | UtteranceAudio | UtteranceEnd
 
 
-class Endpointer:
-    """The state of one channel. `hangover_ms` of silence end an utterance, `longest_ms` end it in any case."""
+_PER_MS: Final = SAMPLE_RATE // 1000
 
-    def __init__(
-        self, detector: VoiceDetector, *, hangover_ms: int = HANGOVER_MS, longest_ms: int = MAX_UTTERANCE_MS
-    ) -> None:
+
+class UtteranceCutter:
+    """Cuts the audio of one channel into utterances.
+
+    Two voiced frames open one, which begins a little earlier so that its first consonant is kept. `hangover_ms` of
+    silence end it, `longest_ms` end it in any case, and so does a jump of the clock, since the audio in between is
+    missing. With a hangover of 0.5 s, the end is found 0.51 s after it in live measurements (p50).
+    """
+
+    def __init__(self, detector: VoiceDetector, *, hangover_ms: int, longest_ms: int) -> None:
         self._detector = detector
         self._hangover_ms = hangover_ms
         self._longest_ms = longest_ms
+        self._rest = bytearray()
+        self._next = 0
         self._lead: deque[bytes] = deque(maxlen=_LEAD_FRAMES)
         self._voiced = 0
         self._began: int | None = None
@@ -107,7 +107,33 @@ class Endpointer:
         """The end of the last voiced frame of the open utterance; None while none is open."""
         return None if self._began is None else self._last_voice
 
-    def frame(self, pcm: bytes, at_ms: int) -> list[EndpointEvent]:
+    def hear(self, position: int, pcm: bytes) -> list[EndpointEvent]:
+        """The events of audio that begins `position` samples into the channel."""
+        cuts: list[EndpointEvent] = []
+        if position != self._next:
+            cuts += self._cut(self._next // _PER_MS)
+            self._next = position
+        self._rest += pcm
+        self._next += len(pcm) // 2
+        at = self._next - len(self._rest) // 2
+        whole = len(self._rest) - len(self._rest) % FRAME_BYTES
+        for start in range(0, whole, FRAME_BYTES):
+            frame = bytes(self._rest[start : start + FRAME_BYTES])
+            cuts += self._frame(frame, at // _PER_MS)
+            at += FRAME_SAMPLES
+        del self._rest[:whole]
+        return cuts
+
+    def finish(self) -> list[EndpointEvent]:
+        """End the audio: an incomplete frame is filled with silence, and an open utterance ends."""
+        cuts: list[EndpointEvent] = []
+        if self._rest:
+            missing = FRAME_BYTES - len(self._rest)
+            at = self._next - len(self._rest) // 2
+            cuts += self._frame(bytes(self._rest) + bytes(missing), at // _PER_MS)
+        return cuts + self._cut(self._next // _PER_MS)
+
+    def _frame(self, pcm: bytes, at_ms: int) -> list[EndpointEvent]:
         """The events of one frame of 512 samples that begins at `at_ms`."""
         voice = self._detector.voice(pcm)
         if self._began is None:
@@ -125,9 +151,10 @@ class Endpointer:
             self._voiced = _OPENING_FRAMES if voice >= _KEEPS else 0
         return cuts
 
-    def cut(self, at_ms: int) -> list[EndpointEvent]:
+    def _cut(self, at_ms: int) -> list[EndpointEvent]:
         """End an open utterance and forget earlier frames, since the audio ends here or a gap follows."""
         ended: list[EndpointEvent] = [] if self._began is None else [self._ended(at_ms)]
+        self._rest.clear()
         self._lead.clear()
         self._voiced = 0
         self._detector.reset()
@@ -149,50 +176,3 @@ class Endpointer:
         self._voiced = 0
         self._lead.clear()
         return UtteranceEnd(at_ms, self._last_voice)
-
-
-_PER_MS = SAMPLE_RATE // 1000
-
-
-class UtteranceCutter:
-    """Feeds an endpointer. A jump of the clock ends the open utterance, since the audio in between is missing."""
-
-    def __init__(self, endpointer: Endpointer) -> None:
-        self._endpointer = endpointer
-        self._rest = bytearray()
-        self._next = 0
-
-    @property
-    def last_voice_ms(self) -> int | None:
-        """As of `Endpointer`."""
-        return self._endpointer.last_voice_ms
-
-    def hear(self, position: int, pcm: bytes) -> list[EndpointEvent]:
-        """The events of audio that begins `position` samples into the channel."""
-        cuts: list[EndpointEvent] = []
-        if position != self._next:
-            cuts += self._cut()
-            self._next = position
-        self._rest += pcm
-        self._next += len(pcm) // 2
-        at = self._next - len(self._rest) // 2
-        whole = len(self._rest) - len(self._rest) % FRAME_BYTES
-        for start in range(0, whole, FRAME_BYTES):
-            frame = bytes(self._rest[start : start + FRAME_BYTES])
-            cuts += self._endpointer.frame(frame, at // _PER_MS)
-            at += FRAME_SAMPLES
-        del self._rest[:whole]
-        return cuts
-
-    def finish(self) -> list[EndpointEvent]:
-        """End the audio: an incomplete frame is filled with silence, and an open utterance ends."""
-        cuts: list[EndpointEvent] = []
-        if self._rest:
-            missing = FRAME_BYTES - len(self._rest)
-            at = self._next - len(self._rest) // 2
-            cuts += self._endpointer.frame(bytes(self._rest) + bytes(missing), at // _PER_MS)
-        return cuts + self._cut()
-
-    def _cut(self) -> list[EndpointEvent]:
-        self._rest.clear()
-        return self._endpointer.cut(self._next // _PER_MS)

@@ -23,7 +23,6 @@ from negotiator.runtime.circuit_breaker import CircuitBreaker
 from negotiator.runtime.telemetry import logger
 from negotiator.runtime.tracing import NEW_TRACE, outgoing_headers, span
 from negotiator.teleprompter.speech.endpointer import (
-    Endpointer,
     EndpointEvent,
     UtteranceAudio,
     UtteranceCutter,
@@ -225,9 +224,9 @@ class TranscriptionApiRecognizer:
             self._breaker.require()
         if self._detector is None:
             self._detector = await thread_pools.FILES.run_unhurried(detector_factory)
-        endpointer = Endpointer(self._detector(), hangover_ms=self._hangover_ms, longest_ms=MAX_WHOLE_UTTERANCE_MS)
+        cutter = UtteranceCutter(self._detector(), hangover_ms=self._hangover_ms, longest_ms=MAX_WHOLE_UTTERANCE_MS)
         transcribe = partial(self._transcribe, language.partition("-")[0].lower())
-        recognition = TranscribedRecognition(UtteranceCutter(endpointer), transcribe, self._open.discard)
+        recognition = TranscribedRecognition(cutter, transcribe, self._open.discard)
         self._open.add(recognition)
         return recognition
 

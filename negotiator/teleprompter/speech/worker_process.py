@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from negotiator.teleprompter.speech.endpointer import (
-    Endpointer,
     EndpointEvent,
     UtteranceAudio,
     UtteranceCutter,
@@ -208,14 +207,14 @@ class WorkerProcess:
     def _open(self, told: PipeFrame) -> None:
         if self._engine is None or self._detector is None:
             raise RuntimeError("no engine is loaded")
-        endpointer = Endpointer(self._detector(), hangover_ms=self._hangover_ms, longest_ms=self._longest_ms)
+        cutter = UtteranceCutter(self._detector(), hangover_ms=self._hangover_ms, longest_ms=self._longest_ms)
         decoder = self._engine.decoder(told.payload.decode())
         stream = told.stream
 
         def tell(report: Report) -> None:
             self._output(encode_frame(FrameKind.REPORT, stream, payload=json.dumps(report).encode()))
 
-        listener = ChannelListener(UtteranceCutter(endpointer), decoder, tell, whole=self._whole)
+        listener = ChannelListener(cutter, decoder, tell, whole=self._whole)
         self._streams[stream] = listener, decoder
 
     def _audio(self, told: PipeFrame) -> None:

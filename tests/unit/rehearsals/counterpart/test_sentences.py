@@ -1,6 +1,8 @@
 """What the counterpart says: short, filled, without figures of its own, and not twice in a talk."""
 
 import re
+import tomllib
+from importlib.resources import files
 from itertools import product
 from random import Random
 from typing import Final
@@ -12,21 +14,22 @@ from hypothesis import strategies as st
 from negotiator.advice.plans.case_template import CASE_ORDER
 from negotiator.numbers.read import numbers_in
 from negotiator.rehearsals.counterpart.person import MOMENTS, STYLES, Moment
-from negotiator.rehearsals.counterpart.sentences import (
-    CASE_KINDS,
-    COUNTERPARTS,
-    OFFER_MOMENTS,
-    CaseKind,
-    case_kind,
-    sentence,
-    spoken_lines,
-)
+from negotiator.rehearsals.counterpart.sentences import case_kind, counterparts, sentence, spoken_lines
 from negotiator.terms.issues import Issue
 from negotiator.terms.terms import Terms
 from negotiator.terms.utility import Preferences
 
 OFFER: Final = "€14,900, paid yearly"
 SLOTS: Final = {"offer": OFFER, "issue": "contract term"}
+COUNTERPARTS: Final = counterparts()["counterparts"]
+CASE_KINDS: Final = frozenset(COUNTERPARTS.values())
+OFFER_MOMENTS: Final[frozenset[Moment]] = frozenset(
+    {
+        *("opening", "step", "small_step", "trades", "repeat", "last_step"),
+        *("final", "final_again", "takes_back", "insulted", "offended"),
+    }
+)
+"""The moments in which the person names a package; each of their sentences does."""
 MOST_WORDS: Final = 22
 LEAST_VARIANTS: Final = 4
 TELLTALES: Final = re.compile(
@@ -146,9 +149,7 @@ def test_the_words_of_the_caller_are_not_read(text: str, moment: Moment) -> None
         ("party", "dispute", "Delay of the site", "Settlement", "other"),
     ],
 )
-def test_the_other_side_is_known_from_the_terms(
-    role: str, kind: str, title: str, label: str, expected: CaseKind
-) -> None:
+def test_the_other_side_is_known_from_the_terms(role: str, kind: str, title: str, label: str, expected: str) -> None:
     issue = Issue(name="price", label=label, type="money", direction="lower", weight=1.0)
     terms = Terms(
         title=title, role=role, category="other", kind=kind, currency="EUR", preferences=Preferences(issues=(issue,))
@@ -158,4 +159,14 @@ def test_the_other_side_is_known_from_the_terms(
 
 def test_each_case_template_has_an_other_side() -> None:
     assert set(COUNTERPARTS) == set(CASE_ORDER)
-    assert set(COUNTERPARTS.values()) == set(CASE_KINDS)
+
+
+def test_each_moment_of_the_file_is_one_of_the_talk() -> None:
+    file = files("negotiator.rehearsals.counterpart").joinpath("sentences.toml")
+    assert tomllib.loads(file.read_text("utf-8")).keys() == set(MOMENTS)
+
+
+def test_each_sentence_is_for_kinds_and_a_style_that_there_are() -> None:
+    for line in (line for lines in spoken_lines().values() for line in lines):
+        assert line.whom <= CASE_KINDS, line
+        assert line.style in {None, *STYLES}, line

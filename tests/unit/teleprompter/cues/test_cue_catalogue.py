@@ -1,33 +1,22 @@
 """What is shipped is checked: short questions, real tactics, enough wordings, none used twice."""
 
-from typing import Any
+import tomllib
+from dataclasses import replace
+from importlib.resources import files
+from typing import get_args
 
 import pytest
 
 from negotiator.advice.tactics.catalogue import built_in_catalogue
-from negotiator.advice.tactics.tactic import NegotiationRole
+from negotiator.advice.tactics.tactic import ROLES, NegotiationRole
 from negotiator.teleprompter.cards import card_words
-from negotiator.teleprompter.cues.catalogue import SPEAKERS, Speaker, build_catalogue, cue_catalogue
+from negotiator.teleprompter.cues.catalogue import SPEAKERS, Cue, CueKind, Speaker, cue_catalogue
 from negotiator.teleprompter.cues.matcher import build_matcher
 
 NAMED = (
     "price", "budget", "timing", "authority", "competitor", "anchoring", "deadline", "ultimatum", "nibble",
     "silence", "good_cop_bad_cop", "split", "scope", "trust", "incumbent",
 )  # fmt: skip
-
-
-def row(**changes: object) -> dict[str, Any]:
-    return {
-        "id": "too_dear",
-        "family": "price",
-        "kind": "objection",
-        "title": "Too dear",
-        "say": "Compared with what?",
-        "why": "A price is high beside something.",
-        "tactic_id": "tac_reframe_value",
-        "phrasings": [f"it is too dear {number}" for number in range(25)],
-        **changes,
-    }
 
 
 def test_there_are_families_enough_and_the_named_ones_among_them() -> None:
@@ -60,44 +49,41 @@ def test_advice_about_figures_points_to_the_shelf() -> None:
     assert {advice.tactic_id for advice in card_words("figures").values()} <= known
 
 
-@pytest.mark.parametrize(
-    ("changes", "problem"),
-    [
-        ({"kind": "joke"}, "unknown kind"),
-        ({"say": "word " * 15 + "more?"}, "says too much"),
-        ({"say": "Why? What for?"}, "one question"),
-        ({"say": "Tell me more."}, "one question"),
-        ({"why": ""}, "short reason"),
-        ({"tactic_id": "tac_none"}, "not on the shelf"),
-        ({"move_id": "tac_none"}, "not on the shelf"),
-        ({"roles": ["jester"]}, "unknown role"),
-        ({"must_hear": ["a core of far too many words"]}, "no short phrase"),
-        ({"say_to": {"seller": "Tell me more."}}, "one question"),
-        ({"say_to": {"jester": "Why?"}}, "unknown role"),
-        ({"phrasings": [], "rules": ["too dear"]}, "raised by time"),
-        ({"phrasings": ["once"]}, "too few or too many"),
-        ({"phrasings": ["again"] * 25}, "used twice"),
-        ({"colour": "red"}, "unknown \\['colour'\\]"),
-    ],
-)
-def test_a_cue_that_would_embarrass_is_refused(changes: dict[str, object], problem: str) -> None:
-    with pytest.raises(ValueError, match=problem):
-        build_catalogue([row(**changes)], {"both": [], "them": [], "me": []})
+@pytest.mark.parametrize("cue", cue_catalogue().cues.values(), ids=lambda cue: cue.id)
+def test_no_cue_would_embarrass_a_user_in_the_middle_of_a_call(cue: Cue) -> None:
+    says = (cue.say, *cue.say_to.values())
+    assert cue.kind in get_args(CueKind)
+    assert {*cue.roles, *cue.say_to} <= set(ROLES)
+    assert {cue.tactic_id, cue.move_id} <= {"", *(tactic.id for tactic in built_in_catalogue().tactics)}
+    assert all(len(say.split()) <= 15 and say.count("?") == 1 and say.endswith("?") for say in says)
+    assert 0 < len(cue.why.split()) <= 20
+    assert not cue.phrasings or 25 <= len(cue.phrasings) <= 120
+    assert cue.phrasings or not cue.rules, "raised by time alone"
 
 
-def test_a_sound_cue_is_accepted_and_suits_its_roles() -> None:
-    book = build_catalogue([row(roles=["buyer"])], {"both": ["hello"], "them": ["x"], "me": []})
-    cue = book.cues["too_dear"]
+def test_no_id_phrasing_or_ordinary_sentence_is_used_twice() -> None:
+    folder = files("negotiator.teleprompter.cues")
+    pages = [tomllib.loads(file.read_text("utf-8")) for file in folder.joinpath("families").iterdir()]
+    rows = [row for page in pages for row in page["cue"]]
+    neutral = tomllib.loads(folder.joinpath("neutral.toml").read_text("utf-8"))
+    phrasings = [text for row in rows for text in row.get("phrasings", ())]
+    for texts in ([row["id"] for row in rows], phrasings, [text for part in neutral.values() for text in part]):
+        assert len(texts) == len(set(texts))
+
+
+def test_a_cue_suits_its_roles_and_is_worded_for_the_role_of_its_listener() -> None:
+    cue = replace(cue_catalogue().cues["trust"], roles=("buyer",), say_to={"landlord": "What have you seen nearby?"})
     assert (cue.suits("buyer"), cue.suits("seller"), cue.suits(None)) == (True, False, True)
-    assert book.neutral == {"them": ("hello", "x"), "me": ("hello",)}
-    assert ("hello", "") in book.examples("them")
-
-
-def test_a_question_is_worded_for_the_role_of_its_listener() -> None:
-    rows = [row(say_to={"landlord": "What have you seen nearby?"})]
-    cue = build_catalogue(rows, {"both": [], "them": [], "me": []}).cues["too_dear"]
     assert cue.question("landlord") == "What have you seen nearby?"
     assert cue.question("seller") == cue.question(None) == cue.say
+
+
+def test_ordinary_talk_is_an_example_of_no_cue() -> None:
+    book = cue_catalogue()
+    both = set(book.neutral["them"]) & set(book.neutral["me"])
+    assert both
+    for speaker in SPEAKERS:
+        assert {(text, "") for text in both} <= set(book.examples(speaker))
 
 
 def test_a_too_high_price_is_for_the_side_that_sells_and_a_too_low_one_for_the_side_that_buys() -> None:
