@@ -5,10 +5,12 @@ A mark stands in the place of what was taken out: `[card]`, `[iban]`, `[id]`, `[
 """
 
 import re
+import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from itertools import pairwise
-from typing import Final
+from typing import Any, Final
 
 from negotiator.numbers.read import DigitChunk, DigitRun, Token, digit_runs, find_tokens, is_number_word
 from negotiator.teleprompter.check_digits import (
@@ -21,9 +23,17 @@ from negotiator.teleprompter.check_digits import (
     is_social_security,
 )
 
+_WORDS: Final[dict[str, Any]] = tomllib.loads(
+    files("negotiator.teleprompter").joinpath("redaction_words.toml").read_text("utf-8")
+)
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
+
+def _words(name: str) -> frozenset[str]:
+    return frozenset(_WORDS[name].split())
+
+
+def _pairs(name: str) -> frozenset[tuple[str, ...]]:
+    return frozenset(tuple(pair.split()) for pair in _WORDS[name])
 
 
 REDACTION_LANGUAGES: Final = ("en",)
@@ -39,27 +49,10 @@ _PHONES: Final = range(7, 16)
 _NATIONAL: Final = range(9, 12)
 _IDS: Final = range(8, 16)
 _ACCOUNTS: Final = range(6, 19)
-_CALLS: Final = _words(
-    "phone telephone mobile cell cellphone call calling ring dial text whatsapp sms reach tel fax "
-    "landline hotline handset signal telegram"
-)
-_NAMED: Final = _words("ssn tin passport bsn pesel nino nif nie dni steuernummer")
-_NAMED_PAIRS: Final = frozenset(
-    {
-        ("social", "security"),
-        ("tax", "id"),
-        ("tax", "number"),
-        ("tax", "identification"),
-        ("national", "id"),
-        ("national", "insurance"),
-        ("identity", "card"),
-        ("identity", "number"),
-        ("personal", "number"),
-        ("driver's", "license"),
-        ("driving", "licence"),
-    }
-)
-_ACCOUNT_PAIRS: Final = frozenset({("account", "number"), ("bank", "account"), ("routing", "number"), ("sort", "code")})
+_CALLS: Final = _words("calls")
+_NAMED: Final = _words("named")
+_NAMED_PAIRS: Final = _pairs("named_pairs")
+_ACCOUNT_PAIRS: Final = _pairs("account_pairs")
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,13 +296,9 @@ def _written_ids(text: str) -> Iterator[RedactionSpan]:
             yield one.start(), one.end(), "id"
 
 
-_JOINS: Final = frozenset(["dot", "underscore", "dash", "hyphen", "plus", ".", "-", "_", "+"])
+_JOINS: Final = _words("joins")
 _DOTS: Final = frozenset(["dot", "."])
-_NO_NAMES: Final = _words(
-    "look looking looked see listed found is are was us me available here there visit them it based "
-    "meet met that online pricing prices price sold sell buy bought shop everything out working work "
-    "works one"
-)
+_NO_NAMES: Final = _words("no_names")
 _HEADS: Final = re.compile(
     r"\b(?:pass ?(?:word|phrase|code)|api[ -]?(?:key|token)|(?:secret|access|private|licen[cs]e) key"
     r"|(?:access|auth|bearer) token|client secret)\b"
@@ -321,18 +310,11 @@ _FILLERS: Final = re.compile(
     re.IGNORECASE,
 )
 _VALUE: Final = re.compile(r"[^\s\"'`]{1,200}")
-_NO_VALUES: Final = _words(
-    "important required needed necessary expired wrong right correct incorrect invalid missing not "
-    "reset changed safe protected secure in on at with a an the what that this it being sent shared "
-    "stored weak strong easy hard something your my our their his her for to always never only also too "
-    "there here ok okay fine good bad enough set given written included inside attached different same "
-    "unknown up due about under of by part going kept held so very really quite no and or but if when "
-    "as from public private secret part handled managed one"
-)
-_SPELLED: Final = _words("capital uppercase lowercase dash hyphen underscore dot hash star exclamation ampersand slash")
-_PIN: Final = frozenset(["pin", "pincode", "cvv", "cvc", "puk", "passcode"])
-_CODES: Final = frozenset(["security", "verification", "access", "login", "pin", "time", "entry"])
-_LINKS: Final = frozenset(["is", "was", "code", "number", ":", "=", "the", "my"])
+_NO_VALUES: Final = _words("no_values")
+_SPELLED: Final = _words("spelled")
+_PIN: Final = _words("pin")
+_CODES: Final = _words("codes")
+_LINKS: Final = _words("links")
 _PIN_DIGITS: Final = range(3, 9)
 
 

@@ -1,8 +1,9 @@
 """Whether the user makes a request or an offer, which a "no" or an "okay" of the other side then answers."""
 
+import tomllib
 from collections.abc import Sequence
 from functools import cache
-from typing import Final
+from importlib.resources import files
 
 from negotiator.advice.tactics.phrases import (
     PhraseTree,
@@ -15,45 +16,12 @@ from negotiator.advice.tactics.phrases import (
 )
 from negotiator.teleprompter.cues.matcher import begins_sentence
 
-_GIVES: Final = (
-    "do|take|accept|consider|give|go|come|drop|knock|throw|include|meet|match|pay|donate|contribute|chip|help|manage|"
-    "lower|raise|reduce|offer|add|sell|let|move|sponsor|support|join|sign|agree|spare|stretch|settle|extend|waive|chuck|start|stay|keep|leave|"
-    "bring|get|change|deliver|hold"
-)
-_PATTERNS: Final = (
-    f"would|could|can|will|might|are|do you|u ... {_GIVES}",
-    f"would|could|can|shall|should|will we|i ... {_GIVES}|say|call|split|fix|make|put",
-    "would|could|can ... # ... be|work|do|help|suit",
-    f"you {_GIVES} ... in|off|for|on|to",
-    "even # ... help|helps|do",
-    "are|would|be you ... willing|able|open|up|prepared|interested",
-    "how|what about #",
-    "how|what about we|a|if",
-    "what|suppose if ... #|i|we|you",
-    "would|does|could|can|will|is that|this|it|# ... work|suit|ok|okay|fine|possible|fair|acceptable",
-    "deal|agreed|done",
-    "i|we accept|agree",
-    "any chance|room|way|possibility|flexibility",
-    "is there ... room|chance|flexibility",
-    f"i|we can|could|will|would|might ... {_GIVES} ... #",
-    f"i|we|you can|could|will|would ... have|get|leave|stretch|start|be|{_GIVES} ... for|at|to|in|with|of|off|down #",
-    "i|we am|are|was|were|would|will ... at|thinking|looking|hoping|say #",
-    "i|we am|are|was|were thinking|looking|hoping ... #",
-    "let|call|make|say us|it|that|say ... #",
-    "meet|split ... middle|halfway|difference|at|#",
-    "you can have",
-    "my|our|best|final offer|price|rate|budget ... #",
-    "# ... and it|its|that|thats|we|you ... yours|deal|done",
-    "reason|why i|we ... calling|writing|here|asking",
-    "i|we would|could like|ask|propose|suggest|love ... you|#",
-    "if|until you|we ... # ... i|we will|can|could|would",
-    "asking|wondering ... you|if|#",
-)
-
 
 @cache
 def _tree() -> PhraseTree:
-    patterns = tuple(TacticPhrase("request", "strong", text) for text in _PATTERNS)
+    content = tomllib.loads(files(__package__ or __name__).joinpath("request_phrases.toml").read_text("utf-8"))
+    gives = "|".join(content["gives"].split())
+    patterns = tuple(TacticPhrase("request", "strong", text.replace("{gives}", gives)) for text in content["patterns"])
     return build_phrase_tree(patterns, built_in_phrases().sets)
 
 
