@@ -44,8 +44,7 @@ from negotiator.teleprompter.cues.matcher import build_matcher
 from negotiator.teleprompter.event_log import EventLog
 from negotiator.teleprompter.feedback_routes import FeedbackRoutes
 from negotiator.teleprompter.schemas import EngineView
-from negotiator.teleprompter.session_routes import SESSIONS_PATH, SessionRoutes, UtteranceRoutes
-from negotiator.teleprompter.session_view import SessionViews
+from negotiator.teleprompter.session_routes import SessionRoutes
 from negotiator.teleprompter.speech.recognizer import EngineCapabilities
 from negotiator.teleprompter.speech.recognizer_factory import make_recognizer, recognizer_state
 from negotiator.teleprompter.stream_routes import STREAM_PATH, StreamRoutes
@@ -139,15 +138,13 @@ def build_teleprompter(services: Services, memory: MemoryServices, tactics: Tact
     analyser = _analyser(services, memory, tactics)
     publish_revocations(store, bus)
     utterances = UtteranceService(store, analyser, EventLog(store, bus, guard))
-    views = SessionViews(settings.base_url, SESSIONS_PATH, _engine_view(recognizer.caps))
     streams = StreamRoutes(Tickets(store, guard))
     audio = AudioPipeline(utterances, recognizer)
     context = SharedContext(services.pipeline, utterances, streams.tickets, audio, patience=WebSocketTimeouts())
     origins = settings.allowed_origins
     return TeleprompterServices(
         (
-            UtteranceRoutes(store, utterances),
-            SessionRoutes(store, services.cursors, utterances, views),
+            SessionRoutes(store, services.cursors, utterances, settings.base_url, _engine_view(recognizer.caps)),
             FeedbackRoutes(store, utterances, analyser.heads),
             streams,
         ),

@@ -5,6 +5,7 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import partial
 from typing import Any, Final
 
 from negotiator.advice.advisor import Advisor
@@ -46,8 +47,8 @@ from negotiator.terms.terms import Terms
 
 REHEARSALS_PATH: Final = "/api/negotiations/{id}/rehearsals"
 REHEARSAL_PATH: Final = "/api/negotiations/{id}/rehearsals/{rehearsal_id}"
-PLAY_SCOPES: Final = frozenset({NEGOTIATIONS_WRITE, AI_TACTICS})
-LOOK_SCOPES: Final = frozenset({NEGOTIATIONS_READ, AI_TACTICS})
+_playing: Final = partial(Operation, scopes=frozenset({NEGOTIATIONS_WRITE, AI_TACTICS}), tag="rehearsals")
+_looking: Final = partial(Operation, scopes=frozenset({NEGOTIATIONS_READ, AI_TACTICS}), tag="rehearsals")
 PURPOSE: Final = "what the other side says in a talk that is practised"
 WORDING_SECONDS: Final = 3.0
 
@@ -63,11 +64,8 @@ class Rehearsals:
 
     def operations(self) -> list[Operation]:
         """The operations, the most frequent ones first."""
-        return [*self._playing(), *self._looking()]
-
-    def _playing(self) -> list[Operation]:
         return [
-            Operation(
+            _playing(
                 name="rehearse",
                 method="POST",
                 path="/api/negotiations/{id}/rehearse",
@@ -75,7 +73,6 @@ class Rehearsals:
                 run=self.rehearse,
                 input=Rehearse,
                 output=RehearsalView,
-                scopes=PLAY_SCOPES,
                 creates=True,
                 refusals=(400, 404, 409, 422),
                 tool=ToolOffer(
@@ -86,9 +83,8 @@ class Rehearsals:
                     ),
                     leave_out=("idempotency_key",),
                 ),
-                tag="rehearsals",
             ),
-            Operation(
+            _playing(
                 name="start_rehearsal",
                 method="POST",
                 path=REHEARSALS_PATH,
@@ -97,12 +93,10 @@ class Rehearsals:
                 input=StartRehearsal,
                 output=RehearsalView,
                 status=201,
-                scopes=PLAY_SCOPES,
                 creates=True,
                 refusals=(400, 404, 409, 422),
-                tag="rehearsals",
             ),
-            Operation(
+            _playing(
                 name="play_turn",
                 method="POST",
                 path="/api/negotiations/{id}/rehearsals/{rehearsal_id}/turns",
@@ -110,16 +104,10 @@ class Rehearsals:
                 run=self.play,
                 input=PlayTurn,
                 output=RehearsalView,
-                scopes=PLAY_SCOPES,
                 creates=True,
                 refusals=(400, 404, 409, 422),
-                tag="rehearsals",
             ),
-        ]
-
-    def _looking(self) -> list[Operation]:
-        return [
-            Operation(
+            _looking(
                 name="list_rehearsals",
                 method="GET",
                 path=REHEARSALS_PATH,
@@ -127,11 +115,9 @@ class Rehearsals:
                 run=self.list,
                 input=ListOf,
                 output=RehearsalList,
-                scopes=LOOK_SCOPES,
                 refusals=(400, 404, 422),
-                tag="rehearsals",
             ),
-            Operation(
+            _looking(
                 name="get_rehearsal",
                 method="GET",
                 path=REHEARSAL_PATH,
@@ -139,11 +125,9 @@ class Rehearsals:
                 run=self.get,
                 input=RehearsalId,
                 output=RehearsalView,
-                scopes=LOOK_SCOPES,
                 refusals=(404,),
-                tag="rehearsals",
             ),
-            Operation(
+            _looking(
                 name="get_debrief",
                 method="GET",
                 path="/api/negotiations/{id}/rehearsals/{rehearsal_id}/debrief",
@@ -151,11 +135,9 @@ class Rehearsals:
                 run=self.debrief,
                 input=RehearsalId,
                 output=DebriefView,
-                scopes=LOOK_SCOPES,
                 refusals=(404, 409),
-                tag="rehearsals",
             ),
-            Operation(
+            _playing(
                 name="delete_rehearsal",
                 method="DELETE",
                 path=REHEARSAL_PATH,
@@ -163,9 +145,7 @@ class Rehearsals:
                 run=self.delete,
                 input=RehearsalId,
                 status=204,
-                scopes=PLAY_SCOPES,
                 refusals=(404,),
-                tag="rehearsals",
             ),
         ]
 

@@ -1,7 +1,7 @@
 """A rehearsal as it is stored: the person, what it remembers and the turns, as JSON and back."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import orjson
@@ -66,12 +66,8 @@ def decode_person(stored: bytes, terms: Terms) -> Person:
 
 def encode_progress(terms: Terms, memory: PersonMemory, turns: Sequence[RehearsalTurn], worded_by: str) -> bytes:
     """What the counterpart remembers, and the turns."""
-    kept = {field.name: getattr(memory, field.name) for field in fields(memory)}
-    kept["offers"] = [dict(offer) for offer in memory.offers]
-    for name in ("theirs", "before"):
-        kept[name] = None if kept[name] is None else dict(kept[name])
-    rows = [{**asdict(turn), "package": turn.package and package_view(terms, turn.package)} for turn in turns]
-    return _json({"memory": kept, "turns": rows, "worded_by": worded_by})
+    rows = [replace(turn, package=turn.package and package_view(terms, turn.package)) for turn in turns]
+    return _json({"memory": memory, "turns": rows, "worded_by": worded_by})
 
 
 def decode_progress(stored: bytes, terms: Terms) -> tuple[PersonMemory, tuple[RehearsalTurn, ...], str]:

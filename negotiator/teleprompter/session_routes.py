@@ -21,6 +21,7 @@ from negotiator.store.store import Store
 from negotiator.teleprompter import session_queries, session_transitions
 from negotiator.teleprompter.event_log import EventBatch
 from negotiator.teleprompter.schemas import (
+    EngineView,
     EventPage,
     FollowSession,
     HeardView,
@@ -32,7 +33,9 @@ from negotiator.teleprompter.schemas import (
     TranscriptView,
     Utterance,
 )
-from negotiator.teleprompter.session_view import TELEPROMPTER_BUDGET, TEXT_SOURCE, SessionViews
+from negotiator.teleprompter.session_queries import LiveSession, NumberedEvent
+from negotiator.teleprompter.session_transitions import Transition
+from negotiator.teleprompter.session_view import SESSIONS_PATH, TELEPROMPTER_BUDGET, TEXT_SOURCE, session_view
 from negotiator.teleprompter.utterances import UtteranceService
 
 EVENT_STREAM_TYPE: Final = "text/event-stream"
@@ -60,25 +63,27 @@ def _type(message: bytes) -> str:
     return str(body["type"])
 
 
-STREAM_SCOPE: Final = frozenset({TELEPROMPTER_STREAM})
-SESSIONS_PATH: Final = "/api/teleprompter/sessions"
 SESSION_PATH: Final = "/api/teleprompter/sessions/{id}"
+_operation: Final = partial(Operation, scopes=frozenset({TELEPROMPTER_STREAM}), tag="teleprompter")
 
 
 @dataclass(frozen=True, slots=True)
-class UtteranceRoutes:
-    """Utterances, events and transcript of a session, over HTTP and MCP."""
+class SessionRoutes:
+    """Sessions, their utterances, events and transcripts, over HTTP and MCP.
+
+    `base` is the URL of the service, `engine` describes the speech recogniser that audio sessions use.
+    """
 
     store: Store
+    cursors: Cursors
     listening: UtteranceService
+    base: str
+    engine: EngineView
 
     def operations(self) -> list[Operation]:
         """The operations, the most frequent first."""
-        return [*self._hearing(), *self._after()]
-
-    def _hearing(self) -> list[Operation]:
         return [
-            Operation(
+            _operation(
                 name="hear_utterance",
                 method="POST",
                 path="/api/teleprompter/sessions/{id}/utterances",
@@ -86,7 +91,6 @@ class UtteranceRoutes:
                 run=self.hear,
                 input=Utterance,
                 output=HeardView,
-                scopes=STREAM_SCOPE,
                 budget=lambda _said: TELEPROMPTER_BUDGET,
                 refusals=(400, 404, 409, 422, 503),
                 tool=ToolOffer(
@@ -97,9 +101,8 @@ class UtteranceRoutes:
                     ),
                     leave_out=("start_ms", "end_ms"),
                 ),
-                tag="teleprompter",
             ),
-            Operation(
+            _operation(
                 name="follow_session",
                 method="GET",
                 path="/api/teleprompter/sessions/{id}/events",
@@ -107,7 +110,6 @@ class UtteranceRoutes:
                 run=self.follow,
                 input=FollowSession,
                 output=EventPage,
-                scopes=STREAM_SCOPE,
                 budget=lambda _asked: TELEPROMPTER_BUDGET,
                 media_type=EVENT_STREAM_TYPE,
                 refusals=(400, 404, 422),
@@ -117,13 +119,8 @@ class UtteranceRoutes:
                     foreign=True,
                     leave_out=("limit",),
                 ),
-                tag="teleprompter",
             ),
-        ]
-
-    def _after(self) -> list[Operation]:
-        return [
-            Operation(
+            _operation(
                 name="get_transcript",
                 method="GET",
                 path="/api/teleprompter/sessions/{id}/transcript",
@@ -131,12 +128,105 @@ class UtteranceRoutes:
                 run=self.transcript,
                 input=SessionId,
                 output=TranscriptView,
-                scopes=STREAM_SCOPE,
                 refusals=(404,),
                 tool=ToolOffer("Read a transcript", hint="Use it to sum up a call.", foreign=True),
-                tag="teleprompter",
-            )
+            ),
+            _operation(
+                name="open_teleprompter_session",
+                method="POST",
+                path=SESSIONS_PATH,
+                summary="Open a session for a call, with the consent it is listened to under",
+                run=self.open,
+                input=OpenSession,
+                output=SessionView,
+                status=201,
+                creates=True,
+                refusals=(400, 404, 409, 422, 503),
+                tool=ToolOffer(
+                    "Open a teleprompter session",
+                    hint=(
+                        "Use it before a live call, and ask the user who agreed to be listened to. Then send each "
+                        "utterance to hear_utterance."
+                    ),
+                    leave_out=(
+                        *("source", "language", "role", "consent.at", "consent.jurisdiction"),
+                        *("practice", "cues", "idempotency_key"),
+                    ),
+                ),
+            ),
+            _operation(
+                name="delete_teleprompter_session",
+                method="DELETE",
+                path=SESSION_PATH,
+                summary="Erase a session with all that was said in it, so that no byte of it is left",
+                run=self.delete,
+                input=SessionId,
+                status=204,
+                refusals=(404,),
+            ),
+            _operation(
+                name="list_teleprompter_sessions",
+                method="GET",
+                path=SESSIONS_PATH,
+                summary="List your sessions, newest first",
+                run=self.list,
+                input=ListSessions,
+                output=SessionList,
+                refusals=(400, 422),
+            ),
+            _operation(
+                name="get_teleprompter_session",
+                method="GET",
+                path=SESSION_PATH,
+                summary="Read one session: its state, who hears, and until when it is kept",
+                run=self.get,
+                input=SessionId,
+                output=SessionView,
+                refusals=(404,),
+            ),
+            self._switch(
+                "pause_teleprompter_session",
+                "/api/teleprompter/sessions/{id}/pause",
+                "Stop listening for a while; the gap is marked",
+                session_transitions.pause_session,
+            ),
+            self._switch(
+                "resume_teleprompter_session",
+                "/api/teleprompter/sessions/{id}/resume",
+                "Listen again",
+                session_transitions.resume_session,
+            ),
+            self._switch(
+                "end_teleprompter_session",
+                "/api/teleprompter/sessions/{id}/end",
+                "End a teleprompter session",
+                partial(session_transitions.end_session, reason="asked"),
+                tool=ToolOffer("End a teleprompter session", hint="Use it when the call is over."),
+            ),
         ]
+
+    def _switch(
+        self, name: str, path: str, summary: str, change: Transition, *, tool: ToolOffer | None = None
+    ) -> Operation:
+        """An operation that changes the state of a session."""
+
+        async def switch(call: Call[SessionId]) -> SessionView:
+            return self._view(await self.listening.change(call.caller, call.input.id, change))
+
+        return _operation(
+            name=name,
+            method="POST",
+            path=path,
+            summary=summary,
+            run=switch,
+            input=SessionId,
+            output=SessionView,
+            refusals=(400, 404, 409),
+            tool=tool,
+        )
+
+    def _view(self, session: LiveSession) -> SessionView:
+        return session_view(session, base=self.base, engine=self.engine)
 
     async def hear(self, call: Call[Utterance]) -> Any:
         """Take in an utterance."""
@@ -165,158 +255,19 @@ class UtteranceRoutes:
         """The final utterances in order, with the gaps between them."""
         owner, asked = call.caller.principal, call.input
 
-        def unit(tx: Transaction) -> tuple[session_queries.LiveSession, list[session_queries.NumberedEvent]]:
+        def unit(tx: Transaction) -> tuple[LiveSession, list[NumberedEvent]]:
             return session_queries.find(tx, owner, asked.id), session_queries.transcript_events(tx, asked.id)
 
         session, spoken = await self.store.scan(unit)
         return {"id": session.id, "keep": session.given["keep"], "lines": [_line(event.shown) for event in spoken]}
 
-
-def _line(event: dict[str, Any]) -> Any:
-    """One line of the transcript; a notice is a gap described by its text."""
-    spoken = event["type"] == "transcript.final"
-    return {
-        "seq": event["seq"],
-        "at": event["at"],
-        "speaker": event["speaker"] if spoken else None,
-        "text": event["text"] if spoken else event["code"],
-        "start_ms": event.get("start_ms"),
-        "end_ms": event.get("end_ms"),
-    }
-
-
-@dataclass(frozen=True, slots=True)
-class SessionRoutes:
-    """Open, list, read, pause, resume, end and delete sessions."""
-
-    store: Store
-    cursors: Cursors
-    listening: UtteranceService
-    views: SessionViews
-
-    def operations(self) -> list[Operation]:
-        return [*self._life(), *self._reading(), *self._switches()]
-
-    def _life(self) -> list[Operation]:
-        return [
-            Operation(
-                name="open_teleprompter_session",
-                method="POST",
-                path=SESSIONS_PATH,
-                summary="Open a session for a call, with the consent it is listened to under",
-                run=self.open,
-                input=OpenSession,
-                output=SessionView,
-                status=201,
-                scopes=STREAM_SCOPE,
-                creates=True,
-                refusals=(400, 404, 409, 422, 503),
-                tool=ToolOffer(
-                    "Open a teleprompter session",
-                    hint=(
-                        "Use it before a live call, and ask the user who agreed to be listened to. Then send each "
-                        "utterance to hear_utterance."
-                    ),
-                    leave_out=(
-                        *("source", "language", "role", "consent.at", "consent.jurisdiction"),
-                        *("practice", "cues", "idempotency_key"),
-                    ),
-                ),
-                tag="teleprompter",
-            ),
-            Operation(
-                name="delete_teleprompter_session",
-                method="DELETE",
-                path=SESSION_PATH,
-                summary="Erase a session with all that was said in it, so that no byte of it is left",
-                run=self.delete,
-                input=SessionId,
-                status=204,
-                scopes=STREAM_SCOPE,
-                refusals=(404,),
-                tag="teleprompter",
-            ),
-        ]
-
-    def _reading(self) -> list[Operation]:
-        return [
-            Operation(
-                name="list_teleprompter_sessions",
-                method="GET",
-                path=SESSIONS_PATH,
-                summary="List your sessions, newest first",
-                run=self.list,
-                input=ListSessions,
-                output=SessionList,
-                scopes=STREAM_SCOPE,
-                refusals=(400, 422),
-                tag="teleprompter",
-            ),
-            Operation(
-                name="get_teleprompter_session",
-                method="GET",
-                path=SESSION_PATH,
-                summary="Read one session: its state, who hears, and until when it is kept",
-                run=self.get,
-                input=SessionId,
-                output=SessionView,
-                scopes=STREAM_SCOPE,
-                refusals=(404,),
-                tag="teleprompter",
-            ),
-        ]
-
-    def _switches(self) -> list[Operation]:
-        """The operations that pause, resume and end a session."""
-        switches: tuple[tuple[str, str, session_transitions.Transition, str], ...] = (
-            (
-                "pause",
-                "/api/teleprompter/sessions/{id}/pause",
-                session_transitions.pause_session,
-                "Stop listening for a while; the gap is marked",
-            ),
-            ("resume", "/api/teleprompter/sessions/{id}/resume", session_transitions.resume_session, "Listen again"),
-            (
-                "end",
-                "/api/teleprompter/sessions/{id}/end",
-                partial(session_transitions.end_session, reason="asked"),
-                "End a teleprompter session",
-            ),
-        )
-
-        def run(change: session_transitions.Transition) -> Any:
-            async def switch(call: Call[SessionId]) -> SessionView:
-                changed = await self.listening.change(call.caller, call.input.id, change)
-                return self.views.of(changed)
-
-            return switch
-
-        return [
-            Operation(
-                name=f"{word}_teleprompter_session",
-                method="POST",
-                path=path,
-                summary=summary,
-                run=run(change),
-                input=SessionId,
-                output=SessionView,
-                scopes=STREAM_SCOPE,
-                refusals=(400, 404, 409),
-                tag="teleprompter",
-                tool=ToolOffer("End a teleprompter session", hint="Use it when the call is over.")
-                if word == "end"
-                else None,
-            )
-            for word, path, change, summary in switches
-        ]
-
     async def open(self, call: Call[OpenSession]) -> SessionView:
         """Open a session; a bound negotiation must be the caller's own, and they must be allowed to read it."""
         asked, owner, now = call.input, call.caller.principal, values.now()
         named = asked.negotiation_id
-        if asked.source == "audio" and self.views.engine["id"] == TEXT_SOURCE:
-            raise Unavailable(self.views.engine["quality_note"], error="no_engine")
-        heard = self.views.engine["languages"]
+        if asked.source == "audio" and self.engine["id"] == TEXT_SOURCE:
+            raise Unavailable(self.engine["quality_note"], error="no_engine")
+        heard = self.engine["languages"]
         if asked.source == "audio" and heard and asked.language not in heard:
             known = ", ".join(heard)
             raise ValidationFailed([FieldError("/language", f"The speech engine hears: {known}.")])
@@ -329,7 +280,7 @@ class SessionRoutes:
             if named is not None:
                 talk = negotiations.load_for_writing(tx, owner, named)
                 given["role"] = given["role"] or talk.terms.role
-            session = session_queries.LiveSession(
+            session = LiveSession(
                 id=values.new_id("live"),
                 owner=owner,
                 negotiation=named,
@@ -345,7 +296,7 @@ class SessionRoutes:
                 ends_at=now + session_transitions.IDLE_MS,
                 forget_at=None,
             )
-            return self.views.of(session_transitions.open_session(tx, session))
+            return self._view(session_transitions.open_session(tx, session))
 
         opened = await self.store.write(call.once(unit))
         self.listening.analyser.prepare()
@@ -360,12 +311,12 @@ class SessionRoutes:
             lambda tx: session_queries.page(tx, owner, state=asked.state, before=before, limit=asked.limit + 1)
         )
         listed, cursor = self.cursors.page(found, asked.limit, lambda session: session.id, *bound)
-        return {"items": [self.views.of(each) for each in listed], "next_cursor": cursor, "engine": self.views.engine}
+        return {"items": [self._view(each) for each in listed], "next_cursor": cursor, "engine": self.engine}
 
     async def get(self, call: Call[SessionId]) -> SessionView:
         """One of the caller's sessions."""
         owner, asked = call.caller.principal, call.input
-        return self.views.of(await self.store.read(lambda tx: session_queries.find(tx, owner, asked.id)))
+        return self._view(await self.store.read(lambda tx: session_queries.find(tx, owner, asked.id)))
 
     async def delete(self, call: Call[SessionId]) -> Answer:
         """Delete a session; its followers receive nothing more."""
@@ -374,3 +325,16 @@ class SessionRoutes:
         self.listening.log.bus.tell(asked.id)
         await self.store.scrub()
         return Answer(None, 204)
+
+
+def _line(event: dict[str, Any]) -> Any:
+    """One line of the transcript; a notice is a gap described by its text."""
+    spoken = event["type"] == "transcript.final"
+    return {
+        "seq": event["seq"],
+        "at": event["at"],
+        "speaker": event["speaker"] if spoken else None,
+        "text": event["text"] if spoken else event["code"],
+        "start_ms": event.get("start_ms"),
+        "end_ms": event.get("end_ms"),
+    }

@@ -1,6 +1,5 @@
 """A session as its owner sees it."""
 
-from dataclasses import dataclass
 from typing import Final
 
 from negotiator.base import values
@@ -11,6 +10,7 @@ from negotiator.teleprompter.redaction import REDACTION_LANGUAGES
 from negotiator.teleprompter.schemas import MAX_EVENTS, EngineView, LanguagesView, LimitsView, SessionView
 from negotiator.teleprompter.session_queries import LiveSession
 
+SESSIONS_PATH: Final = "/api/teleprompter/sessions"
 TEXT_SOURCE: Final = "text"
 """The id of an engine that hears nothing."""
 TELEPROMPTER_BUDGET: Final = "teleprompter"
@@ -40,45 +40,32 @@ UNDERSTOOD: Final[LanguagesView] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class SessionViews:
-    """Makes the view of a session.
-
-    `base` is the URL of the service, `path` the path of all sessions, and `engine` describes the speech recogniser that
-    audio sessions use.
-    """
-
-    base: str
-    path: str
-    engine: EngineView
-
-    def of(self, session: LiveSession) -> SessionView:
-        """The view of one."""
-        given = session.given
-        engine = self.engine if given["source"] == "audio" else TEXT_ENGINE
-        where = f"{self.path}/{session.id}"
-        socket = self.base.replace("http", "ws", 1)
-        return {
-            "id": session.id,
-            "state": session.state,  # pyright: ignore[reportReturnType]
-            "source": given["source"],
-            "language": given["language"],
-            "negotiation_id": session.negotiation,
-            "role": given["role"],
-            "consent": given["consent"],
-            "keep": given["keep"],
-            "origin": session.origin,
-            "last_seq": session.seq,
-            "created_at": values.timestamp(session.created_at),
-            "ended_at": values.timestamp_or_none(session.ended_at),
-            "ends_at": values.timestamp_or_none(session.ends_at),
-            "forget_at": values.timestamp_or_none(session.forget_at),
-            "stream_url": f"{socket}{where}/stream",
-            "events_url": f"{self.base}{where}/events",
-            "notice_text": consent.notice_text(given["consent"]["basis"], given["language"], engine["processor"] or ""),
-            "limits": SESSION_LIMITS,
-            "engine": engine,
-            "languages": UNDERSTOOD,
-            "practice": session.is_practice,
-            "cues": session.raises_cards,
-        }
+def session_view(session: LiveSession, *, base: str, engine: EngineView) -> SessionView:
+    """The view of a session of the service at the URL `base`; `engine` hears its audio, if audio is what it takes."""
+    given = session.given
+    heard_by = engine if given["source"] == "audio" else TEXT_ENGINE
+    where = f"{SESSIONS_PATH}/{session.id}"
+    return {
+        "id": session.id,
+        "state": session.state,  # pyright: ignore[reportReturnType]
+        "source": given["source"],
+        "language": given["language"],
+        "negotiation_id": session.negotiation,
+        "role": given["role"],
+        "consent": given["consent"],
+        "keep": given["keep"],
+        "origin": session.origin,
+        "last_seq": session.seq,
+        "created_at": values.timestamp(session.created_at),
+        "ended_at": values.timestamp_or_none(session.ended_at),
+        "ends_at": values.timestamp_or_none(session.ends_at),
+        "forget_at": values.timestamp_or_none(session.forget_at),
+        "stream_url": f"{base.replace('http', 'ws', 1)}{where}/stream",
+        "events_url": f"{base}{where}/events",
+        "notice_text": consent.notice_text(given["consent"]["basis"], given["language"], heard_by["processor"] or ""),
+        "limits": SESSION_LIMITS,
+        "engine": heard_by,
+        "languages": UNDERSTOOD,
+        "practice": session.is_practice,
+        "cues": session.raises_cards,
+    }

@@ -20,7 +20,7 @@ from negotiator.memory.schemas_memories import MEMORIES_PATH, MEMORY_SEARCH_PATH
 from negotiator.memory.schemas_wins import BENCHMARKS_PATH, WINS_PATH
 from negotiator.negotiations.routes import NEGOTIATIONS_PATH
 from negotiator.negotiations.tactic_routes import TACTICS_PATH
-from negotiator.teleprompter.session_routes import SESSIONS_PATH
+from negotiator.teleprompter.session_view import SESSIONS_PATH
 
 AGENT_CLIENT_ID: Final = "demo-agent"
 _LESSON: Final = "Cloudwerk's account manager gives way on price in the last round, not before."

@@ -27,7 +27,7 @@ from negotiator.discovery.authorization_metadata import SERVER_PATH
 from negotiator.memory.schemas_memories import MEMORIES_PATH, MEMORY_IMPORT_PATH
 from negotiator.memory.schemas_wins import WINS_PATH
 from negotiator.negotiations.routes import NEGOTIATIONS_PATH
-from negotiator.teleprompter.session_routes import SESSIONS_PATH
+from negotiator.teleprompter.session_view import SESSIONS_PATH
 
 CASES: Final = ("software_renewal", "salary", "freelance_rate", "used_car")
 _DAYS: Final = re.compile(r"(?:in (\d+) days|(\d+) days ago)")
