@@ -19,11 +19,11 @@ from negotiator.rehearsals.counterpart.person import (
 )
 from negotiator.rehearsals.counterpart.remarks import remarks_in
 from negotiator.rehearsals.counterpart.sentences import case_kind, sentence
-from negotiator.rehearsals.record import RehearsalState, RehearsalTurn, TurnAction
+from negotiator.rehearsals.record import RehearsalState, RehearsalTurn, TurnAction, canonical_package
 from negotiator.rehearsals.stored import StoredRehearsal
 from negotiator.teleprompter.cues.catalogue import Speaker
 from negotiator.teleprompter.offered_packages import named_values, read_offer
-from negotiator.terms.issues import Issue, IssueType, Package, Scalar, canonical_value, same_value
+from negotiator.terms.issues import Issue, Package, Scalar, same_value
 from negotiator.terms.short_forms import read_package
 from negotiator.terms.terms import Terms
 from negotiator.terms.utility import check_package, without_ranges
@@ -187,8 +187,7 @@ def _checked(rehearsal: StoredRehearsal, turn: OwnTurn) -> Package:
         raise ValidationFailed([FieldError("/package", "An offer names a value of an issue.")])
     if found := found or check_package(without_ranges(terms.issues), package):
         raise ValidationFailed(found)
-    kinds: dict[str, IssueType] = {issue.name: issue.type for issue in terms.issues}
-    return {name: canonical_value(kinds[name], value) for name, value in package.items()}
+    return canonical_package(terms, package)
 
 
 def _heard_offer(rehearsal: StoredRehearsal, text: str) -> Package | None:

@@ -1,11 +1,13 @@
 """The turns of a rehearsal. The person behind it is kept beside them, and is shown to nobody before the end."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from negotiator.rehearsals.counterpart.person import Ploy
 from negotiator.rehearsals.counterpart.remarks import Remark
-from negotiator.terms.issues import Package
+from negotiator.terms.issues import IssueType, Package, Scalar, canonical_value
+from negotiator.terms.terms import Terms
 
 Side: TypeAlias = Literal["me", "them"]
 TurnAction: TypeAlias = Literal["offer", "say", "wait", "accept", "leave"]
@@ -32,3 +34,9 @@ class RehearsalTurn:
     final: bool = False
     withdraws: bool = False
     ploy: Ploy | None = None
+
+
+def canonical_package(terms: Terms, package: Mapping[str, Scalar]) -> dict[str, Scalar]:
+    """The package with the canonical values of its issues; a KeyError names what is no issue."""
+    kinds: dict[str, IssueType] = {issue.name: issue.type for issue in terms.issues}
+    return {name: canonical_value(kinds[name], value) for name, value in package.items()}

@@ -26,7 +26,7 @@ from negotiator.negotiations.session import NegotiationSession
 from negotiator.rehearsals import queries
 from negotiator.rehearsals.counterpart.person import Person
 from negotiator.rehearsals.play import OwnTurn, start_rehearsal, take_turn
-from negotiator.rehearsals.record import TurnAction
+from negotiator.rehearsals.record import TurnAction, canonical_package
 from negotiator.rehearsals.schemas import (
     LARGEST_SEED,
     PlayTurn,
@@ -42,7 +42,7 @@ from negotiator.rehearsals.views import debrief_answer, rehearsal_head, rehearsa
 from negotiator.runtime import thread_pools
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
-from negotiator.terms.issues import IssueType, Package, Scalar, canonical_value, coordinate
+from negotiator.terms.issues import Package, Scalar, coordinate
 from negotiator.terms.terms import Terms
 
 REHEARSALS_PATH: Final = "/api/negotiations/{id}/rehearsals"
@@ -301,9 +301,7 @@ def _really_offered(terms: Terms, rows: Sequence[OfferRow]) -> Package | None:
     for row in as_said(rows):
         if row.side == "them" and row.kind in OFFER_KINDS and row.source != DETECTED_SOURCE:
             found.update(row.package or {})
-    kinds: dict[str, IssueType] = {issue.name: issue.type for issue in terms.issues}
-    known = {name: value for name, value in found.items() if name in kinds}
-    return {name: canonical_value(kinds[name], value) for name, value in known.items()} or None
+    return canonical_package(terms, {name: value for name, value in found.items() if terms.issue(name)}) or None
 
 
 def _floor_numbers(person: Person) -> frozenset[Decimal]:

@@ -8,8 +8,8 @@ import orjson
 
 from negotiator.rehearsals.counterpart.interests import Interests, Stake
 from negotiator.rehearsals.counterpart.person import Person, PersonMemory
-from negotiator.rehearsals.record import RehearsalState, RehearsalTurn
-from negotiator.terms.issues import Issue, IssueType, Package, Scalar, canonical_value
+from negotiator.rehearsals.record import RehearsalState, RehearsalTurn, canonical_package
+from negotiator.terms.issues import Issue, canonical_value
 from negotiator.terms.terms import Terms, decode_terms, encode_terms
 from negotiator.terms.terms_view import package_view
 
@@ -61,7 +61,7 @@ def decode_person(stored: bytes, terms: Terms) -> Person:
     row: dict[str, Any] = orjson.loads(stored)
     issues = {issue.name: issue for issue in terms.issues}
     stakes = tuple(_stake(issues[stake["issue"]], stake) for stake in row.pop("stakes"))
-    return Person(interests=Interests(stakes), opening=_package(terms, row.pop("opening")), **row)
+    return Person(interests=Interests(stakes), opening=canonical_package(terms, row.pop("opening")), **row)
 
 
 def encode_progress(terms: Terms, memory: PersonMemory, turns: Sequence[RehearsalTurn], worded_by: str) -> bytes:
@@ -74,10 +74,10 @@ def decode_progress(stored: bytes, terms: Terms) -> tuple[PersonMemory, tuple[Re
     """The memory, the turns and whose words the last sentence is in."""
     row: dict[str, Any] = orjson.loads(stored)
     memory: dict[str, Any] = row["memory"]
-    memory["offers"] = tuple(_package(terms, offer) for offer in memory["offers"])
+    memory["offers"] = tuple(canonical_package(terms, offer) for offer in memory["offers"])
     for name in ("theirs", "before"):
         if memory.get(name) is not None:
-            memory[name] = _package(terms, memory[name])
+            memory[name] = canonical_package(terms, memory[name])
     turns = tuple(_turn(terms, turn) for turn in row["turns"])
     return PersonMemory(**memory), turns, row["worded_by"]
 
@@ -131,11 +131,6 @@ def _json(row: Mapping[str, Any]) -> bytes:
     return orjson.dumps(row, default=str)
 
 
-def _package(terms: Terms, row: Mapping[str, Scalar]) -> Package:
-    kinds: dict[str, IssueType] = {issue.name: issue.type for issue in terms.issues}
-    return {name: canonical_value(kinds[name], value) for name, value in row.items()}
-
-
 def _stake(issue: Issue, row: Mapping[str, Any]) -> Stake:
     worths = row["worths"]
     return Stake(
@@ -148,6 +143,6 @@ def _stake(issue: Issue, row: Mapping[str, Any]) -> Stake:
 
 
 def _turn(terms: Terms, row: dict[str, Any]) -> RehearsalTurn:
-    row["package"] = None if row["package"] is None else _package(terms, row["package"])
+    row["package"] = None if row["package"] is None else canonical_package(terms, row["package"])
     row["remarks"] = tuple(row["remarks"])
     return RehearsalTurn(**row)

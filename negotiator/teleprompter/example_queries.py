@@ -1,7 +1,7 @@
 """An owner's own examples at rest; every statement carries the owner."""
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 
 from sqlalchemy import bindparam, delete, func, select
 from sqlmodel import col
@@ -9,13 +9,12 @@ from sqlmodel import col
 from negotiator.base import values
 from negotiator.store.statement import Query, RowInsertion, Statement, Transaction
 from negotiator.teleprompter.cues.catalogue import NEUTRAL
+from negotiator.teleprompter.schemas import FeedbackAction
 from negotiator.teleprompter.tables import CueExample
-
-ExampleAction = Literal["used", "dismissed", "wrong"]
 
 MAX_EXAMPLES: Final = 200
 """Examples an owner has at most; the oldest goes."""
-ACTION_WEIGHTS: Final[dict[ExampleAction, float]] = {"used": 1.0, "wrong": 1.0, "dismissed": 0.5}
+ACTION_WEIGHTS: Final[dict[FeedbackAction, float]] = {"used": 1.0, "wrong": 1.0, "dismissed": 0.5}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +56,7 @@ _OLDEST_KEPT = Query(
 _TRIM = Statement(delete(CueExample).where(_theirs, col(CueExample.id) < bindparam("oldest")))
 
 
-def label_from_feedback(action: ExampleAction, cue: str) -> ExampleLabel:
+def label_from_feedback(action: FeedbackAction, cue: str) -> ExampleLabel:
     """What feedback on a cue's card teaches about the sentence that raised it.
 
     A card that was used makes it an example of the cue; a wrong one makes it ordinary talk, a dismissed one half so.

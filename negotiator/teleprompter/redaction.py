@@ -55,19 +55,7 @@ _NAMED_PAIRS: Final = _pairs("named_pairs")
 _ACCOUNT_PAIRS: Final = _pairs("account_pairs")
 
 
-@dataclass(frozen=True, slots=True)
-class RedactedText:
-    """A text without what was taken out, and the kinds of what was, in order: `("card", "phone")`.
-
-    `tokens` are those of the text, if nothing was taken out.
-    """
-
-    text: str
-    marks: tuple[str, ...] = ()
-    tokens: Sequence[Token] | None = None
-
-
-def redact(text: str) -> RedactedText:
+def redact(text: str) -> str:
     """The text with a mark for each card, account, personal id, address, phone number and secret in it.
 
     Spoken digits count as written ones. The time is linear in the length of the text.
@@ -80,13 +68,13 @@ def redact(text: str) -> RedactedText:
             taken[start:end] = b"\1" * (end - start)
             spans.append((start, end, mark))
     if not spans:
-        return RedactedText(text, tokens=words)
+        return text
     parts: list[str] = []
     at = 0
     for start, end, mark in sorted(spans):
         parts += [text[at:start], f"[{mark}]"]
         at = end
-    return RedactedText("".join([*parts, text[at:]]), tuple(mark for _, _, mark in sorted(spans)))
+    return "".join([*parts, text[at:]])
 
 
 def _claims(text: str, words: Sequence[Token]) -> Iterator[RedactionSpan]:

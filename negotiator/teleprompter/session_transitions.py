@@ -17,7 +17,7 @@ from negotiator.store.statement import Transaction
 from negotiator.teleprompter import consent, session_queries
 from negotiator.teleprompter.cues import policy
 from negotiator.teleprompter.cues.catalogue import CueCatalogue, Speaker
-from negotiator.teleprompter.cues.matcher import SILENCE_SECONDS, CueMatch, monologue_matches, silence_matches
+from negotiator.teleprompter.cues.matcher import MONOLOGUE, MONOLOGUE_SECONDS, SILENCE, CueMatch
 from negotiator.teleprompter.cues.policy import Card, HeardUtterance, PolicySettings
 from negotiator.teleprompter.cues.policy import CardChange as News
 from negotiator.teleprompter.figures import ComparedFigure, figure_view, remember_figures
@@ -188,9 +188,8 @@ def show_silence_card(
     now = values.now()
     heard = HeardUtterance(f"lull.{session.seq}", "them", "", final=True, at=now / 1000)
     telling = EventBuilder(session.seq, now, silent=False)
-    found = silence_matches(SILENCE_SECONDS, after_my_figure=True)
     named: object = session.screen.get("figures", [])
-    session, _ = _step(session, AnalysedUtterance(heard, matches=found), telling, catalogue)
+    session, _ = _step(session, AnalysedUtterance(heard, matches=[SILENCE]), telling, catalogue)
     session = replace(session, screen={**session.screen, "figures": named})
     return (
         TransitionResult(save_events(tx, session, telling), telling.told) if telling.told else TransitionResult(session)
@@ -276,8 +275,8 @@ def advance_stored_screen(
     matches = piece.matches
     if heard.speaker == "me":
         began: float = before.get("talking_since") or heard.at
-        long = monologue_matches(heard.at - began)
-        matches, since = (*long, *matches), heard.at if long else began
+        is_long = heard.at - began >= MONOLOGUE_SECONDS
+        matches, since = ((MONOLOGUE, *matches), heard.at) if is_long else (matches, began)
     screen = policy.restore_screen(before)
     after, news = policy.advance_screen(screen, heard, matches, catalogue=catalogue, outside=piece.cards, role=role)
     return {**policy.dump_screen(after), "talking_since": since}, news

@@ -53,7 +53,7 @@ _OBJECTIONS: Final = 256
 
 @dataclass(frozen=True, slots=True)
 class UtteranceAnalysis:
-    """The result of the analysis. `text` is redacted, `marks` are the kinds of data that were removed.
+    """The result of the analysis. `text` is redacted.
 
     `matches` are the cues that suit the user's role, most certain first. `tactics` of the other side, `figures` and
     `memories` exist for finals only. `earlier` are the figures named before, in the ledger or the talk. `asks` tells
@@ -63,7 +63,6 @@ class UtteranceAnalysis:
 
     text: str
     matches: tuple[CueMatch, ...] = ()
-    marks: tuple[str, ...] = ()
     tactics: tuple[RecognisedTactic, ...] = ()
     figures: tuple[SpokenFigure, ...] = ()
     earlier: tuple[EarlierFigure, ...] = ()
@@ -122,26 +121,26 @@ class UtteranceAnalyser:
         if raises_cards:
             await self._matcher.get()
             taught = await self.heads.of(owner, speaker, patience=self._patience)
-            vectors = await self._vectors(plain.text) if taught is not None else None
-            found = self._matches(plain.text, speaker, taught, vectors)
+            vectors = await self._vectors(plain) if taught is not None else None
+            found = self._matches(plain, speaker, taught, vectors)
         else:
             vectors, found = None, ()
         suited = tuple(one for one in found if self.catalogue.cues[one.cue_id].suits(role))
-        ahead = UtteranceAnalysis(plain.text, suited, plain.marks)
+        ahead = UtteranceAnalysis(plain, suited)
         if not final:
             return ahead
         memories: tuple[RecalledMemory, ...] = ()
         if remembers and speaker == "them" and vectors is not None:
             memories = await self._memories(owner, vectors, session)
         answers = await self._answers(prepared_answers(plan)) if suited else {}
-        heard = await self._tactics.recognise(plain.text) if speaker == "them" else None
-        figures = find_figures(plain.text)
+        heard = await self._tactics.recognise(plain) if speaker == "them" else None
+        figures = find_figures(plain)
         names_money = any(one.measure == "money" and one.sure for one in figures)
         return replace(
             ahead,
             tactics=heard.moves if heard is not None else (),
             figures=figures,
-            asks=speaker == "me" and (names_money or makes_request(plain.text)),
+            asks=speaker == "me" and (names_money or makes_request(plain)),
             memories=memories,
             answers=answers,
         )

@@ -17,7 +17,7 @@ async def _by_phrase(
     _analyser: UtteranceAnalyser, _owner: str, text: str, speaker: Speaker, **_about: Any
 ) -> UtteranceAnalysis:
     plain = redact(text)
-    return UtteranceAnalysis(plain.text, MATCHER.match_rules(plain.text, speaker), plain.marks)
+    return UtteranceAnalysis(plain, MATCHER.match_rules(plain, speaker))
 
 
 def _matcher(_catalogue: Any) -> Any:

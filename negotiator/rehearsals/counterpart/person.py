@@ -137,9 +137,8 @@ class Turn:
 class PersonAnswer:
     """What the person does, and what kind of thing it says; `wait` names no new package.
 
-    `withdraws` means that its earlier offer no longer stands, `by_chance` that it leaves for no reason of the talk.
-    `ploy` is the tactic behind the turn, `about` the issue that the words are about,
-    `beside` what it says first to the words that came with an offer.
+    `withdraws` means that its earlier offer no longer stands, `ploy` is the tactic behind the turn, `about` the issue
+    that the words are about, `beside` what it says first to the words that came with an offer.
     """
 
     action: AnswerAction
@@ -147,7 +146,6 @@ class PersonAnswer:
     package: Package | None = None
     claimed_final: bool = False
     withdraws: bool = False
-    by_chance: bool = False
     ploy: Ploy | None = None
     about: str | None = None
     beside: Moment | None = None
@@ -184,6 +182,10 @@ class PersonMemory:
     ploy: Ploy | None = None
 
 
+Answered: TypeAlias = tuple[PersonAnswer, PersonMemory]
+"""What a person does, and what it remembers afterwards."""
+
+
 def draw_person(
     interests: Interests,
     kind: PersonKind,
@@ -198,7 +200,7 @@ def draw_person(
     """
     key = f"{seed} {' '.join(f'{stake.name} {stake.floor}' for stake in interests.stakes)}"
     rng = Random(key)  # noqa: S311  a simulated person, whose key is what is secret
-    weighted = interests.weighted([_lognormal(rng, 0.2) for _ in interests.stakes])
+    weighted = interests.weighted([rng.lognormvariate(0.0, 0.2) for _ in interests.stakes])
     floor = min(0.35, max(-0.35, rng.gauss(0.0, 1.0) * floor_spread))
     reserve, pride = rng.uniform(0.03, 0.2), rng.uniform(0.0, 0.3)
     first_step, shrinkage = rng.uniform(0.28, 0.45), rng.uniform(0.4, 0.65)
@@ -219,14 +221,15 @@ def draw_person(
     if hardness == "hard":
         first_step, reserve, pride = first_step * 0.7, reserve * 1.5, pride * 1.3
         tolerance, patience, warnings = tolerance - 0.2, patience - 1, 1
-    person = Person(
+    stretch = anchor if kind == "extreme_anchor" else ambition
+    return Person(
         kind=kind,
         key=key,
         interests=weighted,
         floor=floor,
         resistance=floor + reserve,
         pride=pride,
-        opening={},
+        opening=_opening(weighted, stretch),
         first_step=first_step,
         shrinkage=shrinkage,
         tolerance=tolerance,
@@ -238,13 +241,9 @@ def draw_person(
         hardness=hardness,
         style=style,
     )
-    stretch = anchor if kind == "extreme_anchor" else ambition
-    return replace(person, opening=_opening(weighted, stretch))
 
 
-def answer(
-    person: Person, memory: PersonMemory, turn: Turn, *, rounds_left: int | None = None
-) -> tuple[PersonAnswer, PersonMemory]:
+def answer(person: Person, memory: PersonMemory, turn: Turn, *, rounds_left: int | None = None) -> Answered:
     """What the person does in answer to a turn, and what it remembers afterwards.
 
     `rounds_left` is the number of further words of the other side that a known end leaves; 0 asks for a last word.
@@ -259,7 +258,7 @@ def answer(
             return found
     now = replace(memory, words=memory.words + 1)
     if turn.package is not None:
-        theirs = {**(memory.theirs or _assumed(person, memory)), **turn.package}
+        theirs = {**(memory.theirs or (memory.offers[-1] if memory.offers else person.opening)), **turn.package}
         now = replace(now, theirs=theirs, before=memory.theirs)
     if now.theirs is None:
         return _open(person, now)
@@ -275,7 +274,7 @@ def answer(
     left = left if rounds_left is None else min(left, rounds_left)
     is_last = rounds_left is not None and rounds_left <= 0
     standing = _Standing(value, gain, moved, left, rng, is_last)
-    found: tuple[PersonAnswer, PersonMemory] | None = None
+    found: Answered | None = None
     if "ultimatum" in turn.remarks and turn.package is not None:
         found = _pressed(person, now, standing)
         now = replace(now, ultimatums=now.ultimatums + 1)
@@ -315,7 +314,7 @@ def _impressed(memory: PersonMemory, remarks: frozenset[Remark]) -> PersonMemory
     )
 
 
-def _talk(person: Person, memory: PersonMemory, turn: Turn, rng: Random) -> tuple[PersonAnswer, PersonMemory] | None:
+def _talk(person: Person, memory: PersonMemory, turn: Turn, rng: Random) -> Answered | None:
     """The answer to words without figures, or to silence; None where it answers as to any turn without a move."""
     remarks = turn.remarks
     if turn.wonders and memory.offers:
@@ -380,7 +379,7 @@ def _older(memory: PersonMemory) -> PersonMemory:
     return replace(memory, words=memory.words + 1)
 
 
-def _fill_silence(person: Person, memory: PersonMemory, rng: Random) -> tuple[PersonAnswer, PersonMemory]:
+def _fill_silence(person: Person, memory: PersonMemory, rng: Random) -> Answered:
     """A small step that nobody asked for."""
     now = _older(memory)
     demand = person.interests.worth(now.offers[-1]) if now.offers else person.opening_worth
@@ -393,7 +392,7 @@ def _fill_silence(person: Person, memory: PersonMemory, rng: Random) -> tuple[Pe
     return _speak(now, package, "small_step")
 
 
-def _pressed(person: Person, now: PersonMemory, at: "_Standing") -> tuple[PersonAnswer, PersonMemory] | None:
+def _pressed(person: Person, now: PersonMemory, at: "_Standing") -> Answered | None:
     """The answer to "take it or leave it": a deal above the floor more often than not, a second one ends the talk."""
     if at.value >= person.floor:
         if at.rng.random() < ULTIMATUM_CHANCES[person.hardness]:
@@ -414,9 +413,7 @@ class _Standing:
     is_last: bool = False
 
 
-def _respond(
-    person: Person, memory: PersonMemory, now: PersonMemory, at: _Standing
-) -> tuple[PersonAnswer, PersonMemory]:
+def _respond(person: Person, memory: PersonMemory, now: PersonMemory, at: _Standing) -> Answered:
     """Accept, leave, or go on to the next offer."""
     demand = person.interests.worth(now.offers[-1]) if now.offers else person.opening_worth
     fair = at.value >= person.floor + FAIR_SHARE * (demand - person.floor)
@@ -435,7 +432,7 @@ def _respond(
     if not fair and now.offers and at.rng.random() < person.hazard:
         if at.value >= person.floor:
             return _accept(now, "accepts_today")
-        return PersonAnswer("leave", "leaves_chance", by_chance=True), now
+        return _leave(now, "leaves_chance")
     if now.words_since_final is not None and person.means_it:
         return _after_final(person, now, at, fair=fair)
     if not now.offers:
@@ -447,7 +444,7 @@ def _respond(
     return _step(person, now, at, demand)
 
 
-def _step(person: Person, now: PersonMemory, at: _Standing, demand: float) -> tuple[PersonAnswer, PersonMemory]:
+def _step(person: Person, now: PersonMemory, at: _Standing, demand: float) -> Answered:
     """The next offer: a step that shrinks, by how far the other side came; or their offer, when it is near."""
     planned = _planned_step(person, now, at.rng)
     size = planned * _reciprocity(person, now, at, demand) * now.pull
@@ -502,7 +499,7 @@ def _trade(person: Person, now: PersonMemory, goal: float) -> Package | None:
 def _planned_step(person: Person, now: PersonMemory, rng: Random) -> float:
     if now.step is None:
         return person.first_step * (person.opening_worth - person.resistance)
-    ratio = min(1.15, person.shrinkage * _lognormal(rng, 0.35))
+    ratio = min(1.15, person.shrinkage * rng.lognormvariate(0.0, 0.35))
     return now.step * (1.0 if now.unmoved else ratio)
 
 
@@ -528,7 +525,7 @@ def _turns(person: Person, memory: PersonMemory, now: PersonMemory) -> bool:
     return person.kind == "deadline_bluff"
 
 
-def _turn_round(person: Person, now: PersonMemory, at: _Standing) -> tuple[PersonAnswer, PersonMemory]:
+def _turn_round(person: Person, now: PersonMemory, at: _Standing) -> Answered:
     now = replace(now, turned=True)
     demand = person.interests.worth(now.offers[-1])
     if at.value >= person.floor and at.value >= demand - 2 * NEARLY:
@@ -544,7 +541,7 @@ def _turn_round(person: Person, now: PersonMemory, at: _Standing) -> tuple[Perso
     return _speak(now, package, "final", final=True, ploy="deadline_bluff")
 
 
-def _after_final(person: Person, now: PersonMemory, at: _Standing, *, fair: bool) -> tuple[PersonAnswer, PersonMemory]:
+def _after_final(person: Person, now: PersonMemory, at: _Standing, *, fair: bool) -> Answered:
     """It meant what it said: the last offer is repeated once, then it takes what is fair or leaves."""
     if at.value >= person.floor + person.pride or (fair and at.value >= person.floor):
         return _accept(now, "accepts_late")
@@ -554,9 +551,7 @@ def _after_final(person: Person, now: PersonMemory, at: _Standing, *, fair: bool
     return _leave(now, "leaves_final")
 
 
-def _warned(
-    person: Person, now: PersonMemory, moment: Literal["insulted", "offended"]
-) -> tuple[PersonAnswer, PersonMemory]:
+def _warned(person: Person, now: PersonMemory, moment: Literal["insulted", "offended"]) -> Answered:
     """Far beyond the floor, or rude: a warning with the offer as it was, and in the end it leaves."""
     now = replace(now, warnings=now.warnings + 1)
     if now.warnings > person.warnings:
@@ -564,7 +559,7 @@ def _warned(
     return _speak(now, now.offers[-1] if now.offers else person.opening, moment)
 
 
-def _open(person: Person, now: PersonMemory) -> tuple[PersonAnswer, PersonMemory]:
+def _open(person: Person, now: PersonMemory) -> Answered:
     ploy: Ploy | None = "extreme_anchor" if person.kind == "extreme_anchor" else None
     return _speak(now, person.opening, "opening", ploy=ploy)
 
@@ -577,16 +572,16 @@ def _speak(
     final: bool = False,
     withdraws: bool = False,
     ploy: Ploy | None = None,
-) -> tuple[PersonAnswer, PersonMemory]:
+) -> Answered:
     now = replace(now, offers=(*now.offers, package), ploy=ploy)
     return PersonAnswer("offer", moment, package, final, withdraws, ploy=ploy), now
 
 
-def _accept(now: PersonMemory, moment: Moment) -> tuple[PersonAnswer, PersonMemory]:
+def _accept(now: PersonMemory, moment: Moment) -> Answered:
     return PersonAnswer("accept", moment, now.theirs), now
 
 
-def _leave(now: PersonMemory, moment: Moment) -> tuple[PersonAnswer, PersonMemory]:
+def _leave(now: PersonMemory, moment: Moment) -> Answered:
     return PersonAnswer("leave", moment), now
 
 
@@ -603,11 +598,3 @@ def _opening(interests: Interests, stretch: float) -> Package:
     if ask < floor and floor > 0:
         stretch = min(stretch, floor * (1 - LEAST_ANCHOR) / (floor - ask) - 1)
     return {**interests.ask, stake.name: stake.value_of(1 + max(stretch, -0.1), stake.ask)}
-
-
-def _assumed(person: Person, memory: PersonMemory) -> Package:
-    return memory.offers[-1] if memory.offers else person.opening
-
-
-def _lognormal(rng: Random, spread: float) -> float:
-    return rng.lognormvariate(0.0, spread)

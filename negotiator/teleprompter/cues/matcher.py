@@ -44,38 +44,32 @@ class RuleHit:
     reply: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class PhraseRules:
-    """The phrases of one speaker's cues."""
+def find_rules(text: str, book: PhraseTree) -> tuple[RuleHit, ...]:
+    """Each cue found once, in the order heard. Only the first 4,000 characters are read.
 
-    book: PhraseTree
-
-    def find(self, text: str) -> tuple[RuleHit, ...]:
-        """Each cue found once, in the order heard. Only the first 4,000 characters are read.
-
-        A cue with an `unless` in its sentence or negated in its own clause is marked as negated, unless it is also
-        said plainly elsewhere. A `reply` counts at the beginning of a sentence only.
-        """
-        cleaned = clean_text(text)
-        words = split_words(cleaned, self.book.sets)
-        found: list[tuple[bool, bool, int, int, str]] = []
-        silenced: set[tuple[str, int]] = set()
-        for pattern, start, end in self.book.find(words):
-            reply = pattern.strength == "weak"
-            if pattern.strength == "unless":
-                silenced.add((pattern.tactic_id, words[start].sentence))
-            elif not reply:
-                found.append((is_negated(words, start), False, start, -end, pattern.tactic_id))
-            elif begins_sentence(words, start):
-                found.append((False, True, start, -end, pattern.tactic_id))
-        hits: dict[str, RuleHit] = {}
-        for taken_back, reply, start, end, cue_id in sorted(found):
-            if (cue_id, words[start].sentence) not in silenced:
-                quote = " ".join(cleaned[words[start].start : words[-end - 1].end].split())
-                hits.setdefault(cue_id, RuleHit(cue_id, quote[:QUOTE_LIMIT], taken_back, reply))
-        for cue_id, _ in sorted(silenced):
-            hits.setdefault(cue_id, RuleHit(cue_id, "", negated=True))
-        return tuple(hits.values())
+    A cue with an `unless` in its sentence or negated in its own clause is marked as negated, unless it is also
+    said plainly elsewhere. A `reply` counts at the beginning of a sentence only.
+    """
+    cleaned = clean_text(text)
+    words = split_words(cleaned, book.sets)
+    found: list[tuple[bool, bool, int, int, str]] = []
+    silenced: set[tuple[str, int]] = set()
+    for pattern, start, end in book.find(words):
+        reply = pattern.strength == "weak"
+        if pattern.strength == "unless":
+            silenced.add((pattern.tactic_id, words[start].sentence))
+        elif not reply:
+            found.append((is_negated(words, start), False, start, -end, pattern.tactic_id))
+        elif begins_sentence(words, start):
+            found.append((False, True, start, -end, pattern.tactic_id))
+    hits: dict[str, RuleHit] = {}
+    for taken_back, reply, start, end, cue_id in sorted(found):
+        if (cue_id, words[start].sentence) not in silenced:
+            quote = " ".join(cleaned[words[start].start : words[-end - 1].end].split())
+            hits.setdefault(cue_id, RuleHit(cue_id, quote[:QUOTE_LIMIT], taken_back, reply))
+    for cue_id, _ in sorted(silenced):
+        hits.setdefault(cue_id, RuleHit(cue_id, "", negated=True))
+    return tuple(hits.values())
 
 
 def begins_sentence(words: Sequence[PhraseWord], start: int) -> bool:
@@ -84,13 +78,13 @@ def begins_sentence(words: Sequence[PhraseWord], start: int) -> bool:
     return all(word.keys[0] in _INTERJECTIONS for word in before)
 
 
-def build_rules(cues: Sequence[Cue], speaker: Speaker) -> PhraseRules:
+def build_rules(cues: Sequence[Cue], speaker: Speaker) -> PhraseTree:
     """The rules for what this speaker says; a malformed pattern is a ValueError."""
     mine = [cue for cue in cues if cue.speaker == speaker]
     patterns = [Pattern(cue.id, "strong", text) for cue in mine for text in cue.rules]
     patterns += [Pattern(cue.id, "weak", text) for cue in mine for text in cue.replies]
     patterns += [Pattern(cue.id, "unless", text) for cue in mine for text in cue.unless]
-    return PhraseRules(_book(tuple(patterns)))
+    return _book(tuple(patterns))
 
 
 @lru_cache(maxsize=4)
@@ -131,13 +125,13 @@ class Matcher:
     """Matches phrases of both speakers; the classifier is an argument, since a user may have their own."""
 
     catalogue: CueCatalogue
-    rules: Mapping[Speaker, PhraseRules]
+    rules: Mapping[Speaker, PhraseTree]
 
     def match_rules(self, text: str, speaker: Speaker) -> tuple[CueMatch, ...]:
         """The cues found by phrases alone, in the order heard; fast enough for every partial utterance."""
         return tuple(
             CueMatch(hit.cue_id, RULE_CONFIDENCE, "rule", hit.quote, hit.reply)
-            for hit in self.rules[speaker].find(text)
+            for hit in find_rules(text, self.rules[speaker])
             if not hit.negated
         )
 
@@ -146,7 +140,7 @@ class Matcher:
         parts = text_pieces(text)
         if len(parts) != len(vectors):
             raise ValueError("one vector for each piece of the text")
-        found = {hit.cue_id: hit for hit in self.rules[speaker].find(text)}
+        found = {hit.cue_id: hit for hit in find_rules(text, self.rules[speaker])}
         best: dict[str, CueMatch] = {}
         for part, scores in zip(parts, head.scores(vectors), strict=True):
             for match in _weighed(part, scores, head=head, found=found):
@@ -191,16 +185,10 @@ def text_pieces(text: str) -> tuple[str, ...]:
     return tuple(found[-PIECES:]) or ("",)
 
 
-def silence_matches(seconds: float, *, after_my_figure: bool) -> tuple[CueMatch, ...]:
-    """The match of a silence of the other side after a figure of the user."""
-    said_nothing = after_my_figure and seconds >= SILENCE_SECONDS
-    return (CueMatch("silence", RULE_CONFIDENCE, "rule", ""),) if said_nothing else ()
-
-
-def monologue_matches(seconds: float) -> tuple[CueMatch, ...]:
-    """The match of the user talking for long without a word of the other side."""
-    is_long = seconds >= MONOLOGUE_SECONDS
-    return (CueMatch("talking_too_long", RULE_CONFIDENCE, "rule", ""),) if is_long else ()
+SILENCE: Final = CueMatch("silence", RULE_CONFIDENCE, "rule", "")
+"""The match of a silence of the other side, `SILENCE_SECONDS` long, after a figure of the user."""
+MONOLOGUE: Final = CueMatch("talking_too_long", RULE_CONFIDENCE, "rule", "")
+"""The match of the user talking for `MONOLOGUE_SECONDS` without a word of the other side."""
 
 
 def build_matcher(catalogue: CueCatalogue) -> Matcher:

@@ -25,7 +25,8 @@ class AudioBacklog:
         self._audio = bytearray()
         self._start = 0
         self._next = 0
-        self._heard = 0
+        self.heard_until = 0
+        """The position before which all audio was recognised."""
         self.elsewhere = 0
         """Samples of this channel that the recogniser buffers, not counting the backlog."""
 
@@ -35,11 +36,6 @@ class AudioBacklog:
         return self._start + len(self._audio) // 2
 
     @property
-    def taken(self) -> int:
-        """The position before which all audio was taken."""
-        return self._next
-
-    @property
     def untaken(self) -> int:
         """Samples that can be taken."""
         return self.received - self._next
@@ -47,17 +43,12 @@ class AudioBacklog:
     @property
     def in_flight(self) -> int:
         """Samples taken and not yet recognised."""
-        return self._next - self._heard
-
-    @property
-    def heard_until(self) -> int:
-        """The position before which all audio was recognised."""
-        return self._heard
+        return self._next - self.heard_until
 
     @property
     def behind_ms(self) -> int:
         """Milliseconds received and not yet recognised."""
-        return (self.received - self._heard) // SAMPLES_PER_MS
+        return (self.received - self.heard_until) // SAMPLES_PER_MS
 
     @property
     def held_ms(self) -> int:
@@ -78,7 +69,7 @@ class AudioBacklog:
             dropped = self._next, self.received - most
             # The audio held from before the gap is not continuous with the audio after it.
             self._drop_until(dropped[1])
-            self._next = self._heard = dropped[1]
+            self._next = self.heard_until = dropped[1]
         self._trim()
         return dropped
 
@@ -91,27 +82,27 @@ class AudioBacklog:
 
     def heard(self, position: int) -> None:
         """Record that all audio before this position was recognised; ignored for audio that was dropped since."""
-        self._heard = max(self._heard, min(position, self._next))
+        self.heard_until = max(self.heard_until, min(position, self._next))
         self._trim()
 
     def settled(self, position: int) -> None:
         """Drop the audio before this position: it is in a final and need not be recognised again."""
-        self._drop_until(min(position, self._heard))
+        self._drop_until(min(position, self.heard_until))
 
     def rewind(self) -> int:
         """Let all held audio be taken again, as far as it may wait; return the position of its first sample."""
         self._drop_until(self.received - self.room_ms * SAMPLES_PER_MS)
-        self._next = self._heard = self._start
+        self._next = self.heard_until = self._start
         return self._start
 
     def clear(self) -> None:
         """Drop all audio."""
-        self._start = self._next = self._heard = self.received
+        self._start = self._next = self.heard_until = self.received
         self._audio.clear()
 
     def _trim(self) -> None:
-        room = MAX_HELD_MS * SAMPLES_PER_MS - self.elsewhere - (self.received - self._heard)
-        self._drop_until(self._heard - max(0, min(self._again, room)))
+        room = MAX_HELD_MS * SAMPLES_PER_MS - self.elsewhere - (self.received - self.heard_until)
+        self._drop_until(self.heard_until - max(0, min(self._again, room)))
 
     def _drop_until(self, position: int) -> None:
         if position > self._start:

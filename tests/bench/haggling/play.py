@@ -260,7 +260,7 @@ def play(case: Case, kind: PersonKind, seed: int, adviser: Adviser) -> Talk:
         if given.action == "accept":
             return over(given.package, "accepted by them", given.moment)
         if given.action == "leave":
-            ended = "ended by chance" if given.by_chance else "left by them"
+            ended = "ended by chance" if given.moment == "leaves_chance" else "left by them"
             return over(None, ended, given.moment)
         ledger.answer(given, _named(case.terms, given, ledger))
     return over(None, "no end")

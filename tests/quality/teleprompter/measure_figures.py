@@ -69,7 +69,7 @@ def heard(
     text: str, session: NegotiationSession, speaker: Speaker, named: Sequence[EarlierFigure] = ()
 ) -> tuple[tuple[SpokenFigure, ...], tuple[ComparedFigure, ...], Decimal | None]:
     """The figures of an utterance, those that concern the price, and the price that enters the ledger."""
-    found = find_figures(redact(text).text)
+    found = find_figures(redact(text))
     read = read_figures(found, session.terms, speaker, named)
     offer = detected_offer(session, read, speaker=speaker, utterance_id="u")
     value = None if offer is None else (offer.package or {}).get("price")

@@ -1,6 +1,5 @@
 """What nobody needs to keep is taken out; every price, date and quantity stays."""
 
-import re
 import time
 from itertools import chain
 
@@ -83,29 +82,27 @@ LEFT_ALONE = (
 
 @pytest.mark.parametrize(("said", "kept"), TAKEN_OUT.items())
 def test_what_nobody_needs_to_keep_is_taken_out(said: str, kept: str) -> None:
-    found = redact(said)
-    assert found.text == kept
-    assert list(found.marks) == re.findall(r"\[(\w+)\]", kept)
+    assert redact(said) == kept
 
 
 @pytest.mark.parametrize("said", LEFT_ALONE)
 def test_prices_dates_and_quantities_stay(said: str) -> None:
-    assert redact(said).text == said
+    assert redact(said) == said
 
 
 def test_no_sentence_of_a_negotiation_is_changed() -> None:
     book = cue_catalogue()
     said = [text for speaker in SPEAKERS for text, _ in book.examples(speaker)]
     said += chain.from_iterable((cue.say, cue.why, cue.title) for cue in book.cues.values())
-    assert [text for text in said if redact(text).marks] == []
+    assert [text for text in said if redact(text) != text] == []
 
 
 @given(st.integers(1, 99_999_999), st.sampled_from(["", "$", "€", "£"]), st.booleans())
 def test_an_amount_is_heard_the_same_after_redaction(amount: int, sign: str, is_grouped: bool) -> None:
     number = f"{amount:,}" if is_grouped else str(amount)
     said = f"we can offer {sign}{number} with ten percent off and net 30 days"
-    assert redact(said).text == said
-    assert find_figures(redact(said).text) == find_figures(said)
+    assert redact(said) == said
+    assert find_figures(redact(said)) == find_figures(said)
 
 
 def card(first_digits: str) -> str:
@@ -122,15 +119,14 @@ def card(first_digits: str) -> str:
 def test_a_card_is_found_however_it_is_said(first: str, middle: str, data: st.DataObject) -> None:
     number = card(first + middle)
     spoken = [data.draw(st.sampled_from([mark, DIGITS[int(mark)]])) for mark in number]
-    found = redact(f"take {' '.join(spoken)} please")
-    assert (found.text, found.marks) == ("take [card] please", ("card",))
+    assert redact(f"take {' '.join(spoken)} please") == "take [card] please"
 
 
 @given(st.integers(0, 10**18 - 1))
 def test_an_account_is_found_in_pieces_and_one_wrong_digit_makes_it_none(number: int) -> None:
     plain = next(text for check in range(2, 99) if is_iban(text := f"DE{check:02}{number:018}"))
     grouped = " ".join(plain[at : at + 4] for at in range(0, 22, 4))
-    assert redact(f"to {grouped} today").text == "to [iban] today"
+    assert redact(f"to {grouped} today") == "to [iban] today"
     other = plain[:-1] + str((int(plain[-1]) + 1) % 10)
     assert not is_iban(other)
 
@@ -138,8 +134,7 @@ def test_an_account_is_found_in_pieces_and_one_wrong_digit_makes_it_none(number:
 @given(st.text(max_size=300))
 def test_any_text_is_answered_and_what_is_redacted_stays_as_it_is(text: str) -> None:
     once = redact(text)
-    assert redact(once.text).text == once.text
-    assert (once.text == text) == (not once.marks)
+    assert redact(once) == once
 
 
 HOSTILE = (

@@ -30,7 +30,7 @@ def read_form(text: str, span: str) -> str:
     low, high = span.split("-")
     issue = {"name": "price", "type": "money", "range": {"min": low, "max": high}}
     session = example_session(issues=[issue], walk_away=None, target=None, currency=None, role="buyer")
-    read = read_figures(find_figures(redact(text).text), session.terms, "them")
+    read = read_figures(find_figures(redact(text)), session.terms, "them")
     offer = detected_offer(session, read, speaker="them", utterance_id="u")
     entered = None if offer is None else Decimal(str((offer.package or {})["price"]))
     said: list[str] = []

@@ -21,7 +21,8 @@ from negotiator.teleprompter.classifier_training import UserClassifier
 from negotiator.teleprompter.cues.catalogue import NEUTRAL, CueCatalogue, Speaker, cue_catalogue
 from negotiator.teleprompter.cues.classifier import Vectors
 from negotiator.teleprompter.cues.matcher import CueMatch, build_matcher, text_pieces
-from negotiator.teleprompter.example_queries import MAX_EXAMPLES, ExampleAction, ExampleLabel, label_from_feedback
+from negotiator.teleprompter.example_queries import MAX_EXAMPLES, ExampleLabel, label_from_feedback
+from negotiator.teleprompter.schemas import FeedbackAction
 from negotiator.teleprompter.user_classifiers import UserClassifiers
 
 CHOSEN = ("price_too_high", "ask_the_boss", "final_offer", "talking_too_long")
@@ -79,7 +80,7 @@ NEARLY = "that is too expensive for us at the moment"
 
 
 async def feedback(
-    heads: UserClassifiers, store: SqliteStore, owner: str, *, action: ExampleAction, said: str = SAID
+    heads: UserClassifiers, store: SqliteStore, owner: str, *, action: FeedbackAction, said: str = SAID
 ) -> None:
     """Let an owner say something about the card of a sentence."""
     vector = await heads.vector(said)

@@ -83,7 +83,6 @@ async def test_nothing_that_is_taken_out_reaches_the_embedder_or_the_caller(
 ) -> None:
     ahead = await hear(analyser, "take my card 4111 1111 1111 1111 it is too expensive")
     assert ahead.text == "take my card [card] it is too expensive"
-    assert ahead.marks == ("card",)
     assert not any("4111" in text for text in embedder.asked)
     assert ahead.matches[0].cue_id == "price_too_high"
 

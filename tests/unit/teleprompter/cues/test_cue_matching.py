@@ -10,16 +10,7 @@ from hypothesis import strategies as st
 
 from negotiator.teleprompter.cues.catalogue import NEUTRAL, cue_catalogue
 from negotiator.teleprompter.cues.classifier import TrainingSums, Vectors, training_sums
-from negotiator.teleprompter.cues.matcher import (
-    MONOLOGUE_SECONDS,
-    PIECE_WORDS,
-    PIECES,
-    SILENCE_SECONDS,
-    build_matcher,
-    monologue_matches,
-    silence_matches,
-    text_pieces,
-)
+from negotiator.teleprompter.cues.matcher import PIECE_WORDS, PIECES, build_matcher, find_rules, text_pieces
 
 MATCHER = build_matcher(cue_catalogue())
 
@@ -83,7 +74,7 @@ def test_what_is_taken_back_makes_the_head_less_sure() -> None:
     said = "we never said this is our final offer"
     lessons = trained(ids, (said, "final_offer"), ("good day", NEUTRAL))
     head = lessons.head(1e-3)
-    assert MATCHER.rules["them"].find(said)[0].negated
+    assert find_rules(said, MATCHER.rules["them"])[0].negated
     plain = MATCHER.match("we gladly say so", "them", head=head, vectors=embedded(said))
     taken_back = MATCHER.match(said, "them", head=head, vectors=embedded(said))
     assert taken_back[0].confidence < plain[0].confidence
@@ -157,11 +148,3 @@ def test_one_vector_for_each_piece_is_insisted_on() -> None:
     lessons = trained(["a"], ("aaaa", "a"))
     with pytest.raises(ValueError, match="one vector"):
         MATCHER.match("one. two.", "them", head=lessons.head(), vectors=embedded("one"))
-
-
-def test_a_lull_after_my_figure_and_a_monologue_are_heard_as_cues() -> None:
-    assert silence_matches(SILENCE_SECONDS, after_my_figure=True)[0].cue_id == "silence"
-    assert silence_matches(SILENCE_SECONDS, after_my_figure=False) == ()
-    assert silence_matches(SILENCE_SECONDS - 1, after_my_figure=True) == ()
-    assert monologue_matches(MONOLOGUE_SECONDS)[0].cue_id == "talking_too_long"
-    assert monologue_matches(1.0) == ()
