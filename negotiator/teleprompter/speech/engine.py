@@ -5,15 +5,17 @@ All calls block; a worker is single-threaded and has no event loop.
 """
 
 import re
+import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
+from importlib.resources import files
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from negotiator.teleprompter.speech.events import Transcription
 from negotiator.teleprompter.speech.recognizer import EngineCapabilities
-from negotiator.teleprompter.speech.whisper_weights import BASE_PACKAGES, TINY_PACKAGES
 
 
 class Decoder(Protocol):
@@ -77,86 +79,27 @@ class EngineKind:
     caps: EngineCapabilities
     packages: tuple[str, ...]
     module: str
+    loader: str
     longest_ms: int
-    whole: bool = True
-    loader: str = "load"
+    whole: bool
     doubtful: float | None = None
 
 
-_ENGLISH: Final = ("en",)
-_SEVERAL: Final = ("en", "de", "es", "fr", "it", "nl", "pt")
-"""Of the languages that Whisper base knows, the ones it was trained on most; a session can name these."""
-_WHISPER: Final = ("ctranslate2", "tokenizers")
 MAX_WHOLE_UTTERANCE_MS: Final = 6_000
 """Greatest length of an utterance for services that recognise it whole and so hold it in memory meanwhile."""
-_WINDOW_MS: Final = 9_000
-"""The same for Whisper in a worker: what its window of ten seconds holds. At 6 s twice the words are wrong."""
-_STREAM_MS: Final = 15_000
 
-ENGINE_KINDS: Final[dict[str, EngineKind]] = {
-    "pocketsphinx": EngineKind(
-        EngineCapabilities(
-            "pocketsphinx",
-            interim=True,
-            languages=_ENGLISH,
-            quality_note=(
-                "Embedded pocketsphinx: English, one clear voice in a quiet room, for trying out and tests; in noise"
-                " or a lively call most words are wrong, so name a better engine before relying on it."
-            ),
-        ),
-        ("pocketsphinx",),
-        "pocketsphinx_engine",
-        _STREAM_MS,
-        whole=False,
-        doubtful=0.35,
-    ),
-    "whisper": EngineKind(
-        EngineCapabilities(
-            "whisper",
-            interim=True,
-            languages=_SEVERAL,
-            quality_note=(
-                "Embedded Whisper base, on this machine: of English people read or said without noise it mistakes about"
-                " one word in thirty, more in noise, and more in other languages; words come after each short pause."
-            ),
-        ),
-        (*_WHISPER, *BASE_PACKAGES),
-        "whisper_engine",
-        _WINDOW_MS,
-        loader="load_base",
-        doubtful=0.5,
-    ),
-    "whisper-tiny": EngineKind(
-        EngineCapabilities(
-            "whisper-tiny",
-            interim=True,
-            languages=_ENGLISH,
-            quality_note=(
-                "Embedded Whisper tiny.en, on this machine: English only; about twice the wrong words of Whisper base,"
-                " in less memory; words come after each short pause."
-            ),
-        ),
-        (*_WHISPER, *TINY_PACKAGES),
-        "whisper_engine",
-        _WINDOW_MS,
-        loader="load_tiny",
-        doubtful=0.5,
-    ),
-    "whisper-folder": EngineKind(
-        EngineCapabilities(
-            "whisper-folder",
-            interim=True,
-            languages=(),
-            quality_note=(
-                "Whisper with the operator's model, on this machine: language and quality are the model's;"
-                " words come after each short pause."
-            ),
-        ),
-        _WHISPER,
-        "whisper_engine",
-        _WINDOW_MS,
-    ),
-}
+
+@cache
+def engine_kinds() -> dict[str, EngineKind]:
+    """The embedded engines by name, from `engines.toml`."""
+    content = tomllib.loads(files(__package__ or __name__).joinpath("engines.toml").read_text("utf-8"))
+    return {name: _kind(name, row) for name, row in content.items()}
+
+
+def _kind(name: str, row: dict[str, Any]) -> EngineKind:
+    languages, note = tuple(row.pop("languages")), row.pop("quality_note")
+    caps = EngineCapabilities(name, interim=True, languages=languages, quality_note=note)
+    return EngineKind(caps, tuple(row.pop("packages")), **row)
 
 
 def engine_loader(kind: EngineKind) -> LoadEngine:

@@ -13,7 +13,7 @@ from typing import Any, Final
 from negotiator.base.errors import Unavailable
 from negotiator.runtime.circuit_breaker import CircuitBreaker
 from negotiator.teleprompter.speech import endpointer
-from negotiator.teleprompter.speech.engine import ENGINE_KINDS
+from negotiator.teleprompter.speech.engine import engine_kinds
 from negotiator.teleprompter.speech.recognizer import EngineCapabilities, RecognizerBusy, SpeechRecognition
 from negotiator.teleprompter.speech.worker import LOAD_SECONDS, SpeechWorker, WorkerRecognition
 
@@ -29,7 +29,7 @@ class LocalRecognizer:
 
     def __init__(self, engine: str, model: Path | None, *, hangover_ms: int, workers: int, streams: int) -> None:
         self._load = {"engine": engine, "model": str(model.absolute()) if model else "", "hangover_ms": hangover_ms}
-        self._kind = ENGINE_KINDS[engine]
+        self._kind = engine_kinds()[engine]
         self.caps = _honest(self._kind.caps)
         self._size = workers
         self._most = streams

@@ -5,7 +5,7 @@ from typing import Final
 
 from negotiator.base.errors import Unavailable
 from negotiator.config.settings import Settings
-from negotiator.teleprompter.speech.engine import ENGINE_KINDS
+from negotiator.teleprompter.speech.engine import engine_kinds
 from negotiator.teleprompter.speech.local_recognizer import LocalRecognizer
 from negotiator.teleprompter.speech.recognizer import EngineCapabilities, Recognizer, SpeechRecognition
 
@@ -76,5 +76,5 @@ def recognizer_state(settings: Settings, recognizer: Recognizer) -> str:
 
 def _missing(engine: str) -> str:
     """The first package that an engine needs and that is not installed; empty when it has all."""
-    packages = ENGINE_KINDS[engine].packages
+    packages = engine_kinds()[engine].packages
     return next((package for package in packages if find_spec(package) is None), "")

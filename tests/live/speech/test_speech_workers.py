@@ -16,7 +16,7 @@ import pytest_asyncio
 
 from negotiator.base.errors import Unavailable
 from negotiator.runtime.circuit_breaker import COOL_DOWN_SECONDS
-from negotiator.teleprompter.speech.engine import ENGINE_KINDS
+from negotiator.teleprompter.speech.engine import engine_kinds
 from negotiator.teleprompter.speech.events import AudioGap, PartialTranscript, RecognitionEvent, RecognitionProblem
 from negotiator.teleprompter.speech.local_recognizer import LocalRecognizer
 from negotiator.teleprompter.speech.recognizer import BYTES_PER_MS
@@ -238,8 +238,8 @@ async def test_a_worker_knows_none_of_the_server_s_secrets(standin: None, monkey
 @pytest.mark.asyncio
 async def test_who_is_heard_badly_is_told_so(standin: None, monkeypatch: pytest.MonkeyPatch) -> None:
     del standin
-    kind = replace(ENGINE_KINDS["pocketsphinx"], doubtful=0.8)  # the stand-in is sure by 0.75, whatever it hears
-    monkeypatch.setitem(ENGINE_KINDS, "pocketsphinx", kind)
+    kind = replace(engine_kinds()["pocketsphinx"], doubtful=0.8)  # the stand-in is sure by 0.75, whatever it hears
+    monkeypatch.setitem(engine_kinds(), "pocketsphinx", kind)
     recognizer = local("pocketsphinx")
     events = await heard(await recognizer.open("en"), (synthesise(SAID[1]) + silence(700)) * 6)
     assert problems(events) == [HARD_TO_HEAR]

