@@ -18,13 +18,13 @@ from negotiator.teleprompter import consent, session_queries
 from negotiator.teleprompter.cues import policy
 from negotiator.teleprompter.cues.catalogue import CueCatalogue, Speaker
 from negotiator.teleprompter.cues.matcher import MONOLOGUE, MONOLOGUE_SECONDS, SILENCE, CueMatch
-from negotiator.teleprompter.cues.policy import Card, HeardUtterance, PolicySettings
+from negotiator.teleprompter.cues.policy import Card, HeardUtterance
 from negotiator.teleprompter.cues.policy import CardChange as News
 from negotiator.teleprompter.figures import ComparedFigure, figure_view, remember_figures
 from negotiator.teleprompter.schemas import MAX_EVENTS, CueView
 from negotiator.teleprompter.session_queries import LiveSession, NumberedEvent
 
-CARD_TTL_MS: Final = int(PolicySettings().stays * 1000)
+CARD_TTL_MS: Final = int(policy.POLICY.stays * 1000)
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,14 +130,13 @@ class WebSocketTimeouts:
 class ConnectionLimits:
     """Counts the sockets of this process and the viewers of each session."""
 
-    most: int = MAX_SOCKETS
     _sockets: int = 0
     _viewers: Counter[str] = field(default_factory=Counter[str])
 
     @contextmanager
     def socket(self) -> Generator[None]:
         """Count a socket for the duration of the block; `WebSocketClosing` at the limit."""
-        if self._sockets >= self.most:
+        if self._sockets >= MAX_SOCKETS:
             raise _full("This worker has no room for another socket.")
         self._sockets += 1
         try:
@@ -156,11 +155,6 @@ class ConnectionLimits:
         self._viewers[session] -= 1
         if self._viewers[session] <= 0:
             del self._viewers[session]
-
-    @property
-    def count(self) -> int:
-        """The number of open sockets."""
-        return self._sockets
 
 
 @dataclass(frozen=True, slots=True)

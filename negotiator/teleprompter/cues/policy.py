@@ -57,6 +57,9 @@ class PolicySettings:
     second: float = 0.25
 
 
+POLICY: Final = PolicySettings()
+
+
 @dataclass(frozen=True, slots=True)
 class HeardUtterance:
     """A partial or final utterance; `at` is in seconds and never decreases.
@@ -124,7 +127,7 @@ def advance_screen(
     matches: Sequence[CueMatch],
     *,
     catalogue: CueCatalogue,
-    patience: PolicySettings | None = None,
+    rules: PolicySettings = POLICY,
     outside: Sequence[Card] = (),
     role: NegotiationRole | None = None,
 ) -> tuple[Screen, tuple[CardChange, ...]]:
@@ -133,13 +136,12 @@ def advance_screen(
     `outside` are cards made elsewhere, of the plan or of memory: of a final they come before every match, and a plan's
     card leaves the matches of its utterance to the quiet list.
     """
-    rules = patience or PolicySettings()
     screen = _aged(screen, heard.at, rules)
     if heard.final and heard.speaker == "me":
         screen = replace(screen, asked_at=heard.at if heard.asks else None)
     cards = [
         card_from_match(match, catalogue.cues[match.cue_id], heard, role=role)
-        for match in matches_in_context(matches, screen, heard, catalogue=catalogue, patience=rules)
+        for match in matches_in_context(matches, screen, heard, catalogue=catalogue, rules=rules)
     ]
     cards = [card for card in cards if catalogue.cues[card.cue_id].speaker == heard.speaker]
     return (
@@ -149,9 +151,8 @@ def advance_screen(
     )
 
 
-def is_shown(found: CueMatch | Card, patience: PolicySettings | None = None) -> bool:
+def is_shown(found: CueMatch | Card, rules: PolicySettings = POLICY) -> bool:
     """Whether a match or a card is sure enough for the screen."""
-    rules = patience or PolicySettings()
     least = rules.guessed if found.source == "model" else rules.shown
     return found.source == "plan" or found.confidence >= least
 
@@ -162,14 +163,13 @@ def matches_in_context(
     heard: HeardUtterance,
     *,
     catalogue: CueCatalogue,
-    patience: PolicySettings | None = None,
+    rules: PolicySettings = POLICY,
 ) -> list[CueMatch]:
     """The matches weighed by what the user said just before, surest first.
 
     A bare "no" or "yes" is an answer only to a request or an offer, and other answers are less sure without one. An
     acceptance leaves no objection to the price in its utterance, a surer refusal or doubt no acceptance.
     """
-    rules = patience or PolicySettings()
     asked = screen.asked_at is not None and heard.at - screen.asked_at <= rules.answer_within
     weighed: list[CueMatch] = []
     for match in matches:

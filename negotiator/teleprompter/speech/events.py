@@ -105,7 +105,9 @@ class UtteranceEventQueue:
         if self.ended:
             return
         if isinstance(event, PartialTranscript | RecognitionLag):
-            self._forget_older(event)
+            older = next((each for each in reversed(self._waiting) if _is_replaced(each, event)), None)
+            if older is not None:
+                self._waiting.remove(older)
         self._waiting.append(event)
         self._news.set()
 
@@ -164,14 +166,9 @@ class UtteranceEventQueue:
             self._news.clear()
             await self._news.wait()
 
-    def _forget_older(self, event: PartialTranscript | RecognitionLag) -> None:
-        for waiting in reversed(self._waiting):
-            if _replaces(event, waiting):
-                self._waiting.remove(waiting)
-                return
 
-
-def _replaces(event: PartialTranscript | RecognitionLag, waiting: RecognitionEvent) -> bool:
-    if isinstance(event, RecognitionLag) or isinstance(waiting, RecognitionLag):
-        return type(event) is type(waiting)
-    return isinstance(waiting, PartialTranscript) and waiting.utterance_id == event.utterance_id
+def _is_replaced(older: RecognitionEvent, event: PartialTranscript | RecognitionLag) -> bool:
+    """Whether only the newer one counts: a partial of the same utterance, or a lag."""
+    if isinstance(older, PartialTranscript) and isinstance(event, PartialTranscript):
+        return older.utterance_id == event.utterance_id
+    return isinstance(older, RecognitionLag) and isinstance(event, RecognitionLag)

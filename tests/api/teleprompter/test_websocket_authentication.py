@@ -77,21 +77,6 @@ async def test_another_path_has_no_socket(application: Starlette, teleprompter_c
 
 
 @pytest.mark.asyncio
-async def test_a_ticket_opens_one_socket_and_is_never_echoed(
-    application: Starlette, teleprompter_client: TeleprompterClient
-) -> None:
-    one = await teleprompter_client.open()
-    ticket = await ticket_of(teleprompter_client, one)
-    offered = [SUBPROTOCOL, f"ticket.{ticket}"]
-    async with connect(application, f"{one}/stream", subprotocols=offered) as socket:
-        assert socket.subprotocol == SUBPROTOCOL
-        await socket.send("start")
-        assert (await socket.next())["type"] == "ready"
-    said = await refused(application, f"{one}/stream", subprotocols=offered)
-    assert said.status == 401
-
-
-@pytest.mark.asyncio
 async def test_of_many_who_bring_one_ticket_at_once_one_gets_in(
     application: Starlette, teleprompter_client: TeleprompterClient
 ) -> None:

@@ -44,10 +44,10 @@ class Answer:
     wording: Wording
     matches: tuple[CueMatch, ...]
 
-    def shown(self, patience: PolicySettings) -> str:
+    def shown(self, rules: PolicySettings) -> str:
         """The cue of the card that is shown for it as a final, or nothing."""
         heard = HeardUtterance("u", self.wording.speaker, self.wording.text, final=True, at=0.0)
-        _, events = advance_screen(Screen(), heard, self.matches, catalogue=cue_catalogue(), patience=patience)
+        _, events = advance_screen(Screen(), heard, self.matches, catalogue=cue_catalogue(), rules=rules)
         return next((event.cards[0].cue_id for event in events if event.news == "shown"), "")
 
 
@@ -85,12 +85,12 @@ def answers(matcher: Matcher, heads: dict[Speaker, CueClassifier], embedder: Emb
     return asyncio.run(run())
 
 
-def figures(found: list[Answer], patience: PolicySettings) -> Figures:
+def figures(found: list[Answer], rules: PolicySettings) -> Figures:
     """The shares under these settings."""
     meant = [one for one in found if one.wording.cue_id]
     ordinary = [one for one in found if not one.wording.cue_id]
     ranks = [[m.cue_id for m in one.matches] for one in meant]
-    shown = [one.shown(patience) for one in meant]
+    shown = [one.shown(rules) for one in meant]
     right = [card == one.wording.cue_id for card, one in zip(shown, meant, strict=True)]
     wrong = [bool(card) and not is_right for card, is_right in zip(shown, right, strict=True)]
     firsts = [one.wording.cue_id in rank[:1] for one, rank in zip(meant, ranks, strict=True)]
@@ -100,7 +100,7 @@ def figures(found: list[Answer], patience: PolicySettings) -> Figures:
         first_three=sum(threes) / len(meant),
         shown=sum(right) / len(meant),
         wrong=sum(wrong) / len(meant),
-        false=sum(bool(one.shown(patience)) for one in ordinary) / max(len(ordinary), 1),
+        false=sum(bool(one.shown(rules)) for one in ordinary) / max(len(ordinary), 1),
     )
 
 

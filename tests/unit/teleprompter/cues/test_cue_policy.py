@@ -9,7 +9,15 @@ from hypothesis import strategies as st
 from negotiator.advice.tactics.tactic import NegotiationRole
 from negotiator.teleprompter.cues.catalogue import Speaker, cue_catalogue
 from negotiator.teleprompter.cues.matcher import CueMatch, MatchSource
-from negotiator.teleprompter.cues.policy import Card, CardChange, HeardUtterance, PolicySettings, Screen, advance_screen
+from negotiator.teleprompter.cues.policy import (
+    POLICY,
+    Card,
+    CardChange,
+    HeardUtterance,
+    PolicySettings,
+    Screen,
+    advance_screen,
+)
 
 BOOK = cue_catalogue()
 PLAN = Card(
@@ -32,11 +40,11 @@ def partial(at: float, utterance: str) -> HeardUtterance:
 
 
 def play(
-    *scenes: tuple[HeardUtterance, list[CueMatch]], patience: PolicySettings | None = None
+    *scenes: tuple[HeardUtterance, list[CueMatch]], rules: PolicySettings = POLICY
 ) -> tuple[Screen, list[CardChange]]:
     screen, told = Screen(), list[CardChange]()
     for heard, matches in scenes:
-        screen, events = advance_screen(screen, heard, matches, catalogue=BOOK, patience=patience)
+        screen, events = advance_screen(screen, heard, matches, catalogue=BOOK, rules=rules)
         told += events
     return screen, told
 
@@ -48,7 +56,7 @@ def names(events: list[CardChange]) -> list[tuple[str, str]]:
 def test_a_sure_final_shows_and_unsure_ones_are_listed_quietly() -> None:
     rules = PolicySettings(shown=0.3, maybe=0.1, maybes=2)
     unsure = [match("trust", 0.2), match("guilt", 0.15), match("anchor", 0.12), match("split_difference", 0.05)]
-    screen, told = play((final(0), [match("not_now"), *unsure]), patience=rules)
+    screen, told = play((final(0), [match("not_now"), *unsure]), rules=rules)
     assert names(told) == [("shown", "not_now"), ("maybe", "trust")]
     assert [card.cue_id for card in told[1].cards] == ["trust", "guilt"]
     assert [card.cue_id for card in screen.cards] == ["not_now"]
@@ -101,7 +109,7 @@ def test_two_are_on_the_screen_and_the_newest_wins() -> None:
     three = ("trust", "not_now", "guilt")
     many = PolicySettings(per_minute=9)
     scenes = [(final(float(at)), [match(cue)]) for at, cue in enumerate(three)]
-    screen, _ = play(*scenes, patience=many)
+    screen, _ = play(*scenes, rules=many)
     assert [card.cue_id for card in screen.cards] == ["not_now", "guilt"]
 
 
@@ -120,7 +128,7 @@ def test_a_card_of_the_plan_beats_every_phrase() -> None:
     many = PolicySettings(per_minute=9)
     for at, cue in enumerate(("trust", "not_now", "guilt"), start=1):
         heard = final(float(at))
-        screen, _ = advance_screen(screen, heard, [match(cue)], catalogue=BOOK, patience=many)
+        screen, _ = advance_screen(screen, heard, [match(cue)], catalogue=BOOK, rules=many)
     assert {card.cue_id for card in screen.cards} == {"plan:price", "guilt"}
 
 
