@@ -276,8 +276,7 @@ def _parts(own: OwnWorth, best: Package | None, deal: Package | None) -> Iterato
         one, other = best[issue.name], deal[issue.name]
         if same_value(issue.type, one, other):
             continue
-        worths = own.issue_worth(issue, one), own.issue_worth(issue, other)
-        gap = issue.weight * ((worths[0] or 0.0) - (worths[1] or 0.0))
+        gap = own.issue_gap(issue, one, other)
         money = own.money(best, deal) if own.only_price is not None else own.money_of(gap)
         yield IssueGap(issue.name, other, one, Gap(gap, money))
 
@@ -336,7 +335,8 @@ def _passed_by(own: OwnWorth, turn: int, package: Package) -> Iterator[PassedOwn
     if below:
         money = limits.shortfall(terms, package, binding=True)
         yield PassedOwnLimit(turn, None, None, None, package, money)
-    beside = limits.passed_beside_walk_away(terms, package, below=below, binding=True)
+    unpaid = limits.passed_beside_walk_away(terms, package, below=below, binding=True)
+    beside = [name for name in unpaid if name in package]  # what nobody named passes nothing
     for name in beside:
         issue = terms.issue(name)
         yield _passed_issue(own, turn, name, package, None if issue is None else limits.own_limit(terms, issue))
@@ -355,8 +355,7 @@ def _passed_issue(own: OwnWorth, turn: int, name: str, package: Package, limit: 
         if own.terms.price is not None and own.terms.price.name == name:
             money = None if at is None or least is None else abs(at - least)
         else:
-            worths = own.issue_worth(issue, limit), own.issue_worth(issue, package[name])
-            gap = issue.weight * ((worths[0] or 0.0) - (worths[1] or 0.0))
+            gap = own.issue_gap(issue, limit, package[name])
             money = own.money_of(gap) if gap > _SAME else None
     return PassedOwnLimit(turn, name, package[name], limit, package, money)
 

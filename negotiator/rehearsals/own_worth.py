@@ -48,6 +48,10 @@ class OwnWorth:
         is_price = self.terms.price is not None and issue.name == self.terms.price.name
         return None if value is None else worth_of(issue, value, clamp=not is_price)
 
+    def issue_gap(self, issue: Issue, better: Scalar, worse: Scalar) -> float:
+        """By how much weighted utility one value of an issue is better than another."""
+        return issue.weight * ((self.issue_worth(issue, better) or 0.0) - (self.issue_worth(issue, worse) or 0.0))
+
     @property
     def reservation(self) -> float:
         """What no deal leaves: the walk-away, else the alternative, else the worst package."""

@@ -87,6 +87,13 @@ def test_a_limit_that_is_passed_is_told_with_its_amount() -> None:
     assert [(one.turn, one.issue, one.money) for one in found.passed] == [(5, "price", Decimal(800))]
 
 
+def test_a_limit_on_what_nobody_named_is_not_passed() -> None:
+    notice = replace(CAR.issues[0], name="notice", type="duration_days", range=None, limit=14)
+    two = replace(CAR, preferences=replace(CAR.preferences, issues=(*CAR.issues, notice)))
+    found = car_debrief([*TALK[:4], ("me", "offer", "12800"), ("them", "accept", "12800")], terms=two)
+    assert {one.issue for one in (*found.passed, *found.deal_passes)} <= {None, "price"}
+
+
 def test_a_tactic_counts_as_unanswered_only_when_the_user_gives_in_at_once() -> None:
     ploys: dict[int, Ploy] = {4: "flat_refusal", 6: "deadline_bluff"}
     found = car_debrief(ploys=ploys)
