@@ -47,13 +47,12 @@ from negotiator.teleprompter.schemas import EngineView
 from negotiator.teleprompter.session_routes import SessionRoutes
 from negotiator.teleprompter.speech.recognizer import EngineCapabilities
 from negotiator.teleprompter.speech.recognizer_factory import make_recognizer, recognizer_state
-from negotiator.teleprompter.stream_routes import STREAM_PATH, StreamRoutes
 from negotiator.teleprompter.tickets import Tickets
 from negotiator.teleprompter.user_classifiers import UserClassifiers
 from negotiator.teleprompter.utterance_analyser import UtteranceAnalyser
 from negotiator.teleprompter.utterances import UtteranceService
 from negotiator.teleprompter.websocket_context import SharedContext, WebSocketTimeouts
-from negotiator.teleprompter.websocket_endpoint import WebSocketEndpoint
+from negotiator.teleprompter.websocket_endpoint import STREAM_PATH, WebSocketEndpoint
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,17 +137,17 @@ def build_teleprompter(services: Services, memory: MemoryServices, tactics: Tact
     analyser = _analyser(services, memory, tactics)
     publish_revocations(store, bus)
     utterances = UtteranceService(store, analyser, EventLog(store, bus, guard))
-    streams = StreamRoutes(Tickets(store, guard))
     audio = AudioPipeline(utterances, recognizer)
-    context = SharedContext(services.pipeline, utterances, streams.tickets, audio, patience=WebSocketTimeouts())
-    origins = settings.allowed_origins
+    tickets = Tickets(store, guard)
+    context = SharedContext(services.pipeline, utterances, tickets, audio, patience=WebSocketTimeouts())
+    streams = WebSocketEndpoint(context, origins=settings.allowed_origins)
     return TeleprompterServices(
         (
             SessionRoutes(store, services.cursors, utterances, settings.base_url, _engine_view(recognizer.caps)),
             FeedbackRoutes(store, utterances, analyser.heads),
             streams,
         ),
-        {STREAM_PATH: WebSocketEndpoint(context, streams.stream, origins=origins)},
+        {STREAM_PATH: streams},
         (audio.close, utterances.silence_timers.close, bus.close, analyser.close),
         partial(recognizer_state, settings, recognizer),
     )

@@ -25,7 +25,7 @@ from negotiator.rehearsals.debrief import (
 )
 from negotiator.rehearsals.own_worth import Gap
 from negotiator.rehearsals.record import Side
-from negotiator.rehearsals.schemas_debrief import (
+from negotiator.rehearsals.schemas import (
     AttemptView,
     DebriefPoint,
     DebriefView,

@@ -29,6 +29,7 @@ from negotiator.rehearsals.play import OwnTurn, start_rehearsal, take_turn
 from negotiator.rehearsals.record import TurnAction, canonical_package
 from negotiator.rehearsals.schemas import (
     LARGEST_SEED,
+    DebriefView,
     PlayTurn,
     RehearsalId,
     RehearsalList,
@@ -36,7 +37,6 @@ from negotiator.rehearsals.schemas import (
     Rehearse,
     StartRehearsal,
 )
-from negotiator.rehearsals.schemas_debrief import DebriefView
 from negotiator.rehearsals.stored import StoredRehearsal
 from negotiator.rehearsals.views import debrief_answer, rehearsal_head, rehearsal_view, result_of
 from negotiator.runtime import thread_pools

@@ -8,7 +8,7 @@ from negotiator.rehearsals.debrief import make_debrief
 from negotiator.rehearsals.debrief_words import DebriefWords
 from negotiator.rehearsals.play import last_words, my_offer, outcome, their_offer
 from negotiator.rehearsals.record import RehearsalTurn
-from negotiator.rehearsals.schemas_debrief import AttemptView, DebriefView
+from negotiator.rehearsals.schemas import AttemptView, DebriefView
 from negotiator.rehearsals.stored import StoredRehearsal
 from negotiator.terms.issues import Package
 from negotiator.terms.terms import Terms

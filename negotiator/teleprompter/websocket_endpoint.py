@@ -10,16 +10,19 @@ from typing import Final
 
 from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketDisconnected
+from typing_extensions import TypedDict
 
 from negotiator.base.caller import Caller, anonymous_caller
-from negotiator.base.errors import Forbidden, InvalidRequest, Refusal
+from negotiator.base.errors import Forbidden, InvalidRequest, Refusal, UpgradeRequired
+from negotiator.base.scopes import TELEPROMPTER_STREAM
 from negotiator.http import input as reading
 from negotiator.http.endpoint import deny_upgrade, respond
 from negotiator.http.input import read_headers
-from negotiator.http.operation import Operation
+from negotiator.http.operation import Answer, Call, Operation
 from negotiator.http.pipeline import ResponseContext as Charged
 from negotiator.teleprompter import session_queries, websocket_messages
-from negotiator.teleprompter.schemas import OpenStream
+from negotiator.teleprompter.schemas import OpenStream, SessionId
+from negotiator.teleprompter.tickets import TICKET_SECONDS
 from negotiator.teleprompter.websocket_context import SharedContext
 from negotiator.teleprompter.websocket_messages import (
     SUBPROTOCOL,
@@ -30,19 +33,71 @@ from negotiator.teleprompter.websocket_messages import (
 )
 from negotiator.teleprompter.websocket_session import Admission, SessionLoop
 
+STREAM_PATH: Final = "/api/teleprompter/sessions/{id}/stream"
 _BEARER: Final = "authorization"
 
 
-class WebSocketEndpoint:
-    """The ASGI application of `…/stream` for WebSockets; pages of `origins` may use it."""
+class TicketView(TypedDict):
+    """A ticket, shown once; seconds."""
 
-    def __init__(self, context: SharedContext, operation: Operation, *, origins: Iterable[str]) -> None:
+    ticket: str
+    expires_in: int
+
+
+class WebSocketEndpoint:
+    """The ASGI application of `…/stream` for WebSockets, and the operations that describe it and make its tickets.
+
+    Pages of `origins` may use it.
+    """
+
+    def __init__(self, context: SharedContext, *, origins: Iterable[str]) -> None:
         self._context = context
-        self._operation = operation
         self._origins = frozenset(origins)
+        self._stream = Operation(
+            name="stream_session",
+            method="GET",
+            path=STREAM_PATH,
+            summary=f"Speak and listen over a WebSocket, subprotocol {SUBPROTOCOL}",
+            run=self.upgrade,
+            input=OpenStream,
+            status=101,
+            scopes=frozenset({TELEPROMPTER_STREAM}),
+            refusals=(404, 426),
+            tag="teleprompter",
+        )
+
+    def operations(self) -> list[Operation]:
+        return [
+            self._stream,
+            Operation(
+                name="make_stream_ticket",
+                method="POST",
+                path="/api/teleprompter/sessions/{id}/tickets",
+                summary="Make a ticket that opens this session's socket once, within 30 seconds",
+                run=self.make_ticket,
+                input=SessionId,
+                output=TicketView,
+                status=201,
+                scopes=frozenset({TELEPROMPTER_STREAM}),
+                refusals=(404,),
+                tag="teleprompter",
+            ),
+        ]
+
+    async def upgrade(self, call: Call[OpenStream]) -> Answer:
+        """426, since the request is not for a WebSocket; 404 without such a session."""
+        owner, asked = call.caller.principal, call.input
+        await self._context.pipeline.store.read(lambda tx: session_queries.find(tx, owner, asked.id))
+        raise UpgradeRequired(f"Ask for a WebSocket of the subprotocol {SUBPROTOCOL}.")
+
+    async def make_ticket(self, call: Call[SessionId]) -> Answer:
+        """A ticket for the session, and for pages of the origin that asks."""
+        origin = call.headers.get("origin", "")
+        ticket = await self._context.tickets.make(call.caller, call.input.id, origin)
+        return Answer({"ticket": ticket, "expires_in": TICKET_SECONDS}, 201)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        scope["operation"] = self._operation.name
+        scope["operation"] = self._stream.name
         charged, pipeline = Charged(), self._context.pipeline
         socket = WebSocket(scope, receive, send)
         try:
@@ -72,7 +127,7 @@ class WebSocketEndpoint:
             await pipeline.charge(caller or anonymous_caller(address), None, charged)
             raise
         if caller and _BEARER in headers:
-            await pipeline.admit(self._operation, caller, charged)
+            await pipeline.admit(self._stream, caller, charged)
         await pipeline.charge(caller or anonymous_caller(address), None, charged)
         if caller and _BEARER in headers:
             store, owner = self._context.utterances.store, caller.principal
@@ -89,7 +144,7 @@ class WebSocketEndpoint:
         if _BEARER in headers and any(each.startswith(TICKET_PREFIX) for each in offered):
             raise InvalidRequest("Send a token or a ticket, not both.")
         members = {**reading.parse_query(scope["query_string"]), **scope["path_params"]}
-        return reading.validate(self._operation.input, members)
+        return reading.validate(self._stream.input, members)
 
     async def _ticketed(self, scope: Scope, headers: Mapping[str, str], asked: OpenStream) -> Caller | None:
         offered: list[str] = scope["subprotocols"]
