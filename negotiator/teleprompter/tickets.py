@@ -1,14 +1,14 @@
 """Tickets open one socket each, within 30 seconds, for clients that cannot send a header (docs/contract 8.6)."""
 
-from dataclasses import dataclass, fields
-from typing import Any, Final
+from dataclasses import dataclass, replace
+from typing import Final
 
-import orjson
+from pydantic import TypeAdapter
 from sqlalchemy import bindparam, delete
 from sqlmodel import col
 
 from negotiator.base import values
-from negotiator.base.caller import Caller, CallerRate
+from negotiator.base.caller import Caller
 from negotiator.base.errors import Unauthorized
 from negotiator.http.guard import Guard
 from negotiator.store.statement import Query, RowInsertion, Transaction
@@ -18,6 +18,7 @@ from negotiator.teleprompter.tables import TeleprompterTicket
 
 TICKET_SECONDS: Final = 30
 
+_CALLER: Final = TypeAdapter(Caller)
 _ticket = TeleprompterTicket
 _ADD = RowInsertion(_ticket)
 _TAKE = Query(
@@ -46,7 +47,7 @@ class Tickets:
                 digest=values.digest(ticket),
                 session=session,
                 owner=caller.principal,
-                caller=_packed(caller),
+                caller=_CALLER.dump_json(replace(caller, retiring=None)),
                 origin=origin,
                 expires_at=now + TICKET_SECONDS * 1000,
             )
@@ -68,24 +69,10 @@ class Tickets:
             meant, packed, bound, expires_at = found
             if meant != session or expires_at <= values.now() or (bound and bound != origin):
                 return None
-            caller = _unpacked(packed)
+            caller = _CALLER.validate_json(packed)
             return caller if self.guard.stands(tx, caller) else None
 
         caller = await self.store.write(unit)
         if caller is None:
             raise Unauthorized("The ticket is unknown, used or expired, or its credential has ended.")
         return caller
-
-
-def _packed(caller: Caller) -> bytes:
-    """The caller as JSON: the fields that limits, scopes and the check of the credential need."""
-    kept: dict[str, Any] = {each.name: getattr(caller, each.name) for each in fields(Caller)}
-    kept |= {"scopes": sorted(caller.scopes), "retiring": None}
-    return orjson.dumps(kept)
-
-
-def _unpacked(packed: bytes) -> Caller:
-    kept: dict[str, Any] = orjson.loads(packed)
-    kept["scopes"] = frozenset(kept["scopes"])
-    kept["rate"] = CallerRate(**kept["rate"]) if kept["rate"] else None
-    return Caller(**kept)

@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final, Literal
 
+from pydantic import TypeAdapter
+
 from negotiator.advice.tactics.tactic import NegotiationRole
 from negotiator.teleprompter.cues.catalogue import Cue, CueCatalogue, Speaker
 from negotiator.teleprompter.cues.matcher import CueMatch, MatchSource
@@ -324,22 +326,14 @@ def _again(standing: Card, card: Card) -> Card:
     )
 
 
+_SCREEN: Final = TypeAdapter(Screen)
+
+
 def dump_screen(screen: Screen) -> dict[str, Any]:
     """The screen as a JSON value; `restore_screen` reads it."""
     return asdict(screen)
 
 
 def restore_screen(kept: Mapping[str, Any]) -> Screen:
-    """The screen of `dump_screen`; an empty mapping is an empty screen."""
-    return Screen(
-        cards=tuple(_card(card) for card in kept.get("cards", ())),
-        families={name: _card(card) for name, card in kept.get("families", {}).items()},
-        rising={name: (cue, times) for name, (cue, times) in kept.get("rising", {}).items()},
-        shown_at=tuple(kept.get("shown_at", ())),
-        asked_at=kept.get("asked_at"),
-    )
-
-
-def _card(kept: dict[str, Any]) -> Card:
-    listed: dict[str, Any] = {**kept, "memory_ids": tuple(kept["memory_ids"])}
-    return Card(**listed)
+    """The screen of `dump_screen`, with whatever else is kept beside it; an empty mapping is an empty screen."""
+    return _SCREEN.validate_python(kept)
