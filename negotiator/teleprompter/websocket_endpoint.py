@@ -23,6 +23,7 @@ from negotiator.http.pipeline import ResponseContext as Charged
 from negotiator.teleprompter import session_queries, websocket_messages
 from negotiator.teleprompter.schemas import OpenStream, SessionId
 from negotiator.teleprompter.tickets import TICKET_SECONDS
+from negotiator.teleprompter.websocket_connection import Admission, Connection
 from negotiator.teleprompter.websocket_context import SharedContext
 from negotiator.teleprompter.websocket_messages import (
     SUBPROTOCOL,
@@ -31,7 +32,6 @@ from negotiator.teleprompter.websocket_messages import (
     CloseCode,
     WebSocketClosing,
 )
-from negotiator.teleprompter.websocket_session import Admission, SessionLoop
 
 STREAM_PATH: Final = "/api/teleprompter/sessions/{id}/stream"
 _BEARER: Final = "authorization"
@@ -162,7 +162,7 @@ class WebSocketEndpoint:
             await socket.accept(subprotocol)
             with context.connection_limits.socket():
                 caller = admission.caller or await self._introduced(socket, admission)
-                await SessionLoop(context, socket, admission, caller).run()
+                await Connection(context, socket, admission, caller).run()
         except WebSocketClosing as closing:
             await _leave(socket, closing)
         except (WebSocketDisconnect, WebSocketDisconnected):

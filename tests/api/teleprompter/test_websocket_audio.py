@@ -223,7 +223,7 @@ async def test_nobody_is_free_to_hear(
     teleprompter_client: TeleprompterClient,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("negotiator.teleprompter.websocket_handler._LET_GO", ())
+    monkeypatch.setattr("negotiator.teleprompter.websocket_connection._LET_GO", ())
     fake_recognizer.room = 0
     one = await teleprompter_client.open(source="audio")
     async with connect(application, f"{one}/stream", headers=teleprompter_client.headers) as socket:
