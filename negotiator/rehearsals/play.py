@@ -1,6 +1,6 @@
 """Plays a rehearsal: starts one, and lets the counterpart answer a turn of the user's. Nothing is stored here."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -225,12 +225,17 @@ def last_words(rehearsal: StoredRehearsal) -> str:
     if last.by == "them":
         return last.said
     moment: Moment = "accepts" if rehearsal.state == "agreed" else "hears_leaving"
+    return _sentence(rehearsal, moment, {}, [])
+
+
+def _sentence(rehearsal: StoredRehearsal, moment: Moment, slots: Mapping[str, str], avoid: Sequence[str]) -> str:
     return sentence(
         moment,
         style=rehearsal.person.style,
         case=case_kind(rehearsal.terms),
         draw=f"{rehearsal.person.key} {len(rehearsal.turns)} {moment}",
-        slots={},
+        slots=slots,
+        avoid=avoid,
     )
 
 
@@ -271,26 +276,14 @@ def _issue_named(terms: Terms, text: str) -> str | None:
 
 def _words(rehearsal: StoredRehearsal, given: PersonAnswer) -> str:
     """What the counterpart says; a question or a reason that came with the user's offer is answered first."""
-    words, person, turns = Wording(rehearsal.terms), rehearsal.person, rehearsal.turns
-    about = rehearsal.terms.issue(given.about or "") or person.interests.heaviest().issue
-    said = [turn.said for turn in turns if turn.by == "them"]
-
-    def say(moment: Moment) -> str:
-        return sentence(
-            moment,
-            style=person.style,
-            case=case_kind(rehearsal.terms),
-            draw=f"{person.key} {len(turns)} {moment}",
-            slots={
-                "offer": "" if given.package is None else _offer_words(rehearsal, given.package),
-                "issue": words.short_label(about),
-            },
-            avoid=said,
-        )
-
-    if given.beside is not None:
-        return f"{say(given.beside)} {say(given.moment)}"
-    return say(given.moment)
+    about = rehearsal.terms.issue(given.about or "") or rehearsal.person.interests.heaviest().issue
+    slots = {
+        "offer": "" if given.package is None else _offer_words(rehearsal, given.package),
+        "issue": Wording(rehearsal.terms).short_label(about),
+    }
+    said = [turn.said for turn in rehearsal.turns if turn.by == "them"]
+    moments: list[Moment] = [given.moment] if given.beside is None else [given.beside, given.moment]
+    return " ".join(_sentence(rehearsal, moment, slots, said) for moment in moments)
 
 
 def _offer_words(rehearsal: StoredRehearsal, package: Package) -> str:

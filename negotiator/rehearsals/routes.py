@@ -26,7 +26,7 @@ from negotiator.negotiations.session import NegotiationSession
 from negotiator.rehearsals import queries
 from negotiator.rehearsals.counterpart.person import Person
 from negotiator.rehearsals.play import OwnTurn, start_rehearsal, take_turn
-from negotiator.rehearsals.record import TurnAction, canonical_package
+from negotiator.rehearsals.record import canonical_package
 from negotiator.rehearsals.schemas import (
     LARGEST_SEED,
     DebriefView,
@@ -156,7 +156,9 @@ class Rehearsals:
     async def play(self, call: Call[PlayTurn]) -> Any:
         """Play one turn."""
         asked = call.input
-        return await self._play(call, asked.id, asked.rehearsal_id, _turn(asked.action, asked))
+        return await self._play(
+            call, asked.id, asked.rehearsal_id, OwnTurn(asked.action, asked.package, asked.text or "")
+        )
 
     async def rehearse(self, call: Call[Rehearse]) -> Any:
         """Begin one where none is named, else play a turn; the debrief is added to the last one."""
@@ -167,7 +169,7 @@ class Rehearsals:
             return await self._begin(call, asked)
         if asked.action is None:
             raise ValidationFailed([FieldError("/action", "A turn needs an action.")])
-        turn = _turn(asked.action, asked)
+        turn = OwnTurn(asked.action, asked.package, asked.text or "")
         view = await self._play(call, asked.id, asked.rehearsal_id, turn)
         if view["state"] == "running":
             return view
@@ -283,10 +285,6 @@ class Rehearsals:
         if found.state == "running":
             raise Conflict("The debrief follows the end: agree, leave, or play on.", error="rehearsal_running")
         return await thread_pools.ADVICE.run(debrief_answer, found, attempts)
-
-
-def _turn(action: TurnAction, asked: PlayTurn | Rehearse) -> OwnTurn:
-    return OwnTurn(action, asked.package, asked.text or "")
 
 
 def _after_turn(seen: StoredRehearsal, turn: OwnTurn) -> StoredRehearsal:

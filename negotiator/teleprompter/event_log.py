@@ -3,7 +3,7 @@
 import time
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Final, Literal, TypeAlias
 
 from negotiator.base.caller import Caller
 from negotiator.base.errors import NotFound, Unauthorized
@@ -12,11 +12,12 @@ from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 from negotiator.teleprompter import session_queries
 from negotiator.teleprompter.bus import POLL_SECONDS, Bus, revocation_topic
-from negotiator.teleprompter.session_queries import NumberedEvent
+from negotiator.teleprompter.session_queries import LiveSession, NumberedEvent
 from negotiator.teleprompter.session_transitions import PublishedEvent
 
 BATCH_SIZE: Final = 200
 _UNKEPT: Final = 512
+SessionEvents: TypeAlias = tuple[LiveSession, list[NumberedEvent]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,18 +64,27 @@ class EventLog:
         return self._unkept.get(session, {})
 
     async def after(
-        self, owner: str, session: str, seq: int, limit: int
-    ) -> tuple[session_queries.LiveSession, list[NumberedEvent]]:
-        """The session and up to `limit` of its events after this number; 404."""
-        found, events = await self.store.read(
-            lambda tx: (session_queries.find(tx, owner, session), session_queries.events_after(tx, session, seq, limit))
-        )
+        self, owner: str, session: str, seq: int, limit: int, *, caller: Caller | None = None
+    ) -> SessionEvents:
+        """The session and up to `limit` of its events after this number; 404.
+
+        401 when the credential of a `caller` has ended. It is checked after the events are read: an event later than
+        a revocation is never among them.
+        """
+
+        def unit(tx: Transaction) -> SessionEvents:
+            try:
+                found = session_queries.find(tx, owner, session)
+                return found, session_queries.events_after(tx, session, seq, limit)
+            finally:
+                if caller is not None:
+                    self.guard.check(tx, caller)
+
+        found, events = await self.store.read(unit)
         remembered = self.unkept(session)
         return found, [remembered.get(event.seq, event) for event in events]
 
-    async def wait(
-        self, caller: Caller, session: str, seq: int, *, limit: int, seconds: float
-    ) -> tuple[session_queries.LiveSession, list[NumberedEvent]]:
+    async def wait(self, caller: Caller, session: str, seq: int, *, limit: int, seconds: float) -> SessionEvents:
         """As `after`, once there is an event or the session has ended, at the latest after `seconds`.
 
         401 as soon as the caller's credential ends, 404.
@@ -82,7 +92,7 @@ class EventLog:
         until = time.monotonic() + seconds
         with self.bus.following(session, *await self.topics(caller)) as subscription:
             while True:
-                found, events = await self._look(caller, session, seq, limit)
+                found, events = await self.after(caller.principal, session, seq, limit, caller=caller)
                 left = until - time.monotonic()
                 if events or found.state == "ended" or left <= 0:
                     return found, events
@@ -111,7 +121,7 @@ class EventLog:
             volatile: list[bytes] = []
             while True:
                 try:
-                    found, events = await self._look(caller, session, seq, BATCH_SIZE)
+                    found, events = await self.after(caller.principal, session, seq, BATCH_SIZE, caller=caller)
                 except Unauthorized:
                     yield EventBatch(over="expired")
                     return
@@ -129,23 +139,3 @@ class EventLog:
                 if events:
                     seq = events[-1].seq
                 volatile = [] if more else await subscription.listen(POLL_SECONDS)
-
-    async def _look(
-        self, caller: Caller, session: str, seq: int, limit: int
-    ) -> tuple[session_queries.LiveSession, list[NumberedEvent]]:
-        """The session and its events, 401 and 404 as in `wait`.
-
-        The credential is checked after the events are read: an event later than a revocation is never among them.
-        """
-
-        def unit(tx: Transaction) -> tuple[session_queries.LiveSession, list[NumberedEvent]]:
-            try:
-                found = session_queries.find(tx, caller.principal, session)
-                events = session_queries.events_after(tx, session, seq, limit)
-            finally:
-                self.guard.check(tx, caller)
-            return found, events
-
-        found, events = await self.store.read(unit)
-        remembered = self.unkept(session)
-        return found, [remembered.get(event.seq, event) for event in events]
