@@ -65,12 +65,8 @@ class DebriefWords:
 
     # Pieces
 
-    def _package(self, package: Package) -> str:
-        """A package as an offer, with its total."""
-        return self.wording.package(package)
-
     def _said(self, package: Package) -> SaidPackage:
-        return {"package": package_view(self.debrief.terms, package), "words": self._package(package)}
+        return {"package": package_view(self.debrief.terms, package), "words": self.wording.package(package)}
 
     def _amount(self, gap: Gap, *, package: Package | None = None, exact: bool = False) -> SaidMoney:
         """An amount on the price, for one unit and in all; points of 100 where no money says it.
@@ -287,21 +283,21 @@ class DebriefWords:
     def _ending(self) -> str:
         found, opened = self.debrief, ""
         if found.opening is not None and self._only_price:
-            opened = f"opened at {self._package(found.opening.package)}"
+            opened = f"opened at {self.wording.package(found.opening.package)}"
             if found.opening.ahead is not None:
                 opened += f", {self._beside_target(found.opening.ahead, found.opening.package)['words']},"
             opened += " and "
         if found.deal is not None:
-            said = f"You {opened}agreed on {self._package(found.deal)}"
+            said = f"You {opened}agreed on {self.wording.package(found.deal)}"
             if found.target_gap is not None and self._only_price:
                 said += f"; that is {self._beside_target(found.target_gap, found.deal)['words']}"
             return said
         mine, theirs = self._last_offer("me"), self._last_offer("them")
         said = f"{self._who_left()} without a deal"
         if mine is not None:
-            said += f"; your last offer was {self._package(mine)}"
+            said += f"; your last offer was {self.wording.package(mine)}"
         if theirs is not None:
-            said += f"{', ' if mine is not None else '; '}theirs was {self._package(theirs)}"
+            said += f"{', ' if mine is not None else '; '}theirs was {self.wording.package(theirs)}"
         return said
 
     def _beside_target(self, ahead: Gap, package: Package) -> SaidMoney:
@@ -314,11 +310,11 @@ class DebriefWords:
     def _to_be_had(self) -> str:
         found, amount = self.debrief, self._left()["words"]
         if found.best is None:
-            least = f"the least that they would have signed is {self._package(found.floor)}"
+            least = f"the least that they would have signed is {self.wording.package(found.floor)}"
             if found.deal is None:
                 return f"Nothing within your limits was possible, so no deal was right: {least}"
             return f"They would have signed nothing within your limits, so no deal would have been better: {least}"
-        best = self._package(found.best)
+        best = self.wording.package(found.best)
         if found.deal is None:
             best = f"at {best}" if self._only_price else best
             return f"They would have signed {best}: {amount} better for you than {self._reservation()}"
@@ -362,9 +358,9 @@ class DebriefWords:
             return "after which they left"
         if loss.action == "accept":
             if before is None:
-                return f"when you accepted {self._package(here)}"
+                return f"when you accepted {self.wording.package(here)}"
             if self._only_price:
-                return f"when you accepted {self._package(here)} while your own offer was {self._package(before)}"
+                return f"when you accepted {self.wording.package(here)} while your own offer was {self.wording.package(before)}"
             return f"when you accepted: {self._change(before, here)}"
         if before is None:
             return "with your opening: it asked for less than they would have signed"
@@ -415,7 +411,7 @@ class DebriefWords:
     def _advice_without_deal(self) -> dict[str, str]:
         theirs = self._last_offer("them")
         if theirs and limits.keeps_limits(self.debrief.terms, theirs):
-            return _advice("was_acceptable", offer=self._package(theirs))
+            return _advice("was_acceptable", offer=self.wording.package(theirs))
         if self.debrief.state == "left_by_me":
             return _advice("left_early")
         return _advice("no_last_step" if self._only_price else "no_trade")
