@@ -360,7 +360,8 @@ class DebriefWords:
             if before is None:
                 return f"when you accepted {self.wording.package(here)}"
             if self._only_price:
-                return f"when you accepted {self.wording.package(here)} while your own offer was {self.wording.package(before)}"
+                mine = self.wording.package(before)
+                return f"when you accepted {self.wording.package(here)} while your own offer was {mine}"
             return f"when you accepted: {self._change(before, here)}"
         if before is None:
             return "with your opening: it asked for less than they would have signed"
