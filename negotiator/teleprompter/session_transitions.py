@@ -16,7 +16,7 @@ from negotiator.negotiations.tactic_views import recognised_view
 from negotiator.store.statement import Transaction
 from negotiator.teleprompter import consent, session_queries
 from negotiator.teleprompter.cues import policy
-from negotiator.teleprompter.cues.catalogue import CueCatalogue, Speaker
+from negotiator.teleprompter.cues.catalogue import Speaker
 from negotiator.teleprompter.cues.matcher import MONOLOGUE, MONOLOGUE_SECONDS, SILENCE, CueMatch
 from negotiator.teleprompter.cues.policy import Card, HeardUtterance
 from negotiator.teleprompter.cues.policy import CardChange as News
@@ -151,7 +151,6 @@ def hear_utterance(
     session: LiveSession,
     piece: AnalysedUtterance,
     *,
-    catalogue: CueCatalogue,
     note: Callable[[Transaction], str | None] = lambda _tx: None,
 ) -> TransitionResult:
     """Take a piece in and decide what is shown. A final counts once; what comes after it changes nothing.
@@ -171,7 +170,7 @@ def hear_utterance(
             body = {"offer_id": offer, "utterance_id": heard.utterance_id}
             telling.tell("offer", body, utterance=heard.utterance_id)
     remembered = remember_figures(session.screen.get("figures", ()), piece.figures)
-    session, news = _step(session, piece, telling, catalogue)
+    session, news = _step(session, piece, telling)
     session = replace(session, screen={**session.screen, "figures": remembered})
     session = save_events(tx, replace(session, state="live"), telling)
     maybe = [card_view(card) for each in news if each.news == "maybe" for card in each.cards]
@@ -179,9 +178,7 @@ def hear_utterance(
     return TransitionResult(session, telling.told, answer)
 
 
-def show_silence_card(
-    tx: Transaction, session: LiveSession, *, since: int, catalogue: CueCatalogue
-) -> TransitionResult:
+def show_silence_card(tx: Transaction, session: LiveSession, *, since: int) -> TransitionResult:
     """Show the card for their silence after a figure of the user; no change if someone spoke after `since` (ms)."""
     if session.state != "live" or session.active_at != since or not session.raises_cards:
         return TransitionResult(session)
@@ -189,7 +186,7 @@ def show_silence_card(
     heard = HeardUtterance(f"lull.{session.seq}", "them", "", final=True, at=now / 1000)
     telling = EventBuilder(session.seq, now, silent=False)
     named: object = session.screen.get("figures", [])
-    session, _ = _step(session, AnalysedUtterance(heard, matches=[SILENCE]), telling, catalogue)
+    session, _ = _step(session, AnalysedUtterance(heard, matches=[SILENCE]), telling)
     session = replace(session, screen={**session.screen, "figures": named})
     return (
         TransitionResult(save_events(tx, session, telling), telling.told) if telling.told else TransitionResult(session)
@@ -253,21 +250,21 @@ def ends_at(session: LiveSession, now: int) -> int:
 
 
 def _step(
-    session: LiveSession, piece: AnalysedUtterance, telling: EventBuilder, catalogue: CueCatalogue
+    session: LiveSession, piece: AnalysedUtterance, telling: EventBuilder
 ) -> tuple[LiveSession, Sequence[policy.CardChange]]:
     """Advance the screen by an utterance and add the events of its changes; no change where no cards are raised."""
     if not session.raises_cards:
         return session, ()
     before = session.screen
     ids: dict[str, str] = dict(before.get("ids", {}))
-    kept, news = advance_stored_screen(before, piece, catalogue=catalogue, role=session.given["role"])
+    kept, news = advance_stored_screen(before, piece, role=session.given["role"])
     telling.news(news, ids)
     remembered = dict(list(ids.items())[-_REMEMBERED_IDS:])
     return replace(session, screen={**kept, "ids": remembered}), news
 
 
 def advance_stored_screen(
-    before: Mapping[str, Any], piece: AnalysedUtterance, *, catalogue: CueCatalogue, role: NegotiationRole | None
+    before: Mapping[str, Any], piece: AnalysedUtterance, *, role: NegotiationRole | None
 ) -> tuple[dict[str, Any], Sequence[policy.CardChange]]:
     """The JSON of a session's screen after an utterance, and the changes of its cards; pure."""
     heard = piece.heard
@@ -278,7 +275,7 @@ def advance_stored_screen(
         is_long = heard.at - began >= MONOLOGUE_SECONDS
         matches, since = ((MONOLOGUE, *matches), heard.at) if is_long else (matches, began)
     screen = policy.restore_screen(before)
-    after, news = policy.advance_screen(screen, heard, matches, catalogue=catalogue, outside=piece.cards, role=role)
+    after, news = policy.advance_screen(screen, heard, matches, outside=piece.cards, role=role)
     return {**policy.dump_screen(after), "talking_since": since}, news
 
 

@@ -24,7 +24,7 @@ from negotiator.teleprompter.cards import (
     prepared_answers,
     recall_memories,
 )
-from negotiator.teleprompter.cues.catalogue import CueCatalogue, Speaker
+from negotiator.teleprompter.cues.catalogue import Speaker, cue_catalogue
 from negotiator.teleprompter.cues.matcher import CueMatch, Matcher, text_pieces
 from negotiator.teleprompter.cues.policy import (
     Card,
@@ -93,11 +93,6 @@ class UtteranceAnalyser:
         self._objections: OrderedDict[bytes, str] = OrderedDict()
         self._warming: asyncio.Task[None] | None = None
 
-    @property
-    def catalogue(self) -> CueCatalogue:
-        """The cues that are recognised."""
-        return self._matcher.now().catalogue
-
     async def listen(
         self,
         owner: str,
@@ -125,7 +120,7 @@ class UtteranceAnalyser:
             found = self._matches(plain, speaker, taught, vectors)
         else:
             vectors, found = None, ()
-        suited = tuple(one for one in found if self.catalogue.cues[one.cue_id].suits(role))
+        suited = tuple(one for one in found if cue_catalogue().cues[one.cue_id].suits(role))
         ahead = UtteranceAnalysis(plain, suited)
         if not final:
             return ahead
@@ -216,7 +211,6 @@ def cards_beyond_phrases(
     read: Sequence[ComparedFigure],
     heard: HeardUtterance,
     *,
-    catalogue: CueCatalogue,
     screen: Screen,
     role: NegotiationRole | None = None,
 ) -> tuple[Card, ...]:
@@ -229,11 +223,11 @@ def cards_beyond_phrases(
     if not heard.final:
         return ()
     cards = figure_cards(read, heard, ahead.earlier)
-    likely = matches_in_context(ahead.matches, screen, heard, catalogue=catalogue)
+    likely = matches_in_context(ahead.matches, screen, heard)
     best = next((one for one in likely if is_shown(one)), None)
     answer = ahead.answers.get(best.cue_id) if best is not None else None
     if best is not None and (ahead.memories or answer is not None):
-        card = card_from_match(best, catalogue.cues[best.cue_id], heard, role=role)
+        card = card_from_match(best, cue_catalogue().cues[best.cue_id], heard, role=role)
         card = replace(card, memory_ids=tuple(one.id for one in ahead.memories))
         cards.append(card if answer is None else plan_card(card, answer))
     elif ahead.memories:

@@ -108,12 +108,7 @@ class UtteranceService:
         at = values.now() / 1000
         heard = HeardUtterance(said.utterance_id, said.speaker, ahead.text, said.final, at, ahead.asks)
         cards = cards_beyond_phrases(
-            ahead,
-            read,
-            heard,
-            catalogue=self.analyser.catalogue,
-            screen=restore_screen(session.screen),
-            role=session.given["role"],
+            ahead, read, heard, screen=restore_screen(session.screen), role=session.given["role"]
         )
         piece = AnalysedUtterance(
             heard,
@@ -126,9 +121,7 @@ class UtteranceService:
             tactics=ahead.tactics,
         )
         note = _noting(caller, session, bound, heard=heard, read=read)
-        change = partial_of(
-            session_transitions.hear_utterance, piece=piece, catalogue=self.analyser.catalogue, note=note
-        )
+        change = partial_of(session_transitions.hear_utterance, piece=piece, note=note)
         answer = await self.change(caller, said.id, change)
         await self._attend(caller, said, ahead, raises_cards=session.raises_cards)
         return answer
@@ -147,11 +140,7 @@ class UtteranceService:
 
         async def tell() -> None:
             with contextlib.suppress(Refusal):
-                await self.change(
-                    caller,
-                    said.id,
-                    partial_of(session_transitions.show_silence_card, since=since, catalogue=self.analyser.catalogue),
-                )
+                await self.change(caller, said.id, partial_of(session_transitions.show_silence_card, since=since))
 
         self.silence_timers.begun(said.id, tell)
 

@@ -63,7 +63,7 @@ async def heard(ear: UtteranceAnalyser, said: str, *, final: bool) -> str:
         ahead = await ear.listen("usr", said, "them", final=final, role="buyer", session=session)
         what = HeardUtterance("u", "them", ahead.text, final, 0.0)
         read = read_figures(ahead.figures, session.terms, "them")
-        cards_beyond_phrases(ahead, read, what, catalogue=ear.catalogue, screen=Screen())
+        cards_beyond_phrases(ahead, read, what, screen=Screen())
         waits.append(1000 * (time.perf_counter() - start))
     cpu = 1000 * (time.process_time() - began) / TIMES
     waits.sort()

@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 from pydantic import TypeAdapter
 
 from negotiator.advice.tactics.tactic import NegotiationRole
-from negotiator.teleprompter.cues.catalogue import Cue, CueCatalogue, Speaker
+from negotiator.teleprompter.cues.catalogue import Cue, Speaker, cue_catalogue
 from negotiator.teleprompter.cues.matcher import CueMatch, MatchSource
 
 CardStage = Literal["early", "final"]
@@ -128,7 +128,6 @@ def advance_screen(
     heard: HeardUtterance,
     matches: Sequence[CueMatch],
     *,
-    catalogue: CueCatalogue,
     rules: PolicySettings = POLICY,
     outside: Sequence[Card] = (),
     role: NegotiationRole | None = None,
@@ -142,10 +141,10 @@ def advance_screen(
     if heard.final and heard.speaker == "me":
         screen = replace(screen, asked_at=heard.at if heard.asks else None)
     cards = [
-        card_from_match(match, catalogue.cues[match.cue_id], heard, role=role)
-        for match in matches_in_context(matches, screen, heard, catalogue=catalogue, rules=rules)
+        card_from_match(match, cue_catalogue().cues[match.cue_id], heard, role=role)
+        for match in matches_in_context(matches, screen, heard, rules=rules)
     ]
-    cards = [card for card in cards if catalogue.cues[card.cue_id].speaker == heard.speaker]
+    cards = [card for card in cards if cue_catalogue().cues[card.cue_id].speaker == heard.speaker]
     return (
         _final(screen, heard, [*outside, *cards], rules=rules)
         if heard.final
@@ -160,12 +159,7 @@ def is_shown(found: CueMatch | Card, rules: PolicySettings = POLICY) -> bool:
 
 
 def matches_in_context(
-    matches: Sequence[CueMatch],
-    screen: Screen,
-    heard: HeardUtterance,
-    *,
-    catalogue: CueCatalogue,
-    rules: PolicySettings = POLICY,
+    matches: Sequence[CueMatch], screen: Screen, heard: HeardUtterance, *, rules: PolicySettings = POLICY
 ) -> list[CueMatch]:
     """The matches weighed by what the user said just before, surest first.
 
@@ -178,7 +172,7 @@ def matches_in_context(
         if asked and match.reply:
             sure = max(match.confidence, rules.asked)
             weighed.append(replace(match, confidence=sure))
-        elif asked or not catalogue.cues[match.cue_id].replies:
+        elif asked or not cue_catalogue().cues[match.cue_id].replies:
             weighed.append(match)
         elif not match.reply or len(heard.text.split()) > BARE_WORDS:
             less = rules.bare if match.reply else rules.unasked if match.source == "model" else 0.0
@@ -189,7 +183,7 @@ def matches_in_context(
     if answer is None or not is_shown(answer, rules):
         return weighed
     silenced = _AGAINST_ACCEPTANCE if answer.cue_id == ACCEPTANCE else {ACCEPTANCE}
-    return [match for match in weighed if catalogue.cues[match.cue_id].family not in silenced]
+    return [match for match in weighed if cue_catalogue().cues[match.cue_id].family not in silenced]
 
 
 def _aged(screen: Screen, at: float, rules: PolicySettings) -> Screen:

@@ -47,7 +47,7 @@ class Answer:
     def shown(self, rules: PolicySettings) -> str:
         """The cue of the card that is shown for it as a final, or nothing."""
         heard = HeardUtterance("u", self.wording.speaker, self.wording.text, final=True, at=0.0)
-        _, events = advance_screen(Screen(), heard, self.matches, catalogue=cue_catalogue(), rules=rules)
+        _, events = advance_screen(Screen(), heard, self.matches, rules=rules)
         return next((event.cards[0].cue_id for event in events if event.news == "shown"), "")
 
 
@@ -124,7 +124,7 @@ def growing(matcher: Matcher, heads: dict[Speaker, CueClassifier], embedder: Emb
             vectors = await embedder.embed(text_pieces(text))
             matches = matcher.match(text, one.speaker, head=heads[one.speaker], vectors=vectors)
             heard = HeardUtterance("u", one.speaker, text, final=False, at=0.3 * said)
-            screen, _ = advance_screen(screen, heard, matches, catalogue=matcher.catalogue)
+            screen, _ = advance_screen(screen, heard, matches)
             if screen.cards:
                 return screen.cards[0].cue_id, said / len(words)
         return "", 1.0

@@ -156,11 +156,9 @@ async def walk(talk: Mapping[str, Any], analyser: UtteranceAnalyser, *, name: st
         ahead = replace(ahead, earlier=earlier)
         read = read_figures(ahead.figures, session.terms, speaker, earlier)
         remembered = remember_figures(remembered, read)
-        cards = cards_beyond_phrases(
-            ahead, read, heard, catalogue=analyser.catalogue, screen=restore_screen(screen), role=role
-        )
+        cards = cards_beyond_phrases(ahead, read, heard, screen=restore_screen(screen), role=role)
         piece = AnalysedUtterance(heard, ahead.matches, cards)
-        screen, news = advance_stored_screen(screen, piece, catalogue=analyser.catalogue, role=role)
+        screen, news = advance_stored_screen(screen, piece, role=role)
         told = [(each.news, card) for each in news for card in each.cards]
         shown = tuple(card for what, card in told if what == "shown")
         sure = {card.cue_id for what, card in told if what != "retracted" and is_shown(card)}

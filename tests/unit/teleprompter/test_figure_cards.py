@@ -45,7 +45,7 @@ def test_the_figure_s_card_is_shown_and_the_phrase_waits() -> None:
     assert compared is not None
     cards = figure_cards([compared], heard, ())
     matches = build_matcher(book).match_rules(SAID, "them")
-    _, events = advance_screen(Screen(), heard, matches, catalogue=book, outside=cards)
+    _, events = advance_screen(Screen(), heard, matches, outside=cards)
     assert [(event.news, event.cards[0].cue_id) for event in events] == [
         ("shown", "figure:salary"),
         ("maybe", "final_offer"),
@@ -116,7 +116,7 @@ def test_a_figure_within_the_limit_takes_the_place_of_the_card_that_warned_of_th
         read = read_figures(find_figures(text), session.terms, "them", earlier)
         cards = figure_cards(read, heard, earlier)
         earlier += figures_as_earlier(read)
-        screen, events = advance_screen(screen, heard, (), catalogue=cue_catalogue(), outside=cards)
+        screen, events = advance_screen(screen, heard, (), outside=cards)
         for event in events:
             for card in event.cards:
                 if event.news == "shown":

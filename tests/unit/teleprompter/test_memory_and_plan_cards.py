@@ -35,7 +35,7 @@ def heard(text: str = SAID, *, speaker: Any = "them", final: bool = True) -> Hea
 def cards(ahead: UtteranceAnalysis, *, bound: bool = False, **members: Any) -> Any:
     said = heard(**members)
     read = read_figures(ahead.figures, example_session().terms, said.speaker) if bound else ()
-    return cards_beyond_phrases(ahead, read, said, catalogue=BOOK, screen=Screen())
+    return cards_beyond_phrases(ahead, read, said, screen=Screen())
 
 
 @pytest.mark.parametrize("kind", ["fact", "preference", "counterparty", "tactic", "lesson", "win"])
@@ -71,7 +71,7 @@ def test_a_figure_past_the_limit_beats_phrase_memory_and_plan() -> None:
     )
     found = cards(ahead, bound=True)
     assert [card.cue_id for card in found] == ["figure:price", "price_too_high"]
-    _, events = advance_screen(Screen(), heard(), ahead.matches, catalogue=BOOK, outside=found)
+    _, events = advance_screen(Screen(), heard(), ahead.matches, outside=found)
     assert [(one.news, one.cards[0].cue_id) for one in events] == [
         ("shown", "figure:price"),
         ("maybe", "price_too_high"),

@@ -109,7 +109,7 @@ async def test_the_plan_s_answer_goes_to_the_cue_that_its_objection_is(
 async def test_who_has_no_such_role_is_not_shown_its_cues(analyser: UtteranceAnalyser) -> None:
     buyers = [one.cue_id for one in (await hear(analyser, "you're too expensive", role="buyer")).matches]
     sellers = [one.cue_id for one in (await hear(analyser, "you're too expensive")).matches]
-    cues = analyser.catalogue.cues
+    cues = cue_catalogue().cues
     assert all(cues[name].suits("buyer") for name in buyers)
     assert all(cues[name].suits("seller") for name in sellers)
     assert all(

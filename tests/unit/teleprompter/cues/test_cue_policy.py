@@ -44,7 +44,7 @@ def play(
 ) -> tuple[Screen, list[CardChange]]:
     screen, told = Screen(), list[CardChange]()
     for heard, matches in scenes:
-        screen, events = advance_screen(screen, heard, matches, catalogue=BOOK, rules=rules)
+        screen, events = advance_screen(screen, heard, matches, rules=rules)
         told += events
     return screen, told
 
@@ -87,7 +87,7 @@ def test_an_early_card_that_the_final_contradicts_is_retracted() -> None:
     early, late = [match("final_offer", source="rule")], [match("need_to_think")]
     screen, told = play((partial(0, "u"), early), (final(1, "u"), late))
     assert names(told) == [("shown", "final_offer"), ("retracted", "final_offer"), ("shown", "need_to_think")]
-    _, again = advance_screen(screen, final(2), early, catalogue=BOOK)
+    _, again = advance_screen(screen, final(2), early)
     assert names(list(again)) == [("shown", "final_offer")], "what was taken back does not hold its family"
 
 
@@ -123,20 +123,18 @@ def test_only_the_speaker_s_own_cues_are_shown() -> None:
 
 
 def test_a_card_of_the_plan_beats_every_phrase() -> None:
-    screen, events = advance_screen(Screen(), final(0, "u"), [match("anchor", 0.95)], catalogue=BOOK, outside=[PLAN])
+    screen, events = advance_screen(Screen(), final(0, "u"), [match("anchor", 0.95)], outside=[PLAN])
     assert names(list(events)) == [("shown", "plan:price"), ("maybe", "anchor")]
     many = PolicySettings(per_minute=9)
     for at, cue in enumerate(("trust", "not_now", "guilt"), start=1):
         heard = final(float(at))
-        screen, _ = advance_screen(screen, heard, [match(cue)], catalogue=BOOK, rules=many)
+        screen, _ = advance_screen(screen, heard, [match(cue)], rules=many)
     assert {card.cue_id for card in screen.cards} == {"plan:price", "guilt"}
 
 
 def test_a_plan_s_card_takes_back_the_early_card_of_its_utterance() -> None:
     screen, _ = play((partial(0, "u"), [match("final_offer", source="rule")]))
-    _, events = advance_screen(
-        screen, final(1, "u"), [match("final_offer", source="rule")], catalogue=BOOK, outside=[PLAN]
-    )
+    _, events = advance_screen(screen, final(1, "u"), [match("final_offer", source="rule")], outside=[PLAN])
     assert names(list(events))[:2] == [("retracted", "final_offer"), ("shown", "plan:price")]
 
 
@@ -146,9 +144,9 @@ def test_a_minute_has_two_cards_unless_a_limit_is_passed() -> None:
     screen, told = play(*scenes)
     assert names(told) == [("shown", "trust"), ("shown", "not_now"), ("maybe", "guilt"), ("maybe", "deadline")]
     limit = replace(PLAN, urgent=True)
-    screen, events = advance_screen(screen, final(45, "u"), [], catalogue=BOOK, outside=[limit])
+    screen, events = advance_screen(screen, final(45, "u"), [], outside=[limit])
     assert names(list(events)) == [("shown", "plan:price")]
-    _, events = advance_screen(screen, final(120), [match("guilt")], catalogue=BOOK)
+    _, events = advance_screen(screen, final(120), [match("guilt")])
     assert names(list(events)) == [("shown", "guilt")]
 
 
@@ -192,7 +190,7 @@ def test_the_question_of_a_card_is_worded_for_the_user_s_role() -> None:
     said = [match("price_too_high")]
     roles: list[NegotiationRole] = ["seller", "candidate"]
     for role in roles:
-        _, events = advance_screen(Screen(), final(0), said, catalogue=BOOK, role=role)
+        _, events = advance_screen(Screen(), final(0), said, role=role)
         assert events[0].cards[0].say == BOOK.cues["price_too_high"].say_to[role]
 
 
@@ -216,7 +214,7 @@ def test_whatever_is_heard_the_screen_keeps_its_rules(
         at += wait
         matches = sorted((match(cue, sure, source) for cue, sure, source in found), key=lambda one: -one.confidence)
         said = HeardUtterance(f"u{utterance}", "them", "x", final=is_final, at=at)
-        screen, events = advance_screen(screen, said, matches, catalogue=BOOK)
+        screen, events = advance_screen(screen, said, matches)
         assert len(screen.cards) <= rules.on_screen
         assert len({card.cue_id for card in screen.cards}) == len(screen.cards)
         assert len(screen.rising) <= 9

@@ -7,7 +7,6 @@ import orjson
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator.teleprompter.cues.catalogue import cue_catalogue
 from negotiator.teleprompter.cues.matcher import CueMatch
 from negotiator.teleprompter.cues.policy import (
     Card,
@@ -70,8 +69,8 @@ def test_a_call_that_moves_between_processes_shows_the_same(said: list[Any]) -> 
     for at, (cue, sure, final, name) in enumerate(said):
         heard = HeardUtterance(name, "them", "x", final, float(at))
         match = CueMatch(cue, sure, "model", "x")
-        here, told = advance_screen(here, heard, [match], catalogue=cue_catalogue())
-        there, retold = advance_screen(carried(there), heard, [match], catalogue=cue_catalogue())
+        here, told = advance_screen(here, heard, [match])
+        there, retold = advance_screen(carried(there), heard, [match])
         assert told == retold
     assert carried(there) == here
 
