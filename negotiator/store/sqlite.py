@@ -7,9 +7,10 @@ SIGKILL and power loss. Reasons and measurements: docs/decisions/0001-store.md.
 import asyncio
 import contextlib
 import fcntl
+import os
 import sqlite3
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 from typing import IO, Any, Final, Self, TypeVar, cast
 
@@ -21,7 +22,7 @@ from negotiator.base.errors import Unavailable
 from negotiator.runtime.fault_log import FaultLog, close_all
 from negotiator.runtime.tracing import traced
 from negotiator.store.statement import Query, Row, Statement, Transaction, under_write_condition
-from negotiator.store.waiting import Batch, Priority, StoreLoad, UnitOutcome, UnitQueue
+from negotiator.store.waiting import Batch, Priority, StoreLoad, UnitOutcome, UnitQueue, request_priority
 
 T = TypeVar("T")
 Committed = tuple[list[UnitOutcome], list[str], float, bool]
@@ -41,6 +42,9 @@ _READER_CACHE: Final = -8000
 """KiB, negative as SQLite wants it. Its pages hold what a few hundred lists read; every commit empties it."""
 _CHECKPOINT_EVERY = 0.2
 _BATCH = 256
+_RESERVE: Final = 1 << 20
+"""Bytes of the disk that a file beside the database holds, for the revocations that come while the disk is full."""
+_BLOCK: Final = 4096
 
 
 class SqliteTransaction:
@@ -99,6 +103,40 @@ def _in_turn(connection: sqlite3.Connection, turn: IO[str], batch: Batch) -> Com
         return _commit(connection, batch)
     finally:
         fcntl.flock(turn, fcntl.LOCK_UN)
+
+
+def _from_reserve(connection: sqlite3.Connection, turn: IO[str], batch: Batch, reserve: IO[bytes]) -> Committed:
+    """Commit a batch in the space of the reserve; what it leaves is the reserve again before others can use it."""
+    fcntl.flock(turn, fcntl.LOCK_EX)
+    try:
+        reserve.truncate(0)
+        return _commit(connection, batch)
+    finally:
+        _allocate(reserve)
+        fcntl.flock(turn, fcntl.LOCK_UN)
+
+
+def _refill(_connection: sqlite3.Connection, turn: IO[str], reserve: IO[bytes]) -> None:
+    fcntl.flock(turn, fcntl.LOCK_EX)
+    try:
+        _allocate(reserve)
+    finally:
+        fcntl.flock(turn, fcntl.LOCK_UN)
+
+
+def _allocate(reserve: IO[bytes]) -> None:
+    """Let the reserve hold its space, or as much of it as the disk has."""
+    step = _RESERVE
+    while _is_short(reserve) and step >= _BLOCK:
+        held = os.fstat(reserve.fileno()).st_size
+        try:
+            os.posix_fallocate(reserve.fileno(), held, min(step, _RESERVE - held))
+        except OSError:
+            step //= 2
+
+
+def _is_short(reserve: IO[bytes]) -> bool:
+    return os.fstat(reserve.fileno()).st_size < _RESERVE
 
 
 def _commit(connection: sqlite3.Connection, batch: Batch) -> Committed:
@@ -181,6 +219,7 @@ class SqliteStore:
 
     async def start(self) -> None:
         self._turn = Path(f"{self._path}.turn").open("w")  # noqa: SIM115  held until close
+        self._reserve = Path(f"{self._path}.reserve").open("ab", buffering=0)  # noqa: SIM115  held until close
         self._writer = await _Thread.open(self._path)
         self._scanner = await _Thread.open(self._path)
         self._connection = _connect(self._path)
@@ -201,7 +240,19 @@ class SqliteStore:
 
     @traced("write")
     async def write(self, unit: Callable[[Transaction], T]) -> T:
-        return await self._writes.run(under_write_condition(unit))
+        unit = under_write_condition(unit)
+        try:
+            return await self._writes.run(unit)
+        except Unavailable:
+            if request_priority.get() != Priority.URGENT or not self.write_faults.error:
+                raise
+        with self._reports_faults():
+            [(result, raised)] = self._told(
+                await self._writer.perform(_from_reserve, self._turn, [unit], self._reserve)
+            )
+        if raised is not None:
+            raise raised
+        return result
 
     @traced("write")
     async def write_unserialized(self, unit: Callable[[Transaction], T]) -> T:
@@ -224,21 +275,33 @@ class SqliteStore:
         self._connection.close()
         await close_all(self._scanner.close, self._scrub, self._last_checkpoint, self._writer.close)
         self._turn.close()
+        self._reserve.close()
 
     async def _write_batch(self, batch: Batch) -> tuple[list[UnitOutcome], float]:
+        with self._reports_faults():
+            committed = await self._writer.perform(_in_turn, self._turn, batch)
+        _, _, seconds, wrote = committed
+        if wrote:  # a commit without changes works on a full disk too
+            self.write_faults.worked()
+        return self._told(committed), seconds
+
+    @contextlib.contextmanager
+    def _reports_faults(self) -> Generator[None]:
         self._written = True
         try:
-            outcomes, announced, seconds, wrote = await self._writer.perform(_in_turn, self._turn, batch)
+            yield
         except sqlite3.Error as failure:
             self.write_faults.failed(str(failure))
             raise Unavailable("The database cannot take a change now.") from failure
-        if wrote:  # a commit without changes works on a full disk too
-            self.write_faults.worked()
-        self._committed(len(batch))
+
+    def _told(self, committed: Committed) -> list[UnitOutcome]:
+        """The outcomes, after the listeners got what their units announced."""
+        outcomes, announced, _, _ = committed
+        self._committed(len(outcomes))
         if announced:
             for listener in self._listeners:
                 listener(announced)
-        return outcomes, seconds
+        return outcomes
 
     async def _scrub(self) -> None:
         # SQLite refuses a checkpoint at once while another one runs.
@@ -256,6 +319,8 @@ class SqliteStore:
         while True:
             await asyncio.sleep(_CHECKPOINT_EVERY)
             await self._scrub()
+            if _is_short(self._reserve):
+                await self._writer.perform(_refill, self._turn, self._reserve)
             if self._written:
                 self._written = False
                 with contextlib.suppress(sqlite3.Error):

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from tests.live.faults.load import Load
+from tests.live.faults.load import ANONYMOUS, REGISTER, REVOKE, Load
 from tests.live.faults.row import Bounds, Finding, Row, observed
 from tests.live.faults.site import Machine, Site
 
@@ -77,10 +77,13 @@ async def full(site: Site) -> list[Finding]:
     machine = await site.machine(folder=disk.machine_folder, keys=disk.folder / "keys")
     bounds = Bounds(cut=_CLIENTS)
     load = Load([machine], _CLIENTS)
+    async with machine.connect() as client:
+        agent = (await client.post(REGISTER, json=ANONYMOUS)).json()
     async with observed("Disk full, a worker killed meanwhile", [machine], bounds, load) as seen:
         async with seen.fault():
             await asyncio.to_thread(disk.fill)
             await asyncio.sleep(4)
+            revoked = await _revoke(machine, agent["access_token"])
             machine.worker_processes()[0].kill()
             await asyncio.sleep(6)
             workers = len(machine.worker_processes())
@@ -90,10 +93,18 @@ async def full(site: Site) -> list[Finding]:
     finding.notes.append(f"workers at the end of the fault: {workers}")
     if not any(each.kind == "write" and each.outcome == "503" for each in finding.samples):
         finding.broken.append("no write was refused")
+    if revoked != 200:
+        finding.broken.append(f"a revocation was answered {revoked}")
     late = Counter(each.outcome for each in finding.samples if each.began > ended + 2 and each.failed)
     if late:
         finding.broken.append(f"failed two seconds after it: {late}")
     return [finding]
+
+
+async def _revoke(machine: Machine, token: str) -> int:
+    """The status of the revocation of a token."""
+    async with machine.connect() as client:
+        return (await client.post(REVOKE, data={"token": token})).status_code
 
 
 async def full_at_start(site: Site) -> list[Finding]:

@@ -1,8 +1,12 @@
-"""A store on a full disk, and its end."""
+"""A store on a full disk, what is still kept there, and its end."""
 
+import shutil
 import sqlite3
+import subprocess
+import sys
 import threading
 from pathlib import Path
+from typing import Final
 
 import pytest
 from structlog.testing import capture_logs
@@ -50,3 +54,73 @@ async def test_a_unit_that_changes_nothing_ends_no_fault(tmp_path: Path, migrate
     await store.write(lambda tx: atomic_updates.spend(tx, "test", "code", expires_at=1 << 50))
     assert not store.write_faults.error
     await store.close()
+
+
+_FULL_DISK: Final = """
+import asyncio, os, sys
+from pathlib import Path
+from negotiator.base.errors import Unavailable
+from negotiator.store import atomic_updates
+from negotiator.store.sqlite import SqliteStore
+from negotiator.store.waiting import Priority, request_priority
+
+folder = Path(sys.argv[1])
+
+def fill():
+    block = bytes(65536)
+    with (folder / "filling").open("ab", buffering=0) as file:
+        while len(block) > 1:
+            try:
+                file.write(block)
+            except OSError:
+                block = block[: len(block) // 2]
+
+async def spend(store, code, priority):
+    request_priority.set(priority)
+    return await store.write(lambda tx: atomic_updates.spend(tx, "test", code, expires_at=1 << 50))
+
+async def main():
+    store = SqliteStore(f"sqlite+aiosqlite:///{folder / 'full.db'}")
+    await store.start()
+    while os.stat(folder / "full.db.reserve").st_size < 1 << 20:
+        await asyncio.sleep(0.05)
+    fill()
+    for number in range(20):
+        try:
+            await spend(store, f"change {number}" * 500, Priority.CHANGE)
+        except Unavailable:
+            break
+    else:
+        raise AssertionError("a change found space")
+    for number in range(20):
+        assert await spend(store, f"revocation {number}" * 100, Priority.URGENT)
+    assert store.write_faults.error, "the disk is still full"
+    try:
+        await spend(store, "later" * 2000, Priority.CHANGE)
+    except Unavailable:
+        pass
+    else:
+        raise AssertionError("a change took the space of the reserve")
+    (folder / "filling").unlink()
+    assert await spend(store, "at last", Priority.CHANGE)
+    assert not store.write_faults.error
+    while os.stat(folder / "full.db.reserve").st_size < 1 << 20:
+        await asyncio.sleep(0.05)
+    await store.close()
+    print("ok")
+
+asyncio.run(main())
+"""
+
+
+def test_on_a_full_disk_a_revocation_is_kept_and_a_change_is_not(tmp_path: Path, migrated: Path) -> None:
+    place = tmp_path / "disk"
+    place.mkdir()
+    script = (
+        f"""mount -t tmpfs -o size=4m tmpfs {place} && cp {migrated} {place}/full.db && exec "$0" -c "$1" {place}"""
+    )
+    command = ["unshare", "--map-root-user", "--mount", "sh", "-c", script, sys.executable, _FULL_DISK]
+    if not shutil.which("unshare") or subprocess.run([*command[:3], "true"], check=False).returncode:
+        pytest.skip("needs a mount namespace of its own")
+    said = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert said.stdout.endswith("ok\n"), said.stderr
