@@ -17,7 +17,7 @@ from negotiator.cli.demo.chapters import ACCESS, COMPANY, MEMORY_AND_CALL, TOOLS
 from negotiator.cli.demo.context import TIMEOUT, DemoContext, DemoPrinter
 from negotiator.cli.demo.examples import describe, run_examples
 from negotiator.cli.demo.negotiation import NEGOTIATION, introduce
-from negotiator.cli.demo.server import DemoFailed, DemoServer, existing_server, run_identity_provider, run_own_server
+from negotiator.cli.demo.server import DemoFailed, DemoIdentityProvider, DemoServer, existing_server, run_own_server
 from negotiator.cli.output import command_name, exit_with_error, print_result, print_warning
 from negotiator.config.settings_files import SettingsError
 
@@ -83,12 +83,14 @@ def _run_chapters(site: DemoServer, printer: DemoPrinter, *, verbose: bool) -> d
     The operator's commands are undone at the end.
     """
     results: dict[str, list[str]] = {}
-    with run_identity_provider() as provider, httpx2.Client(timeout=TIMEOUT, trust_env=False) as http:
-        journey = DemoContext(site, printer, http, provider, secrets.token_hex(4))
+    run = secrets.token_hex(4)
+    with httpx2.Client(timeout=TIMEOUT, trust_env=False) as http:
+        journey = DemoContext(site, printer, http, DemoIdentityProvider(f"https://idp-{run}.demo.example"), run)
         try:
             for chapter in CHAPTERS if verbose else _STORY:
                 printer.chapter(chapter.title, chapter.purpose)
-                chapter.run(journey)
+                for part in chapter.parts:
+                    part(journey)
                 results[chapter.name], journey.checked = journey.checked, []
             leave(journey)
             results["leaving"] = journey.checked

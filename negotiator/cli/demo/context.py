@@ -1,6 +1,5 @@
 """What the chapters of the demo share: the server, the printer, the credentials so far, the checked statements."""
 
-import base64
 import re
 import shlex
 import textwrap
@@ -20,11 +19,14 @@ from rich.text import Text
 
 from negotiator.base.values import escape_invisible
 from negotiator.cli.demo.server import DemoFailed, DemoIdentityProvider, DemoServer
+from negotiator.negotiations.routes import NEGOTIATIONS_PATH
 
 JsonObject = dict[str, Any]
 
 TIMEOUT: Final = 20.0
-SECRET_MEMBERS: Final = frozenset({"access_token", "assertion", "claim_token", "client_secret", "code", "token"})
+SECRET_MEMBERS: Final = frozenset(
+    {"access_token", "assertion", "claim_token", "client_secret", "code", "refresh_token", "token"}
+)
 _SECRET_PREFIX: Final = 9
 _WIDTH: Final = 100
 _LIST: Final = re.compile(r"\[\s+([^\[\]{}]*?)\s+\]")
@@ -91,18 +93,14 @@ class DemoPrinter:
         """A request."""
         self._line("→", f"{method} {target}", "cyan")
         if body:
-            self._data(body)
+            self.data(body)
 
     def got(self, status: int, body: Any) -> None:
         """An answer."""
         colour = "green" if status < HTTPStatus.BAD_REQUEST else "yellow"
         self._line("←", f"{status} {HTTPStatus(status).phrase}", colour)
         if body:
-            self._data(body)
-
-    def data(self, body: Any) -> None:
-        """A document on its own."""
-        self._data(body)
+            self.data(body)
 
     def event(self, text: str) -> None:
         """One line of a list."""
@@ -115,7 +113,8 @@ class DemoPrinter:
     def _line(self, mark: str, text: str, style: str) -> None:
         self._console.print(Text(f"  {mark} {escape_invisible(text)}", style=style), soft_wrap=True)
 
-    def _data(self, body: Any) -> None:
+    def data(self, body: Any) -> None:
+        """A document."""
         text = orjson.dumps(shorten_secrets(body), option=orjson.OPT_INDENT_2).decode()
         # A list of plain values takes one line.
         text = _LIST.sub(lambda found: f"[{' '.join(found[1].split())}]", text)
@@ -125,9 +124,10 @@ class DemoPrinter:
 
 @dataclass(slots=True)
 class DemoContext:
-    """One run. Chapters fill in the fields below `provider`, and later chapters read them.
+    """One run. Chapters fill in the fields below `run`, and later chapters read them.
 
-    `run` makes the names of this run unique; `undo` lists the operator's commands that undo earlier ones.
+    `run` makes the names of this run unique. `agent` is what the agent was answered at registration and claim, its
+    tokens included. `headers` are those of the last answer. `undo` lists the commands that undo earlier ones.
     """
 
     site: DemoServer
@@ -136,73 +136,71 @@ class DemoContext:
     provider: DemoIdentityProvider
     run: str
     metadata: JsonObject = field(default_factory=dict[str, Any])
-    anonymous_agent: JsonObject = field(default_factory=dict[str, Any])
+    agent: JsonObject = field(default_factory=dict[str, Any])
     negotiation: JsonObject = field(default_factory=dict[str, Any])
-    claimed: JsonObject = field(default_factory=dict[str, Any])
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
     checked: list[str] = field(default_factory=list[str])
     undo: list[tuple[str, ...]] = field(default_factory=list[tuple[str, ...]])
 
-    def ask(
+    def call(
         self,
         method: str,
         target: str,
         *,
         body: JsonObject | None = None,
         form: Mapping[str, str] | None = None,
-        token: str = "",
-        secret: tuple[str, str] | None = None,
+        token: str | None = None,
         show: tuple[str, ...] | None = None,
-    ) -> httpx2.Response:
-        """Send a request and print it; `target` is a path or a whole URL.
+        status: int = 200,
+        error: str = "",
+    ) -> JsonObject:
+        """Send a request, by default as the agent, and print it; returns the answer's object without `request_id`.
 
-        `token` is a bearer token, `secret` a client's id and secret (HTTP Basic), `show` the members of the answer to
-        print (default: all).
+        `target` is a path or a whole URL, `show` the members of the answer to print (default: all). Ends the demo
+        unless status and error word are the expected ones.
         """
         url = target if target.startswith("http") else f"{self.site.url}{target}"
-        headers: dict[str, str] = {}
-        if token:
-            headers["Authorization"] = f"Bearer {token}"
-        if secret:
-            headers["Authorization"] = f"Basic {base64.b64encode(':'.join(secret).encode()).decode()}"
+        token = self.agent["access_token"] if token is None else token
         self.printer.sent(method, target, body or form)
         try:
+            headers = {"Authorization": f"Bearer {token}"} if token else {}
             answer = self.http.request(method, url, json=body, data=form, headers=headers)
         except httpx2.TransportError as fault:
             raise DemoFailed(f"{method} {url} got no answer: {fault}") from None
-        members: Any = _object(answer)
-        if show is not None:
-            members = {name: members[name] for name in show if name in members}
-        members.pop("request_id", None)
-        self.printer.got(answer.status_code, members)
-        return answer
+        self.headers = answer.headers
+        members = _object(answer)
+        self.printer.got(
+            answer.status_code, members if show is None else {name: members[name] for name in show if name in members}
+        )
+        if (answer.status_code, members.get("error", "")) != (status, error):
+            found = f"{answer.status_code} {members.get('error', '')}".strip()
+            raise DemoFailed(f"{method} {url}: expected {f'{status} {error}'.strip()}, got {found}.")
+        return members
 
-    def post(
-        self, target: str, body: JsonObject, *, show: tuple[str, ...] | None = None, status: int = 200
-    ) -> JsonObject:
-        """Send a POST as Grace's agent; returns the body without `request_id`. Ends the demo unless the status is
-        `status`.
-        """
-        token = self.claimed["access_token"]
-        return _without_request_id(self.answered(self.ask("POST", target, body=body, token=token, show=show), status))
+    def post(self, target: str, body: JsonObject, **more: Any) -> JsonObject:
+        """Send a POST, as `call` does."""
+        return self.call("POST", target, body=body, **more)
 
-    def get(self, target: str, *, show: tuple[str, ...] | None = None) -> JsonObject:
-        """Send a GET as Grace's agent; returns the body without `request_id`. Ends the demo unless it succeeds."""
-        token = self.claimed["access_token"]
-        return _without_request_id(self.answered(self.ask("GET", target, token=token, show=show), 200))
+    def get(self, target: str, **more: Any) -> JsonObject:
+        """Send a GET, as `call` does."""
+        return self.call("GET", target, **more)
+
+    def send_form(self, endpoint: str, form: Mapping[str, str], **more: Any) -> JsonObject:
+        """Send a form without a credential to an endpoint that the metadata names."""
+        return self.call("POST", self.metadata[endpoint], form=form, token="", **more)
 
     def operate(self, *arguments: str) -> Any:
         """Run a command as the operator and print it."""
         self.printer.ran(arguments)
         return self.site.operate(*arguments)
 
-    def answered(self, answer: httpx2.Response, status: int, error: str = "") -> JsonObject:
-        """The answer's object; ends the demo unless status and error word are the expected ones."""
-        body = _object(answer)
-        if answer.status_code != status or body.get("error", "") != error:
-            expected = f"{status} {error}".strip()
-            found = f"{answer.status_code} {body.get('error', '')}".strip()
-            raise DemoFailed(f"{answer.request.method} {answer.url}: expected {expected}, got {found}.")
-        return body
+    def email(self, person: str) -> str:
+        """An address that no other run uses."""
+        return f"{person}-{self.run}@demo.example"
+
+    def step(self, text: str) -> None:
+        """Tell what comes next."""
+        self.printer.step(text)
 
     def check(self, holds: bool, sentence: str) -> None:
         """Print and store a statement that holds; ends the demo when it does not."""
@@ -211,27 +209,29 @@ class DemoContext:
         self.checked.append(sentence)
         self.printer.shown(sentence)
 
+    def check_refused(self, token: str, sentence: str) -> None:
+        """State that a token is refused."""
+        self.get(NEGOTIATIONS_PATH, token=token, show=("error",), status=401, error="invalid_token")
+        self.check(True, sentence)
+
 
 @dataclass(frozen=True, slots=True)
 class DemoChapter:
-    """One part of the demo: its name, title, purpose, and the function that runs it."""
+    """One part of the demo: its name, title, purpose, and the functions that run it."""
 
     name: str
     title: str
     purpose: str
-    run: Callable[[DemoContext], None]
-
-
-def _without_request_id(body: JsonObject) -> JsonObject:
-    return {name: member for name, member in body.items() if name != "request_id"}
+    parts: tuple[Callable[[DemoContext], None], ...]
 
 
 def _object(answer: httpx2.Response) -> JsonObject:
-    """The JSON object in an answer; empty when there is none."""
+    """The JSON object in an answer, without `request_id`; empty when there is none."""
     if not answer.headers.get("content-type", "").startswith("application/json"):
         return {}
     try:
-        found: Any = answer.json()
-    except ValueError:
+        found: JsonObject = dict(answer.json())
+    except (ValueError, TypeError):
         return {}
-    return found if isinstance(found, dict) else {}  # pyright: ignore[reportUnknownVariableType]
+    found.pop("request_id", None)
+    return found

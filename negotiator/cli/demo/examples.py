@@ -40,48 +40,32 @@ Members = dict[str, Any]
 class ExampleCase:
     """One case; each member is the body of an API call. The plan is made after `plan_after` of the offers, or never."""
 
-    name: str
     negotiation: Members
-    offers: tuple[Members, ...]
-    memories: tuple[Members, ...]
+    offers: list[Members]
+    memories: list[Members]
     win: Members
-    plan_after: int | None
+    plan_after: int | None = None
 
 
 def read_case(name: str, now: datetime) -> ExampleCase:
     """The case of this name, with days that count from `now`."""
     file = resources.files("negotiator.cli.demo") / "cases" / f"{name}.toml"
-    found = cast(Members, _dated(tomllib.loads(file.read_text()), "", now))
-    return ExampleCase(
-        name,
-        found["negotiation"],
-        tuple(found["offers"]),
-        tuple(found["memories"]),
-        found["win"],
-        found.get("plan_after"),
-    )
+    return ExampleCase(**_dated(tomllib.loads(file.read_text()), "", now))
 
 
-def load_case(http: httpx2.Client, case: ExampleCase) -> str:
+def _load_case(http: httpx2.Client, case: ExampleCase) -> str:
     """Store the case by the API; returns the negotiation's id. `http` has the base URL and a token of the owner's."""
     negotiation: str = _sent(http, "POST", NEGOTIATIONS_PATH, case.negotiation)["id"]
     one = f"{NEGOTIATIONS_PATH}/{negotiation}"
-    for number, offer in enumerate(case.offers):
+    for number, offer in enumerate([*case.offers, None]):
         if number == case.plan_after:
             _sent(http, "POST", f"{one}/battle-plans", {})
-        _sent(http, "POST", f"{one}/offers", offer)
-    if case.plan_after == len(case.offers):
-        _sent(http, "POST", f"{one}/battle-plans", {})
+        if offer:
+            _sent(http, "POST", f"{one}/offers", offer)
     for memory in case.memories:
         _sent(http, "POST", MEMORIES_PATH, {**memory, "negotiation_id": negotiation})
     _sent(http, "POST", WINS_PATH, case.win)
     return negotiation
-
-
-def load_cases(http: httpx2.Client, now: datetime | None = None) -> dict[str, str]:
-    """Store all cases; returns the negotiations' ids by case."""
-    at = now or datetime.now(UTC)
-    return {name: load_case(http, read_case(name, at)) for name in CASES}
 
 
 def _dated(value: Any, name: str, now: datetime) -> Any:
@@ -152,7 +136,8 @@ def fill_database(site: DemoServer) -> ExampleDatabase:
         http.headers["Authorization"] = f"Bearer {agent['access_token']}"
         bound = _sent(http, "POST", claim, {"claim_token": made["code"]})
         http.headers["Authorization"] = f"Bearer {bound['access_token']}"
-        negotiations = load_cases(http)
+        now = datetime.now(UTC)
+        negotiations = {name: _load_case(http, read_case(name, now)) for name in CASES}
         _sent(http, "POST", MEMORY_IMPORT_PATH, {"lines": [_NOTE]})
         call = _begin_call(http, negotiations["software_renewal"])
         submission = _submit_tool(http)

@@ -4,7 +4,6 @@ The seller's lines are written here; every figure and every sentence of advice c
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 from itertools import pairwise
@@ -54,9 +53,7 @@ def _negotiate(journey: DemoContext) -> None:
     standing = journey.post(f"{one}/leverage", {}, show=("summary",))["summary"]
     journey.printer.line()
     journey.printer.said("Advice", standing["room"])
-    made: list[Decimal] = []
-    for price, words in _SELLER:
-        made.append(_turn(journey, _Turn(one, price, words), limit=most))
+    made = [_turn(journey, one, price, words, limit=most) for price, words in _SELLER]
     _refused(journey, one)
     steps = [after - before for before, after in pairwise(made)]
     journey.check(
@@ -69,42 +66,32 @@ def _negotiate(journey: DemoContext) -> None:
     _count(journey, listed=Decimal(case["baseline"]["value"]), agreed=agreed, limit=Decimal(most))
 
 
-@dataclass(frozen=True, slots=True)
-class _Turn:
-    """The path of the negotiation, the seller's price and their words."""
-
-    one: str
-    price: int
-    words: str
+def _offer(journey: DemoContext, one: str, **offer: Any) -> JsonObject:
+    return journey.post(f"{one}/offers", offer, status=201, show=("seq", "status"))
 
 
-def _turn(journey: DemoContext, turn: _Turn, *, limit: int) -> Decimal:
+def _turn(journey: DemoContext, one: str, price: int, words: str, *, limit: int) -> Decimal:
     """Record the seller's offer, ask what to do, and make the advised counter-offer; returns its price."""
-    move = _advice(journey, turn)
+    move = _advice(journey, one, price, words)
     offer = Decimal(move["offer"]["price"])
     journey.check(
         move["action"] == "counter" and offer <= limit,
-        f"Against €{turn.price:,} the advice is a counter-offer within the limit",
+        f"Against €{price:,} the advice is a counter-offer within the limit",
     )
     journey.check(f"{limit:,}" not in move["say"], "The sentence to say does not name the limit")
     journey.printer.said("Grace", f"“{move['say']}”")
-    body = {"by": "me", "kind": "counter", "package": move["offer"]}
-    made = journey.post(f"{turn.one}/offers", body, status=201, show=("seq", "status"))
+    made = _offer(journey, one, by="me", kind="counter", package=move["offer"])
     journey.check(made["status"] == "live", f"Offer {made['seq']} is live")
     return offer
 
 
-def _advice(journey: DemoContext, turn: _Turn) -> JsonObject:
+def _advice(journey: DemoContext, one: str, price: int, words: str) -> JsonObject:
     """Record the seller's offer and print it with the advice on it; returns the next move."""
     journey.printer.line()
-    journey.printer.said("Jens", f"“{turn.words}”")
-    offer = {"by": "them", "package": {"price": turn.price}, "rationale": turn.words}
-    journey.post(f"{turn.one}/offers", offer, status=201, show=("seq", "status"))
-    body = {"utterance": turn.words, "phase": "bargain"}
-    heard = journey.post(f"{turn.one}/suggestions", body, show=("summary",))
-    move = journey.post(
-        f"{turn.one}/next-move", {"utterance": turn.words}, show=("action", "offer", "my_utility", "floor")
-    )
+    journey.printer.said("Jens", f"“{words}”")
+    _offer(journey, one, by="them", package={"price": price}, rationale=words)
+    heard = journey.post(f"{one}/suggestions", {"utterance": words, "phase": "bargain"}, show=("summary",))
+    move = journey.post(f"{one}/next-move", {"utterance": words}, show=("action", "offer", "my_utility", "floor"))
     tactic = _sentences(heard["summary"], 1) if heard["recognised"] else ""
     journey.printer.said("Advice", f"{tactic} {_sentences(move['summary'], 2)}".strip())
     return move
@@ -113,8 +100,7 @@ def _advice(journey: DemoContext, turn: _Turn) -> JsonObject:
 def _refused(journey: DemoContext, one: str) -> None:
     """Grace is tempted, and an offer past their limit is refused."""
     body = {"by": "me", "kind": "counter", "package": {"price": _TOO_MUCH}}
-    token = journey.claimed["access_token"]
-    refused = journey.answered(journey.ask("POST", f"{one}/offers", body=body, token=token), 409, "below_walk_away")
+    refused = journey.post(f"{one}/offers", body, status=409, error="below_walk_away")
     journey.check(True, "An offer past the limit is refused")
     journey.printer.line()
     journey.printer.said("Grace", f"is tempted to offer €{_TOO_MUCH:,}.")
@@ -123,13 +109,11 @@ def _refused(journey: DemoContext, one: str) -> None:
 
 def _settle(journey: DemoContext, one: str, price: Decimal) -> Decimal:
     """The seller takes Grace's price, Grace accepts, and the contract is signed."""
-    words = _SETTLES.format(price=int(price))
-    move = _advice(journey, _Turn(one, int(price), words))
+    move = _advice(journey, one, int(price), _SETTLES.format(price=int(price)))
     journey.check(move["action"] == "accept", "A price as good as the next step is accepted")
     journey.printer.said("Grace", f"“{move['say']}”")
     theirs = journey.get(f"{one}/offers?limit=1", show=())["items"][0]
-    body = {"by": "me", "kind": "acceptance", "in_reply_to": theirs["id"]}
-    journey.post(f"{one}/offers", body, status=201, show=("seq", "status"))
+    _offer(journey, one, by="me", kind="acceptance", in_reply_to=theirs["id"])
     won = journey.post(f"{one}/state", {"to": "won"}, show=("state", "outcome"))
     paid = Decimal(won["outcome"]["package"]["price"])
     journey.check(won["state"] == "won" and paid == price, "The deal is stored as it was accepted")
@@ -167,5 +151,5 @@ NEGOTIATION = DemoChapter(
     "negotiation",
     "A negotiation",
     "Plan, leverage, tactics, the next move: words to say, figures that can be checked, limits that hold.",
-    _negotiate,
+    (_negotiate,),
 )

@@ -1,4 +1,4 @@
-"""The servers of the demo: Negotiator with the operator's commands, and an identity provider with a key of its own."""
+"""The demo's server with the operator's commands, and an identity provider."""
 
 import contextlib
 import json
@@ -7,11 +7,9 @@ import secrets
 import socket
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
@@ -31,8 +29,6 @@ from negotiator.trust.assertions import ID_JAG_TYPE
 _TIMEOUT: Final = 60.0
 _POLL: Final = 0.05
 _LOG: Final = "server.log"
-_METADATA: Final = ("/.well-known/openid-configuration", "/.well-known/oauth-authorization-server")
-_KEYS: Final = "/jwks.json"
 _LIFE: Final = 300
 _MODELS: Final = f"{ENV_PREFIX}MODELS_DIR"
 """The one setting of the operator that applies: models that are built already need not be built again."""
@@ -175,7 +171,7 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
 
 
 class DemoIdentityProvider:
-    """Signs ID-JAGs as the issuer `name`; `documents` is what it publishes, by path."""
+    """Signs ID-JAGs as the issuer `name`, with a key of its own."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -186,11 +182,6 @@ class DemoIdentityProvider:
         """Its public keys (RFC 7517 §5)."""
         jwk = ECAlgorithm.to_jwk(self._key.public_key(), as_dict=True)
         return {"keys": [{**jwk, "kid": self._kid, "use": "sig", "alg": ALGORITHM}]}
-
-    def documents(self) -> dict[str, dict[str, Any]]:
-        """Its metadata (RFC 8414, OpenID Discovery) and its keys, by path."""
-        metadata = {"issuer": self.name, "jwks_uri": f"{self.name}{_KEYS}"}
-        return {**dict.fromkeys(_METADATA, metadata), _KEYS: self.jwks()}
 
     def claims(self, **own: Any) -> dict[str, Any]:
         """The claims of an ID-JAG (draft-ietf-oauth-identity-assertion-authz-grant §3.1).
@@ -203,33 +194,3 @@ class DemoIdentityProvider:
     def sign(self, claims: dict[str, Any]) -> str:
         """The claims as a compact JWS of type ID-JAG."""
         return jwt.encode(claims, self._key, ALGORITHM, headers={"kid": self._kid, "typ": ID_JAG_TYPE})
-
-
-@contextlib.contextmanager
-def run_identity_provider() -> Generator[DemoIdentityProvider]:
-    """A provider on a free port of loopback; its issuer name is its address."""
-    provider: DemoIdentityProvider | None = None
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            document = provider.documents().get(self.path) if provider else None
-            body = json.dumps(document or {"error": "not_found"}).encode()
-            self.send_response(200 if document else 404)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, format: str, *args: Any) -> None:
-            """Log nothing."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    provider = DemoIdentityProvider(f"http://127.0.0.1:{server.server_port}")
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield provider
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
