@@ -175,7 +175,7 @@ def _periodic_tasks(application: Application) -> list[Callable[[], Awaitable[Non
     services = application.services
 
     async def store_what_was_seen() -> None:
-        seen = services.credentials.seen.take()
+        seen = services.credentials.take_seen()
         await application.store.write(partial(registration.mark_seen, when=seen))
         await services.agent_calls.flush()
 

@@ -12,7 +12,7 @@ from negotiator.agents.tables import Delegation
 from negotiator.base import values
 from negotiator.store import atomic_updates
 from negotiator.store.statement import Statement, Transaction
-from negotiator.tokens import access_token_queries, authorization_codes
+from negotiator.tokens import access_tokens, authorization_codes
 from negotiator.trust import revocations
 from negotiator.trust.revocations import closed_key, identity_key, login_key
 from negotiator.trust.security_events import ReportedEvent, SecurityEventEffect, SecurityEventToken
@@ -90,7 +90,7 @@ def _end_agents(tx: Transaction, identity: str) -> int:
         return 0
     tx.run(_END_CODES, user=user_id, now=values.now())
     authorization_codes.end_agents(tx, user_id)
-    return access_token_queries.end_agents(tx, user_id)
+    return access_tokens.end_agents(tx, user_id)
 
 
 def _open(tx: Transaction, identity: str, at: int) -> None:

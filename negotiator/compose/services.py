@@ -29,8 +29,8 @@ from negotiator.mcp.endpoint import MCP_PATH
 from negotiator.runtime import thread_pools
 from negotiator.runtime.metrics import COMMIT_UNITS_BUCKETS, MetricRegistry
 from negotiator.store.store import Store, make_store
-from negotiator.tokens.access_tokens import AccessTokens
-from negotiator.tokens.authenticator import ApiKeyAuthenticator, BearerAuthenticator
+from negotiator.tokens.access_tokens import AccessTokens, BearerAuthenticator
+from negotiator.tokens.api_keys import ApiKeyAuthenticator
 from negotiator.trust.assertions import AssertionVerifier
 from negotiator.trust.client_url_fetch import CONNECTIONS, ClientUrlFetcher
 from negotiator.trust.dpop import DpopProofChecker

@@ -31,7 +31,7 @@ from negotiator.directory.tables import IdentityChallenge
 from negotiator.http.operation import REGISTRATION_BODY_LIMIT, Call, Operation
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
-from negotiator.tokens import api_key_queries, api_keys
+from negotiator.tokens import api_keys
 from negotiator.tokens.access_tokens import AccessTokens
 
 DIRECTORY_BASELINE_BUDGET: Final = "directory"
@@ -144,13 +144,13 @@ class DirectoryAccounts:
 
     async def verify(self, call: Call[VerifyIdentity]) -> VerifyResult:
         """Verify the calling agent's identity; its level rises on every worker."""
-        body, registered = call.input, list[api_key_queries.NewApiKey]()
+        body, registered = call.input, list[api_keys.NewApiKey]()
 
         def then(tx: Transaction, _agent: Agent) -> None:
             registered.clear()
             if body.rotate:
                 key = _calling_key(tx, call.caller)
-                registered.append(api_key_queries.rotate(tx, self.registration.pepper, key, overlap=0))
+                registered.append(api_keys.rotate(tx, self.registration.pepper, key, overlap=0))
 
         agent = await self.registration.verify(
             call.caller.client_id, body.challenge_id, proof=body.proof, address=call.address, then=then
@@ -170,9 +170,9 @@ class DirectoryAccounts:
         """Issue a new key in place of the calling one."""
         seconds = call.input.overlap_seconds
 
-        def unit(tx: Transaction) -> tuple[api_key_queries.NewApiKey, int]:
+        def unit(tx: Transaction) -> tuple[api_keys.NewApiKey, int]:
             key = _calling_key(tx, call.caller)
-            registered = api_key_queries.rotate(tx, self.registration.pepper, key, overlap=seconds)
+            registered = api_keys.rotate(tx, self.registration.pepper, key, overlap=seconds)
             until = registered.created_at + seconds * 1000
             return registered, min(key.expires_at or until, until)
 
@@ -201,13 +201,13 @@ class DirectoryAccounts:
         return {"status": "revoked"}
 
     def _end_key(self, tx: Transaction, token: str, actor: str) -> None:
-        key = api_key_queries.find(tx, self.registration.pepper, token)
+        key = api_keys.find(tx, self.registration.pepper, token)
         if key is None:
             return
-        api_key_queries.revoke(tx, key, actor=actor)
+        api_keys.revoke(tx, key, actor=actor)
         agent = accounts_queries.find(tx, key.client_id)
         # An agent without a key cannot act any more, so its proven identity becomes free.
-        if agent and agent.revoked_at is None and not api_key_queries.has_any(tx, agent.id):
+        if agent and agent.revoked_at is None and not api_keys.has_any(tx, agent.id):
             accounts_queries.revoke(tx, agent.id, actor=actor)
 
     async def _level(self, agent: Agent) -> tuple[int, bool]:
@@ -232,9 +232,9 @@ class DirectoryAccounts:
         return {"requests_per_minute": rate.requests_per_minute, "burst": rate.burst}
 
 
-def _calling_key(tx: Transaction, caller: Caller) -> api_key_queries.ApiKeyRow:
+def _calling_key(tx: Transaction, caller: Caller) -> api_keys.ApiKeyRow:
     """The key that the call used; 403 for a token, because an hour's credential must not create a lasting one."""
-    key = api_key_queries.by_id(tx, caller.credential)
+    key = api_keys.by_id(tx, caller.credential)
     if key is None:
         raise Forbidden("Present the API key itself to rotate it.")
     return key

@@ -3,7 +3,7 @@
 A token is live until it expires, it is revoked, or its client, user, issuer, identity or grant is revoked. A token
 may be limited to resources (RFC 8707), which become its `aud`. A resource is the base URL of the service, which
 allows every path, or a part such as `{base}/mcp`. Several are space-delimited; none means the whole service.
-`TokenUseTracker` collects in memory when tokens were last used, because a write at every request is too expensive.
+When tokens were last used is collected in memory, because a write at every request is too expensive.
 """
 
 import hashlib
@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from sqlalchemy import and_, bindparam, exists, or_, update
+from sqlalchemy import BigInteger, and_, bindparam, exists, func, or_, update
 from sqlmodel import col, select
 
 from negotiator import audit
@@ -23,8 +23,8 @@ from negotiator.base.strict_json import is_array
 from negotiator.keys.keyring import ALGORITHM, Keyring, SigningKey
 from negotiator.store.statement import Query, RowInsertion, Statement, Transaction, entity, table
 from negotiator.store.store import Store
-from negotiator.tokens import api_key_queries, api_keys
-from negotiator.tokens.api_keys import FindEntitlement
+from negotiator.tokens import api_keys
+from negotiator.tokens.api_keys import ApiKeyAuthenticator, FindEntitlement
 from negotiator.tokens.tables import AccessToken
 from negotiator.trust.revocations import register_backdating
 from negotiator.trust.tables import Revocation
@@ -118,27 +118,6 @@ class IssuedToken(NewToken):
         }
 
 
-class TokenUseTracker:
-    """When clients last used tokens that act for a user, in this process and since the last `take`.
-
-    A crash loses the times that were not taken yet.
-    """
-
-    def __init__(self) -> None:
-        self._when: dict[str, int] = {}
-
-    def note(self, caller: Caller | None) -> Caller | None:
-        """Record the time if the caller acts for a user; returns the caller unchanged."""
-        if caller is not None and caller.user_id is not None:
-            self._when[caller.client_id] = values.now()
-        return caller
-
-    def take(self) -> dict[str, int]:
-        """The recorded client ids with their times (milliseconds); the record is empty afterwards."""
-        taken, self._when = self._when, {}
-        return taken
-
-
 ACCESS_TOKEN_TYPE: Final = "at+jwt"  # noqa: S105
 IDENTITY_ASSERTION_TYPE: Final = "agent-identity+jwt"
 """The `typ` of an agent's identity assertion, which is exchanged for access tokens and differs from an ID-JAG's."""
@@ -152,7 +131,7 @@ _REQUIRED: Final = {"iss", "aud", "sub", "client_id", "jti", "iat", "exp", "scop
 _token = AccessToken
 _RECORD = RowInsertion(AccessToken)
 _REVOCABLE: Final = ("client_id", "user_id", "issuer", "identity", "authorization")
-WITHDRAWN: Final = or_(
+_WITHDRAWN: Final = or_(
     # A look-up for each subject that the token has; `IN` costs a read more than all of them.
     *(
         and_(
@@ -167,16 +146,45 @@ _LIVE = Query(
         col(_token.jti) == bindparam("jti"),
         col(_token.expires_at) > bindparam("now"),
         col(_token.revoked_at).is_(None),
-        ~WITHDRAWN,
+        ~_WITHDRAWN,
     ),
     tuple,
 )
-_IS_WITHDRAWN = Query(select(_token.jti).where(col(_token.jti) == bindparam("jti"), WITHDRAWN), tuple)
+_IS__WITHDRAWN = Query(select(_token.jti).where(col(_token.jti) == bindparam("jti"), _WITHDRAWN), tuple)
 _FIND = Query(select(_token).where(col(_token.jti) == bindparam("jti")), entity(AccessToken))
 _REVOKE = Statement(
     update(_token)
     .where(col(_token.jti) == bindparam("token"), col(_token.revoked_at).is_(None))
     .values(revoked_at=bindparam("at"))
+)
+
+_HELD = Query(
+    select(_token)
+    .where(
+        col(_token.user_id) == bindparam("user"),
+        col(_token.expires_at) > bindparam("now"),
+        col(_token.revoked_at).is_(None),
+        ~_WITHDRAWN,
+    )
+    .order_by(col(_token.issued_at).desc())
+    .limit(1000),
+    entity(AccessToken),
+)
+_LAST_ISSUED = Query(
+    select(_token.client_id, func.max(_token.issued_at))
+    .where(col(_token.user_id) == bindparam("user"))
+    .group_by(col(_token.client_id)),
+    lambda row: (str(row[0]), int(row[1])),
+)
+_END_AGENTS = Statement(
+    update(_token)
+    .where(
+        col(_token.user_id) == bindparam("user"),
+        col(_token.client_id).like("agt\\_%", escape="\\"),
+        col(_token.revoked_at).is_(None),
+        col(_token.expires_at) > bindparam("now", type_=BigInteger),
+    )
+    .values(revoked_at=bindparam("now", type_=BigInteger))
 )
 
 register_backdating("", AccessToken, key="jti", moment="issued_at")
@@ -207,7 +215,7 @@ class AccessTokens:
         self._find_standing = find_standing
         self._believed: dict[bytes, tuple[int, Caller]] = {}
         self._believed_by: list[SigningKey] = []
-        self.seen = TokenUseTracker()
+        self._seen: dict[str, int] = {}
 
     def make(self, subject: TokenSubject, scopes: list[str], *, life: int, typ: str = ACCESS_TOKEN_TYPE) -> NewToken:
         """A token that lives `life` seconds: `record` stores its row, then `issue` writes its text.
@@ -293,7 +301,18 @@ class AccessTokens:
         expires_at, caller = found
         if expires_at <= values.now():
             return None
-        return self.seen.note(await self._store.read(lambda tx: self._stands(tx, caller)))
+        standing = await self._store.read(lambda tx: self._stands(tx, caller))
+        if standing is not None and standing.user_id is not None:
+            self._seen[standing.client_id] = values.now()
+        return standing
+
+    def take_seen(self) -> dict[str, int]:
+        """When clients last used tokens that act for a user (milliseconds), in this process and since the last call.
+
+        A crash loses the times that were not taken yet.
+        """
+        taken, self._seen = self._seen, {}
+        return taken
 
     def stands(self, tx: Transaction, caller: Caller) -> bool:
         """Whether the caller's token is live."""
@@ -313,7 +332,7 @@ class AccessTokens:
         True also when the token has no row.
         """
         row = tx.one(_FIND, jti=caller.credential)
-        return row is None or tx.one(_IS_WITHDRAWN, jti=caller.credential) is not None
+        return row is None or tx.one(_IS__WITHDRAWN, jti=caller.credential) is not None
 
     async def _authenticate_opaque(self, credential: str) -> Caller | None:
         jti = api_keys.read_bearer(credential, self._pepper)
@@ -336,7 +355,7 @@ class AccessTokens:
         live = tx.one(_LIVE, jti=caller.credential, now=values.now())
         if live is None:
             return None
-        if not (live[1] or "").startswith(api_key_queries.KEY_IDENTITY):
+        if not (live[1] or "").startswith(api_keys.KEY_IDENTITY):
             return caller
         standing = self._find_standing(tx, caller.client_id)
         return standing and replace(caller, level=standing.level, rate=standing.rate)
@@ -408,3 +427,53 @@ def _caller(
         key=key,
         paths=limit,
     )
+
+
+def live_tokens(tx: Transaction, user_id: str) -> list[AccessToken]:
+    """The newest thousand live tokens that act for a user, newest first."""
+    return tx.all(_HELD, user=user_id, now=values.now())
+
+
+def last_issued(tx: Transaction, user_id: str) -> dict[str, int]:
+    """When each client last got a token that acts for the user (milliseconds); deleted tokens do not count."""
+    return dict(tx.all(_LAST_ISSUED, user=user_id))
+
+
+def end_agents(tx: Transaction, user_id: str) -> int:
+    """Revoke every live token that an agent holds for this user; returns how many there were."""
+    tx.announce(user_id)
+    return tx.run(_END_AGENTS, user=user_id, now=values.now())
+
+
+@dataclass(frozen=True, slots=True)
+class BearerAuthenticator:
+    """Authenticates the text after `Bearer`: an API key, an opaque access token or a JWT access token."""
+
+    keys: ApiKeyAuthenticator
+    credentials: AccessTokens
+
+    async def authenticate(self, credential: str, address: str = "") -> Caller | None:
+        """The caller of a live credential; None for any other text."""
+        if credential.startswith(api_keys.KEY_PREFIX):
+            return await self.keys.authenticate(credential, address)
+        return await self.credentials.authenticate(credential)
+
+    def stands(self, tx: Transaction, caller: Caller) -> bool:
+        """Whether the caller's credential is live: neither it nor anything that it depends on has ended."""
+        if _is_key(caller):
+            return self.keys.stands(tx, caller)
+        return self.credentials.stands(tx, caller)
+
+    def subjects(self, tx: Transaction, caller: Caller) -> frozenset[str]:
+        """The subjects whose revocation ends the caller's credential (see `trust.tables.Revocation`)."""
+        if _is_key(caller):
+            return frozenset({api_keys.key_identity(caller.credential), caller.client_id})
+        return self.credentials.subjects(tx, caller)
+
+    def is_withdrawn(self, tx: Transaction, caller: Caller) -> bool:
+        """Whether the holder was revoked rather than this one credential."""
+        return _is_key(caller) or self.credentials.is_withdrawn(tx, caller)
+
+
+def _is_key(caller: Caller) -> bool:
+    return len(caller.credential) == api_keys.KEY_ID_LENGTH

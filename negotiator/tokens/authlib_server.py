@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 from typing import Any, NoReturn, TypeVar
 
 from authlib.oauth2 import OAuth2Error
-from authlib.oauth2.rfc6749 import AuthorizationServer, OAuth2Payload, OAuth2Request
+from authlib.oauth2.rfc6749 import AuthorizationServer, OAuth2Request
+from authlib.oauth2.rfc6749.requests import BasicOAuth2Payload
 
 from negotiator import audit
 from negotiator.base.errors import Refusal
@@ -30,9 +31,8 @@ from negotiator.tokens.access_tokens import (
     TokenSubject,
     narrow_resources,
 )
+from negotiator.tokens.api_keys import ApiKeyAuthenticator
 from negotiator.tokens.assertion_grants import PresentedAssertion
-from negotiator.tokens.authenticator import ApiKeyAuthenticator
-from negotiator.tokens.authlib_clients import AGENT_ID_PREFIX, JWT_TOKEN_TYPE, AgentClient, ApiKeyClient
 from negotiator.tokens.authlib_endpoints import (
     PublicTokenHolder,
     RefreshTokenWithGrant,
@@ -40,7 +40,14 @@ from negotiator.tokens.authlib_endpoints import (
     TokenRevocation,
 )
 from negotiator.tokens.client_authentication import ClientAssertion, ClientAuthenticationFailed
-from negotiator.tokens.clients import REFRESH_TOKEN, RegisteredClient
+from negotiator.tokens.clients import (
+    AGENT_ID_PREFIX,
+    JWT_TOKEN_TYPE,
+    REFRESH_TOKEN,
+    AgentClient,
+    ApiKeyClient,
+    RegisteredClient,
+)
 from negotiator.tokens.id_tokens import IdTokenContent
 from negotiator.tokens.refresh_tokens import NewRefreshToken, RefreshTokens
 from negotiator.tokens.tables import AccessToken
@@ -63,37 +70,17 @@ StoreGrant = Callable[[Transaction], StoredGrant]
 Change = Callable[[Transaction], None]
 
 
-class FormPayload(OAuth2Payload):
-    """The form of a request, in the interface that Authlib reads."""
-
-    def __init__(self, form: Mapping[str, str]) -> None:
-        self._form = dict(form)
-
-    @property
-    def data(self) -> dict[str, str]:
-        return self._form
-
-    @property
-    def datalist(self) -> Any:
-        return {name: [value] for name, value in self._form.items()}
-
-
 class TokenEndpointRequest(OAuth2Request):
     """A POST of a form to an OAuth endpoint. The URL is a constant with https, which Authlib requires."""
 
     def __init__(self, form: Mapping[str, str], authorization: str | None) -> None:
         headers = {"Authorization": authorization} if authorization else {}
         super().__init__("POST", "https://localhost/oauth", headers=headers)
-        self.payload = FormPayload(form)
-        self._form = dict(form)
-
-    @property
-    def args(self) -> dict[str, str]:
-        return {}
+        self.payload = BasicOAuth2Payload(dict(form))
 
     @property
     def form(self) -> dict[str, str]:
-        return self._form
+        return self.payload.data
 
 
 class TokenServer(AuthorizationServer):

@@ -1,4 +1,8 @@
-"""OAuth clients, added by an operator or by their own registration (RFC 7591)."""
+"""OAuth clients, added by an operator or by their own registration (RFC 7591), and two kinds that have no row here.
+
+An agent is a public client that may redeem the refresh tokens of its own grants. A client that holds API keys
+authenticates with any live key as its secret. `confirm` checks in the unit that stores a token what was read before it.
+"""
 
 from dataclasses import dataclass
 from typing import Any, Final
@@ -12,7 +16,9 @@ from negotiator.base.errors import FieldError, NotFound, ValidationFailed
 from negotiator.base.scopes import ASSISTANT, DIRECTORY, ordered
 from negotiator.keys.keyring import ALGORITHM, RS256
 from negotiator.store.statement import Query, RowInsertion, Statement, Transaction, entity
-from negotiator.tokens import redirect_uris
+from negotiator.tokens import api_keys, redirect_uris
+from negotiator.tokens.access_tokens import TokenSubject
+from negotiator.tokens.api_keys import ApiKeyAuthenticator, LiveApiKey, is_use_due
 from negotiator.tokens.client_authentication import ClientAuthenticationFailed
 from negotiator.tokens.tables import Client
 from negotiator.trust import revocations
@@ -76,6 +82,11 @@ _REMOVE = Statement(
 )
 
 
+AGENT_ID_PREFIX: Final = "agt_"
+JWT_TOKEN_TYPE: Final = "urn:ietf:params:oauth:token-type:jwt"  # noqa: S105
+TOKEN_TYPES: Final = (JWT_TOKEN_TYPE, "urn:ietf:params:oauth:token-type:access_token")
+
+
 @dataclass(frozen=True, slots=True)
 class NewClient:
     """The properties of a client, from an operator or, with `origin` `registered`, from the client's own metadata.
@@ -95,7 +106,7 @@ class NewClient:
 
 
 class RegisteredClient:
-    """A client with the methods that Authlib's server calls (`authlib.oauth2.rfc6749.ClientMixin`)."""
+    """A client with the methods that Authlib's server calls."""
 
     def __init__(self, row: Client) -> None:
         self.row = row
@@ -111,17 +122,6 @@ class RegisteredClient:
         stands = self.row.origin == BY_DOCUMENT or tx.one(_STANDS, client=self.client_id, digest=self.row.secret_digest)
         if not stands:
             raise ClientAuthenticationFailed
-
-    def get_client_id(self) -> str:
-        return self.row.id
-
-    def get_default_redirect_uri(self) -> None:
-        return None
-
-    def get_allowed_scope(self, scope: str | None) -> str:
-        """Those requested scopes that the client may have; all of its scopes when none is requested (RFC 6749 §3.3)."""
-        own = self.row.scope.split()
-        return " ".join(own if not scope else [name for name in ordered(scope.split()) if name in own])
 
     def check_redirect_uri(self, redirect_uri: str) -> bool:
         """Whether the client registered this URI; the port of a loopback URI may differ."""
@@ -141,11 +141,78 @@ class RegisteredClient:
         """Whether the client has neither a secret nor keys and so cannot authenticate (RFC 6749 §2.1)."""
         return self.row.auth_method == "none"
 
-    def check_response_type(self, response_type: str) -> bool:
-        return response_type == "code" and self.check_grant_type(AUTHORIZATION_CODE)
-
     def check_grant_type(self, grant_type: str) -> bool:
         return grant_type in self.row.grants.split()
+
+
+class AgentClient:
+    """An agent by its id, which is not looked up: the grant of its refresh token determines the scopes."""
+
+    is_public = True
+    scopes: tuple[str, ...] = ()
+
+    def __init__(self, client_id: str) -> None:
+        self.client_id = client_id
+
+    def confirm(self, tx: Transaction) -> None:
+        """Do nothing: the grant is checked in the unit."""
+
+    def check_client_secret(self, client_secret: str) -> bool:
+        """False, because an agent has no secret."""
+        return False
+
+    def check_endpoint_auth_method(self, method: str, endpoint: str) -> bool:
+        return method == "none"
+
+    def check_grant_type(self, grant_type: str) -> bool:
+        return grant_type == REFRESH_TOKEN
+
+
+class ApiKeyClient:
+    """A client that authenticates with an API key; whether it has one is checked when it presents it."""
+
+    def __init__(self, tx: Transaction, keys: ApiKeyAuthenticator, client_id: str, *, address: str) -> None:
+        self._tx = tx
+        self._address = address
+        self._keys = keys
+        self._proof: LiveApiKey | None = None
+        self.client_id = client_id
+
+    @property
+    def scopes(self) -> list[str]:
+        """The scopes that the client may request; empty until it has presented a live key."""
+        return ordered(self._proof.standing.scopes) if self._proof else []
+
+    @property
+    def subject(self) -> TokenSubject:
+        """The subject of a token: revoking the client or the presented key ends the token."""
+        if self._proof is None:
+            raise AssertionError("a token for a client that has shown no key")
+        return TokenSubject(self.client_id, identity=api_keys.key_identity(self._proof.row.id))
+
+    @property
+    def is_use_due(self) -> bool:
+        """Whether `confirm` will write that the key was used."""
+        return self._proof is not None and is_use_due(self._proof)
+
+    def confirm(self, tx: Transaction) -> None:
+        """Record that the key was used; `ClientAuthenticationFailed` if it is not live any more or opens less."""
+        before = self._proof
+        now = before and self._keys.confirm(tx, before, self._address)
+        if before is None or now is None or not before.standing.scopes <= now.standing.scopes:
+            raise ClientAuthenticationFailed
+
+    def check_client_secret(self, client_secret: str) -> bool:
+        """Whether the secret is a live API key of this client."""
+        found = self._keys.live(self._tx, client_secret)
+        self._proof = found if found and found.row.client_id == self.client_id else None
+        return self._proof is not None
+
+    def check_endpoint_auth_method(self, method: str, endpoint: str) -> bool:
+        return method in SECRET_METHODS
+
+    def check_grant_type(self, grant_type: str) -> bool:
+        return grant_type == CLIENT_CREDENTIALS
 
 
 def add(tx: Transaction, client: NewClient, *, actor: str = "operator") -> tuple[str, str]:

@@ -16,14 +16,13 @@ from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 from negotiator.tokens import client_authentication
 from negotiator.tokens.access_tokens import AccessTokens
+from negotiator.tokens.api_keys import ApiKeyAuthenticator
 from negotiator.tokens.assertion_grants import BearerAssertionVerifier, IdentityAssertionExchange, PresentedAssertion
-from negotiator.tokens.authenticator import ApiKeyAuthenticator
-from negotiator.tokens.authlib_clients import TOKEN_TYPES
 from negotiator.tokens.authlib_endpoints import TokenIntrospection, TokenRevocation
 from negotiator.tokens.authlib_grants import TOKEN_GRANTS
 from negotiator.tokens.authlib_server import Change, StoredGrant, StoreGrant, TokenEndpointRequest, TokenServer
 from negotiator.tokens.client_documents import ClientLookup
-from negotiator.tokens.clients import JWT_BEARER, RegisteredClient
+from negotiator.tokens.clients import JWT_BEARER, TOKEN_TYPES, RegisteredClient
 from negotiator.tokens.id_tokens import IdTokenSigner
 from negotiator.tokens.refresh_tokens import RefreshTokens
 from negotiator.trust.dpop import DpopProofChecker

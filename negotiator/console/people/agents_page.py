@@ -22,8 +22,8 @@ from negotiator.console.people import scope_words
 from negotiator.console.people.scope_words import ScopeInWords, describe_scopes, purpose_title
 from negotiator.memory import memories_lifecycle
 from negotiator.store.statement import Transaction
-from negotiator.tokens import access_token_queries, authorization_codes, consent_queries
-from negotiator.tokens.access_token_queries import live_tokens
+from negotiator.tokens import access_tokens, authorization_codes, consent_queries
+from negotiator.tokens.access_tokens import live_tokens
 from negotiator.tokens.refresh_tokens import RefreshTokens
 
 _SECOND: Final = 1000
@@ -249,7 +249,7 @@ class ConsentConnections:
     def of_user(self, tx: Transaction, user_id: str) -> Sequence[ConnectedClient]:
         """A user's connections, newest first."""
         found = consent_queries.of_user(tx, user_id)
-        used = access_token_queries.last_issued(tx, user_id) if found else {}
+        used = access_tokens.last_issued(tx, user_id) if found else {}
         return [
             ConnectedClient(
                 each.client_id,

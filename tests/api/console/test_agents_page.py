@@ -61,11 +61,11 @@ async def test_an_agent_shows_when_it_was_last_seen_and_when_its_token_ran_out(
     credentials = build_application(settings).services.credentials
     await credentials._store.start()  # pyright: ignore[reportPrivateUsage]
     clock.advance(65)
-    assert credentials.seen.take() == {}
+    assert credentials.take_seen() == {}
     assert await credentials.authenticate(bound["access_token"])
-    seen = credentials.seen.take()
+    seen = credentials.take_seen()
     assert seen == {bound["client_id"]: clock()}
-    assert credentials.seen.take() == {}
+    assert credentials.take_seen() == {}
     await change(lambda tx: registration.mark_seen(tx, seen))
     await change(lambda tx: registration.mark_seen(tx, {bound["client_id"]: clock() - 60_000}))
     page = (await browser.open("/agents")).text

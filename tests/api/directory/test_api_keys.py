@@ -9,7 +9,7 @@ from starlette.applications import Starlette
 
 from negotiator.directory import accounts_queries
 from negotiator.store.statement import Transaction
-from negotiator.tokens import api_key_queries, api_keys
+from negotiator.tokens import api_keys
 from tests.conftest import PEPPER, Change, Clock, connect
 from tests.helpers.answer_checks import refused
 from tests.helpers.directory_identity import REVOKE, ROTATE, TOKEN, is_accepted, key_header, register_account
@@ -147,8 +147,8 @@ async def test_use_is_noted_every_five_minutes_by_network_only(
 ) -> None:
     record = await register_account(client)
 
-    def note(tx: Transaction) -> api_key_queries.ApiKeyRow:
-        found = api_key_queries.find(tx, PEPPER.encode(), record["api_key"])
+    def note(tx: Transaction) -> api_keys.ApiKeyRow:
+        found = api_keys.find(tx, PEPPER.encode(), record["api_key"])
         assert found
         return found
 
@@ -165,10 +165,10 @@ async def test_use_is_noted_every_five_minutes_by_network_only(
     assert noted.last_used_from == "2001:db8:7::/48"
 
 
-async def _settled(change: Change, note: Any, at: int) -> api_key_queries.ApiKeyRow:
+async def _settled(change: Change, note: Any, at: int) -> api_keys.ApiKeyRow:
     """The row once its note, which is written beside the request, has come to rest."""
     for _ in range(100):
-        found: api_key_queries.ApiKeyRow = await change(note)
+        found: api_keys.ApiKeyRow = await change(note)
         if found.last_used_at == at:
             return found
     raise AssertionError("the use was never noted")

@@ -22,7 +22,7 @@ from negotiator.teleprompter.bus import publish_revocations
 from negotiator.teleprompter.bus_servers import make_bus
 from negotiator.teleprompter.websocket_context import WebSocketTimeouts
 from negotiator.teleprompter.websocket_messages import SUBPROTOCOL
-from negotiator.tokens import access_token_queries
+from negotiator.tokens import access_tokens
 from negotiator.trust import issuer_queries, revocations
 from tests.conftest import Change, bearer
 from tests.contract.requirements import covers
@@ -198,7 +198,7 @@ async def _closes(
 OF_A_USER: Final[dict[str, Callable[[Transaction, str, str], Any]]] = {
     "its agent, on the user's page": lambda tx, agent, user: registration.revoke(tx, agent, user_id=user),
     "its user": lambda tx, _agent, user: revocations.revoke(tx, user),
-    "all tokens of the user's agents": lambda tx, _agent, user: access_token_queries.end_agents(tx, user),
+    "all tokens of the user's agents": lambda tx, _agent, user: access_tokens.end_agents(tx, user),
 }
 
 

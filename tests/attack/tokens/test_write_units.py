@@ -11,7 +11,7 @@ from negotiator.config.settings import Settings
 from negotiator.keys.keyring import FolderKeyring
 from negotiator.store.sqlite import SqliteStore
 from negotiator.store.statement import Transaction
-from negotiator.tokens import api_key_queries, clients
+from negotiator.tokens import api_keys, clients
 from negotiator.tokens.clients import JWT_BEARER, NewClient
 from tests.conftest import Change
 from tests.helpers.answer_checks import refused
@@ -74,9 +74,9 @@ async def test_an_api_key_that_is_revoked_meanwhile_gets_no_token(
     key = agent.headers["Authorization"].removeprefix("Bearer ")
 
     def revoke(tx: Transaction) -> None:
-        row = api_key_queries.by_id(tx, key.split("_")[2])
+        row = api_keys.by_id(tx, key.split("_")[2])
         assert row is not None
-        api_key_queries.revoke(tx, row, actor=agent.id)
+        api_keys.revoke(tx, row, actor=agent.id)
 
     meanwhile(revoke)
     refused(await client.post(TOKEN, data=FORM, auth=(agent.id, key)), *CLIENT)

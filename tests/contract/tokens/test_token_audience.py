@@ -11,8 +11,7 @@ from starlette.applications import Starlette
 from negotiator.base.scopes import ASSISTANT, DIRECTORY
 from negotiator.config.settings import Settings
 from negotiator.tokens import clients
-from negotiator.tokens.authlib_clients import JWT_TOKEN_TYPE
-from negotiator.tokens.clients import JWT_BEARER, NewClient
+from negotiator.tokens.clients import JWT_BEARER, JWT_TOKEN_TYPE, NewClient
 from tests.conftest import Change, bearer, connect, make_settings, running
 from tests.contract.requirements import covers
 from tests.helpers.answer_checks import refused, refused_over_mcp

@@ -9,7 +9,7 @@ from negotiator.directory import identity_proof
 from negotiator.directory.claimed_identity import ClaimedIdentity, did_web_url, is_did
 from negotiator.directory.schemas_accounts import RegisterDirectoryAgent
 from negotiator.tokens import api_keys
-from negotiator.tokens.authenticator import client_network
+from negotiator.tokens.api_keys import client_network
 from tests.helpers.directory_identity import encode_multikey
 
 SECRETS = st.text(api_keys.ALPHABET, min_size=32, max_size=32)

@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from negotiator.tokens.access_tokens import AccessTokens, TokenSubject
-from negotiator.tokens.authlib_clients import AgentClient
-from negotiator.tokens.clients import AUTHORIZATION_CODE, CLIENT_CREDENTIALS, JWT_BEARER, REFRESH_TOKEN
+from negotiator.tokens.clients import AUTHORIZATION_CODE, CLIENT_CREDENTIALS, JWT_BEARER, REFRESH_TOKEN, AgentClient
 from tests.helpers.form_browser import BASE
 
 MCP = f"{BASE}/mcp"
