@@ -217,9 +217,7 @@ def _with_page_operations(service: ServiceDescription, components: Sequence[Comp
 
 
 def _rates(settings: Settings) -> DirectoryRates:
-    return DirectoryRates(
-        settings.limit_directory_rpm, settings.limit_unproven_rpm, settings.limit_proven_rpm, settings.limit_vetted_rpm
-    )
+    return DirectoryRates(settings.limit_directory_rpm, *settings.level_rates)
 
 
 def _registrations(settings: Settings) -> RegistrationLimits:

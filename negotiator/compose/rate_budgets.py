@@ -16,38 +16,31 @@ from negotiator.tokens.client_registration_routes import CLIENT_BUDGET
 from negotiator.trust.client_url_fetch import FETCHES, HOSTS
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
-_SIXTH = 6
-"""The burst of password attempts is a sixth of an hour's quota."""
-_TENTH = 10
-"""The burst of utterances is a tenth of a minute's quota."""
 _REGISTRATIONS = "registrations from one address"
-_QUARTER = 4
-"""The burst of fetches is a quarter of a minute's quota."""
 
 
 def rate_budgets(settings: Settings) -> tuple[RateBudget, ...]:
     """All budgets; tests/contract/http/test_budgets.py compares each with the headers of real answers."""
-    fetches = max(1, settings.limit_fetch_rpm // _QUARTER)
-    by_address, by_account = settings.sign_in_limit_address, settings.sign_in_limit_account
-    utterances = settings.limit_teleprompter_rpm
+    rate, registrations = settings.limit_rpm, settings.register_limit_anonymous
+    fetches, tries = settings.limit_fetch_rpm, settings.sign_in_limit_address
     return (
-        RateBudget(DEFAULT_BUDGET, settings.limit_rpm, _MINUTE, settings.limit_burst or settings.limit_rpm),
-        _whole(BASELINE_BUDGET, settings.limit_baseline_rpm, _MINUTE),
-        _whole(ANONYMOUS_BUDGET, settings.register_limit_anonymous, _HOUR, _REGISTRATIONS),
-        _whole(ASSERTION_BUDGET, settings.register_limit_assertion, _HOUR, _REGISTRATIONS),
-        RateBudget(TELEPROMPTER_BUDGET, utterances, _MINUTE, utterances // _TENTH),
-        _whole(EVENTS_BUDGET, settings.limit_events_rpm, _MINUTE),
-        _whole(CLIENT_BUDGET, settings.register_limit_clients, _HOUR, _REGISTRATIONS),
-        _whole(health_routes.HEALTH_BUDGET, settings.limit_health_rpm, _MINUTE),
-        _whole(DIRECTORY_BASELINE_BUDGET, settings.limit_directory_rpm, _MINUTE),
-        _whole(HOURLY_BUDGET, settings.register_limit_directory, _HOUR, _REGISTRATIONS),
-        _whole(DAILY_BUDGET, settings.register_limit_directory_daily, _DAY, _REGISTRATIONS),
-        _whole(WRONG_CODES_BY_ADDRESS, settings.claim_failures_per_address, _HOUR),
-        _whole(WRONG_CODES_OVERALL, settings.claim_failures_per_hour, _HOUR),
-        RateBudget(FETCHES, settings.limit_fetch_rpm, _MINUTE, fetches),
-        RateBudget(HOSTS, settings.limit_fetch_rpm, _MINUTE, fetches),
-        RateBudget(SIGN_INS_BY_ADDRESS, by_address, _HOUR, by_address // _SIXTH),
-        RateBudget(PASSWORDS_BY_ACCOUNT, by_account, _HOUR, by_account // _SIXTH),
+        _budget(DEFAULT_BUDGET, rate, _MINUTE),
+        _budget(BASELINE_BUDGET, settings.limit_baseline_rpm, _MINUTE),
+        _budget(ANONYMOUS_BUDGET, registrations, _HOUR, counted=_REGISTRATIONS),
+        _budget(ASSERTION_BUDGET, 10 * registrations, _HOUR, counted=_REGISTRATIONS),
+        _budget(TELEPROMPTER_BUDGET, 5 * rate, _MINUTE, part=10),
+        _budget(EVENTS_BUDGET, rate, _MINUTE),
+        _budget(CLIENT_BUDGET, registrations, _HOUR, counted=_REGISTRATIONS),
+        _budget(health_routes.HEALTH_BUDGET, rate, _MINUTE),
+        _budget(DIRECTORY_BASELINE_BUDGET, settings.limit_directory_rpm, _MINUTE),
+        _budget(HOURLY_BUDGET, settings.register_limit_directory, _HOUR, counted=_REGISTRATIONS),
+        _budget(DAILY_BUDGET, settings.register_limit_directory_daily, _DAY, counted=_REGISTRATIONS),
+        _budget(WRONG_CODES_BY_ADDRESS, settings.claim_failures_per_address, _HOUR),
+        _budget(WRONG_CODES_OVERALL, settings.claim_failures_per_hour, _HOUR),
+        _budget(FETCHES, fetches, _MINUTE, part=4),
+        _budget(HOSTS, fetches, _MINUTE, part=4),
+        _budget(SIGN_INS_BY_ADDRESS, tries, _HOUR, part=6),
+        _budget(PASSWORDS_BY_ACCOUNT, tries // 5, _HOUR, part=6),
     )
 
 
@@ -69,6 +62,6 @@ def build_limits(settings: Settings, store: Store, meters: MetricRegistry, *, pe
     return RateLimits(limiter, made, refused=lambda budget: refusals[budget].add(), stores=own)
 
 
-def _whole(name: str, quota: int, window: int, counted: str = "requests") -> RateBudget:
-    """A budget whose whole quota may be used at once."""
-    return RateBudget(name, quota, window, quota, counted)
+def _budget(name: str, quota: int, window: int, *, part: int = 1, counted: str = "requests") -> RateBudget:
+    """A budget of which this part of the quota, a half or a tenth, may be used at once."""
+    return RateBudget(name, quota, window, max(1, quota // part), counted)

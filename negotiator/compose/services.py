@@ -189,8 +189,7 @@ def _credentials(
 
 
 def _levels(settings: Settings) -> RateLevels:
-    rates = (settings.limit_unproven_rpm, settings.limit_proven_rpm, settings.limit_vetted_rpm)
-    return RateLevels(*(CallerRate(rpm, rpm) for rpm in rates))
+    return RateLevels(*(CallerRate(rpm, rpm) for rpm in settings.level_rates))
 
 
 def _guard(settings: Settings, keys: ApiKeyAuthenticator, credentials: AccessTokens, proofs: DpopProofChecker) -> Guard:

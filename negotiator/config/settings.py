@@ -62,13 +62,13 @@ class SpeechSettings(BaseModel):
 class TransportSettings(BaseModel):
     """Limits on connections and slow clients. Connections and streams are counted in each worker."""
 
-    header_limit_bytes: int = Field(
-        16_384, ge=2048, le=65_536, description="Bytes of a request's request line and headers."
-    )
-    header_limit_count: int = Field(100, ge=20, le=1000, description="Headers of a request.")
     header_timeout: float = Field(10, ge=0.1, le=600, description="Seconds for a request's headers to arrive.")
     body_timeout: float = Field(
-        30, ge=0.1, le=600, description="Seconds for a request's body to arrive, and one more for each 8 KiB received."
+        30,
+        ge=0.1,
+        le=600,
+        description="Seconds for a request's body to arrive, and for which a client may leave an answer unread; one "
+        "more for each 8 KiB that passed.",
     )
     idle_timeout: float = Field(
         5,
@@ -76,19 +76,18 @@ class TransportSettings(BaseModel):
         le=3600,
         description="Seconds that a connection stays open between requests; behind a proxy, more than the proxy's.",
     )
-    write_timeout: float = Field(30, ge=0.1, le=600, description="Seconds that a client may leave an answer unread.")
     connection_limit: int = Field(
-        4096, ge=8, le=1_000_000, description="Open connections per worker, streams not counted."
+        4096,
+        ge=8,
+        le=1_000_000,
+        description="Open connections per worker, and as many open WebSockets and event streams.",
     )
     connection_limit_address: int = Field(
         256,
         ge=1,
         le=1_000_000,
-        description="Open connections of one client address (IPv6: of one /64); trusted proxies have no such limit.",
-    )
-    stream_limit: int = Field(4096, ge=1, le=1_000_000, description="Open WebSockets and event streams per worker.")
-    stream_limit_address: int = Field(
-        256, ge=1, le=1_000_000, description="Open WebSockets and event streams of one client address."
+        description="Open connections of one client address (IPv6: of one /64), and as many streams; trusted proxies "
+        "have no such limit.",
     )
     drain_seconds: float = Field(
         0,
@@ -175,8 +174,7 @@ class Settings(SpeechSettings, TransportSettings):
         "too, else keys in the data folder.",
     )
     secret: str = Field("", description="Pepper for codes, keys and cursors; made on first start if empty.", repr=False)
-    ephemeral_ttl: int = Field(3600, ge=60, le=86400, description="Life of an anonymous agent's token, seconds.")
-    token_ttl: int = Field(3600, ge=60, le=86400, description="Life of every other access token, seconds.")
+    token_ttl: int = Field(3600, ge=60, le=86400, description="Life of an access token, seconds.")
     unclaimed_retention_days: int = Field(30, ge=1, description="Days an unclaimed agent is kept.")
     audit_retention_days: int = Field(
         400, ge=0, description="Days that an event of the audit trail is kept, at least 30; 0 keeps all. Erasures stay."
@@ -187,15 +185,19 @@ class Settings(SpeechSettings, TransportSettings):
     trusted_origins: list[str] = Field(
         [], description="Other origins whose pages may open sockets and use public MCP tools, comma-separated."
     )
-    register_limit_anonymous: int = Field(60, ge=1, description="Anonymous registrations per hour and address.")
-    register_limit_assertion: int = Field(600, ge=1, description="Registrations by assertion per hour and address.")
-    register_limit_clients: int = Field(60, ge=1, description="OAuth clients per hour and address.")
-    refresh_ttl: int = Field(2_592_000, ge=600, description="Life of an unused refresh token, seconds.")
-    refresh_max_ttl: int = Field(
-        15_552_000, ge=600, description="Longest life of a grant that refresh tokens renew, seconds."
+    register_limit_anonymous: int = Field(
+        60,
+        ge=1,
+        description="Anonymous registrations per hour and address; as many of OAuth clients, ten times as many by "
+        "assertion.",
+    )
+    refresh_ttl: int = Field(
+        2_592_000,
+        ge=600,
+        description="Life of an unused refresh token, seconds; a grant that refresh tokens renew lives six times as "
+        "long.",
     )
     dpop_nonce: bool = Field(False, description="Whether DPoP proofs need the server's nonce.")
-    limit_events_rpm: int = Field(600, ge=1, description="Security events per minute and address.")
     claim_failures_per_hour: int = Field(
         1000,
         ge=5,
@@ -204,18 +206,19 @@ class Settings(SpeechSettings, TransportSettings):
     claim_failures_per_address: int = Field(
         60, ge=5, description="Wrong delegation codes per hour and address, charged first."
     )
-    sign_in_limit_address: int = Field(300, ge=6, description="Passwords that may be tried per hour and address.")
-    sign_in_limit_account: int = Field(
-        60,
-        ge=6,
-        description="Passwords that may be tried per hour for one account at one address, or from one known "
-        "device; beyond as many from all addresses together, tries are delayed.",
+    sign_in_limit_address: int = Field(
+        300,
+        ge=30,
+        description="Passwords that may be tried per hour and address; a fifth of them for one account, or from one "
+        "known device. Beyond as many for an account from all addresses together, tries are delayed.",
     )
-    limit_rpm: int = Field(600, ge=1, description="Requests per minute and credential.")
-    limit_teleprompter_rpm: int = Field(
-        3000, ge=10, description="Utterances and reads of events per minute and credential."
+    limit_rpm: int = Field(
+        600,
+        ge=1,
+        description="Requests per minute and credential, a directory agent that the operator vetted included; apart "
+        "from these as many health checks per caller and security events per address, and five times as many "
+        "utterances and reads of events.",
     )
-    limit_burst: int = Field(0, ge=0, description="Requests that may come at once; 0 means the whole minute's quota.")
     limit_baseline_rpm: int = Field(120, ge=1, description="Requests per minute and address without a credential.")
     limit_directory_rpm: int = Field(
         30, ge=1, description="Reads of the directory per minute and address without a credential."
@@ -226,20 +229,13 @@ class Settings(SpeechSettings, TransportSettings):
         description="Documents per minute that are fetched from one host named by clients, and for one client address.",
     )
     limit_unproven_rpm: int = Field(
-        60, ge=1, description="Requests per minute of a directory agent that has proven nothing."
+        60,
+        ge=1,
+        description="Requests per minute of a directory agent that has proven nothing; one with a proven identity has "
+        "twice as many.",
     )
-    limit_proven_rpm: int = Field(
-        120, ge=1, description="Requests per minute of a directory agent with a proven identity."
-    )
-    limit_vetted_rpm: int = Field(
-        600, ge=1, description="Requests per minute of a directory agent vetted by the operator."
-    )
-    limit_health_rpm: int = Field(
-        600, ge=1, description="Health checks per minute and caller, apart from other requests."
-    )
-    register_limit_directory: int = Field(5, ge=1, description="Registrations at the directory per hour and address.")
-    register_limit_directory_daily: int = Field(
-        20, ge=1, description="Registrations at the directory per day and address."
+    register_limit_directory: int = Field(
+        5, ge=1, description="Registrations at the directory per hour and address; four times as many per day."
     )
     key_unused_days: int = Field(90, ge=1, description="Days without use after which an unproven agent's API key ends.")
     smtp_url: str = Field(
@@ -424,6 +420,21 @@ class Settings(SpeechSettings, TransportSettings):
                 "database_url: pooler needs redis_url, since live events by PostgreSQL do not pass a pooler"
             )
         return self
+
+    @property
+    def level_rates(self) -> tuple[int, int, int]:
+        """Requests per minute of the directory's agents: unproven, proven, vetted."""
+        return self.limit_unproven_rpm, 2 * self.limit_unproven_rpm, self.limit_rpm
+
+    @property
+    def register_limit_directory_daily(self) -> int:
+        """Registrations at the directory per day and address."""
+        return 4 * self.register_limit_directory
+
+    @property
+    def refresh_max_ttl(self) -> int:
+        """Longest life of a grant that refresh tokens renew, seconds."""
+        return 6 * self.refresh_ttl
 
     @property
     def pepper_file(self) -> Path:

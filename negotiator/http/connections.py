@@ -41,6 +41,9 @@ BODY_RATE: Final = 8 * 1024
 """Bytes per second that a body must reach, in either direction, to continue after its timeout."""
 MAX_TARGET: Final = 8000
 """Bytes of a request target; RFC 9110 §4.1 asks servers to support at least 8000."""
+_MAX_HEADER_BYTES: Final = 16 * 1024
+"""Bytes of a request's request line and headers."""
+_MAX_HEADERS: Final = 100
 _RESERVED_DESCRIPTORS: Final = 256
 """Descriptors for databases, files, pipes and outgoing connections; a quarter of all where there are few."""
 _UNREAD: Final = 1.0
@@ -85,16 +88,16 @@ class TransportBounds:
     def of(cls, settings: Settings) -> Self:
         """The bounds from the settings."""
         return cls(
-            header_bytes=settings.header_limit_bytes,
-            header_count=settings.header_limit_count,
+            header_bytes=_MAX_HEADER_BYTES,
+            header_count=_MAX_HEADERS,
             header_timeout=settings.header_timeout,
             body_timeout=settings.body_timeout,
             idle_timeout=settings.idle_timeout,
-            write_timeout=settings.write_timeout,
+            write_timeout=settings.body_timeout,
             connections=settings.connection_limit,
             connections_per_address=settings.connection_limit_address,
-            streams=settings.stream_limit,
-            streams_per_address=settings.stream_limit_address,
+            streams=settings.connection_limit,
+            streams_per_address=settings.connection_limit_address,
         )
 
     @property

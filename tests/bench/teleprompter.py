@@ -357,7 +357,7 @@ def main() -> None:
     parser.add_argument("--calls", type=int, nargs="*", default=[1, 8])
     parser.add_argument("--soak", type=float, default=0, help="minutes")
     chosen = parser.parse_args()
-    limits = {"limit_teleprompter_rpm": "1000000", "limit_rpm": "1000000"}
+    limits = {"limit_rpm": "1000000"}
     entry = {"register_limit_anonymous": "100000"}
     with run_own_server(**limits, **entry) as site:
         asyncio.run(run(site, chosen))

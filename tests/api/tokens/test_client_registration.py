@@ -132,7 +132,7 @@ async def test_odd_metadata_is_refused_by_name(client: httpx2.AsyncClient, chang
 
 @pytest.mark.asyncio
 async def test_registrations_are_budgeted_by_address(settings: Settings) -> None:
-    few = make_settings(settings.data_dir, settings.keys_dir, register_limit_clients=2)
+    few = make_settings(settings.data_dir, settings.keys_dir, register_limit_anonymous=2)
     async with running(few) as application, connect(application) as client:
         statuses = [(await client.post("/oauth/register", json=PUBLIC)).status_code for _ in range(4)]
         assert statuses == [201, 201, 429, 429]

@@ -23,7 +23,7 @@ DEVICE = "__Host-negotiator-device"
 async def limited_application(settings: Settings, account: Account) -> AsyncGenerator[Starlette]:
     """An application with the limits that are the default, and an account."""
     await account()
-    made = make_settings(settings.data_dir, settings.keys_dir, sign_in_limit_account=60, sign_in_limit_address=300)
+    made = make_settings(settings.data_dir, settings.keys_dir, sign_in_limit_address=300)
     async with running(made) as application:
         yield application
 

@@ -168,9 +168,9 @@ async def _tries(application: Starlette, emails: list[str]) -> list[int]:
 @pytest.mark.parametrize(
     ("limits", "emails"),
     [
-        ({"sign_in_limit_account": 30}, ["ada@example.com"] * 8),
-        ({"sign_in_limit_account": 30}, ["nobody@example.com"] * 8),
-        ({"sign_in_limit_account": 30}, ["Ada@Example.com ", "ada@example.com"] * 4),
+        ({"sign_in_limit_address": 150}, ["ada@example.com"] * 8),
+        ({"sign_in_limit_address": 150}, ["nobody@example.com"] * 8),
+        ({"sign_in_limit_address": 150}, ["Ada@Example.com ", "ada@example.com"] * 4),
         ({"sign_in_limit_address": 30}, [f"u{n}@example.com" for n in range(8)]),
     ],
 )
@@ -185,7 +185,7 @@ async def test_guessing_from_one_address_runs_dry_by_account_and_by_address(
 @pytest.mark.asyncio
 async def test_the_right_password_does_not_help_once_the_budget_is_empty(settings: Settings, account: Account) -> None:
     await account()
-    limited = make_settings(settings.data_dir, settings.keys_dir, sign_in_limit_account=30)
+    limited = make_settings(settings.data_dir, settings.keys_dir, sign_in_limit_address=150)
     async with running(limited) as application:
         await _tries(application, ["ada@example.com"] * 5)
         async with connect(application) as client:

@@ -110,8 +110,8 @@ async def test_a_key_never_gives_less_than_anonymous(settings: Settings, service
         if operation.access == "public" and operation.path.count("{") <= 1
     ]
     assert len(paths) >= 9
-    rates = {"limit_directory_rpm": 40, "limit_health_rpm": 50, "limit_baseline_rpm": 70}
-    low = {"limit_rpm": 7, "limit_unproven_rpm": 8, "limit_burst": 3}
+    rates = {"limit_directory_rpm": 40, "limit_baseline_rpm": 70}
+    low = {"limit_rpm": 7, "limit_unproven_rpm": 8}
     async with served(settings, services=services, **rates, **low) as client:
         record = await register_account(client)
         opened = await client.post(TOKEN, data=GRANT, auth=(record["client_id"], record["api_key"]))

@@ -62,7 +62,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[Server]:
     started = Server(
         tmp_path_factory.mktemp("server"),
         workers=WORKERS,
-        settings={"trusted_proxies": "", "limit_health_rpm": "1000000", "header_timeout": "20"},
+        settings={"trusted_proxies": "", "limit_rpm": "1000000", "header_timeout": "20"},
     )
     started.start()
     yield started

@@ -186,7 +186,7 @@ async def test_many_unknown_events_are_taken_and_mean_nothing(client: httpx2.Asy
 
 @pytest.mark.asyncio
 async def test_a_flood_is_turned_away_by_address(settings: Settings) -> None:
-    flooded = settings.model_copy(update={"limit_events_rpm": 3})
+    flooded = settings.model_copy(update={"limit_rpm": 3})
     async with running(flooded) as application, connect(application) as client:
         seen = [(await push(client, "nonsense")).status_code for _ in range(5)]
         assert seen == [400, 400, 400, 429, 429]

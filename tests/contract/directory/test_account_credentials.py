@@ -147,7 +147,7 @@ async def test_the_promised_rate_is_the_one_that_holds(settings: Settings) -> No
 
 @covers("1.10:baseline", "1.10:429-directory")
 async def test_health_and_revocation_have_budgets_of_their_own(settings: Settings) -> None:
-    small = {"limit_health_rpm": 2, "limit_directory_rpm": 1}
+    small = {"limit_rpm": 2, "limit_directory_rpm": 1}
     async with running(settings.model_copy(update=small)) as application, connect(application) as client:
         for status in (200, 200, 429):
             assert (await client.get("/api/health")).status_code == status
@@ -162,7 +162,7 @@ async def test_health_and_revocation_have_budgets_of_their_own(settings: Setting
 async def test_proof_and_vetting_raise_the_same_client_on_every_worker_at_once(
     settings: Settings, change: Change
 ) -> None:
-    rates = {"limit_unproven_rpm": 60, "limit_proven_rpm": 120, "limit_vetted_rpm": 600}
+    rates = {"limit_unproven_rpm": 60, "limit_rpm": 600}
     other_settings = settings.model_copy(update=rates)
     async with (
         running(other_settings) as one,

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -90,7 +90,8 @@ class Shown:
     probe: Probe
     policy: str = ""
     burst_part: int = 1
-    overrides: dict[str, Any] = field(default_factory=dict[str, Any])
+    times: int = 1
+    """Of the setting's value."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +102,9 @@ class Counted:
     window: int
     probe: Probe | None = None
     burst_part: int = 1
+    share: int = 1
+    """Of the setting's value, one of this many parts."""
+    times: int = 1
 
 
 def get(path: str) -> Probe:
@@ -161,24 +165,18 @@ SHOWN: Final[dict[str, Shown]] = {
     "default": Shown("limit_rpm", 60, reading),
     "baseline": Shown("limit_baseline_rpm", 60, get("/api/negotiations")),
     "registrations": Shown("register_limit_anonymous", HOUR, post("/api/agent/register", ANONYMOUS)),
-    "assertions": Shown("register_limit_assertion", HOUR, post("/api/agent/register", ASSERTED)),
-    "teleprompter": Shown("limit_teleprompter_rpm", 60, hearing, burst_part=10),
-    "events": Shown("limit_events_rpm", 60, telling),
-    "client-registration": Shown("register_limit_clients", HOUR, post("/oauth/register", CLIENT)),
-    "health": Shown("limit_health_rpm", 60, get("/api/health")),
+    "assertions": Shown("register_limit_anonymous", HOUR, post("/api/agent/register", ASSERTED), times=10),
+    "teleprompter": Shown("limit_rpm", 60, hearing, burst_part=10, times=5),
+    "events": Shown("limit_rpm", 60, telling),
+    "client-registration": Shown("register_limit_anonymous", HOUR, post("/oauth/register", CLIENT)),
+    "health": Shown("limit_rpm", 60, get("/api/health")),
     "directory": Shown("limit_directory_rpm", 60, get("/api/v1/categories")),
     "accounts": Shown("register_limit_directory", HOUR, post(REGISTER, registration_body())),
-    "daily": Shown(
-        "register_limit_directory_daily",
-        DAY,
-        post(REGISTER, registration_body()),
-        overrides={"register_limit_directory": 1000},
-    ),
 }
 LEVELS: Final[dict[str, Shown]] = {
     "unproven": Shown("limit_unproven_rpm", 60, challenged(1), "default"),
-    "proven": Shown("limit_proven_rpm", 60, challenged(2), "default"),
-    "vetted": Shown("limit_vetted_rpm", 60, challenged(3), "default"),
+    "proven": Shown("limit_unproven_rpm", 60, challenged(2), "default", times=2),
+    "vetted": Shown("limit_rpm", 60, challenged(3), "default"),
 }
 COUNTED: Final[dict[str, Counted]] = {
     "wrongcodes": Counted("claim_failures_per_address", HOUR, guessing),
@@ -186,11 +184,10 @@ COUNTED: Final[dict[str, Counted]] = {
     "fetches": Counted("limit_fetch_rpm", 60, naming_hosts, 4),
     "hosts": Counted("limit_fetch_rpm", 60, naming_one_host, 4),
     "signins": Counted("sign_in_limit_address", HOUR, burst_part=6),
-    "passwords": Counted("sign_in_limit_account", HOUR, burst_part=6),
+    "passwords": Counted("sign_in_limit_address", HOUR, burst_part=6, share=5),
+    "daily": Counted("register_limit_directory", DAY, times=4),
 }
 ROWS: Final = {**SHOWN, **LEVELS, **COUNTED}
-BESIDE: Final = {"limit_burst"}
-"""Settings of the same kind that are no budget of their own."""
 
 
 def documented() -> dict[str, tuple[str, str]]:
@@ -209,7 +206,7 @@ def defaults(settings: Settings, **overrides: Any) -> Settings:
 def test_every_budget_has_a_row_and_every_documented_rate_a_budget(settings: Settings) -> None:
     assert {budget.name for budget in rate_budgets(settings)} == SHOWN.keys() | COUNTED.keys()
     rates = {name for name, (_, said) in documented().items() if re.search("|".join(WINDOWS), said)}
-    assert rates - BESIDE == {row.setting for row in ROWS.values()}
+    assert rates == {row.setting for row in ROWS.values()}
 
 
 @pytest.mark.asyncio
@@ -219,9 +216,10 @@ async def test_the_headers_show_the_documented_budget(
     settings: Settings, name: str, register: Register, mint: Mint, change: Change, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     row = {**SHOWN, **LEVELS}[name]
-    default, meaning = documented()[row.setting]
-    assert [window for word, window in WINDOWS.items() if word in meaning] == [row.window]
-    async with running(defaults(settings, **row.overrides)) as application, connect(application, "192.0.2.7") as client:
+    value, meaning = documented()[row.setting]
+    default = str(int(value) * row.times)
+    assert row.window in [window for word, window in WINDOWS.items() if word in meaning]
+    async with running(defaults(settings)) as application, connect(application, "192.0.2.7") as client:
         service = RunningService(application, client, register, mint, change, FakeWeb(monkeypatch))
         answer = await row.probe(service)
     assert answer.headers["ratelimit-policy"] == f'"{row.policy or name}";q={default};w={row.window}'
@@ -239,10 +237,10 @@ async def test_a_budget_without_headers_is_empty_after_as_many_calls_as_document
 ) -> None:
     row = COUNTED[name]
     default, meaning = documented()[row.setting]
-    assert [window for word, window in WINDOWS.items() if word in meaning] == [row.window]
+    assert row.window in [window for word, window in WINDOWS.items() if word in meaning]
     whole = next(budget for budget in rate_budgets(defaults(settings)) if budget.name == name)
-    assert (str(whole.quota), whole.window) == (default, row.window)
-    quota, passed = 12, 0
+    assert (whole.quota, whole.window) == (int(default) * row.times // row.share, row.window)
+    quota, passed = 60, 0
     small = make_settings(settings.data_dir, settings.keys_dir, **{row.setting: quota})
     if row.probe is None:
         house = build_application(small)
@@ -256,13 +254,14 @@ async def test_a_budget_without_headers_is_empty_after_as_many_calls_as_document
                 passed += 1
                 assert passed <= quota
         assert 1 <= int(answer.headers["retry-after"]) <= row.window // quota
-    assert passed == quota // row.burst_part
+    assert passed == quota * row.times // row.share // row.burst_part
 
 
 @pytest.mark.asyncio
 async def test_the_decisions_and_the_page_for_agents_name_the_same_rates(settings: Settings) -> None:
     said = {name: default for name, (default, _) in documented().items()}
-    levels = [said[f"limit_{name}_rpm"] for name in ("unproven", "proven", "vetted")]
+    unproven = int(said["limit_unproven_rpm"])
+    levels = [str(unproven), str(2 * unproven), said["limit_rpm"]]
     decisions = (DOCS / "contract" / "decisions.md").read_text()
     (rate,) = re.findall(r"^\| The rate without a credential \| (.*)$", decisions, re.M)
     assert f"{said['limit_directory_rpm']} a minute and address" in rate

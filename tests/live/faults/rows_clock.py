@@ -229,13 +229,7 @@ async def _steps(site: Site, name: str, machines: Sequence[Machine], clocks: Seq
     return finding
 
 
-_SETTINGS: Final = {
-    "ephemeral_ttl": "86400",
-    "token_ttl": "86400",
-    "limit_rpm": "600",
-    "limit_baseline_rpm": "600",
-    "limit_directory_rpm": "600",
-}
+_SETTINGS: Final = {"token_ttl": "86400", "limit_rpm": "600", "limit_baseline_rpm": "600", "limit_directory_rpm": "600"}
 
 
 async def one_machine(site: Site) -> list[Finding]:

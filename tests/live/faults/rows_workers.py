@@ -56,7 +56,7 @@ async def kill_everything(site: Site) -> list[Finding]:
     Every twentieth start is the whole command; the others fork the server's processes, which takes a tenth of the time.
     """
     rounds = site.rounds or (3 if site.small else 200)
-    machine = await site.machine(forked=True, ephemeral_ttl="86400", token_ttl="86400")
+    machine = await site.machine(forked=True, token_ttl="86400")
     assert isinstance(machine, ForkedMachine)
     finding = Finding(f"Everything: SIGKILL × {rounds}, 2 workers, SQLite")
     ledger, starts, codes = Ledger(), list[float](), list[str]()

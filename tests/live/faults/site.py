@@ -34,13 +34,11 @@ SECRET: Final = "the pepper of every machine of a row"
 _USERS: Final = 16
 UNLIMITED: Final = dict.fromkeys(
     (
-        "limit_health_rpm",
+        "limit_rpm",
         "limit_directory_rpm",
         "limit_unproven_rpm",
-        "limit_teleprompter_rpm",
         "register_limit_anonymous",
         "register_limit_directory",
-        "register_limit_directory_daily",
         "claim_failures_per_address",
     ),
     "1000000",

@@ -41,9 +41,8 @@ _NUMBER: Final = re.compile(r"(?:0x)?[0-9a-f]*[0-9][0-9a-f]*")
 _LONGEST: Final = 64 * 1024
 _KEY: Final = base64.b64encode(bytes(16)).decode()
 _LIMITS: Final = (
-    *("register_limit_anonymous", "register_limit_directory", "register_limit_directory_daily"),
-    *("limit_directory_rpm", "limit_unproven_rpm", "limit_proven_rpm", "limit_vetted_rpm"),
-    *("limit_health_rpm", "limit_teleprompter_rpm"),
+    *("register_limit_anonymous", "register_limit_directory"),
+    *("limit_directory_rpm", "limit_unproven_rpm", "limit_rpm"),
 )
 _EXTERNAL: Final = frozenset({"read_tool_address", "verify_agent", "complete_tool_claim"})
 """Operations that look up names that the made-up input chooses: not asked, since the server has the real network."""

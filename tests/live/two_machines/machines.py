@@ -20,11 +20,10 @@ APART: Final = 2
 """Seconds between the clocks of the machines."""
 _PORT: Final = 8000
 _LIMITS: Final = (
-    "limit_proven_rpm",
-    "limit_vetted_rpm",
+    "limit_rpm",
+    "limit_unproven_rpm",
     "limit_fetch_rpm",
     "sign_in_limit_address",
-    "sign_in_limit_account",
     "register_limit_anonymous",
 )
 
