@@ -1,24 +1,21 @@
-"""An Authlib authorization server over one read of the store.
+"""One request at the standard OAuth endpoints: who sends it, by Authlib's client authentication, and its tokens.
 
-One server object serves one request. It authenticates the client and validates the request while it reads, and gives a
-unit that changes what the request asks for. The unit confirms first what was read about the client; Authlib takes no
-part in it. Authlib returns its errors as responses; this adapter raises them.
+One object serves one request over one read of the store. It authenticates the client and validates the request while it
+reads; `token_grants` gives units that change what the request asks for. A unit confirms first what was read about the
+client; Authlib takes no part in it.
 """
-# pyright: basic, reportAttributeAccessIssue=false, reportIncompatibleVariableOverride=false
-# pyright: reportOptionalMemberAccess=false, reportOptionalOperand=false, reportArgumentType=false
-# pyright: reportOperatorIssue=false
 # Authlib ships no types; see docs/decisions/0006-authlib.md.
+# pyright: reportMissingTypeStubs=false, reportUnknownVariableType=false, reportUnknownMemberType=false
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from typing import Any, NoReturn, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final, TypeVar
 
-from authlib.oauth2 import OAuth2Error
-from authlib.oauth2.rfc6749 import AuthorizationServer, OAuth2Request
+from authlib.oauth2.rfc6749 import InvalidClientError
+from authlib.oauth2.rfc6749.authenticate_client import ClientAuthentication
 from authlib.oauth2.rfc6749.requests import BasicOAuth2Payload
 
 from negotiator import audit
-from negotiator.base.errors import Refusal
 from negotiator.base.scopes import ordered
 from negotiator.runtime.telemetry import logger
 from negotiator.store.statement import Transaction
@@ -33,12 +30,6 @@ from negotiator.tokens.access_tokens import (
 )
 from negotiator.tokens.api_keys import ApiKeyAuthenticator
 from negotiator.tokens.assertion_grants import PresentedAssertion
-from negotiator.tokens.authlib_endpoints import (
-    PublicTokenHolder,
-    RefreshTokenWithGrant,
-    TokenIntrospection,
-    TokenRevocation,
-)
 from negotiator.tokens.client_authentication import ClientAssertion, ClientAuthenticationFailed
 from negotiator.tokens.clients import (
     AGENT_ID_PREFIX,
@@ -46,54 +37,41 @@ from negotiator.tokens.clients import (
     REFRESH_TOKEN,
     AgentClient,
     ApiKeyClient,
+    PublicTokenHolder,
     RegisteredClient,
 )
-from negotiator.tokens.id_tokens import IdTokenContent
-from negotiator.tokens.refresh_tokens import NewRefreshToken, RefreshTokens
-from negotiator.tokens.tables import AccessToken
+from negotiator.tokens.refresh_tokens import RefreshTokens
+from negotiator.tokens.tables import AccessToken, AuthorizationGrant, RefreshToken
 from negotiator.trust.claims import AssertionRefused, Reason
 
 log = logger(__name__)
 Result = TypeVar("Result")
 
-
-@dataclass(frozen=True, slots=True)
-class StoredGrant:
-    """What a unit of the token endpoint stored; `signed_in` is the content of an ID token of the code flow."""
-
-    token: NewToken
-    refresh_token: NewRefreshToken | None = None
-    signed_in: IdTokenContent | None = None
+ACCEPTED_AUTH_METHODS: Final = (*clients.SECRET_METHODS, clients.PRIVATE_KEY_JWT)
+POSSESSION: Final = "possession"
+"""In place of authentication: to have the token of a public client is enough to revoke it."""
+TokenClient = RegisteredClient | ApiKeyClient | AgentClient
+StoredToken = AccessToken | tuple[RefreshToken, AuthorizationGrant]
 
 
-StoreGrant = Callable[[Transaction], StoredGrant]
-Change = Callable[[Transaction], None]
+def holder_of(token: StoredToken) -> str:
+    """The id of the client that holds the token."""
+    return token[1].client_id if isinstance(token, tuple) else token.client_id
 
 
-class TokenEndpointRequest(OAuth2Request):
-    """A POST of a form to an OAuth endpoint. The URL is a constant with https, which Authlib requires."""
-
-    def __init__(self, form: Mapping[str, str], authorization: str | None) -> None:
-        headers = {"Authorization": authorization} if authorization else {}
-        super().__init__("POST", "https://localhost/oauth", headers=headers)
-        self.payload = BasicOAuth2Payload(dict(form))
-
-    @property
-    def form(self) -> dict[str, str]:
-        return self.payload.data
-
-
-class TokenServer(AuthorizationServer):
-    """Authlib's server over one read, for one request.
+class TokenServer:
+    """One request with this form and `Authorization` header.
 
     `known` is a client without a row, whose metadata document was fetched before, `presented` the verified ID-JAG of
     the request. `key` is the thumbprint of the key that the client has proven to hold (RFC 9449). `life` is the
-    lifetime of a new access token in seconds. `change` is what an endpoint other than the token endpoint will change.
+    lifetime of a new access token in seconds.
     """
 
     def __init__(
         self,
         tx: Transaction,
+        form: Mapping[str, str],
+        authorization: str | None,
         credentials: AccessTokens,
         keys: ApiKeyAuthenticator,
         *,
@@ -105,51 +83,44 @@ class TokenServer(AuthorizationServer):
         presented: PresentedAssertion | None = None,
         key: str | None = None,
     ) -> None:
-        super().__init__()
         self.tx = tx
+        self.form = dict(form)
         self.credentials = credentials
-        self.keys = keys
-        self._wants_jwt = False
-        self._refreshes = False
-        self._resource: str | None = None
         self.refreshing = refreshing
         self.pepper = pepper
         self.presented = presented
-        self.address = address
         self.life = life
         self.key = key
-        self.offered = credentials.offered
-        self.change: Change | None = None
+        self._keys = keys
+        self._address = address
         self._known = known
         self._assertion: ClientAssertion | None = None
-        self.register_client_auth_method("possession", self._by_possession)
-        self.register_client_auth_method(clients.PRIVATE_KEY_JWT, self._by_key)
+        # What Authlib reads beside `form`.
+        self.headers = {"Authorization": authorization} if authorization else {}
+        self.payload: Any = BasicOAuth2Payload(self.form)
+        find_client: Any = self._find_client
+        self._authentication: Any = ClientAuthentication(find_client)
+        self._authentication.register(POSSESSION, self._by_possession)
+        self._authentication.register(clients.PRIVATE_KEY_JWT, self._by_key)
 
-    def query_client(self, client_id: str) -> RegisteredClient | ApiKeyClient | AgentClient:
-        if self._known is not None and self._known.client_id == client_id:
-            return self._known
-        row = clients.find(self.tx, client_id)
-        if row:
-            return RegisteredClient(row)
-        if self._refreshes and client_id.startswith(AGENT_ID_PREFIX):
-            return AgentClient(client_id)
-        return ApiKeyClient(self.tx, self.keys, client_id, address=self.address)
+    def authenticated(self, methods: Sequence[str], endpoint: str = "token") -> Any:
+        """The client of the request, authenticated by one of these methods; raises `ClientAuthenticationFailed`."""
+        try:
+            return self._authentication(self, list(methods), endpoint)
+        except InvalidClientError:
+            raise ClientAuthenticationFailed from None
 
-    def query_any_token(self, text: str) -> AccessToken | RefreshTokenWithGrant | None:
-        """The row of an access token or a refresh token, live or not; None for any other text."""
-        found = self.credentials.find(self.tx, text)
-        if found is not None:
-            return found
-        renewing = self.refreshing.find(self.tx, text)
-        return RefreshTokenWithGrant(*renewing) if renewing else None
+    def find_token(self, text: str) -> StoredToken | None:
+        """The row of an access token, or of a refresh token with its grant, live or not; None for any other text."""
+        return self.credentials.find(self.tx, text) or self.refreshing.find(self.tx, text)
 
-    def make(self, client: Any, scope: str, user: TokenSubject | None = None) -> NewToken:
+    def make(self, client: TokenClient, scope: str, user: TokenSubject | None = None) -> NewToken:
         """A token for these scopes; the client acts for itself unless a `user` is given."""
         subject, typ = user or TokenSubject(client.client_id), ACCESS_TOKEN_TYPE
         if isinstance(client, ApiKeyClient):
-            subject, typ = client.subject, ACCESS_TOKEN_TYPE if self._wants_jwt else OPAQUE
-        base, asked = self.credentials.issuer, self._resource
-        resource = narrow_resources(subject.resource, asked, base=base)
+            wants_jwt = self.form.get("requested_token_type") == JWT_TOKEN_TYPE
+            subject, typ = client.subject, ACCESS_TOKEN_TYPE if wants_jwt else OPAQUE
+        resource = narrow_resources(subject.resource, self.form.get("resource"), base=self.credentials.issuer)
         if subject.key != self.key or subject.resource != resource:
             subject = replace(subject, key=self.key, resource=resource)
         return self.credentials.make(subject, ordered(scope.split()), life=self.life, typ=typ)
@@ -157,47 +128,11 @@ class TokenServer(AuthorizationServer):
     def record(self, tx: Transaction, token: NewToken) -> None:
         """Store a new token."""
         self.credentials.record(tx, token)
-        audit.record(
-            tx, "token.issued", token.subject.client_id, actor=self.address, jti=token.jti, scope=" ".join(token.scopes)
-        )
+        scope, client_id = " ".join(token.scopes), token.subject.client_id
+        audit.record(tx, "token.issued", client_id, actor=self._address, jti=token.jti, scope=scope)
 
-    def create_oauth2_request(self, request: TokenEndpointRequest) -> TokenEndpointRequest:
-        return request
-
-    def handle_response(self, status: int, body: Any, headers: Any) -> Any:
-        return body
-
-    def handle_error_response(self, request: OAuth2Request, error: OAuth2Error) -> NoReturn:
-        raise _refusal(error)
-
-    def send_signal(self, name: str, *args: Any, **kwargs: Any) -> None:
-        return None
-
-    def token(self, request: TokenEndpointRequest) -> StoreGrant:
-        """The unit that stores what the request is granted; raises a `Refusal` for an error."""
-        self._wants_jwt = request.form.get("requested_token_type") == JWT_TOKEN_TYPE
-        self._refreshes = request.form.get("grant_type") == REFRESH_TOKEN
-        self._resource = request.form.get("resource")
-        redeem = self.create_token_response(request)
-        return self._after_confirmation(request.client, redeem)
-
-    def act(
-        self, endpoint: "type[TokenRevocation | TokenIntrospection]", request: TokenEndpointRequest
-    ) -> tuple[Any, Change | None]:
-        """The response of the revocation or introspection endpoint, and its unit, if there is anything to change.
-
-        Raises a `Refusal` for an error.
-        """
-        self.register_endpoint(endpoint)
-        body = self.create_endpoint_response(endpoint.ENDPOINT_NAME, request)
-        client, change = request.client, self.change
-        key_used = isinstance(client, ApiKeyClient) and client.is_use_due
-        if change is None and self._assertion is None and not key_used:
-            return body, None
-        return body, self._after_confirmation(client, change or (lambda _tx: None))
-
-    def _after_confirmation(
-        self, client: Any, change: Callable[[Transaction], Result]
+    def after_confirmation(
+        self, client: TokenClient | PublicTokenHolder, change: Callable[[Transaction], Result]
     ) -> Callable[[Transaction], Result]:
         """A unit that confirms first what was read about the client, and uses up its assertion."""
         assertion = self._assertion
@@ -210,15 +145,29 @@ class TokenServer(AuthorizationServer):
 
         return unit
 
-    def _by_key(self, _query: Any, request: TokenEndpointRequest) -> Any:
+    def has_to_confirm(self, client: TokenClient | PublicTokenHolder) -> bool:
+        """Whether the authentication itself changes something: an assertion or the use of a key."""
+        return self._assertion is not None or (isinstance(client, ApiKeyClient) and client.is_use_due)
+
+    def _find_client(self, client_id: str) -> TokenClient:
+        if self._known is not None and self._known.client_id == client_id:
+            return self._known
+        row = clients.find(self.tx, client_id)
+        if row:
+            return RegisteredClient(row)
+        if self.form.get("grant_type") == REFRESH_TOKEN and client_id.startswith(AGENT_ID_PREFIX):
+            return AgentClient(client_id)
+        return ApiKeyClient(self.tx, self._keys, client_id, address=self._address)
+
+    def _by_key(self, _query: Any, _request: Any) -> RegisteredClient | None:
         """Authenticate a client by the assertion that it signed (RFC 7523 §2.2); None when that fails."""
-        client_id = client_authentication.claimed_client_id(request.form)
-        client = self.query_client(client_id) if client_id else None
+        client_id = client_authentication.claimed_client_id(self.form)
+        client = self._find_client(client_id) if client_id else None
         if not isinstance(client, RegisteredClient) or client.row.jwks is None:
             return None
         try:
             assertion = client_authentication.verify_client_assertion(
-                request.form["client_assertion"],
+                self.form["client_assertion"],
                 client_id=client.client_id,
                 jwks=client.row.jwks,
                 audience=self.credentials.issuer,
@@ -226,28 +175,18 @@ class TokenServer(AuthorizationServer):
             if assertion.is_used(self.tx):
                 raise AssertionRefused(Reason.REPLAY, "The assertion was used before.")
         except AssertionRefused as refused:
-            # Authlib answers every failed authentication alike; the log has the reason.
+            # Every failed authentication is answered alike; the log has the reason.
             log.info("client refused", client_id=client_id, detail=f"{refused} {refused.detail}")
             return None
         self._assertion = assertion
         return client
 
-    def _by_possession(self, _query: Any, request: TokenEndpointRequest) -> Any:
+    def _by_possession(self, _query: Any, _request: Any) -> PublicTokenHolder | None:
         """Accept possession of the token in place of authentication, for tokens of public clients (RFC 7009 §2.1)."""
-        if "Authorization" in request.headers or "client_secret" in request.form:
+        if self.headers or "client_secret" in self.form:
             return None
-        token = self.query_any_token(request.form.get("token", ""))
-        row = clients.find(self.tx, token.client_id) if token is not None else None
+        token = self.find_token(self.form.get("token", ""))
+        row = clients.find(self.tx, holder_of(token)) if token is not None else None
         if row is not None and not RegisteredClient(row).is_public:
             return None
-        return PublicTokenHolder(token.client_id if token else "")
-
-
-def _refusal(error: OAuth2Error) -> Refusal:
-    """Authlib's error as a `Refusal`."""
-    name, description = (str(error.error), error.description or "The request was refused.")
-    if name == "invalid_client":
-        if description.startswith("The client cannot authenticate with methods"):
-            return ClientAuthenticationFailed()
-        return ClientAuthenticationFailed(description)
-    return Refusal(description, error=name)
+        return PublicTokenHolder(holder_of(token) if token else "")

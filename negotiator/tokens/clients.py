@@ -215,6 +215,20 @@ class ApiKeyClient:
         return grant_type == CLIENT_CREDENTIALS
 
 
+class PublicTokenHolder:
+    """The sender of a revocation request with a token of a public client, which cannot authenticate."""
+
+    def __init__(self, client_id: str) -> None:
+        self.client_id = client_id
+
+    def confirm(self, tx: Transaction) -> None:
+        """Do nothing: the token was read, and only a live one is revoked."""
+
+    def check_endpoint_auth_method(self, method: str, endpoint: str) -> bool:
+        """Possession of the token is enough to revoke it, and for no other endpoint."""
+        return method == "possession" and endpoint == "revocation"
+
+
 def add(tx: Transaction, client: NewClient, *, actor: str = "operator") -> tuple[str, str]:
     """Add a client and return its id and its secret; the secret is empty for a client without one.
 

@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NotRequired
 from urllib.parse import unquote
@@ -18,13 +19,12 @@ from negotiator.tokens import client_authentication
 from negotiator.tokens.access_tokens import AccessTokens
 from negotiator.tokens.api_keys import ApiKeyAuthenticator
 from negotiator.tokens.assertion_grants import BearerAssertionVerifier, IdentityAssertionExchange, PresentedAssertion
-from negotiator.tokens.authlib_endpoints import TokenIntrospection, TokenRevocation
-from negotiator.tokens.authlib_grants import TOKEN_GRANTS
-from negotiator.tokens.authlib_server import Change, StoredGrant, StoreGrant, TokenEndpointRequest, TokenServer
+from negotiator.tokens.authlib_server import TokenServer
 from negotiator.tokens.client_documents import ClientLookup
 from negotiator.tokens.clients import JWT_BEARER, TOKEN_TYPES, RegisteredClient
 from negotiator.tokens.id_tokens import IdTokenSigner
 from negotiator.tokens.refresh_tokens import RefreshTokens
+from negotiator.tokens.token_grants import Change, StoredGrant, StoreGrant, grant_token, introspect_token, revoke_token
 from negotiator.trust.dpop import DpopProofChecker
 
 TOKEN_PATH = "/oauth/token"  # noqa: S105
@@ -175,10 +175,7 @@ class TokenEndpoints:
         known = await self.known.document(claimed, call.address)
 
         def validate(tx: Transaction) -> StoreGrant:
-            server = self._server(tx, call, known, presented=presented, key=key)
-            for grant in TOKEN_GRANTS:
-                server.register_grant(grant)
-            return server.token(TokenEndpointRequest(fields, authorization))
+            return grant_token(self._server(tx, call, fields, known, presented=presented, key=key))
 
         return self._answer(await self.store.write(await self.store.read(validate)))
 
@@ -198,37 +195,37 @@ class TokenEndpoints:
 
     async def revoke(self, call: Call[TokenAction]) -> Answer:
         """Revoke a token (RFC 7009)."""
-        body = await self._endpoint(call, TokenRevocation)
-        return Answer(body, 200, _NO_CACHE)
+        return await self._act(call, revoke_token)
 
     async def introspect(self, call: Call[TokenAction]) -> Answer:
         """Describe a token (RFC 7662)."""
-        return Answer(await self._endpoint(call, TokenIntrospection), 200, _NO_CACHE)
+        return await self._act(call, introspect_token)
 
-    async def _endpoint(self, call: Call[TokenAction], endpoint: type[TokenRevocation | TokenIntrospection]) -> Any:
-        authorization = call.headers.get("authorization")
+    async def _act(
+        self, call: Call[TokenAction], act: Callable[[TokenServer], tuple[dict[str, Any], Change | None]]
+    ) -> Answer:
         fields = _fields(call.input)
-        known = await self.known.document(_claimed_client(fields, authorization), call.address)
-
-        def act(tx: Transaction) -> tuple[Any, Change | None]:
-            return self._server(tx, call, known).act(endpoint, TokenEndpointRequest(fields, authorization))
-
-        body, change = await self.store.read(act)
+        claimed = _claimed_client(fields, call.headers.get("authorization"))
+        known = await self.known.document(claimed, call.address)
+        body, change = await self.store.read(lambda tx: act(self._server(tx, call, fields, known)))
         if change is not None:
             await self.store.write(change)
-        return body
+        return Answer(body, 200, _NO_CACHE)
 
     def _server(
         self,
         tx: Transaction,
         call: Call[Any],
-        known: RegisteredClient | None = None,
+        fields: dict[str, str],
+        known: RegisteredClient | None,
         *,
         presented: PresentedAssertion | None = None,
         key: str | None = None,
     ) -> TokenServer:
         return TokenServer(
             tx,
+            fields,
+            call.headers.get("authorization"),
             self.credentials,
             self.keys,
             refreshing=self.refreshing,

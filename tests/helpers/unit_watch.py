@@ -5,7 +5,7 @@ from contextvars import ContextVar
 from typing import Any, Final
 
 import pytest
-from authlib.oauth2.rfc6749 import AuthorizationServer
+from authlib.oauth2.rfc6749.authenticate_client import ClientAuthentication
 
 from negotiator.keys.keyring import Keyring, SigningKey
 from negotiator.store.statement import Transaction
@@ -16,8 +16,7 @@ _SLOW: Final = (
     (SigningKey, "sign"),
     (Keyring, "verify"),
     (user_queries, "hash_password"),
-    (AuthorizationServer, "create_token_response"),
-    (AuthorizationServer, "create_endpoint_response"),
+    (ClientAuthentication, "authenticate"),
 )
 Unit = Callable[[Transaction], Any]
 
