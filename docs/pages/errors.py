@@ -10,8 +10,7 @@ from negotiator import __version__
 from negotiator.base.errors import Refusal
 from negotiator.discovery import openapi
 from negotiator.http.operation import ServiceDescription
-from negotiator.trust.claims import AssertionRefused, Reason
-from negotiator.trust.refusals import at_registration, at_token_endpoint
+from negotiator.trust.claims import AssertionRefused, Reason, at_registration, at_token_endpoint
 
 _HOUSE: Final = "negotiator.base.errors"
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from negotiator.agents import identity_tokens, registration
-from negotiator.agents.assertion_registration import AssertionRegistration, IdentityAssertionRequest
+from negotiator.agents.assertion_registration import AssertionRegistration, EmailVerification, IdentityAssertionRequest
 from negotiator.agents.delegation import BOUND_ALREADY, DelegationRedemption
-from negotiator.agents.email_verification import EmailVerification
 from negotiator.agents.identity_tokens import AgentIdentityTokens, has_code
 from negotiator.agents.registration import AgentRegistration
 from negotiator.agents.schemas import ANONYMOUS_BUDGET, ASSERTION_BUDGET, auth_md_members

@@ -1,12 +1,14 @@
-"""`POST /api/agent/register` and `POST /api/agent/claim`."""
+"""`POST /api/agent/register` and `POST /api/agent/claim`, and the names of a user's agents for pages."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from negotiator.agents.assertion_registration import AssertionRegistration, IdentityAssertionRequest
+from sqlalchemy import bindparam, select
+from sqlmodel import col
+
+from negotiator.agents.assertion_registration import AssertionRegistration, EmailVerification, IdentityAssertionRequest
 from negotiator.agents.delegation import DelegationRedemption
-from negotiator.agents.email_verification import EmailVerification
 from negotiator.agents.registration import AgentRegistration
 from negotiator.agents.schemas import (
     ANONYMOUS_BUDGET,
@@ -17,11 +19,14 @@ from negotiator.agents.schemas import (
     RegistrationResult,
     auth_md_members,
 )
+from negotiator.agents.tables import Agent
 from negotiator.base import values
 from negotiator.base.errors import InvalidRequest, ValidationFailed
+from negotiator.base.schema import NoInput
 from negotiator.http.operation import REGISTRATION_BODY_LIMIT, Call, Operation, ToolOffer
-from negotiator.store.statement import Transaction
+from negotiator.store.statement import Query, Transaction
 from negotiator.store.store import Store
+from negotiator.tokens import consent_queries
 from negotiator.tokens.access_tokens import AccessTokens, IssuedToken
 from negotiator.trust.dpop import DpopProofChecker
 from negotiator.users import approval_queries, user_queries
@@ -162,3 +167,33 @@ def _email(text: str) -> str:
         return user_queries.normalise_email(text)
     except ValidationFailed:
         raise InvalidRequest("/assertion: This is no e-mail address.") from None
+
+
+_NAMES = Query(select(col(Agent.id), col(Agent.name)).where(col(Agent.user_id) == bindparam("user")), tuple)
+
+
+@dataclass(frozen=True, slots=True)
+class AgentNames:
+    """Offers the names to pages; the operation has no address."""
+
+    store: Store
+
+    def operations(self) -> list[Operation]:
+        return [
+            Operation(
+                name="name_agents",
+                method="GET",
+                path="",
+                summary="The names of the user's agents, ended ones too, and of connected clients, by id",
+                run=self.name,
+            )
+        ]
+
+    async def name(self, call: Call[NoInput]) -> Mapping[str, Any]:
+        user = call.caller.user_id or ""
+
+        def unit(tx: Transaction) -> dict[str, str]:
+            clients = {one.client_id: one.client_name for one in consent_queries.of_user(tx, user)}
+            return clients | dict(tx.all(_NAMES, user=user))
+
+        return {"names": await self.store.scan(unit)}

@@ -31,8 +31,14 @@ from negotiator.cli.database import is_missing
 from negotiator.cli.output import counted, reason_of
 from negotiator.cli.running_servers import running_servers
 from negotiator.compose.assistant import build_embedder
-from negotiator.compose.base_address import difference, is_loopback
-from negotiator.compose.shared_secrets import fault_of, load_pepper, missing_secret, open_keyring
+from negotiator.compose.shared_secrets import (
+    difference,
+    fault_of,
+    is_loopback,
+    load_pepper,
+    missing_secret,
+    open_keyring,
+)
 from negotiator.config.settings import Settings
 from negotiator.config.settings_files import SettingsSources, shown
 from negotiator.discovery.health_routes import HEALTH_PATH

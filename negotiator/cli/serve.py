@@ -21,8 +21,7 @@ from negotiator.cli.database import check_owner, finish_restore, open_store
 from negotiator.cli.loading import uncollected
 from negotiator.cli.output import command_name, exit_on_refusal, print_result, print_warning
 from negotiator.cli.running_servers import recorded
-from negotiator.compose.base_address import is_loopback, note_base_url
-from negotiator.compose.shared_secrets import claim_secrets
+from negotiator.compose.shared_secrets import claim_secrets, is_loopback, note_base_url
 from negotiator.config.settings import Settings, find_sources, load
 from negotiator.config.settings_files import ENV_PREFIX, SettingsSources
 from negotiator.directory import exchange_import

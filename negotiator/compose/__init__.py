@@ -2,7 +2,7 @@
 
 `services` builds the shared objects (store, keys, credentials, limits) and `rate_budgets` lists every rate budget.
 `identity`, `assistant` and `directory` each build a `component`: its operations, its pages and what it closes at the
-end. `mcp` builds the MCP endpoint. `ownership` lists what belongs to a principal, for claiming and erasing; `tables`
-imports every table for it. `shared_secrets` keeps a machine whose secrets differ from starting. `application` puts all
-of it together. Only the package's `app` and `cli` import from here.
+end. `ownership` lists what belongs to a principal, for claiming and erasing, and imports every table for it.
+`shared_secrets` keeps a machine whose secrets differ from starting. `application` puts all of it together. Only the
+package's `app` and `cli` import from here.
 """

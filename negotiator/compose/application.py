@@ -1,11 +1,15 @@
 """The application object: all components of a process and the description of the service they offer."""
 
+import dataclasses
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+import orjson
 from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp
 
 from negotiator import __version__
 from negotiator.agents.delegation import Delegations
@@ -17,13 +21,13 @@ from negotiator.compose.component import Component, offered_operations
 from negotiator.compose.directory import build_directory
 from negotiator.compose.housekeeping import ClockComparison, Housekeeping
 from negotiator.compose.identity import build_agent_access, build_user_pages
-from negotiator.compose.mcp import McpService, build_mcp
 from negotiator.compose.ownership import chores
 from negotiator.compose.services import Services, build_services
 from negotiator.compose.shared_secrets import SecretsComparison
 from negotiator.config.settings import Settings
 from negotiator.console.deferred_pages import DeferredPages
 from negotiator.console.page_router import SIGN_IN_PATH
+from negotiator.discovery import mcp_card
 from negotiator.discovery.authorization_metadata import AuthorizationServerInfo
 from negotiator.discovery.documents import PublicDocument
 from negotiator.discovery.health_routes import HealthCheck, HealthEndpoint, database_state
@@ -33,10 +37,13 @@ from negotiator.discovery.public_pages import DOCS_PATHS, HOME_PATH
 from negotiator.discovery.published_documents import make_site, published_documents
 from negotiator.discovery.readiness_routes import ReadinessEndpoints
 from negotiator.discovery.site import DirectoryRates, RegistrationLimits, SiteDescription
+from negotiator.discovery.skills import offered_skills
 from negotiator.http.operation import ServiceDescription
-from negotiator.http.pipeline import Pipeline
+from negotiator.http.pipeline import Pipeline, RefusalRenderer
 from negotiator.keys.keyring import ALGORITHM, RS256, Keyring
-from negotiator.mcp.endpoint import MCP_PATH
+from negotiator.mcp.endpoint import MCP_PATH, McpEndpoint, requires_credential
+from negotiator.mcp.server_info import make_server_info
+from negotiator.mcp.skills import McpSkills
 from negotiator.runtime import stopping, thread_pools
 from negotiator.runtime.fault_log import close_all
 from negotiator.runtime.metrics import MetricRegistry
@@ -46,6 +53,42 @@ from negotiator.tokens.clients import JWT_BEARER
 from negotiator.trust.issuers import ALGORITHMS
 from negotiator.trust.security_events import SUPPORTED
 from negotiator.users.userinfo_routes import USERINFO_CLAIMS
+
+if TYPE_CHECKING:
+    from negotiator.mcp.server import McpServer
+
+
+@dataclass(frozen=True, slots=True)
+class McpService:
+    """The endpoint, and the documents that describe it."""
+
+    endpoint: ASGIApp
+    documents: tuple[PublicDocument, ...]
+
+
+def build_mcp(services: Services, service: ServiceDescription) -> McpService:
+    """Build the endpoint; the MCP SDK is imported by the first message or the first request for the card."""
+    base = service.base
+    pipeline = dataclasses.replace(services.pipeline, refusals=RefusalRenderer(base, MCP_PATH))
+
+    @functools.cache
+    def server() -> "McpServer":
+        from negotiator.mcp.server import McpServer
+
+        identity = make_server_info(service, __version__)
+        return McpServer(service, pipeline, identity, McpSkills(offered_skills(service)))
+
+    @functools.cache
+    def card() -> bytes:
+        return orjson.dumps(mcp_card.server_card(base, server(), locked=requires_credential(service)))
+
+    return McpService(
+        McpEndpoint(service, pipeline, server=server, origins=services.settings.allowed_origins),
+        (
+            PublicDocument(mcp_card.WELL_KNOWN_CARD_PATH, "application/json", card, mcp_card.CARD_CACHE_HEADERS),
+            PublicDocument(mcp_card.CARD_PATH, mcp_card.CARD_TYPE, card, mcp_card.CARD_CACHE_HEADERS),
+        ),
+    )
 
 
 @dataclass(frozen=True, slots=True)

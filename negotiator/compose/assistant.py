@@ -9,7 +9,7 @@ from starlette.types import ASGIApp
 
 from negotiator.advice.advisor_selection import build_advisor
 from negotiator.advice.plans.evidence import AlternativeLead, LeadFinder, NoLeads
-from negotiator.agents.agent_names import AgentNames
+from negotiator.agents.routes import AgentNames
 from negotiator.compose.admin import try_advisor, try_embedder
 from negotiator.compose.component import Component, OperationSlice, offered_operations
 from negotiator.compose.services import Services

@@ -4,8 +4,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from negotiator.compose.directory_console import build_directory_pages
 from negotiator.compose.services import Services
+from negotiator.console.admin.admin_router import AdminRouter
+from negotiator.console.admin.admin_submissions import AdminSubmissions
 from negotiator.console.browser_sessions import AnySession, SignedInSession
 from negotiator.console.docs.docs_pages import DocsPages, ReferenceGroup, reference_groups
 from negotiator.console.go_page import GoPage
@@ -23,6 +24,10 @@ from negotiator.console.talk.negotiations_page import NegotiationsPage
 from negotiator.console.talk.prepare_page import PreparePage
 from negotiator.console.talk.workspace_forms import WorkspaceForms
 from negotiator.console.talk.workspace_page import WorkspacePage
+from negotiator.console.tools.collections_page import CollectionPages
+from negotiator.console.tools.submission_pages import ClaimToolPage, SubmissionPages, SubmitToolPages
+from negotiator.console.tools.tool_page import ToolPage
+from negotiator.console.tools.tools_page import ToolsPage
 from negotiator.discovery.documents import PublicDocument, serve_document
 from negotiator.discovery.site import SiteDescription
 from negotiator.http.operation import ServiceDescription
@@ -78,3 +83,18 @@ def _documentation(site: SiteDescription) -> tuple[ReferenceGroup, ...]:
     """The reference; the guides beside it are read too."""
     all_guides()
     return reference_groups(site)
+
+
+def build_directory_pages(services: Services, pages: OpenPages) -> tuple[Route, ...]:
+    """The routes; none where the directory does not run."""
+    if "directory" not in services.settings.services:
+        return ()
+    return (
+        *ToolsPage(pages).routes(),
+        *SubmitToolPages(pages).routes(),
+        *SubmissionPages(pages).routes(),
+        *ClaimToolPage(pages).routes(),
+        *ToolPage(pages).routes(),
+        *CollectionPages(pages).routes(),
+        *AdminSubmissions(AdminRouter(services.page_router), services.settings.base_url).routes(),
+    )

@@ -2,9 +2,8 @@
 
 from dataclasses import dataclass
 
-from negotiator.agents.assertion_registration import AssertionRegistration
+from negotiator.agents.assertion_registration import AssertionRegistration, EmailVerification
 from negotiator.agents.delegation import DelegationRedemption, Delegations
-from negotiator.agents.email_verification import EmailVerification
 from negotiator.agents.identity_routes import AgentIdentityRoutes
 from negotiator.agents.identity_tokens import AgentIdentityTokens
 from negotiator.agents.registration import AgentRegistration

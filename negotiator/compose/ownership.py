@@ -5,22 +5,36 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
+from sqlalchemy import ClauseElement, Executable
+from sqlalchemy.ext.compiler import compiles
+from sqlmodel import SQLModel
+
 from negotiator import audit
-from negotiator.agents import mail, registration
+from negotiator.agents import mail, mail_queue, registration
+from negotiator.agents import tables as agents
 from negotiator.agents.tables import Agent
 from negotiator.base import values
-from negotiator.base.errors import NotFound
-from negotiator.compose import tables
+from negotiator.base.errors import NotFound, Unavailable
 from negotiator.directory import collections_queries, submissions_queries, submissions_transitions
+from negotiator.directory import tables as directory
+from negotiator.http import idempotency
+from negotiator.keys import database_keys
 from negotiator.memory import memories_lifecycle, memories_queries
+from negotiator.memory import tables as memory
 from negotiator.negotiations import queries as negotiation_queries
-from negotiator.store import atomic_updates, ownership
+from negotiator.negotiations import tables as negotiations
+from negotiator.rehearsals import tables as rehearsals
+from negotiator.store import atomic_updates, fingerprints, migrate, ownership
 from negotiator.store.ownership import Chore
-from negotiator.store.statement import Transaction
+from negotiator.store.statement import Query, Transaction
 from negotiator.teleprompter import example_queries, session_transitions
+from negotiator.teleprompter import tables as teleprompter
 from negotiator.tokens import clients
+from negotiator.tokens import tables as tokens
 from negotiator.trust import revocations
+from negotiator.trust import tables as trust
 from negotiator.users import identity_matching, user_queries
+from negotiator.users import tables as users
 from negotiator.users.tables import User
 
 BEFORE_CLAIM: Final[tuple[Callable[[Transaction, str, str], Any], ...]] = (
@@ -90,7 +104,7 @@ def erase_user(tx: Transaction, user: User) -> ErasedPrincipal:
     The audit trail keeps what happened when, without addresses and details, and that the user was erased. What the
     catalogue published stays: it is public, and a moderator deletes it.
     """
-    tables.require_known_tables(tx)
+    require_known_tables(tx)
     erased = describe_user(tx, user)
     for agent_id in erased.agents:
         erase_agent(tx, agent_id)
@@ -108,7 +122,7 @@ def erase_agent(tx: Transaction, agent_id: str) -> ErasedPrincipal:
 
     What a claim gave to its user stays with the user.
     """
-    tables.require_known_tables(tx)
+    require_known_tables(tx)
     erased = describe_agent(tx, agent_id)
     _erase_addresses(tx, erased)
     _erase_principal(tx, agent_id)
@@ -184,3 +198,38 @@ def chores(audit_days: int = 0) -> tuple[Chore, ...]:
         Chore("agents.expires_at", delete_expired_agents, scrub=True),
         *ownership.current_walk().expiries,
     )
+
+
+MODULES: Final = (
+    *(agents, audit, atomic_updates, database_keys, directory, fingerprints, idempotency, mail_queue),
+    *(memory, migrate, negotiations, rehearsals, teleprompter, tokens, trust, users),
+)
+_OF_MIGRATIONS: Final = {"alembic_version"}
+
+
+class _TableNames(Executable, ClauseElement):
+    """Each engine has a list of its tables of its own."""
+
+    inherit_cache = True
+
+
+@compiles(_TableNames, "sqlite")
+def _of_sqlite(_names: _TableNames, _compiler: Any, **_options: Any) -> str:
+    return "select name from sqlite_master where type = 'table' and name not like 'sqlite%'"
+
+
+@compiles(_TableNames, "postgresql")
+def _of_postgresql(_names: _TableNames, _compiler: Any, **_options: Any) -> str:
+    return "select tablename from pg_tables where schemaname = current_schema()"
+
+
+_NAMES: Final = Query(_TableNames(), lambda row: str(row[0]))
+
+
+def require_known_tables(tx: Transaction) -> None:
+    """Raise `Unavailable` when the database has a table that this release does not know: its rows would be left."""
+    if unknown := {*tx.all(_NAMES)} - _OF_MIGRATIONS - SQLModel.metadata.tables.keys():
+        raise Unavailable(
+            f"Nothing is erased: this version of Negotiator does not know the tables {', '.join(sorted(unknown))} of "
+            "the database, and would leave what they hold. Erase with the version that made them."
+        )

@@ -1,8 +1,9 @@
-"""The pepper and the signing keys, and whether they are those of all machines that share the database.
+"""The pepper, the signing keys and the base URL, and whether they are those of all machines that share the database.
 
 The database has a fingerprint of the pepper and the ids of the signing keys, and while these are in it one of the
 secret that encrypts them. The first start records them. A machine with another pepper, or without the key that signs,
-would void what the others issue, so it does not start.
+would void what the others issue, so it does not start. Another base URL is a warning and not a refusal: an operator may
+move a service to another address, and then every machine has the new one after its next start.
 """
 
 import contextlib
@@ -10,8 +11,10 @@ import os
 import secrets
 from collections.abc import Mapping
 from functools import partial
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlsplit
 
 from negotiator import audit
 from negotiator.base.errors import Conflict, Unavailable
@@ -273,3 +276,37 @@ def _other_keys(settings: Settings, recorded: Mapping[str, str]) -> str:
 
 def _listed(kids: set[str]) -> str:
     return ", ".join(sorted(kids))
+
+
+BASE_URL = "base_url"
+
+
+def note_base_url(tx: Transaction, settings: Settings) -> str:
+    """Record this machine's base URL; returns a warning when the machine that started last had another one."""
+    warning = difference(tx, settings)
+    if not _is_local(settings):
+        fingerprints.record(tx, BASE_URL, settings.base_url)
+    return warning
+
+
+def difference(tx: Transaction, settings: Settings) -> str:
+    """A warning when the machine that started last has another base URL; empty for an address on loopback."""
+    known = fingerprints.recorded(tx).get(BASE_URL, settings.base_url)
+    if known == settings.base_url or _is_local(settings):
+        return ""
+    return (
+        f"the machine that started last has the base URL {known}, this one {settings.base_url}: "
+        "tokens, codes and links of the one do not work at the other"
+    )
+
+
+def is_loopback(host: str) -> bool:
+    """Whether this host name or address leads to the machine itself."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _is_local(settings: Settings) -> bool:
+    return is_loopback(urlsplit(settings.base_url).hostname or "")

@@ -188,7 +188,7 @@ class OwnershipWalk:
 
 
 def current_walk() -> OwnershipWalk:
-    """The walk over all tables that are imported; `compose.tables` imports them all."""
+    """The walk over all tables that are imported; `compose.ownership` imports them all."""
     return _walk(frozenset(SQLModel.metadata.tables))
 
 

@@ -22,8 +22,7 @@ from negotiator.tokens.access_tokens import (
     narrow_resources,
 )
 from negotiator.trust.assertions import Assertion, AssertionVerifier
-from negotiator.trust.claims import AssertionRefused, Reason
-from negotiator.trust.refusals import at_token_endpoint
+from negotiator.trust.claims import AssertionRefused, Reason, at_token_endpoint
 
 AdmitSubject = Callable[[Transaction, Assertion, str], TokenSubject]
 """Marks the assertion as used and returns the subject of the token; the text is the client id."""

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator.agents.email_verification import EmailVerification
+from negotiator.agents.assertion_registration import EmailVerification
 from negotiator.agents.mail import Mailer, quote_name
 from negotiator.agents.mail_queue import MailQueue
 from negotiator.base.errors import ValidationFailed

@@ -8,12 +8,11 @@ from typing import Any
 import pytest
 
 from negotiator.trust import fetch, keysets
-from negotiator.trust.claims import AssertionRefused, Reason
+from negotiator.trust.claims import AssertionRefused, Reason, at_registration, at_token_endpoint
 from negotiator.trust.fetch import FetchedDocument, FetchFailed, NameResolver
 from negotiator.trust.fetcher import Fetcher
 from negotiator.trust.issuers import Issuer
 from negotiator.trust.keysets import FETCHES_AT_ONCE, MAX_ISSUERS, IssuerKeys, KeysUnavailable, NoSuchKey
-from negotiator.trust.refusals import at_registration, at_token_endpoint
 from tests.contract.requirements import covers
 from tests.helpers.forged_assertions import IDP, NOW, StaticKeys, issuer, jwk, jwks
 from tests.helpers.loopback_server import answering, serving
