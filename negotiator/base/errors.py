@@ -27,7 +27,7 @@ A refusal has a public description, which is sent, and a private detail, which i
 the pipeline writes after the rollback, for what must be stored although the request is refused.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -58,6 +58,7 @@ class Refusal(Exception):
         detail: str = "",
         members: dict[str, Any] | None = None,
         remember: Callable[[Any], object] | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(description)
         self.description = description
@@ -65,11 +66,7 @@ class Refusal(Exception):
         self.detail = detail
         self.members = members or {}
         self.remember = remember
-
-    @property
-    def headers(self) -> dict[str, str]:
-        """The HTTP headers of this refusal."""
-        return {}
+        self.headers = dict(headers or {})
 
 
 class RequestAborted(Exception):
@@ -86,12 +83,8 @@ class ProofRefused(InvalidRequest):
     default_error = "invalid_dpop_proof"
 
     def __init__(self, description: str, *, nonce: str = "", **rest: Any) -> None:
-        super().__init__(description, **rest)
+        super().__init__(description, headers={"dpop-nonce": nonce} if nonce else None, **rest)
         self.nonce = nonce
-
-    @property
-    def headers(self) -> dict[str, str]:
-        return {"dpop-nonce": self.nonce} if self.nonce else {}
 
 
 class Unauthorized(Refusal):
@@ -110,13 +103,8 @@ class ProofRequired(Unauthorized):
     """The credential lacks a valid DPoP proof, or came with one although it is not bound (RFC 9449 §7.1)."""
 
     def __init__(self, description: str, *, algorithms: Sequence[str], nonce: str = "", **rest: Any) -> None:
-        super().__init__(description, **rest)
+        super().__init__(description, headers={"dpop-nonce": nonce} if nonce else None, **rest)
         self.algorithms = tuple(algorithms)
-        self.nonce = nonce
-
-    @property
-    def headers(self) -> dict[str, str]:
-        return {"dpop-nonce": self.nonce} if self.nonce else {}
 
 
 class InsufficientScope(Refusal):
@@ -155,12 +143,7 @@ class MethodNotAllowed(Refusal):
     default_error = "method_not_allowed"
 
     def __init__(self, allowed: Sequence[str]) -> None:
-        super().__init__(f"Only {', '.join(allowed)} is allowed here.")
-        self.allowed = tuple(allowed)
-
-    @property
-    def headers(self) -> dict[str, str]:
-        return {"allow": ", ".join(self.allowed)}
+        super().__init__(f"Only {', '.join(allowed)} is allowed here.", headers={"allow": ", ".join(allowed)})
 
 
 class RequestTimeout(Refusal):
@@ -185,16 +168,15 @@ class Gone(Refusal):
 
 
 class PreconditionFailed(Refusal):
-    """`If-Match` names another revision than the current one (RFC 9110 §13.1.1)."""
+    """`If-Match` names another revision than the current one (RFC 9110 §13.1.1), whose ETag is sent if it is known."""
 
     status = 412
     default_error = "precondition_failed"
 
-    @property
-    def headers(self) -> dict[str, str]:
-        """The ETag of the current revision, if it is known."""
-        revision = self.members.get("revision")
-        return {} if revision is None else {"etag": f'"{revision}"'}
+    def __init__(self, description: str, **rest: Any) -> None:
+        super().__init__(description, **rest)
+        if (revision := self.members.get("revision")) is not None:
+            self.headers["etag"] = f'"{revision}"'
 
 
 class UpgradeRequired(Refusal):
@@ -203,9 +185,8 @@ class UpgradeRequired(Refusal):
     status = 426
     default_error = "upgrade_required"
 
-    @property
-    def headers(self) -> dict[str, str]:
-        return {"upgrade": "websocket", "connection": "Upgrade"}
+    def __init__(self, description: str) -> None:
+        super().__init__(description, headers={"upgrade": "websocket", "connection": "Upgrade"})
 
 
 class PreconditionRequired(Refusal):
@@ -252,12 +233,8 @@ class TooManyRequests(Refusal):
     default_error = "rate_limit_exceeded"
 
     def __init__(self, description: str, *, retry_after: int, **rest: Any) -> None:
-        super().__init__(description, **rest)
         self.retry_after = max(1, retry_after)
-
-    @property
-    def headers(self) -> dict[str, str]:
-        return {"retry-after": str(self.retry_after)}
+        super().__init__(description, headers={"retry-after": str(self.retry_after)}, **rest)
 
 
 class HeadersTooLarge(Refusal):
@@ -273,9 +250,5 @@ class Unavailable(Refusal):
     default_error = "temporarily_unavailable"
 
     def __init__(self, description: str, *, retry_after: int = 5, **rest: Any) -> None:
-        super().__init__(description, **rest)
+        super().__init__(description, headers={"retry-after": str(retry_after)}, **rest)
         self.retry_after = retry_after
-
-    @property
-    def headers(self) -> dict[str, str]:
-        return {"retry-after": str(self.retry_after)}

@@ -54,11 +54,7 @@ class ClientAuthenticationFailed(Unauthorized):
         description: str = "The client could not be authenticated: send `client_id`, and `client_secret` or "
         "`client_assertion` if the client has one.",
     ) -> None:
-        super().__init__(description)
-
-    @property
-    def headers(self) -> dict[str, str]:
-        return {"www-authenticate": 'Basic realm="negotiator"'}
+        super().__init__(description, headers={"www-authenticate": 'Basic realm="negotiator"'})
 
 
 @dataclass(frozen=True, slots=True)

@@ -163,12 +163,12 @@ _TABLE: Final[dict[Reason, tuple[tuple[type[Refusal], str], tuple[type[Refusal],
 class AgentChallenge(Unauthorized):
     """A 401 that needs another login or the user's approval (auth.md §2.4)."""
 
-    @property
-    def headers(self) -> dict[str, str]:
+    def __init__(self, description: str, **rest: Any) -> None:
+        super().__init__(description, **rest)
         challenge = f'AgentAuth error="{self.error}"'
         if "max_age" in self.members:
             challenge += f', max_age="{self.members["max_age"]}"'
-        return {"www-authenticate": challenge}
+        self.headers = {"www-authenticate": challenge}
 
 
 def at_registration(refused: AssertionRefused, **extra: Any) -> Refusal:
