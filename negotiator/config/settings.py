@@ -122,10 +122,6 @@ def _keys_folder(data: Path) -> Path:
     return root / "keys" if root and data == root / "var" else data / "keys"
 
 
-def _split(value: Any) -> Any:
-    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
-
-
 class Settings(SpeechSettings, TransportSettings):
     """The operator's choices (docs/contract 5.1)."""
 
@@ -291,7 +287,7 @@ class Settings(SpeechSettings, TransportSettings):
     @field_validator("services", "trusted_proxies", "trusted_origins", mode="before")
     @classmethod
     def _comma_separated(cls, value: Any) -> Any:
-        return _split(value)
+        return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
 
     @field_validator("trusted_proxies")
     @classmethod
@@ -430,11 +426,6 @@ class Settings(SpeechSettings, TransportSettings):
     def register_limit_directory_daily(self) -> int:
         """Registrations at the directory per day and address."""
         return 4 * self.register_limit_directory
-
-    @property
-    def refresh_max_ttl(self) -> int:
-        """Longest life of a grant that refresh tokens renew, seconds."""
-        return 6 * self.refresh_ttl
 
     @property
     def pepper_file(self) -> Path:

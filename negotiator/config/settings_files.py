@@ -9,7 +9,7 @@ import difflib
 import os
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
@@ -106,14 +106,14 @@ def _is_file(path: Path) -> bool:
 
 def read_sources(known: Iterable[str], files: Iterable[Path], variables: Mapping[str, str]) -> SettingsSources:
     """What the variables and files give; `SettingsError` when one of them names no known setting or cannot be read."""
-    check = _Checker(frozenset(known))
+    known = frozenset(known)
     given: dict[str, GivenSetting] = {}
     read: list[Path] = []
     unreadable: list[Path] = []
     for path in reversed(tuple(files)):
         reader = _read_env if path.name == ENV_NAME else _read_toml
         try:
-            given |= reader(path, check)
+            given |= _known(reader(path), known)
         except PermissionError:
             if path.parent != SYSTEM_FOLDER:
                 raise SettingsError(
@@ -126,7 +126,7 @@ def read_sources(known: Iterable[str], files: Iterable[Path], variables: Mapping
             raise SettingsError(f"{shown(path)} is not UTF-8 text.") from None
         else:
             read.insert(0, path)
-    given |= _read_variables(variables, check)
+    given |= _known(_read_variables(variables), known)
     return SettingsSources(given, tuple(read), tuple(unreadable))
 
 
@@ -141,31 +141,29 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     return f"; did you mean {close[0]}?" if close else "; /docs/guides/settings on a server lists them all."
 
 
-@dataclass(frozen=True, slots=True)
-class _Checker:
-    known: frozenset[str]
-
-    def check(self, place: str, name: str, spell: Callable[[str], str]) -> None:
-        """Raise when no setting has this name in lower case; `spell` turns it into what is written there."""
-        if name not in self.known:
-            hint = suggestion(spell(name), map(spell, sorted(self.known)))
-            raise SettingsError(f"{place}{spell(name)} is not a setting{hint}")
+def _known(given: dict[str, GivenSetting], known: frozenset[str]) -> dict[str, GivenSetting]:
+    """The settings as they are; raises for one of another name, as it is written there."""
+    for name, setting in given.items():
+        if name not in known:
+            written = setting.place.rpartition(": ")[2]
+            names = sorted(map(_variable, known) if written.startswith(ENV_PREFIX) else known)
+            raise SettingsError(f"{setting.place} is not a setting{suggestion(written, names)}")
+    return given
 
 
 def _variable(name: str) -> str:
     return f"{ENV_PREFIX}{name.upper()}"
 
 
-def _read_variables(variables: Mapping[str, str], check: _Checker) -> dict[str, GivenSetting]:
+def _read_variables(variables: Mapping[str, str]) -> dict[str, GivenSetting]:
     given: dict[str, GivenSetting] = {}
     for variable, value in variables.items():
         name = variable[len(ENV_PREFIX) :].lower()
-        check.check("", name, _variable)
         given[name] = GivenSetting(value, variable, Path.cwd())
     return given
 
 
-def _read_env(path: Path, check: _Checker) -> dict[str, GivenSetting]:
+def _read_env(path: Path) -> dict[str, GivenSetting]:
     """The settings of a `.env` file; variables without the prefix belong to other programs."""
     given: dict[str, GivenSetting] = {}
     for binding in parse_stream(StringIO(path.read_text("utf-8"))):
@@ -176,7 +174,6 @@ def _read_env(path: Path, check: _Checker) -> dict[str, GivenSetting]:
         variable = (binding.key or "").upper()
         if variable.startswith(ENV_PREFIX) and binding.value is not None:
             name, place = variable[len(ENV_PREFIX) :].lower(), f"{shown(path)}, line {line}: "
-            check.check(place, name, _variable)
             given[name] = GivenSetting(binding.value, f"{place}{variable}", path.parent)
     return given
 
@@ -190,7 +187,7 @@ def _explained(reason: str, line: str) -> str:
     return reason
 
 
-def _read_toml(path: Path, check: _Checker) -> dict[str, GivenSetting]:
+def _read_toml(path: Path) -> dict[str, GivenSetting]:
     text = path.read_text("utf-8")
     try:
         values = tomllib.loads(text)
@@ -206,6 +203,5 @@ def _read_toml(path: Path, check: _Checker) -> dict[str, GivenSetting]:
         key = re.search(rf"^[ \t]*\[*[ \t]*[\"']?{re.escape(name)}\b", text, re.MULTILINE)
         line = f", line {text.count(chr(10), 0, key.start()) + 1}" if key else ""
         place = f"{shown(path)}{line}: "
-        check.check(place, name, str)
         given[name] = GivenSetting(value, f"{place}{name}", path.parent)
     return given

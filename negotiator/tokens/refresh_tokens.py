@@ -54,7 +54,11 @@ class RefreshTokens:
 
     pepper: bytes
     life: int
-    longest: int
+
+    @property
+    def longest(self) -> int:
+        """Seconds that a grant lives unless its user renews it."""
+        return 6 * self.life
 
     def issue(self, tx: Transaction, grant_id: str, *, granted_at: int, key: str | None = None) -> NewRefreshToken:
         """A new refresh token of a grant (made at `granted_at`, ms), bound to the key of this thumbprint if given."""
@@ -113,7 +117,7 @@ class RefreshTokens:
 
     def renew(self, tx: Transaction, grant_id: str) -> bool:
         """Give a live grant and its refresh token the time that they had when they were new; False when it has none."""
-        until = values.now() + min(self.life, self.longest) * 1000
+        until = values.now() + self.life * 1000
         if not tx.run(_PROLONG, grant=grant_id, until=until, now=values.now()):
             return False
         authorization_codes.mark_renewed(tx, grant_id)

@@ -82,7 +82,7 @@ async def test_sessions_and_grants_die_as_far_as_they_stand_on_the_identity(
     client: httpx2.AsyncClient, idp: FakeIssuer, mint: Mint, change: Change, clock: Clock
 ) -> None:
     user_id, _ = await mint()
-    refreshing = RefreshTokens(b"pepper", 3600, 86_400)
+    refreshing = RefreshTokens(b"pepper", 3600)
 
     def grant(tx: Transaction, secret: str, identity: str | None) -> str:
         issuer = ISSUER if identity else None

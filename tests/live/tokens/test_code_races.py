@@ -34,7 +34,7 @@ async def test_of_many_who_redeem_or_rotate_at_once_one_wins(store: Store) -> No
     presented = PresentedCode(code, "cli_1", CALLBACK, VERIFIER)
     racing = [store.write(lambda tx: authorization_codes.redeem(tx, presented, pepper=PEPPER)) for _ in range(30)]
     (grant,) = won(await asyncio.gather(*racing, return_exceptions=True))
-    refreshing = RefreshTokens(PEPPER, 600, 86_400)
+    refreshing = RefreshTokens(PEPPER, 600)
     token = await store.write(lambda tx: refreshing.issue(tx, grant.id, granted_at=grant.created_at))
     rotating = [store.write(lambda tx: refreshing.rotate(tx, token.text, client_id="cli_1")) for _ in range(30)]
     ((same, following),) = won(await asyncio.gather(*rotating, return_exceptions=True))
