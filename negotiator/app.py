@@ -161,7 +161,7 @@ def _layers(application: Application) -> list[Middleware]:
             OperationRouter,
             endpoints=[Endpoint(operation, application.pipeline) for operation in operations],
             pipeline=application.pipeline,
-            mounts={MCP_PATH: application.mcp.endpoint},
+            mounts={MCP_PATH: application.mcp},
             sockets={
                 **application.probe.sockets(),
                 **{path: app for component in application.components for path, app in component.sockets.items()},

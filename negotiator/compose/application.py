@@ -2,8 +2,7 @@
 
 import dataclasses
 import functools
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -22,7 +21,7 @@ from negotiator.compose.directory import build_directory
 from negotiator.compose.housekeeping import ClockComparison, Housekeeping
 from negotiator.compose.identity import build_agent_access, build_user_pages
 from negotiator.compose.ownership import chores
-from negotiator.compose.services import Services, build_services
+from negotiator.compose.services import Services
 from negotiator.compose.shared_secrets import SecretsComparison
 from negotiator.config.settings import Settings
 from negotiator.console.deferred_pages import DeferredPages
@@ -36,18 +35,17 @@ from negotiator.discovery.probe_routes import ProbeEndpoint
 from negotiator.discovery.public_pages import DOCS_PATHS, HOME_PATH
 from negotiator.discovery.published_documents import make_site, published_documents
 from negotiator.discovery.readiness_routes import ReadinessEndpoints
-from negotiator.discovery.site import DirectoryRates, RegistrationLimits, SiteDescription
+from negotiator.discovery.site import DirectoryRates, RegistrationLimits
 from negotiator.discovery.skills import offered_skills
 from negotiator.http.operation import ServiceDescription
-from negotiator.http.pipeline import Pipeline, RefusalRenderer
-from negotiator.keys.keyring import ALGORITHM, RS256, Keyring
+from negotiator.http.pipeline import RefusalRenderer
+from negotiator.keys.keyring import ALGORITHM, RS256
 from negotiator.mcp.endpoint import MCP_PATH, McpEndpoint, requires_credential
 from negotiator.mcp.server_info import make_server_info
 from negotiator.mcp.skills import McpSkills
 from negotiator.runtime import stopping, thread_pools
 from negotiator.runtime.fault_log import close_all
 from negotiator.runtime.metrics import MetricRegistry
-from negotiator.store.store import Store
 from negotiator.tokens import clients
 from negotiator.tokens.clients import JWT_BEARER
 from negotiator.trust.issuers import ALGORITHMS
@@ -58,73 +56,83 @@ if TYPE_CHECKING:
     from negotiator.mcp.server import McpServer
 
 
-@dataclass(frozen=True, slots=True)
-class McpService:
-    """The endpoint, and the documents that describe it."""
-
-    endpoint: ASGIApp
-    documents: tuple[PublicDocument, ...]
-
-
-def build_mcp(services: Services, service: ServiceDescription) -> McpService:
-    """Build the endpoint; the MCP SDK is imported by the first message or the first request for the card."""
-    base = service.base
-    pipeline = dataclasses.replace(services.pipeline, refusals=RefusalRenderer(base, MCP_PATH))
-
-    @functools.cache
-    def server() -> "McpServer":
-        from negotiator.mcp.server import McpServer
-
-        identity = make_server_info(service, __version__)
-        return McpServer(service, pipeline, identity, McpSkills(offered_skills(service)))
-
-    @functools.cache
-    def card() -> bytes:
-        return orjson.dumps(mcp_card.server_card(base, server(), locked=requires_credential(service)))
-
-    return McpService(
-        McpEndpoint(service, pipeline, server=server, origins=services.settings.allowed_origins),
-        (
-            PublicDocument(mcp_card.WELL_KNOWN_CARD_PATH, "application/json", card, mcp_card.CARD_CACHE_HEADERS),
-            PublicDocument(mcp_card.CARD_PATH, mcp_card.CARD_TYPE, card, mcp_card.CARD_CACHE_HEADERS),
-        ),
-    )
-
-
-@dataclass(frozen=True, slots=True)
 class Application:
-    """Everything that one process consists of."""
+    """Everything that one process consists of: the components of the services that the settings enable, and what they
+    share."""
 
-    services: Services
-    components: tuple[Component, ...]
-    delegations: Delegations
-    service: ServiceDescription
-    documents: tuple[PublicDocument, ...]
-    console: DeferredPages
-    home: tuple[BaseRoute, ...]
-    """The path of the home page, in front of the document of that path; none without the assistant."""
-    site: SiteDescription
-    mcp: McpService
-    metrics: MetricsEndpoint
-    probe: ProbeEndpoint
-    housekeeping: Housekeeping
-    secrets: SecretsComparison
+    def __init__(self, settings: Settings) -> None:
+        self.services = services = Services(settings)
+        self.settings, self.store, self.keyring = settings, services.store, services.keyring
+        self.pipeline = services.pipeline
+        access = build_agent_access(services)
+        self.delegations: Delegations = access.delegations
+        builders = {"assistant": build_assistant, "directory": build_directory}
+        enabled = [build(services) for name, build in builders.items() if name in settings.services]
+        tried = tuple(each for component in enabled for each in component.tried_services)
+        clocks, meters = ClockComparison(), services.meters
+        meters.sampled_gauge(
+            "negotiator_clock_difference_seconds",
+            "Between this machine's clock and the database's; the greatest of the workers",
+            lambda: clocks.apart_seconds,
+            greatest=True,
+            per_unit=1000,
+        )
+        rounds = meters.timestamp(
+            "negotiator_housekeeping_timestamp_seconds",
+            "When this machine last finished a round of housekeeping; 0 for never",
+        )
+        self.housekeeping = Housekeeping(
+            *(self.store, chores(settings.audit_retention_days), clocks), lambda now: rounds.set(now // 1000)
+        )
+        self.secrets = SecretsComparison(settings, self.store, services.secret, self.keyring)
+        parts = (*enabled, access.component, build_user_pages(services, access.delegations))
+        checks = {name: check for component in parts for name, check in component.checks.items()}
+        checks |= {"clock": clocks.state, "secrets": self.secrets.state, "mail": services.mails.state}
+        checks["threads"] = thread_pools.state
+        if settings.redis_url:
+            checks["redis"] = self.pipeline.limits.state
+        checks["load"] = services.overload.state
+        _show_checks(meters, {**checks, "database": partial(database_state, self.store)})
+        endpoint = HealthEndpoint(self.store, __version__, tuple(settings.services), checks)
+        readiness = ReadinessEndpoints(self.store, stopping.is_announced)
+        health = Component(operations=offered_operations([endpoint, readiness]))
+        self.components: tuple[Component, ...] = (*parts, build_admin_pages(services, tried), health)
+        self.service = service = ServiceDescription(
+            settings.base_url,
+            scopes.of_services(settings.services),
+            tuple(operation for component in self.components for operation in component.operations),
+        )
+        self.mcp, mcp_documents = _build_mcp(services, service)
+        pages = [route.path for component in self.components for route in component.pages if isinstance(route, Route)]
+        public_pages = [path for component in self.components for path in component.page_paths]
+        self.site = make_site(
+            service,
+            __version__,
+            [*pages, *public_pages, *(document.path for document in mcp_documents)],
+            personal=pages,
+            rates=DirectoryRates(settings.limit_directory_rpm, *settings.level_rates),
+            registrations=_registrations(settings),
+            sign_in=SIGN_IN_PATH,
+            mcp=MCP_PATH,
+        )
+        documents = published_documents(self.site, _authorization(settings), self.keyring)
+        self.documents: tuple[PublicDocument, ...] = (*documents, *mcp_documents)
+        home = next(document for document in documents if document.path == HOME_PATH)
+        own = (operation for component in self.components for operation in component.page_operations)
+        described = dataclasses.replace(service, operations=(*service.operations, *own))
 
-    @property
-    def settings(self) -> Settings:
-        return self.services.settings
+        def build_console() -> tuple[Route, ...]:
+            from negotiator.compose import console  # imported by the first request
 
-    @property
-    def store(self) -> Store:
-        return self.services.store
+            return console.build_console(services, described, home, self.site)
 
-    @property
-    def keyring(self) -> Keyring:
-        return self.services.keyring
-
-    @property
-    def pipeline(self) -> Pipeline:
-        return self.services.pipeline
+        self.console = DeferredPages(build_console)
+        self.home: tuple[BaseRoute, ...] = ()
+        """The path of the home page, in front of the document of that path; none without the assistant."""
+        if "assistant" in settings.services:
+            self.home = (self.console.for_browsers(home),)
+        self.metrics = MetricsEndpoint(meters, issuing_operations(service), self.pipeline, settings.metrics_token)
+        self.probe = ProbeEndpoint(self.pipeline.guard, services.secret)
 
     @property
     def shared(self) -> frozenset[str]:
@@ -148,91 +156,36 @@ class Application:
 
 
 def build_application(settings: Settings) -> Application:
-    """Build the components of the services that the settings enable, and everything they share."""
-    services = build_services(settings)
-    access = build_agent_access(services)
-    builders = {"assistant": build_assistant, "directory": build_directory}
-    enabled = [build(services) for name, build in builders.items() if name in settings.services]
-    tried = tuple(each for component in enabled for each in component.tried_services)
-    clocks, meters = ClockComparison(), services.meters
-    meters.sampled_gauge(
-        "negotiator_clock_difference_seconds",
-        "Between this machine's clock and the database's; the greatest of the workers",
-        lambda: clocks.apart_seconds,
-        greatest=True,
-        per_unit=1000,
-    )
-    rounds = meters.timestamp(
-        "negotiator_housekeeping_timestamp_seconds",
-        "When this machine last finished a round of housekeeping; 0 for never",
-    )
-    secrets = SecretsComparison(settings, services.store, services.secret, services.keyring)
-    user_pages = build_user_pages(services, access.delegations)
-    parts = (*enabled, access.component, user_pages)
-    checks = {name: check for component in parts for name, check in component.checks.items()}
-    checks |= {"clock": clocks.state, "secrets": secrets.state, "mail": services.mails.state}
-    checks["threads"] = thread_pools.state
-    if settings.redis_url:
-        checks["redis"] = services.pipeline.limits.state
-    checks["load"] = services.overload.state
-    _show_checks(meters, {**checks, "database": partial(database_state, services.store)})
-    endpoint = HealthEndpoint(services.store, __version__, tuple(settings.services), checks)
-    readiness = ReadinessEndpoints(services.store, stopping.is_announced)
-    health = Component(operations=offered_operations([endpoint, readiness]))
-    components = (*parts, build_admin_pages(services, tried), health)
-    service = ServiceDescription(
-        settings.base_url,
-        scopes.of_services(settings.services),
-        tuple(operation for component in components for operation in component.operations),
-    )
-    mcp = build_mcp(services, service)
-    pages = [route.path for component in components for route in component.pages if isinstance(route, Route)]
-    public_pages = [path for component in components for path in component.page_paths]
-    mcp_documents = [document.path for document in mcp.documents]
-    site = make_site(
-        service,
-        __version__,
-        [*pages, *public_pages, *mcp_documents],
-        personal=pages,
-        rates=_rates(settings),
-        registrations=_registrations(settings),
-        sign_in=SIGN_IN_PATH,
-        mcp=MCP_PATH,
-    )
-    documents = published_documents(site, _authorization(settings), services.keyring)
-    home = next(document for document in documents if document.path == HOME_PATH)
-    described = _with_page_operations(service, components)
-    console = _console(services, described, home, site)
-    return Application(
-        services=services,
-        components=components,
-        delegations=access.delegations,
-        service=service,
-        documents=(*documents, *mcp.documents),
-        console=console,
-        home=(console.for_browsers(home),) if "assistant" in settings.services else (),
-        site=site,
-        mcp=mcp,
-        metrics=MetricsEndpoint(
-            services.meters, issuing_operations(service), services.pipeline, settings.metrics_token
+    """The application of these settings; nothing is opened yet."""
+    return Application(settings)
+
+
+def _build_mcp(services: Services, service: ServiceDescription) -> tuple[ASGIApp, tuple[PublicDocument, ...]]:
+    """The MCP endpoint and the documents that describe it.
+
+    The MCP SDK is imported by the first message or the first request for the card.
+    """
+    base = service.base
+    pipeline = dataclasses.replace(services.pipeline, refusals=RefusalRenderer(base, MCP_PATH))
+
+    @functools.cache
+    def server() -> "McpServer":
+        from negotiator.mcp.server import McpServer
+
+        identity = make_server_info(service, __version__)
+        return McpServer(service, pipeline, identity, McpSkills(offered_skills(service)))
+
+    @functools.cache
+    def card() -> bytes:
+        return orjson.dumps(mcp_card.server_card(base, server(), locked=requires_credential(service)))
+
+    return (
+        McpEndpoint(service, pipeline, server=server, origins=services.settings.allowed_origins),
+        (
+            PublicDocument(mcp_card.WELL_KNOWN_CARD_PATH, "application/json", card, mcp_card.CARD_CACHE_HEADERS),
+            PublicDocument(mcp_card.CARD_PATH, mcp_card.CARD_TYPE, card, mcp_card.CARD_CACHE_HEADERS),
         ),
-        probe=ProbeEndpoint(services.pipeline.guard, services.secret),
-        housekeeping=Housekeeping(
-            *(services.store, chores(settings.audit_retention_days), clocks), lambda now: rounds.set(now // 1000)
-        ),
-        secrets=secrets,
     )
-
-
-def _console(
-    services: Services, service: ServiceDescription, home: PublicDocument, site: SiteDescription
-) -> DeferredPages:
-    def build() -> tuple[Route, ...]:
-        from negotiator.compose.console import build_console  # imported by the first request
-
-        return build_console(services, service, home, site)
-
-    return DeferredPages(build)
 
 
 _TROUBLE: Final = {"lesser": 1, "failing": 2, "refusing": 2, "down": 2}
@@ -252,15 +205,6 @@ def _show_checks(meters: MetricRegistry, checks: Mapping[str, HealthCheck]) -> N
             greatest=True,
             check=name,
         )
-
-
-def _with_page_operations(service: ServiceDescription, components: Sequence[Component]) -> ServiceDescription:
-    own = (operation for component in components for operation in component.page_operations)
-    return replace(service, operations=(*service.operations, *own))
-
-
-def _rates(settings: Settings) -> DirectoryRates:
-    return DirectoryRates(settings.limit_directory_rpm, *settings.level_rates)
 
 
 def _registrations(settings: Settings) -> RegistrationLimits:

@@ -75,7 +75,7 @@ def build_console(
 
 def _agent_page(services: Services, calls: PageCalls) -> AgentPage:
     settings = services.settings
-    refreshing = RefreshTokens(services.secret, settings.refresh_ttl, settings.refresh_max_ttl)
+    refreshing = RefreshTokens(services.secret, settings.refresh_ttl)
     return AgentPage(services.page_router, calls, services.agent_calls, refreshing)
 
 

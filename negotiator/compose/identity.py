@@ -45,7 +45,7 @@ def build_authorization_flow(services: Services) -> Component:
     offered_scopes = scopes.of_services(settings.services)
     documents = ClientDocuments(services.client_urls, tuple(offered_scopes), loopback)
     clients = ClientLookup(services.store, documents)
-    refreshing = RefreshTokens(services.secret, settings.refresh_ttl, settings.refresh_max_ttl)
+    refreshing = RefreshTokens(services.secret, settings.refresh_ttl)
     endpoints = TokenEndpoints(
         services.store,
         services.credentials,
@@ -86,7 +86,7 @@ class AgentAccess:
 def build_agent_access(services: Services) -> AgentAccess:
     """Build registration, delegation and the OAuth endpoints."""
     settings = services.settings
-    refreshing = RefreshTokens(services.secret, settings.refresh_ttl, settings.refresh_max_ttl)
+    refreshing = RefreshTokens(services.secret, settings.refresh_ttl)
     delegations = Delegations(
         pepper=services.secret,
         credentials=services.credentials,

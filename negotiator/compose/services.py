@@ -1,6 +1,5 @@
 """The objects that all components share: store, keys, verifiers, credentials, request pipeline and page router."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from negotiator import __version__
@@ -46,101 +45,69 @@ if TYPE_CHECKING:
 _DOCUMENT_SECONDS = 5.0
 
 
-@dataclass(frozen=True, slots=True)
 class Services:
-    """The shared objects of one process; `resources` are the resource indicators of tokens (RFC 8707)."""
+    """The shared objects of one process; no file or connection is opened before the process starts.
 
-    settings: Settings
-    meters: MetricRegistry
-    traces: "TraceExport | None"
-    overload: OverloadRecord
-    secret: bytes
-    store: Store
-    keyring: Keyring
-    credentials: AccessTokens
-    rate_levels: RateLevels
-    api_keys: ApiKeyAuthenticator
-    cursors: Cursors
-    fetcher: Fetcher
-    client_urls: ClientUrlFetcher
-    issuer_keys: IssuerKeys
-    proofs: DpopProofChecker
-    verifier: AssertionVerifier
-    receiver: SecurityEventVerifier
-    resources: frozenset[str]
-    pipeline: Pipeline
-    agent_calls: AgentCallRecord
-    mailer: Mailer
-    mails: MailQueue
-    catalogue_index: CatalogueIndex
-    page_router: PageRouter
+    `resources` are the resource indicators of tokens (RFC 8707).
+    """
 
-
-def build_services(settings: Settings) -> Services:
-    """Build the shared objects; no file or connection is opened before the process starts."""
-    base, secret = settings.base_url, load_pepper(settings)
-    meters = MetricRegistry(settings.data_dir / "metrics")
-    overload, traces = OverloadRecord(meters), _traces(settings, meters)
-    for pool in thread_pools.POOLS:
-        pool.measure(meters)
-    store, rate_levels = _store(settings, meters, overload), _levels(settings)
-    keyring = make_keyring(settings, store)
-    credentials = _credentials(settings, store, keyring=keyring, pepper=secret, rate_levels=rate_levels)
-    keys = ApiKeyAuthenticator(store, secret, rate_levels.standing, unused_days=settings.key_unused_days)
-    fetcher = Fetcher(allow_loopback=settings.allow_loopback_fetch, at_once=FETCHES_AT_ONCE)
-    issuer_keys = IssuerKeys(fetcher, clock=lambda: values.now())
-    resources = frozenset(f"{base}{path}" for path in resource_paths(scopes.of_services(settings.services), MCP_PATH))
-    issuers, agent_calls = Issuers(store), AgentCallRecord(store)
-    proofs = DpopProofChecker(store, base, secret, demands_nonce=settings.dpop_nonce)
-    guard = _guard(settings, keys, credentials, proofs)
-    limits = build_limits(settings, store, meters, pepper=secret)
-    catalogue = CatalogueIndex(store, folder=settings.data_dir / "search-index")
-    meters.sampled_gauge(
-        "negotiator_catalogue_index_tools",
-        "Tools in the search index of a worker; the greatest",
-        lambda: catalogue.size,
-        greatest=True,
-    )
-    mailer = Mailer(settings.smtp_url, sender=settings.mail_from, outbox=settings.outbox_folder)
-    mails = MailQueue(store, mailer, secret)
-    meters.sampled_gauge(
-        "negotiator_mails_waiting",
-        "Mails that are not sent yet, of all machines that share the database",
-        lambda: mails.waiting,
-        greatest=True,
-    )
-    return Services(
-        settings=settings,
-        meters=meters,
-        traces=traces,
-        overload=overload,
-        secret=secret,
-        catalogue_index=catalogue,
-        store=store,
-        keyring=keyring,
-        credentials=credentials,
-        rate_levels=rate_levels,
-        api_keys=keys,
-        cursors=Cursors(secret),
-        fetcher=fetcher,
-        client_urls=_client_url_fetcher(settings, limits),
-        issuer_keys=issuer_keys,
-        proofs=proofs,
-        receiver=SecurityEventVerifier(base, issuers.find, issuer_keys, clock=lambda: values.now()),
-        verifier=_verifier(base, resources, issuers, issuer_keys),
-        resources=resources,
-        pipeline=Pipeline(guard, limits, RefusalRenderer(base), store, agent_calls),
-        agent_calls=agent_calls,
-        mailer=mailer,
-        mails=mails,
-        page_router=_page_router(settings, store, limits, guard, secret),
-    )
-
-
-def _verifier(base: str, resources: frozenset[str], issuers: Issuers, keys: IssuerKeys) -> AssertionVerifier:
-    return AssertionVerifier(
-        audience=base, resources=resources, find_issuer=issuers.find, keys=keys, clock=lambda: values.now()
-    )
+    def __init__(self, settings: Settings) -> None:
+        base, secret = settings.base_url, load_pepper(settings)
+        self.settings, self.secret = settings, secret
+        self.meters = meters = MetricRegistry(settings.data_dir / "metrics")
+        self.overload, self.traces = OverloadRecord(meters), _traces(settings, meters)
+        for pool in thread_pools.POOLS:
+            pool.measure(meters)
+        self.store = store = _store(settings, meters, self.overload)
+        self.rate_levels = RateLevels(*(CallerRate(rpm, rpm) for rpm in settings.level_rates))
+        self.keyring: Keyring = make_keyring(settings, store)
+        self.credentials = AccessTokens(
+            store,
+            self.keyring,
+            issuer=base,
+            pepper=secret,
+            find_standing=self.rate_levels.standing,
+            offered=scopes.of_services(settings.services),
+        )
+        self.api_keys = ApiKeyAuthenticator(
+            store, secret, self.rate_levels.standing, unused_days=settings.key_unused_days
+        )
+        self.cursors = Cursors(secret)
+        self.fetcher = Fetcher(allow_loopback=settings.allow_loopback_fetch, at_once=FETCHES_AT_ONCE)
+        self.issuer_keys = IssuerKeys(self.fetcher, clock=lambda: values.now())
+        paths = resource_paths(scopes.of_services(settings.services), MCP_PATH)
+        self.resources = frozenset(f"{base}{path}" for path in paths)
+        issuers, self.agent_calls = Issuers(store), AgentCallRecord(store)
+        self.receiver = SecurityEventVerifier(base, issuers.find, self.issuer_keys, clock=lambda: values.now())
+        self.verifier = AssertionVerifier(
+            audience=base,
+            resources=self.resources,
+            find_issuer=issuers.find,
+            keys=self.issuer_keys,
+            clock=lambda: values.now(),
+        )
+        self.proofs = DpopProofChecker(store, base, secret, demands_nonce=settings.dpop_nonce)
+        callers = BearerAuthenticator(self.api_keys, self.credentials)
+        guard = Guard(callers, settings.proxies, self.proofs, session_queries.is_live)
+        limits = build_limits(settings, store, meters, pepper=secret)
+        self.client_urls = _client_url_fetcher(settings, limits)
+        self.pipeline = Pipeline(guard, limits, RefusalRenderer(base), store, self.agent_calls)
+        self.page_router = _page_router(settings, store, limits, guard, secret)
+        self.catalogue_index = catalogue = CatalogueIndex(store, folder=settings.data_dir / "search-index")
+        meters.sampled_gauge(
+            "negotiator_catalogue_index_tools",
+            "Tools in the search index of a worker; the greatest",
+            lambda: catalogue.size,
+            greatest=True,
+        )
+        self.mailer = Mailer(settings.smtp_url, sender=settings.mail_from, outbox=settings.outbox_folder)
+        self.mails = mails = MailQueue(store, self.mailer, secret)
+        meters.sampled_gauge(
+            "negotiator_mails_waiting",
+            "Mails that are not sent yet, of all machines that share the database",
+            lambda: mails.waiting,
+            greatest=True,
+        )
 
 
 def _store(settings: Settings, meters: MetricRegistry, overload: OverloadRecord) -> Store:
@@ -173,28 +140,6 @@ def _traces(settings: Settings, meters: MetricRegistry) -> "TraceExport | None":
         version=__version__,
         meters=meters,
     )
-
-
-def _credentials(
-    settings: Settings, store: Store, *, keyring: Keyring, pepper: bytes, rate_levels: RateLevels
-) -> AccessTokens:
-    return AccessTokens(
-        store,
-        keyring,
-        issuer=settings.base_url,
-        pepper=pepper,
-        find_standing=rate_levels.standing,
-        offered=scopes.of_services(settings.services),
-    )
-
-
-def _levels(settings: Settings) -> RateLevels:
-    return RateLevels(*(CallerRate(rpm, rpm) for rpm in settings.level_rates))
-
-
-def _guard(settings: Settings, keys: ApiKeyAuthenticator, credentials: AccessTokens, proofs: DpopProofChecker) -> Guard:
-    callers = BearerAuthenticator(keys, credentials)
-    return Guard(callers, settings.proxies, proofs, session_queries.is_live)
 
 
 def _page_router(settings: Settings, store: Store, limits: RateLimits, guard: Guard, secret: bytes) -> PageRouter:

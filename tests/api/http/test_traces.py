@@ -14,7 +14,7 @@ import pytest
 
 from negotiator.advice.advisor import WordingRequest
 from negotiator.advice.openai_advisor import OpenAiAdvisor
-from negotiator.compose.services import build_services
+from negotiator.compose.services import Services
 from negotiator.config.settings import Settings, load
 from negotiator.config.settings_files import SettingsError
 from negotiator.http import pipeline
@@ -239,7 +239,7 @@ async def test_a_mail_has_a_trace_of_its_own(settings: Settings) -> None:
                 traces_sample=1.0,
                 smtp_url=f"smtp://127.0.0.1:{smtp.port}",
             )
-            services = build_services(chosen)
+            services = Services(chosen)
             assert services.traces
             services.traces.start()
             await services.store.start()
