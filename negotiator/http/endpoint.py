@@ -8,7 +8,7 @@ route. `stream_body` sends answers that are streams.
 import asyncio
 import contextlib
 import re
-from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterable, Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from functools import cache, lru_cache
@@ -35,7 +35,7 @@ from negotiator.http import operation as kinds
 from negotiator.http.connections import CONNECTION_KEY, WHOLE
 from negotiator.http.limits import too_many_requests
 from negotiator.http.middleware import API_PREFIX
-from negotiator.http.operation import Answer, Operation
+from negotiator.http.operation import Answer, Operation, path_pattern
 from negotiator.http.pipeline import ParsedInput, Pipeline, ResponseContext, run
 
 BodyChunks = AsyncGenerator[bytes, None]
@@ -349,9 +349,7 @@ class EndpointPaths:
 
 @cache
 def _pattern(template: str) -> re.Pattern[str]:
-    """Matches the paths of a template; a part in braces is a parameter, any text without a slash."""
-    parts = template.split("/")
-    return re.compile("/".join(f"(?P<{part[1:-1]}>[^/]+)" if part[:1] == "{" else re.escape(part) for part in parts))
+    return re.compile(path_pattern(template))
 
 
 class OperationRouter:
@@ -371,7 +369,7 @@ class OperationRouter:
         sockets: Mapping[str, ASGIApp] | None = None,
     ) -> None:
         self._app = app
-        self._sockets = [(path.split("/"), socket) for path, socket in (sockets or {}).items()]
+        self._sockets = sockets or {}
         self._mounts = mounts or {}
         self._pipeline = pipeline
         self._paths = EndpointPaths(endpoints)
@@ -396,11 +394,9 @@ class OperationRouter:
             await self._app(scope, receive, send)
 
     async def _upgrade(self, scope: Scope, receive: Receive, send: Send) -> None:
-        parts = scope["path"].split("/")
-        for template, socket in self._sockets:
-            parameters = _match(template, parts)
-            if parameters is not None:
-                scope["path_params"] = parameters
+        for template, socket in self._sockets.items():
+            if found := _pattern(template).fullmatch(scope["path"]):
+                scope["path_params"] = found.groupdict()
                 await socket(scope, receive, send)
                 return
         denial = deny_upgrade(scope, send)
@@ -430,16 +426,3 @@ class OperationRouter:
             await respond(scope, send, limited, taken.header_lines())
 
         return refuse
-
-
-def _match(template: Sequence[str], parts: Sequence[str]) -> dict[str, str] | None:
-    """The parameters of a path that matches the template, else None."""
-    if len(template) != len(parts):
-        return None
-    parameters: dict[str, str] = {}
-    for expected, part in zip(template, parts, strict=True):
-        if expected.startswith("{") and part:
-            parameters[expected[1:-1]] = part
-        elif expected != part:
-            return None
-    return parameters

@@ -14,6 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from negotiator.base.values import new_id
 from negotiator.http.connections import CONNECTION_KEY, WHOLE
 from negotiator.http.input import read_headers
+from negotiator.http.operation import path_pattern
 from negotiator.runtime import thread_pools
 from negotiator.runtime.metrics import PAGE_OPERATION, RequestMetrics
 from negotiator.runtime.telemetry import request_id
@@ -96,7 +97,7 @@ class ResponseMiddleware:
         self._app = app
         self._shared = frozenset(path for path in shared if "{" not in path)
         templates = (path for path in shared if "{" in path)
-        self._templates = re.compile("|".join(map(_pattern, templates)) or "(?!)")
+        self._templates = [re.compile(path_pattern(path)) for path in templates]
         headers = security_headers(https=https)
         self._added = {
             (is_shared, is_alone): _AddedHeaders.of(
@@ -151,10 +152,6 @@ class ResponseMiddleware:
         await app(scope, receive, wrapped)
 
     def _is_shared(self, path: str) -> bool:
-        return path.startswith(API_PREFIX) or path in self._shared or self._templates.fullmatch(path) is not None
-
-
-def _pattern(template: str) -> str:
-    """A regular expression for the paths of a template; a part in braces matches any part."""
-    parts = template.split("/")
-    return "/".join("[^/]+" if part.startswith("{") else re.escape(part) for part in parts)
+        return (
+            path.startswith(API_PREFIX) or path in self._shared or any(each.fullmatch(path) for each in self._templates)
+        )

@@ -1,5 +1,6 @@
 """The service description: operations as plain data, from which routes, limits, OpenAPI and MCP tools are made."""
 
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Generic, Literal, TypeVar
@@ -68,6 +69,12 @@ class Call(Generic[Input]):
 
 
 OperationFunction = Callable[[Call[Any]], Awaitable[Any]]
+
+
+def path_pattern(template: str) -> str:
+    """A regular expression for the paths of a template; a part in braces is a named parameter, any text but a slash."""
+    parts = template.split("/")
+    return "/".join(f"(?P<{part[1:-1]}>[^/]+)" if part[:1] == "{" else re.escape(part) for part in parts)
 
 
 @dataclass(frozen=True, slots=True)
