@@ -56,7 +56,6 @@ from negotiator.teleprompter.speech.recognizer_factory import make_recognizer, r
 State = Literal["ok", "warning", "fault"]
 _SECONDS: Final = 4.5
 """For a request; less than a whole check has."""
-"""The first version of Redis with SSUBSCRIBE."""
 _LITTLE: Final = 1 << 30
 _TOO_LITTLE: Final = 100 << 20
 """Bytes of free disk below which the doctor warns, and below which it is a fault."""

@@ -28,37 +28,11 @@ from negotiator.store.statement import table as table_of
 
 _PRINCIPAL: Final = bindparam("principal", type_=String)
 _KEY: Final = bindparam("key", type_=String)
-_DECLARING: Final = ("owner", "part_of", "expires", "kept")
-_OWNER_COLUMNS: Final = ("owner",)
-_MOMENT_COLUMNS: Final = ("expires_at", "forget_at")
 
 
 def lifetime_of(table: Table) -> RowLifetime:
     """What a table declares about its rows; empty when it declares nothing."""
     return cast("RowLifetime", table.info)
-
-
-def undeclared_tables(metadata: MetaData) -> dict[str, str]:
-    """The tables whose rows could be forgotten by a claim, an erasure or a sweep, each with the reason.
-
-    A table declares an owner, a parent or an expiry, or says why its rows are kept. A column whose name says that it
-    holds an owner or an end has to be the declared one.
-    """
-    return {table.name: fault for table in metadata.sorted_tables if (fault := _declaration_fault(table)) is not None}
-
-
-def _declaration_fault(table: Table) -> str | None:
-    declared = lifetime_of(table)
-    if not any(name in declared for name in _DECLARING):
-        return "declares neither an owner, a parent, an expiry nor why its rows are kept"
-    if "kept" in declared:
-        return None
-    for column in table.columns:
-        if column.name in _OWNER_COLUMNS and column.name != declared.get("owner"):
-            return f"{column.name} is not the declared owner"
-        if column.name in _MOMENT_COLUMNS and column.name not in declared.get("expires", {}):
-            return f"{column.name} is not a declared expiry"
-    return None
 
 
 @dataclass(frozen=True, slots=True)
