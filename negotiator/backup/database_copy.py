@@ -20,7 +20,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from negotiator.backup.archive import DamagedBackup
 from negotiator.base.errors import Unavailable
-from negotiator.store.postgres_connections import server_engine
+from negotiator.store.postgres_connections import one_transaction
 from negotiator.store.schema_upgrades import known_revisions, upgrade, upgrade_file
 
 VERSION_TABLE: Final = "alembic_version"
@@ -63,26 +63,21 @@ def _copy_file(source: Path, target: Path) -> None:
 
 async def _copy_from_postgres(url: str, target: Path) -> None:
     """All rows of one REPEATABLE READ transaction, which is one snapshot (PostgreSQL manual, Transaction Isolation)."""
-    engine = server_engine(url)
-    reading = engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
-    try:
-        async with reading.connect() as connection:
-            if await connection.scalar(_EXISTS, {"name": VERSION_TABLE}) is None:
-                raise Unavailable("The database is empty: no server has used it yet.")
-            revision = await connection.scalar(text(f"select version_num from {VERSION_TABLE}"))  # noqa: S608
-            if revision not in known_revisions():
-                raise Unavailable(
-                    f"The database has schema {revision}, which this version of Negotiator does not know. Update it."
-                )
-            upgrade_file(target, revision)
-            with open_file(target) as copy:
-                copy.execute("pragma synchronous=off")
-                copy.execute("begin")
-                for table in _tables(copy):
-                    await _copy_rows(connection, copy, table)
-                copy.execute("commit")
-    finally:
-        await engine.dispose()
+    async with one_transaction(url, isolation_level="REPEATABLE READ", postgresql_readonly=True) as connection:
+        if await connection.scalar(_EXISTS, {"name": VERSION_TABLE}) is None:
+            raise Unavailable("The database is empty: no server has used it yet.")
+        revision = await connection.scalar(text(f"select version_num from {VERSION_TABLE}"))  # noqa: S608
+        if revision not in known_revisions():
+            raise Unavailable(
+                f"The database has schema {revision}, which this version of Negotiator does not know. Update it."
+            )
+        upgrade_file(target, revision)
+        with open_file(target) as copy:
+            copy.execute("pragma synchronous=off")
+            copy.execute("begin")
+            for table in _tables(copy):
+                await _copy_rows(connection, copy, table)
+            copy.execute("commit")
 
 
 async def _copy_rows(connection: AsyncConnection, copy: sqlite3.Connection, table: str) -> None:
@@ -104,43 +99,29 @@ async def load_into_postgres(url: str, source: Path, *, set_aside: str, mark: st
     Tables that are there are moved into the schema `set_aside`; returns whether there were any. `mark` is stored with
     the database: `restore_mark` returns it once the transaction is committed. `Unavailable` while others are connected.
     """
-    engine = server_engine(url)
-    try:
-        async with engine.begin() as connection:
-            if others := await connection.scalar(_CONNECTIONS):
-                raise Unavailable(
-                    f"Connections of others to the database: {others}; stop every server that uses it first."
-                )
-            with open_file(source) as rows:
-                moved = await _move_tables(connection, [*_tables(rows), VERSION_TABLE], set_aside)
-                await connection.run_sync(upgrade)
-                for table in _tables(rows):
-                    await _load_rows(connection, rows, table)
-            await connection.execute(text(f"comment on table {VERSION_TABLE} is '{mark}'"))
-    finally:
-        await engine.dispose()
+    async with one_transaction(url) as connection:
+        if others := await connection.scalar(_CONNECTIONS):
+            raise Unavailable(f"Connections of others to the database: {others}; stop every server that uses it first.")
+        with open_file(source) as rows:
+            moved = await _move_tables(connection, [*_tables(rows), VERSION_TABLE], set_aside)
+            await connection.run_sync(upgrade)
+            for table in _tables(rows):
+                await _load_rows(connection, rows, table)
+        await connection.execute(text(f"comment on table {VERSION_TABLE} is '{mark}'"))
     return moved
 
 
 async def restore_mark(url: str) -> str | None:
     """The mark of the restore that filled this PostgreSQL database; None when none did."""
-    engine = server_engine(url)
-    try:
-        async with engine.connect() as connection:
-            mark: str | None = await connection.scalar(_MARK)
-            return mark
-    finally:
-        await engine.dispose()
+    async with one_transaction(url) as connection:
+        mark: str | None = await connection.scalar(_MARK)
+        return mark
 
 
 async def has_tables(url: str) -> bool:
     """Whether a PostgreSQL database was used by Negotiator before."""
-    engine = server_engine(url)
-    try:
-        async with engine.connect() as connection:
-            return await connection.scalar(_EXISTS, {"name": VERSION_TABLE}) is not None
-    finally:
-        await engine.dispose()
+    async with one_transaction(url) as connection:
+        return await connection.scalar(_EXISTS, {"name": VERSION_TABLE}) is not None
 
 
 async def read_rows(
@@ -151,12 +132,8 @@ async def read_rows(
         if url.startswith("sqlite"):
             with open_file(Path(make_url(url).database or "")) as file:
                 return [file.execute(each, parameters).fetchall() for each in statements]
-        engine = server_engine(url)
-        try:
-            async with engine.connect() as connection:
-                return [(await connection.execute(text(each), parameters)).all() for each in statements]
-        finally:
-            await engine.dispose()
+        async with one_transaction(url) as connection:
+            return [(await connection.execute(text(each), parameters)).all() for each in statements]
     except (Unavailable, sqlite3.Error, DBAPIError):
         return None
 

@@ -49,13 +49,11 @@ async def migrate(url: str) -> None:
     if url.startswith("sqlite"):
         _migrate_file(Path(make_url(url).database or ""))
         return
-    from negotiator.store.postgres_connections import server_engine  # imported here: a file needs none
+    from negotiator.store.postgres_connections import one_transaction  # imported here: a file needs none
 
-    engine = server_engine(url)
-    async with engine.begin() as connection:
+    async with one_transaction(url) as connection:
         await connection.execute(text(f"select pg_advisory_xact_lock({_ADVISORY_LOCK})"))
         await connection.run_sync(_upgrade_server)
-    await engine.dispose()
 
 
 @contextmanager

@@ -13,7 +13,7 @@ import asyncpg  # pyright: ignore[reportMissingTypeStubs]
 from sqlalchemy import URL
 from sqlalchemy.dialects.postgresql import asyncpg as dialect
 from sqlalchemy.engine import make_url
-from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 
 from negotiator.base.errors import Unavailable
 from negotiator.runtime.fault_log import FaultLog
@@ -48,13 +48,20 @@ def _direct(url: str) -> URL:
     return make_url(url).difference_update_query([_POOLER])
 
 
-def server_engine(url: str, **options: Any) -> AsyncEngine:
-    """A SQLAlchemy engine for the seldom uses of a server: migrations and backups."""
+@asynccontextmanager
+async def one_transaction(url: str, **execution_options: Any) -> AsyncGenerator[AsyncConnection]:
+    """A connection of SQLAlchemy in a transaction, for the seldom uses of a server: migrations and backups."""
+    options: dict[str, Any] = {}
     if is_pooled(url):
         # The unnamed statement, which belongs to no connection of the pooler longer than a transaction.
         unnamed = {"prepared_statement_cache_size": 0, "prepared_statement_name_func": str}
         options["connect_args"] = {"statement_cache_size": 0, **unnamed}
-    return create_async_engine(_direct(url), **options)
+    engine = create_async_engine(_direct(url), execution_options=execution_options, **options)
+    try:
+        async with engine.begin() as connection:
+            yield connection
+    finally:
+        await engine.dispose()
 
 
 class PostgresConnections:

@@ -37,14 +37,10 @@ async def read_revisions(url: str) -> tuple[str | None, str | None]:
                 return _revisions(connection)
         finally:
             engine.dispose()
-    from negotiator.store.postgres_connections import server_engine  # imported here: a file needs none
+    from negotiator.store.postgres_connections import one_transaction  # imported here: a file needs none
 
-    remote = server_engine(url)
-    try:
-        async with remote.connect() as connection:
-            return await connection.run_sync(_revisions)
-    finally:
-        await remote.dispose()
+    async with one_transaction(url) as remote:
+        return await remote.run_sync(_revisions)
 
 
 def _revisions(connection: Connection) -> tuple[str | None, str | None]:
