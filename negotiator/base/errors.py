@@ -1,28 +1,5 @@
 """The exceptions by which the service refuses a request.
 
-    Refusal
-    ├── InvalidRequest        400  invalid_request, or another error word
-    │   └── ProofRefused      400  invalid_dpop_proof, or use_dpop_nonce with the nonce
-    ├── Unauthorized          401  with a challenge
-    │   └── ProofRequired     401  with a challenge to prove the possession of a key (DPoP)
-    ├── InsufficientScope     403  names every scope the operation needs
-    ├── Forbidden             403
-    ├── NotFound              404  also for another owner's object
-    ├── MethodNotAllowed      405  with Allow
-    ├── RequestTimeout        408  headers or body came too slowly
-    ├── Conflict              409
-    ├── Gone                  410
-    ├── PreconditionFailed    412  the resource has another revision
-    ├── PayloadTooLarge       413
-    ├── TargetTooLong         414  the request target
-    ├── UnsupportedMediaType  415
-    ├── ValidationFailed      422  one entry per field
-    ├── UpgradeRequired       426  with Upgrade: the path speaks WebSocket
-    ├── PreconditionRequired  428  a change needs If-Match
-    ├── TooManyRequests       429  with Retry-After
-    ├── HeadersTooLarge       431  too many bytes or too many headers
-    └── Unavailable           503  with Retry-After
-
 A refusal has a public description, which is sent, and a private detail, which is only logged. `remember` is a unit that
 the pipeline writes after the rollback, for what must be stored although the request is refused.
 """
