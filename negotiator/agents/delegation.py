@@ -108,9 +108,6 @@ _REVOKE = Statement(
     .where(col(Delegation.id) == bindparam("delegation"), col(Delegation.revoked_at).is_(None))
     .values(revoked_at=_now)
 )
-_OWNED_BY = Query(
-    select(Delegation.user_id).where(col(Delegation.id) == bindparam("delegation")), lambda row: str(row[0])
-)
 _BIND = Statement(
     update(Agent)
     .where(col(Agent.id) == bindparam("agent"), col(Agent.user_id).is_(None))
@@ -303,8 +300,8 @@ def revoke(tx: Transaction, delegation_id: str, *, actor: str, user_id: str | No
 
     With `user_id`, only a code of that user. Raises `NotFound` for an unknown or revoked code.
     """
-    owner = tx.one(_OWNED_BY, delegation=delegation_id)
-    if owner is None or (user_id is not None and owner != user_id):
+    code = find(tx, delegation_id)
+    if code is None or user_id not in {None, code.user_id}:
         raise NotFound("There is no such code.")
     if not tx.run(_REVOKE, delegation=delegation_id, now=values.now()):
         raise NotFound("The code is revoked already.")

@@ -5,7 +5,7 @@ The directory registers its agents in `directory.accounts_registration`. Only th
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from sqlalchemy import BigInteger, and_, bindparam, func, or_, update
 from sqlmodel import col, select
@@ -24,9 +24,6 @@ from negotiator.users.identity_matching import MatchedUser, match_assertion
 
 _ADD = RowInsertion(Agent)
 _DEFAULTS: Final = {name: field.default for name, field in Agent.model_fields.items()}
-_FIND = Query(
-    select(Agent).where(col(Agent.id) == bindparam("agent"), col(Agent.service) == bindparam("service")), entity(Agent)
-)
 _OF_USER = Query(
     select(Agent)
     .where(
@@ -166,7 +163,8 @@ def add(tx: Transaction, agent: Agent, *, actor: str, **detail: str | None) -> N
 
 def find(tx: Transaction, agent_id: str, *, service: AgentService = "assistant") -> Agent | None:
     """Return the agent of this service with this id, also when it is revoked; None if there is none."""
-    return tx.one(_FIND, agent=agent_id, service=service)
+    agent = find_of_any_service(tx, agent_id)
+    return agent if agent is not None and agent.service == service else None
 
 
 def of_user(tx: Transaction, user_id: str, *, before: str, limit: int) -> list[Agent]:
@@ -191,12 +189,10 @@ def newest(tx: Transaction, *, before: str, limit: int) -> list[Agent]:
 
 def end_any(tx: Transaction, agent_id: str, *, actor: str) -> bool:
     """Revoke an agent of either service, whoever it works for; False when no active agent has this id."""
-    for service in ("assistant", "directory"):
-        agent = find(tx, agent_id, service=service)
-        if agent is not None:
-            owner = agent.user_id or ""
-            return end(tx, agent_id, service=service, actor=actor, user_id=owner)
-    return False
+    agent = find_of_any_service(tx, agent_id)
+    return agent is not None and end(
+        tx, agent_id, service=cast("AgentService", agent.service), actor=actor, user_id=agent.user_id or ""
+    )
 
 
 def mark_seen(tx: Transaction, when: Mapping[str, int]) -> None:

@@ -55,8 +55,7 @@ class RegisterIdentity(Lenient):
 
     @model_validator(mode="after")
     def _is_one_variant(self) -> Self:
-        named = {name for names in _NEEDED.values() for name in names}
-        for name in sorted(named):
+        for name in _MEMBERS:
             there, needed = getattr(self, name) is not None, name in _NEEDED[self.type]
             if there != needed:
                 raise (
