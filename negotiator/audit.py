@@ -104,15 +104,6 @@ class AuditEvent(TableModel, table=True):
 
 _LAST: Final = "evt_" + "z" * values.ID_LENGTH
 _RECORD = RowInsertion(AuditEvent)
-_LATEST = Query(
-    select(AuditEvent)
-    .where(col(AuditEvent.id) < bindparam("before"))
-    .order_by(col(AuditEvent.id).desc())
-    .limit(bindparam("limit")),
-    entity(AuditEvent),
-)
-
-
 _SEARCH = Query(
     select(AuditEvent)
     .where(
@@ -220,4 +211,4 @@ def search(tx: Transaction, wanted: AuditFilter, *, before: str, limit: int) -> 
 
 def latest_events(tx: Transaction, limit: int) -> list[AuditEvent]:
     """The newest events, newest first."""
-    return tx.all(_LATEST, before=_LAST, limit=limit)
+    return search(tx, AuditFilter(), before="", limit=limit)

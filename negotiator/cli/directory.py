@@ -5,6 +5,7 @@ reported tools; `import` adds entries of other catalogues.
 """
 
 from collections import Counter
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -251,13 +252,13 @@ async def import_entries(
         outcomes = await _import(store, file, dry=dry_run, quiet=as_json)
     counts = Counter(outcome.action for outcome in outcomes)
     if as_json:
-        listed = [_outcome_row(outcome) for outcome in outcomes]
+        listed = list(map(asdict, outcomes))
         result = {"dry_run": dry_run, "counts": dict(counts), "lines": listed}
         print_result(result, "", as_json=True)
         return
     not_imported = [each for each in outcomes if each.action in {"refused", "skipped"}]
     if not_imported:
-        print_table(map(_outcome_row, not_imported), "", as_json=False)
+        print_table(map(asdict, not_imported), "", as_json=False)
     summary = ", ".join(f"{number} {action}" for action, number in sorted(counts.items()))
     print_result(None, f"{'Would be: ' if dry_run else ''}{summary or 'nothing to import'}", as_json=False)
 
@@ -275,16 +276,6 @@ async def _import(store: Store, file: Path, *, dry: bool, quiet: bool) -> list[I
                 outcomes += undone.outcomes
             bar.advance(task, len(batch))
     return outcomes
-
-
-def _outcome_row(outcome: ImportOutcome) -> dict[str, object]:
-    return {
-        "line": outcome.line,
-        "action": outcome.action,
-        "tool": outcome.tool,
-        "slug": outcome.slug,
-        "reason": outcome.reason,
-    }
 
 
 directory_app = typer.Typer(no_args_is_help=True)
