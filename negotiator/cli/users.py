@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from negotiator.base.errors import Conflict, NotFound
+from negotiator.base.errors import Conflict
 from negotiator.cli.database import load_settings, run_unit
 from negotiator.cli.output import JsonOption, async_command, print_result, print_table
 from negotiator.store.statement import Transaction
@@ -130,9 +130,7 @@ async def enable_user(email: EmailArgument, as_json: JsonOption = False) -> None
 
 def _open_account(tx: Transaction, email: str) -> User:
     """The user with this e-mail address; 404 when there is none, 409 when the account is disabled."""
-    user = user_queries.by_email(tx, email)
-    if user is None:
-        raise NotFound(f"There is no user {email}.")
+    user = user_queries.require(tx, email)
     if user.disabled_at is not None:
         raise Conflict(f"The account of {email} is disabled. `users enable` opens it again.")
     return user

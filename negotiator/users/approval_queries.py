@@ -18,24 +18,14 @@ LIFE: Final = 3600
 ATTEMPTS: Final = 5
 MAX_LISTED: Final = 20
 
-_undecided = (
-    col(Approval.digest) == bindparam("secret"),
-    col(Approval.decided_at).is_(None),
-    col(Approval.expires_at) > bindparam("now", type_=BigInteger),
-)
-_open = (*_undecided, col(Approval.attempts) < ATTEMPTS)
+_undecided = (col(Approval.decided_at).is_(None), col(Approval.expires_at) > bindparam("now", type_=BigInteger))
+_of_secret = (col(Approval.digest) == bindparam("secret"), *_undecided)
+_of_address = (col(Approval.email) == bindparam("address"), *_undecided)
+_open = (*_of_secret, col(Approval.attempts) < ATTEMPTS)
 _ADD = RowInsertion(Approval)
 _FIND = Query(select(Approval).where(*_open), entity(Approval))
 _REQUESTS = Query(
-    select(Approval)
-    .where(
-        col(Approval.email) == bindparam("address"),
-        col(Approval.decided_at).is_(None),
-        col(Approval.expires_at) > bindparam("now", type_=BigInteger),
-    )
-    .order_by(col(Approval.id).desc())
-    .limit(MAX_LISTED),
-    entity(Approval),
+    select(Approval).where(*_of_address).order_by(col(Approval.id).desc()).limit(MAX_LISTED), entity(Approval)
 )
 _TRY = Query(
     update(Approval).where(*_open).values(attempts=Approval.attempts + 1).returning(*Approval.__table__.columns),  # type: ignore[attr-defined]
@@ -43,19 +33,14 @@ _TRY = Query(
 )
 _TAKE = Query(
     update(Approval)
-    .where(*_undecided)
+    .where(*_of_secret)
     .values(decided_at=bindparam("now", type_=BigInteger))
     .returning(*Approval.__table__.columns),  # type: ignore[attr-defined]
     entity(Approval),
 )
 _TAKE_LISTED = Query(
     update(Approval)
-    .where(
-        col(Approval.id) == bindparam("approval"),
-        col(Approval.email) == bindparam("address"),
-        col(Approval.decided_at).is_(None),
-        col(Approval.expires_at) > bindparam("now", type_=BigInteger),
-    )
+    .where(col(Approval.id) == bindparam("approval"), *_of_address)
     .values(decided_at=bindparam("now", type_=BigInteger))
     .returning(*Approval.__table__.columns),  # type: ignore[attr-defined]
     entity(Approval),

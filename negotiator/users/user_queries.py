@@ -165,6 +165,14 @@ def by_email(tx: Transaction, email: str) -> User | None:
     return tx.one(_BY_EMAIL, email=email)
 
 
+def require(tx: Transaction, email: str) -> User:
+    """The user with this e-mail address; 404 when there is none."""
+    user = by_email(tx, email)
+    if user is None:
+        raise NotFound(f"There is no user {email}.")
+    return user
+
+
 def by_id(tx: Transaction, user_id: str) -> User | None:
     return tx.one(_BY_ID, user=user_id)
 
@@ -189,10 +197,7 @@ def any_exist(tx: Transaction) -> bool:
 
 def disable(tx: Transaction, email: str) -> None:
     """Disable the account with this e-mail address, as `end_access`; 404 when there is no such user."""
-    user = by_email(tx, email)
-    if user is None:
-        raise NotFound(f"There is no user {email}.")
-    end_access(tx, user.id, actor="operator")
+    end_access(tx, require(tx, email).id, actor="operator")
 
 
 def end_access(tx: Transaction, user_id: str, *, actor: str) -> None:
@@ -208,9 +213,7 @@ def enable(tx: Transaction, email: str) -> None:
 
     404 when there is no such user, 409 when the account is not disabled.
     """
-    user = by_email(tx, email)
-    if user is None:
-        raise NotFound(f"There is no user {email}.")
+    user = require(tx, email)
     if not tx.run(_ENABLE, user=user.id):
         raise Conflict(f"The account of {email} is not disabled.")
     revocations.restore(tx, user.id)
