@@ -1,17 +1,15 @@
 """The component of the negotiation assistant: negotiations, memory and the teleprompter."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
-
-from starlette.types import ASGIApp
 
 from negotiator.advice.advisor_selection import build_advisor
 from negotiator.advice.plans.evidence import AlternativeLead, LeadFinder, NoLeads
 from negotiator.agents.routes import AgentNames
 from negotiator.compose.admin import try_advisor, try_embedder
-from negotiator.compose.component import Component, OperationSlice, offered_operations
+from negotiator.compose.component import Component, offered_operations
 from negotiator.compose.services import Services
 from negotiator.config.settings import Settings
 from negotiator.directory.tool_alternatives import ToolAlternatives
@@ -118,19 +116,8 @@ def build_memory(services: Services) -> MemoryServices:
     return MemoryServices(memories, transfer, search, embedder)
 
 
-@dataclass(frozen=True, slots=True)
-class TeleprompterServices:
-    """The slices, the WebSocket endpoints by path, and what to close when the process ends, in this order."""
-
-    slices: tuple[OperationSlice, ...]
-    sockets: Mapping[str, ASGIApp]
-    closes: tuple[Callable[[], Awaitable[None]], ...]
-    check: Callable[[], str]
-    """The health check of speech."""
-
-
-def build_teleprompter(services: Services, memory: MemoryServices, tactics: TacticRecogniser) -> TeleprompterServices:
-    """Build the teleprompter's slices."""
+def build_teleprompter(services: Services, memory: MemoryServices, tactics: TacticRecogniser) -> Component:
+    """Build the teleprompter's part of the component."""
     settings, store = services.settings, services.store
     recognizer = make_recognizer(settings)
     bus, guard = make_bus(settings), services.pipeline.guard
@@ -138,18 +125,18 @@ def build_teleprompter(services: Services, memory: MemoryServices, tactics: Tact
     publish_revocations(store, bus)
     utterances = UtteranceService(store, analyser, EventLog(store, bus, guard))
     audio = AudioPipeline(utterances, recognizer)
-    tickets = Tickets(store, guard)
-    context = SharedContext(services.pipeline, utterances, tickets, audio, patience=WebSocketTimeouts())
-    streams = WebSocketEndpoint(context, origins=settings.allowed_origins)
-    return TeleprompterServices(
-        (
-            SessionRoutes(store, services.cursors, utterances, settings.base_url, _engine_view(recognizer.caps)),
-            FeedbackRoutes(store, utterances, analyser.heads),
-            streams,
-        ),
-        {STREAM_PATH: streams},
-        (audio.close, utterances.silence_timers.close, bus.close, analyser.close),
-        partial(recognizer_state, settings, recognizer),
+    context = SharedContext(services.pipeline, utterances, streams.tickets, audio, patience=WebSocketTimeouts())
+    slices = (
+        UtteranceRoutes(store, utterances),
+        SessionRoutes(store, services.cursors, utterances, views),
+        FeedbackRoutes(store, utterances, analyser.heads),
+        streams,
+    )
+    return Component(
+        operations=offered_operations(slices),
+        sockets={STREAM_PATH: WebSocketEndpoint(context, streams.stream, origins=settings.allowed_origins)},
+        checks={"speech": partial(recognizer_state, settings, recognizer)},
+        closes=(audio.close, utterances.silence_timers.close, bus.close, analyser.close),
     )
 
 
@@ -208,13 +195,12 @@ def build_assistant(services: Services) -> Component:
         memory.transfer,
         WinRoutes(store, cursors, memory.embedder, MEMORY_REFERENCES),
         BenchmarkRoutes(store),
-        *teleprompter.slices,
     ]
     return Component(
-        operations=offered_operations(slices),
+        operations=(*offered_operations(slices), *teleprompter.operations),
         page_operations=offered_operations([MemoryReviews(store, memory.search), AgentNames(store)]),
         sockets=teleprompter.sockets,
-        checks={"embedding": memory.check, "advisor": advisor.check, "speech": teleprompter.check},
+        checks={"embedding": memory.check, "advisor": advisor.check, **teleprompter.checks},
         periodic_tasks=(advisor.probe, memory.warm),
         tried_services=(try_advisor(settings, advisor), try_embedder(memory.embedder.embedder)),
         closes=(*teleprompter.closes, recogniser.close, advisor.close, memory.close),

@@ -146,18 +146,19 @@ def _page_router(settings: Settings, store: Store, limits: RateLimits, guard: Gu
     """The router of the console pages; its home is the page after a sign-in that names no other page."""
     assistant, directory = ("assistant" in settings.services, "directory" in settings.services)
     entries = [
-        *((NavigationEntry("home", "/", "Home"),) if assistant else ()),
-        *((NavigationEntry("live", LIVE_PATH, "On the call"),) if assistant else ()),
-        *((NavigationEntry("memories", "/memories", "What you know"),) if assistant else ()),
-        *((NavigationEntry("tactics", "/tactics", "Tactics"),) if assistant else ()),
-        *((NavigationEntry("wins", "/wins", "Results"),) if assistant else ()),
-        *((NavigationEntry("tools", "/tools", "Tools"),) if directory else ()),
-        *((NavigationEntry("agents", "/agents", "Agents"),) if assistant else ()),
-        ADMIN_ENTRY,
+        (assistant, NavigationEntry("home", "/", "Home")),
+        (assistant, NavigationEntry("live", LIVE_PATH, "On the call")),
+        (assistant, NavigationEntry("memories", "/memories", "What you know")),
+        (assistant, NavigationEntry("tactics", "/tactics", "Tactics")),
+        (assistant, NavigationEntry("wins", "/wins", "Results")),
+        (directory, NavigationEntry("tools", "/tools", "Tools")),
+        (assistant, NavigationEntry("agents", "/agents", "Agents")),
+        (True, ADMIN_ENTRY),
     ]
+    shown = tuple(entry for is_offered, entry in entries if is_offered)
     home = "/" if assistant else "/account"
     sessions = BrowserSessions(BrowserCookies(settings.base_url, secret), store, guard)
-    return PageRouter(store, limits, sessions, PageRenderer(settings.base_url), home, tuple(entries))
+    return PageRouter(store, limits, sessions, PageRenderer(settings.base_url), home, shown)
 
 
 def _client_url_fetcher(settings: Settings, limits: RateLimits) -> ClientUrlFetcher:

@@ -30,8 +30,6 @@ from negotiator.store.store import Store
 PEPPER: Final = "pepper"
 _DIGITS: Final = 16
 _COPY: Final = "a machine that works with it, or restore a backup"
-
-
 _IN_DATABASE: Final = "The signing keys of this database are in it: set NEGOTIATOR_KEYS_IN=database."
 _IN_FILES: Final = (
     "The signing keys of this database are in files: start a server that has them in NEGOTIATOR_KEYS_DIR, which copies "
@@ -72,10 +70,6 @@ async def open_keyring(settings: Settings, store: Store) -> FolderKeyring | Data
     """
     if settings.keys_in == "files":
         return FolderKeyring(settings.keys_dir)
-    return await _open_database_keyring(settings, store)
-
-
-async def _open_database_keyring(settings: Settings, store: Store) -> DatabaseKeyring:
     if fault := fault_of_place(settings, await store.read(fingerprints.recorded)):
         raise Unavailable(fault)
     keyring = DatabaseKeyring(store, load_keys_secret(settings))
@@ -107,7 +101,7 @@ async def claim_secrets(store: Store, settings: Settings) -> bytes:
 async def _copy_keys_of_files(store: Store, settings: Settings) -> None:
     """Copy the signing keys into a database that is to have them, where they were files before and are here."""
     recorded = await store.read(fingerprints.recorded)
-    if settings.keys_in == "files" or WRAPPING in recorded or not _has_keys(recorded) or not _key_files(settings):
+    if settings.keys_in == "files" or WRAPPING in recorded or not _signing(recorded) or not _key_files(settings):
         return
     keys = read_keys(settings.keys_dir)
     if _signing(recorded) <= {key.kid for key in keys}:
@@ -120,7 +114,7 @@ def missing_secret(settings: Settings, recorded: Mapping[str, str]) -> str:
         return f"{settings.pepper_file} is missing, the pepper of this database: copy it from {_COPY}."
     if fault := fault_of_place(settings, recorded):
         return fault
-    if settings.keys_in == "files" and _has_keys(recorded) and not _key_files(settings):
+    if settings.keys_in == "files" and _signing(recorded) and not _key_files(settings):
         return _other_keys(settings, recorded)
     return ""
 
@@ -171,7 +165,8 @@ async def remove_key(store: Store, settings: Settings, kid: str) -> None:
 def fault_of(settings: Settings, pepper: bytes, keyring: Keyring, recorded: Mapping[str, str]) -> str:
     """Why these secrets do not work with the database, and what to do; empty when they do."""
     if recorded.get(PEPPER, _digest(pepper)) != _digest(pepper):
-        return _another_pepper(settings)
+        place = "NEGOTIATOR_SECRET" if settings.secret else settings.pepper_file
+        return f"{place} is not the pepper of this database: copy it from {_COPY}."
     return fault_of_place(settings, recorded) or _fault_of_keys(settings, keyring, recorded)
 
 
@@ -201,7 +196,8 @@ def _claim(tx: Transaction, settings: Settings, pepper: bytes, keyring: Keyring)
     recorded = fingerprints.recorded(tx)
     if fault := fault_of(settings, pepper, keyring, recorded):
         raise Unavailable(fault)
-    for name, value in _own(pepper, keyring).items():
+    own = {PEPPER: _digest(pepper), **{name: keyring.signing(name).kid for name in ALGORITHMS}}
+    for name, value in own.items():
         if name not in recorded:
             fingerprints.record(tx, name, value)
     _record_newer(tx, keyring, recorded)
@@ -212,10 +208,6 @@ def _record_newer(tx: Transaction, keyring: Keyring, recorded: Mapping[str, str]
     for name in ALGORITHMS:
         if (signing := keyring.signing(name).kid) > recorded.get(name, ""):
             fingerprints.record(tx, name, signing)
-
-
-def _own(pepper: bytes, keyring: Keyring) -> dict[str, str]:
-    return {PEPPER: _digest(pepper), **{name: keyring.signing(name).kid for name in ALGORITHMS}}
 
 
 def _digest(pepper: bytes) -> str:
@@ -231,18 +223,9 @@ def _key_files(settings: Settings) -> list[Path]:
     return list(settings.keys_dir.glob("*.pem")) if settings.keys_dir.is_dir() else []
 
 
-def _has_keys(recorded: Mapping[str, str]) -> bool:
-    return bool(_signing(recorded))
-
-
 def _signing(recorded: Mapping[str, str]) -> set[str]:
     """The ids of the keys that sign for the database."""
     return {recorded[name] for name in ALGORITHMS if name in recorded}
-
-
-def _another_pepper(settings: Settings) -> str:
-    place = "NEGOTIATOR_SECRET" if settings.secret else settings.pepper_file
-    return f"{place} is not the pepper of this database: copy it from {_COPY}."
 
 
 def fault_of_place(settings: Settings, recorded: Mapping[str, str]) -> str:
@@ -251,7 +234,7 @@ def fault_of_place(settings: Settings, recorded: Mapping[str, str]) -> str:
     if settings.keys_in == "files":
         return _IN_DATABASE if wrapping else ""
     if wrapping is None:
-        return _IN_FILES if _has_keys(recorded) else ""
+        return _IN_FILES if _signing(recorded) else ""
     known = settings.keys_secret or settings.keys_secret_file.exists()
     if known and KeyWrapping(load_keys_secret(settings)).fingerprint == wrapping:
         return ""
@@ -265,17 +248,13 @@ def _fault_of_keys(settings: Settings, keyring: Keyring, recorded: Mapping[str, 
 
 
 def _other_keys(settings: Settings, recorded: Mapping[str, str]) -> str:
-    wanted = _listed(_signing(recorded))
+    wanted = ", ".join(sorted(_signing(recorded)))
     if settings.keys_in == "database":
         return f"The database lacks keys that sign for it ({wanted}): restore them from a backup."
     return (
         f"{settings.keys_dir} lacks keys that sign for this database ({wanted}): "
         f"put in the place of its files those of {_COPY}."
     )
-
-
-def _listed(kids: set[str]) -> str:
-    return ", ".join(sorted(kids))
 
 
 BASE_URL = "base_url"
