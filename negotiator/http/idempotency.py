@@ -57,9 +57,9 @@ class IdempotentCreation:
 
     def __call__(self, unit: Callable[[Transaction], Any]) -> Callable[[Transaction], Any]:
         """A unit that runs at most once for this key; a later call gets the first answer. 422 for another request."""
-        return self._keyed(unit) if self.key else unit
+        if not self.key:
+            return unit
 
-    def _keyed(self, unit: Callable[[Transaction], Any]) -> Callable[[Transaction], Any]:
         def run(tx: Transaction) -> Any:
             now = values.now()
             if found := tx.one(_FIND, caller=self.caller, key=self.key, now=now):

@@ -59,7 +59,7 @@ class OwnershipWalk:
         owned = [table for table in metadata.sorted_tables if "owner" in lifetime_of(table)]
         self._claims = [s for table in owned for s in self._claim_statements(table)]
         self._owned_names = [str(table.name) for table in owned]
-        self._erasures = [list(self._delete_statements(table)) for table in owned]
+        self._erasures = [list(self._cascade(table, _owner(table) == _PRINCIPAL)) for table in owned]
         counts = (select(func.count()).where(_owner(table) == _PRINCIPAL) for table in owned)
         self._count_owned = Query(select(*(each.scalar_subquery() for each in counts)), tuple)
         self._mentions: dict[str, list[Statement]] = {"principal": [], "email": []}
@@ -141,12 +141,9 @@ class OwnershipWalk:
                     values[declared["origin"]] = _PRINCIPAL
                 yield Statement(update(table).where(_owner(table) == _PRINCIPAL).values(values))
             case "erase":
-                yield from self._delete_statements(table)
+                yield from self._cascade(table, _owner(table) == _PRINCIPAL)
             case "leave":
                 return
-
-    def _delete_statements(self, table: Table) -> Iterator[Statement]:
-        yield from self._cascade(table, _owner(table) == _PRINCIPAL)
 
     def _row_statements(self, table: Table) -> Iterator[Statement]:
         for part, column in self._parts.get(table.name, ()):

@@ -93,35 +93,37 @@ def _connect(path: str) -> sqlite3.Connection:
     return connection
 
 
-def _in_turn(connection: sqlite3.Connection, turn: IO[str], batch: Batch) -> Committed:
-    """Commit a batch while no other process does.
+@contextlib.contextmanager
+def _alone(turn: IO[str]) -> Generator[None]:
+    """While no other process is.
 
     SQLite waits for its own lock by sleeping for milliseconds; the kernel wakes the next waiter of a file lock at once.
     """
     fcntl.flock(turn, fcntl.LOCK_EX)
     try:
-        return _commit(connection, batch)
+        yield
     finally:
         fcntl.flock(turn, fcntl.LOCK_UN)
+
+
+def _in_turn(connection: sqlite3.Connection, turn: IO[str], batch: Batch) -> Committed:
+    with _alone(turn):
+        return _commit(connection, batch)
 
 
 def _from_reserve(connection: sqlite3.Connection, turn: IO[str], batch: Batch, reserve: IO[bytes]) -> Committed:
     """Commit a batch in the space of the reserve; what it leaves is the reserve again before others can use it."""
-    fcntl.flock(turn, fcntl.LOCK_EX)
-    try:
+    with _alone(turn):
         reserve.truncate(0)
-        return _commit(connection, batch)
-    finally:
-        _allocate(reserve)
-        fcntl.flock(turn, fcntl.LOCK_UN)
+        try:
+            return _commit(connection, batch)
+        finally:
+            _allocate(reserve)
 
 
 def _refill(_connection: sqlite3.Connection, turn: IO[str], reserve: IO[bytes]) -> None:
-    fcntl.flock(turn, fcntl.LOCK_EX)
-    try:
+    with _alone(turn):
         _allocate(reserve)
-    finally:
-        fcntl.flock(turn, fcntl.LOCK_UN)
 
 
 def _allocate(reserve: IO[bytes]) -> None:
@@ -174,16 +176,15 @@ def _truncate(connection: sqlite3.Connection, turn: IO[str]) -> bool:
 
     Deleted rows are overwritten with zeros in the file (`secure_delete`), so only the WAL still has their content.
     """
-    fcntl.flock(turn, fcntl.LOCK_EX)
-    try:
-        connection.execute("pragma busy_timeout=20")
-        [busy, *_] = connection.execute("pragma wal_checkpoint(truncate)").fetchone()
-        return not busy
-    except sqlite3.Error:
-        return False
-    finally:
-        connection.execute("pragma busy_timeout=10000")
-        fcntl.flock(turn, fcntl.LOCK_UN)
+    with _alone(turn):
+        try:
+            connection.execute("pragma busy_timeout=20")
+            [busy, *_] = connection.execute("pragma wal_checkpoint(truncate)").fetchone()
+            return not busy
+        except sqlite3.Error:
+            return False
+        finally:
+            connection.execute("pragma busy_timeout=10000")
 
 
 def _snapshot(connection: sqlite3.Connection, unit: Callable[[Transaction], T]) -> T:
