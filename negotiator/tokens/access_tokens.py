@@ -150,7 +150,7 @@ _LIVE = Query(
     ),
     tuple,
 )
-_IS__WITHDRAWN = Query(select(_token.jti).where(col(_token.jti) == bindparam("jti"), _WITHDRAWN), tuple)
+_IS_WITHDRAWN = Query(select(_token.jti).where(col(_token.jti) == bindparam("jti"), _WITHDRAWN), tuple)
 _FIND = Query(select(_token).where(col(_token.jti) == bindparam("jti")), entity(AccessToken))
 _REVOKE = Statement(
     update(_token)
@@ -332,7 +332,7 @@ class AccessTokens:
         True also when the token has no row.
         """
         row = tx.one(_FIND, jti=caller.credential)
-        return row is None or tx.one(_IS__WITHDRAWN, jti=caller.credential) is not None
+        return row is None or tx.one(_IS_WITHDRAWN, jti=caller.credential) is not None
 
     async def _authenticate_opaque(self, credential: str) -> Caller | None:
         jti = api_keys.read_bearer(credential, self._pepper)

@@ -7,7 +7,7 @@ headers say, for at most a day. A failed fetch or an invalid document is remembe
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
@@ -16,7 +16,7 @@ from negotiator.runtime.telemetry import logger
 from negotiator.store.store import Store
 from negotiator.tokens import client_metadata, clients
 from negotiator.tokens.client_metadata import MetadataRefused
-from negotiator.tokens.clients import PRIVATE_KEY_JWT, NewClient, RegisteredClient
+from negotiator.tokens.clients import PRIVATE_KEY_JWT, RegisteredClient
 from negotiator.tokens.tables import Client
 from negotiator.trust import revocations
 from negotiator.trust.client_url_fetch import ClientUrlFetcher
@@ -119,26 +119,8 @@ def read_document(client_id: str, body: dict[str, Any], *, offered: Iterable[str
     told = client_metadata.read_metadata(body, offered=offered, otherwise="none")
     if told.auth_method not in ("none", PRIVATE_KEY_JWT):
         raise MetadataRefused(f"A client known by its document authenticates by {PRIVATE_KEY_JWT} or none.")
-    return RegisteredClient(_row(client_id, told, at))
-
-
-def _row(client_id: str, told: NewClient, at: int) -> Client:
-    return Client(
-        id=client_id,
-        name=told.name,
-        secret_digest="",
-        auth_method=told.auth_method,
-        jwks=told.jwks,
-        grants=" ".join(told.grants),
-        scope=" ".join(told.scopes),
-        redirect_uris=" ".join(told.redirect_uris),
-        origin=clients.BY_DOCUMENT,
-        uri=told.uri,
-        id_token_alg=told.id_token_alg,
-        created_at=at,
-        used_at=None,
-        removed_at=None,
-    )
+    row = clients.columns(client_id, replace(told, origin=clients.BY_DOCUMENT), secret_digest="", created_at=at)
+    return RegisteredClient(Client(**row))
 
 
 @dataclass(frozen=True, slots=True)

@@ -246,26 +246,31 @@ def add(tx: Transaction, client: NewClient, *, actor: str = "operator") -> tuple
         raise ValidationFailed([FieldError("/jwks", f"Keys go with {PRIVATE_KEY_JWT}, and it with keys.")])
     secretive = client.auth_method in SECRET_METHODS
     client_id, secret = values.new_id("cli"), values.new_secret() if secretive else ""
-    tx.run(
-        _ADD,
-        id=client_id,
-        name=client.name,
-        secret_digest=values.digest(secret) if secretive else "",
-        auth_method=client.auth_method,
-        jwks=client.jwks,
-        grants=" ".join(client.grants),
-        scope=" ".join(ordered(client.scopes)),
-        redirect_uris=" ".join(client.redirect_uris),
-        origin=client.origin,
-        uri=client.uri,
-        id_token_alg=client.id_token_alg,
-        created_at=values.now(),
-        used_at=None,
-        removed_at=None,
-    )
+    digest = values.digest(secret) if secretive else ""
+    tx.run(_ADD, **columns(client_id, client, secret_digest=digest, created_at=values.now()))
     event = "client.added" if client.origin == "operator" else "client.registered"
     audit.record(tx, event, client_id, actor=actor, name=client.name)
     return client_id, secret
+
+
+def columns(client_id: str, client: NewClient, *, secret_digest: str, created_at: int) -> dict[str, Any]:
+    """The row of a new client."""
+    return {
+        "id": client_id,
+        "name": client.name,
+        "secret_digest": secret_digest,
+        "auth_method": client.auth_method,
+        "jwks": client.jwks,
+        "grants": " ".join(client.grants),
+        "scope": " ".join(ordered(client.scopes)),
+        "redirect_uris": " ".join(client.redirect_uris),
+        "origin": client.origin,
+        "uri": client.uri,
+        "id_token_alg": client.id_token_alg,
+        "created_at": created_at,
+        "used_at": None,
+        "removed_at": None,
+    }
 
 
 def find(tx: Transaction, client_id: str) -> Client | None:
