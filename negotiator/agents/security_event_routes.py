@@ -12,7 +12,6 @@ from sqlalchemy import BigInteger, bindparam, update
 from sqlmodel import col
 
 from negotiator import audit
-from negotiator.agents import security_event_routes
 from negotiator.agents.tables import Delegation
 from negotiator.base import values
 from negotiator.base.errors import InvalidRequest, Refusal, Unavailable
@@ -90,7 +89,7 @@ class SecurityEventRoutes:
             signal = await self.receiver.verify(call.input.token)
         except AssertionRefused as refused:
             raise _refusal(refused, call.address) from None
-        await self.store.write(lambda tx: security_event_routes.apply_event(tx, signal))
+        await self.store.write(lambda tx: apply_event(tx, signal))
         return Answer(None, 202)
 
 

@@ -24,7 +24,7 @@ import orjson
 from sqlalchemy.engine import make_url
 
 from negotiator import audit
-from negotiator.backup import archive, database_copy, restoring
+from negotiator.backup import archive, database_copy
 from negotiator.backup.archive import Manifest, UnreadableBackup, unpack_archive
 from negotiator.backup.making import sync_folder, work_folder
 from negotiator.base import values
@@ -205,13 +205,13 @@ async def _repeat_endings(
 ) -> tuple[int | None, EndedTokens]:
     """Repeat in the copy what ended since the backup, by the present database, or end what it may have ended."""
     with database_copy.open_file(copy) as restored:
-        replaced = await restoring.read_replaced(url, restored)
+        replaced = await read_replaced(url, restored)
         restored.execute("pragma secure_delete=on")
         restored.execute("begin")
         if replaced.went_on:
             replaced.repeat(restored)
         elif not keep_tokens:
-            restoring.end_all(restored)
+            end_all(restored)
         again = sum(erase(SqliteTransaction(restored), principal) for principal in replaced.erased or ())
         restored.execute("commit")
         if replaced.erased:
