@@ -30,6 +30,7 @@ from negotiator.config.settings_files import CONFIG_VARIABLE
 from negotiator.keys import keyring as keys
 from negotiator.store import waiting
 from negotiator.store.migrate import migrate
+from negotiator.store.sqlite import SqliteStore
 from negotiator.store.statement import Transaction
 from negotiator.trust import issuer_queries
 from negotiator.users import user_queries
@@ -121,6 +122,17 @@ def migrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("schema") / "negotiator.db"
     asyncio.run(migrate(f"sqlite+aiosqlite:///{path}"))
     return path
+
+
+@pytest_asyncio.fixture
+async def store(tmp_path: Path, migrated: Path) -> AsyncGenerator[SqliteStore]:
+    """A store over an empty database, `store.db`."""
+    path = tmp_path / "store.db"
+    path.write_bytes(migrated.read_bytes())
+    opened = SqliteStore(f"sqlite+aiosqlite:///{path}")
+    await opened.start()
+    yield opened
+    await opened.close()
 
 
 @pytest.fixture(scope="session")

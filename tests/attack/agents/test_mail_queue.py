@@ -4,13 +4,11 @@ import asyncio
 import email
 import socket
 import time
-from collections.abc import AsyncGenerator
 from email.policy import default
 from pathlib import Path
 from typing import Any
 
 import pytest
-import pytest_asyncio
 from structlog.testing import capture_logs
 
 from negotiator.agents import mail
@@ -26,16 +24,6 @@ from tests.helpers.recording_smtp import RecordingSmtp, recording_smtp
 ADA = "ada@corp.example"
 TEXT = "https://n.example/approve/secret-of-the-link\n"
 SECRET = b"pepper" * 6
-
-
-@pytest_asyncio.fixture
-async def store(tmp_path: Path, migrated: Path) -> AsyncGenerator[SqliteStore]:
-    path = tmp_path / "mails.db"
-    path.write_bytes(migrated.read_bytes())
-    opened = SqliteStore(f"sqlite+aiosqlite:///{path}")
-    await opened.start()
-    yield opened
-    await opened.close()
 
 
 def queue(store: SqliteStore, port: int, folder: Path) -> MailQueue:
@@ -159,7 +147,7 @@ async def test_the_text_of_a_waiting_mail_is_in_no_file_and_goes_with_its_owner(
 ) -> None:
     mails = queue(store, closed_port(), tmp_path)
     assert await add(store, mails)
-    held = b"".join(path.read_bytes() for path in tmp_path.glob("mails.db*"))
+    held = b"".join(path.read_bytes() for path in tmp_path.glob("store.db*"))
     assert b"A subject" in held
     assert b"secret-of-the-link" not in held
     await store.write(lambda tx: current_walk().erase_mentions(tx, "email", ADA))

@@ -1,12 +1,9 @@
 """Housekeeping: one process at a time, short units, and a clock that is wrong deletes nothing."""
 
-from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
-import pytest_asyncio
 
 from negotiator.base import values
 from negotiator.compose.housekeeping import (
@@ -45,16 +42,6 @@ class Clocks:
     def pass_seconds(self, seconds: float) -> None:
         self.wall += round(seconds * 1000)
         self.elapsed += seconds
-
-
-@pytest_asyncio.fixture
-async def store(tmp_path: Path, migrated: Path) -> AsyncGenerator[SqliteStore]:
-    path = tmp_path / "chores.db"
-    path.write_bytes(migrated.read_bytes())
-    opened = SqliteStore(f"sqlite+aiosqlite:///{path}")
-    await opened.start()
-    yield opened
-    await opened.close()
 
 
 def compared(clocks: Clocks) -> ClockComparison:

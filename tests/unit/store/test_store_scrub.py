@@ -25,17 +25,13 @@ def _files(path: Path) -> bytes:
 
 
 @pytest.mark.asyncio
-async def test_a_scrub_leaves_no_byte_of_what_was_deleted(tmp_path: Path, migrated: Path) -> None:
-    path = tmp_path / "scrub.db"
-    path.write_bytes(migrated.read_bytes())
-    store = SqliteStore(f"sqlite+aiosqlite:///{path}")
-    await store.start()
+async def test_a_scrub_leaves_no_byte_of_what_was_deleted(store: SqliteStore, tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
     await store.write(_spend)
     await store.write(lambda tx: sweep(tx, _LATER + values.DAY))
     assert _WORD.encode() in _files(path), "the log still has it"
     await store.scrub()
     assert _WORD.encode() not in _files(path)
-    await store.close()
 
 
 @pytest.mark.asyncio

@@ -1,11 +1,9 @@
 """Units on SQLite: returning keeps, raising undoes, and no unit of a shared commit touches another."""
 
 import asyncio
-from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import pytest
-import pytest_asyncio
 
 from negotiator.base import values
 from negotiator.base.errors import Conflict
@@ -15,17 +13,6 @@ from negotiator.store.statement import Transaction
 from tests.helpers.sweep import sweep
 
 LATER = 1 << 50
-
-
-@pytest_asyncio.fixture
-async def store(tmp_path: Path, migrated: Path) -> AsyncGenerator[SqliteStore]:
-    """A store over a fresh, migrated database."""
-    path = tmp_path / "units.db"
-    path.write_bytes(migrated.read_bytes())
-    opened = SqliteStore(f"sqlite+aiosqlite:///{path}")
-    await opened.start()
-    yield opened
-    await opened.close()
 
 
 def spent(tx: Transaction, value: str) -> bool:
@@ -71,7 +58,7 @@ async def test_a_unit_sees_what_the_one_before_it_in_the_same_commit_did(store: 
 
 @pytest.mark.asyncio
 async def test_of_many_stores_on_one_file_one_spends(store: SqliteStore, tmp_path: Path) -> None:
-    other = SqliteStore(f"sqlite+aiosqlite:///{tmp_path / 'units.db'}")
+    other = SqliteStore(f"sqlite+aiosqlite:///{tmp_path / 'store.db'}")
     await other.start()
     both = [door.write(lambda tx: spent(tx, "a")) for door in (store, other) * 10]
     outcomes = await asyncio.gather(*both)
@@ -87,7 +74,7 @@ async def test_what_was_written_is_read_at_once_and_survives_the_store(store: Sq
     assert [await store.write(bump) for _ in range(3)] == [1010, 1020, None]
     assert await store.read(lambda tx: atomic_updates.read_budget(tx, "key")) == 1020
     assert await store.scan(lambda tx: atomic_updates.read_budget(tx, "key")) == 1020
-    other = SqliteStore(f"sqlite+aiosqlite:///{tmp_path / 'units.db'}")
+    other = SqliteStore(f"sqlite+aiosqlite:///{tmp_path / 'store.db'}")
     await other.start()
     assert await other.read(lambda tx: atomic_updates.read_budget(tx, "key")) == 1020
     await other.close()

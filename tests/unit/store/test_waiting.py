@@ -3,12 +3,10 @@
 import asyncio
 import fcntl
 import threading
-from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
-import pytest_asyncio
 
 from negotiator.base.errors import Unavailable
 from negotiator.store import waiting
@@ -17,17 +15,6 @@ from negotiator.store.statement import Transaction
 from negotiator.store.waiting import ConnectionQueue, Priority, QueuePace, request_priority
 
 pytestmark = pytest.mark.asyncio
-
-
-@pytest_asyncio.fixture
-async def store(tmp_path: Path, migrated: Path) -> AsyncGenerator[SqliteStore]:
-    """A store over a fresh, migrated database."""
-    path = tmp_path / "waiting.db"
-    path.write_bytes(migrated.read_bytes())
-    opened = SqliteStore(f"sqlite+aiosqlite:///{path}")
-    await opened.start()
-    yield opened
-    await opened.close()
 
 
 async def test_urgent_requests_get_the_reserved_connections_and_come_first() -> None:
@@ -103,7 +90,7 @@ async def test_the_turn_of_another_process_says_nothing_about_the_pace_of_change
         waits.set()
         goes_on.wait(10)
 
-    with (tmp_path / "waiting.db.turn").open() as other:
+    with (tmp_path / "store.db.turn").open() as other:
         fcntl.flock(other, fcntl.LOCK_EX)
         behind = asyncio.create_task(store.write(lambda _tx: None))
         await asyncio.sleep(0.3)

@@ -1,6 +1,5 @@
 """Authorization requests, read without a database."""
 
-from typing import Any
 from urllib.parse import urlencode
 
 import pytest
@@ -15,7 +14,7 @@ from negotiator.tokens.authorization_request import (
     RequestParameters,
     parse_request,
 )
-from negotiator.tokens.clients import RegisteredClient
+from negotiator.tokens.clients import NewClient, RegisteredClient, columns
 from negotiator.tokens.tables import Client
 
 CALLBACK = "https://app.example/callback"
@@ -31,24 +30,10 @@ GOOD = {
 }
 
 
-def client(**changes: Any) -> RegisteredClient:
+def client(*, scope: str = " ".join(ASSISTANT), grants: str = "authorization_code refresh_token") -> RegisteredClient:
     """A client of the code flow."""
-    row: dict[str, Any] = {
-        "id": "cli_1",
-        "name": "n",
-        "secret_digest": "",
-        "auth_method": "none",
-        "grants": "authorization_code refresh_token",
-        "scope": " ".join(ASSISTANT),
-        "redirect_uris": CALLBACK,
-        "origin": "operator",
-        "uri": "",
-        "id_token_alg": "RS256",
-        "created_at": 0,
-        "used_at": None,
-        "removed_at": None,
-    }
-    return RegisteredClient(Client(**{**row, **changes}))
+    told = NewClient("n", tuple(grants.split()), tuple(scope.split()), (CALLBACK,), "none")
+    return RegisteredClient(Client(**columns("cli_1", told, secret_digest="", created_at=0)))
 
 
 def asked(query: str, known: RegisteredClient | None = None) -> AuthorizationRequest:
