@@ -3,7 +3,8 @@
 A statement is compiled when it first runs: no process runs all of them.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
@@ -157,36 +158,31 @@ T = TypeVar("T")
 WriteCondition = Callable[[Transaction], None]
 
 
-class write_condition:  # noqa: N801  used as `with write_condition(check):`
+_required: ContextVar[list[WriteCondition] | None] = ContextVar("required", default=None)
+"""The condition of the block around this call, in a list that is empty once the block has ended."""
+
+
+@contextmanager
+def write_condition(check: WriteCondition) -> Generator[None]:
     """Inside this block every `Store.write` runs `check` first, in the unit's own transaction.
 
     If `check` raises, the unit does not run and the write raises the same. An inner block replaces the outer one. A
     task that was created inside and outlives the block writes without the condition.
     """
-
-    __slots__ = ("_token", "active", "check")
-
-    def __init__(self, check: WriteCondition) -> None:
-        self.check = check
-        self.active = True
-
-    def __enter__(self) -> None:
-        self._token = _required.set(self)
-
-    def __exit__(self, *_raised: object) -> None:
-        self.active = False
-        _required.reset(self._token)
-
-
-_required: ContextVar[write_condition | None] = ContextVar("required", default=None)
+    required = [check]
+    token = _required.set(required)
+    try:
+        yield
+    finally:
+        required.clear()
+        _required.reset(token)
 
 
 def under_write_condition(unit: Callable[[Transaction], T]) -> Callable[[Transaction], T]:
     """The unit, with the check of the `write_condition` around this call before it, if there is one."""
-    required = _required.get()
-    if required is None or not required.active:
+    if not (required := _required.get()):
         return unit
-    check = required.check
+    [check] = required
 
     def run(tx: Transaction) -> T:
         check(tx)
