@@ -37,11 +37,6 @@ def with_message(refused: Refusal) -> Refusal:
     return refused
 
 
-def unknown_claim_token() -> Refusal:
-    refused = Unauthorized("This is no claim token.", error="invalid_claim_token")
-    return with_message(refused)
-
-
 def claim_refusal(refused: Refusal, *, confirmed: bool) -> Refusal:
     """Return the refusal of a code with its error word in auth.md.
 
@@ -67,10 +62,6 @@ AnswerBody = dict[str, Any]
 def _budget(body: RegisterIdentity) -> str:
     """A registration without an assertion is charged to the budget of anonymous registrations."""
     return ANONYMOUS_BUDGET if body.type in {"anonymous", "service_auth"} else ASSERTION_BUDGET
-
-
-def _claim_budget(_body: RequestClaim) -> str:
-    return ANONYMOUS_BUDGET
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +103,7 @@ class AgentIdentityRoutes:
                 summary="Ask a user to claim the agent: they get a page, or a mail with a link to it",
                 run=self.request,
                 input=RequestClaim,
-                budget=_claim_budget,
+                budget=lambda _: ANONYMOUS_BUDGET,
                 refusals=(400, 401, 409, 410),
                 **shared,
             ),
@@ -259,7 +250,7 @@ class AgentIdentityRoutes:
         """Return the id of the unclaimed agent of a claim token; refused with 401, 409 or 410 otherwise."""
         found = identity_tokens.read_claim_token(self.pepper, text)
         if found is None:
-            raise unknown_claim_token()
+            raise with_message(Unauthorized("This is no claim token.", error="invalid_claim_token"))
         agent_id, until = found
         agent = await self.store.read(lambda tx: registration.find(tx, agent_id))
         if agent is None or agent.revoked_at is not None or until <= values.now():

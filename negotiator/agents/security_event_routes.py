@@ -52,10 +52,6 @@ class SecurityEventBody(Strict):
     token: str = Field(min_length=1, description="A compact JWS of `typ` `secevent+jwt`.")
 
 
-def _budget(_body: SecurityEventBody) -> str:
-    return EVENTS_BUDGET
-
-
 @dataclass(frozen=True, slots=True)
 class SecurityEventRoutes:
     """The endpoint where trusted issuers report security events."""
@@ -77,7 +73,7 @@ class SecurityEventRoutes:
                 access="open",
                 encoding="event",
                 body_limit=REGISTRATION_BODY_LIMIT,
-                budget=_budget,
+                budget=lambda _: EVENTS_BUDGET,
                 refusals=(400, 503),
                 tag="agents",
             )

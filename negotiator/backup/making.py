@@ -46,7 +46,7 @@ async def write_backup(settings: Settings, target: IO[bytes], key: str) -> Manif
             opened: list[tuple[str, IO[bytes]]] = [(archive.DATABASE, stack.enter_context(copy.open("rb")))]
         # Keys after the rows: the key of every token that the rows name is there, since a rotation removes no key
         # whose tokens live.
-        opened += [(archive.PEPPER, BytesIO(_read_pepper(settings)))]
+        opened += [(archive.PEPPER, BytesIO(settings.secret.encode() or _read_secret(settings.pepper_file, "pepper")))]
         if settings.keys_in == "database":
             opened += [(archive.KEYS_WRAPPING, BytesIO(_read_keys_secret(settings)))]
         else:
@@ -145,10 +145,6 @@ def _check_place(settings: Settings, copy: sqlite3.Connection) -> None:
     """Raise `Unavailable` when the backup would not have the signing keys of the database, or not their secret."""
     if fault := fault_of_place(settings, fingerprints.recorded(SqliteTransaction(copy))):
         raise Unavailable(fault)
-
-
-def _read_pepper(settings: Settings) -> bytes:
-    return settings.secret.encode() or _read_secret(settings.pepper_file, "pepper")
 
 
 def _read_keys_secret(settings: Settings) -> bytes:

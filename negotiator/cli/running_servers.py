@@ -106,7 +106,10 @@ def command_sources() -> SettingsSources:
         servers = [server for server in servers if server.base_url == base]
     if not servers:
         return plain
-    found = {_place(load(sources)): sources for sources in (s.sources(own) for s in servers)}
+    found: dict[tuple[str, Path], SettingsSources] = {}
+    for server in servers:
+        settings = load(sources := server.sources(own))
+        found[settings.database_url, settings.keys_dir] = sources
     if len(found) > 1:
         raise SettingsError(_several(servers))
     return next(iter(found.values()))
@@ -119,10 +122,6 @@ def running_servers() -> list[RunningServer]:
         living = (each for each in records if each is not None and each.package == _package())
         return sorted(living, key=lambda each: each.started_at)
     return []
-
-
-def _place(settings: Settings) -> tuple[str, Path]:
-    return settings.database_url, settings.keys_dir
 
 
 def _several(servers: Sequence[RunningServer]) -> str:

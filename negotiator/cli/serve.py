@@ -82,7 +82,7 @@ def serve(
     base = settings.base_url
     lines = [f"Negotiator at {base} (people: {base}/, agents: {base}/auth.md)"]
     own = _own_url(host, port)
-    lines.append(f"Listening on {own}{_all_addresses(host)}")
+    lines.append(f"Listening on {own}{', on all addresses of this machine' if host in _ALL_ADDRESSES else ''}")
     lines.append(f"Data folder: {settings.data_dir.absolute()}")
     if sources.files:
         lines.append(f"Settings: {', '.join(map(str, sources.files))}")
@@ -130,17 +130,10 @@ def _listening_address(host: str, port: int | None) -> tuple[str, int]:
     return host, port
 
 
-def _written(host: str, port: int) -> str:
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-
-
 def _own_url(host: str, port: int) -> str:
     """The URL that works on this machine; a server that listens on all addresses answers on loopback too."""
-    return f"http://{_written(_ALL_ADDRESSES.get(host, host), port)}"
-
-
-def _all_addresses(host: str) -> str:
-    return ", on all addresses of this machine" if host in _ALL_ADDRESSES else ""
+    host = _ALL_ADDRESSES.get(host, host)
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 def _configured(host: str, port: int) -> tuple[SettingsSources, Settings]:

@@ -92,7 +92,7 @@ class RefusalRenderer:
                 challenge += f', scope="{" ".join(refusal.scopes)}"'
         else:
             return {}
-        return {**refusal.headers, "www-authenticate": refusal.headers.get("www-authenticate", challenge)}
+        return {"www-authenticate": refusal.headers.get("www-authenticate", challenge)}
 
 
 def _algorithms(refusal: ProofRequired | InsufficientScope) -> str:

@@ -78,7 +78,7 @@ class CircuitBreaker:
                 yield
         except self._faults as fault:
             late = isinstance(fault, TimeoutError)
-            self.failed(f"no answer within {limit:g} s" if late else _reason(fault))
+            self.failed(f"no answer within {limit:g} s" if late else str(fault) or type(fault).__name__)
             raise
         else:
             self.worked()
@@ -111,7 +111,3 @@ class CircuitBreaker:
         self._failures = 0
         if self._log:
             self._log.worked()
-
-
-def _reason(fault: Exception) -> str:
-    return str(fault) or type(fault).__name__

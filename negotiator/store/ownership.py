@@ -1,6 +1,6 @@
 """Claiming, erasing and expiry, derived from what each table declares about its rows (`store.model.RowLifetime`)."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final, Literal, cast
@@ -70,7 +70,7 @@ class OwnershipWalk:
         self.expiries = tuple(
             self._expiry(table, column, kept)
             for table in metadata.sorted_tables
-            for column, kept in _expiries(table).items()
+            for column, kept in lifetime_of(table).get("expires", {}).items()
         )
         """One chore for each column with the end of a row's life."""
 
@@ -175,10 +175,6 @@ def delete_row(tx: Transaction, model: type[SQLModel], key: str) -> None:
 
 def _owner(table: Table) -> Column[Any]:
     return table.c[lifetime_of(table).get("owner", "owner")]
-
-
-def _expiries(table: Table) -> Mapping[str, int]:
-    return lifetime_of(table).get("expires", {})
 
 
 def _key(table: Table) -> Column[Any]:

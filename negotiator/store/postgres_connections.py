@@ -152,15 +152,11 @@ class PostgresConnections:
                 connection.terminate()
                 if not isinstance(silent, Exception):
                     raise
-                self._forget()
+                while self._idle:  # they will not answer either
+                    self._idle.pop()[0].terminate()
             else:
                 return connection
         return await self.open(patience=_STATEMENT_PATIENCE)
-
-    def _forget(self) -> None:
-        """Give up the idle connections: one of them did not answer."""
-        while self._idle:
-            self._idle.pop()[0].terminate()
 
     def _give(self, connection: Any) -> None:
         if connection.is_closed():

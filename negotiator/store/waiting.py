@@ -8,7 +8,7 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from contextvars import Context, ContextVar
 from dataclasses import dataclass
 from enum import IntEnum
@@ -131,15 +131,12 @@ class ConnectionQueue:
                 self._hand_over()
             else:
                 turn.cancel()
-                self._forget(priority, turn)
+                with suppress(ValueError):  # it is not in line any more
+                    self._waiting[priority].remove(turn)
             if isinstance(ended, TimeoutError):
                 self._refused()
                 raise too_late() from None
             raise
-
-    def _forget(self, priority: Priority, turn: asyncio.Future[None]) -> None:
-        if turn in self._waiting[priority]:
-            self._waiting[priority].remove(turn)
 
     def _is_free(self, priority: Priority) -> bool:
         return self._free > (0 if priority == Priority.URGENT else self._reserved)
