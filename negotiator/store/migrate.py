@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from sqlalchemy import Connection, String, column, create_engine, select, table, text, true
+from sqlalchemy import Connection, NullPool, String, column, create_engine, select, table, text, true
 from sqlalchemy.engine import make_url
 from sqlmodel import Field, col
 
@@ -70,16 +70,13 @@ def _migrate_file(path: Path) -> None:
         if _is_newest(path):
             return
         path.touch(mode=0o600)
-        engine = create_engine(f"sqlite:///{path}")
-        with engine.begin() as connection:
+        with create_engine(f"sqlite:///{path}", poolclass=NullPool).begin() as connection:
             _upgrade(connection)
-        engine.dispose()
 
 
 def has_usable_schema(tx: Transaction) -> bool:
     """Whether this release can work with the schema: its own, or a newer one that allows it."""
-    found = tx.one(_SCHEMA)
-    if found is None:
+    if (found := tx.one(_SCHEMA)) is None:
         return False
     (revision, oldest), newest = found, newest_revision()
     return revision >= newest >= oldest

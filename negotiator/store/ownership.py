@@ -66,7 +66,8 @@ class OwnershipWalk:
         for table in metadata.sorted_tables:
             for column, kind in lifetime_of(table).get("erased_by", {}).items():
                 self._mentions[kind] += self._cascade(table, table.c[column] == _PRINCIPAL)
-        self._rows = {parent: list(self._row_statements(metadata.tables[parent])) for parent in self._parts}
+        self.rows = {parent: list(self._row_statements(metadata.tables[parent])) for parent in self._parts}
+        """For each table with parts, the deletion of one row by its key, the rows that are part of it first."""
         self.expiries = tuple(
             self._expiry(table, column, kept)
             for table in metadata.sorted_tables
@@ -105,18 +106,13 @@ class OwnershipWalk:
         assert found is not None  # noqa: S101  a query of counts always has a row
         return found
 
-    def delete(self, tx: Transaction, table: str, key: str) -> None:
-        """Delete one row of a table that has parts, by its key, and the rows that are part of it."""
-        for statement in self._rows[table]:
-            tx.run(statement, key=key)
-
     def _expiry(self, table: Table, column: str, kept: int) -> Chore:
         now, limit = bindparam("now", type_=BigInteger), bindparam("limit", type_=Integer)
         keys = tuple(table.primary_key.columns)
         moment = table.c[column]
         oldest = select(*keys).where(moment <= now - kept).order_by(moment).limit(limit)
         name, scrub = f"{table.name}.{column}", lifetime_of(table).get("scrub", False)
-        row_statements = self._rows.get(table.name)
+        row_statements = self.rows.get(table.name)
         if row_statements is None:
             found = keys[0] if len(keys) == 1 else tuple_(*keys)
             removal = Statement(delete(table).where(found.in_(oldest)))
@@ -170,7 +166,8 @@ def _walk(_tables: frozenset[str]) -> OwnershipWalk:
 
 def delete_row(tx: Transaction, model: type[SQLModel], key: str) -> None:
     """Delete one row by its key, and the rows that are part of it; the caller has checked whose it is."""
-    current_walk().delete(tx, table_of(model).name, key)
+    for statement in current_walk().rows[table_of(model).name]:
+        tx.run(statement, key=key)
 
 
 def _owner(table: Table) -> Column[Any]:

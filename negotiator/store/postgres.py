@@ -8,6 +8,7 @@ import asyncio
 import random
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Final, TypeVar
 
 import asyncpg  # pyright: ignore[reportMissingTypeStubs]
@@ -183,8 +184,7 @@ class PostgresTransaction:
         self._send_named(query)
         if not isinstance(query.clause, Select):
             self._changed = True
-        rows: list[Any] = await_(self._connection.fetch(text, *arguments))
-        return rows
+        return await_(self._connection.fetch(text, *arguments))
 
     def _send_named(self, statement: Statement) -> None:
         """Send the deferred rows if the statement may see them."""
@@ -275,10 +275,13 @@ class PostgresStore:
 
     async def _run(self, begin: str, unit: Callable[[Transaction], T]) -> T:
         """Run a unit in a transaction of its own."""
+        return await self._transact(begin, lambda connection: unit(PostgresTransaction(connection)))
+
+    async def _transact(self, begin: str, work: Callable[[Any], T]) -> T:
         async with self._connections.one() as connection:
             try:
                 await connection.execute(begin)
-                result = await greenlet_spawn(unit, PostgresTransaction(connection))
+                result = await greenlet_spawn(work, connection)
                 await connection.execute("commit")
             except Exception as failure:
                 await _roll_back(connection, failure)
@@ -319,14 +322,8 @@ class PostgresStore:
         raced: asyncpg.PostgresError | None = None
         for attempt in range(_ATTEMPTS):
             try:
-                async with self._connections.one() as connection:
-                    try:
-                        await connection.execute(_BEGIN_ALONE if attempt else _BEGIN)
-                        outcomes, announced = await greenlet_spawn(_run_batch, connection, batch)
-                        await connection.execute("commit")
-                    except Exception as failure:
-                        await _roll_back(connection, failure)
-                        raise
+                begin = _BEGIN_ALONE if attempt else _BEGIN
+                outcomes, announced = await self._transact(begin, partial(_run_batch, batch))
             except asyncpg.PostgresError as failure:
                 state = getattr(failure, "sqlstate", None)
                 if state in _TAKES_NO_CHANGES:
@@ -354,7 +351,7 @@ class PostgresStore:
             listener(announced)
 
 
-def _run_batch(connection: Any, batch: Batch) -> tuple[list[UnitOutcome], list[str]]:
+def _run_batch(batch: Batch, connection: Any) -> tuple[list[UnitOutcome], list[str]]:
     """The outcomes of the units and the subjects that they announced."""
     transaction = PostgresTransaction(connection, defers=True)
     outcomes: list[UnitOutcome] = []

@@ -8,7 +8,7 @@ from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from alembic.util import CommandError
-from sqlalchemy import Connection, create_engine, text
+from sqlalchemy import Connection, NullPool, create_engine, text
 from sqlalchemy.engine import make_url
 
 from negotiator.base.errors import Unavailable
@@ -16,27 +16,24 @@ from negotiator.base.errors import Unavailable
 _SCRIPTS: Final = Path(__file__).parent / "migrations"
 
 
-def alembic_config(connection: Connection) -> Config:
-    """Alembic's configuration over an open connection."""
-    made = _scripts()
-    made.attributes["connection"] = connection
+def alembic_config(connection: Connection | None = None) -> Config:
+    """Alembic's configuration, over an open connection if there is one."""
+    made = Config(attributes={"connection": connection})
+    made.set_main_option("script_location", str(_SCRIPTS))
     return made
 
 
 def known_revisions() -> list[str]:
     """The revisions of the schema that this release knows, newest first."""
-    return [each.revision for each in ScriptDirectory.from_config(_scripts()).walk_revisions()]
+    return [each.revision for each in ScriptDirectory.from_config(alembic_config()).walk_revisions()]
 
 
 async def read_revisions(url: str) -> tuple[str | None, str | None]:
     """The schema's revision in the database and the newest one of this version; changes nothing."""
     if url.startswith("sqlite"):
-        engine = create_engine(f"sqlite:///file:{make_url(url).database}?mode=ro&uri=true")
-        try:
-            with engine.connect() as connection:
-                return _revisions(connection)
-        finally:
-            engine.dispose()
+        file = f"sqlite:///file:{make_url(url).database}?mode=ro&uri=true"
+        with create_engine(file, poolclass=NullPool).connect() as connection:
+            return _revisions(connection)
     from negotiator.store.postgres_connections import one_transaction  # imported here: a file needs none
 
     async with one_transaction(url) as remote:
@@ -51,10 +48,9 @@ def _revisions(connection: Connection) -> tuple[str | None, str | None]:
 def upgrade(connection: Connection) -> None:
     """Apply every missing revision over an open connection; see `migrate`."""
     config = alembic_config(connection)
-    scripts = ScriptDirectory.from_config(config)
-    found, newest = (MigrationContext.configure(connection).get_current_revision(), scripts.get_current_head())
+    found, newest = _revisions(connection)
     try:
-        scripts.get_revision(found or "base")
+        ScriptDirectory.from_config(config).get_revision(found or "base")
     except CommandError:
         oldest = connection.execute(text("select oldest from schema_floor")).scalar_one()
         if str(newest) < oldest:
@@ -68,13 +64,5 @@ def upgrade(connection: Connection) -> None:
 
 def upgrade_file(path: Path, revision: str = "head") -> None:
     """Bring an SQLite file that nobody else uses to a revision of this release; it is made when it is missing."""
-    engine = create_engine(f"sqlite:///{path}")
-    with engine.begin() as connection:
+    with create_engine(f"sqlite:///{path}", poolclass=NullPool).begin() as connection:
         command.upgrade(alembic_config(connection), revision)
-    engine.dispose()
-
-
-def _scripts() -> Config:
-    made = Config()
-    made.set_main_option("script_location", str(_SCRIPTS))
-    return made

@@ -82,8 +82,7 @@ class _Thread(aiosqlite.Connection):
         return thread
 
     async def perform(self, function: Callable[..., T], *arguments: Any) -> T:
-        result = await self._execute(function, self._conn, *arguments)  # pyright: ignore[reportUnknownMemberType]
-        return cast("T", result)
+        return cast("T", await self._execute(function, self._conn, *arguments))  # pyright: ignore[reportUnknownMemberType]
 
 
 def _connect(path: str) -> sqlite3.Connection:
