@@ -125,16 +125,17 @@ def build_teleprompter(services: Services, memory: MemoryServices, tactics: Tact
     publish_revocations(store, bus)
     utterances = UtteranceService(store, analyser, EventLog(store, bus, guard))
     audio = AudioPipeline(utterances, recognizer)
-    context = SharedContext(services.pipeline, utterances, streams.tickets, audio, patience=WebSocketTimeouts())
+    tickets = Tickets(store, guard)
+    context = SharedContext(services.pipeline, utterances, tickets, audio, patience=WebSocketTimeouts())
+    streams = WebSocketEndpoint(context, origins=settings.allowed_origins)
     slices = (
-        UtteranceRoutes(store, utterances),
-        SessionRoutes(store, services.cursors, utterances, views),
+        SessionRoutes(store, services.cursors, utterances, settings.base_url, _engine_view(recognizer.caps)),
         FeedbackRoutes(store, utterances, analyser.heads),
         streams,
     )
     return Component(
         operations=offered_operations(slices),
-        sockets={STREAM_PATH: WebSocketEndpoint(context, streams.stream, origins=settings.allowed_origins)},
+        sockets={STREAM_PATH: streams},
         checks={"speech": partial(recognizer_state, settings, recognizer)},
         closes=(audio.close, utterances.silence_timers.close, bus.close, analyser.close),
     )

@@ -26,7 +26,8 @@ from negotiator.directory.claimed_identity import ClaimedIdentity
 from negotiator.directory.identity_proof import PublishedKeys, thumbprint
 from negotiator.directory.schemas_accounts import ChallengeView, RegisterDirectoryAgent
 from negotiator.directory.tables import IdentityChallenge
-from negotiator.store.statement import Transaction
+from negotiator.store.statement import Query, RowInsertion, Statement, Transaction, entity
+from negotiator.store.store import Store
 from negotiator.tokens import api_keys
 
 CHALLENGE_LIFETIME: Final = 600_000
@@ -107,9 +108,9 @@ class DirectoryRegistration:
             scope=" ".join(scopes),
             created_at=values.now(),
         )
-        registration.add(tx, agent, actor=request.address, identity_type=request.identity.type, scope=agent.scope)
+        registration.add(tx, agent, actor=address, identity_type=agent.identity_type, scope=agent.scope)
         key = api_keys.add(tx, self.pepper, agent.id)
-        return RegisteredDirectoryAgent(agent, key.text, self.ask(tx, agent))
+        return agent, key.text, self.ask(tx, agent)
 
     def ask(self, tx: Transaction, agent: Agent) -> IdentityChallenge | None:
         """Issue a challenge to prove the agent's identity, and queue the mail with its code, if it needs one.

@@ -12,7 +12,7 @@ from negotiator.agents.schemas import ID_JAG
 from negotiator.base.scopes import ANONYMOUS, ASSISTANT
 from negotiator.cli.demo.context import TIMEOUT, DemoChapter, DemoContext
 from negotiator.cli.demo.server import DemoFailed
-from negotiator.directory.listing_routes import TOOLS_PATH
+from negotiator.directory.schemas_listing import TOOLS_PATH
 from negotiator.discovery.authorization_metadata import RESOURCE_PATH, SERVER_PATH
 from negotiator.memory.schemas_memories import MEMORIES_PATH, MEMORY_SEARCH_PATH
 from negotiator.memory.schemas_wins import BENCHMARKS_PATH, WINS_PATH
