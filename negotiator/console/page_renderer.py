@@ -18,7 +18,7 @@ from starlette.routing import Route
 
 from negotiator.base.values import timestamp
 from negotiator.console.guides_content import client_setups
-from negotiator.console.negotiation_words import day_text, time_text
+from negotiator.console.negotiation_words import amount_text, counted_text, day_text, percent_text, time_text
 
 _POLICY: Final = (
     "default-src 'none'; style-src 'self'; {scripts}img-src 'self' data:; "
@@ -84,7 +84,14 @@ _templates = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
-_templates.filters |= {"moment": _moment, "day": _day, "qr_code": qr_code}
+_templates.filters |= {
+    "moment": _moment,
+    "day": _day,
+    "money": amount_text,
+    "percent": percent_text,
+    "counted": counted_text,
+    "qr_code": qr_code,
+}
 _globals: dict[str, Any] = cast("dict[str, Any]", _templates.globals)
 _globals["client_setups"] = client_setups
 

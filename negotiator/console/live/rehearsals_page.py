@@ -16,8 +16,7 @@ from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.live import debrief_view
 from negotiator.console.live.live_page import MICROPHONE_POLICY, PRACTICE_BASIS
 from negotiator.console.negotiation_words import NegotiationWords
-from negotiator.console.owned.memories_page import MEMORIES_PAGE_PATH
-from negotiator.console.owned.memories_view import KEPT_FROM_PRACTICE
+from negotiator.console.owned.memories_page import KEPT_FROM_PRACTICE, MEMORIES_PAGE_PATH
 from negotiator.console.page_calls import Members, PageCalls
 from negotiator.console.page_router import LIVE_PATH, FormFields, FormSize, PageRouter
 from negotiator.console.talk.workspace_fields import NO_FORM, RefusedForm, form_key, read_negotiation

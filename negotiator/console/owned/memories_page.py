@@ -4,28 +4,38 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+import orjson
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from negotiator.base.errors import Conflict, PreconditionFailed, Refusal, Unavailable, ValidationFailed
 from negotiator.console.browser_sessions import SignedInSession
-from negotiator.console.form_fields import field_faults, fill_fields, read_fields
-from negotiator.console.negotiation_words import day_text
-from negotiator.console.owned.memories_view import (
-    FIELDS,
-    KINDS,
-    MemoryRow,
-    import_lines,
-    import_result,
-    is_waiting,
-    memory_history,
-    memory_row,
-)
-from negotiator.console.page_calls import PageCalls
+from negotiator.console.form_fields import FormField, FormTable, field_faults, fill_fields, read_fields
+from negotiator.console.page_calls import Members, PageCalls
 from negotiator.console.page_router import FormFields, FormSize, PageRouter, read_revision, read_whole
 from negotiator.http.operation import IMPORT_BODY_LIMIT, LINES
 
+KINDS: Final = {
+    "counterparty": "About the other side",
+    "fact": "Fact",
+    "lesson": "Lesson",
+    "preference": "Preference",
+    "tactic": "What works",
+    "win": "Result",
+}
+FIELDS: Final[FormTable] = {
+    "text": FormField("text", blank=""),
+    "kind": FormField("kind", blank="fact"),
+    "counterparty": FormField("counterparty"),
+    "category": FormField("category"),
+    "tags": FormField("tags", "tags"),
+    "pinned": FormField("pinned", "tick"),
+}
+KEPT_FROM_CALL: Final = {"kept_from": "call"}
+"""The attribute of a sentence that was offered after a call and that the user kept."""
+KEPT_FROM_PRACTICE: Final = {"kept_from": "practice"}
+"""The attribute of a lesson that the user kept after a rehearsal."""
 MEMORIES_PAGE_PATH: Final = "/memories"
 MAX_SHOWN: Final = 50
 MAX_LISTED: Final = 25
@@ -93,7 +103,6 @@ class MemoriesPage:
         kind = kind if kind in KINDS else ""
         reviews = asked.get("review", "") == "all"
         filters = {"limit": MAX_LISTED, **({"kind": kind} if kind else {})}
-        names = await self.calls.agent_names(session)
         counts = await self.calls.run(session, "count_memories")
         members = {**filters, **({"query": query} if query else {})}
         if asked.get("cursor"):
@@ -102,30 +111,35 @@ class MemoriesPage:
         related = await self._related(session, query, kind, listed["items"]) if query else ()
         most = MAX_SHOWN if reviews else MAX_WAITING
         waiting = await self.calls.run(session, "list_memories", {"limit": most, "waiting": True})
-        return self.router.render(
+        return await self._render(
             "memories.html",
             session,
             refusal.status if refusal else 200,
             query=query,
             kind=kind,
-            kinds=[(each, KINDS[each], counts["kinds"].get(each, 0)) for each in KINDS],
             counts=counts,
-            found=_rows(listed["items"], names),
-            related=_rows(related, names),
+            found=listed["items"],
+            related=related,
             cursor=listed["next_cursor"] or "",
             is_continued="cursor" in asked,
-            waiting=_rows(waiting["items"], names),
+            waiting=waiting["items"],
             reviews=reviews,
             notice=notice or _NOTICES.get(asked.get("told", ""), ""),
             refused=refused,
             refusal=refusal.description if refusal else "",
             typed=typed,
-            here="memories",
+        )
+
+    async def _render(self, template: str, session: SignedInSession, status: int = 200, **context: Any) -> Response:
+        """A page that shows memories in words."""
+        agents = await self.calls.agent_names(session)
+        return self.router.render(
+            template, session, status, agents=agents, kinds=KINDS, is_waiting=_is_waiting, here="memories", **context
         )
 
     async def _related(
-        self, session: SignedInSession, query: str, kind: str, known: Sequence[Mapping[str, Any]]
-    ) -> list[dict[str, Any]]:
+        self, session: SignedInSession, query: str, kind: str, known: Sequence[Members]
+    ) -> list[Members]:
         """Memories of a similar meaning, without those that have the words; by typing errors until meaning is there."""
         members = {
             "query": query,
@@ -144,22 +158,14 @@ class MemoriesPage:
     async def open(self, request: Request, session: SignedInSession) -> Response:
         """One memory: what it says, where it is from, where it was used, and its history."""
         member = {"id": request.path_params["id"]}
-        view = await self.calls.run(session, "get_memory", member)
-        versions = await self.calls.run(session, "list_memory_versions", {**member, "limit": MAX_SHOWN})
-        uses = await self.calls.run(session, "list_memory_uses", member)
-        names = await self.calls.agent_names(session)
-        return self.router.render(
+        run = self.calls.run
+        return await self._render(
             "memory.html",
             session,
-            memory=memory_row(view, names),
-            view=view,
-            uses=[{**use, "day": day_text(use["at"])} for use in uses["plans"]],
-            since=day_text(view["valid_from"]),
-            until=day_text(view["expires_at"]) if view["expires_at"] else "",
-            is_waiting=is_waiting(view),
-            history=memory_history(versions["items"], view, names, session.user_id),
+            memory=await run(session, "get_memory", member),
+            versions=(await run(session, "list_memory_versions", {**member, "limit": MAX_SHOWN}))["items"],
+            uses=(await run(session, "list_memory_uses", member))["plans"],
             notice=_NOTICES.get(request.query_params.get("told", ""), ""),
-            here="memories",
         )
 
     async def new(self, request: Request, session: SignedInSession) -> Response:
@@ -197,7 +203,7 @@ class MemoriesPage:
         session: SignedInSession,
         form: Mapping[str, str],
         *,
-        view: Mapping[str, Any] | None = None,
+        view: Members | None = None,
         refusal: Refusal | None = None,
     ) -> Response:
         """The form of a memory, with a refusal's sentences at their fields; the rest of them stand above it."""
@@ -224,8 +230,7 @@ class MemoriesPage:
         """Erase one memory; without a script that let it be taken back, after a second question."""
         member = {"id": request.path_params["id"]}
         if form.get("sure") != "yes":
-            view = await self.calls.run(session, "get_memory", member)
-            memory = memory_row(view, await self.calls.agent_names(session))
+            memory = await self.calls.run(session, "get_memory", member)
             return self.router.render("memory_erase.html", session, memory=memory, here="memories")
         await self.calls.run(session, "forget_memory", member)
         return self.router.pages.see(f"{MEMORIES_PAGE_PATH}?told=dropped")
@@ -254,10 +259,10 @@ class MemoriesPage:
         """Import lines of an export, or texts; they wait for review."""
         typed = form.get("lines", "")
         try:
-            done = await self.calls.run(session, "import_memories", {"lines": import_lines(typed)})
+            done = await self.calls.run(session, "import_memories", {"lines": _import_lines(typed)})
         except ValidationFailed as refusal:
             return await self._page(request, session, refusal=refusal, refused="import", typed=typed)
-        return await self._page(request, session, notice=f"{import_result(done['counts'])}.")
+        return await self._page(request, session, notice=f"{_import_result(done['counts'])}.")
 
     async def erase_all(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
         """Erase everything, when the number that was typed is that of the memories."""
@@ -270,5 +275,31 @@ class MemoriesPage:
         return self.router.pages.see(f"{MEMORIES_PAGE_PATH}?told=all")
 
 
-def _rows(views: Sequence[Mapping[str, Any]], names: Mapping[str, str]) -> list[MemoryRow]:
-    return [memory_row(view, names) for view in views]
+def _is_waiting(memory: Members) -> bool:
+    """Whether a memory waits for the user's review."""
+    return memory["status"] != "superseded" and (memory["status"] != "active" or memory["trust"] == 0)
+
+
+def _import_lines(text: str) -> list[Any]:
+    """The lines of an import: JSON objects stay as they are, any other line is the text of a memory."""
+    lines = (line.strip() for line in text.splitlines())
+    return [line if _is_object(line) else {"text": line} for line in lines if line]
+
+
+def _is_object(line: str) -> bool:
+    try:
+        return isinstance(orjson.loads(line), dict)
+    except ValueError:
+        return False
+
+
+def _import_result(counts: Mapping[str, int]) -> str:
+    """What became of the lines of an import, in one sentence."""
+    counted = {
+        "stored": counts.get("kept", 0) + counts.get("pending", 0),
+        "known already": counts.get("known", 0),
+        "held back": counts.get("quarantined", 0),
+        "left out": counts.get("skipped", 0),
+        "not understood": counts.get("refused", 0),
+    }
+    return ", ".join(f"{number} {words}" for words, number in counted.items() if number) or "Nothing to import"

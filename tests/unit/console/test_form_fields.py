@@ -6,7 +6,7 @@ import pytest
 
 from negotiator.base.errors import Conflict, FieldError, ValidationFailed
 from negotiator.console.form_fields import FormField, field_faults, fill_fields, read_fields
-from negotiator.console.owned.memories_view import FIELDS as MEMORY
+from negotiator.console.owned.memories_page import FIELDS as MEMORY
 from negotiator.console.owned.tactics_page import FIELDS as TACTIC
 from negotiator.console.tools.submission_form import FIELDS as TOOL
 
