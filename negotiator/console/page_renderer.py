@@ -84,16 +84,17 @@ _templates = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
-_templates.filters |= {
-    "moment": _moment,
-    "day": _day,
-    "money": amount_text,
-    "percent": percent_text,
-    "counted": counted_text,
-    "qr_code": qr_code,
-}
-_globals: dict[str, Any] = cast("dict[str, Any]", _templates.globals)
-_globals["client_setups"] = client_setups
+cast("dict[str, Any]", _templates.filters).update(
+    {
+        "moment": _moment,
+        "day": _day,
+        "money": amount_text,
+        "percent": percent_text,
+        "counted": counted_text,
+        "qr_code": qr_code,
+    }
+)
+cast("dict[str, Any]", _templates.globals)["client_setups"] = client_setups
 
 
 @dataclass(frozen=True, slots=True)
