@@ -1,8 +1,7 @@
 """`/collections`: a user's collections of tools, one with its order and notes, and the page behind a share link."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -10,8 +9,8 @@ from starlette.routing import Route
 
 from negotiator.base.errors import NotFound, Refusal, ValidationFailed
 from negotiator.console.browser_sessions import SignedInSession
-from negotiator.console.negotiation_words import day_text
 from negotiator.console.open_pages import OpenPages, Reader
+from negotiator.console.page_calls import Members
 from negotiator.console.page_router import FormFields, read_whole
 from negotiator.console.tools import tool_view
 
@@ -26,19 +25,6 @@ VISIBILITY: Final = {
 }
 _AT_ONCE: Final = 100
 _LABELS: Final = {"/name": "The name: ", "/description": "What it is for: ", "/note": "The note: "}
-
-
-@dataclass(frozen=True, slots=True)
-class CollectedTool:
-    """A tool of a collection in words; a removed one keeps only the user's note."""
-
-    id: str
-    name: str
-    slug: str
-    summary: str
-    facts: str
-    note: str
-    added: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,39 +66,25 @@ class CollectionPages:
     async def edit(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
         """Change the name and the description."""
         members = {"name": form.get("name", "").strip(), "description": _text(form, "description")}
-        return await self._change(request, session, form, members)
+        return await self._act(request, session, form, "edit_collection", members)
 
     async def share(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
         """Make a link for everyone, or end it."""
         wanted = "unlisted" if form.get("share") == "yes" else "private"
-        return await self._change(request, session, form, {"visibility": wanted})
+        return await self._act(request, session, form, "edit_collection", {"visibility": wanted})
 
     async def delete(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
-        key, revision = request.path_params["id"], read_whole(form.get("revision", ""))
-        try:
-            await self.pages.calls.run(session, "delete_collection", {"id": key}, revision=revision)
-        except NotFound:
-            raise
-        except Refusal as refusal:
-            return await self._one(request, session, typed=form, refusal=refusal)
-        return self.pages.router.pages.see(COLLECTIONS_PAGE_PATH)
+        return await self._act(request, session, form, "delete_collection", {}, back=COLLECTIONS_PAGE_PATH)
 
     async def change_item(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
         """Move a tool or change its note."""
-        key, tool = request.path_params["id"], request.path_params["tool"]
-        members: dict[str, Any] = {"id": key, "tool_id": tool}
+        members: Members = {"tool_id": request.path_params["tool"]}
         position = form.get("position", "")
         if position.isascii() and position.isdecimal() and len(position) < 5:
             members["position"] = int(position)
         if "note" in form:
             members["note"] = _text(form, "note")
-        try:
-            await self.pages.calls.run(session, "put_in_collection", members)
-        except NotFound:
-            raise
-        except Refusal as refusal:
-            return await self._one(request, session, typed=form, refusal=refusal)
-        return self._see(key)
+        return await self._act(request, session, form, "put_in_collection", members, if_unchanged=False)
 
     async def remove_item(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
         del form
@@ -134,22 +106,34 @@ class CollectionPages:
             headers={"cache-control": "no-store", "referrer-policy": "no-referrer"},
             here="tools",
             collection=found,
+            words=tool_view,
             tools=await self._tools(request, reader, found["items"]),
         )
 
-    async def _change(
-        self, request: Request, session: SignedInSession, form: FormFields, patch: Mapping[str, Any]
+    async def _act(
+        self,
+        request: Request,
+        session: SignedInSession,
+        form: FormFields,
+        operation: str,
+        members: Members,
+        *,
+        back: str = "",
+        if_unchanged: bool = True,
     ) -> Response:
+        """Run an operation on the collection, then show it, or the page at `back`; a refusal is said on its page.
+
+        With `if_unchanged` only on the revision that the form showed.
+        """
         key: str = request.path_params["id"]
+        revision = read_whole(form.get("revision", "")) if if_unchanged else None
         try:
-            await self.pages.calls.run(
-                session, "edit_collection", {"id": key, **patch}, revision=read_whole(form.get("revision", ""))
-            )
+            await self.pages.calls.run(session, operation, {"id": key, **members}, revision=revision)
         except NotFound:
             raise
         except Refusal as refusal:
             return await self._one(request, session, typed=form, refusal=refusal)
-        return self._see(key)
+        return self.pages.router.pages.see(back) if back else self._see(key)
 
     async def _list(
         self,
@@ -166,7 +150,7 @@ class CollectionPages:
             "collections.html",
             status=refusal.status if refusal else 200,
             here="tools",
-            collections=[{**each, "changed": day_text(each["updated_at"])} for each in found],
+            collections=found,
             visibility=VISIBILITY,
             typed=typed or {},
             said=_said(refusal),
@@ -192,40 +176,31 @@ class CollectionPages:
             collection=found,
             owned=await self._is_own(session, found),
             visibility=VISIBILITY,
+            words=tool_view,
             share_link=f"{self.pages.site.base}{SHARED_PAGE_PATH.format(token=token)}" if token else "",
             tools=await self._tools(request, session, found["items"]),
             typed=typed or {},
             said=_said(refusal),
         )
 
-    async def _is_own(self, session: SignedInSession, found: dict[str, Any]) -> bool:
+    async def _is_own(self, session: SignedInSession, found: Members) -> bool:
         """Whether a collection is the user's: of others only public ones are shown, without their link."""
         if found["visibility"] != "public" or found["share_url"]:
             return True
         own = await self.pages.calls.run(session, "list_collections", {"limit": MOST})
         return any(each["id"] == found["id"] for each in own["items"])
 
-    async def _tools(self, request: Request, reader: Reader, items: list[dict[str, Any]]) -> list[CollectedTool]:
-        ids = [item["tool_id"] for item in items]
-        known: dict[str, dict[str, Any]] = {}
+    async def _tools(self, request: Request, reader: Reader, items: list[Members]) -> dict[str, Members]:
+        """The tools of these items by id; without those that were removed."""
+        known: dict[str, Members] = {}
+        ids = [item["tool_id"] for item in items if item["status"] != "deleted"]
         for start in range(0, len(ids), _AT_ONCE):
-            batch = {"ids": ids[start : start + _AT_ONCE]}
-            answer = await self.pages.run(request, reader, "get_tools", batch)
+            answer = await self.pages.run(request, reader, "get_tools", {"ids": ids[start : start + _AT_ONCE]})
             known |= {tool["id"]: tool for tool in answer["items"]}
-        return [_collected(item, known.get(item["tool_id"])) for item in items]
+        return known
 
     def _see(self, key: str) -> Response:
         return self.pages.router.pages.see(COLLECTION_PAGE_PATH.format(id=key))
-
-
-def _collected(item: dict[str, Any], tool: dict[str, Any] | None) -> CollectedTool:
-    added = day_text(item["added_at"])
-    if tool is None or item["status"] == "deleted":
-        return CollectedTool(item["tool_id"], "A tool that was removed", "", "", "", item["note"], added)
-    price = tool_view.PRICES.get(tool["pricing"]["model"], "")
-    state = "" if tool["status"] == "active" else tool_view.STATUS[tool["status"]]
-    facts = " · ".join(filter(None, (tool_view.KINDS[tool["kind"]], price, state)))
-    return CollectedTool(tool["id"], tool["name"], tool["slug"], tool["summary"], facts, item["note"], added)
 
 
 def _text(form: FormFields, name: str) -> str:

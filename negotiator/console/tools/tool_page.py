@@ -1,7 +1,7 @@
 """`/tools/{slug}`: a tool with its evidence, how to install it, what to take instead; saving and reporting it."""
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -9,8 +9,8 @@ from starlette.routing import Route
 
 from negotiator.base.errors import Gone, NotFound, Refusal, ValidationFailed
 from negotiator.console.browser_sessions import SignedInSession
-from negotiator.console.negotiation_words import day_text
 from negotiator.console.open_pages import OpenPages, Reader
+from negotiator.console.page_calls import Members
 from negotiator.console.page_router import FormFields
 from negotiator.console.tools import tool_view
 from negotiator.directory.catalogue_pages import TOOL_PAGE_PATH, TOOLS_PAGE_PATH, tool_markdown
@@ -95,26 +95,25 @@ class ToolPage:
             return await self._refused(request, session, tool, refusal, form, part="report")
         return self.pages.router.pages.see(f"{TOOLS_PAGE_PATH}/{tool['slug']}?reported=1#report")
 
-    async def _tool(self, request: Request, session: SignedInSession) -> dict[str, Any]:
+    async def _tool(self, request: Request, session: SignedInSession) -> Members:
         return await self.pages.calls.run(session, "get_tool", {"id": request.path_params["slug"]})
 
     async def _page(
         self,
         request: Request,
         reader: Reader,
-        tool: dict[str, Any],
+        tool: Members,
         *,
         typed: FormFields | None = None,
         faults: dict[str, str] | None = None,
         status: int = 200,
     ) -> Response:
         others = await self.pages.run(request, reader, "list_alternatives", {"id": tool["id"]})
-        collections: list[dict[str, Any]] = []
+        collections: list[Members] = []
         if reader is not None:
             limit = {"limit": MOST_COLLECTIONS}
             collections = (await self.pages.calls.run(reader, "list_collections", limit))["items"]
-        query, (basis, field) = request.query_params, tool_view.install_basis(tool)
-        publisher: dict[str, Any] = tool["publisher"] or {}
+        query = request.query_params
         return self.pages.render(
             request,
             reader,
@@ -122,22 +121,13 @@ class ToolPage:
             status=status,
             here="tools",
             tool=tool,
-            category=tool_view.CATEGORIES[tool["category"]],
-            links=_links(tool),
-            paragraphs=[text for text in (tool["description"] or "").split("\n\n") if text],
-            status_word="" if tool["status"] == "active" else tool_view.STATUS[tool["status"]],
-            verified=publisher.get("domain") if publisher.get("verified") else None,
-            facts=tool_view.shown_facts(tool),
-            common=tool_view.common_evidence(tool),
-            unknown=tool_view.unknown_facts(tool),
-            sources=tool_view.sources(tool),
+            words=tool_view,
+            evidence={line["field"]: line for line in tool["evidence"]},
+            facts=tool_view.tool_facts(tool),
             installs=tool_view.install_texts(tool),
-            install_basis=basis,
-            install_evidence=tool_view.evidence_of(tool, field),
-            signs_in=SIGNS_IN.get(tool["auth"]["type"], ""),
+            install_basis=tool_view.install_basis(tool),
+            signs_in=SIGNS_IN,
             others=others["items"],
-            added=day_text(tool["created_at"]),
-            changed=day_text(tool["updated_at"]),
             collections=collections,
             saved=next((each for each in collections if each["id"] == query.get("saved")), None),
             reported="reported" in query,
@@ -150,7 +140,7 @@ class ToolPage:
         self,
         request: Request,
         session: SignedInSession,
-        tool: dict[str, Any],
+        tool: Members,
         refusal: Refusal,
         form: FormFields,
         *,
@@ -168,13 +158,3 @@ class ToolPage:
 
 _KEPT: Final = frozenset({"content-security-policy", "cache-control", "vary"})
 _FIELDS: Final = {"/name": "The name: ", "/reason": "The reason: ", "/details": "What is wrong: "}
-
-
-def _links(tool: dict[str, Any]) -> list[tuple[str, str]]:
-    repository: dict[str, Any] = tool["repository"] or {}
-    found = [
-        ("Home page", tool["homepage_url"]),
-        ("Documentation", tool["docs_url"]),
-        ("Source code", repository.get("url")),
-    ]
-    return [(title, url) for title, url in found if url]

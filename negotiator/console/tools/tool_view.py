@@ -1,16 +1,13 @@
-"""A tool in words: its facts, each with where it comes from and when that was checked, and how clients install it.
-
-A day stands beside a fact only where the record has one; a fact without evidence says so.
-"""
+"""The words for the members of a tool, and how clients install it."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 import orjson
 
-from negotiator.console.negotiation_words import day_text
+from negotiator.console.page_calls import Members
 from negotiator.directory.catalogue_pages import KIND_NAMES
 from negotiator.directory.taxonomy import TAXONOMY
 
@@ -82,7 +79,6 @@ def way_to_call(kind: str, url: str | None) -> str:
     return f"{INTERFACES[kind]}{'' if url or kind not in _NEEDS_ADDRESS else ' (no address given)'}"
 
 
-Record = Mapping[str, Any]
 _NAME: Final = re.compile(r"[^a-z0-9-]+")
 _RUNNERS: Final = ("npx", "uvx", "docker")
 """Commands that run a server; others only install it."""
@@ -95,17 +91,6 @@ _HELLO: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class ShownFact:
-    """A fact of the page: its value, the source's name and address, and whether and when it was checked."""
-
-    name: str
-    value: str
-    source: str
-    url: str
-    checked: str
-
-
-@dataclass(frozen=True, slots=True)
 class InstallText:
     """What to paste into a client; `place` says where."""
 
@@ -114,87 +99,27 @@ class InstallText:
     text: str
 
 
-def shown_facts(tool: Record) -> list[ShownFact]:
-    """The known facts in the order of the page, with the evidence of those that the common line does not cover."""
-    own = {line["field"] for line in tool["evidence"]}
-    common = "*" in own
-    return [
-        ShownFact(
-            FACT_NAMES[field], value, *(("", "", "") if common and field not in own else evidence_of(tool, field))
-        )
-        for field, value in _values(tool)
-        if value
-    ]
-
-
-def common_evidence(tool: Record) -> tuple[str, str, str] | None:
-    """The evidence of every fact without its own; None where each has its own or none."""
-    return evidence_of(tool, "*") if any(one["field"] == "*" for one in tool["evidence"]) else None
-
-
-def unknown_facts(tool: Record) -> list[str]:
-    """The names of facts that nobody has recorded."""
-    return [FACT_NAMES[field].lower() for field, value in _values(tool) if not value]
-
-
-def evidence_of(tool: Record, field: str) -> tuple[str, str, str]:
-    """The source of a fact, its address, and when it was checked, in words."""
-    lines: dict[str, Record] = {line["field"]: line for line in tool["evidence"]}
-    line = lines.get(field) or lines.get("*")
-    if line is None:
-        return "", "", "no source is recorded"
-    return _source_name(line["source"]), line["url"] or "", _checked(line["checked_at"])
-
-
-def sources(tool: Record) -> list[ShownFact]:
-    """Every line of evidence: about which facts, from where, under which licence, and when it was checked."""
-    alone = len(tool["evidence"]) == 1
-    return [
-        ShownFact(
-            "Everything else" if line["field"] == "*" and not alone else _field_name(line["field"]),
-            line["licence"] or "",
-            _source_name(line["source"]),
-            line["url"] or "",
-            _checked(line["checked_at"]),
-        )
-        for line in tool["evidence"]
-    ]
-
-
-def _field_name(field: str) -> str:
-    return FACT_NAMES.get(field, field.replace("_", " "))
-
-
-def _source_name(source: str) -> str:
-    return "a submission that was approved" if source.startswith("submission sub_") else source
-
-
-def _checked(moment: str | None) -> str:
-    return f"checked {day_text(moment)}" if moment else ""
-
-
-def _values(tool: Record) -> Iterator[tuple[str, str]]:
+def tool_facts(tool: Members) -> dict[str, str]:
     """The facts that the page shows, by member of the record; an unknown one is empty."""
-    publisher: Record = tool["publisher"] or {}
-    named = publisher.get("name") or publisher.get("domain") or ""
-    proven = f" – verified as {publisher.get('domain')}" if publisher.get("verified") else ""
-    parts = [part_name(tool["category"], part) for part in tool["subcategories"]]
+    publisher: Members = tool["publisher"] or {"name": None, "domain": None, "verified": False}
+    named = publisher["name"] or publisher["domain"] or ""
     calls = dict.fromkeys(way_to_call(each["type"], each["url"]) for each in tool["interfaces"])
-    source = tool["open_source"]
-    yield "kind", KINDS[tool["kind"]]
-    yield "category", CATEGORIES[tool["category"]]
-    yield "subcategories", ", ".join(parts)
-    yield "publisher", f"{named}{proven}"
-    yield "auth", SIGN_IN.get(tool["auth"]["type"], "")
-    yield "pricing", PRICES.get(tool["pricing"]["model"], "")
-    yield "open_source", {True: "Yes", False: "No"}.get(source, "")
-    yield "licence", tool["licence"] or ""
-    yield "version", tool["version"] or ""
-    yield "interfaces", ", ".join(calls)
-    yield ("packages", ", ".join(f"{one['registry']}: {one['identifier']}" for one in tool["packages"]))
+    return {
+        "kind": KINDS[tool["kind"]],
+        "category": CATEGORIES[tool["category"]],
+        "subcategories": ", ".join(part_name(tool["category"], part) for part in tool["subcategories"]),
+        "publisher": f"{named} – verified as {publisher['domain']}" if publisher["verified"] else named,
+        "auth": SIGN_IN.get(tool["auth"]["type"], ""),
+        "pricing": PRICES.get(tool["pricing"]["model"], ""),
+        "open_source": {True: "Yes", False: "No"}.get(tool["open_source"], ""),
+        "licence": tool["licence"] or "",
+        "version": tool["version"] or "",
+        "interfaces": ", ".join(calls),
+        "packages": ", ".join(f"{one['registry']}: {one['identifier']}" for one in tool["packages"]),
+    }
 
 
-def install_texts(tool: Record) -> list[InstallText]:
+def install_texts(tool: Members) -> list[InstallText]:
     """What each client needs to use the tool, from its recorded endpoint or package; empty when there is neither."""
     name = _NAME.sub("-", tool["slug"].lower()).strip("-")
     remote = _remote(tool)
@@ -212,13 +137,13 @@ def install_texts(tool: Record) -> list[InstallText]:
     return texts
 
 
-def install_basis(tool: Record) -> tuple[str, str]:
+def install_basis(tool: Members) -> tuple[str, str]:
     """What the install texts are made of, and the member of the record that has its evidence."""
     endpoint = _remote(tool) or (tool["use"]["rest_base"] and not tool["use"]["install"])
     return ("address", "interfaces") if endpoint else ("package", "packages")
 
 
-def _remote(tool: Record) -> tuple[str, str] | None:
+def _remote(tool: Members) -> tuple[str, str] | None:
     """The transport and address of the server's endpoint."""
     for kind, transport in (("streamable-http", "http"), ("sse", "sse")):
         for each in tool["interfaces"]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 from urllib.parse import urlencode
 
 from starlette.requests import Request
@@ -10,8 +10,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from negotiator.base.errors import Refusal
-from negotiator.console.negotiation_words import day_text
 from negotiator.console.open_pages import OpenPages, Reader
+from negotiator.console.page_calls import Members
 from negotiator.console.tools import tool_view
 from negotiator.directory.catalogue_pages import TOOLS_PAGE_PATH
 from negotiator.directory.taxonomy import TAXONOMY
@@ -73,26 +73,7 @@ class CountedFilter:
     single: bool
 
 
-@dataclass(frozen=True, slots=True)
-class ChosenFilter:
-    """A chosen value, and the query of the page without it."""
-
-    name: str
-    without: str
-
-
-@dataclass(frozen=True, slots=True)
-class FoundTool:
-    """A tool of the list in words."""
-
-    slug: str
-    name: str
-    summary: str
-    facts: list[str]
-    verified: bool
-
-
-def counted_filters(facets: Mapping[str, Any], chosen: Chosen) -> list[CountedFilter]:
+def counted_filters(facets: Members, chosen: Chosen) -> list[CountedFilter]:
     """The filters of the page; a chosen value stays to be seen when no tool has it.
 
     A filter with one value would narrow nothing and is left out.
@@ -112,10 +93,10 @@ def counted_filters(facets: Mapping[str, Any], chosen: Chosen) -> list[CountedFi
     return made
 
 
-def chosen_filters(chosen: Chosen) -> list[ChosenFilter]:
-    """Each chosen value with the address that drops it."""
+def chosen_filters(chosen: Chosen) -> list[tuple[str, str]]:
+    """Each chosen value in words, and the query of the page without it."""
     return [
-        ChosenFilter(
+        (
             f"{FILTERS[name].heading}: {_word(name, value)}",
             query_of({**chosen, name: [one for one in values if one != value]}),
         )
@@ -129,30 +110,6 @@ def query_of(chosen: Chosen) -> str:
     """The query of the page's address, with its question mark; empty when nothing is chosen."""
     text = urlencode([(name, value) for name, values in chosen.items() for value in values])
     return f"?{text}" if text else ""
-
-
-def found_tool(tool: Mapping[str, Any], sort: str) -> FoundTool:
-    """A tool of the list; the facts that its order is by come last."""
-    publisher: Mapping[str, Any] = tool["publisher"] or {}
-    saves: int = tool["popularity"]["saves"]
-    facts = [
-        tool_view.KINDS[tool["kind"]],
-        publisher.get("name") or publisher.get("domain") or "",
-        tool_view.PRICES.get(tool["pricing"]["model"], ""),
-        tool["licence"] or "",
-        "" if tool["status"] == "active" else tool_view.STATUS[tool["status"]],
-        f"saved by {saves}" if saves else "",
-        f"added {day_text(tool['created_at'])}" if sort == "created" else "",
-        f"changed {day_text(tool['updated_at'])}" if sort == "updated" else "",
-    ]
-    return FoundTool(
-        tool["slug"], tool["name"], tool["summary"], [fact for fact in facts if fact], bool(publisher.get("verified"))
-    )
-
-
-def count_text(total: int) -> str:
-    """`1 tool`, `1,204 tools`."""
-    return f"{total:,} {'tool' if total == 1 else 'tools'}"
 
 
 def _word(name: str, value: str) -> str:
@@ -181,7 +138,7 @@ class ToolsPage:
             return self.pages.refused(refusal, REFUSED, reader)
         return self._page(request, reader, chosen, found)
 
-    def _page(self, request: Request, reader: Reader, chosen: dict[str, list[str]], found: dict[str, Any]) -> Response:
+    def _page(self, request: Request, reader: Reader, chosen: dict[str, list[str]], found: Members) -> Response:
         cursor, text = found["next_cursor"], "".join(chosen.get("query", ()))
         sort = "".join(chosen.get("sort", ()))
         listed = {name: values for name, values in chosen.items() if name != "cursor"}
@@ -197,12 +154,13 @@ class ToolsPage:
             sort=sort,
             sorts=SORTS,
             category=TAXONOMY[categories[0]] if len(categories) == 1 else None,
-            count=count_text(found["total"]),
+            total=found["total"],
             corrected=found["query"]["corrected"] if found["query"] else [],
             filters=counted_filters(found["facets"], chosen),
             picked=chosen_filters(listed),
             without_filters=query_of({"query": [text] if text else []}),
-            tools=[found_tool(tool, sort) for tool in found["items"]],
+            tools=found["items"],
+            words=tool_view,
             next_query=query_of({**listed, "cursor": [cursor]}) if cursor else "",
             first_query=query_of(listed) if "cursor" in chosen else "",
             indexed=set(listed) <= {"category"} and "cursor" not in chosen,
@@ -215,8 +173,8 @@ def _chosen(request: Request) -> dict[str, list[str]]:
     return {name: [value] if isinstance(value, str) else value for name, value in given.items() if value}
 
 
-def _members(chosen: dict[str, list[str]]) -> dict[str, Any]:
-    members: dict[str, Any] = {name: tuple(values) if name in _LISTS else values[0] for name, values in chosen.items()}
+def _members(chosen: dict[str, list[str]]) -> Members:
+    members: Members = {name: tuple(values) if name in _LISTS else values[0] for name, values in chosen.items()}
     for name in SINGLE:
         if members.get(name) in ("true", "false"):
             members[name] = members[name] == "true"
