@@ -5,7 +5,7 @@ Decisions are those of `negotiator directory submissions`; the administrator is 
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import orjson
 from starlette.requests import Request
@@ -15,6 +15,7 @@ from starlette.routing import Route
 from negotiator.base.errors import NotFound, Refusal
 from negotiator.console.admin.admin_router import QUEUE_PATH, AdminRouter
 from negotiator.console.browser_sessions import SignedInSession
+from negotiator.console.page_calls import Members
 from negotiator.console.page_router import FormFields
 from negotiator.console.tools import submission_form
 from negotiator.directory import catalogue_queries, submissions_queries, submissions_transitions
@@ -27,15 +28,6 @@ TAB: Final = "submissions"
 STATES: Final = ("pending", "changes_requested", "approved", "rejected")
 _SHOWN: Final = 200
 _NOTE: Final = 2000
-
-
-@dataclass(frozen=True, slots=True)
-class QueuedSubmission:
-    """A submission of the queue: its words, what needs a look, and who sent it."""
-
-    shown: submission_form.ShownSubmission
-    look_at: list[str]
-    sender: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +61,13 @@ class AdminSubmissions:
         asked = request.query_params.get("status", "pending")
         status = asked if asked in STATES else "pending"
 
-        def unit(tx: Transaction) -> list[QueuedSubmission]:
+        def unit(tx: Transaction) -> list[tuple[Members, str, str]]:
+            """Each submission with the name of the tool that it changes, and its sender."""
             rows = submissions_queries.queue(tx, status=status, limit=_SHOWN)
-            return [self._queued(tx, row) for row in rows]
+            return [
+                (submission_view(tx, row, self.base), (_document(tx, row) or {}).get("name", ""), _sender(tx, row))
+                for row in rows
+            ]
 
         return self.admin.render(
             "admin_submissions.html",
@@ -79,8 +75,8 @@ class AdminSubmissions:
             TAB,
             queue=await self.admin.router.store.scan(unit),
             chosen=status,
-            states={each: submission_form.DECISIONS[each] for each in STATES},
-            decided=submission_form.DECISIONS.get(request.query_params.get("decided", ""), ""),
+            states=STATES,
+            decided=request.query_params.get("decided", ""),
         )
 
     async def show(self, request: Request, session: SignedInSession) -> Response:
@@ -153,20 +149,14 @@ class AdminSubmissions:
     ) -> Response:
         key: str = request.path_params["id"]
 
-        def unit(tx: Transaction) -> dict[str, Any]:
+        def unit(tx: Transaction) -> Members:
             row = submissions_queries.find(tx, key)
-            view = submissions_queries.submission_view(tx, row, self.base)
-            tool = catalogue_queries.find(tx, row.tool) if row.tool else None
-            current: dict[str, Any] | None = None
-            if tool is not None and row.type == "update":
-                current = orjson.loads(tool.document)
+            view = submission_view(tx, row, self.base)
+            current = _document(tx, row) if row.type == "update" else None
             return {
                 "view": view,
-                "shown": submission_form.shown_submission(
-                    view, current["name"] if current else "", submission_form.DECISIONS
-                ),
+                "current": current,
                 "facts": submission_form.proposed_facts(view, current),
-                "checks": submission_form.shown_checks(view),
                 "sender": _sender(tx, row),
                 "place": _place(tx, key),
             }
@@ -177,22 +167,18 @@ class AdminSubmissions:
             TAB,
             409 if said else 200,
             reasons=submission_form.REASONS,
+            finding=submission_form.finding,
             typed=form or {},
             said=said,
-            decided=submission_form.DECISIONS.get(request.query_params.get("decided", ""), ""),
+            decided=request.query_params.get("decided", ""),
             **await self.admin.router.store.scan(unit),
         )
 
-    def _queued(self, tx: Transaction, row: Submission) -> QueuedSubmission:
-        view = submissions_queries.submission_view(tx, row, self.base)
-        checks = submission_form.shown_checks(view)
-        tool = catalogue_queries.find(tx, row.tool) if row.tool else None
-        name: str = orjson.loads(tool.document)["name"] if tool else ""
-        return QueuedSubmission(
-            submission_form.shown_submission(view, name, submission_form.DECISIONS),
-            [check.question for check in checks if check.found],
-            _sender(tx, row),
-        )
+
+def _document(tx: Transaction, row: Submission) -> Members | None:
+    """The record of the tool that a submission is about; None for one that is not listed."""
+    tool = catalogue_queries.find(tx, row.tool) if row.tool else None
+    return orjson.loads(tool.document) if tool else None
 
 
 def _place(tx: Transaction, key: str) -> QueuePlace | None:

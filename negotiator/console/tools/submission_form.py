@@ -1,14 +1,13 @@
-"""The form of a tool, and what pages say of a submission: its state, its checks, and what it states anew."""
+"""The form of a tool, and what a submission states and its checks found, in words."""
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 from negotiator.base.errors import Refusal, ValidationFailed
 from negotiator.console.form_fields import FormField, FormTable, field_faults, fill_fields, read_fields
-from negotiator.console.negotiation_words import time_text
+from negotiator.console.page_calls import Members
 from negotiator.console.tools import tool_view
 from negotiator.directory.schemas_submissions import REJECTION_REASONS
 
@@ -52,12 +51,12 @@ FIELDS: Final[FormTable] = {
 }
 
 
-def typed_of(draft: Mapping[str, Any]) -> dict[str, str]:
+def typed_of(draft: Members) -> dict[str, str]:
     """A draft or a record as the fields of the form; of several interfaces and packages the first."""
     return fill_fields(draft, FIELDS)
 
 
-def members_of(typed: Typed) -> dict[str, Any]:
+def members_of(typed: Typed) -> Members:
     """The members of a draft that the form states; empty fields are left out."""
     members = {name: value for name, value in read_fields(typed, FIELDS).items() if value not in (None, [])}
     for interface in members.get("interfaces", ()):
@@ -73,7 +72,7 @@ def _likely_type(address: str) -> str:
     return "streamable-http" if re.search(r"\bmcp\b", f"{parts.netloc}{parts.path}") else "rest"
 
 
-def changed_members(before: Mapping[str, Any], typed: Typed) -> dict[str, Any]:
+def changed_members(before: Members, typed: Typed) -> Members:
     """A merge patch: the members that the form states differently from the draft that it was filled with.
 
     A field that the form shows only a part of, such as the first of three packages, is named only when it was changed.
@@ -87,29 +86,6 @@ def faults_of(refusal: Refusal) -> dict[str, str]:
     return field_faults(refusal, FIELDS) if isinstance(refusal, ValidationFailed) else {"": refusal.description}
 
 
-STATES: Final[Mapping[str, str]] = {
-    "pending": "A person looks at it",
-    "approved": "Listed",
-    "rejected": "Not listed",
-    "changes_requested": "Waits for your change",
-    "withdrawn": "Withdrawn",
-    "expired": "Closed after 90 days",
-}
-DECISIONS: Final[Mapping[str, str]] = {
-    **STATES,
-    "pending": "To decide",
-    "changes_requested": "Waits for its sender",
-    "withdrawn": "Taken back",
-}
-"""The states as a moderator reads them."""
-WHAT_NEXT: Final[Mapping[str, str]] = {
-    "pending": "You can still change it or take it back.",
-    "approved": "It is in the directory and is found in the search.",
-    "rejected": "You may say once, within 30 days, why that was wrong; a person looks again.",
-    "changes_requested": "Read what is asked, mend it, and send it again.",
-    "withdrawn": "You took it back. You can submit the tool again.",
-    "expired": "Nobody answered in time. You can submit the tool again.",
-}
 REASONS: Final[Mapping[str, str]] = dict(
     zip(
         REJECTION_REASONS,
@@ -126,89 +102,15 @@ REASONS: Final[Mapping[str, str]] = dict(
         strict=True,
     )
 )
-CHECKS: Final[Mapping[str, str]] = {
-    "schema": "The form is complete",
-    "links": "The addresses may be listed",
-    "duplicate": "It is not in the directory yet",
-    "text": "The texts speak to people, not to machines",
-    "name": "The name is not taken for another's",
-    "publisher": "It was sent by its publisher",
-}
-OUTCOMES: Final[Mapping[str, str]] = {"passed": "Yes", "flagged": "A person looks at this", "unproven": "Not proven"}
-
-
-Record = Mapping[str, Any]
 NOTHING: Final = "not known"
 _TOOL_ID: Final = re.compile(r"tool_[a-z0-9]{26}")
 
 
-@dataclass(frozen=True, slots=True)
-class ProposedFact:
-    """A member that a submission states: its name, its value now and before; `before` is empty for a new tool."""
-
-    name: str
-    before: str
-    after: str
-
-
-@dataclass(frozen=True, slots=True)
-class ShownCheck:
-    """A check and its outcome in words, with what was found."""
-
-    question: str
-    answer: str
-    good: bool
-    found: list[str]
-
-
-@dataclass(frozen=True, slots=True)
-class ShownSubmission:
-    """A submission for its page."""
-
-    id: str
-    title: str
-    kind: str
-    state: str
-    open: bool
-    bad: bool
-    made: str
-    changed: str
-
-
-def shown_submission(view: Record, name: str = "", states: Mapping[str, str] = STATES) -> ShownSubmission:
-    """The words of a submission; `name` is that of the tool that it changes, `states` the words for its reader."""
-    listed: str = view["tool"]["slug"] if view["tool"] else "A tool"
-    title: str = view["proposed"].get("name") or name or listed
-    return ShownSubmission(
-        view["id"],
-        title,
-        "New tool" if view["type"] == "create" else "Correction",
-        states[view["status"]],
-        view["status"] in ("pending", "changes_requested"),
-        view["status"] in ("rejected", "changes_requested"),
-        time_text(view["created_at"]),
-        time_text(view["updated_at"]),
-    )
-
-
-def shown_checks(view: Record) -> list[ShownCheck]:
-    """The checks of a submission."""
-    return [
-        ShownCheck(
-            CHECKS.get(name := str(check["name"]), name),
-            OUTCOMES[check["outcome"]],
-            check["outcome"] == "passed",
-            [_finding(each, view["similar_to"]) for each in check["fields"]],
-        )
-        for check in view["checks"]
-    ]
-
-
-def proposed_facts(view: Record, current: Record | None) -> list[ProposedFact]:
-    """What the submission states, beside what the directory has now."""
+def proposed_facts(view: Members, current: Members | None) -> list[tuple[str, str, str]]:
+    """What the submission states: the name of each member, its value in the directory now, and the proposed one."""
     before = current or {}
     return [
-        ProposedFact(
+        (
             tool_view.FACT_NAMES.get(name, name.replace("_", " ")),
             value_text(name, before.get(name)),
             value_text(name, value),
@@ -255,10 +157,9 @@ def _joined(kind: str, url: str | None) -> str:
     return f"{kind} at {url}" if url else kind
 
 
-def _finding(found: Record, similar: Sequence[Record]) -> str:
+def finding(found: Members, similar: Sequence[Members]) -> str:
     """What a check found; a tool is called by its address on the pages, never by its id."""
-    member = str(found["pointer"]).removeprefix("/").partition("/")[0]
-    said = str(found["description"])
+    member, said = found["pointer"].removeprefix("/").partition("/")[0], found["description"]
     for tool in similar:
-        said = said.replace(tool["id"], str(tool["slug"]).replace("-", " "))
+        said = said.replace(tool["id"], tool["slug"].replace("-", " "))
     return f"{tool_view.FACT_NAMES.get(member, member)}: {_TOOL_ID.sub('another tool', said)}"

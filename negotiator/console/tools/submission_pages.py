@@ -1,5 +1,6 @@
 """A tool is sent to the directory or claimed here; `/tools/submissions` shows what was sent, its state and reasons."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -11,6 +12,7 @@ from negotiator.base import values
 from negotiator.base.errors import Conflict, Forbidden, Gone, NotFound, Refusal, TooManyRequests, Unavailable
 from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.open_pages import OpenPages
+from negotiator.console.page_calls import Members
 from negotiator.console.page_router import FormFields, FormSize
 from negotiator.console.tools import submission_form
 from negotiator.directory.catalogue_pages import TOOL_PAGE_PATH, TOOLS_PAGE_PATH
@@ -18,13 +20,16 @@ from negotiator.directory.claims import claim_text
 
 SUBMISSIONS_PAGE_PATH: Final = "/tools/submissions"
 SUBMISSION_PAGE_PATH: Final = "/tools/submissions/{id}"
+SUBMIT_PATH: Final = "/tools/submit"
+READ_PATH: Final = "/tools/submit/address"
+CHANGE_PATH: Final = f"{TOOL_PAGE_PATH}/change"
 _SHOWN: Final = 50
 _SIZE: Final = FormSize(24 * 1024, 40)
 
 
 @dataclass(frozen=True, slots=True)
 class SubmissionPages:
-    """The user's own submissions."""
+    """The forms that propose something to the directory, and the user's own submissions."""
 
     pages: OpenPages
 
@@ -32,6 +37,11 @@ class SubmissionPages:
         page, form = self.pages.router.page, self.pages.router.form
         one, back = SUBMISSION_PAGE_PATH, SUBMISSIONS_PAGE_PATH
         return [
+            page(SUBMIT_PATH, self.start),
+            form(READ_PATH, self.read, back=SUBMIT_PATH),
+            form(SUBMIT_PATH, self.send, size=_SIZE),
+            page(CHANGE_PATH, self.show_correction),
+            form(CHANGE_PATH, self.send_correction, back=TOOLS_PAGE_PATH, size=_SIZE),
             page(SUBMISSIONS_PAGE_PATH, self.show_all),
             page(one, self.show),
             page(f"{one}/change", self.show_change),
@@ -43,13 +53,7 @@ class SubmissionPages:
     async def show_all(self, request: Request, session: SignedInSession) -> Response:
         run = self.pages.calls.run
         found = (await run(session, "list_submissions", {"limit": _SHOWN}))["items"]
-        return self.pages.render(
-            request,
-            session,
-            "submissions.html",
-            here="tools",
-            submissions=[submission_form.shown_submission(view) for view in found],
-        )
+        return self.pages.render(request, session, "submissions.html", here="tools", submissions=found)
 
     async def show(self, request: Request, session: SignedInSession) -> Response:
         return await self._one(request, session)
@@ -65,39 +69,37 @@ class SubmissionPages:
     async def show_change(self, request: Request, session: SignedInSession) -> Response:
         view = await self._view(request, session)
         before = await self._before(session, view)
-        return self._form(request, session, view, submission_form.typed_of(before))
+        return self._form(request, session, submission_form.typed_of(before), submission=view)
 
     async def change(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
         """Send the submission again with what was mended."""
         view = await self._view(request, session)
         patch = submission_form.changed_members(await self._before(session, view), form)
         if not patch:
-            return self._form(request, session, view, form, said="Nothing was changed yet.")
+            return self._form(request, session, form, submission=view, said="Nothing was changed yet.")
         try:
             await self.pages.calls.run(
                 session, "change_submission", {"id": view["id"], **patch}, revision=view["revision"]
             )
         except Refusal as refusal:
-            return self._form(request, session, view, form, refusal=refusal)
+            return self._form(request, session, form, submission=view, refusal=refusal)
         return self.pages.router.pages.see(SUBMISSION_PAGE_PATH.format(id=view["id"]))
 
-    async def _act(
-        self, request: Request, session: SignedInSession, operation: str, members: dict[str, Any]
-    ) -> Response:
+    async def _act(self, request: Request, session: SignedInSession, operation: str, members: Members) -> Response:
         key: str = request.path_params["id"]
         try:
             await self.pages.calls.run(session, operation, {"id": key, **members})
         except NotFound:
             raise
         except Refusal as refusal:
-            return await self._one(request, session, refusal=refusal, message=members)
+            return await self._one(request, session, refusal=refusal, message=members.get("message", ""))
         return self.pages.router.pages.see(SUBMISSION_PAGE_PATH.format(id=key))
 
-    async def _view(self, request: Request, session: SignedInSession) -> dict[str, Any]:
+    async def _view(self, request: Request, session: SignedInSession) -> Members:
         key: str = request.path_params["id"]
         return await self.pages.calls.run(session, "get_submission", {"id": key})
 
-    async def _current(self, session: SignedInSession, view: dict[str, Any]) -> dict[str, Any] | None:
+    async def _current(self, session: SignedInSession, view: Members) -> Members | None:
         """The tool that a correction is about, as it is listed."""
         if view["type"] == "create" or not view["tool"]:
             return None
@@ -106,17 +108,12 @@ class SubmissionPages:
         except Gone:
             return None
 
-    async def _before(self, session: SignedInSession, view: dict[str, Any]) -> dict[str, Any]:
+    async def _before(self, session: SignedInSession, view: Members) -> Members:
         """The draft as it was sent last."""
         return {**(await self._current(session, view) or {}), **view["proposed"]}
 
     async def _one(
-        self,
-        request: Request,
-        session: SignedInSession,
-        *,
-        refusal: Refusal | None = None,
-        message: dict[str, Any] | None = None,
+        self, request: Request, session: SignedInSession, *, refusal: Refusal | None = None, message: str = ""
     ) -> Response:
         view = await self._view(request, session)
         current = await self._current(session, view)
@@ -128,68 +125,15 @@ class SubmissionPages:
             status=refusal.status if refusal else 200,
             here="tools",
             view=view,
-            shown=submission_form.shown_submission(view, current["name"] if current else ""),
-            next_step=submission_form.WHAT_NEXT[view["status"]],
-            reason=submission_form.REASONS.get(view["reason_code"] or "", ""),
-            checks=submission_form.shown_checks(view),
+            current=current,
+            reasons=submission_form.REASONS,
+            finding=submission_form.finding,
             facts=submission_form.proposed_facts(view, current),
-            message=(message or {}).get("message", ""),
+            message=message,
             said=faults.get("message") or " ".join(faults.values()),
         )
 
-    def _form(
-        self,
-        request: Request,
-        session: SignedInSession,
-        view: dict[str, Any],
-        typed: submission_form.Typed,
-        *,
-        refusal: Refusal | None = None,
-        said: str = "",
-    ) -> Response:
-        faults = submission_form.faults_of(refusal) if refusal else {}
-        return self.pages.render(
-            request,
-            session,
-            "tool_form.html",
-            status=refusal.status if refusal else 422 if said else 200,
-            here="tools",
-            typed={**submission_form.typed_of({}), **typed},
-            choices=submission_form.CHOICES,
-            sources=None,
-            read_something=False,
-            tool=None,
-            submission=view,
-            existing=refusal.members.get("existing", {}) if refusal else {},
-            faults=faults,
-            said=said or faults.get("", ""),
-            once="",
-        )
-
-
-SUBMIT_PATH: Final = "/tools/submit"
-READ_PATH: Final = "/tools/submit/address"
-CHANGE_PATH: Final = f"{TOOL_PAGE_PATH}/change"
-SIZE: Final = FormSize(24 * 1024, 40)
-
-
-@dataclass(frozen=True, slots=True)
-class SubmitToolPages:
-    """The two forms that propose something to the directory."""
-
-    pages: OpenPages
-
-    def routes(self) -> list[Route]:
-        page, form = self.pages.router.page, self.pages.router.form
-        return [
-            page(SUBMIT_PATH, self.show),
-            form(READ_PATH, self.read, back=SUBMIT_PATH),
-            form(SUBMIT_PATH, self.send, size=SIZE),
-            page(CHANGE_PATH, self.show_change),
-            form(CHANGE_PATH, self.send_change, back=TOOLS_PAGE_PATH, size=SIZE),
-        ]
-
-    async def show(self, request: Request, session: SignedInSession) -> Response:
+    async def start(self, request: Request, session: SignedInSession) -> Response:
         """The first step, or the empty form for a tool without an address."""
         if "form" in request.query_params:
             return self._form(request, session, submission_form.typed_of({}))
@@ -219,11 +163,11 @@ class SubmitToolPages:
             return self._form(request, session, form, refusal=refusal)
         return self.pages.router.pages.see(SUBMISSION_PAGE_PATH.format(id=sent["id"]))
 
-    async def show_change(self, request: Request, session: SignedInSession) -> Response:
+    async def show_correction(self, request: Request, session: SignedInSession) -> Response:
         tool = await self._tool(request, session)
         return self._form(request, session, submission_form.typed_of(tool), tool=tool)
 
-    async def send_change(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
+    async def send_correction(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
         """Propose what differs from the tool as it is listed."""
         tool = await self._tool(request, session)
         patch = submission_form.changed_members(tool, form)
@@ -237,7 +181,7 @@ class SubmitToolPages:
             return self._form(request, session, form, tool=tool, refusal=refusal)
         return self.pages.router.pages.see(SUBMISSION_PAGE_PATH.format(id=sent["id"]))
 
-    async def _tool(self, request: Request, session: SignedInSession) -> dict[str, Any]:
+    async def _tool(self, request: Request, session: SignedInSession) -> Members:
         return await self.pages.calls.run(session, "get_tool", {"id": request.path_params["slug"]})
 
     def _start(
@@ -251,32 +195,31 @@ class SubmitToolPages:
         self,
         request: Request,
         session: SignedInSession,
-        typed: submission_form.Typed,
+        typed: Mapping[str, str],
         *,
-        sources: list[dict[str, Any]] | None = None,
-        tool: dict[str, Any] | None = None,
+        sources: list[Members] | None = None,
+        tool: Members | None = None,
+        submission: Members | None = None,
         refusal: Refusal | None = None,
         said: str = "",
     ) -> Response:
+        """The form of a new tool, of a correction to `tool`, or of a `submission` that is mended."""
         faults = submission_form.faults_of(refusal) if refusal else {}
-        existing: dict[str, Any] = refusal.members.get("existing", {}) if refusal else {}
-        status = refusal.status if refusal else 422 if said else 200
         return self.pages.render(
             request,
             session,
             "tool_form.html",
-            status=status,
+            status=refusal.status if refusal else 422 if said else 200,
             here="tools",
             typed={**submission_form.typed_of({}), **typed},
             choices=submission_form.CHOICES,
             sources=sources,
-            read_something=any(source["states"] for source in sources or ()),
             tool=tool,
-            submission=None,
-            existing=existing,
+            submission=submission,
+            existing=refusal.members.get("existing", {}) if refusal else {},
             faults=faults,
             said=said or faults.get("", ""),
-            once=typed.get("once") or values.new_secret(),
+            once="" if submission else typed.get("once") or values.new_secret(),
         )
 
 
@@ -377,7 +320,7 @@ class ClaimToolPage:
         refusal: Refusal | None,
         **context: Any,
     ) -> Response:
-        claim, text, said = dict[str, Any](), "", refusal.description if refusal else ""
+        claim, text, said = Members(), "", refusal.description if refusal else ""
         if refusal and "obstacles" in refusal.members:
             said = _FOUND
         is_homeless = False
@@ -396,8 +339,6 @@ class ClaimToolPage:
             claim=claim,
             text=text,
             said=said,
-            obstacles=claim.get("obstacles", ()),
-            waits="submission_id" in claim,
             is_homeless=is_homeless,
             **context,
         )
