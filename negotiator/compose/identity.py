@@ -15,7 +15,7 @@ from negotiator.compose.component import Component, OperationSlice, offered_oper
 from negotiator.compose.ownership import claim
 from negotiator.compose.services import Services
 from negotiator.console.people.account_page import AccountPage
-from negotiator.console.people.agents_page import AgentsPage, ConsentConnections
+from negotiator.console.people.agents_page import AgentsPage
 from negotiator.console.people.approval_page import ApprovalPage
 from negotiator.console.people.authorization_page import AuthorizationPage
 from negotiator.console.people.passkey_ceremonies import PasskeyCeremonies
@@ -142,7 +142,7 @@ def build_user_pages(services: Services, delegations: Delegations) -> Component:
         *ApprovalPage(page_router, passwords, delegations, name).routes(),
     ]
     if "assistant" in settings.services:
-        pages += AgentsPage(page_router, delegations, ConsentConnections()).routes()
+        pages += AgentsPage(page_router, delegations).routes()
     if settings.smtp_url:
         pages += ForgottenPasswordPage(page_router, passwords, services.mails, services.secret).routes()
     if has_passkeys:

@@ -15,7 +15,7 @@ from starlette.routing import Route
 from negotiator.base.errors import NotFound, Refusal
 from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.page_calls import Members, PageCalls
-from negotiator.console.page_router import HEADINGS, OTHER_HEADING, PageRouter
+from negotiator.console.page_router import PageRouter
 from negotiator.discovery.documents import HTML, document_response
 from negotiator.discovery.page_frame import site_links
 from negotiator.discovery.site import SiteDescription
@@ -73,14 +73,4 @@ class OpenPages:
 
     def refused(self, refusal: Refusal, heading: str = "", reader: Reader = None) -> Response:
         """The page of a refusal; `heading` stands for the usual one."""
-        return self.router.render(
-            "error.html",
-            reader,
-            refusal.status,
-            headers=refusal.headers,
-            site_links=site_links(self.site),
-            heading=heading or HEADINGS.get(refusal.status, OTHER_HEADING),
-            reason=refusal.description,
-            faults=(),
-            request="",
-        )
+        return self.router.refused(refusal, reader, heading=heading, site_links=site_links(self.site))

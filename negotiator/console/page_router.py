@@ -15,7 +15,7 @@ from starlette.routing import Route
 
 from negotiator.base import values
 from negotiator.base.caller import anonymous_caller
-from negotiator.base.errors import FieldError, NotFound, Refusal, RequestAborted, ValidationFailed
+from negotiator.base.errors import FieldError, NotFound, Refusal, RequestAborted, Unavailable, ValidationFailed
 from negotiator.console.browser_sessions import AnySession, BrowserSessions, SignedInSession
 from negotiator.console.guides_content import guide_of_page
 from negotiator.console.page_renderer import PageRenderer
@@ -171,7 +171,21 @@ class PageRouter:
 
     def unavailable(self, reason: str) -> Response:
         """The page for anyone who cannot be served now; it names no user."""
-        return self.render("error.html", None, 503, heading=HEADINGS[503], reason=reason, faults=[], request="")
+        return self.refused(Unavailable(reason), None)
+
+    def refused(self, refusal: Refusal, session: AnySession | None, *, heading: str = "", **context: Any) -> Response:
+        """The page of a refusal; `heading` stands for the usual one of its status."""
+        faults = refusal.errors if isinstance(refusal, ValidationFailed) else ()
+        return self.render(
+            "error.html",
+            session,
+            refusal.status,
+            headers=refusal.headers,
+            heading=heading or HEADINGS.get(refusal.status, OTHER_HEADING),
+            reason=refusal.description,
+            faults=[fault.description for fault in faults],
+            **context,
+        )
 
     def ask_to_sign_in(self, back: str) -> Response:
         """Redirect to the sign-in page, which returns to the path `back`."""
@@ -201,7 +215,7 @@ class PageRouter:
         except RequestAborted:
             return Response(status_code=400)
         except Refusal as refusal:
-            return self._refuse(refusal, session)
+            return self.refused(refusal, session, typed=_typed.get())
         except Exception as fault:
             log.error("crashed", exc_info=fault)
             return self.render(
@@ -210,7 +224,6 @@ class PageRouter:
                 500,
                 heading=OTHER_HEADING,
                 reason="An internal error occurred.",
-                faults=(),
                 request=request_id.get(),
             )
         self.browser_sessions.remember(response, session)
@@ -225,20 +238,6 @@ class PageRouter:
         if any("\0" in str(value) for value in request.path_params.values()):
             raise NotFound("There is nothing at this path.")
         return signed_in or self.browser_sessions.anonymous(request)
-
-    def _refuse(self, refusal: Refusal, session: AnySession | None) -> Response:
-        faults = refusal.errors if isinstance(refusal, ValidationFailed) else ()
-        return self.render(
-            "error.html",
-            session,
-            refusal.status,
-            headers=refusal.headers,
-            heading=HEADINGS.get(refusal.status, OTHER_HEADING),
-            reason=refusal.description,
-            faults=[fault.description for fault in faults],
-            typed=_typed.get(),
-            request="",
-        )
 
 
 def _texts(form: FormFields) -> tuple[str, ...]:

@@ -2,9 +2,9 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol
+from typing import Final
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -25,48 +25,13 @@ from negotiator.store.statement import Transaction
 from negotiator.tokens import access_tokens, authorization_codes, consent_queries
 from negotiator.tokens.access_tokens import live_tokens
 from negotiator.tokens.refresh_tokens import RefreshTokens
+from negotiator.tokens.tables import ClientConsent
 
 _SECOND: Final = 1000
 _MINUTE: Final = 60_000
 PAGE_SIZE: Final = 25
 AFTER_EVERY_ID: Final = "~"
 """Sorts after every id."""
-
-
-@dataclass(frozen=True, slots=True)
-class ConnectedClient:
-    """A client that a user consented to. Times in milliseconds."""
-
-    id: str
-    name: str
-    host: str
-    scopes: tuple[str, ...]
-    since: int
-    last_used: int | None
-
-
-class ClientConnections(Protocol):
-    """The clients that users consented to."""
-
-    def of_user(self, tx: Transaction, user_id: str) -> Sequence[ConnectedClient]:
-        """A user's connections, newest first."""
-        ...
-
-    def revoke(self, tx: Transaction, connection_id: str, *, user_id: str) -> bool:
-        """End a connection with all of its tokens; False when the user has none with this id."""
-        ...
-
-
-class NoClientConnections:
-    """Connections of a server that has no authorization endpoint."""
-
-    def of_user(self, tx: Transaction, user_id: str) -> Sequence[ConnectedClient]:
-        del tx, user_id
-        return ()
-
-    def revoke(self, tx: Transaction, connection_id: str, *, user_id: str) -> bool:
-        del tx, connection_id, user_id
-        return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +61,15 @@ class DelegationCodeView:
 
 @dataclass(frozen=True, slots=True)
 class AgentsOverview:
-    """One page of each list; `older_…` is the id of the last row when there are older ones, else None."""
+    """One page of each list; `older_…` is the id of the last row when there are older ones, else None.
+
+    `apps` are the clients that the user consented to, `apps_used` when each of them last got a token (milliseconds).
+    """
 
     agents: tuple[AgentView, ...]
     codes: tuple[DelegationCodeView, ...]
-    connections: tuple[ConnectedClient, ...]
+    apps: list[ClientConsent]
+    apps_used: Mapping[str, int]
     older_agents: str | None
     older_codes: str | None
 
@@ -109,7 +78,6 @@ def load_overview(
     tx: Transaction,
     user_id: str,
     *,
-    connections: ClientConnections,
     longest: int = 0,
     agents_before: str = AFTER_EVERY_ID,
     codes_before: str = AFTER_EVERY_ID,
@@ -118,10 +86,12 @@ def load_overview(
     agents = registration.of_user(tx, user_id, before=agents_before, limit=PAGE_SIZE + 1)
     codes = delegation.of_user(tx, user_id, before=codes_before, limit=PAGE_SIZE + 1)
     rights = _rights(tx, user_id, longest)
+    apps = consent_queries.of_user(tx, user_id)
     return AgentsOverview(
         tuple(_agent(each, rights) for each in agents[:PAGE_SIZE]),
         tuple(_code(tx, each) for each in codes[:PAGE_SIZE]),
-        tuple(connections.of_user(tx, user_id)),
+        apps,
+        access_token_queries.last_issued(tx, user_id) if apps else {},
         agents[PAGE_SIZE - 1].id if len(agents) > PAGE_SIZE else None,
         codes[PAGE_SIZE - 1].id if len(codes) > PAGE_SIZE else None,
     )
@@ -191,20 +161,12 @@ def renew_agent(tx: Transaction, agent_id: str, *, user_id: str, refreshing: Ref
 class CodeHandover:
     """A delegation code on its way to an agent. `text` is empty when the code cannot be shown again."""
 
-    id: str
+    code: Delegation
     state: str
     may: tuple[ScopeInWords, ...]
-    expires_at: int
     minutes_left: int
-    agent_id: str
-    agent_name: str
+    agent: Agent | None
     text: str = ""
-
-    @property
-    def time_left(self) -> str:
-        if self.minutes_left <= 1:
-            return "less than a minute left"
-        return f"{self.minutes_left} minutes left"
 
 
 def find_code(tx: Transaction, code_id: str, *, user_id: str, text: str = "") -> CodeHandover:
@@ -212,22 +174,14 @@ def find_code(tx: Transaction, code_id: str, *, user_id: str, text: str = "") ->
     code, now = delegation.find(tx, code_id), values.now()
     if code is None or code.user_id != user_id:
         raise NotFound("You have no such code.")
-    agent = registration.find(tx, code.used_by) if code.used_by else None
     return CodeHandover(
-        code.id,
+        code,
         delegation.state(code, now),
         describe_scopes(code.scope.split()),
-        code.expires_at,
         max(0, math.ceil((code.expires_at - now) / _MINUTE)),
-        code.used_by or "",
-        agent.name if agent else "an agent",
+        registration.find(tx, code.used_by) if code.used_by else None,
         text,
     )
-
-
-def revoke_code(tx: Transaction, code_id: str, *, user_id: str) -> None:
-    """Revoke a code of this user's, with everything an agent obtained by it; 404 when there is none to revoke."""
-    delegation.revoke(tx, code_id, actor=user_id, user_id=user_id)
 
 
 def revoke_agent(tx: Transaction, agent_id: str, *, user_id: str) -> None:
@@ -240,31 +194,6 @@ def _code(tx: Transaction, code: Delegation) -> DelegationCodeView:
     user = registration.find(tx, code.used_by) if code.used_by else None
     state = delegation.state(code, values.now())
     return DelegationCodeView(code, state, purpose_title(code.scope.split()), user.name if user else "")
-
-
-@dataclass(frozen=True, slots=True)
-class ConsentConnections:
-    """Clients with a consent; the id of a connection is the client's id."""
-
-    def of_user(self, tx: Transaction, user_id: str) -> Sequence[ConnectedClient]:
-        """A user's connections, newest first."""
-        found = consent_queries.of_user(tx, user_id)
-        used = access_tokens.last_issued(tx, user_id) if found else {}
-        return [
-            ConnectedClient(
-                each.client_id,
-                each.client_name,
-                each.place,
-                tuple(each.scope.split()),
-                each.granted_at,
-                used.get(each.client_id),
-            )
-            for each in found
-        ]
-
-    def revoke(self, tx: Transaction, connection_id: str, *, user_id: str) -> bool:
-        """End a connection with all of its codes and tokens; False when the user has none with this id."""
-        return consent_queries.withdraw(tx, user_id, connection_id, actor=user_id)
 
 
 AGENTS_PATH: Final = "/agents"
@@ -307,7 +236,6 @@ class AgentsPage:
 
     router: PageRouter
     delegations: Delegations
-    connections: ClientConnections = field(default_factory=NoClientConnections)
 
     def routes(self) -> list[Route]:
         form = self.router.form
@@ -315,7 +243,7 @@ class AgentsPage:
             self.router.page(AGENTS_PATH, self.show),
             form(f"{AGENTS_PATH}/codes", self.make, back=AGENTS_PATH),
             self.router.page(f"{AGENTS_PATH}/codes/{{id}}", self.show_code),
-            form(f"{AGENTS_PATH}/codes/{{id}}/revoke", self._end_handler("code", revoke_code), back=AGENTS_PATH),
+            form(f"{AGENTS_PATH}/codes/{{id}}/revoke", self.revoke_code, back=AGENTS_PATH),
             form(f"{AGENTS_PATH}/apps/revoke", self.revoke_app, back=AGENTS_PATH),
             form(f"{AGENTS_PATH}/{{id}}/revoke", self.revoke_agent, back=AGENTS_PATH),
         ]
@@ -335,33 +263,33 @@ class AgentsPage:
             minted = await self.router.store.write(
                 lambda tx: self.delegations.mint(tx, session.user_id, granted, label=label, ttl=typed.seconds)
             )
-            code = await self._find_code(session, minted.id, text=minted.code)
+            handover = await self._find_code(session, minted.id, text=minted.code)
         except ValidationFailed as refusal:
             faults = {fault.pointer[1:]: fault.description for fault in refusal.errors}
             if "scopes" in faults:
                 faults["scopes"] = scope_words.NOTHING_CHOSEN
             return await self._page(request, session, typed=typed, faults=faults)
-        return self.router.render("delegation_code.html", session, code=code, here="agents")
+        return self.router.render("delegation_code.html", session, handover=handover, here="agents")
 
     async def show_code(self, request: Request, session: SignedInSession) -> Response:
         """How a code stands. A page that waits for the agent asks by script, and names the minutes that it shows."""
-        code = await self._find_code(session, request.path_params["id"])
+        handover = await self._find_code(session, request.path_params["id"])
         if "hx-request" not in request.headers:
-            return self.router.render("delegation_code.html", session, code=code, here="agents")
-        if code.state != "open":
-            return self.router.render("code_handover.html", session, code=code)
-        if request.query_params.get("left") == str(code.minutes_left):
+            return self.router.render("delegation_code.html", session, handover=handover, here="agents")
+        if handover.state != "open":
+            return self.router.render("code_handover.html", session, handover=handover)
+        if request.query_params.get("left") == str(handover.minutes_left):
             return Response(status_code=204)
         replaced = {"hx-retarget": "#code-left", "hx-reswap": "outerHTML"}
-        return self.router.render("code_left.html", session, headers=replaced, code=code)
+        return self.router.render("code_left.html", session, headers=replaced, handover=handover)
 
     async def _find_code(self, session: SignedInSession, code_id: str, *, text: str = "") -> CodeHandover:
         return await self.router.store.read(lambda tx: find_code(tx, code_id, user_id=session.user_id, text=text))
 
     async def revoke_app(self, _request: Request, session: SignedInSession, form: FormFields) -> Response:
         """End a client's access. Its id may be a URL and is therefore a form field."""
-        app = form.get("app", "")
-        if not await self.router.store.write(lambda tx: self.connections.revoke(tx, app, user_id=session.user_id)):
+        app, user = form.get("app", ""), session.user_id
+        if not await self.router.store.write(lambda tx: consent_queries.withdraw(tx, user, app, actor=user)):
             raise NotFound("You have no such application.")
         return self.router.pages.see(f"{AGENTS_PATH}?told=app")
 
@@ -377,15 +305,11 @@ class AgentsPage:
         await self.router.store.write(unit)
         return self.router.pages.see(f"{AGENTS_PATH}?told=agent")
 
-    def _end_handler(self, notice: str, end: Callable[..., None]) -> Any:
-        """A form handler that ends the object with this id, if it is the user's."""
-
-        async def act(request: Request, session: SignedInSession, _form: FormFields) -> Response:
-            object_id: str = request.path_params["id"]
-            await self.router.store.write(lambda tx: end(tx, object_id, user_id=session.user_id))
-            return self.router.pages.see(f"{AGENTS_PATH}?told={notice}")
-
-        return act
+    async def revoke_code(self, request: Request, session: SignedInSession, _form: FormFields) -> Response:
+        """Revoke a code, with everything an agent obtained by it."""
+        code, user = request.path_params["id"], session.user_id
+        await self.router.store.write(lambda tx: delegation.revoke(tx, code, actor=user, user_id=user))
+        return self.router.pages.see(f"{AGENTS_PATH}?told=code")
 
     async def _page(
         self,
@@ -401,7 +325,6 @@ class AgentsPage:
             lambda tx: load_overview(
                 tx,
                 session.user_id,
-                connections=self.connections,
                 longest=self.delegations.refreshing.longest,
                 agents_before=query.get("agents_before", AFTER_EVERY_ID),
                 codes_before=query.get("codes_before", AFTER_EVERY_ID),

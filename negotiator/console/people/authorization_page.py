@@ -17,7 +17,7 @@ from negotiator.base import values
 from negotiator.base.caller import anonymous_caller
 from negotiator.base.errors import InvalidRequest, Refusal
 from negotiator.console.browser_sessions import AnySession, SignedInSession
-from negotiator.console.page_router import HEADINGS, OTHER_HEADING, SIGN_IN_PATH, FormFields, PageRouter
+from negotiator.console.page_router import SIGN_IN_PATH, FormFields, PageRouter
 from negotiator.console.people.scope_words import describe_scopes
 from negotiator.discovery.authorization_metadata import AUTHORIZE_PATH
 from negotiator.http.input import read_body
@@ -70,7 +70,7 @@ class AuthorizationPage:
                 raise InvalidRequest("The request is malformed.")
             pairs = parse_qsl(body.decode(), keep_blank_values=True)
         except Refusal as refusal:
-            return self._page(None, refusal)
+            return self.router.refused(refusal, None)
         return self.router.pages.see(f"{AUTHORIZE_PATH}?{urlencode(pairs)}")
 
     async def show(self, request: Request, session: AnySession) -> Response:
@@ -214,18 +214,6 @@ class AuthorizationPage:
     ) -> AuthorizationRequestRefused:
         return AuthorizationRequestRefused(
             error, description, redirect_uri=authorization.redirect_uri, state=authorization.state
-        )
-
-    def _page(self, session: AnySession | None, refusal: Refusal) -> Response:
-        return self.router.render(
-            "error.html",
-            session,
-            refusal.status,
-            headers=refusal.headers,
-            heading=HEADINGS.get(refusal.status, OTHER_HEADING),
-            reason=refusal.description,
-            faults=(),
-            request="",
         )
 
 

@@ -9,7 +9,6 @@ from negotiator.agents import delegation, registration
 from negotiator.base import values
 from negotiator.base.errors import Gone, NotFound
 from negotiator.console.people import agents_page
-from negotiator.console.people.agents_page import NoClientConnections
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 from negotiator.trust import revocations
@@ -100,7 +99,7 @@ async def test_the_overview_shows_what_is_live_and_ends_what_is_his(store: Store
     await store.write_unserialized(lambda tx: registration.mark_seen(tx, {agent: values.now(), "agt_none": 1}))
 
     def gather(tx: Transaction) -> agents_page.AgentsOverview:
-        return agents_page.load_overview(tx, user, connections=NoClientConnections())
+        return agents_page.load_overview(tx, user)
 
     seen = await store.scan(gather)
     assert [each.agent.name for each in seen.agents] == ["scout"]
@@ -112,8 +111,8 @@ async def test_the_overview_shows_what_is_live_and_ends_what_is_his(store: Store
             await store.write(lambda tx, other=other: agents_page.revoke_agent(tx, agent, user_id=other))
     spare = await store.write(lambda tx: house.delegations.mint(tx, user, scopes))
     with pytest.raises(NotFound):
-        await store.write(lambda tx: agents_page.revoke_code(tx, spare.id, user_id="usr_other"))
-    await store.write(lambda tx: agents_page.revoke_code(tx, spare.id, user_id=user))
+        await store.write(lambda tx: delegation.revoke(tx, spare.id, actor="usr_other", user_id="usr_other"))
+    await store.write(lambda tx: delegation.revoke(tx, spare.id, actor=user, user_id=user))
     await store.write(lambda tx: agents_page.revoke_agent(tx, agent, user_id=user))
     seen = await store.scan(gather)
     assert seen.agents == ()
