@@ -1,8 +1,8 @@
 """`/agents/{id}`: one agent: who it is, what it may do and until when, and what it did and was refused."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -14,119 +14,41 @@ from negotiator.base.errors import NotFound
 from negotiator.base.scopes import ordered
 from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.negotiation_words import STATES
-from negotiator.console.page_calls import PageCalls
+from negotiator.console.page_calls import Members, PageCalls
 from negotiator.console.page_router import FormFields, PageRouter
 from negotiator.console.people import agents_page
 from negotiator.console.people.agents_page import AGENTS_PATH
 from negotiator.console.people.scope_words import PURPOSES, ScopeInWords, describe_scopes
 from negotiator.tokens.refresh_tokens import RefreshTokens
 
-DEEDS: Final[Mapping[str, str]] = {
-    "list_negotiations": "Look through your negotiations",
-    "open_negotiation": "Open a negotiation",
-    "get_negotiation": "Read a negotiation",
-    "edit_negotiation": "Change a negotiation",
-    "delete_negotiation": "Delete a negotiation",
-    "move_negotiation": "Move a negotiation on",
-    "list_negotiation_events": "Read the history",
-    "list_offers": "Read the offers",
-    "record_offer": "Record an offer",
-    "get_leverage": "Work out who needs the deal more",
-    "next_move": "Ask for the next move",
-    "make_battle_plan": "Make a plan",
-    "list_battle_plans": "Look for plans",
-    "get_battle_plan": "Read a plan",
-    "suggest_tactics": "Ask for tactics",
-    "list_tactics": "Look through the tactics",
-    "search_memories": "Search what you know",
-    "list_memories": "Look through what you know",
-    "remember": "Remember something",
-    "edit_memory": "Change a memory",
-    "forget_memory": "Erase a memory",
-    "list_wins": "Look through your wins",
-    "record_win": "Record a win",
-    "get_benchmarks": "Compare with other deals",
-    "open_teleprompter_session": "Begin to listen to a call",
-    "hear_utterance": "Hear what is said on a call",
-    "get_userinfo": "Ask who you are",
-}
-_GOES_ON: Final = "Nothing: it reads again and goes on by itself."
-_MENDS: Final = "Nothing, unless it repeats this. Then show it the sentence above."
-ADVICE: Final[Mapping[str, str]] = {
-    "below_walk_away": "It wanted to pass your limit. If you want that too, change the limit in the negotiation.",
-    "constraint_violated": "It broke a condition of yours. If you want that too, change it in the negotiation.",
-    "approval_pending": "Decide in the negotiation: it waits for you.",
-    "approval_mismatch": "Look at the negotiation: what you approved is not what it sent.",
-    "not_active": "The negotiation is at rest. Open it again if the agent shall go on.",
-    "closed": "The negotiation has ended. Open it again if the agent shall go on.",
-    "illegal_transition": "Nothing: the negotiation was in another state than it thought.",
-    "missing_inputs": "Open the negotiation: it says what is missing for advice.",
-    "ledger_full": "The negotiation holds no more offers. Begin a new one.",
-    "too_many_memories": "Erase memories that you no longer need.",
-    "too_many_tactics": "Delete tactics that you no longer need.",
-    "less_trusted": "Nothing: it may not change what you wrote yourself.",
-    "duplicate": "Nothing: it was there already.",
-    "win_exists": "Nothing: this win was recorded already.",
-    "conflict": _GOES_ON,
-    "superseded": _GOES_ON,
-    "offer_not_live": _GOES_ON,
-    "precondition_failed": _GOES_ON,
-    "precondition_required": _MENDS,
-    "not_found": "Nothing, unless you deleted it by mistake: what it asked for is not there.",
-    "rate_limit_exceeded": "Nothing: it called too often, waits, and goes on by itself.",
-    "temporarily_unavailable": "Nothing: it tries again by itself.",
-    "access_denied": "Nothing: no agent may do this.",
-}
 SHOWN: Final = 25
 
 
 @dataclass(frozen=True, slots=True)
 class CallInWords:
-    """What an agent did or wanted to do, when last and how often. A refusal says why and what to do about it.
+    """What an agent did or wanted to do; a refusal says why.
 
     `lacks` are the rights that were missing, and `purpose` the smallest one that would have them.
     """
 
-    at: int
-    deed: str
-    subject: str
-    times: int
-    refused: bool
+    call: AgentCall
     why: str
-    advice: str
     lacks: tuple[ScopeInWords, ...] = ()
     purpose: str = ""
 
 
-def calls_in_words(
-    calls: Sequence[AgentCall], titles: Mapping[str, str], held: Sequence[ScopeInWords]
-) -> list[CallInWords]:
-    """The calls, newest first; `titles` names operations without words of their own, `held` are the agent's rights."""
+def calls_in_words(calls: Sequence[AgentCall], held: Sequence[ScopeInWords]) -> list[CallInWords]:
+    """The calls, newest first; `held` are the agent's rights."""
     owned = {one.name for one in held}
-    return [_call(one, titles, owned) for one in calls[:SHOWN]]
+    return [_call(one, owned) for one in calls[:SHOWN]]
 
 
-def _call(call: AgentCall, titles: Mapping[str, str], held: set[str]) -> CallInWords:
-    deed = DEEDS.get(call.operation) or titles.get(call.operation) or "Something else"
+def _call(call: AgentCall, held: set[str]) -> CallInWords:
     lacks = tuple(name for name in ordered(call.needs.split()) if name not in held)
     needed = held | set(lacks)
     purpose = next((one.key for one in PURPOSES if needed <= set(one.scopes)), "")
-    if call.error == "insufficient_scope":
-        why, advice = "It may not do that.", "If you want it to, connect it again with a new code."
-    else:
-        why = _without_pointer(call.description)
-        advice = ADVICE.get(call.error, _MENDS) if call.error else ""
-    return CallInWords(
-        call.at,
-        deed,
-        call.subject,
-        call.count,
-        bool(call.error),
-        why,
-        advice,
-        describe_scopes(lacks),
-        purpose if lacks else "",
-    )
+    why = "It may not do that." if call.error == "insufficient_scope" else _without_pointer(call.description)
+    return CallInWords(call, why, describe_scopes(lacks), purpose if lacks else "")
 
 
 def _without_pointer(description: str) -> str:
@@ -179,7 +101,8 @@ class AgentPage:
             rights=found.view,
             code=found.code,
             last_seen=max([found.view.agent.seen_at or 0, *(one.at for one in found.calls[:1])]),
-            calls=calls_in_words(found.calls, self._titles(), found.view.may),
+            calls=calls_in_words(found.calls, found.view.may),
+            operations=self._titles(),
             negotiations=negotiations,
             titles={one["id"]: one["title"] for one in negotiations},
             states=STATES,
@@ -198,9 +121,9 @@ class AgentPage:
 
     async def _read(
         self, session: SignedInSession, operation: str, found: agents_page.AgentDetail, prefix: str
-    ) -> list[dict[str, Any]]:
+    ) -> list[Members]:
         """What the agent touched last and what is still there."""
-        read: list[dict[str, Any]] = []
+        read: list[Members] = []
         for named in subjects(found.calls, prefix, MAX_TOUCHED):
             try:
                 read.append(await self.calls.run(session, operation, {"id": named}))

@@ -43,11 +43,15 @@ async def test_the_page_shows_what_was_refused_and_what_to_do_about_it(
         refused = await client.post("/api/memories", json={"text": "x"}, headers=bearer)
         assert refused.status_code == 403
     assert (await client.get("/api/negotiations", headers=bearer)).status_code == 200
+    assert (await client.get("/api/tactics/tac_none", headers=bearer)).status_code == 404
     shown = unescape((await browser.open(page)).text)
     assert "Remember something" in shown
     assert "3 times in all" in shown
     assert f"It lacks: {WORDS['memories:write'].lower()}." in shown
+    assert "If you want it to, connect it again with a new code." in shown
     assert 'href="/agents?purpose=negotiate#new"' in shown
+    assert "<strong>Read a tactic</strong>" in shown
+    assert "Nothing, unless you deleted it by mistake" in shown
     assert "Look through your negotiations" in shown
     chosen = (await browser.open("/agents?purpose=everything")).text
     assert 'value="everything" checked' in chosen

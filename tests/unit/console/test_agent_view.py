@@ -14,23 +14,19 @@ def call(operation: str, error: str = "", **members: str) -> AgentCall:
 
 def test_a_missing_right_is_named_with_the_smallest_purpose_that_has_it() -> None:
     refused = call("remember", "insufficient_scope", needs="memories:write negotiations:read")
-    (said,) = calls_in_words([refused], {}, HELD)
+    (said,) = calls_in_words([refused], HELD)
     assert [one.words for one in said.lacks] == [WORDS["memories:write"]]
     assert said.purpose == "negotiate"
-    (everything,) = calls_in_words([call("x", "insufficient_scope", needs="teleprompter:stream")], {}, HELD)
+    (everything,) = calls_in_words([call("x", "insufficient_scope", needs="teleprompter:stream")], HELD)
     assert everything.purpose == "everything"
-    (none,) = calls_in_words([call("x", "insufficient_scope", needs="tools:write")], {}, HELD)
+    (none,) = calls_in_words([call("x", "insufficient_scope", needs="tools:write")], HELD)
     assert none.purpose == ""
 
 
 def test_a_refusal_is_a_sentence_for_people() -> None:
     wrong = call("record_offer", "validation_failed", description="/package/price: Must be a number.")
-    (said,) = calls_in_words([wrong], {}, HELD)
+    (said,) = calls_in_words([wrong], HELD)
     assert said.why == "Price: must be a number."
-    assert said.refused
-    assert said.advice
-    (done,) = calls_in_words([call("odd", "")], {"odd": "Do what is odd"}, HELD)
-    assert (done.deed, done.refused, done.advice, done.times) == ("Do what is odd", False, "", 2)
 
 
 def test_what_was_touched_is_listed_once_and_only_where_it_worked() -> None:
