@@ -25,8 +25,8 @@ def page() -> Iterable[str]:
         yield f"- **{job.title}.** {job.reader}: {links}"
     yield (
         "\nA test runs every `sh` snippet of these pages, one page after the other against one server, and compares\n"
-        "the answers. To add a guide, write `negotiator/console/guides/NAME.md` and add its name to a job of `JOBS`\n"
-        "in `negotiator/console/guides_content.py`.\n"
+        "the answers. To add a guide, write `negotiator/console/guides/NAME.md` and add its name to a job of\n"
+        "`negotiator/console/guides.toml`.\n"
     )
     yield "## Reference: generated, never edited\n"
     yield " · ".join(f"[{_title(path)}](reference/{path.name})" for path in sorted((_DOCS / "reference").glob("*.md")))

@@ -1,14 +1,15 @@
 """The guides: `guides/*.md` as HTML with contents, which guide explains a page, and their search.
 
 To add a guide, write `guides/NAME.md` (a title, one paragraph that says what it is for, then `##` sections) and add its
-name to its job in `JOBS`. It is then at `/docs/guides/NAME`, in the list of `/docs` and found by its words. Its `sh`
-fences are run by `tests/live/discovery/test_guide.py`, and each line of the `text` fence below must be answered (`…` is
-any text). `make hosts` runs the `shell` and `python` fences of "Give it to your agent". Write addresses as
-`http://127.0.0.1:8000`; pages show the server's own. Link to other guides as `NAME.md`, and to a small picture as
-`../guide_pictures/NAME.webp`; pages contain it.
+name to its job in `guides.toml`. It is then at `/docs/guides/NAME`, in the list of `/docs` and found by its words.
+Its `sh` fences are run by `tests/live/discovery/test_guide.py`, and each line of the `text` fence below must be
+answered (`…` is any text). `make hosts` runs the `shell` and `python` fences of "Give it to your agent". Write
+addresses as `http://127.0.0.1:8000`; pages show the server's own. Link to other guides as `NAME.md`, and to a small
+picture as `../guide_pictures/NAME.webp`; pages contain it.
 """
 
 import re
+import tomllib
 from base64 import b64encode
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -52,10 +53,6 @@ def render_tokens(tokens: "Sequence[Token]") -> str:
     return found.replace("<table>", _TABLE[0]).replace("</table>", _TABLE[1])
 
 
-if TYPE_CHECKING:
-    from markdown_it.token import Token
-
-
 @dataclass(frozen=True, slots=True)
 class GuideJob:
     """What a reader wants to do, and the names of the guides to it; a name is that of the file and of the address.
@@ -66,113 +63,23 @@ class GuideJob:
     key: str
     title: str
     reader: str
-    names: tuple[str, ...]
+    guides: str
     service: str = ""
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self.guides.split())
 
-JOBS: Final = (
-    GuideJob(
-        "use",
-        "Use it",
-        "You negotiate yourself, on the pages",
-        (
-            "first-negotiation",
-            "home",
-            "prepare",
-            "negotiation",
-            "practise",
-            "call",
-            "agents",
-            "memories",
-            "tactics",
-            "wins",
-            "tools",
-            "submit",
-            "account",
-            "admin",
-            "keyboard",
-        ),
-    ),
-    GuideJob(
-        "clients",
-        "Give it to your agent",
-        "You use an assistant or a framework, such as Claude or LangChain",
-        (
-            "give-to-your-agent",
-            "claude",
-            "chatgpt",
-            "cursor",
-            "vs-code",
-            "langchain",
-            "openai-agents",
-            "pydantic-ai",
-            "agent-program",
-        ),
-        "assistant",
-    ),
-    GuideJob(
-        "connect",
-        "Connect an agent over the API",
-        "You write an agent or an application that is to work for users",
-        ("register", "claim", "mcp", "connect-a-client"),
-    ),
-    GuideJob(
-        "negotiate",
-        "Negotiate over the API",
-        "You write a program that negotiates, remembers or listens",
-        ("negotiate", "remember", "teleprompter", "generate-a-client"),
-        "assistant",
-    ),
-    GuideJob(
-        "publish",
-        "Find and publish tools",
-        "You look for a tool, or you make one",
-        ("directory", "directory-agents", "publish-a-tool", "directory-writing"),
-        "directory",
-    ),
-    GuideJob(
-        "operate",
-        "Operate a server",
-        "You run Negotiator for others",
-        ("server", "machines", "people", "moderate-tools", "operations", "operate-issuers", "advisor-model"),
-    ),
-    GuideJob(
-        "look-up",
-        "Look it up",
-        "You look for a setting, a command, a scope or an error",
-        ("settings", "cli", "scopes", "errors"),
-    ),
-)
+
+_CONTENTS: Final = tomllib.loads((resources.files("negotiator.console") / "guides.toml").read_text("utf-8"))
+JOBS: Final = tuple(GuideJob(**job) for job in _CONTENTS["jobs"])
 """In the order of the table of contents."""
 SERVED_FILES: Final = {"../../../docs/reference/operations.md": f"{MANUAL_PATH}/api"}
 """The files outside the folder of guides that guides link to, with the page that shows the same."""
 EXAMPLE_BASE: Final = "http://127.0.0.1:8000"
 """The address of the server that guides name; a page names its own."""
 GUIDES: Final = tuple(name for job in JOBS for name in job.names)
-GUIDE_OF_PAGE: Final = {
-    "/": "home",
-    "/negotiations": "home",
-    "/negotiations/new": "prepare",
-    "/negotiations/": "negotiation",
-    "/negotiations/{id}/rehearsals": "practise",
-    "/live": "call",
-    "/agents": "agents",
-    "/approve": "agents",
-    "/oauth": "agents",
-    "/memories": "memories",
-    "/tactics": "tactics",
-    "/wins": "wins",
-    "/tools": "tools",
-    "/tools/submit": "submit",
-    "/submissions": "submit",
-    "/collections": "tools",
-    "/account": "account",
-    "/sign-in": "account",
-    "/first-user": "account",
-    "/password": "account",
-    "/admin": "admin",
-    "/go": "keyboard",
-}
+GUIDE_OF_PAGE: Final[Mapping[str, str]] = _CONTENTS["pages"]
 """The guide of each page, by the path that its own begins with; the longest one counts. `{id}` is any negotiation."""
 SIGNING_CLIENTS: Final = ("claude", "chatgpt", "cursor", "vs-code")
 _SETUP_HEADING: Final = '<h2 id="set-it-up">Set it up</h2>'
