@@ -1,8 +1,10 @@
 """`/` for a signed-in user: what waits for them, what runs, and what was won this year; an example to look at."""
 
+import tomllib
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from importlib import resources
+from typing import Final
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -12,70 +14,14 @@ from negotiator.agents import registration
 from negotiator.console import home_view
 from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.home_view import Waiting
-from negotiator.console.page_calls import PageCalls
+from negotiator.console.negotiation_words import RUNNING
+from negotiator.console.page_calls import Members, PageCalls
 from negotiator.console.page_router import FormFields, PageRouter
 from negotiator.store.statement import Transaction
 from negotiator.users import approval_queries
 
 _DAYS_LEFT: Final = 18
-_TERMS: Final[dict[str, Any]] = {
-    "title": "Example: CRM renewal, 80 seats",
-    "role": "buyer",
-    "category": "saas",
-    "kind": "renewal",
-    "currency": "EUR",
-    "counterparty": {"organisation": "Cloudwerk", "relationship": "ongoing"},
-    "issues": [
-        {
-            "name": "price",
-            "label": "Price per seat and month",
-            "type": "money",
-            "weight": 6,
-            "range": {"min": 38, "max": 65, "step": "0.50"},
-            "multiples": [{"count": 80, "of": "seats"}, {"count": 12, "of": "months a year"}],
-        },
-        {
-            "name": "months",
-            "label": "Contract term",
-            "type": "integer",
-            "unit": "months",
-            "direction": "lower",
-            "weight": 2,
-            "range": {"min": 12, "max": 36, "step": 12},
-        },
-        {
-            "name": "payment_days",
-            "label": "Payment term",
-            "type": "duration_days",
-            "direction": "higher",
-            "weight": 2,
-            "range": {"min": 14, "max": 60},
-        },
-    ],
-    "target": {"package": {"price": 45, "months": 12, "payment_days": 45}},
-    "walk_away": {"package": {"price": 54, "months": 24, "payment_days": 30}},
-    "batna": {
-        "description": "the written quote of Nimbus",
-        "value": {"package": {"price": 56, "months": 24, "payment_days": 30}},
-    },
-    "their_estimate": {"walk_away": {"low": 44, "likely": 48, "high": 54}},
-    "baseline": {"kind": "previous_price", "value": 58},
-    "example": True,
-}
-OFFERS: Final[tuple[dict[str, Any], ...]] = (
-    {"by": "them", "package": {"price": 60, "months": 36, "payment_days": 14}},
-    {"by": "me", "package": {"price": 43.5, "months": 12, "payment_days": 47}},
-    {"by": "them", "package": {"price": 57, "months": 24, "payment_days": 30}},
-)
-"""The offers made so far, in order."""
-
-
-def terms() -> dict[str, Any]:
-    """The body that opens the example, with a deadline ahead."""
-    deadline = datetime.now(UTC) + timedelta(days=_DAYS_LEFT)
-    return {**_TERMS, "deadline": deadline.isoformat(timespec="seconds")}
-
-
+_EXAMPLE: Final[Members] = tomllib.loads((resources.files("negotiator.console") / "example.toml").read_text("utf-8"))
 EXAMPLE_PATH: Final = "/example"
 MAX_RUNNING: Final = 8
 _READ: Final = 50
@@ -98,7 +44,7 @@ class HomePage:
         listed = await self.calls.run(
             session, "list_negotiations", {"phase": "running", "sort": "changed", "latest": True, "limit": _READ}
         )
-        running = home_view.in_order(listed["items"])
+        running = sorted(listed["items"], key=lambda one: RUNNING.index(one["state"]))
         won = await self._won(session, now)
         real = [view for view in running if not view.get("example")]
         waiting = [
@@ -129,10 +75,11 @@ class HomePage:
         return self.router.pages.see(f"/negotiations/{found}")
 
     async def _make_example(self, session: SignedInSession) -> str:
-        opened = await self.calls.run(session, "open_negotiation", terms())
+        deadline = (datetime.now(UTC) + timedelta(days=_DAYS_LEFT)).isoformat(timespec="seconds")
+        opened = await self.calls.run(session, "open_negotiation", {**_EXAMPLE["terms"], "deadline": deadline})
         named = {"id": opened["id"]}
         await self.calls.run(session, "make_battle_plan", named)
-        for offer in OFFERS:
+        for offer in _EXAMPLE["offers"]:
             await self.calls.run(session, "record_offer", {**named, **offer})
         return opened["id"]
 
@@ -149,7 +96,7 @@ class HomePage:
             for each in found
         ]
 
-    async def _agents(self, session: SignedInSession, views: list[dict[str, Any]]) -> dict[str, str]:
+    async def _agents(self, session: SignedInSession, views: list[Members]) -> dict[str, str]:
         """The names of the agents that ask to pass a limit, by id."""
         ids = {
             view["pending_approval"]["asked_by"]["id"]
@@ -172,8 +119,8 @@ class HomePage:
         return home_view.memories_waiting(len(found), more=more)
 
     async def _won(self, session: SignedInSession, now: datetime) -> home_view.YearlyResult | None:
-        since = {"since": home_view.year_start(now)}
-        totals = await self.calls.run(session, "get_win_totals", since)
+        since = datetime(now.year, 1, 1, tzinfo=UTC).isoformat()
+        totals = await self.calls.run(session, "get_win_totals", {"since": since})
         return home_view.yearly_result(totals["items"], now.year, now.month)
 
     async def _has_ended(self, session: SignedInSession) -> bool:

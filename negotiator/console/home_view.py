@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, Final
 
 from negotiator.console import charts as drawing
@@ -93,11 +93,6 @@ def listed_line(view: Mapping[str, Any], now: datetime) -> ListedLine:
         gap,
         bool(view.get("example")),
     )
-
-
-def in_order(found: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Running negotiations, the most urgent state first."""
-    return sorted(found, key=lambda one: RUNNING.index(one["state"]))
 
 
 def waiting_in(views: Sequence[dict[str, Any]], agents: Mapping[str, str]) -> list[Waiting]:
@@ -217,8 +212,3 @@ def yearly_result(totals: Sequence[Mapping[str, Any]], year: int, month: int) ->
         rows,
         [f"{amount_text(one['savings'], one['currency'])} in {counted_text(one['deals'], 'deal')}" for one in others],
     )
-
-
-def year_start(now: datetime) -> str:
-    """The first moment of the year, as RFC 3339."""
-    return datetime(now.year, 1, 1, tzinfo=UTC).isoformat()
