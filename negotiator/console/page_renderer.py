@@ -26,28 +26,17 @@ _POLICY: Final = (
 )
 _SCRIPTS: Final = "script-src 'self'; connect-src 'self'; "
 _PERMISSIONS: Final = "camera=(), geolocation=(), microphone=()"
+_CSS: Final = "text/css; charset=utf-8"
+_JAVASCRIPT: Final = "text/javascript; charset=utf-8"
 _FILES: Final = {
-    "console.css": "text/css; charset=utf-8",
-    "console.js": "text/javascript; charset=utf-8",
-    "passkeys.js": "text/javascript; charset=utf-8",
-    "live.js": "text/javascript; charset=utf-8",
-    "live_audio.js": "text/javascript; charset=utf-8",
-    "live_link.js": "text/javascript; charset=utf-8",
-    "rehearse.js": "text/javascript; charset=utf-8",
-    "htmx.js": "text/javascript; charset=utf-8",
-    "tools.js": "text/javascript; charset=utf-8",
+    "console.css": _CSS,
+    **dict.fromkeys(
+        ("console.js", "passkeys.js", "live.js", "live_audio.js", "live_link.js", "rehearse.js", "htmx.js", "tools.js"),
+        _JAVASCRIPT,
+    ),
 }
 _HTMX_PACKAGE: Final = "django-htmx"
 _HTMX_FILE: Final = "django_htmx/static/django_htmx/htmx-2.min.js"
-
-_COMPACTED: Final = (
-    (re.compile(rb"/\*.*?\*/", re.S), b""),
-    (re.compile(rb"\s+"), b" "),
-    (re.compile(rb" ?([{};]) ?"), rb"\1"),
-    (re.compile(rb"(?<=[a-z]): "), b":"),
-    (re.compile(rb", "), b","),
-    (re.compile(rb";}"), b"}"),
-)
 
 
 def _moment(at: int | str) -> str:
@@ -151,15 +140,7 @@ async def _file(request: Request) -> Response:
 def _content(name: str) -> bytes:
     if name == "htmx.js":
         return Path(str(metadata.distribution(_HTMX_PACKAGE).locate_file(_HTMX_FILE))).read_bytes()
-    content = (resources.files("negotiator.console") / "templates" / name).read_bytes()
-    return compact_css(content) if name == "console.css" else content
-
-
-def compact_css(content: bytes) -> bytes:
-    """A stylesheet without comments and needless space; none of its strings may have two blanks in a row."""
-    for pattern, kept in _COMPACTED:
-        content = pattern.sub(kept, content)
-    return content
+    return (resources.files("negotiator.console") / "templates" / name).read_bytes()
 
 
 @cache
