@@ -1,7 +1,6 @@
 """Renders pages from templates, and serves the files that they load; nothing comes from another origin."""
 
 import hashlib
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache

@@ -4,11 +4,12 @@ The api-catalog (RFC 9727) is a linkset that names every API of the origin. `/.w
 1.0) and `/.well-known/ard.json` (Agentic Resource Discovery v0.91) serve the same list of resources for agents.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from negotiator.discovery.openapi import OPENAPI_PATH as OPENAPI
+from negotiator.discovery.mcp_card import CARD_PATH, CARD_TYPE
+from negotiator.discovery.openapi import OPENAPI_PATH
 from negotiator.discovery.site import SiteDescription
 from negotiator.discovery.skills import offered_skills
 
@@ -24,7 +25,7 @@ def api_catalog(site: SiteDescription) -> dict[str, Any]:
     """The linkset (RFC 9264 §4.2): the items of the catalogue, then the links of each API by its anchor."""
     paths = {each.path for each in site.api if each.path.startswith(f"{_UNVERSIONED}/")}
     # A path that is only the prefix of a parameter, such as a share link's token, is not a collection.
-    collections = sorted({_collection(path) for path in paths} & paths)
+    collections = sorted({path.partition("/{")[0] for path in paths} & paths)
     items = [{"href": f"{site.base}{path}"} for path in collections]
     versioned = {path for path in paths if path.startswith(f"{_VERSIONED}/")}
     anchors = [*([_VERSIONED] if versioned else []), *([_UNVERSIONED] if paths - versioned else [])]
@@ -50,17 +51,10 @@ def _links(site: SiteDescription) -> dict[str, Any]:
     return links
 
 
-def _collection(path: str) -> str:
-    """The collection of an operation: its path up to the first parameter."""
-    return path.partition("/{")[0]
-
-
 AI_CATALOG_PATH: Final = "/.well-known/ai-catalog.json"
 AI_CATALOG_TYPE: Final = "application/ai-catalog+json"
 """AI Catalog 1.0, Media Type and Location Independence; without parameters."""
 ARD_PATH: Final = "/.well-known/ard.json"
-MCP_CARD_PATH: Final = "/mcp/server-card"
-_CARD_TYPE: Final = "application/mcp-server-card+json"
 _ASSISTANT: Final = (
     "What should I offer next in this price negotiation?",
     "Make a plan for renewing a contract",
@@ -78,44 +72,6 @@ _SKILLS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class CatalogResource:
-    """One resource for agents: its description, its address and questions that it answers."""
-
-    name: str
-    title: str
-    media_type: str
-    path: str
-    description: str
-    queries: tuple[str, ...]
-
-
-def catalog_resources(site: SiteDescription) -> list[CatalogResource]:
-    """The resources that this site serves."""
-    queries = (*(_ASSISTANT if site.negotiates else ()), *(_DIRECTORY if site.lists_tools else ()))
-    found: list[CatalogResource] = []
-    if queries:
-        what = f"HTTP API of the {site.name}: every operation with its schemas, scopes and errors"
-        found.append(CatalogResource("api", "Negotiator API", OPENAPI_TYPE, OPENAPI, what, queries[:5]))
-    if queries and site.has(MCP_CARD_PATH):
-        what = f"MCP server of the {site.name}"
-        found.append(CatalogResource("mcp", "Negotiator MCP server", _CARD_TYPE, MCP_CARD_PATH, what, queries[:5]))
-    return [
-        *found,
-        *(
-            CatalogResource(
-                skill.name,
-                skill.name.replace("-", " ").capitalize(),
-                "text/markdown",
-                skill.path,
-                skill.description,
-                _SKILLS[skill.name],
-            )
-            for skill in offered_skills(site.service)
-        ),
-    ]
-
-
 def ai_catalog(site: SiteDescription) -> dict[str, Any]:
     """The document that both catalogues serve: the publisher, and the entries with their addresses."""
     host = urlsplit(site.base).hostname or "localhost"
@@ -124,13 +80,26 @@ def ai_catalog(site: SiteDescription) -> dict[str, Any]:
         "host": {"displayName": "Negotiator", "identifier": f"urn:air:{host}", "documentationUrl": f"{site.base}/docs"},
         "entries": [
             {
-                "identifier": f"urn:air:{host}:negotiator:{each.name}",
-                "displayName": each.title,
-                "type": each.media_type,
-                "url": f"{site.base}{each.path}",
-                "description": each.description,
-                "representativeQueries": list(each.queries),
+                "identifier": f"urn:air:{host}:negotiator:{name}",
+                "displayName": title,
+                "type": media_type,
+                "url": f"{site.base}{path}",
+                "description": description,
+                "representativeQueries": list(queries),
             }
-            for each in catalog_resources(site)
+            for name, title, media_type, path, description, queries in _resources(site)
         ],
     }
+
+
+def _resources(site: SiteDescription) -> Iterator[tuple[str, str, str, str, str, tuple[str, ...]]]:
+    """The resources for agents: name, title, media type, path, description, and questions that each answers."""
+    queries = (*(_ASSISTANT if site.negotiates else ()), *(_DIRECTORY if site.lists_tools else ()))
+    if queries:
+        what = f"HTTP API of the {site.name}: every operation with its schemas, scopes and errors"
+        yield "api", "Negotiator API", OPENAPI_TYPE, OPENAPI_PATH, what, queries
+    if queries and site.has(CARD_PATH):
+        yield "mcp", "Negotiator MCP server", CARD_TYPE, CARD_PATH, f"MCP server of the {site.name}", queries
+    for skill in offered_skills(site.service):
+        title = skill.name.replace("-", " ").capitalize()
+        yield skill.name, title, "text/markdown", skill.path, skill.description, _SKILLS[skill.name]

@@ -1,8 +1,10 @@
-"""The public page `/`: it introduces the service, as HTML for people and as markdown for programs."""
+"""The public pages: `/` introduces the service, as HTML for people and as markdown for programs; `/auth.md`."""
 
 from typing import Final
 
+from negotiator.base.scopes import ANONYMOUS
 from negotiator.discovery import page_frame
+from negotiator.discovery.authorization_metadata import ID_JAG
 from negotiator.discovery.catalogs import AI_CATALOG_PATH, AI_CATALOG_TYPE
 from negotiator.discovery.site import SiteDescription
 from negotiator.discovery.skills import offered_skills
@@ -44,3 +46,11 @@ def home_page(site: SiteDescription) -> tuple[str, str]:
         "skills": offered_skills(site.service),
     }
     return page_frame.render_page(site, "home.html", **known), page_frame.render_page(site, "home.md", **known)
+
+
+def auth_md(site: SiteDescription) -> str:
+    """`/auth.md`, how an agent gets a token, with commands that it can run: a section for each kind of registration
+    that is offered, then the sections that are always there.
+    """
+    anonymous = ", ".join(f"`{scope}`" for scope in ANONYMOUS)
+    return page_frame.render_page(site, "auth.md", anonymous=anonymous, id_jag=ID_JAG)

@@ -6,7 +6,6 @@ from typing import Any, Final
 import orjson
 
 from negotiator.discovery import (
-    auth_md,
     authorization_metadata,
     catalogs,
     crawlers,
@@ -114,7 +113,7 @@ def _catalogues(site: SiteDescription) -> Iterable[PublicDocument]:
 
 
 def _for_agents(site: SiteDescription) -> Iterable[PublicDocument]:
-    access = auth_md.auth_md(site)
+    access = public_pages.auth_md(site)
     yield static_document("/auth.md", MARKDOWN, access.encode())
     yield static_document(llms_txt.LLMS_PATH, TEXT, llms_txt.llms_txt(site).encode())
     yield lazy_document(llms_txt.LLMS_FULL_PATH, TEXT, lambda: llms_txt.llms_full_txt(site, access).encode())

@@ -6,7 +6,6 @@ from typing import Any, Final
 
 from negotiator.discovery import openapi_schemas
 from negotiator.discovery.site import SiteDescription
-from negotiator.http.operation import Operation
 
 WEBMCP_PATH: Final = "/webmcp.js"
 JAVASCRIPT_TYPE: Final = "text/javascript; charset=utf-8"
@@ -33,28 +32,17 @@ def webmcp_js(site: SiteDescription) -> str:
 
 def webmcp_tools(site: SiteDescription) -> list[dict[str, Any]]:
     """The tools: read the instructions for registration, register anonymously, and every public read operation."""
-    found = [
-        _tool(site, "read_access_guide", "Read how an agent gets a token here", "/auth.md"),
-        *(_read(site, each) for each in site.api if each.access == "public" and _reads(each)),
-    ]
+    found = [_tool(site, "read_access_guide", "Read how an agent gets a token here", "/auth.md")]
+    for each in site.api:
+        if each.access == "public" and each.method == "GET":
+            schema: dict[str, Any] = {"type": "object", "properties": {}, **openapi_schemas.input_schema(each.input)}
+            found.append({**_tool(site, each.name, each.summary, each.path), "inputSchema": schema})
     if register := site.service.find("register_agent"):
         what = "Register this agent anonymously; the answer carries a bearer token, which is a secret"
         fixed = {"identity_type": "anonymous"}
         place = {"method": "POST", "readOnly": False, "inputSchema": _NAMED, "fixed": fixed}
         found.append({**_tool(site, "register_agent", what, register.path), **place})
     return found
-
-
-def _reads(operation: Operation) -> bool:
-    return operation.method == "GET"
-
-
-def _read(site: SiteDescription, operation: Operation) -> dict[str, Any]:
-    schema = openapi_schemas.input_schema(operation.input)
-    return {
-        **_tool(site, operation.name, operation.summary, operation.path),
-        "inputSchema": {"type": "object", "properties": {}, **schema},
-    }
 
 
 def _tool(site: SiteDescription, name: str, description: str, path: str) -> dict[str, Any]:
