@@ -9,8 +9,7 @@ from sqlalchemy import literal, select
 from typing_extensions import TypedDict
 
 from negotiator.base.errors import Unavailable
-from negotiator.http.operation import Answer, Call, Operation
-from negotiator.runtime.telemetry import request_id
+from negotiator.http.operation import Call, Operation
 from negotiator.store.statement import Query
 from negotiator.store.store import Store
 
@@ -65,24 +64,18 @@ class HealthEndpoint:
             )
         ]
 
-    async def get(self, _call: Call[Any]) -> Answer:
+    async def get(self, _call: Call[Any]) -> HealthView:
         """200 if the database answers, also where it takes no changes; else 503 with `status` `down`."""
         database = await self._database()
-        well = database != "down"
         view: HealthView = {
             "status": {"ok": "ok", "down": "down"}.get(database, "read_only"),
             "version": self.version,
             "services": list(self.services),
             "checks": {"database": database, **{name: check() for name, check in self.checks.items()}},
         }
-        if well:
-            return Answer(view, 200)
-        refusal = {
-            "error": "temporarily_unavailable",
-            "error_description": "A part that is needed is down.",
-            "request_id": request_id.get(),
-        }
-        return Answer({**view, **refusal}, 503, {"retry-after": "5"})
+        if database == "down":
+            raise Unavailable("A part that is needed is down.", members={**view})
+        return view
 
     async def _database(self) -> str:
         faults = self.store.faults

@@ -12,8 +12,8 @@ from typing import Any, Final, Literal
 
 from typing_extensions import TypedDict
 
-from negotiator.http.operation import Answer, Call, Operation
-from negotiator.runtime.telemetry import request_id
+from negotiator.base.errors import Unavailable
+from negotiator.http.operation import Call, Operation
 from negotiator.store.migrate import has_usable_schema
 from negotiator.store.store import Store
 
@@ -83,17 +83,12 @@ class ReadinessEndpoints:
         """Touches nothing, so that a process is not ended for what is wrong elsewhere."""
         return {"status": "ok"}
 
-    async def get_readiness(self, _call: Call[Any]) -> Answer:
+    async def get_readiness(self, _call: Call[Any]) -> ReadinessView:
         """200 with `ready` or `read_only`; else 503 with the reason, from the announcement of the end on."""
         condition = "stopping" if self.is_stopping() else await self._condition()
-        if condition in {"ready", "read_only"}:
-            return Answer({"status": condition})
-        refusal = {
-            "error": "temporarily_unavailable",
-            "error_description": "This process should get no traffic now.",
-            "request_id": request_id.get(),
-        }
-        return Answer({"status": condition, **refusal}, 503, {"retry-after": "1"})
+        if condition not in {"ready", "read_only"}:
+            raise Unavailable("This process should get no traffic now.", retry_after=1, members={"status": condition})
+        return {"status": condition}
 
     async def _condition(self) -> Condition:
         if self._look is None or (self._look.done() and time.monotonic() >= self._fresh_until):
