@@ -42,9 +42,8 @@ from negotiator.base.caller import Caller
 from negotiator.base.errors import NotFound, Refusal
 from negotiator.http.operation import ServiceDescription
 from negotiator.http.pipeline import Pipeline
-from negotiator.mcp import prompts, tools
+from negotiator.mcp import prompts, server_info, tools
 from negotiator.mcp.resources import McpResources
-from negotiator.mcp.server_info import McpServerInfo
 from negotiator.mcp.skills import SKILLS_EXTENSION, McpSkills
 from negotiator.mcp.tool_access import make_tool_access
 from negotiator.mcp.tool_calls import CallContext, call_tool, refusal_body
@@ -59,6 +58,13 @@ _OWN: Final = CacheHint(300_000, "private")
 _MAX_CACHED_LISTS: Final = 64
 """Lists of tools are cached; each is about 100 KB, and callers with the same scopes share one."""
 _TRANSPORT: Final = TransportContext(kind="streamable-http", can_send_request=False)
+_VERSION: Final = "mcp-protocol-version"
+_OLDEST: Final = "2025-06-18"
+"""Earlier revisions need JSON-RPC batches (2025-03-26) or another transport (2024-11-05)."""
+_HANDSHAKES: Final = tuple(version for version in HANDSHAKE_PROTOCOL_VERSIONS if is_version_at_least(version, _OLDEST))
+_SERVED: Final = (*_HANDSHAKES, *MODERN_PROTOCOL_VERSIONS)
+_HTTP_REFUSALS: Final = {401, 403, 429, 503}
+"""Refusals that are sent with their HTTP status and headers, on which clients act: sign in, ask for a scope, wait."""
 
 RequestContext = ServerRequestContext[Any, Any]
 
@@ -92,13 +98,21 @@ class _Exchange:
         """Do nothing, as `notify`."""
 
 
-class McpHandlers:
-    """The SDK's server with handlers for all methods but `tools/call`, which `McpServer` answers itself."""
+@dataclass(frozen=True, slots=True)
+class McpOutcome:
+    """`result` or `error` of a JSON-RPC response with its HTTP status; None for a message without a response."""
 
-    def __init__(
-        self, service: ServiceDescription, pipeline: Pipeline, identity: McpServerInfo, skills: McpSkills
-    ) -> None:
+    members: dict[str, Any] | None
+    status: int = 200
+
+
+class McpServer:
+    """The service as an MCP server: the SDK's server with handlers for all methods but `tools/call`."""
+
+    def __init__(self, service: ServiceDescription, pipeline: Pipeline, version: str, skills: McpSkills) -> None:
+        self._pipeline = pipeline
         self._skills = skills
+        self._skill_entries = skills.entries()
         self._access = make_tool_access(service)
         self._definitions = {
             name: tools.tool_definition(name, operation) for name, operation in self._access.tools.items()
@@ -106,23 +120,86 @@ class McpHandlers:
         self._prompts = {prompt.name: prompt for prompt in prompts.offered_prompts(service)}
         self._resources = McpResources(service, pipeline)
         self._cached_lists: dict[tuple[str, str, Any], dict[str, Any]] = {}
-        self.server = self._make_server(identity)
+        self._server = self._make_server(service, version)
+        self._stamp = orjson.Fragment(orjson.dumps({SERVER_INFO_META_KEY: self.server_info}))
 
-    async def respond(self, message: dict[str, Any], connection: Connection, context: CallContext) -> dict[str, Any]:
-        """The result of one request; raises as its handler does."""
-        exchange = _Exchange(message["id"], context)
-        return await serve_one(
-            self.server, exchange, message["method"], message.get("params"), connection=connection, lifespan_state={}
-        )
+    @property
+    def server_info(self) -> dict[str, Any]:
+        """Name, version and descriptions, as `initialize` gives them."""
+        return self._server.server_info_stamp
 
-    def _make_server(self, identity: McpServerInfo) -> Server[Any]:
+    @property
+    def versions(self) -> tuple[str, ...]:
+        """The protocol revisions served, newest first."""
+        return _SERVED[::-1]
+
+    @property
+    def capabilities(self) -> dict[str, Any]:
+        """The capabilities, as `initialize` and `server/discover` give them."""
+        found = self._server.get_capabilities()
+        return found.model_dump(by_alias=True, mode="json", exclude_none=True)
+
+    async def respond(self, message: dict[str, Any], headers: Mapping[str, str], context: CallContext) -> McpOutcome:
+        """The outcome of one request; raises those refusals that are sent with their HTTP status."""
+        route = _route(message, headers)
+        if isinstance(route, InboundLadderRejection):
+            return _rejected(route)
+        version = route.protocol_version
+        try:
+            if message["method"] == "tools/call":
+                result = await self._call(message.get("params") or {}, version, context)
+            else:
+                message = _with_served_version(message)
+                connection = Connection.from_envelope(version, route.client_info, route.client_capabilities)
+                exchange, params = _Exchange(message["id"], context), message.get("params")
+                result = await serve_one(
+                    self._server, exchange, message["method"], params, connection=connection, lifespan_state={}
+                )
+        except Refusal as refusal:
+            if refusal.status in _HTTP_REFUSALS:
+                raise
+            answer = await self._pipeline.refused(refusal)
+            error = {"code": INVALID_PARAMS, "message": refusal.description, "data": refusal_body(answer)}
+            return McpOutcome({"error": error}, _status(INVALID_PARAMS, version))
+        except Exception as raised:
+            error = handler_exception_to_error_data(raised)
+            if error is None:
+                raise
+            members = error.model_dump(mode="json", exclude_none=True)
+            return McpOutcome({"error": members}, _status(error.code, version))
+        return McpOutcome({"result": result})
+
+    def notify(self, headers: Mapping[str, str]) -> McpOutcome:
+        """The outcome of a notification: 202, or an error for an unknown revision."""
+        version = headers.get(_VERSION)
+        if version is None or version in _HANDSHAKES:
+            return McpOutcome(None, 202)
+        unknown = unsupported_protocol_version_rejection(version, _SERVED)
+        return _rejected(unknown) if unknown else McpOutcome(None, 202)
+
+    async def _call(self, params: dict[str, Any], version: str, context: CallContext) -> dict[str, Any]:
+        """The result of `tools/call`, answered without the SDK so that its JSON is encoded only once."""
+        name, arguments = params.get("name"), params.get("arguments")
+        if not isinstance(name, str) or not isinstance(arguments, dict | None):
+            raise MCPError(INVALID_PARAMS, "A call has a name and an object of arguments.")
+        operation = self._access.tools.get(name)
+        if operation is None:
+            raise MCPError(INVALID_PARAMS, f"Unknown tool: {name[:64]}")
+        members = cast("dict[str, Any]", arguments or {})
+        result = await call_tool(operation, self._pipeline, context, members)
+        if version in MODERN_PROTOCOL_VERSIONS:
+            result["resultType"] = "complete"
+            result["_meta"] = self._stamp
+        return result
+
+    def _make_server(self, service: ServiceDescription, version: str) -> Server[Any]:
         server: Server[Any] = Server(
-            identity.name,
-            version=identity.version,
-            title=identity.title,
-            description=identity.description,
-            website_url=identity.website,
-            instructions=identity.instructions,
+            server_info.server_name(service.base),
+            version=version,
+            title=server_info.TITLE,
+            description=server_info.DESCRIPTION,
+            website_url=service.base,
+            instructions=server_info.instructions(service),
             cache_hints={
                 "server/discover": _OWN,
                 "tools/list": _OWN,
@@ -132,23 +209,22 @@ class McpHandlers:
                 "resources/read": CacheHint(0, "private"),
             },
         )
-        server.extensions.update({name: {} for name in identity.extensions})
+        server.extensions.update({name: {} for name in server_info.extensions(service)})
         # This replaces the SDK's own middleware for traces, which nothing exports.
         server.middleware[:] = [self._add_instructions, self._cache_list]
-        listing = PaginatedRequestParams
-        server.add_request_handler("tools/list", listing, self._list_tools)
-        if self._resources.entries(templates=False) or self._skills.skills:
-            reading = ReadResourceRequestParams
-            server.add_request_handler("resources/list", listing, self._list_resources)
-            server.add_request_handler("resources/templates/list", listing, self._list_templates)
-            server.add_request_handler("resources/read", reading, self._read_resource)
-        if self._skills.skills:
+        lists = ["tools/list"]
+        if self._resources.entries(templates=False) or self._skill_entries:
+            lists += ["resources/list", "resources/templates/list"]
+            server.add_request_handler("resources/read", ReadResourceRequestParams, self._read_resource)
+        if self._skill_entries:
+            lists.append("skills/list")
             server.extensions[SKILLS_EXTENSION] = {}
-            server.add_request_handler("skills/list", listing, self._list_skills)
             server.add_request_handler("skills/get", GetSkillRequestParams, self._get_skill)
         if self._prompts:
-            server.add_request_handler("prompts/list", listing, self._list_prompts)
+            lists.append("prompts/list")
             server.add_request_handler("prompts/get", GetPromptRequestParams, self._get_prompt)
+        for method in lists:
+            server.add_request_handler(method, PaginatedRequestParams, self._list)
         return server
 
     async def _add_instructions(self, ctx: RequestContext, call_next: CallNext) -> HandlerResult:
@@ -178,26 +254,22 @@ class McpHandlers:
         """The tools that the caller is shown, each with the addition to its description for this caller."""
         return tuple((name, self._access.description(name, caller)) for name in self._access.listed(caller))
 
-    async def _list_tools(self, ctx: RequestContext, params: PaginatedRequestParams) -> HandlerResult:
-        _refuse_cursor(params)
-        return _complete(
-            tools=[
-                _described(self._definitions[name], more)
-                for name, more in self._listed_tools(_call_context(ctx).caller)
-            ]
-        )
-
-    async def _list_resources(self, _ctx: RequestContext, params: PaginatedRequestParams) -> HandlerResult:
-        _refuse_cursor(params)
-        return _complete(resources=[*self._resources.entries(templates=False), *self._skills.resources()])
-
-    async def _list_templates(self, _ctx: RequestContext, params: PaginatedRequestParams) -> HandlerResult:
-        _refuse_cursor(params)
-        return _complete(resourceTemplates=self._resources.entries(templates=True))
-
-    async def _list_prompts(self, _ctx: RequestContext, params: PaginatedRequestParams) -> HandlerResult:
-        _refuse_cursor(params)
-        return _complete(prompts=[prompts.prompt_entry(prompt) for prompt in self._prompts.values()])
+    async def _list(self, ctx: RequestContext, params: PaginatedRequestParams) -> HandlerResult:
+        """Any list; each is one page."""
+        if params.cursor is not None:
+            raise MCPError(INVALID_PARAMS, "The list has one page: there is no such cursor.")
+        match ctx.method:
+            case "tools/list":
+                listed = self._listed_tools(_call_context(ctx).caller)
+                return _complete(tools=[_described(self._definitions[name], more) for name, more in listed])
+            case "resources/list":
+                return _complete(resources=[*self._resources.entries(templates=False), *self._skills.resources()])
+            case "resources/templates/list":
+                return _complete(resourceTemplates=self._resources.entries(templates=True))
+            case "prompts/list":
+                return _complete(prompts=[prompts.prompt_entry(prompt) for prompt in self._prompts.values()])
+            case _:
+                return {"skills": [*self._skill_entries.values()], **_cacheable(ctx)}
 
     async def _read_resource(self, ctx: RequestContext, params: ReadResourceRequestParams) -> HandlerResult:
         skill = self._skills.read(params.uri)
@@ -213,12 +285,8 @@ class McpHandlers:
             raise MCPError(code, "There is no such resource.", {"uri": params.uri})
         return _complete(contents=[contents])
 
-    async def _list_skills(self, ctx: RequestContext, params: PaginatedRequestParams) -> HandlerResult:
-        _refuse_cursor(params)
-        return {"skills": self._skills.entries(), **_cacheable(ctx)}
-
     async def _get_skill(self, ctx: RequestContext, params: GetSkillRequestParams) -> HandlerResult:
-        entry = self._skills.entry(params.uri)
+        entry = self._skill_entries.get(params.uri)
         if entry is None:
             raise MCPError(INVALID_PARAMS, "There is no such skill.", {"uri": params.uri})
         return {"skill": entry, **_cacheable(ctx)}
@@ -258,108 +326,6 @@ def _cacheable(ctx: RequestContext) -> dict[str, Any]:
     if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
         return {}
     return {"ttlMs": _LISTS.ttl_ms, "cacheScope": _LISTS.scope}
-
-
-def _refuse_cursor(params: PaginatedRequestParams) -> None:
-    """Raise for a cursor: every list is one page."""
-    if params.cursor is not None:
-        raise MCPError(INVALID_PARAMS, "The list has one page: there is no such cursor.")
-
-
-_VERSION: Final = "mcp-protocol-version"
-_OLDEST: Final = "2025-06-18"
-"""Earlier revisions need JSON-RPC batches (2025-03-26) or another transport (2024-11-05)."""
-_HANDSHAKES: Final = tuple(version for version in HANDSHAKE_PROTOCOL_VERSIONS if is_version_at_least(version, _OLDEST))
-_SERVED: Final = (*_HANDSHAKES, *MODERN_PROTOCOL_VERSIONS)
-_HTTP_REFUSALS: Final = {401, 403, 429, 503}
-"""Refusals that are sent with their HTTP status and headers, on which clients act: sign in, ask for a scope, wait."""
-
-
-@dataclass(frozen=True, slots=True)
-class McpOutcome:
-    """`result` or `error` of a JSON-RPC response with its HTTP status; None for a message without a response."""
-
-    members: dict[str, Any] | None
-    status: int = 200
-
-
-class McpServer:
-    """The service as an MCP server."""
-
-    def __init__(
-        self, service: ServiceDescription, pipeline: Pipeline, identity: McpServerInfo, skills: McpSkills
-    ) -> None:
-        self._pipeline = pipeline
-        self._tools = tools.tool_operations(service)
-        self._handlers = McpHandlers(service, pipeline, identity, skills)
-        stamp = {SERVER_INFO_META_KEY: self.server_info}
-        self._stamp = orjson.Fragment(orjson.dumps(stamp))
-
-    @property
-    def server_info(self) -> dict[str, Any]:
-        """Name, version and descriptions, as `initialize` gives them."""
-        return self._handlers.server.server_info_stamp
-
-    @property
-    def versions(self) -> tuple[str, ...]:
-        """The protocol revisions served, newest first."""
-        return _SERVED[::-1]
-
-    @property
-    def capabilities(self) -> dict[str, Any]:
-        """The capabilities, as `initialize` and `server/discover` give them."""
-        found = self._handlers.server.get_capabilities()
-        return found.model_dump(by_alias=True, mode="json", exclude_none=True)
-
-    async def respond(self, message: dict[str, Any], headers: Mapping[str, str], context: CallContext) -> McpOutcome:
-        """The outcome of one request; raises those refusals that are sent with their HTTP status."""
-        route = _route(message, headers)
-        if isinstance(route, InboundLadderRejection):
-            return _rejected(route)
-        version = route.protocol_version
-        try:
-            if message["method"] == "tools/call":
-                result = await self._call(message.get("params") or {}, version, context)
-            else:
-                message = _with_served_version(message)
-                connection = Connection.from_envelope(version, route.client_info, route.client_capabilities)
-                result = await self._handlers.respond(message, connection, context)
-        except Refusal as refusal:
-            if refusal.status in _HTTP_REFUSALS:
-                raise
-            answer = await self._pipeline.refused(refusal)
-            error = {"code": INVALID_PARAMS, "message": refusal.description, "data": refusal_body(answer)}
-            return McpOutcome({"error": error}, _status(INVALID_PARAMS, version))
-        except Exception as raised:
-            error = handler_exception_to_error_data(raised)
-            if error is None:
-                raise
-            members = error.model_dump(mode="json", exclude_none=True)
-            return McpOutcome({"error": members}, _status(error.code, version))
-        return McpOutcome({"result": result})
-
-    def notify(self, headers: Mapping[str, str]) -> McpOutcome:
-        """The outcome of a notification: 202, or an error for an unknown revision."""
-        version = headers.get(_VERSION)
-        if version is None or version in _HANDSHAKES:
-            return McpOutcome(None, 202)
-        unknown = unsupported_protocol_version_rejection(version, _SERVED)
-        return _rejected(unknown) if unknown else McpOutcome(None, 202)
-
-    async def _call(self, params: dict[str, Any], version: str, context: CallContext) -> dict[str, Any]:
-        """The result of `tools/call`, answered without the SDK so that its JSON is encoded only once."""
-        name, arguments = params.get("name"), params.get("arguments")
-        if not isinstance(name, str) or not isinstance(arguments, dict | None):
-            raise MCPError(INVALID_PARAMS, "A call has a name and an object of arguments.")
-        operation = self._tools.get(name)
-        if operation is None:
-            raise MCPError(INVALID_PARAMS, f"Unknown tool: {name[:64]}")
-        members = cast("dict[str, Any]", arguments or {})
-        result = await call_tool(operation, self._pipeline, context, members)
-        if version in MODERN_PROTOCOL_VERSIONS:
-            result["resultType"] = "complete"
-            result["_meta"] = self._stamp
-        return result
 
 
 def _route(message: dict[str, Any], headers: Mapping[str, str]) -> InboundModernRoute | InboundLadderRejection:

@@ -1,6 +1,5 @@
 """The server's name and description, as `initialize`, `server/discover`, every answer and the server card give it."""
 
-from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -26,31 +25,21 @@ _EXTENSIONS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class McpServerInfo:
-    """Name (reverse DNS, one slash), version, descriptions for people and models, and the extensions served."""
-
-    name: str
-    version: str
-    title: str
-    description: str
-    website: str
-    instructions: str
-    extensions: tuple[str, ...] = ()
-
-
-def make_server_info(service: ServiceDescription, version: str) -> McpServerInfo:
-    host = urlsplit(service.base).hostname or "localhost"
+def server_name(base: str) -> str:
+    """The host in reverse DNS notation, with one slash."""
+    host = urlsplit(base).hostname or "localhost"
     reversed_host = ".".join(part for part in reversed(host.split(".")) if part)
-    instructions = [
+    return f"{reversed_host.replace(':', '-').strip('[]')}/negotiator"
+
+
+def instructions(service: ServiceDescription) -> str:
+    """What a model is told before its first call."""
+    texts = [
         text for text, needed in ((_ASSISTANT, "get_leverage"), (_DIRECTORY, "list_tools")) if service.find(needed)
     ]
-    return McpServerInfo(
-        name=f"{reversed_host.replace(':', '-').strip('[]')}/negotiator",
-        version=version,
-        title=TITLE,
-        description=DESCRIPTION,
-        website=service.base,
-        instructions="\n\n".join([*instructions, _ENTRY.format(base=service.base)]),
-        extensions=tuple(name for name, needed in _EXTENSIONS.items() if service.find(needed)),
-    )
+    return "\n\n".join([*texts, _ENTRY.format(base=service.base)])
+
+
+def extensions(service: ServiceDescription) -> list[str]:
+    """The authorization extensions that the service's operations serve."""
+    return [name for name, needed in _EXTENSIONS.items() if service.find(needed)]

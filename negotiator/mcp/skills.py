@@ -5,7 +5,7 @@ modelcontextprotocol/ext-skills, specification/stable/skills.mdx. The texts and 
 documents.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterable
 from typing import Any, Final, Protocol
 
 import orjson
@@ -38,42 +38,43 @@ class SkillFile(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
 class McpSkills:
     """The skills of the service, by the URI of their `SKILL.md`."""
 
-    skills: tuple[SkillFile, ...]
+    def __init__(self, skills: Iterable[SkillFile]) -> None:
+        self._skills = {f"{_SCHEME}{skill.name}/SKILL.md": skill for skill in skills}
 
     def resources(self) -> list[dict[str, Any]]:
         """The entries of `resources/list`."""
         return [
             {
-                "uri": _uri(skill),
+                "uri": uri,
                 "name": skill.name,
                 "title": skill.name.replace("-", " ").capitalize(),
                 "description": skill.description,
                 "mimeType": _MARKDOWN,
                 "size": len(skill.content),
             }
-            for skill in self.skills
+            for uri, skill in self._skills.items()
         ]
 
-    def entries(self) -> list[dict[str, Any]]:
-        """The entries of `skills/list`, each a complete list of the skill's files."""
-        return [_entry(skill) for skill in self.skills]
-
-    def entry(self, uri: str) -> dict[str, Any] | None:
-        """The entry of `skills/get`; None when the URI is not that of a `SKILL.md` served here."""
-        return next((_entry(skill) for skill in self.skills if _uri(skill) == uri), None)
+    def entries(self) -> dict[str, dict[str, Any]]:
+        """The entries of `skills/list` by URI, each a complete list of the skill's files."""
+        return {
+            uri: {
+                "uri": uri,
+                "frontmatter": {"name": skill.name, "description": skill.description},
+                "resources": [{"uri": uri, "digest": skill.digest, "size": len(skill.content)}],
+            }
+            for uri, skill in self._skills.items()
+        }
 
     def read(self, uri: str) -> dict[str, Any] | None:
         """The resource's contents; None when there is no such resource."""
-        if uri == _INDEX_URI and self.skills:
+        if uri == _INDEX_URI and self._skills:
             return {"uri": uri, "mimeType": JSON, "text": orjson.dumps(self._index()).decode()}
-        found = next((skill for skill in self.skills if _uri(skill) == uri), None)
-        if found is None:
-            return None
-        return {"uri": uri, "mimeType": _MARKDOWN, "text": found.content.decode()}
+        found = self._skills.get(uri)
+        return {"uri": uri, "mimeType": _MARKDOWN, "text": found.content.decode()} if found else None
 
     def _index(self) -> dict[str, Any]:
         listed = [
@@ -81,22 +82,9 @@ class McpSkills:
                 "name": skill.name,
                 "type": "skill-md",
                 "description": skill.description,
-                "url": _uri(skill),
+                "url": uri,
                 "digest": skill.digest,
             }
-            for skill in self.skills
+            for uri, skill in self._skills.items()
         ]
         return {"$schema": _INDEX_SCHEMA, "skills": listed}
-
-
-def _uri(skill: SkillFile) -> str:
-    return f"{_SCHEME}{skill.name}/SKILL.md"
-
-
-def _entry(skill: SkillFile) -> dict[str, Any]:
-    file = {"uri": _uri(skill), "digest": skill.digest, "size": len(skill.content)}
-    return {
-        "uri": _uri(skill),
-        "frontmatter": {"name": skill.name, "description": skill.description},
-        "resources": [file],
-    }

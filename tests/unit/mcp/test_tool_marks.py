@@ -13,7 +13,7 @@ from negotiator.config.settings import Settings
 from negotiator.http.operation import Call, Operation, ServiceDescription, ToolOffer
 from negotiator.mcp import prompts, tools
 from negotiator.mcp.resources import READABLE_RESOURCES
-from negotiator.mcp.server_info import make_server_info
+from negotiator.mcp.server_info import server_name
 
 
 class Thing(Strict):
@@ -93,7 +93,7 @@ def test_a_mark_may_name_the_tool_otherwise(settings: Settings) -> None:
     ],
 )
 def test_the_name_is_the_host_reversed(base: str, name: str) -> None:
-    found = make_server_info(ServiceDescription(base, {}, ()), "1.0").name
+    found = server_name(base)
     assert found == name
     assert re.fullmatch(r"[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+", found)
 
