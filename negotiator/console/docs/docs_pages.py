@@ -4,7 +4,7 @@ Programs that prefer markdown get a guide, and the list of all, as markdown.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -17,7 +17,7 @@ from negotiator.base.scopes import ordered
 from negotiator.console.guides_content import (
     EXAMPLE_BASE,
     JOBS,
-    Guide,
+    GuideJob,
     find_guide,
     guides_of,
     search_entries,
@@ -31,17 +31,12 @@ from negotiator.discovery.site import SiteDescription
 from negotiator.http.operation import Operation
 from negotiator.runtime.built_once import BuiltOnce
 
-_NEEDS: Final = {"open": "No credential", "public": "Works without a credential", "bearer": "Bearer token"}
-
 
 @dataclass(frozen=True, slots=True)
 class ReferenceOperation:
-    """One operation as a page shows it; `terms` has the weight of each term that finds it."""
+    """One operation with examples of its command and answer; `terms` has the weight of each term that finds it."""
 
     operation: Operation
-    needs: str
-    scopes: list[str]
-    hint: str
     command: str
     answer: str
     terms: Mapping[str, float]
@@ -60,53 +55,32 @@ class ReferenceGroup:
     operations: tuple[ReferenceOperation, ...]
 
     @property
-    def title(self) -> str:
-        return self.name.capitalize()
-
-    @property
     def address(self) -> str:
         return f"{REFERENCE_PATH}/{self.name}"
 
 
 def reference_groups(site: SiteDescription) -> tuple[ReferenceGroup, ...]:
     """All operations of the service in the order of its description; making their examples takes half a second."""
-    grouped: dict[str, list[Operation]] = {}
+    grouped: dict[str, list[ReferenceOperation]] = {}
     for operation in site.api:
-        grouped.setdefault(operation.tag, []).append(operation)
-    return tuple(
-        ReferenceGroup(tag, openapi.TAGS[tag], tuple(_described(operations, site.base)))
-        for tag, operations in grouped.items()
+        grouped.setdefault(operation.tag, []).append(_described(operation, site.base))
+    return tuple(ReferenceGroup(tag, openapi.TAGS[tag], tuple(listed)) for tag, listed in grouped.items())
+
+
+def _described(operation: Operation, base: str) -> ReferenceOperation:
+    hint = operation.tool.hint if operation.tool else ""
+    answer = operation_examples.example_answer(operation)
+    name = operation.name.replace("_", " ")
+    return ReferenceOperation(
+        operation,
+        operation_examples.curl_command(operation, base),
+        "" if answer is None else json.dumps(answer, indent=2, ensure_ascii=False),
+        term_weights(f"{operation.path} {hint}", operation.summary, f"{name} {operation.tag}"),
     )
-
-
-def _described(operations: Iterable[Operation], base: str) -> Iterable[ReferenceOperation]:
-    for operation in operations:
-        hint = operation.tool.hint if operation.tool else ""
-        answer = operation_examples.example_answer(operation)
-        name = operation.name.replace("_", " ")
-        yield ReferenceOperation(
-            operation,
-            _NEEDS[operation.access],
-            ordered(operation.scopes),
-            hint,
-            operation_examples.curl_command(operation, base),
-            "" if answer is None else json.dumps(answer, indent=2, ensure_ascii=False),
-            term_weights(f"{operation.path} {hint}", operation.summary, f"{name} {operation.tag}"),
-        )
 
 
 LONGEST_QUERY: Final = 200
 _FOUND: Final = 8
-
-
-@dataclass(frozen=True, slots=True)
-class ListedJob:
-    """A job with its guides, as pages list them."""
-
-    key: str
-    title: str
-    reader: str
-    guides: tuple[Guide, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +108,7 @@ class DocsPages:
         jobs = self._jobs()
         guides, operations = ([], [])
         if query:
-            guides = search_entries([guide for job in jobs for guide in job.guides], query)
+            guides = search_entries([guide for job in jobs for guide in guides_of(job)], query)
             listed = [each for group in self.reference.now() for each in group.operations]
             operations = search_entries(listed, query)
         markdown = _listed(jobs, self.pages.site.base)
@@ -175,11 +149,11 @@ class DocsPages:
             raise NotFound(f"The reference has no such group. All are at {REFERENCE_PATH}.")
         return self._render(request, reader, "docs_group.html", group=found)
 
-    def _jobs(self) -> list[ListedJob]:
-        """The jobs whose service runs here, with their guides."""
+    def _jobs(self) -> list[GuideJob]:
+        """The jobs whose service runs here."""
         site = self.pages.site
         running = {"": True, "assistant": site.negotiates, "directory": site.lists_tools}
-        return [ListedJob(job.key, job.title, job.reader, guides_of(job)) for job in JOBS if running[job.service]]
+        return [job for job in JOBS if running[job.service]]
 
     def _render(self, request: Request, reader: Reader, template: str, markdown: str = "", **context: Any) -> Response:
         page = self.pages.render(
@@ -189,6 +163,8 @@ class DocsPages:
             here="docs",
             path=request.url.path.removeprefix(self.pages.site.root),
             jobs=self._jobs(),
+            guides_of=guides_of,
+            ordered=ordered,
             groups=self.reference.now(),
             version_text=self.pages.site.version,
             **context,
@@ -203,11 +179,11 @@ class DocsPages:
         return negotiated_response(request, bytes(page.body), markdown.encode(), {**told, "vary": VARIES})
 
 
-def _listed(jobs: list[ListedJob], base: str) -> str:
+def _listed(jobs: list[GuideJob], base: str) -> str:
     """The table of contents as markdown."""
     lines = ["# Negotiator: documentation", ""]
     for job in jobs:
         lines += [f"## {job.title}", ""]
-        lines += [f"- [{guide.title}]({base}{GUIDES_PATH}/{guide.name}): {guide.summary}" for guide in job.guides]
+        lines += [f"- [{guide.title}]({base}{GUIDES_PATH}/{guide.name}): {guide.summary}" for guide in guides_of(job)]
         lines.append("")
     return "\n".join([*lines, "## Reference", "", f"- [Operations]({base}{REFERENCE_PATH})", ""])

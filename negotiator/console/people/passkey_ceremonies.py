@@ -7,6 +7,7 @@ it, and is spent in the transaction that accepts its answer, so that it works on
 import contextlib
 import secrets
 from dataclasses import dataclass
+from importlib import import_module
 from ipaddress import ip_address
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -25,14 +26,8 @@ _BODY: Final = _RANDOM + 8
 _SERVICE: Final = "Negotiator"
 
 
-def _load_webauthn() -> Any:
-    from negotiator.console.people import webauthn_library
-
-    return webauthn_library
-
-
-WEBAUTHN: Final = BuiltOnce[Any](_load_webauthn)
-"""The module `webauthn_library`: 90 modules more, of X.509, ASN.1 and CBOR, which few processes need."""
+WEBAUTHN: Final = BuiltOnce[Any](lambda: import_module("webauthn"))
+"""The library: 90 modules more, of X.509, ASN.1 and CBOR, which few processes need."""
 
 
 class PasskeyRefused(Exception):
@@ -79,16 +74,18 @@ class PasskeyCeremonies:
             user_display_name=session.greeting,
             challenge=self._challenge(session, "creation"),
             timeout=CHALLENGE_SECONDS * 1000,
-            authenticator_selection=webauthn.AuthenticatorSelectionCriteria(
-                resident_key=webauthn.ResidentKeyRequirement.REQUIRED,
-                user_verification=webauthn.UserVerificationRequirement.REQUIRED,
+            authenticator_selection=webauthn.helpers.structs.AuthenticatorSelectionCriteria(
+                resident_key=webauthn.helpers.structs.ResidentKeyRequirement.REQUIRED,
+                user_verification=webauthn.helpers.structs.UserVerificationRequirement.REQUIRED,
             ),
             exclude_credentials=[
-                webauthn.PublicKeyCredentialDescriptor(id=webauthn.base64url_to_bytes(each.credential_id))
+                webauthn.helpers.structs.PublicKeyCredentialDescriptor(
+                    id=webauthn.helpers.base64url_to_bytes(each.credential_id)
+                )
                 for each in known
             ],
         )
-        return webauthn.options_to_json_dict(options)
+        return webauthn.helpers.options_to_json_dict(options)
 
     def request_options(self, session: AnySession) -> dict[str, Any]:
         """What the browser needs to sign in with any passkey of this service; it names no user."""
@@ -97,9 +94,9 @@ class PasskeyCeremonies:
             rp_id=self.host,
             challenge=self._challenge(session, "request"),
             timeout=CHALLENGE_SECONDS * 1000,
-            user_verification=webauthn.UserVerificationRequirement.REQUIRED,
+            user_verification=webauthn.helpers.structs.UserVerificationRequirement.REQUIRED,
         )
-        return webauthn.options_to_json_dict(options)
+        return webauthn.helpers.options_to_json_dict(options)
 
     def verify_creation(self, session: SignedInSession, answer: str) -> tuple[NewPasskey, SpentChallenge]:
         """The passkey that the browser made; raises `PasskeyRefused`."""
@@ -109,7 +106,7 @@ class PasskeyCeremonies:
         try:
             verified = webauthn.verify_registration_response(
                 credential=credential,
-                expected_challenge=webauthn.base64url_to_bytes(challenge.text),
+                expected_challenge=webauthn.helpers.base64url_to_bytes(challenge.text),
                 expected_rp_id=self.host,
                 expected_origin=self._origin,
                 require_user_verification=True,
@@ -117,8 +114,8 @@ class PasskeyCeremonies:
         except Exception as fault:  # the parsers of hostile bytes below raise many kinds
             raise PasskeyRefused(f"{type(fault).__name__}: {fault}") from fault
         new = NewPasskey(
-            webauthn.bytes_to_base64url(verified.credential_id),
-            webauthn.bytes_to_base64url(verified.credential_public_key),
+            webauthn.helpers.bytes_to_base64url(verified.credential_id),
+            webauthn.helpers.bytes_to_base64url(verified.credential_public_key),
             verified.sign_count,
             verified.credential_backed_up,
         )
@@ -131,13 +128,13 @@ class PasskeyCeremonies:
         webauthn = WEBAUTHN.now()
         challenge = self._answered(session, "request", credential)
         try:
-            handle = webauthn.base64url_to_bytes(credential["response"].get("userHandle") or "").decode()
+            handle = webauthn.helpers.base64url_to_bytes(credential["response"].get("userHandle") or "").decode()
             verified = webauthn.verify_authentication_response(
                 credential=credential,
-                expected_challenge=webauthn.base64url_to_bytes(challenge.text),
+                expected_challenge=webauthn.helpers.base64url_to_bytes(challenge.text),
                 expected_rp_id=self.host,
                 expected_origin=self._origin,
-                credential_public_key=webauthn.base64url_to_bytes(passkey.public_key),
+                credential_public_key=webauthn.helpers.base64url_to_bytes(passkey.public_key),
                 credential_current_sign_count=passkey.sign_count,
                 require_user_verification=True,
             )
@@ -161,8 +158,8 @@ class PasskeyCeremonies:
         """The challenge in the browser's answer, if it was made for this session and this purpose and has not ended."""
         webauthn = WEBAUTHN.now()
         try:
-            client_data = webauthn.base64url_to_bytes(credential["response"]["clientDataJSON"])
-            challenge = webauthn.parse_client_data_json(client_data).challenge
+            client_data = webauthn.helpers.base64url_to_bytes(credential["response"]["clientDataJSON"])
+            challenge = webauthn.helpers.parse_client_data_json(client_data).challenge
             told = read_object(client_data)
         except Exception as fault:
             raise PasskeyRefused(f"unreadable client data: {type(fault).__name__}") from fault
@@ -175,7 +172,7 @@ class PasskeyCeremonies:
             raise PasskeyRefused("the challenge is not of this session")
         if ends_at <= values.now():
             raise PasskeyRefused("the challenge is too old")
-        return SpentChallenge(webauthn.bytes_to_base64url(challenge), ends_at)
+        return SpentChallenge(webauthn.helpers.bytes_to_base64url(challenge), ends_at)
 
     def _signature(self, session: AnySession, purpose: str, body: bytes) -> bytes:
         bound = f"passkey {purpose}:{session.csrf}:{body.hex()}"
