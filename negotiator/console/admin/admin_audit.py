@@ -21,17 +21,6 @@ _LONGEST = 300
 
 
 @dataclass(frozen=True, slots=True)
-class AuditRow:
-    """An event in words; `who` and `about` are names where they are known."""
-
-    event: AuditEvent
-    what: str
-    who: str
-    about: str
-    details: tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True, slots=True)
 class AdminAudit:
     """The audit trail, newest first."""
 
@@ -47,7 +36,8 @@ class AdminAudit:
         faults = {name: "Not a day." for name in ("from", "to") if typed[name] and not _day(typed[name])}
         before = query.get("before", "")
 
-        def unit(tx: Transaction) -> list[AuditRow]:
+        def unit(tx: Transaction) -> tuple[list[AuditEvent], dict[str, str]]:
+            """The events, and the names of the users and agents in them by id."""
             wanted = AuditFilter(
                 party=_party(tx, typed["who"]),
                 event=typed["what"] if typed["what"] in audit.EVENTS else "",
@@ -55,20 +45,22 @@ class AdminAudit:
                 until=_milliseconds(until + timedelta(days=1)) if until else None,
             )
             events = audit.search(tx, wanted, before=before, limit=PAGE_SIZE + 1)
-            names = _Names(tx)
-            return [names.row(event) for event in events]
+            parties = {party for event in events for party in (event.actor, event.subject)}
+            return events, {party: name for party in parties if (name := _name(tx, party))}
 
-        rows = await self.admin.router.store.read(unit)
+        events, names = await self.admin.router.store.read(unit)
         older = ""
-        if len(rows) > PAGE_SIZE:
+        if len(events) > PAGE_SIZE:
             kept = {name: value for name, value in typed.items() if value}
-            older = urlencode({**kept, "before": rows[PAGE_SIZE - 1].event.id})
+            older = urlencode({**kept, "before": events[PAGE_SIZE - 1].id})
         return self.admin.render(
             "admin_audit.html",
             session,
             "audit",
             422 if faults else 200,
-            rows=rows[:PAGE_SIZE],
+            events=[(event, orjson.loads(event.detail)) for event in events[:PAGE_SIZE]],
+            names=names,
+            in_words=in_words,
             older=older,
             is_filtered=any(typed.values()),
             typed=typed,
@@ -77,31 +69,13 @@ class AdminAudit:
         )
 
 
-class _Names:
-    """The names of users and agents, each read once."""
-
-    def __init__(self, tx: Transaction) -> None:
-        self._tx = tx
-        self._known: dict[str, str] = {}
-
-    def row(self, event: AuditEvent) -> AuditRow:
-        detail: dict[str, object] = orjson.loads(event.detail)
-        details = tuple((name.replace("_", " "), _text(value)) for name, value in detail.items() if value != "")
-        return AuditRow(event, in_words(event.event), self._name(event.actor), self._name(event.subject), details)
-
-    def _name(self, party: str) -> str:
-        if party not in self._known:
-            self._known[party] = self._read(party) or party
-        return self._known[party]
-
-    def _read(self, party: str) -> str:
-        if party.startswith("usr_"):
-            user = user_queries.by_id(self._tx, party)
-            return (user and (user.email or user.name)) or ""
-        if party.startswith("agt_"):
-            agent = registration.find(self._tx, party)
-            return f"{agent.name} (agent)" if agent and agent.name else ""
-        return ""
+def _name(tx: Transaction, party: str) -> str:
+    """The name of a user or an agent; empty for one without."""
+    if party.startswith("usr_"):
+        user = user_queries.by_id(tx, party)
+        return (user and (user.email or user.name)) or ""
+    agent = registration.find(tx, party) if party.startswith("agt_") else None
+    return f"{agent.name} (agent)" if agent and agent.name else ""
 
 
 def in_words(event: str) -> str:
@@ -125,11 +99,3 @@ def _day(text: str) -> date | None:
 
 def _milliseconds(day: date) -> int:
     return round(datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp() * 1000)
-
-
-def _text(value: object) -> str:
-    if isinstance(value, list):
-        return ", ".join(map(str, value))  # pyright: ignore[reportUnknownArgumentType]
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return str(value)

@@ -12,7 +12,6 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from negotiator.agents import registration
-from negotiator.agents.tables import Agent
 from negotiator.base.errors import FieldError, NotFound, ValidationFailed
 from negotiator.base.strict_json import read_object
 from negotiator.console.admin.admin_router import (
@@ -26,7 +25,6 @@ from negotiator.console.admin.admin_router import (
 from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.page_router import NO_FIELD, FormFields, RefusedField, field_error
 from negotiator.console.people.scope_words import describe_scopes
-from negotiator.store.statement import Transaction
 from negotiator.tokens import client_authentication, clients
 from negotiator.tokens.clients import NewClient
 from negotiator.tokens.tables import Client
@@ -117,7 +115,7 @@ class AdminClients:
             scopes=describe_scopes(self.offered),
             ticked=ticked,
             secret_methods=clients.SECRET_METHODS,
-            how=_in_words,
+            proves_by_keys=clients.PRIVATE_KEY_JWT,
             notice=notice,
             typed=with_blanks(typed),
             error=error,
@@ -158,37 +156,6 @@ def _ticked_scopes(form: FormFields) -> tuple[str, ...]:
     return tuple(name.removeprefix("scope:") for name in form if name.startswith("scope:"))
 
 
-def _in_words(client: Client) -> str:
-    """What a client does and how it proves itself, as a sentence."""
-    signs_in = clients.AUTHORIZATION_CODE in client.grants.split()
-    does = "Signs people in" if signs_in else "Works for itself"
-    if client.auth_method in clients.SECRET_METHODS:
-        return f"{does}, proves itself by a secret"
-    if client.auth_method == clients.PRIVATE_KEY_JWT:
-        return f"{does}, proves itself by its keys"
-    return f"{does}, proves nothing about itself"
-
-
-_WAYS: Final = {
-    "anonymous": "Without an identity",
-    "identity_assertion": "By its organisation",
-    "verified_email": "By an e-mail address",
-    "email": "By an e-mail address",
-    "domain": "By its domain",
-    "url": "By its web address",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class RegistrationRow:
-    """An agent with the words for how it came, its state, and the user that it works for."""
-
-    agent: Agent
-    way: str
-    state: str
-    user: str
-
-
 @dataclass(frozen=True, slots=True)
 class AdminRegistrations:
     """Agents of both services, newest first."""
@@ -203,13 +170,18 @@ class AdminRegistrations:
 
     async def show(self, request: Request, session: SignedInSession) -> Response:
         before = request.query_params.get("before", AFTER_EVERY_ID)
-        rows = await self.admin.router.store.read(lambda tx: _load(tx, before))
+        rows = await self.admin.router.store.read(
+            lambda tx: [
+                (agent, user_queries.by_id(tx, agent.user_id) if agent.user_id else None)
+                for agent in registration.newest(tx, before=before, limit=PAGE_SIZE + 1)
+            ]
+        )
         return self.admin.render(
             "admin_registrations.html",
             session,
             "registrations",
             rows=rows[:PAGE_SIZE],
-            older=rows[PAGE_SIZE - 1].agent.id if len(rows) > PAGE_SIZE else "",
+            older=rows[PAGE_SIZE - 1][0].id if len(rows) > PAGE_SIZE else "",
             is_first=before == AFTER_EVERY_ID,
             notice="The agent's access has ended." if request.query_params.get("told") == "ended" else "",
         )
@@ -221,29 +193,3 @@ class AdminRegistrations:
         ):
             raise NotFound("There is no active agent with this id.")
         return self.admin.see(REGISTRATIONS_PATH, "ended")
-
-
-def _load(tx: Transaction, before: str) -> list[RegistrationRow]:
-    names: dict[str, str] = {}
-    rows: list[RegistrationRow] = []
-    for agent in registration.newest(tx, before=before, limit=PAGE_SIZE + 1):
-        if agent.user_id and agent.user_id not in names:
-            user = user_queries.by_id(tx, agent.user_id)
-            names[agent.user_id] = (user and (user.email or user.name)) or agent.user_id
-        rows.append(
-            RegistrationRow(
-                agent,
-                _WAYS.get(agent.identity_type, agent.identity_type.replace("_", " ").capitalize()),
-                _state(agent),
-                names.get(agent.user_id or "", ""),
-            )
-        )
-    return rows
-
-
-def _state(agent: Agent) -> str:
-    if agent.revoked_at is not None:
-        return "ended"
-    if agent.user_id is None and agent.service == "assistant":
-        return "works for nobody yet"
-    return "active"
