@@ -14,7 +14,7 @@ from negotiator.agents import registration
 from negotiator.console import home_view
 from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.home_view import Waiting
-from negotiator.console.negotiation_words import RUNNING
+from negotiator.console.negotiation_words import RUNNING, month_name
 from negotiator.console.page_calls import Members, PageCalls
 from negotiator.console.page_router import FormFields, PageRouter
 from negotiator.store.statement import Transaction
@@ -60,6 +60,10 @@ class HomePage:
             running=[home_view.listed_line(view, now) for view in running[:MAX_RUNNING]],
             more=len(running) > MAX_RUNNING or listed["next_cursor"] is not None,
             won=won,
+            year=str(now.year),
+            month=now.month,
+            charts=home_view.yearly_charts(won[0], now.year, now.month) if won else [],
+            month_name=month_name,
             is_new=not (real or won or await self._has_ended(session)),
             example=next((view["id"] for view in running if view.get("example")), ""),
             here="home",
@@ -118,10 +122,10 @@ class HomePage:
         more = unread["next_cursor"] is not None or held["next_cursor"] is not None
         return home_view.memories_waiting(len(found), more=more)
 
-    async def _won(self, session: SignedInSession, now: datetime) -> home_view.YearlyResult | None:
+    async def _won(self, session: SignedInSession, now: datetime) -> list[Members]:
+        """What was won this year in each currency, that of most deals first."""
         since = datetime(now.year, 1, 1, tzinfo=UTC).isoformat()
-        totals = await self.calls.run(session, "get_win_totals", {"since": since})
-        return home_view.yearly_result(totals["items"], now.year, now.month)
+        return (await self.calls.run(session, "get_win_totals", {"since": since}))["items"]
 
     async def _has_ended(self, session: SignedInSession) -> bool:
         """Whether any negotiation has ended."""

@@ -11,12 +11,12 @@ from negotiator.console.negotiation_words import (
     RUNNING,
     STATES,
     NegotiationWords,
-    amount_text,
     counted_text,
     days_left,
     month_name,
     short_amount,
 )
+from negotiator.console.page_calls import Members
 from negotiator.terms.plain_text import sentence
 
 MAX_WAITING: Final = 8
@@ -54,25 +54,13 @@ class ListedLine:
     example: bool
 
 
-@dataclass(frozen=True, slots=True)
-class YearlyResult:
-    """What was won in a year: in the currency of most deals, with a chart for both widths, and in other currencies."""
-
-    year: int
-    savings: str
-    deals: str
-    charts: Sequence[str]
-    months: Sequence[tuple[str, str, str]]
-    others: Sequence[str]
-
-
 def listed_line(view: Mapping[str, Any], now: datetime) -> ListedLine:
     """A negotiation of `list_negotiations` with `latest`."""
     words = NegotiationWords.of(dict(view))
-    target: dict[str, Any] = view["target"] or {}
-    outcome: dict[str, Any] = view["outcome"] or {}
-    mine: dict[str, Any] | None = view["latest"]["mine"]
-    theirs: dict[str, Any] | None = view["latest"]["theirs"]
+    target: Members = view["target"] or {}
+    outcome: Members = view["outcome"] or {}
+    mine: Members | None = view["latest"]["mine"]
+    theirs: Members | None = view["latest"]["theirs"]
     last, who = theirs, "They offered"
     if mine is not None and (theirs is None or mine["seq"] > theirs["seq"]):
         last, who = mine, "You offered"
@@ -95,7 +83,7 @@ def listed_line(view: Mapping[str, Any], now: datetime) -> ListedLine:
     )
 
 
-def waiting_in(views: Sequence[dict[str, Any]], agents: Mapping[str, str]) -> list[Waiting]:
+def waiting_in(views: Sequence[Members], agents: Mapping[str, str]) -> list[Waiting]:
     """What waits in running negotiations, the most urgent first; `agents` are the names of agents by id."""
     held = [_approval(view, agents) for view in views if view["pending_approval"]]
     heard = [_unconfirmed(view) for view in views if view["latest"]["unconfirmed"]]
@@ -108,7 +96,7 @@ def waiting_in(views: Sequence[dict[str, Any]], agents: Mapping[str, str]) -> li
     return [*held, *heard, *signed, *stale]
 
 
-def _approval(view: dict[str, Any], agents: Mapping[str, str]) -> Waiting:
+def _approval(view: Members, agents: Mapping[str, str]) -> Waiting:
     words, held = NegotiationWords.of(view), view["pending_approval"]
     who = agents.get(held["asked_by"]["id"], "An agent") if held.get("asked_by") else "An agent"
     return Waiting(
@@ -142,7 +130,7 @@ def beyond_text(held: Mapping[str, Any]) -> str:
     return " ".join(said)
 
 
-def _unconfirmed(view: dict[str, Any]) -> Waiting:
+def _unconfirmed(view: Members) -> Waiting:
     count = view["latest"]["unconfirmed"]
     was = "was" if count == 1 else "were"
     return Waiting(
@@ -153,8 +141,8 @@ def _unconfirmed(view: dict[str, Any]) -> Waiting:
     )
 
 
-def _agreed(view: dict[str, Any]) -> Waiting:
-    outcome: dict[str, Any] = view["outcome"] or {}
+def _agreed(view: Members) -> Waiting:
+    outcome: Members = view["outcome"] or {}
     passed = NegotiationWords.of(view).past_limits(outcome.get("past_limits") or ())
     agreed = f"You agreed beyond your limit. {passed}" if passed else "You agreed."
     return Waiting(
@@ -162,7 +150,7 @@ def _agreed(view: dict[str, Any]) -> Waiting:
     )
 
 
-def _stale(view: dict[str, Any]) -> Waiting:
+def _stale(view: Members) -> Waiting:
     return Waiting(
         view["title"],
         "The negotiation has changed since its plan was made.",
@@ -187,28 +175,13 @@ def memories_waiting(count: int, *, more: bool) -> list[Waiting]:
     ]
 
 
-def yearly_result(totals: Sequence[Mapping[str, Any]], year: int, month: int) -> YearlyResult | None:
-    """The result of a year up to its `month`, from `get_win_totals`; None without a win."""
-    if not totals:
-        return None
-    main, *others = totals
-    currency = main["currency"]
-    by_month = {int(one["month"][5:]): one for one in main["months"] if one["month"][:4] == str(year)}
+def yearly_charts(main: Members, year: int, month: int) -> list[str]:
+    """The savings in one currency by month of the year up to `month`, for a wide and a narrow page."""
+    by_month = {one["month"]: one for one in main["months"]}
     bars: list[Bar] = []
-    rows: list[tuple[str, str, str]] = []
     for number in range(1, month + 1):
-        one = by_month.get(number)
-        label = short_amount(one["savings"]) if one else ""
-        bars.append(Bar(month_name(number), float(one["savings"]) if one else 0.0, label))
-        if one:
-            deals = counted_text(one["deals"], "deal")
-            rows.append((month_name(number), amount_text(one["savings"], currency), deals))
-    title = f"Savings by month of {year} in {currency}"
-    return YearlyResult(
-        year,
-        amount_text(main["savings"], currency),
-        counted_text(main["deals"], "deal"),
-        [drawing.column_chart(title, bars, width=width, height=150) for width in (400, 340)],
-        rows,
-        [f"{amount_text(one['savings'], one['currency'])} in {counted_text(one['deals'], 'deal')}" for one in others],
-    )
+        one = by_month.get(f"{year}-{number:02}")
+        saved = one["savings"] if one else "0"
+        bars.append(Bar(month_name(number), float(saved), short_amount(saved) if one else ""))
+    title = f"Savings by month of {year} in {main['currency']}"
+    return [drawing.column_chart(title, bars, width=width, height=150) for width in (400, 340)]

@@ -52,44 +52,19 @@ _OPEN: Final = ("category", "kind", "open_source")
 """Filters that are unfolded before one of their values is chosen."""
 
 
-@dataclass(frozen=True, slots=True)
-class FilterValue:
-    """A value of a filter and how many tools have it."""
-
-    value: str
-    name: str
-    count: int
-    chosen: bool
-
-
-@dataclass(frozen=True, slots=True)
-class CountedFilter:
-    """A filter with its values, the most frequent first."""
-
-    name: str
-    heading: str
-    values: list[FilterValue]
-    open: bool
-    single: bool
-
-
-def counted_filters(facets: Members, chosen: Chosen) -> list[CountedFilter]:
-    """The filters of the page; a chosen value stays to be seen when no tool has it.
+def counted_filters(facets: Members, chosen: Chosen) -> dict[str, dict[str, int]]:
+    """How many tools each value of each filter has; a chosen value stays to be seen when no tool has it.
 
     A filter with one value would narrow nothing and is left out.
     """
-    made: list[CountedFilter] = []
+    made: dict[str, dict[str, int]] = {}
     for name, filter_name in FILTERS.items():
         picked = chosen.get(name, ())
-        counted = {line["value"]: int(line["count"]) for line in facets.get(name, ())}
-        values = [
-            FilterValue(value, _word(name, value), count, value in picked)
-            for value, count in [*counted.items(), *((v, 0) for v in picked if v not in counted)]
-            if not filter_name.words or value in filter_name.words
-        ]
-        if len(values) > 1 or picked:
-            opened = name in _OPEN or bool(picked)
-            made.append(CountedFilter(name, filter_name.heading, values, opened, name in SINGLE))
+        found = {line["value"]: int(line["count"]) for line in facets.get(name, ())}
+        every = {**found, **{value: 0 for value in picked if value not in found}}
+        counted = {value: n for value, n in every.items() if not filter_name.words or value in filter_name.words}
+        if len(counted) > 1 or picked:
+            made[name] = counted
     return made
 
 
@@ -157,6 +132,10 @@ class ToolsPage:
             total=found["total"],
             corrected=found["query"]["corrected"] if found["query"] else [],
             filters=counted_filters(found["facets"], chosen),
+            names=FILTERS,
+            open=_OPEN,
+            single=SINGLE,
+            chosen=chosen,
             picked=chosen_filters(listed),
             without_filters=query_of({"query": [text] if text else []}),
             tools=found["items"],
