@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 from urllib.parse import quote_plus
 
 from starlette.requests import Request
@@ -38,14 +38,6 @@ class Destination:
 
 
 @dataclass(frozen=True, slots=True)
-class DestinationGroup:
-    """The results of one kind."""
-
-    title: str
-    found: tuple[Destination, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class GoPage:
     """The page, and its results alone for the box that ⌘K opens."""
 
@@ -61,25 +53,23 @@ class GoPage:
         template = "go_results.html" if "hx-request" in request.headers else "go.html"
         return self.router.render(template, session, query=query, groups=groups)
 
-    async def _find(self, session: SignedInSession, query: str) -> list[DestinationGroup]:
-        groups = [DestinationGroup("Pages", self._pages(session, query))]
-        if not query:
-            recent = await self._answer(session, "list_negotiations", {"limit": EACH})
-            groups.append(DestinationGroup("Negotiations", _negotiations(recent)))
-            return [group for group in groups if group.found]
-        groups.append(DestinationGroup("Practise", await self._rehearsals(session, query)))
-        found = await self._answer(session, "list_negotiations", {"query": query, "limit": EACH})
-        groups.append(DestinationGroup("Negotiations", _negotiations(found)))
-        found = await self._answer(session, "search_memories", {"query": query, "limit": EACH, "mode": "keyword"})
-        groups.append(DestinationGroup("What you know", _memories(found)))
-        guides = tuple(
-            Destination(guide.title, "Guide", f"{GUIDES_PATH}/{guide.name}")
-            for guide in search_guides(query, whole=True)[:EACH]
-        )
-        groups.append(DestinationGroup("Guides", guides))
-        found = await self._answer(session, "list_tools", {"query": query, "limit": EACH})
-        groups.append(DestinationGroup("Tools", _tools(found, query)))
-        return [group for group in groups if group.found]
+    async def _find(self, session: SignedInSession, query: str) -> dict[str, Sequence[Destination]]:
+        """What was found, by the title of its kind."""
+        asked = {"limit": EACH, **({"query": query} if query else {})}
+        groups: dict[str, Sequence[Destination]] = {"Pages": self._pages(session, query)}
+        if query:
+            groups["Practise"] = await self._rehearsals(session, query)
+        groups["Negotiations"] = _negotiations(await self._answer(session, "list_negotiations", asked))
+        if query:
+            groups["What you know"] = _memories(
+                await self._answer(session, "search_memories", {**asked, "mode": "keyword"})
+            )
+            groups["Guides"] = [
+                Destination(guide.title, "Guide", f"{GUIDES_PATH}/{guide.name}")
+                for guide in search_guides(query, whole=True)[:EACH]
+            ]
+            groups["Tools"] = _tools(await self._answer(session, "list_tools", asked), query)
+        return {title: found for title, found in groups.items() if found}
 
     async def _rehearsals(self, session: SignedInSession, query: str) -> tuple[Destination, ...]:
         """The pages on which a negotiation is practised, where a word of the query asks for that."""
@@ -130,13 +120,8 @@ def _negotiations(items: Sequence[Members]) -> tuple[Destination, ...]:
 def _memories(items: Sequence[Members]) -> tuple[Destination, ...]:
     return tuple(
         Destination(_shortened(text), "", f"/memories?query={quote_plus(text[:LONGEST_QUERY])}")
-        for text in (_text(one) for one in items)
+        for text in (" ".join(one["memory"]["text"].split()) for one in items)
     )
-
-
-def _text(item: Any) -> str:
-    text: str = item["memory"]["text"]
-    return " ".join(text.split())
 
 
 def _tools(items: Sequence[Members], query: str) -> tuple[Destination, ...]:

@@ -67,8 +67,8 @@ class AdminPeople:
             self.admin.page(PEOPLE_PATH, self.show),
             form(f"{PEOPLE_PATH}/invite", self.invite),
             form(f"{PEOPLE_PATH}/{{id}}/link", self.send_link),
-            form(f"{PEOPLE_PATH}/{{id}}/admin", self.make_admin),
-            form(f"{PEOPLE_PATH}/{{id}}/no-admin", self.unmake_admin),
+            form(f"{PEOPLE_PATH}/{{id}}/admin", partial(self.set_admin, is_admin=True)),
+            form(f"{PEOPLE_PATH}/{{id}}/no-admin", partial(self.set_admin, is_admin=False)),
             form(f"{PEOPLE_PATH}/{{id}}/end", self.end),
         ]
 
@@ -114,12 +114,6 @@ class AdminPeople:
         )
         return await self._hand_over(request, session, user, text, "linked")
 
-    async def make_admin(self, request: Request, session: SignedInSession, _form: FormFields) -> Response:
-        return await self._set_admin(request, session, is_admin=True)
-
-    async def unmake_admin(self, request: Request, session: SignedInSession, _form: FormFields) -> Response:
-        return await self._set_admin(request, session, is_admin=False)
-
     async def end(self, request: Request, session: SignedInSession, _form: FormFields) -> Response:
         """Close the account; everything that its agents hold ends with it."""
 
@@ -130,7 +124,9 @@ class AdminPeople:
         await self.admin.router.store.write(unit)
         return self.admin.see(PEOPLE_PATH, "ended")
 
-    async def _set_admin(self, request: Request, session: SignedInSession, *, is_admin: bool) -> Response:
+    async def set_admin(
+        self, request: Request, session: SignedInSession, _form: FormFields, *, is_admin: bool
+    ) -> Response:
         def unit(tx: Transaction) -> None:
             user = _other(tx, request, session)
             user_queries.set_admin(tx, user.id, is_admin, actor=session.user_id)

@@ -198,36 +198,11 @@ def _code(tx: Transaction, code: Delegation) -> DelegationCodeView:
 
 AGENTS_PATH: Final = "/agents"
 CODE_LIFETIMES: Final = {600: "10 minutes", 1800: "30 minutes", 3600: "1 hour"}
-_NO_FAULTS: Final = {"label": "", "scopes": "", "ttl": ""}
 _NOTICES: Final = {
     "code": "The code is revoked. It cannot be used any more, and an agent that used it can do nothing now.",
     "agent": "The agent is ended. It can do nothing for you any more.",
     "app": "The app is ended. It can do nothing for you any more.",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class TypedCode:
-    """What was chosen in the form of a code; `scopes` count only for the user's own choice."""
-
-    purpose: str = scope_words.USUAL_PURPOSE
-    scopes: tuple[str, ...] = scope_words.purpose_scopes(scope_words.USUAL_PURPOSE)
-    label: str = ""
-    life: str = ""
-
-    @classmethod
-    def of(cls, form: FormFields) -> "TypedCode":
-        ticked, purpose = scope_words.ticked_scopes(form), form.get("purpose", "")
-        return cls(purpose, ticked, form.get("label", ""), form.get("life", ""))
-
-    @classmethod
-    def for_purpose(cls, purpose: str) -> "TypedCode":
-        return cls(purpose, scope_words.purpose_scopes(purpose))
-
-    @property
-    def seconds(self) -> int:
-        """How long the code can be used; 0, which no code may have, for what is no number."""
-        return read_whole(self.life)
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,24 +226,25 @@ class AgentsPage:
     async def show(self, request: Request, session: SignedInSession) -> Response:
         """The page; a link may name the purpose to choose."""
         query = request.query_params
+        purpose = query.get("purpose", scope_words.USUAL_PURPOSE)
         notice = _NOTICES.get(query.get("told", ""), "")
-        typed = TypedCode.for_purpose(query.get("purpose", scope_words.USUAL_PURPOSE))
-        return await self._page(request, session, notice=notice, typed=typed)
+        return await self._page(request, session, purpose, scope_words.purpose_scopes(purpose), notice=notice)
 
     async def make(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
         """Create a delegation code and show it once."""
-        typed, granted = TypedCode.of(form), scope_words.chosen_scopes(form)
+        granted, seconds = scope_words.chosen_scopes(form), read_whole(form.get("life", ""))
         try:
             label = read_line(form, "label", "A note")
             minted = await self.router.store.write(
-                lambda tx: self.delegations.mint(tx, session.user_id, granted, label=label, ttl=typed.seconds)
+                lambda tx: self.delegations.mint(tx, session.user_id, granted, label=label, ttl=seconds)
             )
             handover = await self._find_code(session, minted.id, text=minted.code)
         except ValidationFailed as refusal:
             faults = {fault.pointer[1:]: fault.description for fault in refusal.errors}
             if "scopes" in faults:
                 faults["scopes"] = scope_words.NOTHING_CHOSEN
-            return await self._page(request, session, typed=typed, faults=faults)
+            purpose, ticked = form.get("purpose", ""), scope_words.ticked_scopes(form)
+            return await self._page(request, session, purpose, ticked, form=form, faults=faults)
         return self.router.render("delegation_code.html", session, handover=handover, here="agents")
 
     async def show_code(self, request: Request, session: SignedInSession) -> Response:
@@ -315,11 +291,14 @@ class AgentsPage:
         self,
         request: Request,
         session: SignedInSession,
+        purpose: str,
+        ticked: Sequence[str],
         *,
         notice: str = "",
-        typed: TypedCode | None = None,
+        form: FormFields | None = None,
         faults: Mapping[str, str] | None = None,
     ) -> Response:
+        """The page with the form of a code; what is `ticked` counts only for the user's own choice."""
         query = request.query_params
         overview = await self.router.store.scan(
             lambda tx: load_overview(
@@ -340,7 +319,9 @@ class AgentsPage:
             scopes=scope_words.describe_scopes(ASSISTANT),
             lifetimes=CODE_LIFETIMES,
             notice=notice,
-            typed=typed or TypedCode(),
-            faults={**_NO_FAULTS, **(faults or {})},
+            purpose=purpose,
+            ticked=ticked,
+            typed=form or {},
+            faults=faults or {},
             here="agents",
         )
