@@ -121,15 +121,6 @@ class Guide:
     terms: Mapping[str, float]
 
 
-@dataclass(frozen=True, slots=True)
-class ClientSetup:
-    """How a client is set up that signs its user in: a section of its guide."""
-
-    guide: str
-    client: str
-    html: str
-
-
 class Searched(Protocol):
     """Anything that is found by its terms."""
 
@@ -153,14 +144,15 @@ def find_guide(name: str) -> Guide | None:
     return next((guide for guide in all_guides() if guide.name == name), None)
 
 
-def client_setups(base: str) -> tuple[ClientSetup, ...]:
-    """The set-up of each client that signs its user in, for pages of the service at `base`."""
-    found: list[ClientSetup] = []
+def client_setups(base: str) -> list[tuple[Guide, str]]:
+    """The guide to each client that signs its user in, and its section on the set-up, for pages of the service at
+    `base`.
+    """
+    found: list[tuple[Guide, str]] = []
     for guide in filter(None, map(find_guide, SIGNING_CLIENTS)):
         section = guide.html.split(_SETUP_HEADING, 1)[1].split("<h2", 1)[0]
-        html = section.replace(EXAMPLE_BASE, base).replace("code-", f"{guide.name}-code-")
-        found.append(ClientSetup(guide.name, guide.title.removeprefix("Give it to "), html))
-    return tuple(found)
+        found.append((guide, section.replace(EXAMPLE_BASE, base).replace("code-", f"{guide.name}-code-")))
+    return found
 
 
 def guide_of_page(path: str) -> str:

@@ -147,12 +147,12 @@ class NegotiationWords:
 
     def value(self, name: str, value: object) -> str:
         """One value with its unit; the plain text for an issue that is no longer there."""
-        issue = next((one for one in self.terms.issues if one.name == name), None)
+        issue = self.terms.issue(name)
         return str(value) if issue is None else self.wording.value(issue, value)
 
     def label(self, name: str) -> str:
         """An issue's name at the beginning of a line."""
-        issue = next((one for one in self.terms.issues if one.name == name), None)
+        issue = self.terms.issue(name)
         said = name if issue is None else self.wording.label(issue)
         return said[:1].upper() + said[1:]
 

@@ -137,26 +137,26 @@ class McpResources:
         return None
 
     async def _all_entries(
-        self, context: CallContext, operation: Operation, parameters: dict[str, str]
+        self, context: CallContext, operation: Operation, parameters: dict[str, Any]
     ) -> list[dict[str, Any]]:
         entries: list[dict[str, Any]] = []
-        page: dict[str, Any] = {"next_cursor": None}
-        while not entries or page["next_cursor"]:
-            cursor = {"cursor": page["next_cursor"]} if page["next_cursor"] else {}
-            answer = await self._answer(context, operation, {**parameters, **cursor}, JSON)
-            page = orjson.loads(orjson.dumps(answer.body))
+        while True:
+            page = await self._page(context, operation, parameters)
             entries += page["items"]
-            if not page["items"]:
-                break
-        return entries
+            if not page["next_cursor"]:
+                return entries
+            parameters = {**parameters, "cursor": page["next_cursor"]}
 
     async def _first_id(self, context: CallContext, name: str, parameters: dict[str, str]) -> str | None:
         operation = self.service.find(name)
         if operation is None:
             return None
-        answer = await self._answer(context, operation, {**parameters, "limit": 1}, JSON)
-        page: dict[str, Any] = orjson.loads(orjson.dumps(answer.body))
+        page = await self._page(context, operation, {**parameters, "limit": 1})
         return page["items"][0]["id"] if page["items"] else None
+
+    async def _page(self, context: CallContext, operation: Operation, parameters: dict[str, Any]) -> dict[str, Any]:
+        answer = await self._answer(context, operation, parameters, JSON)
+        return orjson.loads(orjson.dumps(answer.body))
 
     async def _answer(
         self, context: CallContext, operation: Operation, parameters: dict[str, Any], accept: str
