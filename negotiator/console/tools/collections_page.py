@@ -18,11 +18,6 @@ COLLECTIONS_PAGE_PATH: Final = "/collections"
 COLLECTION_PAGE_PATH: Final = "/collections/{id}"
 SHARED_PAGE_PATH: Final = "/shared/{token}"
 MOST: Final = 100
-VISIBILITY: Final = {
-    "private": "Only you",
-    "unlisted": "Everyone with the link",
-    "public": "Everyone with the link or its number",
-}
 _AT_ONCE: Final = 100
 _LABELS: Final = {"/name": "The name: ", "/description": "What it is for: ", "/note": "The note: "}
 
@@ -151,7 +146,6 @@ class CollectionPages:
             status=refusal.status if refusal else 200,
             here="tools",
             collections=found,
-            visibility=VISIBILITY,
             typed=typed or {},
             said=_said(refusal),
         )
@@ -175,7 +169,6 @@ class CollectionPages:
             here="tools",
             collection=found,
             owned=await self._is_own(session, found),
-            visibility=VISIBILITY,
             words=tool_view,
             share_link=f"{self.pages.site.base}{SHARED_PAGE_PATH.format(token=token)}" if token else "",
             tools=await self._tools(request, session, found["items"]),

@@ -19,20 +19,6 @@ from negotiator.discovery.documents import HTML, negotiated_response
 MOST_COLLECTIONS: Final = 100
 NEW: Final = "new"
 """The choice of a collection that is made for the tool."""
-REASONS: Final = {
-    "broken_link": "A link is broken",
-    "misleading_name": "Its name is misleading",
-    "duplicate": "It is listed twice",
-    "not_ai_tool": "It is no AI tool",
-    "spam": "It is advertising without a tool",
-    "malware": "It does harm",
-    "policy": "It should not be here for another reason",
-}
-SIGNS_IN: Final = {
-    "api_key": "It asks for an API key",
-    "oauth2": "It asks for a sign-in with an account",
-    "other": "It asks for a sign-in",
-}
 _GONE: Final = {404: "There is no such tool", 410: "This tool was removed"}
 
 
@@ -126,12 +112,10 @@ class ToolPage:
             facts=tool_view.tool_facts(tool),
             installs=tool_view.install_texts(tool),
             install_basis=tool_view.install_basis(tool),
-            signs_in=SIGNS_IN,
             others=others["items"],
             collections=collections,
             saved=next((each for each in collections if each["id"] == query.get("saved")), None),
             reported="reported" in query,
-            reasons=REASONS,
             typed=typed or {},
             faults=faults or {},
         )

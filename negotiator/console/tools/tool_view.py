@@ -27,12 +27,6 @@ PRICES: Final[Mapping[str, str]] = {
 }
 SOURCE: Final[Mapping[str, str]] = {"true": "Open", "false": "Closed"}
 PUBLISHER: Final[Mapping[str, str]] = {"true": "Verified", "false": "Not verified"}
-STATUS: Final[Mapping[str, str]] = {
-    "active": "Listed",
-    "deprecated": "No longer kept up",
-    "quarantined": "Withheld while it is looked at",
-    "deleted": "Removed",
-}
 INTERFACES: Final[Mapping[str, str]] = {
     "streamable-http": "MCP over HTTP",
     "sse": "MCP over SSE",

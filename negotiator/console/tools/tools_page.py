@@ -40,14 +40,6 @@ FILTERS: Final[Mapping[str, FilterName]] = {
 }
 SINGLE: Final = frozenset({"open_source", "verified"})
 """Filters of which one value is chosen at a time."""
-SORTS: Final[Mapping[str, str]] = {
-    "": "Best first",
-    "proven": "Proven first",
-    "created": "Newest first",
-    "updated": "Last changed first",
-    "popularity": "Most saved first",
-    "name": "A to Z",
-}
 _OPEN: Final = ("category", "kind", "open_source")
 """Filters that are unfolded before one of their values is chosen."""
 
@@ -127,7 +119,6 @@ class ToolsPage:
             here="tools",
             text=text,
             sort=sort,
-            sorts=SORTS,
             category=TAXONOMY[categories[0]] if len(categories) == 1 else None,
             total=found["total"],
             corrected=found["query"]["corrected"] if found["query"] else [],
