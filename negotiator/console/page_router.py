@@ -3,9 +3,11 @@
 `read_line` and `read_name` read short texts of forms.
 """
 
-from collections.abc import Awaitable, Callable
+import tomllib
+from collections.abc import Awaitable, Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
+from importlib import resources
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -40,7 +42,10 @@ HEADINGS: Final = {
     429: "A moment, please",
     503: "Not available right now",
 }
-_path: ContextVar[str] = ContextVar("path of the page", default="")
+_asked: ContextVar[Request | None] = ContextVar("request of the page", default=None)
+_NOTICES: Final[Mapping[str, Mapping[str, str]]] = tomllib.loads(
+    (resources.files("negotiator.console") / "notices.toml").read_text("utf-8")
+)
 _typed: ContextVar[tuple[str, ...]] = ContextVar("texts of the form", default=())
 _SHORTEST_TEXT: Final = 15
 _UNREPEATED: Final = ("csrf", "password", "code", "secret")
@@ -157,12 +162,14 @@ class PageRouter:
     def render(self, template: str, session: AnySession | None, status: int = 200, **context: Any) -> Response:
         """A page with the user's name and the sign-out button in its header; see `PageRenderer.render`."""
         signed_in = session if isinstance(session, SignedInSession) else None
-        csrf = session.csrf if session else ""
+        request = _asked.get()
+        path = request.url.path.removeprefix(request.scope.get("root_path", "")) if request else ""
+        context.setdefault("notice", _notice(path, request.query_params.get("told", "")) if request else "")
         common = {
             "session": signed_in,
-            "csrf": csrf,
+            "csrf": session.csrf if session else "",
             "home": self.home,
-            "explained_in": guide_of_page(_path.get()),
+            "explained_in": guide_of_page(path),
             "navigation": [
                 entry for entry in self.navigation if not entry.admins_only or (signed_in and signed_in.is_admin)
             ],
@@ -207,7 +214,7 @@ class PageRouter:
 
     async def _answer(self, request: Request, make: Callable[[AnySession], Awaitable[Response]]) -> Response:
         session: AnySession | None = None
-        _path.set(request.url.path)
+        _asked.set(request)
         _typed.set(())
         try:
             session = await self._session(request)
@@ -238,6 +245,14 @@ class PageRouter:
         if any("\0" in str(value) for value in request.path_params.values()):
             raise NotFound("There is nothing at this path.")
         return signed_in or self.browser_sessions.anonymous(request)
+
+
+def _notice(path: str, told: str) -> str:
+    """What the page at `path` says after a form that led back to it with this key; usually nothing."""
+    for place, texts in _NOTICES.items():
+        if path == place or path.startswith(f"{place}/"):
+            return texts.get(told, "")
+    return ""
 
 
 def _texts(form: FormFields) -> tuple[str, ...]:

@@ -31,7 +31,6 @@ from negotiator.tokens.tables import Client
 from negotiator.trust.keysets import KeysRefused
 from negotiator.users import user_queries
 
-_NOTICES: Final = {"added": "The client is added.", "removed": "The client is revoked. Its tokens ended with it."}
 _PROOFS: Final = {"secret": clients.SECRET_METHODS[0], "keys": clients.PRIVATE_KEY_JWT, "none": "none"}
 _FIELDS: Final = {"redirect_uri": "redirects", "auth_method": "proof", "grant": "proof"}
 """The names of the form's fields for those of a client."""
@@ -62,8 +61,8 @@ class AdminClients:
             form(f"{CLIENTS_PATH}/{{id}}/remove", self.remove),
         ]
 
-    async def show(self, request: Request, session: SignedInSession) -> Response:
-        return await self._page(session, notice=_NOTICES.get(request.query_params.get("told", ""), ""))
+    async def show(self, _request: Request, session: SignedInSession) -> Response:
+        return await self._page(session)
 
     async def add(self, _request: Request, session: SignedInSession, form: FormFields) -> Response:
         """Add a client; its secret, if it has one, is on the answer and nowhere else."""
@@ -96,7 +95,6 @@ class AdminClients:
         self,
         session: SignedInSession,
         *,
-        notice: str = "",
         typed: FormFields | None = None,
         error: RefusedField = NO_FIELD,
         shown: ShownSecret | None = None,
@@ -116,7 +114,6 @@ class AdminClients:
             ticked=ticked,
             secret_methods=clients.SECRET_METHODS,
             proves_by_keys=clients.PRIVATE_KEY_JWT,
-            notice=notice,
             typed=with_blanks(typed),
             error=error,
             shown=shown,
@@ -183,7 +180,6 @@ class AdminRegistrations:
             rows=rows[:PAGE_SIZE],
             older=rows[PAGE_SIZE - 1][0].id if len(rows) > PAGE_SIZE else "",
             is_first=before == AFTER_EVERY_ID,
-            notice="The agent's access has ended." if request.query_params.get("told") == "ended" else "",
         )
 
     async def end(self, request: Request, session: SignedInSession, _form: FormFields) -> Response:

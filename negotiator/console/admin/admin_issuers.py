@@ -102,13 +102,6 @@ def _fault(field: str, sentence: str) -> ValidationFailed:
     return ValidationFailed([FieldError(f"/{field}", sentence)])
 
 
-_NOTICES: Final = {
-    "kept": "The issuer is trusted as it stands here.",
-    "removed": "The issuer is not trusted any more. Every token that stood on its word has ended.",
-    "person": "Everything that this person's agents held on the issuer's word has ended.",
-}
-
-
 @dataclass(frozen=True, slots=True)
 class AdminIssuers:
     """Issuers, by the functions of `negotiator issuers`."""
@@ -128,8 +121,8 @@ class AdminIssuers:
             form(f"{ISSUERS_PATH}/person", self.revoke_person),
         ]
 
-    async def show(self, request: Request, session: SignedInSession) -> Response:
-        return await self._list(session, notice=_NOTICES.get(request.query_params.get("told", ""), ""))
+    async def show(self, _request: Request, session: SignedInSession) -> Response:
+        return await self._list(session)
 
     async def show_one(self, request: Request, session: SignedInSession) -> Response:
         """The form of one issuer, or of a new one."""
@@ -221,7 +214,6 @@ class AdminIssuers:
         self,
         session: SignedInSession,
         *,
-        notice: str = "",
         checked: tuple[str, str, bool] = ("", "", True),
         error: RefusedField = NO_FIELD,
         error_of: str = "",
@@ -233,7 +225,6 @@ class AdminIssuers:
             422 if error[0] else 200,
             issuers=await self.admin.router.store.read(issuer_queries.list_issuers),
             in_words=describe_scopes,
-            notice=notice,
             checked=checked,
             error=error,
             error_of=error_of,

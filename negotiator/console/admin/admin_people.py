@@ -27,14 +27,6 @@ from negotiator.store.statement import Transaction
 from negotiator.users import password_links, user_queries
 from negotiator.users.tables import User
 
-_NOTICES: Final = {
-    "invited": "The invitation is on its way by mail. Its link works once, for seven days.",
-    "linked": "A mail with a link for a new password is on its way.",
-    "many": "This address got a mail in the last ten minutes, or three today. Try again later.",
-    "ended": "Their access has ended, and everything their agents held with it.",
-    "admin": "They are an administrator now.",
-    "no-admin": "They are no administrator any more.",
-}
 _INVITATION: Final = """{admin} invites you to Negotiator at
 {base}. Open this link and choose a password:
 
@@ -178,7 +170,6 @@ class AdminPeople:
             people=people[:PAGE_SIZE],
             older=people[PAGE_SIZE - 1].id if len(people) > PAGE_SIZE else "",
             words=words,
-            notice=_NOTICES.get(request.query_params.get("told", ""), ""),
             typed=with_blanks(typed),
             error=error,
             link=link,

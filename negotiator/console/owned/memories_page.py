@@ -45,18 +45,6 @@ MAX_RELATED: Final = 10
 LEAST_SIMILARITY: Final = 0.4
 """The cosine from which a memory is shown as similar to the words that are searched."""
 CHOSEN: Final = "memory:"
-_NOTICES: Final = {
-    "kept": "Kept. It is now as trusted as if you had written it.",
-    "dropped": "Erased, with its history.",
-    "known": "Another one says the same. Drop this one.",
-    "none": "Tick at least one first.",
-    "added": "Added.",
-    "saved": "Saved. The earlier version is in the history.",
-    "repeated": "You had this already; what was new is added to it.",
-    "pinned": "Pinned. It does not fade with time.",
-    "unpinned": "Not pinned any more.",
-    "all": "Everything is erased.",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +83,7 @@ class MemoriesPage:
         refusal: Refusal | None = None,
         refused: str = "",
         typed: str = "",
-        notice: str = "",
+        **notice: str,
     ) -> Response:
         """The page; `refused` names the form whose refusal it shows with what was `typed`."""
         asked = request.query_params
@@ -124,10 +112,10 @@ class MemoriesPage:
             is_continued="cursor" in asked,
             waiting=waiting["items"],
             reviews=reviews,
-            notice=notice or _NOTICES.get(asked.get("told", ""), ""),
             refused=refused,
             refusal=refusal.description if refusal else "",
             typed=typed,
+            **notice,
         )
 
     async def _render(self, template: str, session: SignedInSession, status: int = 200, **context: Any) -> Response:
@@ -165,7 +153,6 @@ class MemoriesPage:
             memory=await run(session, "get_memory", member),
             versions=(await run(session, "list_memory_versions", {**member, "limit": MAX_SHOWN}))["items"],
             uses=(await run(session, "list_memory_uses", member))["plans"],
-            notice=_NOTICES.get(request.query_params.get("told", ""), ""),
         )
 
     async def new(self, request: Request, session: SignedInSession) -> Response:

@@ -51,7 +51,6 @@ def typed_tactic(view: Mapping[str, Any]) -> dict[str, str]:
 TACTICS_PAGE_PATH: Final = "/tactics"
 MAX_ANSWERS: Final = 3
 _SIZE: Final = FormSize(64 * 1024)
-_NOTICES: Final = {"added": "Added. It is suggested where it fits.", "saved": "Saved.", "deleted": "Deleted."}
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +90,6 @@ class TacticsPage:
             phase=phase,
             query=query,
             shelf=await self.calls.every(session, "list_tactics", filters),
-            notice=_NOTICES.get(asked.get("told", ""), ""),
             here="tactics",
         )
 
@@ -111,7 +109,6 @@ class TacticsPage:
             tactic=await self.calls.run(session, "get_tactic", member),
             names={one["id"]: one["name"] for one in await self.calls.every(session, "list_tactics")},
             uses=await self.calls.run(session, "list_tactic_uses", member),
-            notice=_NOTICES.get(request.query_params.get("told", ""), ""),
             here="tactics",
         )
 

@@ -37,11 +37,6 @@ PERIODS: Final = {
     "24m": "The last 24 months",
     "36m": "The last 36 months",
 }
-_NOTICES: Final = {
-    "added": "Recorded. It is counted in the charts.",
-    "saved": "Saved. The charts are drawn anew.",
-    "deleted": "Deleted, with what was remembered of it.",
-}
 ROLES: Final = {
     "buyer": "I bought",
     "seller": "I sold",
@@ -170,7 +165,6 @@ class WinsPage:
             wins=listed["items"],
             cursor=listed["next_cursor"] or "",
             is_continued="cursor" in request.query_params,
-            notice=_NOTICES.get(request.query_params.get("told", ""), ""),
         )
 
     async def _render(self, template: str, session: SignedInSession, status: int = 200, **context: Any) -> Response:
@@ -245,8 +239,7 @@ class WinsPage:
     async def open(self, request: Request, session: SignedInSession) -> Response:
         """One result, with the form to change it."""
         win = await self.calls.run(session, "get_win", {"id": request.path_params["id"]})
-        notice = _NOTICES.get(request.query_params.get("told", ""), "")
-        return await self._form_page(session, typed_win(win), win=win, notice=notice)
+        return await self._form_page(session, typed_win(win), win=win)
 
     async def save(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
         """Save what was typed; the day is sent only when it was changed, since a day has no hour."""
@@ -280,7 +273,6 @@ class WinsPage:
         win: Members | None = None,
         faults: Mapping[str, str] | None = None,
         refusal: Refusal | None = None,
-        notice: str = "",
     ) -> Response:
         found = {**(faults or {}), **field_faults(refusal, FIELDS)}
         status = refusal.status if refusal else 422 if found else 200
@@ -292,7 +284,6 @@ class WinsPage:
             typed=typed,
             faults=found,
             refusal=refusal.description if refusal else "",
-            notice=notice,
             roles=ROLES,
             baselines=BASELINES,
             usual_currencies=USUAL_CURRENCIES,

@@ -18,15 +18,6 @@ from negotiator.users.tables import User
 
 ACCOUNT_PATH: Final = "/account"
 _RECENT_SIGN_IN_MS: Final = 900_000
-_NOTICES: Final = {
-    "name": "Your name is changed.",
-    "password": "Your password is changed. Every other browser is signed out.",
-    "ended": "That browser is signed out.",
-    "others": "Every other browser is signed out.",
-    "passkey": "The passkey is added. You can sign in with it from now on.",
-    "passkey-name": "The passkey has its new name.",
-    "passkey-removed": "The passkey is removed. It signs nobody in any more.",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +38,8 @@ class AccountPage:
             form(f"{ACCOUNT_PATH}/sessions/{{id}}/end", self.end, back=ACCOUNT_PATH),
         ]
 
-    async def show(self, request: Request, session: SignedInSession) -> Response:
-        return await self._page(session, notice=_NOTICES.get(request.query_params.get("told", ""), ""))
+    async def show(self, _request: Request, session: SignedInSession) -> Response:
+        return await self._page(session)
 
     async def rename(self, _request: Request, session: SignedInSession, form: FormFields) -> Response:
         try:
@@ -113,12 +104,7 @@ class AccountPage:
         return self.router.pages.see(f"{ACCOUNT_PATH}?told={notice}")
 
     async def _page(
-        self,
-        session: SignedInSession,
-        *,
-        notice: str = "",
-        error: RefusedField = NO_FIELD,
-        typed: FormFields | None = None,
+        self, session: SignedInSession, *, error: RefusedField = NO_FIELD, typed: FormFields | None = None
     ) -> Response:
         user = await self.router.store.read(lambda tx: user_queries.by_id(tx, session.user_id))
         browsers = await self.router.store.read(lambda tx: session_queries.of_user(tx, session.user_id))
@@ -135,7 +121,6 @@ class AccountPage:
             here_browser=next((each.browser for each in browsers if each.id == session.session_id), ""),
             identities=await self.router.store.read(lambda tx: identity_matching.of_user(tx, session.user_id)),
             shortest=user_queries.SHORTEST_PASSWORD,
-            notice=notice,
             error=error,
             here="account",
         )

@@ -68,7 +68,6 @@ def subjects(calls: Sequence[AgentCall], prefix: str, most: int) -> list[str]:
 
 AGENT_PATH: Final = f"{AGENTS_PATH}/{{id}}"
 MAX_TOUCHED: Final = 8
-_NOTICES: Final = {"renewed": "Renewed: its time begins again today."}
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +106,6 @@ class AgentPage:
             titles={one["id"]: one["title"] for one in negotiations},
             states=STATES,
             memories=[one for one in memories if one["source"]["client_id"] == agent_id],
-            notice=_NOTICES.get(request.query_params.get("told", ""), ""),
             here="agents",
         )
 

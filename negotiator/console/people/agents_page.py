@@ -198,11 +198,6 @@ def _code(tx: Transaction, code: Delegation) -> DelegationCodeView:
 
 AGENTS_PATH: Final = "/agents"
 CODE_LIFETIMES: Final = {600: "10 minutes", 1800: "30 minutes", 3600: "1 hour"}
-_NOTICES: Final = {
-    "code": "The code is revoked. It cannot be used any more, and an agent that used it can do nothing now.",
-    "agent": "The agent is ended. It can do nothing for you any more.",
-    "app": "The app is ended. It can do nothing for you any more.",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,10 +220,8 @@ class AgentsPage:
 
     async def show(self, request: Request, session: SignedInSession) -> Response:
         """The page; a link may name the purpose to choose."""
-        query = request.query_params
-        purpose = query.get("purpose", scope_words.USUAL_PURPOSE)
-        notice = _NOTICES.get(query.get("told", ""), "")
-        return await self._page(request, session, purpose, scope_words.purpose_scopes(purpose), notice=notice)
+        purpose = request.query_params.get("purpose", scope_words.USUAL_PURPOSE)
+        return await self._page(request, session, purpose, scope_words.purpose_scopes(purpose))
 
     async def make(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
         """Create a delegation code and show it once."""
@@ -294,7 +287,6 @@ class AgentsPage:
         purpose: str,
         ticked: Sequence[str],
         *,
-        notice: str = "",
         form: FormFields | None = None,
         faults: Mapping[str, str] | None = None,
     ) -> Response:
@@ -318,7 +310,6 @@ class AgentsPage:
             purposes=scope_words.PURPOSES,
             scopes=scope_words.describe_scopes(ASSISTANT),
             lifetimes=CODE_LIFETIMES,
-            notice=notice,
             purpose=purpose,
             ticked=ticked,
             typed=form or {},

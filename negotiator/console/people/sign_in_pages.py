@@ -1,7 +1,6 @@
 """`/sign-in`, `/sign-out`, and `/first-user/…`, whose link `serve` prints while no account exists."""
 
 from dataclasses import dataclass
-from typing import Final
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -21,8 +20,6 @@ from negotiator.console.page_router import (
 from negotiator.console.people.password_check import PasswordChecker
 from negotiator.runtime import thread_pools
 from negotiator.users import invitation, user_queries
-
-_NOTICES: Final = {"out": "You are signed out.", "changed": "Your password was changed. Sign in with the new one."}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +48,7 @@ class SignInPage:
         next_path = local_path(request.query_params.get("next"), otherwise=self.router.home)
         if isinstance(session, SignedInSession) and "again" not in request.query_params:
             return self.router.pages.see(next_path)
-        notice, again = (_NOTICES.get(request.query_params.get("told", ""), ""), isinstance(session, SignedInSession))
-        return self._page(session, next_path, notice=notice, again=again)
+        return self._page(session, next_path, again=isinstance(session, SignedInSession))
 
     async def enter(self, request: Request, session: AnySession, form: FormFields) -> Response:
         """Start a session, if the password is the account's."""
@@ -75,14 +71,7 @@ class SignInPage:
         return response
 
     def _page(
-        self,
-        session: AnySession,
-        next_path: str,
-        *,
-        email: str = "",
-        notice: str = "",
-        error: str = "",
-        again: bool = False,
+        self, session: AnySession, next_path: str, *, email: str = "", error: str = "", again: bool = False
     ) -> Response:
         return self.router.render(
             "sign_in.html",
@@ -90,7 +79,6 @@ class SignInPage:
             403 if error else 200,
             next_path=next_path,
             email=email,
-            notice=notice,
             error=error,
             again=again,
             provider=self.provider,
