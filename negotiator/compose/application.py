@@ -29,14 +29,12 @@ from negotiator.console.page_router import SIGN_IN_PATH
 from negotiator.discovery import mcp_card
 from negotiator.discovery.authorization_metadata import AuthorizationServerInfo
 from negotiator.discovery.documents import PublicDocument
-from negotiator.discovery.health_routes import HealthCheck, HealthEndpoint, database_state
+from negotiator.discovery.health_routes import HealthCheck, HealthEndpoint, ReadinessEndpoints, database_state
 from negotiator.discovery.metrics_routes import MetricsEndpoint, issuing_operations
 from negotiator.discovery.probe_routes import ProbeEndpoint
 from negotiator.discovery.public_pages import DOCS_PATHS, HOME_PATH
 from negotiator.discovery.published_documents import make_site, published_documents
-from negotiator.discovery.readiness_routes import ReadinessEndpoints
-from negotiator.discovery.site import DirectoryRates, RegistrationLimits
-from negotiator.discovery.skills import offered_skills
+from negotiator.discovery.site import DirectoryRates, RegistrationLimits, SiteDescription
 from negotiator.http.operation import ServiceDescription
 from negotiator.http.pipeline import RefusalRenderer
 from negotiator.keys.keyring import ALGORITHM, RS256

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 import orjson
 from starlette.requests import Request
@@ -15,15 +15,8 @@ from negotiator.console.form_fields import FormField, FormTable, field_faults, f
 from negotiator.console.page_calls import Members, PageCalls
 from negotiator.console.page_router import FormFields, FormSize, PageRouter, read_revision, read_whole
 from negotiator.http.operation import IMPORT_BODY_LIMIT, LINES
+from negotiator.memory.schemas_memories import MemoryKind
 
-KINDS: Final = {
-    "counterparty": "About the other side",
-    "fact": "Fact",
-    "lesson": "Lesson",
-    "preference": "Preference",
-    "tactic": "What works",
-    "win": "Result",
-}
 FIELDS: Final[FormTable] = {
     "text": FormField("text", blank=""),
     "kind": FormField("kind", blank="fact"),
@@ -85,10 +78,13 @@ class MemoriesPage:
         typed: str = "",
         **notice: str,
     ) -> Response:
-        """The page; `refused` names the form whose refusal it shows with what was `typed`."""
+        """The page; `refused` names the form whose refusal it shows with what was `typed`.
+
+        A `notice` stands for the usual one.
+        """
         asked = request.query_params
         query, kind = asked.get("query", "").strip()[:200], asked.get("kind", "")
-        kind = kind if kind in KINDS else ""
+        kind = kind if kind in get_args(MemoryKind) else ""
         reviews = asked.get("review", "") == "all"
         filters = {"limit": MAX_LISTED, **({"kind": kind} if kind else {})}
         counts = await self.calls.run(session, "count_memories")
@@ -122,7 +118,7 @@ class MemoriesPage:
         """A page that shows memories in words."""
         agents = await self.calls.agent_names(session)
         return self.router.render(
-            template, session, status, agents=agents, kinds=KINDS, is_waiting=_is_waiting, here="memories", **context
+            template, session, status, agents=agents, is_waiting=_is_waiting, here="memories", **context
         )
 
     async def _related(
@@ -200,7 +196,6 @@ class MemoriesPage:
             refusal.status if refusal else 200,
             form={**fill_fields({}, FIELDS), **form},
             view=view,
-            kinds=KINDS,
             faults=field_faults(refusal, FIELDS),
             refusal=refusal.description if refusal else "",
             here="memories",

@@ -37,15 +37,6 @@ PERIODS: Final = {
     "24m": "The last 24 months",
     "36m": "The last 36 months",
 }
-ROLES: Final = {
-    "buyer": "I bought",
-    "seller": "I sold",
-    "employer": "I hired",
-    "candidate": "I was hired",
-    "landlord": "I let",
-    "tenant": "I rented",
-    "party": "Something else",
-}
 _NUMBERS: Final[Mapping[str, IssueType]] = {
     "baseline": "money",
     "achieved": "money",
@@ -284,7 +275,6 @@ class WinsPage:
             typed=typed,
             faults=found,
             refusal=refusal.description if refusal else "",
-            roles=ROLES,
             baselines=BASELINES,
             usual_currencies=USUAL_CURRENCIES,
             currencies=[code for code in sorted(MINOR_UNITS) if code not in USUAL_CURRENCIES],

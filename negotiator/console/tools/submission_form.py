@@ -12,23 +12,6 @@ from negotiator.console.tools import tool_view
 from negotiator.directory.schemas_submissions import REJECTION_REASONS
 
 Typed = Mapping[str, str]
-CHOICES: Final[Mapping[str, Mapping[str, str]]] = {
-    "kind": tool_view.KINDS,
-    "category": tool_view.CATEGORIES,
-    "auth": {"unknown": "I do not know", **tool_view.SIGN_IN},
-    "pricing": {"unknown": "I do not know", **tool_view.PRICES},
-    "open_source": {"": "I do not know", "true": "Yes", "false": "No"},
-    "interface_type": {"": "None that I know", **tool_view.INTERFACES},
-    "registry": {
-        "": "None that I know",
-        "npm": "npm",
-        "pypi": "PyPI",
-        "oci": "Container image",
-        "cargo": "Cargo",
-        "nuget": "NuGet",
-        "mcpb": "MCP bundle",
-    },
-}
 FIELDS: Final[FormTable] = {
     **{
         name: FormField(name)

@@ -14,7 +14,7 @@ from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.open_pages import OpenPages
 from negotiator.console.page_calls import Members
 from negotiator.console.page_router import FormFields, FormSize
-from negotiator.console.tools import submission_form
+from negotiator.console.tools import submission_form, tool_view
 from negotiator.directory.catalogue_pages import TOOL_PAGE_PATH, TOOLS_PAGE_PATH
 from negotiator.directory.claims import claim_text
 
@@ -212,7 +212,7 @@ class SubmissionPages:
             status=refusal.status if refusal else 422 if said else 200,
             here="tools",
             typed={**submission_form.typed_of({}), **typed},
-            choices=submission_form.CHOICES,
+            words=tool_view,
             sources=sources,
             tool=tool,
             submission=submission,

@@ -8,7 +8,7 @@ import pytest
 from starlette.applications import Starlette
 
 from negotiator.config.settings import Settings
-from negotiator.discovery import readiness_routes
+from negotiator.discovery import health_routes
 from negotiator.store import sqlite
 from negotiator.store.store import make_store
 from negotiator.store.waiting import Batch
@@ -38,7 +38,7 @@ async def test_health_is_503_while_the_database_does_not_answer(
 async def test_health_and_readiness_say_so_while_nothing_can_be_written(
     client: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(readiness_routes, "_LIFE", 0.0)
+    monkeypatch.setattr(health_routes, "_LIFE", 0.0)
     agent = {"agent_name": "walker", "identity_type": "anonymous"}
 
     def fail(_connection: sqlite3.Connection, _batch: Batch) -> None:

@@ -87,7 +87,7 @@ async def test_probes_have_no_budget_and_share_a_look_at_the_database(
         return await read(store, unit)
 
     monkeypatch.setattr(kind, "read", counted)
-    monkeypatch.setattr("negotiator.discovery.readiness_routes._LIFE", 3600)
+    monkeypatch.setattr("negotiator.discovery.health_routes._LIFE", 3600)
     for path in (LIVE, READY):
         for _ in range(700):
             answer = await client.get(path, headers={"authorization": "Bearer nobody's"})

@@ -12,7 +12,7 @@ import yaml
 
 from negotiator.cli import serve
 from negotiator.config.settings import Settings
-from negotiator.discovery.readiness_routes import LIVE_PATH, READY_PATH
+from negotiator.discovery.health_routes import LIVE_PATH, READY_PATH
 from tests.helpers.neighbours import require
 from tests.house.source_tree import PACKAGE, ROOT
 
