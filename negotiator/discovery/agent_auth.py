@@ -4,6 +4,7 @@ One block describes every service that runs. The endpoints of the first service 
 readers of every generation of auth.md look. Each identity type repeats the endpoints that accept it.
 """
 
+from functools import reduce
 from typing import Any, Final
 
 from negotiator.discovery.site import RegistrationLimits
@@ -36,10 +37,7 @@ def agent_auth(
         blocks.append(_directory(service, own))
     if not blocks:
         return None
-    first, *rest = blocks
-    for other in rest:
-        first = _joined(first, other)
-    return {"skill": f"{service.base}/auth.md", **first}
+    return {"skill": f"{service.base}/auth.md", **reduce(_joined, blocks)}
 
 
 def _assistant(

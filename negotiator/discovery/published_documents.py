@@ -26,13 +26,12 @@ from negotiator.discovery.documents import (
     page_document,
     static_document,
 )
-from negotiator.discovery.site import DirectoryRates, RegistrationLimits, SiteDescription
-from negotiator.http.operation import ServiceDescription
+from negotiator.discovery.site import SiteDescription
 from negotiator.keys.keyring import Keyring
 
 _ICON: Final = "/icon.svg"
-_ALWAYS: Final = (
-    *(
+PUBLISHED_PATHS: Final = frozenset(
+    {
         public_pages.HOME_PATH,
         public_pages.MANUAL_PATH,
         page_frame.STYLE_PATH,
@@ -40,33 +39,20 @@ _ALWAYS: Final = (
         openapi.OPENAPI_PATH,
         "/auth.md",
         authorization_metadata.JWKS_PATH,
-    ),
-    *(
+        authorization_metadata.RESOURCE_PATH,
+        authorization_metadata.SERVER_PATH,
+        authorization_metadata.OPENID_PATH,
         llms_txt.LLMS_PATH,
         llms_txt.LLMS_FULL_PATH,
         crawlers.ROBOTS_PATH,
         skills.SKILLS_INDEX_PATH,
         catalogs.API_CATALOG_PATH,
-    ),
-    *(catalogs.AI_CATALOG_PATH, catalogs.ARD_PATH, webmcp.WEBMCP_PATH),
-    *(authorization_metadata.RESOURCE_PATH, authorization_metadata.SERVER_PATH, authorization_metadata.OPENID_PATH),
+        catalogs.AI_CATALOG_PATH,
+        catalogs.ARD_PATH,
+        webmcp.WEBMCP_PATH,
+    }
 )
-
-
-def make_site(
-    service: ServiceDescription,
-    version: str,
-    beside: Iterable[str],
-    *,
-    personal: Iterable[str] = (),
-    rates: DirectoryRates | None = None,
-    registrations: RegistrationLimits | None = None,
-    sign_in: str = "",
-    mcp: str = "",
-) -> SiteDescription:
-    """The site, with the paths of the published documents added to those in `beside`."""
-    paths = frozenset((*_ALWAYS, *beside))
-    return SiteDescription(service, version, paths, frozenset(personal), rates, registrations, sign_in, mcp)
+"""What every service publishes."""
 
 
 def published_documents(

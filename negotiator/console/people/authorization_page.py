@@ -87,9 +87,7 @@ class AuthorizationPage:
             if "none" in authorization.prompts:
                 raise self._refusal(authorization, "consent_required", "The user has to give consent.")
         except AuthorizationRequestRefused as refused:
-            return self._answer(
-                refused.redirect_uri, {"error": refused.error, "error_description": refused.description}, refused.state
-            )
+            return self._answer_refused(refused)
         return self._ask(authorization, session, request)
 
     async def decide(self, request: Request, session: AnySession, form: FormFields) -> Response:
@@ -104,9 +102,7 @@ class AuthorizationPage:
                 raise self._refusal(authorization, "access_denied", "The user refused.")
             return await self._grant(authorization, session, granted)
         except AuthorizationRequestRefused as refused:
-            return self._answer(
-                refused.redirect_uri, {"error": refused.error, "error_description": refused.description}, refused.state
-            )
+            return self._answer_refused(refused)
 
     async def _read(self, request: Request) -> AuthorizationRequest:
         members = RequestParameters(request.url.query)
@@ -208,6 +204,10 @@ class AuthorizationPage:
         """Redirect to the client with `state` and `iss` (RFC 9207 §2)."""
         issuer = {"state": state, "iss": self.identity.issuer}
         return _UnquotedRedirect(redirect_uris.add_parameters(redirect_uri, {**answer, **issuer}))
+
+    def _answer_refused(self, refused: AuthorizationRequestRefused) -> RedirectResponse:
+        told = {"error": refused.error, "error_description": refused.description}
+        return self._answer(refused.redirect_uri, told, refused.state)
 
     def _refusal(
         self, authorization: AuthorizationRequest, error: str, description: str
