@@ -25,8 +25,6 @@ PRICES: Final[Mapping[str, str]] = {
     "open_source": "Free, open source",
     "usage": "By use",
 }
-SOURCE: Final[Mapping[str, str]] = {"true": "Open", "false": "Closed"}
-PUBLISHER: Final[Mapping[str, str]] = {"true": "Verified", "false": "Not verified"}
 INTERFACES: Final[Mapping[str, str]] = {
     "streamable-http": "MCP over HTTP",
     "sse": "MCP over SSE",

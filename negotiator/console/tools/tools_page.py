@@ -23,25 +23,26 @@ Chosen = Mapping[str, Sequence[str]]
 
 @dataclass(frozen=True, slots=True)
 class FilterName:
-    """A filter: its heading, and the words of its values; without words a value is shown as it is."""
+    """A filter: its heading, and the words of its values; without words a value is shown as it is.
+
+    Of a `single` filter one value is chosen at a time; one that is `open` is unfolded before a value is chosen.
+    """
 
     heading: str
     words: Mapping[str, str]
+    single: bool = False
+    open: bool = False
 
 
 FILTERS: Final[Mapping[str, FilterName]] = {
-    "category": FilterName("Category", tool_view.CATEGORIES),
-    "kind": FilterName("Kind", tool_view.KINDS),
+    "category": FilterName("Category", tool_view.CATEGORIES, open=True),
+    "kind": FilterName("Kind", tool_view.KINDS, open=True),
     "auth": FilterName("Sign-in", tool_view.SIGN_IN),
     "pricing": FilterName("Price", tool_view.PRICES),
     "licence": FilterName("Licence", {}),
-    "open_source": FilterName("Source code", tool_view.SOURCE),
-    "verified": FilterName("Publisher", tool_view.PUBLISHER),
+    "open_source": FilterName("Source code", {"true": "Open", "false": "Closed"}, single=True, open=True),
+    "verified": FilterName("Publisher", {"true": "Verified", "false": "Not verified"}, single=True),
 }
-SINGLE: Final = frozenset({"open_source", "verified"})
-"""Filters of which one value is chosen at a time."""
-_OPEN: Final = ("category", "kind", "open_source")
-"""Filters that are unfolded before one of their values is chosen."""
 
 
 def counted_filters(facets: Members, chosen: Chosen) -> dict[str, dict[str, int]]:
@@ -75,7 +76,7 @@ def chosen_filters(chosen: Chosen) -> list[tuple[str, str]]:
 
 def query_of(chosen: Chosen) -> str:
     """The query of the page's address, with its question mark; empty when nothing is chosen."""
-    text = urlencode([(name, value) for name, values in chosen.items() for value in values])
+    text = urlencode(chosen, doseq=True)
     return f"?{text}" if text else ""
 
 
@@ -84,7 +85,7 @@ def _word(name: str, value: str) -> str:
 
 
 _PAGE: Final = 24
-_LISTS: Final = frozenset(FILTERS) - SINGLE
+_LISTS: Final = frozenset(name for name, each in FILTERS.items() if not each.single)
 REFUSED: Final = "This page cannot be shown"
 
 
@@ -124,8 +125,6 @@ class ToolsPage:
             corrected=found["query"]["corrected"] if found["query"] else [],
             filters=counted_filters(found["facets"], chosen),
             names=FILTERS,
-            open=_OPEN,
-            single=SINGLE,
             chosen=chosen,
             picked=chosen_filters(listed),
             without_filters=query_of({"query": [text] if text else []}),
@@ -145,7 +144,7 @@ def _chosen(request: Request) -> dict[str, list[str]]:
 
 def _members(chosen: dict[str, list[str]]) -> Members:
     members: Members = {name: tuple(values) if name in _LISTS else values[0] for name, values in chosen.items()}
-    for name in SINGLE:
+    for name in FILTERS.keys() - _LISTS:
         if members.get(name) in ("true", "false"):
             members[name] = members[name] == "true"
     if not members.get("query"):
