@@ -41,11 +41,6 @@ def parse_markdown(text: str) -> "list[Token]":
     return _markdown().parse(text)
 
 
-def render_markdown(text: str) -> str:
-    """The text as HTML; HTML inside it is shown as text."""
-    return render_tokens(parse_markdown(text))
-
-
 def render_tokens(tokens: "Sequence[Token]") -> str:
     """The tokens as HTML."""
     html: str = _markdown().renderer.render(tokens, _markdown().options, {})

@@ -20,7 +20,6 @@ from negotiator.console.page_calls import Members
 from negotiator.terms.plain_text import sentence
 
 MAX_WAITING: Final = 8
-_NO_MORE_THAN: Final = 100
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from negotiator.base.errors import NotFound
-from negotiator.http.operation import ServiceDescription
 from negotiator.mcp.resources import McpResources
 from negotiator.mcp.tool_calls import CallContext
 
@@ -58,11 +57,6 @@ PROMPTS: Final = (
         ("", "/offers", "/events"),
     ),
 )
-
-
-def offered_prompts(service: ServiceDescription) -> tuple[McpPrompt, ...]:
-    """The prompts of this service; none where the assistant does not run."""
-    return PROMPTS if service.find("get_negotiation") else ()
 
 
 def prompt_entry(prompt: McpPrompt) -> dict[str, Any]:

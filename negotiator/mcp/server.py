@@ -117,7 +117,8 @@ class McpServer:
         self._definitions = {
             name: tools.tool_definition(name, operation) for name, operation in self._access.tools.items()
         }
-        self._prompts = {prompt.name: prompt for prompt in prompts.offered_prompts(service)}
+        offered = prompts.PROMPTS if service.find("get_negotiation") else ()  # none where the assistant does not run
+        self._prompts = {prompt.name: prompt for prompt in offered}
         self._resources = McpResources(service, pipeline)
         self._cached_lists: dict[tuple[str, str, Any], dict[str, Any]] = {}
         self._server = self._make_server(service, version)

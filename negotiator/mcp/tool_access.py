@@ -33,7 +33,7 @@ class ToolAccess:
         return tuple(
             name
             for name, operation in self.tools.items()
-            if (is_unclaimed(caller) if _redeems(operation) else everything or _may(caller, operation))
+            if (is_unclaimed(caller) if _redeems(operation) else everything or operation.scopes <= caller.scopes)
         )
 
     def description(self, name: str, caller: Caller) -> str:
@@ -117,10 +117,6 @@ def is_unclaimed(caller: Caller) -> bool:
 def _can_step_up(caller: Caller) -> bool:
     """Whether the client can ask for a wider token: it acts for a user by OAuth."""
     return caller.kind == "client" and caller.user_id is not None
-
-
-def _may(caller: Caller, operation: Operation) -> bool:
-    return operation.scopes <= caller.scopes
 
 
 def _redeems(operation: Operation) -> bool:

@@ -23,7 +23,7 @@ from negotiator.base.search_terms import stemmed_terms
 from negotiator.base.strict_json import is_array, is_object, read_jws, read_object
 from negotiator.console.browser_sessions import browser_name, local_path
 from negotiator.console.entered_numbers import read_entered
-from negotiator.console.guides_content import render_markdown
+from negotiator.console.guides_content import parse_markdown, render_tokens
 from negotiator.console.talk.preparation_body import prepared_body
 from negotiator.console.talk.preparation_form import change_preparation, new_preparation, read_preparation
 from negotiator.directory import exchange_import
@@ -396,7 +396,7 @@ _READERS: Final[Sequence[Callable[[str], object]]] = (
     injection_kinds,
     folded_name,
     stemmed_terms,
-    render_markdown,
+    lambda text: render_tokens(parse_markdown(text)),
     lambda text: suspicion_reason([text], "fact"),
     lambda text: text_digest(text, text),
     lambda text: search_query.parse_query(text[:256], _synonyms()),
