@@ -2,45 +2,27 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 _MAX_LENGTH: Final = 2048
 """The greatest length of an `Accept` header that is read; a longer one is ignored, as RFC 9110 §12.5.1 allows."""
 _PARTS = re.compile(r'"(?:[^"\\]|\\.)*"?|[^",]+|,', re.DOTALL)
 """Each alternative consumes the character it begins with, so a scan takes linear time."""
-_RANGE = re.compile(r"([!#$%&'*+.^_`|~\w-]+)/([!#$%&'*+.^_`|~\w-]+)\s*(?:;(.*))?", re.DOTALL)
+_RANGE = re.compile(r"([!#$%&'*+.^_`|~\w-]+/[!#$%&'*+.^_`|~\w-]+)\s*(?:;(.*))?", re.DOTALL)
 _WEIGHT = re.compile(r"(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)")
 
 
-@dataclass(frozen=True, slots=True)
-class MediaRange:
-    """One media range of an `Accept` header; `weight` is from 0 (not acceptable) to 1."""
+def media_ranges(accept: str) -> list[tuple[str, float]]:
+    """The media ranges of the header in their order, each with its weight from 0 (not acceptable) to 1.
 
-    kind: str
-    subtype: str
-    weight: float
-
-    def specificity(self, media_type: str) -> int:
-        """How exactly this names the media type: 3 by name, 2 as `type/*`, 1 as `*/*`, 0 not at all."""
-        kind, _, subtype = media_type.partition("/")
-        if (self.kind, self.subtype) == (kind, subtype):
-            return 3
-        if self.subtype != "*":
-            return 0
-        return 2 if self.kind == kind else int(self.kind == "*")
-
-
-def media_ranges(accept: str) -> list[MediaRange]:
-    """The media ranges of the header in their order; elements that are not media ranges are left out."""
-    found: list[MediaRange] = []
+    Elements that are not media ranges are left out.
+    """
+    found: list[tuple[str, float]] = []
     for part in _split(accept[: _MAX_LENGTH + 1]):
         matched = _RANGE.fullmatch(part.strip())
-        if not matched:
-            continue
-        weight = _weight(matched[3] or "")
-        if weight is not None:
-            found.append(MediaRange(matched[1].lower(), matched[2].lower(), weight))
+        weight = _weight(matched[2] or "") if matched else None
+        if matched and weight is not None:
+            found.append((matched[1].lower(), weight))
     return found
 
 
@@ -66,12 +48,13 @@ def preferred_media_type(accept: str, offered: Sequence[str]) -> str:
     prefers markdown.
     """
     asked = media_ranges(accept)
-    best, best_rank = offered[0], (0.0, 0, 0)
+    best, best_rank = offered[0], (0.0, False, 0)
     for media_type in offered:
-        matching = [(each.specificity(media_type), -place, each.weight) for place, each in enumerate(asked)]
+        covering = ("*/*", f"{media_type.partition('/')[0]}/*", media_type)
+        matching = [(covering.index(each), -n, weight) for n, (each, weight) in enumerate(asked) if each in covering]
         specific, place, weight = max(matching, default=(0, 0, 0.0))
-        if specific and weight and (weight, specific == 3, place) > best_rank:
-            best, best_rank = media_type, (weight, specific == 3, place)
+        if weight and (weight, specific == 2, place) > best_rank:
+            best, best_rank = media_type, (weight, specific == 2, place)
     return best
 
 

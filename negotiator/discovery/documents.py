@@ -51,11 +51,6 @@ def lazy_document(
     return PublicDocument(path, media_type, made.now, headers or {}, prepare=made.get)
 
 
-def page_document(path: str, html: str, markdown: str, headers: Mapping[str, str]) -> PublicDocument:
-    """A page for people, which programs get as markdown."""
-    return PublicDocument(path, HTML, lambda: html.encode(), headers, markdown.encode())
-
-
 def document_route(document: PublicDocument) -> Route:
 
     async def serve(request: Request) -> Response:

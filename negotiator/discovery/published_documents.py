@@ -17,15 +17,7 @@ from negotiator.discovery import (
     webmcp,
 )
 from negotiator.discovery.authorization_metadata import AuthorizationServerInfo
-from negotiator.discovery.documents import (
-    JSON,
-    MARKDOWN,
-    TEXT,
-    PublicDocument,
-    lazy_document,
-    page_document,
-    static_document,
-)
+from negotiator.discovery.documents import HTML, JSON, MARKDOWN, TEXT, PublicDocument, lazy_document, static_document
 from negotiator.discovery.site import SiteDescription
 from negotiator.keys.keyring import Keyring
 
@@ -110,7 +102,8 @@ def _for_agents(site: SiteDescription) -> Iterable[PublicDocument]:
 
 def _for_people(site: SiteDescription) -> Iterable[PublicDocument]:
     html, markdown = public_pages.home_page(site)
-    yield page_document(public_pages.HOME_PATH, html, markdown, public_pages.home_headers(site))
+    headers = public_pages.home_headers(site)
+    yield PublicDocument(public_pages.HOME_PATH, HTML, html.encode, headers, markdown.encode())
     yield static_document(page_frame.STYLE_PATH, page_frame.STYLE_TYPE, page_frame.static_file("site.css"))
     yield static_document(_ICON, "image/svg+xml", page_frame.static_file("icon.svg"))
     yield lazy_document(webmcp.WEBMCP_PATH, webmcp.JAVASCRIPT_TYPE, lambda: webmcp.webmcp_js(site).encode())

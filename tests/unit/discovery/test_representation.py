@@ -42,7 +42,7 @@ def test_the_header_decides_and_html_is_for_who_does_not_care(accept: str, chose
 @given(st.text(max_size=80))
 def test_any_text_gets_one_of_what_is_offered(accept: str) -> None:
     assert preferred_media_type(accept, OFFERED) in OFFERED
-    assert all(0 <= each.weight <= 1 for each in media_ranges(accept))
+    assert all(0 <= weight <= 1 for _, weight in media_ranges(accept))
 
 
 @given(st.integers(0, 1000), st.integers(0, 1000))
