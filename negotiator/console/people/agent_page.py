@@ -18,7 +18,7 @@ from negotiator.console.page_calls import Members, PageCalls
 from negotiator.console.page_router import FormFields, PageRouter
 from negotiator.console.people import agents_page
 from negotiator.console.people.agents_page import AGENTS_PATH
-from negotiator.console.people.scope_words import PURPOSES, ScopeInWords, describe_scopes
+from negotiator.console.people.scope_words import PURPOSES, ScopeInWords, describe_scopes, purpose_title
 from negotiator.tokens.refresh_tokens import RefreshTokens
 
 SHOWN: Final = 25
@@ -91,16 +91,19 @@ class AgentPage:
         found = await self.router.store.scan(
             lambda tx: agents_page.load_agent(tx, agent_id, user_id=session.user_id, longest=self.refreshing.longest)
         )
+        may = describe_scopes(found.rights.scopes)
         negotiations = await self._read(session, "get_negotiation", found, "neg_")
         memories = await self._read(session, "get_memory", found, "mem_")
         return self.router.render(
             "agent.html",
             session,
-            agent=found.view.agent,
-            rights=found.view,
+            agent=found.agent,
+            rights=found.rights,
+            may=may,
+            purpose_title=purpose_title,
             code=found.code,
-            last_seen=max([found.view.agent.seen_at or 0, *(one.at for one in found.calls[:1])]),
-            calls=calls_in_words(found.calls, found.view.may),
+            last_seen=max([found.agent.seen_at or 0, *(one.at for one in found.calls[:1])]),
+            calls=calls_in_words(found.calls, may),
             operations=self._titles(),
             negotiations=negotiations,
             titles={one["id"]: one["title"] for one in negotiations},

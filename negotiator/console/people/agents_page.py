@@ -19,7 +19,7 @@ from negotiator.base.scopes import ASSISTANT
 from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.page_router import FormFields, PageRouter, read_line, read_whole
 from negotiator.console.people import scope_words
-from negotiator.console.people.scope_words import ScopeInWords, describe_scopes, purpose_title
+from negotiator.console.people.scope_words import ScopeInWords, describe_scopes
 from negotiator.memory import memories_lifecycle
 from negotiator.store.statement import Transaction
 from negotiator.tokens import access_tokens, authorization_codes, consent_queries
@@ -34,40 +34,31 @@ AFTER_EVERY_ID: Final = "~"
 """Sorts after every id."""
 
 
-@dataclass(frozen=True, slots=True)
-class AgentView:
-    """An agent, with the rights of its live tokens and grants in words, and the purpose that they serve.
+@dataclass(slots=True)
+class AgentRights:
+    """What an agent's live tokens and grants let it do.
 
-    `until` is when the rights end if the agent stays idle (None: it has none now), `at_most` when they end however
-    often the agent renews them (None: it cannot renew). Milliseconds.
+    `until` is when that ends if the agent stays idle (0: it may do nothing now), `at_most` when it ends however often
+    the agent renews it (0: it cannot renew). Milliseconds.
     """
 
-    agent: Agent
-    purpose: str
-    may: tuple[ScopeInWords, ...]
-    until: int | None
-    at_most: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class DelegationCodeView:
-    """A delegation code, its state, the purpose that it serves, and the name of the agent that used it."""
-
-    code: Delegation
-    state: str
-    purpose: str
-    used_by: str
+    scopes: set[str] = field(default_factory=set[str])
+    until: int = 0
+    at_most: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class AgentsOverview:
     """One page of each list; `older_…` is the id of the last row when there are older ones, else None.
 
+    `rights` are those of agents by id; `codes` have their state, and `users` are the names of the agents that used them.
     `apps` are the clients that the user consented to, `apps_used` when each of them last got a token (milliseconds).
     """
 
-    agents: tuple[AgentView, ...]
-    codes: tuple[DelegationCodeView, ...]
+    agents: list[Agent]
+    rights: Mapping[str, AgentRights]
+    codes: list[tuple[Delegation, str]]
+    users: Mapping[str, str]
     apps: list[ClientConsent]
     apps_used: Mapping[str, int]
     older_agents: str | None
@@ -83,13 +74,16 @@ def load_overview(
     codes_before: str = AFTER_EVERY_ID,
 ) -> AgentsOverview:
     """Everything of this user, newest first; `longest` is how long a grant can be renewed, in seconds."""
+    now = values.now()
     agents = registration.of_user(tx, user_id, before=agents_before, limit=PAGE_SIZE + 1)
     codes = delegation.of_user(tx, user_id, before=codes_before, limit=PAGE_SIZE + 1)
-    rights = _rights(tx, user_id, longest)
+    users = [registration.find(tx, code.used_by) for code in codes[:PAGE_SIZE] if code.used_by]
     apps = consent_queries.of_user(tx, user_id)
     return AgentsOverview(
-        tuple(_agent(each, rights) for each in agents[:PAGE_SIZE]),
-        tuple(_code(tx, each) for each in codes[:PAGE_SIZE]),
+        agents[:PAGE_SIZE],
+        _rights(tx, user_id, longest),
+        [(code, delegation.state(code, now)) for code in codes[:PAGE_SIZE]],
+        {user.id: user.name for user in users if user},
         apps,
         access_token_queries.last_issued(tx, user_id) if apps else {},
         agents[PAGE_SIZE - 1].id if len(agents) > PAGE_SIZE else None,
@@ -97,18 +91,9 @@ def load_overview(
     )
 
 
-@dataclass(slots=True)
-class _Rights:
-    """What an agent may do, until when if it stays idle, and at the latest (milliseconds)."""
-
-    scopes: set[str] = field(default_factory=set[str])
-    until: int = 0
-    at_most: int = 0
-
-
-def _rights(tx: Transaction, user_id: str, longest: int) -> dict[str, _Rights]:
+def _rights(tx: Transaction, user_id: str, longest: int) -> defaultdict[str, AgentRights]:
     """The rights of every agent of the user that has a live token or grant."""
-    found: defaultdict[str, _Rights] = defaultdict(_Rights)
+    found: defaultdict[str, AgentRights] = defaultdict(AgentRights)
     for token in live_tokens(tx, user_id):
         held = found[token.client_id]
         held.scopes |= set(token.scope.split())
@@ -121,18 +106,12 @@ def _rights(tx: Transaction, user_id: str, longest: int) -> dict[str, _Rights]:
     return found
 
 
-def _agent(agent: Agent, rights: Mapping[str, _Rights]) -> AgentView:
-    held = rights.get(agent.id, _Rights())
-    return AgentView(
-        agent, purpose_title(held.scopes), describe_scopes(held.scopes), held.until or None, held.at_most or None
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class AgentDetail:
     """One agent, the code that bound it if one did, and its calls, the last one first."""
 
-    view: AgentView
+    agent: Agent
+    rights: AgentRights
     code: Delegation | None
     calls: Sequence[AgentCall]
 
@@ -143,7 +122,8 @@ def load_agent(tx: Transaction, agent_id: str, *, user_id: str, longest: int) ->
     if agent is None or agent.user_id != user_id:
         raise NotFound("You have no such agent.")
     return AgentDetail(
-        _agent(agent, _rights(tx, user_id, longest)),
+        agent,
+        _rights(tx, user_id, longest)[agent_id],
         delegation.of_agent(tx, agent_id, user_id=user_id),
         call_record.latest_calls(tx, agent_id),
     )
@@ -188,12 +168,6 @@ def revoke_agent(tx: Transaction, agent_id: str, *, user_id: str) -> None:
     """Revoke an agent of this user's with all its tokens; 404 when the user has none with this id."""
     if not registration.revoke(tx, agent_id, user_id=user_id):
         raise NotFound("You have no such agent.")
-
-
-def _code(tx: Transaction, code: Delegation) -> DelegationCodeView:
-    user = registration.find(tx, code.used_by) if code.used_by else None
-    state = delegation.state(code, values.now())
-    return DelegationCodeView(code, state, purpose_title(code.scope.split()), user.name if user else "")
 
 
 AGENTS_PATH: Final = "/agents"
@@ -307,6 +281,7 @@ class AgentsPage:
             422 if faults else 200,
             overview=overview,
             in_words=scope_words.describe_scopes,
+            purpose_title=scope_words.purpose_title,
             purposes=scope_words.PURPOSES,
             scopes=scope_words.describe_scopes(ASSISTANT),
             lifetimes=CODE_LIFETIMES,

@@ -102,10 +102,10 @@ async def test_the_overview_shows_what_is_live_and_ends_what_is_his(store: Store
         return agents_page.load_overview(tx, user)
 
     seen = await store.scan(gather)
-    assert [each.agent.name for each in seen.agents] == ["scout"]
-    assert seen.agents[0].agent.seen_at is not None
-    assert seen.agents[0].may == agents_page.describe_scopes(scopes)
-    assert [(each.state, each.used_by) for each in seen.codes] == [("used", "scout")]
+    assert [each.name for each in seen.agents] == ["scout"]
+    assert seen.agents[0].seen_at is not None
+    assert seen.rights[agent].scopes == set(scopes)
+    assert [(state, seen.users[code.used_by or ""]) for code, state in seen.codes] == [("used", "scout")]
     for other in ("usr_other", ""):
         with pytest.raises(NotFound):
             await store.write(lambda tx, other=other: agents_page.revoke_agent(tx, agent, user_id=other))
@@ -115,6 +115,6 @@ async def test_the_overview_shows_what_is_live_and_ends_what_is_his(store: Store
     await store.write(lambda tx: delegation.revoke(tx, spare.id, actor=user, user_id=user))
     await store.write(lambda tx: agents_page.revoke_agent(tx, agent, user_id=user))
     seen = await store.scan(gather)
-    assert seen.agents == ()
-    assert [each.state for each in seen.codes] == ["revoked", "used"]
+    assert seen.agents == []
+    assert [state for _, state in seen.codes] == ["revoked", "used"]
     assert len(await store.read(lambda tx: delegation.of_user(tx, user))) == 2
