@@ -51,7 +51,7 @@ class AgentRights:
 class AgentsOverview:
     """One page of each list; `older_…` is the id of the last row when there are older ones, else None.
 
-    `rights` are those of agents by id; `codes` have their state, and `users` are the names of the agents that used them.
+    `rights` are those of agents by id; `codes` have their state; `users` are the names of the agents that used codes.
     `apps` are the clients that the user consented to, `apps_used` when each of them last got a token (milliseconds).
     """
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 from urllib.parse import urlsplit
 
 from negotiator.base.errors import Refusal, ValidationFailed
@@ -95,49 +95,12 @@ def proposed_facts(view: Members, current: Members | None) -> list[tuple[str, st
     return [
         (
             tool_view.FACT_NAMES.get(name, name.replace("_", " ")),
-            value_text(name, before.get(name)),
-            value_text(name, value),
+            tool_view.value_text(name, before.get(name)) or NOTHING,
+            tool_view.value_text(name, value) or NOTHING,
         )
         for name, value in view["proposed"].items()
-        if current or value_text(name, value) != NOTHING
+        if current or tool_view.value_text(name, value)
     ]
-
-
-def value_text(member: str, value: Any) -> str:
-    """A member of a record as text; `NOTHING` for an empty one."""
-    if value in (None, "", [], (), {}):
-        return NOTHING
-    match member:
-        case "kind":
-            return tool_view.KINDS.get(value, value)
-        case "category":
-            return tool_view.CATEGORIES.get(value, value)
-        case "auth":
-            return tool_view.SIGN_IN.get(value["type"], NOTHING)
-        case "pricing":
-            return tool_view.PRICES.get(value["model"], NOTHING)
-        case "open_source":
-            return "Yes" if value else "No"
-        case "interfaces":
-            return ", ".join(
-                _joined(tool_view.way_to_call(one["type"], one.get("url")), one.get("url")) for one in value
-            )
-        case "packages":
-            return ", ".join(f"{one['registry']}: {one['identifier']}" for one in value)
-        case "subcategories" | "tags":
-            return ", ".join(str(one).replace("-", " ") for one in value)
-        case "publisher":
-            return " ".join(filter(None, (value.get("name"), value.get("domain"))))
-        case "repository":
-            return str(value["url"])
-        case "external_ids":
-            return ", ".join(str(one) for one in value.values() if one) or NOTHING
-        case _:
-            return str(value)
-
-
-def _joined(kind: str, url: str | None) -> str:
-    return f"{kind} at {url}" if url else kind
 
 
 def finding(found: Members, similar: Sequence[Members]) -> str:

@@ -71,6 +71,11 @@ def way_to_call(kind: str, url: str | None) -> str:
     return f"{INTERFACES[kind]}{'' if url or kind not in _NEEDS_ADDRESS else ' (no address given)'}"
 
 
+_FACTS: Final = (
+    *("kind", "category", "subcategories", "publisher", "auth", "pricing", "open_source", "licence", "version"),
+    *("interfaces", "packages"),
+)
+"""The facts of a tool's page, in their order."""
 _NAME: Final = re.compile(r"[^a-z0-9-]+")
 _RUNNERS: Final = ("npx", "uvx", "docker")
 """Commands that run a server; others only install it."""
@@ -91,24 +96,48 @@ class InstallText:
     text: str
 
 
+def value_text(member: str, value: Any) -> str:
+    """A member of a record as text; empty for an unknown one."""
+    if value in (None, "", [], (), {}):
+        return ""
+    match member:
+        case "kind":
+            return KINDS.get(value, str(value))
+        case "category":
+            return CATEGORIES.get(value, str(value))
+        case "auth":
+            return SIGN_IN.get(value["type"], "")
+        case "pricing":
+            return PRICES.get(value["model"], "")
+        case "open_source":
+            return "Yes" if value else "No"
+        case "interfaces":
+            ways = [(way_to_call(one["type"], one.get("url")), one.get("url")) for one in value]
+            return ", ".join(f"{way} at {url}" if url else way for way, url in ways)
+        case "packages":
+            return ", ".join(f"{one['registry']}: {one['identifier']}" for one in value)
+        case "subcategories" | "tags":
+            return ", ".join(str(one).replace("-", " ") for one in value)
+        case "publisher":
+            return " ".join(filter(None, (value.get("name"), value.get("domain"))))
+        case "repository":
+            return str(value["url"])
+        case "external_ids":
+            return ", ".join(str(one) for one in value.values() if one)
+        case _:
+            return str(value)
+
+
 def tool_facts(tool: Members) -> dict[str, str]:
     """The facts that the page shows, by member of the record; an unknown one is empty."""
     publisher: Members = tool["publisher"] or {"name": None, "domain": None, "verified": False}
     named = publisher["name"] or publisher["domain"] or ""
-    calls = dict.fromkeys(way_to_call(each["type"], each["url"]) for each in tool["interfaces"])
-    return {
-        "kind": KINDS[tool["kind"]],
-        "category": CATEGORIES[tool["category"]],
+    said = {
         "subcategories": ", ".join(part_name(tool["category"], part) for part in tool["subcategories"]),
         "publisher": f"{named} – verified as {publisher['domain']}" if publisher["verified"] else named,
-        "auth": SIGN_IN.get(tool["auth"]["type"], ""),
-        "pricing": PRICES.get(tool["pricing"]["model"], ""),
-        "open_source": {True: "Yes", False: "No"}.get(tool["open_source"], ""),
-        "licence": tool["licence"] or "",
-        "version": tool["version"] or "",
-        "interfaces": ", ".join(calls),
-        "packages": ", ".join(f"{one['registry']}: {one['identifier']}" for one in tool["packages"]),
+        "interfaces": ", ".join(dict.fromkeys(way_to_call(each["type"], each["url"]) for each in tool["interfaces"])),
     }
+    return {name: said[name] if name in said else value_text(name, tool[name]) for name in _FACTS}
 
 
 def install_texts(tool: Members) -> list[InstallText]:
