@@ -1,8 +1,7 @@
 """The pages on which the owner of an account grants a request: behind a mailed link, or listed on their home page."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -49,12 +48,14 @@ class ApprovalPage:
     async def decide_listed(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
         email, key = session.email or "", request.path_params["id"]
         listed = await self._find_listed(request, session)
-
-        def unit(tx: Transaction) -> dict[str, Any]:
-            approval = _require_open(approval_queries.consume_listed(tx, email, key))
-            return self._grant(tx, approval, session.user_id, scope_words.chosen_scopes(form))
-
-        return await self._answer(request, session, unit, form=form, approval=listed)
+        return await self._grant(
+            request,
+            session,
+            listed,
+            form,
+            owner=session.user_id,
+            consume=lambda tx: approval_queries.consume_listed(tx, email, key),
+        )
 
     async def show(self, request: Request, session: AnySession) -> Response:
         """The request. Reading it grants nothing, because mail scanners open links."""
@@ -70,30 +71,38 @@ class ApprovalPage:
             approval, user_id = await self._try_password(request, secret, form)
         if user_id is None:
             return self._ask(session, approval, here=request.url.path, error=True, form=form)
-        owner = user_id
+        return await self._grant(
+            request, session, approval, form, owner=user_id, consume=lambda tx: approval_queries.consume(tx, secret)
+        )
 
-        def unit(tx: Transaction) -> dict[str, Any]:
-            approval = _require_open(approval_queries.consume(tx, secret))
-            return self._grant(tx, approval, owner, scope_words.chosen_scopes(form))
-
-        return await self._answer(request, session, unit, form=form, approval=approval)
-
-    async def _answer(
+    async def _grant(
         self,
         request: Request,
         session: AnySession,
-        unit: Callable[[Transaction], dict[str, Any]],
-        *,
-        form: FormFields,
         approval: Approval,
+        form: FormFields,
+        *,
+        owner: str,
+        consume: Callable[[Transaction], Approval | None],
     ) -> Response:
-        """Grant it by this unit; a choice that cannot be granted is asked for again."""
+        """Grant it, once; a choice that cannot be granted is asked for again."""
+
+        def unit(tx: Transaction) -> str:
+            """The code that an agent gets; empty for a link."""
+            granted = _require_open(consume(tx))
+            audit.record(tx, "approval.granted", granted.id, actor=owner, kind=granted.kind)
+            if granted.kind == "link":
+                identity_matching.link(tx, identity=granted.identity, issuer=granted.issuer, user_id=owner, actor=owner)
+                return ""
+            scopes = scope_words.chosen_scopes(form)
+            return self.delegations.mint(tx, owner, scopes, label=granted.agent_name, agent_id=granted.agent_id).code
+
         try:
-            outcome = await self.router.store.write(unit)
+            code = await self.router.store.write(unit)
         except ValidationFailed:
             fault = scope_words.NOTHING_CHOSEN
             return self._ask(session, approval, here=request.url.path, form=form, fault=fault)
-        return self.router.render("approved.html", session, **outcome)
+        return self.router.render("approved.html", session, approval=approval, code=code)
 
     async def _find_listed(self, request: Request, session: SignedInSession) -> Approval:
         email, key = session.email or "", request.path_params["id"]
@@ -110,16 +119,6 @@ class ApprovalPage:
         approval = _require_open(await self.router.store.write(lambda tx: approval_queries.count_attempt(tx, secret)))
         user = await self.passwords.check(request, approval.email, form.get("password", ""))
         return approval, user.id if user else None
-
-    def _grant(self, tx: Transaction, approval: Approval, user_id: str, scopes: Sequence[str]) -> dict[str, Any]:
-        audit.record(tx, "approval.granted", approval.id, actor=user_id, kind=approval.kind)
-        if approval.kind == "link":
-            identity_matching.link(
-                tx, identity=approval.identity, issuer=approval.issuer, user_id=user_id, actor=user_id
-            )
-            return {"approval": approval, "code": None}
-        minted = self.delegations.mint(tx, user_id, scopes, label=approval.agent_name, agent_id=approval.agent_id)
-        return {"approval": approval, "code": minted.code}
 
     def _ask(
         self,
