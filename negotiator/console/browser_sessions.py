@@ -10,11 +10,10 @@ the user and their present password. It only gives password attempts from that b
 """
 
 import base64
-import binascii
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Any, Final, Literal
 from urllib.parse import unquote, urlsplit
 
 import orjson
@@ -65,20 +64,17 @@ class BrowserCookies:
     def drop(self, response: Response, kind: CookieKind) -> None:
         response.delete_cookie(self._name(kind), path="/", secure=self._is_https, httponly=True, samesite="lax")
 
-    def seal(self, kind: CookieKind, content: bytes) -> str:
-        """Content with a signature, as a cookie's text."""
-        text = base64.urlsafe_b64encode(content).decode().rstrip("=")
-        return f"{text}.{self._signature(kind, text)}"
+    def write_sealed(self, response: Response, kind: CookieKind, content: Mapping[str, object], *, life: int) -> None:
+        """Set the cookie to a JSON object with a signature, for `life` seconds."""
+        text = base64.urlsafe_b64encode(orjson.dumps(content)).decode().rstrip("=")
+        self.write(response, kind, f"{text}.{self._signature(kind, text)}", life=life)
 
-    def unseal(self, kind: CookieKind, sealed: str) -> bytes | None:
-        """The content that `seal` signed; None for any other text."""
-        text, _, signature = sealed.partition(".")
+    def read_sealed(self, request: Request, kind: CookieKind) -> dict[str, Any]:
+        """The object that `write_sealed` signed; {} for any other text."""
+        text, _, signature = self.read(request, kind).partition(".")
         if not values.equal_in_constant_time(signature, self._signature(kind, text)):
-            return None
-        try:
-            return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
-        except (binascii.Error, ValueError):
-            return None
+            return {}
+        return read_object(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
 
     def _signature(self, kind: CookieKind, text: str) -> str:
         return values.keyed_digest(self.pepper, f"{kind}:{text}")
@@ -99,13 +95,12 @@ KNOWN_DEVICE_SECONDS: Final = 180 * 86_400
 def remember_device(cookies: BrowserCookies, response: Response, user: User) -> None:
     """Mark the browser as a known device of this user."""
     content = {"id": values.new_secret(), "at": values.now(), "of": _owner(cookies, user)}
-    cookies.write(response, "device", cookies.seal("device", orjson.dumps(content)), life=KNOWN_DEVICE_SECONDS)
+    cookies.write_sealed(response, "device", content, life=KNOWN_DEVICE_SECONDS)
 
 
 def find_device(cookies: BrowserCookies, request: Request, user: User | None) -> str | None:
     """The id of the browser, if this user signed in with it and has not changed the password since."""
-    content = cookies.unseal("device", cookies.read(request, "device"))
-    known = read_object(content) if content else {}
+    known = cookies.read_sealed(request, "device")
     owner = _owner(cookies, user)
     if not values.equal_in_constant_time(str(known.get("of", "")), owner) or user is None:
         return None

@@ -5,19 +5,16 @@ A sealed cookie holds state, nonce, verifier and the next path while the browser
 
 from dataclasses import asdict, dataclass
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
-import orjson
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from negotiator.base import values
 from negotiator.base.errors import Forbidden, InvalidRequest, Unavailable
-from negotiator.base.strict_json import read_object
 from negotiator.console.browser_sessions import AnySession, BrowserCookies, local_path
 from negotiator.console.page_router import PageRouter
-from negotiator.runtime.telemetry import logger
 from negotiator.store import atomic_updates
 from negotiator.store.statement import Transaction
 from negotiator.trust.claims import AssertionRefused, Reason
@@ -40,47 +37,15 @@ class PendingSignIn:
     until: int
 
 
-def begin_sign_in(next_path: str) -> PendingSignIn:
-    """A pending sign-in with new secrets."""
-    return PendingSignIn(
-        values.new_secret(),
-        values.new_secret(),
-        values.new_secret(),
-        next_path,
-        values.now() + PENDING_SIGN_IN_SECONDS * 1000,
-    )
-
-
-def write_pending_sign_in(cookies: BrowserCookies, response: Response, pending: PendingSignIn) -> None:
-    cookies.write(
-        response,
-        "pending-sign-in",
-        cookies.seal("pending-sign-in", orjson.dumps(asdict(pending))),
-        life=PENDING_SIGN_IN_SECONDS,
-    )
-
-
-def read_pending_sign_in(cookies: BrowserCookies, request: Request, *, otherwise: str) -> PendingSignIn | None:
+def read_pending_sign_in(cookies: BrowserCookies, request: Request) -> PendingSignIn | None:
     """The pending sign-in of this browser, if the provider's answer belongs to it and comes in time."""
-    content = cookies.unseal("pending-sign-in", cookies.read(request, "pending-sign-in"))
-    if content is None:
+    fields = cookies.read_sealed(request, "pending-sign-in")
+    pending = PendingSignIn(**fields) if fields else None
+    if pending is None or pending.until <= values.now():
         return None
-    fields: dict[str, Any] = read_object(content)
-    pending = PendingSignIn(**fields)
-    if pending.until <= values.now() or not values.equal_in_constant_time(
-        pending.state, request.query_params.get("state", "")
-    ):
-        return None
-    return PendingSignIn(
-        pending.state,
-        pending.nonce,
-        pending.verifier,
-        local_path(pending.next_path, otherwise=otherwise),
-        pending.until,
-    )
+    state = request.query_params.get("state", "")
+    return pending if values.equal_in_constant_time(pending.state, state) else None
 
-
-log = logger(__name__)
 
 PROVIDER_SIGN_IN_PATH = "/sign-in/provider"
 PROVIDER_RETURN_PATH = f"{PROVIDER_SIGN_IN_PATH}/return"
@@ -101,7 +66,9 @@ class ProviderSignInPages:
 
     async def start(self, request: Request, _session: AnySession) -> Response:
         """Redirect to the provider, with a state bound to this browser."""
-        pending = begin_sign_in(local_path(request.query_params.get("next"), otherwise=self.router.home))
+        state, nonce, verifier = values.new_secret(), values.new_secret(), values.new_secret()
+        next_path = local_path(request.query_params.get("next"), otherwise=self.router.home)
+        pending = PendingSignIn(state, nonce, verifier, next_path, values.now() + PENDING_SIGN_IN_SECONDS * 1000)
         try:
             provider_url = await self.provider.ask(
                 state=pending.state,
@@ -112,13 +79,14 @@ class ProviderSignInPages:
         except FetchFailed as failed:
             raise self._unavailable(failed) from failed
         response = RedirectResponse(provider_url, 303, headers={"cache-control": "no-store"})
-        write_pending_sign_in(self.router.browser_sessions.cookies, response, pending)
+        cookies = self.router.browser_sessions.cookies
+        cookies.write_sealed(response, "pending-sign-in", asdict(pending), life=PENDING_SIGN_IN_SECONDS)
         return response
 
     async def finish(self, request: Request, _session: AnySession) -> Response:
         """The provider's answer: start a session, or ask the account's owner to link the identity first."""
         query, cookies = request.query_params, self.router.browser_sessions.cookies
-        pending = read_pending_sign_in(cookies, request, otherwise=self.router.home)
+        pending = read_pending_sign_in(cookies, request)
         if pending is None:
             raise InvalidRequest("This sign-in took too long or began elsewhere. Start again.")
         if "code" not in query:
@@ -134,7 +102,8 @@ class ProviderSignInPages:
         except AssertionRefused as refused:
             raise Forbidden(refused.description, detail=refused.detail) from refused
         else:
-            response = self.router.redirect_after_sign_in(pending.next_path)
+            next_path = local_path(pending.next_path, otherwise=self.router.home)
+            response = self.router.redirect_after_sign_in(next_path)
             await self.router.browser_sessions.sign_in(
                 request, response, found.user_id, issuer=found.issuer, identity=found.identity
             )
