@@ -160,7 +160,10 @@ class PageRouter:
         return values.equal_in_constant_time(form.get("csrf", ""), session.csrf)
 
     def render(self, template: str, session: AnySession | None, status: int = 200, **context: Any) -> Response:
-        """A page with the user's name and the sign-out button in its header; see `PageRenderer.render`."""
+        """A page with the user's name and the sign-out button in its header; see `PageRenderer.render`.
+
+        Its `notice` is what the path says of the query's `told`, unless the context has another one.
+        """
         signed_in = session if isinstance(session, SignedInSession) else None
         request = _asked.get()
         path = request.url.path.removeprefix(request.scope.get("root_path", "")) if request else ""
