@@ -18,7 +18,7 @@ from negotiator.http.operation import BODY_LIMIT, Answer, ServiceDescription
 from negotiator.http.pipeline import Pipeline, ResponseContext
 from negotiator.mcp import tools
 from negotiator.mcp.tool_access import make_tool_access
-from negotiator.mcp.tool_calls import ENVELOPE_BYTES, JSON, CallContext, refusal_body
+from negotiator.mcp.tool_calls import ENVELOPE_BYTES, HTTP_REFUSALS, JSON, CallContext, refusal_body
 from negotiator.runtime import thread_pools
 
 if TYPE_CHECKING:
@@ -32,9 +32,6 @@ _DEPTH: Final = MAX_DEPTH + 2
 """Nesting of a message: that of an operation's input, with the message and its params around it."""
 
 _PARSE_ERROR, _INVALID_REQUEST, _INTERNAL_ERROR = -32700, -32600, -32603
-_REFUSALS: Final = {401, 403, 429, 503}
-"""Refusals of a valid request. Their error code is the HTTP status: MCP 2026-07-28 (Base Protocol, Error Codes) wants
-codes of an application outside of JSON-RPC's reserved range, -32768 to -32000."""
 
 
 @dataclass(slots=True)
@@ -199,7 +196,7 @@ def _wrapped(answer: Answer, incoming: _IncomingMessage, message: str, refusal: 
 
 
 def _code(status: int) -> int:
-    if status in _REFUSALS:
+    if status in HTTP_REFUSALS:
         return status
     return _INTERNAL_ERROR if status >= 500 else _INVALID_REQUEST
 

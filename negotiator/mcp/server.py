@@ -46,7 +46,7 @@ from negotiator.mcp import prompts, server_info, tools
 from negotiator.mcp.resources import McpResources
 from negotiator.mcp.skills import SKILLS_EXTENSION, McpSkills
 from negotiator.mcp.tool_access import make_tool_access
-from negotiator.mcp.tool_calls import CallContext, call_tool, refusal_body
+from negotiator.mcp.tool_calls import HTTP_REFUSALS, CallContext, call_tool, refusal_body
 
 _NO_RESOURCE: Final = -32002
 """The error code for a missing resource in revisions before 2026-07-28, which no longer allows it."""
@@ -63,8 +63,6 @@ _OLDEST: Final = "2025-06-18"
 """Earlier revisions need JSON-RPC batches (2025-03-26) or another transport (2024-11-05)."""
 _HANDSHAKES: Final = tuple(version for version in HANDSHAKE_PROTOCOL_VERSIONS if is_version_at_least(version, _OLDEST))
 _SERVED: Final = (*_HANDSHAKES, *MODERN_PROTOCOL_VERSIONS)
-_HTTP_REFUSALS: Final = {401, 403, 429, 503}
-"""Refusals that are sent with their HTTP status and headers, on which clients act: sign in, ask for a scope, wait."""
 
 RequestContext = ServerRequestContext[Any, Any]
 
@@ -157,7 +155,7 @@ class McpServer:
                     self._server, exchange, message["method"], params, connection=connection, lifespan_state={}
                 )
         except Refusal as refusal:
-            if refusal.status in _HTTP_REFUSALS:
+            if refusal.status in HTTP_REFUSALS:
                 raise
             answer = await self._pipeline.refused(refusal)
             error = {"code": INVALID_PARAMS, "message": refusal.description, "data": refusal_body(answer)}

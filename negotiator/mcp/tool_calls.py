@@ -35,6 +35,12 @@ ENVELOPE_BYTES: Final = 8 * 1024
 """Bytes that a message may have beside the arguments: ids, names, the client's metadata."""
 
 JSON: Final = "application/json"
+HTTP_REFUSALS: Final = {401, 403, 429, 503}
+"""Refusals that are sent with their HTTP status and headers, on which clients act: sign in, ask for a scope, wait.
+
+Their error code is the status: MCP 2026-07-28 (Base Protocol, Error Codes) wants codes of an application outside of
+JSON-RPC's reserved range, -32768 to -32000.
+"""
 
 
 @dataclass(frozen=True, slots=True)
