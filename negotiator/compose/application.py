@@ -35,11 +35,11 @@ from negotiator.discovery.probe_routes import ProbeEndpoint
 from negotiator.discovery.public_pages import DOCS_PATHS, HOME_PATH
 from negotiator.discovery.published_documents import PUBLISHED_PATHS, published_documents
 from negotiator.discovery.site import DirectoryRates, RegistrationLimits, SiteDescription
+from negotiator.discovery.skills import offered_skills
 from negotiator.http.operation import ServiceDescription
 from negotiator.http.pipeline import RefusalRenderer
 from negotiator.keys.keyring import ALGORITHM, RS256
 from negotiator.mcp.endpoint import MCP_PATH, McpEndpoint, requires_credential
-from negotiator.mcp.server_info import make_server_info
 from negotiator.mcp.skills import McpSkills
 from negotiator.runtime import stopping, thread_pools
 from negotiator.runtime.fault_log import close_all
@@ -103,11 +103,11 @@ class Application:
         self.mcp, mcp_documents = _build_mcp(services, service)
         pages = [route.path for component in self.components for route in component.pages if isinstance(route, Route)]
         public_pages = [path for component in self.components for path in component.page_paths]
-        self.site = make_site(
+        self.site = SiteDescription(
             service,
             __version__,
-            [*pages, *public_pages, *(document.path for document in mcp_documents)],
-            personal=pages,
+            PUBLISHED_PATHS | {*pages, *public_pages, *(document.path for document in mcp_documents)},
+            personal=frozenset(pages),
             rates=DirectoryRates(settings.limit_directory_rpm, *settings.level_rates),
             registrations=_registrations(settings),
             sign_in=SIGN_IN_PATH,
@@ -154,73 +154,35 @@ class Application:
 
 
 def build_application(settings: Settings) -> Application:
-    """Build the components of the services that the settings enable, and everything they share."""
-    services = build_services(settings)
-    access = build_agent_access(services)
-    builders = {"assistant": build_assistant, "directory": build_directory}
-    enabled = [build(services) for name, build in builders.items() if name in settings.services]
-    tried = tuple(each for component in enabled for each in component.tried_services)
-    clocks, meters = ClockComparison(), services.meters
-    meters.sampled_gauge(
-        "negotiator_clock_difference_seconds",
-        "Between this machine's clock and the database's; the greatest of the workers",
-        lambda: clocks.apart_seconds,
-        greatest=True,
-        per_unit=1000,
-    )
-    rounds = meters.timestamp(
-        "negotiator_housekeeping_timestamp_seconds",
-        "When this machine last finished a round of housekeeping; 0 for never",
-    )
-    secrets = SecretsComparison(settings, services.store, services.secret, services.keyring)
-    user_pages = build_user_pages(services, access.delegations)
-    parts = (*enabled, access.component, user_pages)
-    checks = {name: check for component in parts for name, check in component.checks.items()}
-    checks |= {"clock": clocks.state, "secrets": secrets.state, "mail": services.mails.state}
-    checks["threads"] = thread_pools.state
-    if settings.redis_url:
-        checks["redis"] = services.pipeline.limits.state
-    checks["load"] = services.overload.state
-    _show_checks(meters, {**checks, "database": partial(database_state, services.store)})
-    endpoint = HealthEndpoint(services.store, __version__, tuple(settings.services), checks)
-    readiness = ReadinessEndpoints(services.store, stopping.is_announced)
-    health = Component(operations=offered_operations([endpoint, readiness]))
-    components = (*parts, build_admin_pages(services, tried), health)
-    service = ServiceDescription(
-        settings.base_url,
-        scopes.of_services(settings.services),
-        tuple(operation for component in components for operation in component.operations),
-    )
-    mcp = build_mcp(services, service)
-    pages = [route.path for component in components for route in component.pages if isinstance(route, Route)]
-    public_pages = [path for component in components for path in component.page_paths]
-    mcp_documents = [document.path for document in mcp.documents]
-    site = SiteDescription(
-        service,
-        __version__,
-        PUBLISHED_PATHS | {*pages, *public_pages, *mcp_documents},
-        personal=frozenset(pages),
-        rates=_rates(settings),
-        registrations=_registrations(settings),
-        sign_in=SIGN_IN_PATH,
-        mcp=MCP_PATH,
-    )
-    documents = published_documents(site, _authorization(settings), services.keyring)
-    home = next(document for document in documents if document.path == HOME_PATH)
-    described = _with_page_operations(service, components)
-    console = _console(services, described, home, site)
-    return Application(
-        services=services,
-        components=components,
-        delegations=access.delegations,
-        service=service,
-        documents=(*documents, *mcp.documents),
-        console=console,
-        home=(console.for_browsers(home),) if "assistant" in settings.services else (),
-        site=site,
-        mcp=mcp,
-        metrics=MetricsEndpoint(
-            services.meters, issuing_operations(service), services.pipeline, settings.metrics_token
+    """The application of these settings; nothing is opened yet."""
+    return Application(settings)
+
+
+def _build_mcp(services: Services, service: ServiceDescription) -> tuple[ASGIApp, tuple[PublicDocument, ...]]:
+    """The MCP endpoint and the documents that describe it.
+
+    The MCP SDK is imported by the first message or the first request for the card.
+    """
+    base = service.base
+    pipeline = dataclasses.replace(services.pipeline, refusals=RefusalRenderer(base, MCP_PATH))
+
+    @functools.cache
+    def server() -> "McpServer":
+        from negotiator.mcp.server import McpServer
+
+        return McpServer(service, pipeline, __version__, McpSkills(offered_skills(service)))
+
+    @functools.cache
+    def card() -> bytes:
+        spoken, locked = server(), requires_credential(service)
+        described = mcp_card.server_card(base, spoken.server_info, spoken.versions, spoken.capabilities, locked=locked)
+        return orjson.dumps(described)
+
+    return (
+        McpEndpoint(service, pipeline, server=server, origins=services.settings.allowed_origins),
+        (
+            PublicDocument(mcp_card.WELL_KNOWN_CARD_PATH, "application/json", card, mcp_card.CARD_CACHE_HEADERS),
+            PublicDocument(mcp_card.CARD_PATH, mcp_card.CARD_TYPE, card, mcp_card.CARD_CACHE_HEADERS),
         ),
     )
 

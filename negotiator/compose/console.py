@@ -25,7 +25,7 @@ from negotiator.console.talk.prepare_page import PreparePage
 from negotiator.console.talk.workspace_forms import WorkspaceForms
 from negotiator.console.talk.workspace_page import WorkspacePage
 from negotiator.console.tools.collections_page import CollectionPages
-from negotiator.console.tools.submission_pages import ClaimToolPage, SubmissionPages, SubmitToolPages
+from negotiator.console.tools.submission_pages import ClaimToolPage, SubmissionPages
 from negotiator.console.tools.tool_page import ToolPage
 from negotiator.console.tools.tools_page import ToolsPage
 from negotiator.discovery.documents import PublicDocument, serve_document
@@ -91,7 +91,6 @@ def build_directory_pages(services: Services, pages: OpenPages) -> tuple[Route, 
         return ()
     return (
         *ToolsPage(pages).routes(),
-        *SubmitToolPages(pages).routes(),
         *SubmissionPages(pages).routes(),
         *ClaimToolPage(pages).routes(),
         *ToolPage(pages).routes(),

@@ -19,6 +19,8 @@ from negotiator.console.page_calls import Members
 from negotiator.console.page_router import FormFields
 from negotiator.console.tools import submission_form
 from negotiator.directory import catalogue_queries, submissions_queries, submissions_transitions
+from negotiator.directory.schemas_submissions import SubmissionView
+from negotiator.directory.submissions_queries import submission_view
 from negotiator.directory.tables import Submission
 from negotiator.store.statement import Transaction
 from negotiator.users import user_queries
@@ -61,7 +63,7 @@ class AdminSubmissions:
         asked = request.query_params.get("status", "pending")
         status = asked if asked in STATES else "pending"
 
-        def unit(tx: Transaction) -> list[tuple[Members, str, str]]:
+        def unit(tx: Transaction) -> list[tuple[SubmissionView, str, str]]:
             """Each submission with the name of the tool that it changes, and its sender."""
             rows = submissions_queries.queue(tx, status=status, limit=_SHOWN)
             return [

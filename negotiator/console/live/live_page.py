@@ -22,7 +22,7 @@ from negotiator.console.live.call_events import (
     tactics,
 )
 from negotiator.console.negotiation_words import RUNNING, NegotiationWords
-from negotiator.console.owned.memories_view import KEPT_FROM_CALL
+from negotiator.console.owned.memories_page import KEPT_FROM_CALL
 from negotiator.console.page_calls import Members, PageCalls
 from negotiator.console.page_router import LIVE_PATH, FormFields, FormSize, PageRouter
 from negotiator.console.talk.workspace_fields import MAX_OFFERS, NO_FORM, RefusedForm, read_negotiation, read_offers

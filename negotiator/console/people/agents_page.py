@@ -85,7 +85,7 @@ def load_overview(
         [(code, delegation.state(code, now)) for code in codes[:PAGE_SIZE]],
         {user.id: user.name for user in users if user},
         apps,
-        access_token_queries.last_issued(tx, user_id) if apps else {},
+        access_tokens.last_issued(tx, user_id) if apps else {},
         agents[PAGE_SIZE - 1].id if len(agents) > PAGE_SIZE else None,
         codes[PAGE_SIZE - 1].id if len(codes) > PAGE_SIZE else None,
     )

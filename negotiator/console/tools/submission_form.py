@@ -9,7 +9,7 @@ from negotiator.base.errors import Refusal, ValidationFailed
 from negotiator.console.form_fields import FormField, FormTable, field_faults, fill_fields, read_fields
 from negotiator.console.page_calls import Members
 from negotiator.console.tools import tool_view
-from negotiator.directory.schemas_submissions import REJECTION_REASONS
+from negotiator.directory.schemas_submissions import REJECTION_REASONS, SubmissionView
 
 Typed = Mapping[str, str]
 FIELDS: Final[FormTable] = {
@@ -89,7 +89,7 @@ NOTHING: Final = "not known"
 _TOOL_ID: Final = re.compile(r"tool_[a-z0-9]{26}")
 
 
-def proposed_facts(view: Members, current: Members | None) -> list[tuple[str, str, str]]:
+def proposed_facts(view: SubmissionView, current: Members | None) -> list[tuple[str, str, str]]:
     """What the submission states: the name of each member, its value in the directory now, and the proposed one."""
     before = current or {}
     return [

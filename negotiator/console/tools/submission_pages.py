@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -17,6 +17,7 @@ from negotiator.console.page_router import FormFields, FormSize
 from negotiator.console.tools import submission_form, tool_view
 from negotiator.directory.catalogue_pages import TOOL_PAGE_PATH, TOOLS_PAGE_PATH
 from negotiator.directory.claims import claim_text
+from negotiator.directory.schemas_submissions import SubmissionView
 
 SUBMISSIONS_PAGE_PATH: Final = "/tools/submissions"
 SUBMISSION_PAGE_PATH: Final = "/tools/submissions/{id}"
@@ -95,11 +96,11 @@ class SubmissionPages:
             return await self._one(request, session, refusal=refusal, message=members.get("message", ""))
         return self.pages.router.pages.see(SUBMISSION_PAGE_PATH.format(id=key))
 
-    async def _view(self, request: Request, session: SignedInSession) -> Members:
+    async def _view(self, request: Request, session: SignedInSession) -> SubmissionView:
         key: str = request.path_params["id"]
-        return await self.pages.calls.run(session, "get_submission", {"id": key})
+        return cast(SubmissionView, await self.pages.calls.run(session, "get_submission", {"id": key}))
 
-    async def _current(self, session: SignedInSession, view: Members) -> Members | None:
+    async def _current(self, session: SignedInSession, view: SubmissionView) -> Members | None:
         """The tool that a correction is about, as it is listed."""
         if view["type"] == "create" or not view["tool"]:
             return None
@@ -108,7 +109,7 @@ class SubmissionPages:
         except Gone:
             return None
 
-    async def _before(self, session: SignedInSession, view: Members) -> Members:
+    async def _before(self, session: SignedInSession, view: SubmissionView) -> Members:
         """The draft as it was sent last."""
         return {**(await self._current(session, view) or {}), **view["proposed"]}
 
@@ -199,7 +200,7 @@ class SubmissionPages:
         *,
         sources: list[Members] | None = None,
         tool: Members | None = None,
-        submission: Members | None = None,
+        submission: SubmissionView | None = None,
         refusal: Refusal | None = None,
         said: str = "",
     ) -> Response:
