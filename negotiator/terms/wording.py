@@ -154,6 +154,11 @@ class Wording:
             return said
         return f"{said} ({total.text})"
 
+    def deal(self, package: Package, *, with_total: bool = True) -> str:
+        """A package as a noun: `€45 per seat and a term of 12 months`, `a deal with winter tyres`."""
+        said = self.package(package, with_total=with_total)
+        return f"a deal {said}" if said.startswith(("with ", "without ")) else said
+
     def price(self, issue: Issue, value: object) -> str:
         """A price without its label, `€46 per seat and month`; another amount of money with it."""
         if issue is not self.terms.price:

@@ -15,6 +15,8 @@ SURFACES: Final = (
     "discovery/skill_texts/*.md",
     "advice/plans/case_templates/*.toml",
     "advice/tactics/built_in/*.toml",
+    "advice/words/*.jinja",
+    "advice/words/*.toml",
 )
 FOR_PEOPLE: Final = ("console/templates/*.html", "advice/plans/case_templates/*.toml")
 NOBODY_IS: Final = r"\b(?:he|him|his|himself|she|hers|herself)\b"

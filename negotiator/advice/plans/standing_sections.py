@@ -321,7 +321,7 @@ def gap_rows(basis: PlanBasis) -> list[PlanSection]:
     named = {row["missing"] for row in rows}
     for name in brief.terms.missing:
         if name not in named:
-            rows.append({"missing": name, "ask": gap_question(basis.words, brief.terms.issues, name)})
+            rows.append({"missing": name, "ask": gap_question(basis.words, brief.terms.issues, name).ask})
     if not brief.benchmarks:
         rows.append({"missing": "benchmarks", "ask": "At which figures did comparable deals end?"})
     if brief.terms.batna is None and not brief.alternatives:

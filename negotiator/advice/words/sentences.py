@@ -1,0 +1,42 @@
+"""Renders the templates of this folder, and reads its tables."""
+
+import tomllib
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from negotiator.terms.plain_text import capitalise, join_words, noun_phrase, sentence, split_sentences
+
+_FOLDER: Final = "negotiator.advice.words"
+
+
+def said(template: str, **facts: Any) -> list[str]:
+    """The lines of a template, each as a whole sentence; empty ones are left out."""
+    lines = sentence_templates().get_template(f"{template}.jinja").render(facts).split("\n")
+    return [one for line in lines if (one := sentence(line))]
+
+
+@cache
+def sentence_templates() -> Environment:
+    """The templates. A name that is not given is an error, and nothing is escaped: the texts are no HTML."""
+    made = Environment(loader=PackageLoader(_FOLDER, ""), undefined=StrictUndefined)  # noqa: S701
+    made.filters |= {
+        "capitalise": capitalise,
+        "join_words": join_words,
+        "noun_phrase": noun_phrase,
+        "first_sentence": first_sentence,
+    }
+    return made
+
+
+def first_sentence(text: str) -> str:
+    """The first sentence of a text; empty for an empty one."""
+    return "".join(split_sentences(text)[:1])
+
+
+@cache
+def table(name: str) -> dict[str, Any]:
+    """A table of texts of this folder."""
+    return tomllib.loads(files(_FOLDER).joinpath(f"{name}.toml").read_text("utf-8"))
