@@ -6,9 +6,9 @@ or of an answer is the change of the split of power that it would make.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from negotiator.advice.expected_price import ExpectedPrice
 from negotiator.advice.leverage.assessment import Leverage
@@ -20,11 +20,12 @@ from negotiator.advice.leverage.factor_words import (
     favour_clause,
     size_of_shift,
 )
-from negotiator.advice.leverage.power import FACTOR_NAMES, SIDES, FactorShare, Power, UnknownFact
+from negotiator.advice.leverage.power import FACTOR_NAMES, SIDES, FactorShare, Power
 from negotiator.advice.leverage.solutions import split_price
+from negotiator.advice.words.sentences import said, table
 from negotiator.terms import limits
 from negotiator.terms.issues import IssueRange, Package, coordinate
-from negotiator.terms.plain_text import capitalise, cut_at_word, join_words, sentence, tidy
+from negotiator.terms.plain_text import cut_at_word, join_words, tidy
 from negotiator.terms.terms import days_left
 from negotiator.terms.wording import NO_NAMES, Wording
 
@@ -44,17 +45,7 @@ _RIVALS: Final = {
     "tenant": "landlord",
 }
 """By role of the user, what another one of the other side is."""
-_LIMIT_QUESTIONS: Final = {
-    "buyer": "What do others pay you for this?",
-    "tenant": "What do others pay you for this?",
-    "employer": "What would it take for you to say yes?",
-    "seller": "What budget have you set aside for this?",
-    "candidate": "What range have you planned for this position?",
-    "landlord": "What amount have you planned for this?",
-}
-"""By role of the user, a question to the other side that tells of its limit."""
 _ASKED_OF: Final = {"yourself": "Find out next", "them": "Ask them next"}
-_DECIDES: Final = "It decides whether there is room for a deal."
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,39 +105,19 @@ class _Reason:
 
 def _who_needs_it_more(words: Wording, power: Power, now: int) -> str:
     known = _known_factors(power)
-    if not known:
-        return "It is not known yet who needs this deal more, so neither side counts as the stronger one."
     good, bad = _reasons(words, power, now, known=known)
-    lean = power.alpha - 0.5
-    if abs(lean) < 0.02:
-        parts = ["Neither side clearly needs this deal more than the other."]
-        told = [f"in your favour, {good}" if good else "", f"against you, {bad}" if bad else ""]
-        parts.append(sentence("; ".join(part for part in told if part)))
-    else:
-        for_it, against = (good, bad) if lean > 0 else (bad, good)
-        parts = [f"{_headline(words, power)}{f': {for_it}' if for_it else ''}."]
-        parts.append(f"Against that, {against}." if against else "")
-    if len(known) == 1:
-        only = next(share for share in power.factors if share.name in known)
-        parts.append(
-            "Nothing else is known about the power of either side."
-            if good or bad
-            else f"Only one thing is known: {_clause(words, only, known, now)}."
-        )
-    return " ".join(part for part in parts if part)
-
-
-def _headline(words: Wording, power: Power) -> str:
-    size = abs(power.alpha - 0.5)
-    more = "a little more" if size < 0.06 else "more" if size < 0.15 else "much more"
-    is_sure = not power.low <= 0.5 <= power.high
-    s = "" if _PLURAL_NAME.search(words.them) else "s"
-    if power.alpha > 0.5:
-        verb = f"need{s}" if is_sure else f"seem{s} to need"
-        return f"{capitalise(words.them)} {verb} this deal {more} than you do"
-    verb = "need" if is_sure else "seem to need"
-    do = "does" if s else "do"
-    return f"You {verb} this deal {more} than {words.them} {do}"
+    only = next((share for share in power.factors if share.name in known), None)
+    told = said(
+        "leverage_needs",
+        power=power,
+        known=known,
+        good=good,
+        bad=bad,
+        only_clause=_clause(words, only, known, now) if only else "",
+        them=words.them,
+        they_are_many=_PLURAL_NAME.search(words.them) is not None,
+    )
+    return " ".join(told)
 
 
 def _known_factors(power: Power) -> dict[str, frozenset[PowerSide]]:
@@ -219,8 +190,8 @@ def _concrete_clause(words: Wording, name: str, value: float, *, known: frozense
             return f"they can turn to {_others(theirs)}"
     if name == "alternatives" and value > 0 and "me" in known:
         named, price = _alternative_name(words), _alternative_price(words)
-        said = f"alternative{f' at {price}' if price else ''}{f' (“{named}”)' if named else ''}"
-        return factor_clause(name, value, known).replace("alternative", said, 1)
+        label = f"alternative{f' at {price}' if price else ''}{f' (“{named}”)' if named else ''}"
+        return factor_clause(name, value, known).replace("alternative", label, 1)
     return None
 
 
@@ -263,75 +234,50 @@ def _others(count: int) -> str:
 
 def _room(words: Wording, leverage: Leverage, *, has_forecast: bool) -> str:
     """Whether a deal is possible, and what the split of power points to; not its price beside a forecast."""
-    position = leverage.position
-    chance, mine = position.zopa.probability, position.my_walk_away
-    if chance is None:
-        return _unknown_room(words, leverage)
-    if chance == 0:
-        verdict = "As things stand, there is no room for a deal"
-    elif chance >= 0.95:
-        verdict = "There is room for a deal"
-    elif chance < 0.05:
-        verdict = "There is hardly any room for a deal"
-    else:
-        likely = "probably" if chance > 0.65 else "perhaps" if chance >= 0.35 else "probably no"
-        verdict = f"There is {likely} room for a deal (a chance of about {round(chance * 10)} in 10)"
-    if isinstance(mine, Decimal):
-        by_power = "" if has_forecast else _by_power(words, leverage)
-        return f"{verdict}: {_price_room(words, leverage, mine)}{by_power}."
-    if not chance:
-        return f"{verdict}: no combination of terms is better for both sides than no deal."
-    better = "some combinations of terms are better for both sides than no deal"
-    return f"{verdict}: {better}{_by_power(words, leverage)}."
-
-
-def _unknown_room(words: Wording, leverage: Leverage) -> str:
-    position = leverage.position
-    lead = "It cannot be said yet whether there is room for a deal, because"
-    if position.my_walk_away is None:
-        if position.their_walk_away.likely is None:
-            return f"{lead} neither your limit nor theirs is known."
-        return f"{lead} your own limit is not known."
-    if isinstance(position.my_walk_away, Decimal):
-        up, _ = _directions(words)
-        limit = words.money(position.my_walk_away)
-        return f"{lead} nothing is known about their limit; you can go {up} to {limit}."
-    if words.terms.their_walk_away is not None:
-        return f"{lead} your estimate of their limit is a price alone, and the deal is about more."
-    return f"{lead} nothing is known about their limit."
-
-
-def _price_room(words: Wording, leverage: Leverage, mine: Decimal) -> str:
-    up, down = _directions(words)
-    theirs = leverage.position.their_walk_away
-    text = f"you can go {up} to {words.money(mine)}"
-    ends = [end for end in (theirs.low, theirs.likely, theirs.high) if isinstance(end, Decimal)]
+    position, mine = leverage.position, leverage.position.my_walk_away
+    theirs = position.their_walk_away
+    price = words.terms.price
+    up, down = ("up", "down") if price is not None and price.direction == "lower" else ("down", "up")
+    ends = [
+        words.money(_rounded(end, 4)) for end in (theirs.low, theirs.likely, theirs.high) if isinstance(end, Decimal)
+    ]
+    about = ""
     if len(ends) == 3:
-        low, likely, high = (words.money(_rounded(end, 4)) for end in ends)
+        low, likely, high = ends
         about = likely if low == high else f"about {likely} (between {low} and {high})"
-        text += f", and you estimate that they can go {down} to {about}"
-    return text
+    told = said(
+        "leverage_room",
+        chance=position.zopa.probability,
+        knows_limit=mine is not None,
+        knows_theirs=theirs.likely is not None,
+        has_estimate=words.terms.their_walk_away is not None,
+        limit=words.money(mine) if isinstance(mine, Decimal) else "",
+        theirs=about,
+        up=up,
+        down=down,
+        has_forecast=has_forecast,
+        split=_split(words, leverage),
+        has_alternative=bool(position.zopa.probability) and leverage.asymmetric_nash is None,
+    )
+    return " ".join(told)
 
 
-def _by_power(words: Wording, leverage: Leverage) -> str:
-    """What the split of power leads to, as the end of a sentence about the room."""
+def _split(words: Wording, leverage: Leverage) -> dict[str, Any] | None:
+    """What the split of power leads to: a price, or a package and the issues on which it passes the user's limit."""
     found, zopa = leverage.asymmetric_nash, leverage.position.zopa
-    if not zopa.probability:
-        return ""
-    if found is None:
-        return ", but one side has an alternative that is better than any such deal"
+    if not zopa.probability or found is None:
+        return None
     if found.price is None:
         rounded = _rounded_package(words, found.package)
-        package, passed = words.package(rounded), limits.passes_own_limit(words.terms, rounded)
-        if passed and not limits.allowed_by(words.terms, rounded):
-            beyond = join_words([words.label(i) for i in words.terms.issues if i.name in passed])
-            return f"; the split of power alone points beyond your limit on {beyond}: {package}"
-        return f"; the split of power points to roughly this: {package}"
+        passed = limits.passes_own_limit(words.terms, rounded)
+        is_beyond = passed and not limits.allowed_by(words.terms, rounded)
+        beyond = [words.label(issue) for issue in words.terms.issues if is_beyond and issue.name in passed]
+        return {"package": words.package(rounded), "beyond": beyond}
     price, (low, high) = found.price, (zopa.low, zopa.high)
     span = words.terms.price.range if words.terms.price else None
     rounded = _rounded_in(span, price) if span else price
     is_inside = isinstance(low, Decimal) and isinstance(high, Decimal) and low <= rounded <= high
-    return f"; the split of power points to about {words.money(rounded if is_inside else price)}"
+    return {"package": "", "beyond": [], "price": words.money(rounded if is_inside else price)}
 
 
 def _rounded_package(words: Wording, package: Package) -> Package:
@@ -352,12 +298,6 @@ def _rounded_in(span: IssueRange, amount: Decimal) -> Decimal:
     power = Decimal(1).scaleb(most.adjusted())
     grain = next(step * power for step in (5, 2, 1) if step * power <= most)
     return min(max(round(amount / grain) * grain, span.min), span.max)
-
-
-def _directions(words: Wording) -> tuple[str, str]:
-    """The directions in which the user and the other side give in on the price."""
-    price = words.terms.price
-    return ("up", "down") if price is not None and price.direction == "lower" else ("down", "up")
 
 
 def _rounded(amount: Decimal, figures: int = 3) -> Decimal:
@@ -400,33 +340,29 @@ def _percent(share: float) -> int:
 
 def _find_out_next(words: Wording, leverage: Leverage) -> tuple[FindOutNext, ...]:
     found = _limit_questions(words, leverage)
-    found += [(fact.high - fact.low, question) for fact, question in _factor_questions(words, leverage)]
+    found += _factor_questions(words, leverage)
     found.sort(key=lambda pair: -pair[0])
     return tuple(question for _, question in found[:MAX_QUESTIONS])
 
 
-def _factor_questions(words: Wording, leverage: Leverage) -> Sequence[tuple[UnknownFact, FindOutNext]]:
-    """A question for each unknown fact, with the share of the power at its plausible ends."""
-    found: list[tuple[UnknownFact, FindOutNext]] = []
+def _factor_questions(words: Wording, leverage: Leverage) -> list[tuple[float, FindOutNext]]:
+    """A question for each unknown fact, with how much the answer changes the share of the power."""
+    found: list[tuple[float, FindOutNext]] = []
     width = _width(leverage)
     for fact in leverage.power.unknown:
-        if fact.high - fact.low < MIN_EFFECT:
+        change = fact.high - fact.low
+        if change < MIN_EFFECT:
             continue
         texts = FACTOR_WORDS[fact.factor]
         asked = texts.mine if fact.side == "me" else texts.others
+        question, why = asked.question, asked.why
         if (fact.factor, fact.side) == ("alternatives", "me") and (named := _alternative_name(words)):
-            asked = replace(
-                asked,
-                question=f"What is your alternative (“{named}”) worth to you, in money or with all its terms?",
-                why="You named it without its worth, so it does not count yet.",
-            )
-        effect = f"The answer can change the picture {size_of_shift(fact.high - fact.low)}"
-        if width is not None:
-            swing = _rounded(width * Decimal(repr(fact.high - fact.low)), 2)
-            if cents := round(swing, 2):
-                effect += f": a difference of about {words.money(cents)} in the price"
-        question = FindOutNext(asked.question, asked.ask, asked.why, f"{effect}.", fact.low, fact.high)
-        found.append((fact, question))
+            texts = table("leverage_questions")["named_alternative"]
+            question, why = texts["question"].format(name=named), texts["why"]
+        effect = f"The answer can change the picture {size_of_shift(change)}"
+        if width is not None and (cents := round(_rounded(width * Decimal(repr(change)), 2), 2)):
+            effect += f": a difference of about {words.money(cents)} in the price"
+        found.append((change, FindOutNext(question, asked.ask, why, f"{effect}.", fact.low, fact.high)))
     return found
 
 
@@ -436,26 +372,22 @@ def _limit_questions(words: Wording, leverage: Leverage) -> list[tuple[float, Fi
     An answer without which the room is not known counts more than any other.
     """
     position, chance = leverage.position, leverage.position.zopa.probability
+    texts = table("leverage_questions")
     found: list[tuple[float, FindOutNext]] = []
     if position.my_walk_away is None:
-        question = "From which point on are you better off without a deal?"
-        why = "Without your own limit, you cannot tell when to leave."
-        found.append((3.0, FindOutNext(question, "yourself", why, _DECIDES)))
-    question = _question_of_their_limit(words)
+        found.append((3.0, FindOutNext(ask="yourself", **texts["yours"])))
+    share, known, ends = 1.0, "", ["", ""]
     if position.their_walk_away.likely is None:
-        why = "Nothing is known about their limit."
-        found.append((2.0, FindOutNext(question, "them", why, _DECIDES)))
+        share, known = 2.0, "unknown"
     elif chance is not None and chance < 1:
-        why = "Their limit is known so roughly that a deal may or may not be possible."
-        why = why if chance else "By your estimate of their limit, no deal is possible. Check it."
-        found.append((1.0, FindOutNext(question, "them", why, _DECIDES)))
-    elif (ends := _ends_by_power(leverage)) is not None and (width := _width(leverage)):
-        low, high = (words.money(_rounded(end)) for end in ends)
-        if low != high:
-            why = "Their limit is known only roughly."
-            effect = f"Depending on the answer, the split of power points to a price between {low} and {high}."
-            share = float((ends[1] - ends[0]) / width)
-            found.append((share, FindOutNext(question, "them", why, effect)))
+        known = "unsure" if chance else "too_far"
+    elif (by_power := _ends_by_power(leverage)) is not None and (width := _width(leverage)):
+        ends = [words.money(_rounded(end)) for end in by_power]
+        share, known = float((by_power[1] - by_power[0]) / width), "rough" if ends[0] != ends[1] else ""
+    if known:
+        question, told = texts["asked_of_them"][words.terms.role], texts["theirs"][known]
+        effect = told["effect"].format(low=ends[0], high=ends[1])
+        found.append((share, FindOutNext(question, "them", told["why"], effect)))
     return found
 
 
@@ -466,10 +398,6 @@ def _ends_by_power(leverage: Leverage) -> tuple[Decimal, Decimal] | None:
         return None
     ends = sorted(split_price(float(mine), float(end), leverage.power.alpha) for end in (theirs.low, theirs.high))
     return Decimal(repr(ends[0])), Decimal(repr(ends[1]))
-
-
-def _question_of_their_limit(words: Wording) -> str:
-    return _LIMIT_QUESTIONS.get(words.terms.role, "What would have to be true for you to agree to this?")
 
 
 def _width(leverage: Leverage) -> Decimal | None:
