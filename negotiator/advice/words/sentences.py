@@ -26,6 +26,7 @@ def sentence_templates() -> Environment:
         "capitalise": capitalise,
         "join_words": join_words,
         "noun_phrase": noun_phrase,
+        "sentence": sentence,
         "first_sentence": first_sentence,
     }
     return made
