@@ -7,11 +7,14 @@ the end. The text is in `case_templates/*.toml`; a word in braces stands for wha
 
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, replace
 from functools import cache
 from importlib.resources import files
-from typing import Any, Final, Literal, cast
+from typing import Annotated, Any, Final, Literal, cast
+
+from pydantic import AfterValidator, BeforeValidator, ConfigDict
+from pydantic.dataclasses import dataclass
 
 from negotiator.terms.issues import Issue
 from negotiator.terms.plain_text import capitalise, noun_phrase, single_marks
@@ -63,15 +66,29 @@ CATEGORY_SCORE: Final = 3
 TITLE_SCORE: Final = 2
 LABEL_SCORE: Final = 1
 
-_Raw = Mapping[str, Any]
 _PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
 _LAST_WORD: Final = re.compile(r"([^\W_]+)\s+$")
 _MARKS: Final = (".", ",", ";", ":", "?", "!")
 _SENTENCE_END: Final = re.compile(r"[.?!]\s+$")
 _SENTENCE_START: Final = re.compile(r"([.?!]\s+)(\w)")
+_PHRASES: Final = frozenset({"what", "text"})
+"""Members that stand inside a sentence; all others are sentences."""
+_KNOWN_MEMBERS: Final = ConfigDict(extra="forbid")
 
 
-@dataclass(frozen=True, slots=True)
+def _folded(text: str) -> str:
+    """Lower-case words, without plural endings, between blanks."""
+    words = re.findall(r"[^\W_]+", text.casefold())
+    return " ".join(
+        word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word for word in words
+    )
+
+
+Words = tuple[Annotated[str, AfterValidator(_folded)], ...]
+"""Words that are looked for, folded."""
+
+
+@dataclass(frozen=True, slots=True, config=_KNOWN_MEMBERS)
 class CaseWords:
     """What the words in braces stand for.
 
@@ -98,15 +115,23 @@ class CaseWords:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, config=_KNOWN_MEMBERS)
 class CaseLine:
     """A line that is left out where an issue's label has a word of `unless_issue`."""
 
     text: str
-    unless_issue: tuple[str, ...] = ()
+    unless_issue: Words = ()
 
 
-@dataclass(frozen=True, slots=True)
+def _as_line(value: object) -> object:
+    return {"text": value} if isinstance(value, str) else value
+
+
+Lines = tuple[Annotated[CaseLine, BeforeValidator(_as_line)], ...]
+"""Lines; in a file a text alone will do."""
+
+
+@dataclass(frozen=True, slots=True, config=_KNOWN_MEMBERS)
 class CaseStandard:
     """An objective standard: what counts as evidence here, and how to get it."""
 
@@ -114,7 +139,7 @@ class CaseStandard:
     how: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, config=_KNOWN_MEMBERS)
 class CaseQuestion:
     """A question for the other side and what its answer reveals."""
 
@@ -122,7 +147,7 @@ class CaseQuestion:
     reveals: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, config=_KNOWN_MEMBERS)
 class CaseObjection:
     """What the other side is likely to say, the answer, and what to do when the answer does not help."""
 
@@ -131,7 +156,7 @@ class CaseObjection:
     fallback: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, config=_KNOWN_MEMBERS)
 class CaseReaction:
     """What to do and what to say when they call it final, go silent or name a deadline."""
 
@@ -139,7 +164,7 @@ class CaseReaction:
     say: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, config=_KNOWN_MEMBERS)
 class CaseContent:
     """The text of a case. `audit` names what they may think of the user, `recap` is their view in the user's words.
 
@@ -155,15 +180,15 @@ class CaseContent:
     audit: str
     recap: str
     opening: str
-    closing_asks: tuple[CaseLine, ...]
-    gives: tuple[CaseLine, ...]
+    closing_asks: Lines
+    gives: Lines
     final: CaseReaction
     silence: CaseReaction
     deadline: CaseReaction
     leave: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, config=_KNOWN_MEMBERS)
 class CaseTemplate:
     """A template and when it fits: the side it is written for, and the roles, kinds and words that choose it.
 
@@ -173,14 +198,14 @@ class CaseTemplate:
 
     name: str
     side: CaseSide
-    generic: bool
-    roles: frozenset[str]
-    kinds: frozenset[str]
-    words: tuple[str, ...]
-    also: tuple[str, ...]
-    user: Party | None
-    them: Party | None
     content: CaseContent
+    generic: bool = False
+    roles: frozenset[str] = frozenset()
+    kinds: frozenset[str] = frozenset()
+    words: Words = ()
+    also: Words = ()
+    user: Party | None = None
+    them: Party | None = None
 
 
 @cache
@@ -193,22 +218,11 @@ def case_templates() -> Mapping[str, CaseTemplate]:
 def parse_template(name: str, page: str) -> CaseTemplate:
     """A template from TOML. Raises ValueError for a member that is missing or unknown."""
     raw = tomllib.loads(page)
+    chosen_by = {one.name: raw.pop(one.name) for one in fields(CaseTemplate) if one.name in raw}
     try:
-        template = CaseTemplate(
-            name,
-            side=raw.pop("side"),
-            generic=raw.pop("generic", False),
-            roles=frozenset(raw.pop("roles", ())),
-            kinds=frozenset(raw.pop("kinds", ())),
-            words=tuple(_folded(word) for word in raw.pop("words", ())),
-            also=tuple(_folded(word) for word in raw.pop("also", ())),
-            user=raw.pop("user", None),
-            them=raw.pop("them", None),
-            content=_content(raw),
-        )
-    except (KeyError, TypeError) as error:
+        return CaseTemplate(name=name, content=cast("CaseContent", raw), **chosen_by)
+    except ValueError as error:
         raise ValueError(f"case template {name}: {error}") from error
-    return template
 
 
 def choose_template(terms: Terms) -> CaseTemplate:
@@ -238,45 +252,34 @@ def paying_side(terms: Terms) -> CaseSide:
 
 
 def fill_case(content: CaseContent, words: CaseWords, issues: Iterable[Issue] = ()) -> CaseContent:
-    """The content with its words filled in, without the lines that lack one or do not suit the issues."""
+    """The content with its words filled in, without the lines that lack one or do not suit the issues.
+
+    A text that is no line of a list is empty where it lacks a word.
+    """
     labels = [_folded(f"{issue.name} {issue.label}") for issue in issues]
 
-    def say(text: str) -> str:
-        return fill_sentence(text, words) or ""
+    def texts(part: Any) -> dict[str, str | None]:
+        names = (one.name for one in fields(part))
+        return {name: _filled(getattr(part, name), words, starts=name not in _PHRASES) for name in names}
 
-    def phrases(lines: tuple[CaseLine, ...]) -> tuple[CaseLine, ...]:
-        return tuple(
-            CaseLine(filled) for line in lines if _suits(line, labels) and (filled := fill_phrase(line.text, words))
-        )
+    def line(one: Any) -> Any:
+        """A line of a list with its words filled in; None where it lacks one."""
+        if isinstance(one, str):
+            return _filled(one, words, starts=True)
+        if isinstance(one, CaseLine):
+            text = _filled(one.text, words, starts=False) if _suits(one, labels) else None
+            return text and CaseLine(text)
+        parts = texts(one)
+        return None if None in parts.values() else replace(one, **parts)
 
-    def react(reaction: CaseReaction) -> CaseReaction:
-        return CaseReaction(say(reaction.do), say(reaction.say))
+    def filled(value: Any) -> Any:
+        if isinstance(value, tuple):
+            return tuple(found for one in cast("tuple[Any, ...]", value) if (found := line(one)))
+        if isinstance(value, CaseReaction):
+            return CaseReaction(**{name: text or "" for name, text in texts(value).items()})
+        return line(value) or ""
 
-    return CaseContent(
-        their_interests=_kept(content.their_interests, say),
-        our_interests=_kept(content.our_interests, say),
-        standards=tuple(
-            CaseStandard(what, say(one.how)) for one in content.standards if (what := fill_phrase(one.what, words))
-        ),
-        questions=tuple(
-            CaseQuestion(ask, say(one.reveals)) for one in content.questions if (ask := fill_sentence(one.ask, words))
-        ),
-        objections=tuple(
-            CaseObjection(say(one.they), answer, say(one.fallback))
-            for one in content.objections
-            if (answer := fill_sentence(one.answer, words))
-        ),
-        labels=_kept(content.labels, say),
-        audit=say(content.audit),
-        recap=say(content.recap),
-        opening=say(content.opening),
-        closing_asks=phrases(content.closing_asks),
-        gives=phrases(content.gives),
-        final=react(content.final),
-        silence=react(content.silence),
-        deadline=react(content.deadline),
-        leave=say(content.leave),
-    )
+    return replace(content, **{one.name: filled(getattr(content, one.name)) for one in fields(content)})
 
 
 def case_words(wording: Wording, *, standard: str | None = None) -> CaseWords:
@@ -286,57 +289,9 @@ def case_words(wording: Wording, *, standard: str | None = None) -> CaseWords:
     return CaseWords(wording.voice, them, main, standard)
 
 
-def fill_sentence(text: str, words: CaseWords) -> str | None:
-    """Sentences with their words filled in, each with a capital at its start; None when a word is missing."""
-    return _filled(text, words, starts=True)
-
-
-def fill_phrase(text: str, words: CaseWords) -> str | None:
-    """A part of a sentence with its words filled in; None when a word is missing."""
-    return _filled(text, words, starts=False)
-
-
 def main_issue(terms: Terms) -> Issue:
     """The issue that a talk is mostly about: the price, else the one that weighs most."""
     return terms.price or max(terms.issues, key=lambda issue: issue.weight)
-
-
-def _content(raw: dict[str, Any]) -> CaseContent:
-    content = CaseContent(
-        their_interests=_texts(raw.pop("their_interests")),
-        our_interests=_texts(raw.pop("our_interests")),
-        standards=tuple(CaseStandard(**row) for row in raw.pop("standards")),
-        questions=tuple(CaseQuestion(**row) for row in raw.pop("questions")),
-        objections=tuple(CaseObjection(**row) for row in raw.pop("objections")),
-        labels=_texts(raw.pop("labels")),
-        audit=raw.pop("audit"),
-        recap=raw.pop("recap"),
-        opening=raw.pop("opening"),
-        closing_asks=tuple(map(_line, raw.pop("closing_asks"))),
-        gives=tuple(map(_line, raw.pop("gives"))),
-        final=CaseReaction(**raw.pop("final")),
-        silence=CaseReaction(**raw.pop("silence")),
-        deadline=CaseReaction(**raw.pop("deadline")),
-        leave=raw.pop("leave"),
-    )
-    if raw:
-        raise TypeError(f"unknown members {sorted(raw)}")
-    return content
-
-
-def _line(raw: str | _Raw) -> CaseLine:
-    if isinstance(raw, str):
-        return CaseLine(raw)
-    unless = tuple(_folded(word) for word in raw["unless_issue"])
-    return CaseLine(raw["text"], unless)
-
-
-def _texts(raw: Iterable[object]) -> tuple[str, ...]:
-    return tuple(cast("Iterable[str]", raw))
-
-
-def _kept(texts: Iterable[str], say: Callable[[str], str]) -> tuple[str, ...]:
-    return tuple(filled for text in texts if (filled := say(text)))
 
 
 def _suits(line: CaseLine, labels: list[str]) -> bool:
@@ -360,19 +315,12 @@ def _score(template: CaseTemplate, terms: Terms) -> int:
     return hits + ROLE_SCORE * role + KIND_SCORE * kind
 
 
-def _folded(text: str) -> str:
-    """Lower-case words, without plural endings, between blanks."""
-    words = re.findall(r"[^\W_]+", text.casefold())
-    return " ".join(
-        word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word for word in words
-    )
-
-
 def _has(text: str, words: str) -> bool:
     return f" {words} " in f" {text} "
 
 
 def _filled(text: str, words: CaseWords, *, starts: bool) -> str | None:
+    """A text with its words filled in, with a capital where a sentence `starts`; None when a word is missing."""
     values = words.values()
     said, end = "", 0
     for found in (*_PLACEHOLDER.finditer(text), None):

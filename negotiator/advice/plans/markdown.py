@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from jinja2 import Template
 
@@ -103,7 +103,8 @@ def escape_markdown(value: object) -> str:
 @cache
 def _template() -> Template:
     templates = sentence_templates().overlay(trim_blocks=True, lstrip_blocks=True)
-    templates.filters.update(cut_at_word=cut_at_word, fitting=_fitting, lower_first=_lower_first, plain=escape_markdown)
+    filters = cast("dict[str, Any]", templates.filters)
+    filters.update(cut_at_word=cut_at_word, fitting=_fitting, lower_first=_lower_first, plain=escape_markdown)
     return templates.get_template("battle_plan.jinja")
 
 
