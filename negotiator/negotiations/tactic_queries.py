@@ -8,7 +8,7 @@ import orjson
 from sqlalchemy import BigInteger, bindparam, delete, select, update
 from sqlmodel import col
 
-from negotiator.advice.tactics.catalogue import built_in_catalogue, parse_tactic
+from negotiator.advice.tactics.catalogue import built_in_catalogue, parse_clause, parse_condition, parse_tactic
 from negotiator.advice.tactics.tactic import Tactic
 from negotiator.base import values
 from negotiator.base.errors import Conflict, FieldError, Forbidden, NotFound, PreconditionFailed, ValidationFailed
@@ -20,14 +20,7 @@ from negotiator.store.statement import Query, RowInsertion, Statement, Transacti
 
 MAX_OWN_TACTICS: Final = 200
 """The number of own tactics per principal: each suggestion evaluates all of them."""
-_TESTED: Final = ("use_when", "avoid_when", "preconditions")
-_PROBE: Final = {
-    "id": "tac_probe",
-    "name": "probe",
-    "family": "defence",
-    "summary": "probe",
-    "effect": {"on": "claim", "size": "small", "evidence": "practice"},
-}
+_TESTED: Final = {"use_when": parse_clause, "avoid_when": parse_clause, "preconditions": parse_condition}
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,12 +145,14 @@ def _document(body: NewTactic) -> dict[str, Any]:
 
 
 def _check(document: Mapping[str, Any], own: set[str]) -> None:
-    """Raise 422 with a pointer for each violation of the catalogue's rules: single conditions first, then the whole."""
+    """Raise 422 with a pointer for each condition that no fact has, and each tactic that is not known."""
     found: list[FieldError] = []
-    for member in _TESTED:
+    for member, parse in _TESTED.items():
         for place, item in enumerate(document.get(member, ())):
-            if (fault := _fault({**_PROBE, member: [item]})) is not None:
-                found.append(FieldError(f"/{member}/{place}", fault))
+            try:
+                parse(item)
+            except ValueError as fault:
+                found.append(FieldError(f"/{member}/{place}", f"{fault}."))
     known = set(built_in_catalogue().by_id) | own
     for member in ("counter_to", "countered_by"):
         found += [
@@ -165,15 +160,5 @@ def _check(document: Mapping[str, Any], own: set[str]) -> None:
             for place, other in enumerate(document.get(member, ()))
             if other not in known
         ]
-    if not found and (fault := _fault({**document, "id": "tac_new"})) is not None:
-        found.append(FieldError("", fault))
     if found:
         raise ValidationFailed(found)
-
-
-def _fault(raw: Mapping[str, Any]) -> str | None:
-    try:
-        parse_tactic(raw, owner="user")
-    except ValueError as fault:
-        return f"{str(fault).partition(': ')[2] or fault}."
-    return None

@@ -5,32 +5,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
-from typing import Any, TypeGuard, TypeVar, cast, get_args
+from typing import Any, TypeGuard, cast
+
+from pydantic import TypeAdapter
 
 from negotiator.advice.tactics.facts import FACTS
-from negotiator.advice.tactics.tactic import (
-    FAMILIES,
-    OPERATORS,
-    PHASES,
-    ROLES,
-    Ethics,
-    Gain,
-    Grade,
-    Operator,
-    Owner,
-    SeenIn,
-    Size,
-    Tactic,
-    TacticClause,
-    TacticCondition,
-    TacticEffect,
-    TacticLine,
-    TacticSource,
-    TacticStats,
-)
+from negotiator.advice.tactics.tactic import FAMILIES, OPERATORS, Operator, Owner, Tactic, TacticClause, TacticCondition
 
-_Word = TypeVar("_Word", bound=str)
 _Raw = Mapping[str, Any]
+_TACTIC = TypeAdapter(Tactic)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +44,7 @@ class TacticCatalogue:
 def built_in_catalogue() -> TacticCatalogue:
     """The built-in catalogue. Raises ValueError for the first entry that violates the schema."""
     here = files(__package__ or __name__)
-    works = {
-        key: TacticSource(**work)
-        for key, work in tomllib.loads(here.joinpath("sources.toml").read_text("utf-8")).items()
-    }
+    works = tomllib.loads(here.joinpath("sources.toml").read_text("utf-8"))
     tactics: list[Tactic] = []
     for family in FAMILIES:
         page = here.joinpath("built_in", f"{family}.toml").read_text("utf-8")
@@ -80,86 +60,29 @@ def parse_tactic(raw: _Raw, *, owner: Owner = "catalogue") -> Tactic:
     Raises ValueError for a missing `id`, `name`, `family`, `summary` or `effect`, an unknown member, fact or operator,
     a word outside its enumeration, or a risk outside 0 to 3.
     """
-    tactic_id = str(raw.get("id", "?"))
     try:
-        return _parsed(raw, owner)
-    except KeyError as missing:
-        raise ValueError(f"tactic {tactic_id}: {missing.args[0]} is missing") from missing
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"tactic {tactic_id}: {error}") from error
+        clauses = {name: [parse_clause(one) for one in raw.get(name, ())] for name in ("use_when", "avoid_when")}
+        tests = [parse_condition(one) for one in raw.get("preconditions", ())]
+        return _TACTIC.validate_python({**raw, **clauses, "preconditions": tests, "owner": owner})
+    except ValueError as error:
+        raise ValueError(f"tactic {raw.get('id', '?')}: {error}") from error
 
 
-def _parsed(raw: _Raw, owner: Owner) -> Tactic:
-    if unknown := set(raw) - _MEMBERS:
-        raise ValueError(f"unknown members {sorted(unknown)}")
-    effect = raw["effect"]
-    risk = raw.get("risk", 0)
-    if isinstance(risk, bool) or not isinstance(risk, int) or not 0 <= risk <= 3:
-        raise ValueError("risk must be a whole number from 0 to 3")
-    return Tactic(
-        id=str(raw["id"]),
-        name=str(raw["name"]),
-        family=_one_of(raw["family"], FAMILIES),
-        summary=str(raw["summary"]),
-        effect=TacticEffect(
-            on=_one_of(effect["on"], _args(Gain)),
-            size=_one_of(effect["size"], _args(Size)),
-            evidence=_one_of(effect["evidence"], _args(Grade)),
-        ),
-        aliases=_texts(raw, "aliases"),
-        use_when=tuple(_clause(item) for item in raw.get("use_when", ())),
-        avoid_when=tuple(_clause(item) for item in raw.get("avoid_when", ())),
-        preconditions=tuple(_condition(item) for item in raw.get("preconditions", ())),
-        steps=_texts(raw, "steps"),
-        lines=tuple(TacticLine(_one_of(line["role"], ROLES), str(line["text"])) for line in raw.get("lines", ())),
-        counter_to=_texts(raw, "counter_to"),
-        countered_by=_texts(raw, "countered_by"),
-        risk=risk,
-        ethics=_one_of(raw.get("ethics", "fine"), _args(Ethics)),
-        legality_notes=str(raw.get("legality_notes", "")),
-        roles=tuple(_one_of(role, ROLES) for role in raw.get("roles", ("party",))),
-        phases=tuple(_one_of(phase, PHASES) for phase in raw.get("phases", PHASES)),
-        seen_in=_one_of(raw.get("seen_in", "talk"), _args(SeenIn)),
-        sources=tuple(_source(work) for work in raw.get("sources", ())),
-        owner=owner,
-        stats=TacticStats(**raw["stats"]) if raw.get("stats") else None,
-    )
-
-
-_MEMBERS = set(Tactic.__dataclass_fields__) - {"owner"}
-
-
-def _args(literal: Any) -> tuple[Any, ...]:
-    return get_args(literal)
-
-
-def _one_of(value: object, allowed: Sequence[_Word]) -> _Word:
-    for word in allowed:
-        if word == value:
-            return word
-    raise ValueError(f"{value!r} is not one of {', '.join(allowed)}")
-
-
-def _texts(raw: _Raw, member: str) -> tuple[str, ...]:
-    items = raw.get(member, ())
-    if isinstance(items, str):
-        raise TypeError(f"{member} must be a list")
-    return tuple(str(item) for item in items)
-
-
-def _source(work: TacticSource | _Raw) -> TacticSource:
-    return work if isinstance(work, TacticSource) else TacticSource(**work)
-
-
-def _clause(item: str | _Raw) -> TacticClause:
+def parse_clause(item: str | _Raw) -> TacticClause:
+    """A reason in words, or one with a condition; ValueError as for `parse_condition`."""
     if isinstance(item, str):
         return TacticClause(item)
     test = {key: value for key, value in item.items() if key != "text"}
-    return TacticClause(str(item["text"]), _condition(test) if test else None)
+    return TacticClause(str(item["text"]), parse_condition(test) if test else None)
 
 
-def _condition(item: _Raw) -> TacticCondition:
-    """A condition with one fact, exactly one operator for its kind, and a value that the fact can have."""
+def parse_condition(item: _Raw) -> TacticCondition:
+    """A condition with one fact, exactly one operator for its kind, and a value that the fact can have.
+
+    Raises ValueError for any other.
+    """
+    if "fact" not in item:
+        raise ValueError("fact is missing")
     fact = FACTS.get(item["fact"])
     operators: list[Operator] = [name for name in OPERATORS if item.get(name) is not None]
     if fact is None or len(operators) != 1 or len(item) != 2:

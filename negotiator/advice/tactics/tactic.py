@@ -1,7 +1,9 @@
 """The definition of a tactic: its conditions, sentences, counters, effect and sources."""
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Annotated, Literal, get_args
+
+from pydantic import ConfigDict, Field
 
 TacticFamily = Literal[
     "anchoring",
@@ -99,8 +101,10 @@ class Tactic:
 
     `countered_by` has the ids of the tactics that answer it, best first; `counter_to` is the inverse relation.
     `seen_in` is where the tactic can be recognised when the other side uses it: in their words, in the pattern of
-    their offers, or only in their manner. `risk` is from 0 to 3.
+    their offers, or only in their manner.
     """
+
+    __pydantic_config__ = ConfigDict(extra="forbid")
 
     id: str
     name: str
@@ -115,7 +119,7 @@ class Tactic:
     lines: tuple[TacticLine, ...] = ()
     counter_to: tuple[str, ...] = ()
     countered_by: tuple[str, ...] = ()
-    risk: int = 0
+    risk: Annotated[int, Field(strict=True, ge=0, le=3)] = 0
     ethics: Ethics = "fine"
     legality_notes: str = ""
     roles: tuple[NegotiationRole, ...] = ("party",)
