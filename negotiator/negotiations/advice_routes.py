@@ -4,12 +4,11 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
-from negotiator.advice.advisor import Advisor, WordingRequest
+from negotiator.advice.advisor import Advisor
 from negotiator.advice.leverage.concessions import LedgerOffer
 from negotiator.advice.open_questions import open_questions
 from negotiator.advice.plans.evidence import BenchmarkFigure
 from negotiator.base import values
-from negotiator.base.errors import Conflict
 from negotiator.base.scopes import AI_TACTICS
 from negotiator.http.operation import Call, Operation, ToolOffer
 from negotiator.negotiations import engine_input, person_advice, states
@@ -172,13 +171,7 @@ class NegotiationAdvice:
 
     async def next_move(self, call: Call[StoredNextMove]) -> dict[str, Any]:
         session, rows = await self._load(call.caller.principal, call.input.id)
-        if session.state not in states.LIVE_STATES:
-            raise Conflict(
-                f"The negotiation is {session.state}.",
-                error="not_active",
-                members={"state": session.state, "allowed": states.allowed_moves(session.state)},
-            )
-
+        states.check_live(session.state)
         asked = call.input
         benchmarks = await self.past.benchmarks(call.caller.principal, session) if asked.counterpart == "person" else ()
         return await self._move(session, rows, asked, asked.counterpart, benchmarks)
@@ -243,11 +236,7 @@ class NegotiationAdvice:
         if not self.advisor.is_on:
             return {**answer, "worded_by": "engine"}
         texts = {"/say": answer["say"]}
-        request = (
-            WordingRequest(texts, SAY_PURPOSE, utterance=utterance, seconds=SAY_SECONDS)
-            if terms is None
-            else case_request(terms, texts, SAY_PURPOSE, offers=offers, utterance=utterance, seconds=SAY_SECONDS)
-        )
+        request = case_request(terms, texts, SAY_PURPOSE, offers=offers, utterance=utterance, seconds=SAY_SECONDS)
         worded = await self.advisor.word(request)
         return {**answer, "say": worded.texts["/say"], "worded_by": worded.by}
 

@@ -1,12 +1,16 @@
-"""What the advisor model is told of a negotiation: what both sides know, and nothing that one side keeps to itself."""
+"""What the advisor model is told of a negotiation: what both sides know, and nothing that one side keeps to itself.
+
+Its sentences then take the place of those of a plan.
+"""
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from copy import deepcopy
+from typing import Any, Final
 
 from negotiator.advice.advisor import WordingCase, WordingRequest
 from negotiator.advice.leverage.concessions import LedgerOffer
 from negotiator.numbers.read import normalise_text, numbers_in
-from negotiator.terms.issues import coordinate
+from negotiator.terms.limits import private_numbers
 from negotiator.terms.plain_text import cut_at_word, tidy
 from negotiator.terms.terms import Terms
 from negotiator.terms.wording import Wording
@@ -42,7 +46,7 @@ def _values(words: Wording, offer: LedgerOffer) -> dict[str, str]:
 
 
 def case_request(
-    terms: Terms,
+    terms: Terms | None,
     texts: Mapping[str, str],
     purpose: str,
     *,
@@ -50,20 +54,40 @@ def case_request(
     utterance: str | None = None,
     seconds: float | None = None,
 ) -> WordingRequest:
-    """A request to word these texts of a negotiation, with its case and the numbers that must stay private."""
-    # Imported late, because they load numpy: a worker that never advises does not need it.
-    from negotiator.advice.plans.brief import PlanBrief
-    from negotiator.advice.plans.checks import private_numbers
+    """A request to word these texts of a negotiation, with its case and the numbers that must stay private.
 
-    limits = {coordinate(one.type, one.limit) for one in terms.issues if one.limit is not None}
+    Without terms nothing is known of either.
+    """
     return WordingRequest(
         texts,
         purpose,
         utterance=utterance,
-        secrets=private_numbers(PlanBrief(terms=terms)) | {at for at in limits if at is not None},
-        case=wording_case(terms, offers),
+        secrets=private_numbers(terms) if terms else frozenset(),
+        case=wording_case(terms, offers) if terms else None,
         seconds=seconds,
     )
+
+
+def apply_wording(plan: dict[str, Any], texts: Mapping[str, str]) -> dict[str, Any]:
+    """A copy of the plan with the sentences of `texts`, which are keyed by JSON pointer.
+
+    A sentence of the summary is replaced in its joined text as well.
+    """
+    changed = deepcopy(plan)
+    summary = changed["summary"]
+    for pointer, text in texts.items():
+        *path, last = pointer.split("/")[1:]
+        place: Any = changed
+        for part in path:
+            place = place[_step(place, part)]
+        if place is summary and last != "text":
+            summary["text"] = summary["text"].replace(place[last], text)
+        place[last] = text
+    return changed
+
+
+def _step(place: object, part: str) -> str | int:
+    return int(part) if isinstance(place, list) else part
 
 
 def _without_numbers(text: str) -> str:

@@ -9,6 +9,18 @@ from typing import TYPE_CHECKING, Any, Final, Literal, cast
 from negotiator.advice.expected_price import expected_price
 from negotiator.advice.leverage.concessions import LedgerOffer, completed_offers
 from negotiator.advice.leverage.power import FACTOR_NAMES
+from negotiator.advice.leverage.zone_of_agreement import Zopa
+from negotiator.advice.strategy.situation import (
+    PreferenceHints,
+    StandingOffer,
+    StrategyIssue,
+    StrategyOffer,
+    StrategyPreferences,
+    StrategyProgress,
+    StrategySituation,
+    numeric_scale,
+    typed_key,
+)
 from negotiator.base.errors import Conflict, FieldError, ValidationFailed
 from negotiator.negotiations.offer_history import ledger_offers, live_offers, offers_made
 from negotiator.negotiations.offer_queries import OfferRow
@@ -47,16 +59,7 @@ from negotiator.terms.utility import (
 from negotiator.terms.wording import Wording
 
 if TYPE_CHECKING:
-    from negotiator.advice.leverage.zone_of_agreement import Zopa
     from negotiator.advice.strategy.next_move import NextMove
-    from negotiator.advice.strategy.situation import (
-        PreferenceHints,
-        StandingOffer,
-        StrategyIssue,
-        StrategyOffer,
-        StrategyProgress,
-        StrategySituation,
-    )
 
 
 def engine_result_json(value: object, currency: str | None = None) -> Any:
@@ -152,7 +155,7 @@ def leverage_answer(
     return answer
 
 
-def _levels(terms: Terms, room: "Zopa") -> dict[str, float | None]:
+def _levels(terms: Terms, room: Zopa) -> dict[str, float | None]:
     """The user's utility of target, walk-away and alternative, and of the room's ends, in money where price is all."""
     price = terms.price
     ends = [
@@ -249,18 +252,8 @@ _BELOW_FLOOR: Final = 1.0
 """How far below the reservation utility an offer counts that may not be accepted."""
 
 
-def described_turn_input(body: NextMoveBody) -> "StrategySituation":
+def described_turn_input(body: NextMoveBody) -> StrategySituation:
     """The situation of a described turn; 422 for issues without worths and values nobody listed."""
-    from negotiator.advice.strategy.situation import (
-        StandingOffer,
-        StrategyIssue,
-        StrategyOffer,
-        StrategyPreferences,
-        StrategyProgress,
-        StrategySituation,
-        numeric_scale,
-    )
-
     mine = body.my_preferences
     if mine is None:
         raise ValidationFailed([FieldError("/my_preferences", "A turn needs part worths.")])
@@ -289,9 +282,7 @@ def described_turn_input(body: NextMoveBody) -> "StrategySituation":
     return _with_offers(frame, past, table)
 
 
-def _hints(body: PreferenceHintsBody | None) -> "PreferenceHints | None":
-    from negotiator.advice.strategy.situation import PreferenceHints
-
+def _hints(body: PreferenceHintsBody | None) -> PreferenceHints | None:
     if body is None:
         return None
     return PreferenceHints(
@@ -304,19 +295,12 @@ def _hints(body: PreferenceHintsBody | None) -> "PreferenceHints | None":
 
 def stored_turn_input(
     terms: Terms, rows: Sequence[OfferRow], *, opened_at: int, now: int, style: Style = "balanced"
-) -> "StrategySituation":
+) -> StrategySituation:
     """The situation of a stored negotiation: values on a bounded grid, worths from the value functions.
 
     A value that breaks a hard constraint or a limit on its issue is forbidden; its worth stays what it is, since the
     other side's preferences are estimated from it.
     """
-    from negotiator.advice.strategy.situation import (
-        StandingOffer,
-        StrategyOffer,
-        StrategyPreferences,
-        StrategySituation,
-    )
-
     require_inputs(terms, floor=True)
     past = _past(terms, rows)
     last_offer = _expected_last_offer(terms, [offer for _, by, offer, _ in past if by == "them"])
@@ -350,10 +334,8 @@ def stored_turn_input(
     return _with_offers(frame, history, StandingOffer(offer, utility))
 
 
-def _stored_hints(terms: Terms, last_offer: Mapping[str, Any] | None) -> "PreferenceHints":
+def _stored_hints(terms: Terms, last_offer: Mapping[str, Any] | None) -> PreferenceHints:
     """What the terms say of the other side: their weights or priorities, and their walk-away."""
-    from negotiator.advice.strategy.situation import PreferenceHints
-
     details = terms.estimate_details
     estimate = terms.their_walk_away
     weights = {i.name: i.their_weight for i in terms.issues if i.their_weight is not None}
@@ -400,7 +382,7 @@ def _in_range(terms: Terms, package: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def next_move_answer(
-    situation: "StrategySituation", terms: Terms | None = None, standing: Mapping[str, Any] | None = None
+    situation: StrategySituation, terms: Terms | None = None, standing: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
     """Ask the engine and render its move; for a stored negotiation, say so where approval is needed.
 
@@ -439,11 +421,9 @@ def _agent_summary(move: "NextMove") -> str:
 
 
 def _with_offers(
-    frame: "StrategySituation", history: Sequence["StrategyOffer"], table: "StandingOffer | None"
-) -> "StrategySituation":
+    frame: StrategySituation, history: Sequence[StrategyOffer], table: StandingOffer | None
+) -> StrategySituation:
     """The frame with its offers; what is on the table is their last entry of the history."""
-    from negotiator.advice.strategy.situation import StrategyOffer
-
     past = list(history)
     theirs = [row for row in past if row.by == "them"]
     if table is not None and (not theirs or dict(theirs[-1].offer) != dict(table.offer)):
@@ -451,7 +431,7 @@ def _with_offers(
     return replace(frame, history=tuple(past), on_table=table)
 
 
-def _utility(frame: "StrategySituation", offer: Mapping[str, Any], given: float | None) -> float:
+def _utility(frame: StrategySituation, offer: Mapping[str, Any], given: float | None) -> float:
     """What an offer is worth by the part worths; what was claimed only counts where it is no more than that."""
     computed = frame.my_utility(offer)
     if computed is None:
@@ -563,10 +543,8 @@ def _values(terms: Terms, issue: Issue, seen: Sequence[Mapping[str, Any]]) -> tu
     return tuple(dict.fromkeys(shown))
 
 
-def _strategy_issue(terms: Terms, issue: Issue, listed: Sequence[str | int | float | bool]) -> "StrategyIssue":
+def _strategy_issue(terms: Terms, issue: Issue, listed: Sequence[str | int | float | bool]) -> StrategyIssue:
     """An issue with the coordinates of its values, where they have an order, and those that are forbidden."""
-    from negotiator.advice.strategy.situation import StrategyIssue, typed_key
-
     found = [coordinate(issue.type, value) for value in listed]
     scale = [float(at) for at in found if at is not None]
     return StrategyIssue(
@@ -583,10 +561,8 @@ def _strategy_issue(terms: Terms, issue: Issue, listed: Sequence[str | int | flo
     )
 
 
-def _progress(terms: Terms, rows: Sequence[OfferRow], *, opened_at: int, now: int) -> "StrategyProgress":
+def _progress(terms: Terms, rows: Sequence[OfferRow], *, opened_at: int, now: int) -> StrategyProgress:
     """The user's offers so far, the rounds in all, and the share of the time that is over."""
-    from negotiator.advice.strategy.situation import StrategyProgress
-
     step = sum(1 for row in offers_made(rows) if row.side == "me")
     rounds, deadline = terms.max_rounds, terms.deadline
     shares: list[float] = []

@@ -4,11 +4,17 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from negotiator.advice.concession import move_text
+from negotiator.advice.concession.aims import Evidence
+from negotiator.advice.concession.move import PersonMove, person_move
+from negotiator.advice.concession.move_text import NO_LINES, CaseLines
 from negotiator.advice.expected_price import ExpectedPrice, expected_price
 from negotiator.advice.leverage.concessions import LedgerOffer, completed_offers
+from negotiator.advice.plans.case_template import case_words, choose_template, fill_case
 from negotiator.advice.plans.evidence import BenchmarkFigure
+from negotiator.advice.strategy.situation import StrategySituation
 from negotiator.negotiations.engine_input import OUTSIDE_RANGE, described_turn_input, engine_result_json, require_inputs
 from negotiator.negotiations.offer_history import advised_terms, as_said, ledger_offers, live_offers
 from negotiator.negotiations.offer_queries import OfferRow
@@ -19,13 +25,7 @@ from negotiator.terms.issues import Issue, IssueOption, IssueType, Package, Scal
 from negotiator.terms.terms import Terms
 from negotiator.terms.terms_view import package_view, value_view
 from negotiator.terms.utility import Preferences, Worth, is_complete, issues_outside_range, opposed_preferences
-
-if TYPE_CHECKING:
-    from negotiator.advice.concession.aims import Evidence
-    from negotiator.advice.concession.move import PersonMove
-    from negotiator.advice.concession.move_text import CaseLines
-    from negotiator.advice.strategy.situation import StrategySituation
-    from negotiator.terms.wording import Wording
+from negotiator.terms.wording import Wording
 
 MAX_DESCRIBED_OFFERS = 200
 CHANCE_DIGITS = 3
@@ -46,8 +46,6 @@ def stored_person_answer(
     """The next move of a stored negotiation. Raises 409 `missing_inputs` without a walk-away and an alternative."""
     require_inputs(session.terms, floor=True)
     terms = advised_terms(session.terms, rows, now)
-    from negotiator.advice.concession.move import person_move
-    from negotiator.terms.wording import Wording
 
     live = live_offers(rows, now, side="them")
     offers, counted = ledger_offers(rows), as_said(rows)
@@ -78,7 +76,6 @@ def stored_person_answer(
 def described_person_answer(body: NextMoveBody) -> dict[str, Any]:
     """The next move of a described turn: its values and worths stand for the issues, its reservation for the limit."""
     situation = described_turn_input(body)
-    from negotiator.advice.concession.move import person_move
 
     terms = _described_terms(situation)
     past = situation.history[-MAX_DESCRIBED_OFFERS:]
@@ -96,13 +93,11 @@ def described_person_answer(body: NextMoveBody) -> dict[str, Any]:
     return person_answer(move, terms)
 
 
-def person_answer(move: "PersonMove", described: Terms, expected: ExpectedPrice | None = None) -> dict[str, Any]:
+def person_answer(move: PersonMove, described: Terms, expected: ExpectedPrice | None = None) -> dict[str, Any]:
     """The members of the answer. `described` are the terms with every value that the caller listed.
 
     `expected` is the forecast of their price; the summary of a counter-offer says it, `say` never.
     """
-    from negotiator.advice.concession import move_text
-    from negotiator.terms.wording import Wording
 
     aims, round_ = move.path.aims, move.round
     terms, words = aims.terms, Wording(aims.terms)
@@ -148,10 +143,8 @@ def person_answer(move: "PersonMove", described: Terms, expected: ExpectedPrice 
     }
 
 
-def _case_lines(terms: Terms, words: "Wording") -> "CaseLines":
+def _case_lines(terms: Terms, words: Wording) -> CaseLines:
     """The lines of the kind of case that the title, category and role tell; none for a turn without a title."""
-    from negotiator.advice.concession.move_text import NO_LINES, CaseLines
-    from negotiator.advice.plans.case_template import case_words, choose_template, fill_case
 
     if not terms.title:
         return NO_LINES
@@ -200,9 +193,8 @@ def _insistence(issue: Issue, theirs: Sequence[Package]) -> float:
     return 1.5 - min(1.0, max(0.0, (last - first) / way)) if way > 0 else 1.0
 
 
-def price_evidence(terms: Terms, benchmarks: Sequence[BenchmarkFigure]) -> "tuple[Evidence, ...]":
+def price_evidence(terms: Terms, benchmarks: Sequence[BenchmarkFigure]) -> tuple[Evidence, ...]:
     """Prices that others can check: what comparable deals save, applied to the baseline of this one."""
-    from negotiator.advice.concession.aims import Evidence
 
     price, baseline = terms.price, terms.baseline
     if price is None or baseline is None or baseline.value is None:
@@ -255,7 +247,7 @@ def _said(rows: Sequence[OfferRow]) -> str | None:
     return None if last is None else last.content.get("rationale")
 
 
-def _trade_view(move: "PersonMove") -> dict[str, Any] | None:
+def _trade_view(move: PersonMove) -> dict[str, Any] | None:
     """What the offer gives and what it asks for it."""
     step, terms = move.step, move.path.aims.terms
     if step is None or move.action != "counter":
@@ -300,7 +292,7 @@ def _trade_view(move: "PersonMove") -> dict[str, Any] | None:
     }
 
 
-def _described_terms(situation: "StrategySituation") -> Terms:
+def _described_terms(situation: StrategySituation) -> Terms:
     """The terms of a described turn: each issue with its values as options, on the scale of the given utilities."""
     issues: list[Issue] = []
     constant = situation.my_preferences.constant

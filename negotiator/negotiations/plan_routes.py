@@ -1,38 +1,33 @@
 """The operations of `/api/negotiations/{id}/battle-plans`."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from negotiator.advice.advisor import Advisor, WordingRequest, WordingResult
-from negotiator.advice.plans.evidence import AlternativeLead, LeadFinder, find_leads
+from negotiator.advice.advisor import Advisor, WordingResult
+from negotiator.advice.plans.evidence import LeadFinder, find_leads
 from negotiator.advice.plans.markdown import plan_markdown
 from negotiator.advice.tactics.tactic import Tactic
 from negotiator.base import values
-from negotiator.base.errors import Conflict, Unavailable
 from negotiator.base.scopes import NEGOTIATIONS_READ, NEGOTIATIONS_WRITE
 from negotiator.http.cursors import Cursors
 from negotiator.http.operation import Answer, Call, Operation, ToolOffer
 from negotiator.negotiations import plan_queries, queries, states, tactic_queries
+from negotiator.negotiations.advisor_case import apply_wording
 from negotiator.negotiations.event_queries import actor_of_caller
 from negotiator.negotiations.offer_queries import OfferRow
 from negotiator.negotiations.offers import enter_state
-from negotiator.negotiations.past_evidence import PastEvidence, PastEvidenceReader
+from negotiator.negotiations.past_evidence import PastEvidenceReader
 from negotiator.negotiations.plan_queries import StoredPlan
 from negotiator.negotiations.queries import load_with_offers, read_current
 from negotiator.negotiations.schemas_negotiations import ListOf
 from negotiator.negotiations.schemas_plans import BattlePlanId, BattlePlanList, BattlePlanView, MakeBattlePlan
 from negotiator.negotiations.session import NegotiationSession
 from negotiator.runtime import thread_pools
-from negotiator.runtime.telemetry import logger
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 
-if TYPE_CHECKING:
-    from negotiator.advice.plans.generator import PlanDocument
-
 PLANS_PATH: Final = "/api/negotiations/{id}/battle-plans"
 MARKDOWN_TYPE: Final = "text/markdown"
-log = logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +106,12 @@ class BattlePlans:
         def read(tx: Transaction) -> tuple[NegotiationSession, list[OfferRow], tuple[Tactic, ...]]:
             return *load_with_offers(tx, owner, negotiation), tactic_queries.own_tactics(tx, owner)
 
+        from negotiator.negotiations.plan_input import generate_plan  # it loads numpy
+
         session, rows, tactics = await read_current(self.store, owner, read)
-        _plannable(session)
+        states.check_live(session.state)
         leads, past = (await find_leads(self.lead_finder, session.terms), await self.past.about(owner, session))
-        plan, texts = await thread_pools.ADVICE.run(_generate, session, rows, tactics, leads=leads, past=past)
+        plan, texts = await thread_pools.ADVICE.run(generate_plan, session, rows, tactics, leads=leads, past=past)
         worded = await self.advisor.word(texts)
 
         def unit(tx: Transaction) -> dict[str, Any]:
@@ -179,49 +176,18 @@ def prefers_markdown(accept: str) -> bool:
     return wanted.get(MARKDOWN_TYPE, 0.0) > 0 and wanted[MARKDOWN_TYPE] >= wanted.get("application/json", 0.0)
 
 
-def _plannable(session: NegotiationSession) -> None:
-    if session.state not in states.LIVE_STATES:
-        raise Conflict(
-            f"The negotiation is {session.state}.",
-            error="not_active",
-            members={"state": session.state, "allowed": states.allowed_moves(session.state)},
-        )
-
-
-def _generate(
-    session: NegotiationSession,
-    rows: list[OfferRow],
-    tactics: tuple[Tactic, ...],
-    *,
-    leads: tuple[AlternativeLead, ...],
-    past: PastEvidence,
-) -> tuple["PlanDocument", WordingRequest]:
-    # Imported late, because the engine loads numpy: a worker that makes no plan does not need it.
-    from negotiator.advice.plans.checks import BrokenPlan
-    from negotiator.advice.plans.generator import make_plan
-    from negotiator.negotiations.plan_input import build_brief, wording_request
-
-    brief = build_brief(session, rows, now=values.now(), own=tactics, alternatives=leads, past=past)
-    try:
-        plan = make_plan(brief)
-    except BrokenPlan as fault:
-        log.error("broken_plan", exc_info=fault)
-        raise Unavailable("No plan can be made of these terms now. The negotiation is kept as it is.") from fault
-    return plan, wording_request(plan, brief)
-
-
 def _store_plan(
     tx: Transaction,
     call: Call[MakeBattlePlan],
     seen: NegotiationSession,
     *,
-    plan: "PlanDocument",
+    plan: dict[str, Any],
     worded: WordingResult,
 ) -> dict[str, Any]:
     """Store the plan and move a draft to planned; a change since the negotiation was read makes the plan stale."""
     owner = call.caller.principal
     session = queries.load_for_writing(tx, owner, seen.id)
-    _plannable(session)
+    states.check_live(session.state)
     made_from = seen.revision
     if session.state == states.DRAFT:
         revision = session.revision
@@ -229,8 +195,6 @@ def _store_plan(
         queries.save(tx, moved)
         session = queries.load_for_writing(tx, owner, seen.id)
         made_from = session.revision if revision == seen.revision else seen.revision
-    from negotiator.negotiations.plan_input import apply_wording
-
     document = apply_wording(plan, worded.texts)
     added = plan_queries.add(tx, owner, seen.id, document=document, made_from=made_from, worded_by=worded.by)
     return {**plan_head(added, session), **document}

@@ -50,6 +50,17 @@ def check_move(state: str, to: str, reason: str | None) -> None:
         raise ValidationFailed([FieldError("/reason", f"Give a reason for reopening the {state} negotiation.")])
 
 
+def check_live(state: str) -> None:
+    """Raise 409 `not_active` for a negotiation that is over."""
+    if state not in LIVE_STATES:
+        raise _not_active(state)
+
+
+def _not_active(state: str) -> Conflict:
+    members = {"state": state, "allowed": allowed_moves(state)}
+    return Conflict(f"The negotiation is {state}.", error="not_active", members=members)
+
+
 def check_offer_allowed(state: str, by: str) -> None:
     """Raise 409 where the state takes no offer of this side.
 
@@ -57,9 +68,7 @@ def check_offer_allowed(state: str, by: str) -> None:
     """
     if state in {DRAFT, PLANNED, ACTIVE} or (state == AWAITING and by == "them"):
         return
-    waiting = state == AWAITING
-    raise Conflict(
-        "One of your packages awaits approval." if waiting else f"The negotiation is {state}.",
-        error="approval_pending" if waiting else "not_active",
-        members={"state": state, "allowed": allowed_moves(state)},
-    )
+    if state == AWAITING:
+        members = {"state": state, "allowed": allowed_moves(state)}
+        raise Conflict("One of your packages awaits approval.", error="approval_pending", members=members)
+    raise _not_active(state)

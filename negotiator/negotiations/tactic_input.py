@@ -4,13 +4,13 @@ A `TacticSituation` contains no limit, alternative or weight, and its `sayable` 
 and the names of issues.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Final, get_args
 
 from negotiator.advice.leverage.assessment import Leverage, assess_leverage
 from negotiator.advice.leverage.concessions import LedgerOffer, completed_offers
 from negotiator.advice.leverage.power import FACTOR_NAMES, alternative_strength
-from negotiator.advice.tactics.facts import NegotiationKind, PublicWords, TacticSituation
+from negotiator.advice.tactics.facts import NegotiationKind, PublicWords, Relationship, TacticSituation
 from negotiator.advice.tactics.tactic import ROLES, Phase
 from negotiator.base.errors import ValidationFailed
 from negotiator.negotiations.engine_input import described_terms
@@ -18,7 +18,7 @@ from negotiator.negotiations.schemas_tactics import MatchTactics
 from negotiator.terms.issues import Package
 from negotiator.terms.limits import utility_floor
 from negotiator.terms.plain_text import noun_phrase
-from negotiator.terms.terms import Terms, days_left
+from negotiator.terms.terms import OtherParty, Terms, days_left
 from negotiator.terms.terms_parsing import parse_terms
 from negotiator.terms.utility import check_package, package_utility, utility_of_alternative, without_ranges
 from negotiator.terms.voice import COMPANY, PRIVATE
@@ -51,24 +51,22 @@ def stored_tactic_situation(
     ledger: Sequence[LedgerOffer] | None,
     *,
     now: int,
-    counterparty: Mapping[str, Any] | None = None,
-    benchmarks: int | None = None,
     phase: Phase | None = None,
     utterance: str | None = None,
 ) -> TacticSituation:
     """The facts of a negotiation.
 
     A `ledger` of None means that the offers are unknown; an empty one means that there are none. `now` is in
-    milliseconds since the epoch, `benchmarks` the number of benchmarks that the user has (None: unknown).
+    milliseconds since the epoch.
     """
     rows = completed_offers(ledger or ())
     mine, theirs = ([row.package for row in rows if row.by == side] for side in ("me", "them"))
     finals = [row.claimed_final for row in rows if row.by == "them"]
     words = Wording(terms)
-    other = counterparty or {}
+    other = terms.other_party or OtherParty()
     known = ledger is not None
     kinds: tuple[NegotiationKind, ...] = get_args(NegotiationKind)
-    decides = {"yes": True, "no": False}.get(str(other.get("decision_maker")))
+    relationships: tuple[Relationship, ...] = get_args(Relationship)
     return TacticSituation(
         role=next((role for role in ROLES if role == terms.role), None),
         kind=next((kind for kind in kinds if kind == terms.kind), None),
@@ -83,7 +81,6 @@ def stored_tactic_situation(
         scope_open=_names_one(terms, "scope_open"),
         has_batna=True if terms.batna is not None else None,
         batna_known_to_be_strong=_strong(terms),
-        has_benchmark=None if benchmarks is None else benchmarks > 0,
         well_informed=None if terms.me.information is None else terms.me.information >= INFORMED_SHARE,
         zopa_probability=leverage.position.zopa.probability if leverage else None,
         my_power=_power(leverage),
@@ -97,9 +94,9 @@ def stored_tactic_situation(
         their_last_move=_last_move(leverage),
         their_claimed_final=finals[-1] if finals else None,
         finals_moved=_finals_moved(leverage) if theirs else None,
-        their_decider=decides,
+        their_decider={"yes": True, "no": False}.get(other.decision_maker or ""),
         my_authority_limited=True if terms.authority.least or terms.authority.prices else None,
-        relationship=other.get("relationship"),
+        relationship=next((one for one in relationships if one == other.relationship), None),
         competition=terms.me.rivals,
         room_to_give=_room_to_give(terms, mine),
         middle_in_reach=_middle_in_reach(terms, mine, theirs),
@@ -114,13 +111,12 @@ def described_tactic_situation(body: MatchTactics, now: int) -> tuple[Terms | No
 
     Without issues and preferences the terms are None and only a few facts are known, such as the role and the phase.
     """
-    other = body.counterparty.model_dump() if body.counterparty else None
     if not body.issues and body.my_preferences is None:
         return None, TacticSituation(
             role=body.role if "role" in body.model_fields_set else None,
             category=body.category if "category" in body.model_fields_set else None,
             phase=body.phase,
-            relationship=other["relationship"] if other else None,
+            relationship=body.counterparty.relationship if body.counterparty else None,
             utterance=body.utterance,
             sayable=PublicWords(voice=COMPANY if body.role == "employer" else PRIVATE),
         )
@@ -130,9 +126,7 @@ def described_tactic_situation(body: MatchTactics, now: int) -> tuple[Terms | No
     terms = described_terms(body) if valued else parse_terms(body, lenient=True)
     ledger = _offers(body, terms)
     leverage = assess_leverage(terms, ledger or (), now=now) if valued else None
-    return terms, stored_tactic_situation(
-        terms, leverage, ledger, now=now, counterparty=other, phase=body.phase, utterance=body.utterance
-    )
+    return terms, stored_tactic_situation(terms, leverage, ledger, now=now, phase=body.phase, utterance=body.utterance)
 
 
 def _offers(body: MatchTactics, terms: Terms) -> tuple[LedgerOffer, ...] | None:

@@ -1,10 +1,10 @@
 """The operations of `/api/tactics`, and `/api/negotiations/{id}/suggestions`."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from negotiator.advice.advisor import Advisor, WordingRequest
+from negotiator.advice.advisor import Advisor
 from negotiator.advice.leverage.concessions import LedgerOffer
 from negotiator.advice.tactics.catalogue import built_in_catalogue
 from negotiator.advice.tactics.facts import TacticSituation
@@ -195,27 +195,18 @@ class Tactics:
         heard = await self._heard(request.utterance)
 
         def work() -> dict[str, Any]:
-            # The engine loads numpy: a worker that never advises does without.
-            from negotiator.advice.leverage.assessment import assess_leverage
+            from negotiator.advice.leverage.assessment import assess_leverage  # it loads numpy
             from negotiator.negotiations.tactic_input import stored_tactic_situation
 
             terms, now = session.terms, values.now()
-            offers = offer_history.ledger_offers(rows)
             leverage = None if terms.unvalued else assess_leverage(terms, offers, now=now)
-            other = terms.other_party
             situation = stored_tactic_situation(
-                terms,
-                leverage,
-                offers,
-                now=now,
-                counterparty=asdict(other) if other else None,
-                phase=request.phase,
-                utterance=request.utterance,
+                terms, leverage, offers, now=now, phase=request.phase, utterance=request.utterance
             )
             return _suggestions(situation, heard, mine, request.limit, results)
 
-        found = await thread_pools.ADVICE.run(work)
         offers = offer_history.ledger_offers(rows)
+        found = await thread_pools.ADVICE.run(work)
         return await self._worded(found, session.terms, request.utterance, offers)
 
     async def match(self, call: Call[MatchTactics]) -> dict[str, Any]:
@@ -285,11 +276,8 @@ class Tactics:
         if not self.advisor.is_on:
             return found
         texts = {str(n): item["say"] for n, item in enumerate(found["items"]) if item["say"]}
-        purpose = tactic_views.LINE_PURPOSE
-        request = (
-            WordingRequest(texts, purpose, utterance=utterance, seconds=SUGGESTION_SECONDS)
-            if terms is None
-            else case_request(terms, texts, purpose, offers=offers, utterance=utterance, seconds=SUGGESTION_SECONDS)
+        request = case_request(
+            terms, texts, tactic_views.LINE_PURPOSE, offers=offers, utterance=utterance, seconds=SUGGESTION_SECONDS
         )
         worded = await self.advisor.word(request)
         return tactic_views.with_words(found, worded.texts, worded.by)

@@ -1,4 +1,4 @@
-"""Whether a package keeps the walk-away, the hard constraints and the authority.
+"""Whether a package keeps the walk-away, the hard constraints and the authority, and which figures stay private.
 
 No other function decides this: a package that is refused here is accepted nowhere.
 """
@@ -192,6 +192,44 @@ def keeps_limits(terms: Terms, package: Package) -> bool:
         and not broken_constraints(terms, package)
         and allowed_by(terms, package)
     )
+
+
+# What stays private
+
+
+def private_limits(terms: Terms) -> dict[str, set[Decimal]]:
+    """By ordered issue, the values of the limits, the walk-away and the alternative, which must not be said."""
+    found: dict[str, set[Decimal]] = {}
+    for issue in terms.issues:
+        values = [given.package.get(issue.name) for given in (terms.walk_away, terms.batna)
+                  if given is not None and given.package is not None]  # fmt: skip
+        places = {coordinate(issue.type, value) for value in (*values, own_limit(terms, issue))}
+        if known := {at for at in places if at is not None}:
+            found[issue.name] = known
+    return found
+
+
+def shows_limit(terms: Terms, package: Package) -> bool:
+    """Whether a package has a price of the walk-away or of the alternative, so that saying it would show them."""
+    private = private_limits(terms)
+    return any(
+        coordinate(issue.type, package.get(issue.name)) in private.get(issue.name, ())
+        for issue in terms.issues
+        if issue.type == "money"
+    )
+
+
+def private_numbers(terms: Terms) -> frozenset[Decimal]:
+    """Numbers that the other side must not learn: limits, the value of the alternative, weights and utilities."""
+    found = {at for places in private_limits(terms).values() for at in places}
+    given = [terms.certain]
+    given += [worth.utility for worth in (terms.walk_away, terms.batna, terms.target) if worth]
+    given += [issue.weight for issue in terms.issues if len(terms.issues) > 1]
+    found |= {Decimal(repr(value)) for value in given if value is not None}
+    return frozenset(found)
+
+
+# The rules
 
 
 def _is_paid(terms: Terms, trade: AllowedTrade, package: Package) -> bool:

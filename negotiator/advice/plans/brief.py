@@ -1,4 +1,4 @@
-"""The input of a plan, and its figures with their sources; which values of a negotiation stay private."""
+"""The input of a plan, and its figures with their sources."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,8 +14,7 @@ from negotiator.advice.tactics.facts import TacticSituation
 from negotiator.advice.tactics.ranking import TacticResult
 from negotiator.advice.tactics.tactic import Tactic
 from negotiator.base.values import format_money
-from negotiator.terms.issues import Issue, Package, Scalar, coordinate
-from negotiator.terms.limits import own_limit
+from negotiator.terms.issues import Issue, Package, Scalar
 from negotiator.terms.terms import Terms
 from negotiator.terms.terms_view import value_view
 from negotiator.terms.utility import Worth
@@ -36,16 +35,14 @@ PackageFigures = dict[str, PlanFigure]
 class PlanBrief:
     """The whole input of one plan; only the terms are required.
 
-    `counterparty` and `batna_description` come from the negotiation; `leverage` is the assessment of the same terms
-    and ledger. `advised` are the terms that the steps keep, where the user allowed an offer beyond a limit. `now` is
-    in milliseconds since the epoch, `on_table` their offer that can be accepted, `evidence` the prices that others can
-    check, `expected` the forecast of the price. Everything is private except `situation.sayable`.
+    `leverage` is the assessment of the same terms and ledger. `advised` are the terms that the steps keep, where the
+    user allowed an offer beyond a limit. `now` is in milliseconds since the epoch, `on_table` their offer that can be
+    accepted, `evidence` the prices that others can check, `expected` the forecast of the price. Everything is private
+    except `situation.sayable`.
     """
 
     terms: Terms
     advised: Terms | None = None
-    counterparty: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    batna_description: str | None = None
     ledger: tuple[LedgerOffer, ...] = ()
     leverage: Leverage | None = None
     situation: TacticSituation = field(default_factory=TacticSituation)
@@ -99,28 +96,6 @@ def money_figure(terms: Terms, amount: Decimal | None, source: str) -> PlanFigur
 def escape_pointer(name: str) -> str:
     """A member name, escaped for use in a JSON pointer (RFC 6901 §3)."""
     return name.replace("~", "~0").replace("/", "~1")
-
-
-def private_limits(terms: Terms) -> dict[str, set[Decimal]]:
-    """By ordered issue, the values of the limits, the walk-away and the alternative, which must not be said."""
-    found: dict[str, set[Decimal]] = {}
-    for issue in terms.issues:
-        values = [given.package.get(issue.name) for given in (terms.walk_away, terms.batna)
-                  if given is not None and given.package is not None]  # fmt: skip
-        places = {coordinate(issue.type, value) for value in (*values, own_limit(terms, issue))}
-        if known := {at for at in places if at is not None}:
-            found[issue.name] = known
-    return found
-
-
-def shows_limit(terms: Terms, package: Package) -> bool:
-    """Whether a package has a price of the walk-away or of the alternative, so that saying it would show them."""
-    private = private_limits(terms)
-    return any(
-        coordinate(issue.type, package.get(issue.name)) in private.get(issue.name, ())
-        for issue in terms.issues
-        if issue.type == "money"
-    )
 
 
 def worth_figures(terms: Terms, given: Worth | None, pointer: str) -> dict[str, Any] | None:

@@ -2,16 +2,16 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from decimal import Decimal
+from dataclasses import asdict
 from itertools import pairwise
 from typing import Any, Final, cast
 
 from negotiator.advice.concession.aims import Aims
 from negotiator.advice.plans.basis import PlanBasis
-from negotiator.advice.plans.brief import PlanBrief, package_figures, private_limits
+from negotiator.advice.plans.brief import package_figures
 from negotiator.numbers.read import normalise_text, number_readings, numbers_in
 from negotiator.terms.issues import Package, worth_of
-from negotiator.terms.limits import allowed_by
+from negotiator.terms.limits import allowed_by, private_numbers
 
 PlanPlace = tuple[str | int, ...]
 
@@ -86,17 +86,6 @@ def figures_in(part: Any) -> Iterator[dict[str, Any]]:
     elif isinstance(part, list):
         for item in cast(list[Any], part):
             yield from figures_in(item)
-
-
-def private_numbers(brief: PlanBrief) -> frozenset[Decimal]:
-    """Numbers that the other side must not learn: limits, the value of the alternative, weights and utilities."""
-    terms = brief.terms
-    found = {at for places in private_limits(terms).values() for at in places}
-    given = [terms.certain]
-    given += [worth.utility for worth in (terms.walk_away, terms.batna, terms.target) if worth]
-    given += [issue.weight for issue in terms.issues if len(terms.issues) > 1]
-    found |= {Decimal(repr(value)) for value in given if value is not None}
-    return frozenset(found)
 
 
 def _packages(basis: PlanBasis) -> list[Package]:
@@ -212,7 +201,7 @@ def _check_outward(plan: dict[str, Any], basis: PlanBasis) -> None:
     said = [figure["value"] for package in packages for figure in package_figures(terms, package, "").values()]
     totals = [total.text for one in packages if (total := basis.words.total(one)) is not None]
     public = number_readings([*said, *totals, *(mark.value for mark in brief.benchmarks if mark.public)])
-    hidden = private_numbers(brief) - public
+    hidden = private_numbers(terms) - public
     given = _given_words(basis, said)
     for place, text in outward_texts(plan):
         found = numbers_in(normalise_text(_masked(text, given)))
@@ -233,7 +222,7 @@ def _given_words(basis: PlanBasis, values: Iterable[object]) -> list[str]:
         found += [basis.words.value(issue, option.value) for option in issue.options
                   if any(map(str.isalpha, str(option.value)))]  # fmt: skip
     found += [terms.title, terms.category, terms.kind, terms.authority.approver or "", basis.words.them]
-    found += [str(value) for value in brief.counterparty.values() if value]
+    found += [str(value) for value in asdict(terms.other_party).values() if value] if terms.other_party else []
     found += [v for v in values if isinstance(v, str) and any(map(str.isalpha, v))]
     found += [note.text for note in brief.memories]
     found += [text for mark in brief.benchmarks for text in (mark.label, mark.value)]

@@ -6,13 +6,14 @@ Sentences for the other side contain no private number.
 from typing import Final
 
 from negotiator.advice.plans.basis import PlanBasis
-from negotiator.advice.plans.brief import PlanBrief, figure, shows_limit
+from negotiator.advice.plans.brief import PlanBrief, figure
 from negotiator.advice.plans.case_template import main_issue
 from negotiator.advice.plans.offer_sections import PlanSection, first_or_wait
 from negotiator.advice.tactics.catalogue import TacticCatalogue, built_in_catalogue
 from negotiator.advice.tactics.ranking import rank_tactics
 from negotiator.advice.tactics.recognition import RecognisedTactic
 from negotiator.advice.tactics.tactic import NegotiationRole, Tactic
+from negotiator.terms.limits import shows_limit
 from negotiator.terms.plain_text import noun_phrase, sentence
 
 COUNTERPART_ROLES: Final[dict[str, NegotiationRole]] = {
@@ -44,7 +45,7 @@ def question_rows(basis: PlanBasis) -> list[PlanSection]:
     for issue in sorted(others, key=lambda one: -one.weight)[:MAX_ISSUE_QUESTIONS]:
         ask = sentence(f"How much weight do you put on {noun_phrase(basis.words.label(issue))}").rstrip(".") + "?"
         rows.append({"question": ask, "reveals": "What they would give in return.", "issue": issue.name})
-    if basis.brief.counterparty.get("decision_maker") != "yes":
+    if terms.other_party is None or terms.other_party.decision_maker != "yes":
         ask, reveals = (
             "Who else has to agree before this is final?",
             "Whether you are talking to the person who decides.",

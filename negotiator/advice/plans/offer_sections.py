@@ -10,14 +10,13 @@ from negotiator.advice.plans.brief import (
     figure,
     money_figure,
     package_figures,
-    shows_limit,
     utility_figure,
     value_figure,
     worth_figures,
 )
 from negotiator.advice.plans.trades import IssueTrade
 from negotiator.terms.issues import Issue, Package, Scalar, same_value
-from negotiator.terms.limits import needs_approval, utility_floor
+from negotiator.terms.limits import needs_approval, shows_limit, utility_floor
 from negotiator.terms.plain_text import join_words, noun_phrase, sentence
 from negotiator.terms.terms import SELLING_ROLES
 from negotiator.terms.utility import utility_bounds, utility_of_alternative

@@ -6,7 +6,8 @@ import pytest
 
 from negotiator.advice.plans.checks import outward_texts
 from negotiator.advice.plans.generator import make_plan
-from negotiator.negotiations.plan_input import apply_wording, wording_request
+from negotiator.negotiations.advisor_case import apply_wording
+from negotiator.negotiations.plan_input import wording_request
 from tests.unit.advice.plans.plan_cases import CASES, case
 
 

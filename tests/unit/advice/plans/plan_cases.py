@@ -64,14 +64,11 @@ def brief_of(body: NegotiationBody, ledger: tuple[LedgerOffer, ...] = (), now: i
     if not terms.unvalued:
         leverage = assess_leverage(terms, ledger, now=now)
     theirs = [row.package for row in ledger if row.by == "them"]
-    other = body.counterparty.model_dump() if body.counterparty else {}
     return PlanBrief(
         terms=terms,
-        counterparty=other,
-        batna_description=body.batna.description if body.batna else None,
         ledger=ledger,
         leverage=leverage,
-        situation=stored_tactic_situation(terms, leverage, ledger, now=now, counterparty=other),
+        situation=stored_tactic_situation(terms, leverage, ledger, now=now),
         evidence=price_evidence(terms, outside.get("benchmarks", ())),
         expected=expected_price(
             Wording(terms), ledger, comparable=comparable_price(terms, outside.get("benchmarks", ()))

@@ -157,7 +157,8 @@ def test_what_is_said_to_them_gives_nothing_private_away(name: str) -> None:
     plan = make_plan(found.brief)
     said = [text for _, text in outward_texts(plan)]
     assert len(said) > 8
-    batna = found.brief.batna_description
+    details = found.brief.terms.batna_details
+    batna = details.description if details else None
     for text in said:
         spoken = [number.readings for number in numbers_in(text)]
         for secret in found.expect.get("unsaid", []):

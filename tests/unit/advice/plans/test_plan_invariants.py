@@ -7,11 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from negotiator.advice.leverage.concessions import LedgerOffer
-from negotiator.advice.plans.checks import figures_in, outward_texts, private_numbers
+from negotiator.advice.plans.checks import figures_in, outward_texts
 from negotiator.advice.plans.generator import make_plan
 from negotiator.advice.plans.markdown import MAX_COLUMNS, MAX_LINES, plan_markdown
 from negotiator.numbers.read import number_readings, numbers_in
-from negotiator.terms.limits import utility_floor
+from negotiator.terms.limits import private_numbers, utility_floor
 from negotiator.terms.negotiation_body import NegotiationBody
 from negotiator.terms.terms_parsing import parse_terms
 from negotiator.terms.utility import package_utility
@@ -92,7 +92,7 @@ def test_no_utility_or_weight_is_ever_said_to_the_other_side(body: NegotiationBo
         for figure in figures_in(plan[section])
         if figure["source"].removeprefix("engine:") in SAID
     )
-    hidden = private_numbers(brief) - public
+    hidden = private_numbers(brief.terms) - public
     for place, text in outward_texts(plan):
         if place[0] != "tactics":
             assert all(n.in_words or n.readings & public or not n.readings & hidden for n in numbers_in(text))
