@@ -1,20 +1,23 @@
 """The terms of a negotiation: every check and every piece of advice starts from them.
 
 A request body is parsed into `Terms` once (`terms_parsing`). They are stored as versioned JSON, which `decode_terms`
-reads back without validation: a rule of input that is made stricter later refuses no stored negotiation.
+reads back by the types of their fields alone: a rule of input that is made stricter later refuses no stored negotiation.
 """
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from typing import Any, Final, Literal, TypeAlias
+from functools import cache
+from typing import Final, Literal, TypeAlias
 
 import orjson
+from pydantic import TypeAdapter
+from typing_extensions import TypedDict
 
 from negotiator.base.errors import FieldError
 from negotiator.base.values import DAY
-from negotiator.terms.issues import Issue, IssueOption, IssueRange, Multiple, Package, Scalar, canonical_value
+from negotiator.terms.issues import Issue, IssueType, Package, Scalar, canonical_value
 from negotiator.terms.utility import Preferences, Worth
 
 SELLING_ROLES: Final = frozenset({"seller", "candidate", "landlord"})
@@ -200,7 +203,7 @@ class Terms:
     constraints: tuple[Constraint, ...] = ()
     authority: Authority = Authority()
     baseline: Baseline | None = None
-    facts: Mapping[str, Mapping[str, float]] | None = None
+    facts: Mapping[str, Mapping[str, float | int]] | None = None
     me: SideFacts = NO_FACTS
     them: SideFacts = NO_FACTS
     their_preferences: Preferences | None = None
@@ -260,73 +263,28 @@ def encode_terms(terms: Terms) -> bytes:
 
 
 def decode_terms(stored: bytes) -> Terms:
-    """The terms that `encode_terms` wrote; nothing is validated."""
-    row: dict[str, Any] = orjson.loads(stored)["terms"]
-    row["preferences"] = _preferences(row["preferences"])
-    if row["their_preferences"] is not None:
-        row["their_preferences"] = _preferences(row["their_preferences"])
-    for name in ("walk_away", "target", "batna", "their_target", "their_batna"):
-        row[name] = _worth(row[name])
-    if row["other_party"] is not None:
-        row["other_party"] = OtherParty(**row["other_party"])
-    if row["batna_details"] is not None:
-        row["batna_details"] = AlternativeDetails(**_with_decimals(row["batna_details"], "cost"))
-    if row["their_walk_away"] is not None:
-        estimate = _with_decimals(row["their_walk_away"], "low", "likely", "high")
-        row["their_walk_away"] = Estimate(**estimate)
-    if row["estimate_details"] is not None:
-        row["estimate_details"] = EstimateDetails(**_with_tuples(row["estimate_details"], "priorities"))
-    if row["baseline"] is not None:
-        baseline = _with_decimals(row["baseline"], "value")
-        row["baseline"] = Baseline(**_with_tuples(baseline, "evidence"))
-    authority = _with_decimals(row["authority"], "amount", "needs_approval_above")
-    authority["least"] = _worth(authority["least"])
-    row["authority"] = Authority(**authority)
-    row["constraints"] = tuple(Constraint(**_with_tuples(rule, "values")) for rule in row["constraints"])
-    row["me"], row["them"] = SideFacts(**row["me"]), SideFacts(**row["them"])
-    issues = {issue.name: issue for issue in row["preferences"].issues}
-    row["allowed"] = tuple(_allowed_trade(trade, issues) for trade in row.get("allowed", ()))
-    row.setdefault("assumed_directions", [])
-    return Terms(**_with_tuples(row, "unvalued", "missing", "assumed_directions"))
-
-
-def _preferences(row: dict[str, Any]) -> Preferences:
-    return Preferences(tuple(_issue(issue) for issue in row["issues"]), row["constant"])
-
-
-def _issue(row: dict[str, Any]) -> Issue:
-    if row["range"] is not None:
-        row["range"] = IssueRange(**_with_decimals(row["range"], "min", "max", "step"))
-    row["options"] = tuple(IssueOption(**option) for option in row["options"])
-    row["value_points"] = tuple((Decimal(at), worth) for at, worth in row["value_points"])
-    row["multiples"] = tuple(Multiple(**_with_decimals(multiple, "count")) for multiple in row.get("multiples", ()))
-    if row.get("limit") is not None:
-        row["limit"] = canonical_value(row["type"], row["limit"])
-    return Issue(**row)
-
-
-def _allowed_trade(row: dict[str, Any], issues: Mapping[str, Issue]) -> AllowedTrade:
-    return AllowedTrade(
-        issue=row["issue"],
-        to=canonical_value(issues[row["issue"]].type, row["to"]),
-        in_return={name: canonical_value(issues[name].type, value) for name, value in row["in_return"].items()},
+    """The terms that `encode_terms` wrote; nothing but the types of their fields is checked."""
+    terms = _stored_form().validate_json(stored)["terms"]
+    issues = tuple(
+        issue if issue.limit is None else replace(issue, limit=canonical_value(issue.type, issue.limit))
+        for issue in terms.issues
     )
+    types: dict[str, IssueType] = {issue.name: issue.type for issue in issues}
+    allowed = tuple(
+        AllowedTrade(
+            trade.issue,
+            canonical_value(types[trade.issue], trade.to),
+            {name: canonical_value(types[name], value) for name, value in trade.in_return.items()},
+        )
+        for trade in terms.allowed
+    )
+    return replace(terms, preferences=replace(terms.preferences, issues=issues), allowed=allowed)
 
 
-def _worth(row: dict[str, Any] | None) -> Worth | None:
-    return None if row is None else Worth(**row)
+class _StoredTerms(TypedDict):
+    terms: Terms
 
 
-def _with_decimals(row: dict[str, Any], *names: str) -> dict[str, Any]:
-    """The row with these members as decimals where they are not null."""
-    for name in names:
-        if row[name] is not None:
-            row[name] = Decimal(row[name])
-    return row
-
-
-def _with_tuples(row: dict[str, Any], *names: str) -> dict[str, Any]:
-    """The row with these members, which are lists, as tuples."""
-    for name in names:
-        row[name] = tuple(row[name])
-    return row
+@cache
+def _stored_form() -> TypeAdapter[_StoredTerms]:
+    return TypeAdapter(_StoredTerms)
