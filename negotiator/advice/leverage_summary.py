@@ -26,7 +26,7 @@ from negotiator.advice.words.sentences import said, table
 from negotiator.terms import limits
 from negotiator.terms.issues import IssueRange, Package, coordinate
 from negotiator.terms.plain_text import cut_at_word, join_words, tidy
-from negotiator.terms.terms import days_left
+from negotiator.terms.terms import COUNTERPART_ROLES, days_left
 from negotiator.terms.wording import NO_NAMES, Wording
 
 MAX_REASONS: Final = 3
@@ -36,15 +36,6 @@ MIN_EFFECT: Final = 0.005
 MAX_QUOTED_CHARACTERS: Final = 60
 _PLURAL_NAME: Final = re.compile(r"^the .+[^s]s$|^\S+(?: \S+)? and \S+(?: \S+)?$", re.IGNORECASE)
 """Names that take a plural verb: "The Morgans", "Ann and Bob Lee"."""
-_RIVALS: Final = {
-    "buyer": "seller",
-    "seller": "buyer",
-    "employer": "candidate",
-    "candidate": "employer",
-    "landlord": "tenant",
-    "tenant": "landlord",
-}
-"""By role of the user, what another one of the other side is."""
 _ASKED_OF: Final = {"yourself": "Find out next", "them": "Ask them next"}
 
 
@@ -328,7 +319,7 @@ def _action(words: Wording, power: Power) -> str:
             return "Improving your best alternative halfway to your target"
         if named := _alternative_name(words):
             return f"Turning your alternative (“{named}”) into a firm and good second offer"
-    return FACTOR_WORDS[name].action.format(rival=_RIVALS.get(words.terms.role, "party"))
+    return FACTOR_WORDS[name].action.format(rival=COUNTERPART_ROLES.get(words.terms.role, "party"))
 
 
 def _percent(share: float) -> int:

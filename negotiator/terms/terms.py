@@ -1,7 +1,8 @@
 """The terms of a negotiation: every check and every piece of advice starts from them.
 
 A request body is parsed into `Terms` once (`terms_parsing`). They are stored as versioned JSON, which `decode_terms`
-reads back by the types of their fields alone: a rule of input that is made stricter later refuses no stored negotiation.
+reads back by the types of their fields alone: a rule of input that is made stricter later refuses no stored
+negotiation.
 """
 
 import math
@@ -24,6 +25,15 @@ SELLING_ROLES: Final = frozenset({"seller", "candidate", "landlord"})
 """Roles to which more money is better."""
 BUYING_ROLES: Final = frozenset({"buyer", "employer", "tenant"})
 """Roles to which less money is better."""
+COUNTERPART_ROLES: Final[Mapping[str, str]] = {
+    "buyer": "seller",
+    "seller": "buyer",
+    "employer": "candidate",
+    "candidate": "employer",
+    "landlord": "tenant",
+    "tenant": "landlord",
+}
+"""By role of the user, that of the other side where it is known by that alone."""
 PriceOrUtility: TypeAlias = Decimal | float
 
 

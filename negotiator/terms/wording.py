@@ -25,18 +25,13 @@ from negotiator.terms.plain_text import (
     with_article,
     word_set,
 )
-from negotiator.terms.terms import Terms
+from negotiator.terms.terms import COUNTERPART_ROLES, Terms
 from negotiator.terms.unit_price import Total, UnitPrice, read_unit_price, total_of
 from negotiator.terms.voice import Voice, voice_of
 
 MAX_PACKAGE_CHARACTERS: Final = 300
 MAX_VALUE_CHARACTERS: Final = 60
 MAX_NAME_CHARACTERS: Final = 80
-EXPECTED_ROLES: Final = {
-    "buyer": "the seller", "seller": "the buyer", "employer": "the candidate", "candidate": "the employer",
-    "landlord": "the tenant", "tenant": "the landlord",
-}  # fmt: skip
-"""How the other side is called where only the user's own role is known."""
 _PLAIN_PRICES: Final = frozenset(
     ["", "price", "rate", "cost", "costs", "fee", "amount", "total", "price offer", "offer"]
     + [f"{kind} {noun}" for kind in ("unit", "list", "net", "total", "purchase", "sale", "selling", "asking")
@@ -109,7 +104,7 @@ class Wording:
         role = tidy(party.role or "").lower() if party else ""
         if re.fullmatch(r"[a-z]{4,}( [a-z]{4,})?", role):
             return f"the {role}"
-        return EXPECTED_ROLES.get(self.terms.role, "the other side")
+        return f"the {COUNTERPART_ROLES.get(self.terms.role, 'other side')}"
 
     # Values
 

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Final
 
 from negotiator.advice.concession.aims import with_assumed_ranges, with_fewer_options
 from negotiator.advice.concession.move import PersonMove, person_move
@@ -18,21 +17,11 @@ from negotiator.advice.plans.case_template import (
     paying_side,
 )
 from negotiator.advice.plans.trades import IssueTrade, find_trades
+from negotiator.advice.words.sentences import table
 from negotiator.terms.issues import Issue, Package, Scalar, coordinate
 from negotiator.terms.limits import own_limit
 from negotiator.terms.terms import Terms
 from negotiator.terms.wording import Wording
-
-BASELINE_WORDS: Final = {
-    "previous_price": "what you pay today",
-    "first_quote": "their first quote",
-    "list_price": "the list price",
-    "budget": "your budget",
-    "market": "the market price",
-    "should_cost": "what it should cost",
-}
-"""How the figure is called that the result is measured against."""
-BASELINE_OF_SELLER: Final = {**BASELINE_WORDS, "previous_price": "what you get today"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +146,8 @@ def money_at_stake(basis: PlanBasis) -> MoneyAtStake | None:
         for name, total in totals.items()
         if name != "baseline"
     }
-    names = BASELINE_WORDS if paying_side(terms) == "pays" else BASELINE_OF_SELLER
+    texts = table("plan")
+    names = {**texts["baselines"], "previous_price": texts["previous_price"][paying_side(terms)]}
     named = names.get(terms.baseline.kind if terms.baseline else "", "your starting figure")
     total = basis.words.total(package)
     scope = "in all" if total is None else total.scope

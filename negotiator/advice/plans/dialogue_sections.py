@@ -12,27 +12,12 @@ from negotiator.advice.plans.offer_sections import PlanSection, first_or_wait
 from negotiator.advice.tactics.catalogue import TacticCatalogue, built_in_catalogue
 from negotiator.advice.tactics.ranking import rank_tactics
 from negotiator.advice.tactics.recognition import RecognisedTactic
-from negotiator.advice.tactics.tactic import NegotiationRole, Tactic
+from negotiator.advice.tactics.tactic import Tactic
+from negotiator.advice.words.sentences import table
 from negotiator.terms.limits import shows_limit
 from negotiator.terms.plain_text import noun_phrase, sentence
+from negotiator.terms.terms import COUNTERPART_ROLES
 
-COUNTERPART_ROLES: Final[dict[str, NegotiationRole]] = {
-    "buyer": "seller",
-    "seller": "buyer",
-    "employer": "candidate",
-    "candidate": "employer",
-    "landlord": "tenant",
-    "tenant": "landlord",
-}
-USUAL_TACTICS: Final[dict[str, tuple[str, ...]]] = {
-    "seller": ("tac_first_anchor", "tac_deadline", "tac_higher_authority"),
-    "buyer": ("tac_competitive_bid", "tac_limited_budget", "tac_squeeze", "tac_nibble"),
-    "employer": ("tac_policy_shield", "tac_limited_budget", "tac_exploding_offer"),
-    "candidate": ("tac_competitive_bid", "tac_first_anchor", "tac_stalling"),
-    "landlord": ("tac_social_proof", "tac_deadline", "tac_policy_shield"),
-    "tenant": ("tac_limited_budget", "tac_competitive_bid", "tac_split_difference"),
-    "party": ("tac_threat", "tac_split_difference", "tac_stalling"),
-}
 MAX_ISSUE_QUESTIONS: Final = 2
 
 
@@ -141,7 +126,7 @@ def their_tactic_rows(brief: PlanBrief) -> list[PlanSection]:
     if brief.situation.their_claimed_final:
         seen.setdefault("tac_final_offer_bluff", RecognisedTactic("tac_final_offer_bluff", "", 0.5))
     side = COUNTERPART_ROLES.get(brief.terms.role, "party")
-    usual = [one for one in USUAL_TACTICS[side] if one not in seen]
+    usual = [one for one in table("plan")["usual_tactics"][side] if one not in seen]
     rows: list[PlanSection] = []
     for tactic_id in (*seen, *usual):
         tactic = catalogue.get(tactic_id)

@@ -6,22 +6,11 @@ from negotiator.advice.plans import dialogue_sections, offer_sections, standing_
 from negotiator.advice.plans.basis import plan_basis
 from negotiator.advice.plans.brief import PlanBrief
 from negotiator.advice.plans.checks import check_plan
+from negotiator.advice.words.sentences import table
 
 PlanDocument = dict[str, Any]
 
-ENGINE_SOURCES: Final[dict[str, str]] = {
-    "engine:opening": "Near your target, stretched as far as there are grounds for it.",
-    "engine:aggressiveness": "How far from the walk-away to the best package the opening lies, from nothing to all.",
-    "engine:equal_packages": "Packages worth about as much to you as the offer that they stand beside.",
-    "engine:concession": "From the opening towards your limits in ever smaller steps, in round figures.",
-    "engine:utility": "Your additive utility of the package.",
-    "engine:logrolling": "The exchange that costs you nothing and gives them most, by the weights you gave them.",
-    "engine:target": "A little more than half of the way from your limit to the best, as no target was given.",
-    "engine:forecast": "Where talks like this one end, from the figures, targets and limits that are known.",
-    "engine:total": "The price times what it is for, at the other terms of the package.",
-    "engine:allowed_trade": "A step beyond your own limit that you allowed, and its price by your weights.",
-    "engine:tactic_score": "The sum of the parts that the tactic's reasons name.",
-}
+ENGINE_SOURCES: Final[dict[str, str]] = table("plan")["sources"]
 """A description of each rule of the engine; a plan includes those of the rules it used."""
 
 

@@ -15,6 +15,7 @@ from negotiator.advice.plans.brief import (
     worth_figures,
 )
 from negotiator.advice.plans.trades import IssueTrade
+from negotiator.advice.words.sentences import parts, table
 from negotiator.terms.issues import Issue, Package, Scalar, same_value
 from negotiator.terms.limits import needs_approval, shows_limit, utility_floor
 from negotiator.terms.plain_text import join_words, noun_phrase, sentence
@@ -23,13 +24,6 @@ from negotiator.terms.utility import utility_bounds, utility_of_alternative
 
 PlanSection = dict[str, Any]
 
-TRIGGERS: Final = (
-    "When they have answered your opening with a figure of their own and a reason.",
-    "When they have moved and ask you to move.",
-    "When they have moved again. Say that you have little left to give.",
-    "Only in return for a step of theirs, and after a pause.",
-    "Only if it closes the deal in the same conversation.",
-)
 HIGH_AIM: Final = 0.85
 MIDDLE_AIM: Final = 0.55
 _MOVEMENTS: Final = (
@@ -69,47 +63,34 @@ def opening_section(basis: PlanBasis) -> PlanSection | None:
 
 def first_or_wait(basis: PlanBasis) -> PlanSection:
     """Whether the user should name the first figure; an uninformed side gains nothing by it (Maaravi and Levy 2017)."""
-    brief, them = basis.brief, basis.words.them
-    if basis.they_spoke:
-        return {
-            "advice": "answer",
-            "why": _standing(basis) or "They have named their figure. Answer with yours, and say why it is fair.",
-        }
-    if basis.path is not None and shows_limit(brief.terms, basis.path.now.package):
-        return {
-            "advice": "wait",
-            "why": _standing(basis) or "Your opening would show your limit, so let them speak first.",
-        }
-    if brief.terms.their_walk_away is not None or brief.benchmarks:
-        why = "You know their range or the market price, and the first figure with a reason draws theirs towards it."
-        return {"advice": "first", "why": _standing(basis) or why}
-    why = sentence(
-        f"You do not know yet how far {them} can go, and if you speak first, you may give away more than you have to"
+    brief, path = basis.brief, basis.path
+    shown = path is not None and shows_limit(brief.terms, path.now.package)
+    knows_range = brief.terms.their_walk_away is not None or bool(brief.benchmarks)
+    told = parts(
+        "plan_first_word",
+        has_opened=basis.has_opened,
+        has_steps=path is not None and bool(path.steps),
+        they_spoke=basis.they_spoke,
+        they_spoke_last=basis.they_spoke_last,
+        shows_limit=shown,
+        knows_range=knows_range,
+        them=basis.words.them,
     )
-    return {"advice": "wait", "why": _standing(basis) or why}
-
-
-def _standing(basis: PlanBasis) -> str:
-    """What to do about the user's own offer, where they have made one; else empty."""
-    if not basis.has_opened:
-        return ""
-    if not basis.they_spoke_last:
-        return "Your offer stands. Wait for their answer before you offer more."
-    if basis.path is not None and basis.path.steps:
-        return "They spoke last. Answer with step one, and ask for what it names in return."
-    return "They spoke last, and you have nothing left to give. Hold your offer."
+    advice = "answer" if basis.they_spoke else "first" if knows_range and not shown else "wait"
+    return {"advice": advice, **told}
 
 
 def schedule_rows(basis: PlanBasis) -> list[PlanSection]:
     """The steps after the opening, each an if-then trade: what is given, what is asked for it, and the offer then."""
     if basis.path is None:
         return []
+    texts = table("plan")["schedule"]
     rows: list[PlanSection] = []
     for place, step in enumerate(basis.path.steps):
         last = place == len(basis.path.steps) - 1 and place > 0
         rows.append(
             {
-                "trigger": TRIGGERS[-1] if last else TRIGGERS[min(place, len(TRIGGERS) - 2)],
+                "trigger": texts["last_trigger"] if last else texts["triggers"][min(place, len(texts["triggers"]) - 1)],
                 "package": package_figures(basis.terms, step.package, "engine:concession"),
                 "words": basis.words.package(step.package, with_total=False),
                 "values": _values_in_words(basis, step.package),

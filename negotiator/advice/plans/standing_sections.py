@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import asdict
 from decimal import Decimal
-from typing import Any, Final
+from typing import Any
 
 from negotiator.advice.concession.move_text import assumptions, missing_inputs
 from negotiator.advice.leverage_summary import summarise_leverage
@@ -12,40 +12,37 @@ from negotiator.advice.plans.basis import MoneyAtStake, PlanBasis, money_at_stak
 from negotiator.advice.plans.brief import PlanBrief, PlanFigure, figure, money_figure, utility_figure, value_figure
 from negotiator.advice.plans.case_template import paying_side
 from negotiator.advice.plans.offer_sections import PlanSection, first_or_wait
+from negotiator.advice.words.sentences import parts, said
 from negotiator.base.values import format_money
 from negotiator.terms.issues import Issue, Scalar
-from negotiator.terms.plain_text import capitalise, join_words, sentence
-
-_YOU: Final = {
-    "buyer": ("You buy from {}.", "You are the buyer."),
-    "seller": ("You sell to {}.", "You are the seller."),
-    "candidate": ("You negotiate your pay with {}.", "You are the candidate."),
-    "employer": ("You want {} on board.", "You are the employer."),
-    "tenant": ("You rent from {}.", "You are the tenant."),
-    "landlord": ("You let to {}.", "You are the landlord."),
-}
-_FIRST_MOVE: Final = {
-    "answer": "They have named their figure, so answer with {}.",
-    "wait": "Let them name their figure first, then open with {}.",
-    "first": "Name the first figure: {}.",
-}
-MAX_ISSUES_NAMED: Final = 5
+from negotiator.terms.plain_text import capitalise, sentence
 
 
 def summary_section(basis: PlanBasis) -> PlanSection:
     """Who, about what, what is at stake in money, the aim, the limit, the first move, and what is assumed."""
-    money = money_at_stake(basis)
-    parts = {
-        "who": _who(basis),
-        "about": _about(basis),
-        "at_stake": _stake(basis, money),
-        "aim": _aim(basis),
-        "limit": _limit(basis),
-        "first_move": _first_move(basis),
-    }
+    money, terms, words = money_at_stake(basis), basis.brief.terms, basis.words
+    aim = None if money is None else money.totals["aim"]
+    limits = {issue.name: limit for issue in terms.issues if (limit := basis.limit(issue)) is not None}
+    told = parts(
+        "plan_summary",
+        has_name=terms.other_party is not None and bool(terms.other_party.names),
+        role=terms.role,
+        them=words.them,
+        labels=[words.label(issue) for issue in terms.issues],
+        aim_in_all="" if aim is None else words.money(aim),
+        factors=money.factors if money else "",
+        scope=money.scope if money else "",
+        compared=_compared(basis, money) if money else "",
+        aim=words.package(basis.aim_package, with_total=False) if basis.aim_package else "",
+        limits=words.package(limits, with_total=False) if limits else "",
+        has_floor=terms.walk_away is not None or terms.batna is not None,
+        offer="" if basis.path is None else words.package(basis.path.now.package, with_total=False),
+        has_opened=basis.has_opened,
+        advice=first_or_wait(basis)["advice"],
+    )
     return {
-        "text": " ".join(part for part in parts.values() if part),
-        **parts,
+        "text": " ".join(part for part in told.values() if part),
+        **told,
         "assumptions": _assumptions(basis),
         "money": None if money is None else _money_figures(basis, money),
     }
@@ -186,66 +183,19 @@ def expected_section(basis: PlanBasis) -> PlanSection | None:
     }
 
 
-# The sentences of the summary
-
-
-def _who(basis: PlanBasis) -> str:
-    party = basis.brief.terms.other_party
-    named, plain = _YOU.get(basis.brief.terms.role, ("You negotiate with {}.", "You are one of the parties."))
-    known = party is not None and bool(party.names)
-    return named.format(basis.words.them) if known else plain
-
-
-def _about(basis: PlanBasis) -> str:
-    labels = [basis.words.label(issue) for issue in basis.brief.terms.issues]
-    shown = labels[:MAX_ISSUES_NAMED]
-    more = ["more"] if len(labels) > len(shown) else []
-    return sentence(f"It is about {join_words([*shown, *more])}")
-
-
-def _stake(basis: PlanBasis, money: MoneyAtStake | None) -> str:
-    if money is None or (aim := money.totals["aim"]) is None:
-        return ""
-    words = basis.words
-    told = f"Your aim comes to {words.money(aim)} {money.scope} ({money.factors})" if money.factors else ""
+def _compared(basis: PlanBasis, money: MoneyAtStake) -> str:
+    """How the aim compares with the figure that the result is measured against; empty where either is not known."""
     saved, baseline = money.savings["aim"], money.totals["baseline"]
     if saved is None or baseline is None:
-        return sentence(told)
-    compared = f"{words.money(abs(saved))} {_way(basis, saved)} than {money.baseline} ({words.money(baseline)})"
-    return sentence(f"{told}, {compared}" if told else f"Your aim is {compared}")
+        return ""
+    words = basis.words
+    return f"{words.money(abs(saved))} {_way(basis, saved)} than {money.baseline} ({words.money(baseline)})"
 
 
 def _way(basis: PlanBasis, saved: Decimal) -> str:
     """Whether a gain against the baseline is less or more money."""
     pays = paying_side(basis.brief.terms) == "pays"
     return "less" if pays == (saved >= 0) else "more"
-
-
-def _aim(basis: PlanBasis) -> str:
-    package = basis.aim_package
-    if not package:
-        return "No aim is set yet."
-    return sentence(f"You aim for {basis.words.package(package, with_total=False)}")
-
-
-def _limit(basis: PlanBasis) -> str:
-    limits = {issue.name: limit for issue in basis.brief.terms.issues if (limit := basis.limit(issue)) is not None}
-    if limits:
-        said = basis.words.package(limits, with_total=False)
-        return sentence(f"Your limit, which you never say, is {said}")
-    if basis.brief.terms.walk_away is not None or basis.brief.terms.batna is not None:
-        return "The plan offers nothing worse than your walk-away."
-    return "No limit is set yet, so nothing here protects you from a bad deal."
-
-
-def _first_move(basis: PlanBasis) -> str:
-    if basis.path is None:
-        return "No offer can be planned yet: the values of an issue are missing, or there is no room for a deal."
-    if basis.has_opened:
-        said = basis.words.package(basis.path.now.package, with_total=False)
-        return sentence(f"Your last offer is {said}")
-    said = basis.words.package(basis.path.now.package, with_total=False)
-    return sentence(_FIRST_MOVE[first_or_wait(basis)["advice"]].format(said))
 
 
 def _assumptions(basis: PlanBasis) -> list[str]:
@@ -332,32 +282,17 @@ def gap_rows(basis: PlanBasis) -> list[PlanSection]:
 def next_action_rows(basis: PlanBasis) -> list[PlanSection]:
     """The three most important next actions."""
     brief, terms = basis.brief, basis.brief.terms
-    missing = set(terms.missing)
-    rows: list[PlanSection] = []
-    if basis.they_spoke and basis.path is not None and basis.path.steps:
-        rows.append({"action": "Answer their last offer with the next step of the schedule."})
-    if missing & {"walk_away", "target"}:
-        rows.append({"action": "Write down your walk-away and your target before you talk."})
-    if terms.unvalued:
-        labels = [basis.words.label(one) for one in terms.issues if one.name in terms.unvalued]
-        rows.append({"action": sentence(f"Enter the range of possible values for {join_words(labels)}")})
-    if brief.alternatives:
-        names = ", ".join(lead.name for lead in brief.alternatives[:3])
-        rows.append({"action": sentence(f"Get an offer from an alternative: {names}")})
-    if "batna" in missing:
-        rows.append({"action": "Find out what you would do without a deal, and what that is worth to you."})
-    if not brief.benchmarks:
-        rows += [{"action": one.how} for one in basis.content.standards[:1]]
-    if "their_estimate" in missing:
-        rows.append({"action": "Ask somebody who has dealt with them how far they went."})
-    if basis.path is not None:
-        rows.append({"action": "Say the opening aloud once, and practise staying silent after it."})
-    rows += [
-        {"action": "Ask your questions before any figure."},
-        {"action": "Find out who decides, and by when."},
-        {"action": "Right after the talk, write down what was said."},
-    ]
-    return rows[:3]
+    told = said(
+        "plan_actions",
+        missing=terms.missing,
+        they_spoke=basis.they_spoke,
+        has_opening=basis.path is not None,
+        has_steps=basis.path is not None and bool(basis.path.steps),
+        unvalued=[basis.words.label(one) for one in terms.issues if one.name in terms.unvalued],
+        leads=[lead.name for lead in brief.alternatives[:3]],
+        how_to_get_evidence="" if brief.benchmarks else basis.content.standards[0].how,
+    )
+    return [{"action": one} for one in told[:3]]
 
 
 def lead_rows(brief: PlanBrief) -> list[dict[str, Any]]:

@@ -18,6 +18,13 @@ def said(template: str, **facts: Any) -> list[str]:
     return [one for line in lines if (one := sentence(line))]
 
 
+def parts(template: str, **facts: Any) -> dict[str, str]:
+    """Each block of a template as a whole sentence, by its name; empty where it says nothing."""
+    found = sentence_templates().get_template(f"{template}.jinja")
+    context = found.new_context(facts)
+    return {name: sentence("".join(block(context))) for name, block in found.blocks.items()}
+
+
 @cache
 def sentence_templates() -> Environment:
     """The templates. A name that is not given is an error, and nothing is escaped: the texts are no HTML."""
