@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from itertools import pairwise
-from typing import Any, Final, cast
+from typing import Any, Final, TypeGuard, cast
 
 from negotiator.advice.concession.aims import Aims
 from negotiator.advice.plans.basis import PlanBasis
@@ -47,7 +47,7 @@ def check_plan(plan: dict[str, Any], basis: PlanBasis) -> None:
     _check_packages(basis)
     _check_schedule(basis)
     _check_prices(plan)
-    _check_figures(plan, ())
+    _check_figures(plan)
     _check_sentences(plan, basis)
     _check_outward(plan, basis)
 
@@ -59,33 +59,30 @@ def outward_texts(plan: dict[str, Any]) -> Iterator[tuple[PlanPlace, str]]:
             yield place, text
 
 
-def texts_in(part: Any, place: PlanPlace = ()) -> Iterator[tuple[PlanPlace, str]]:
+def texts_in(plan: Any) -> Iterator[tuple[PlanPlace, str]]:
     """Every text of a plan with its place; the members of figures are not included."""
-    if isinstance(part, dict):
-        members = cast(dict[str, Any], part)
-        if set(members) == {"value", "source"}:
-            return
-        for name, value in members.items():
-            yield from texts_in(value, (*place, name))
+    return ((place, leaf) for place, leaf in _leaves(plan) if isinstance(leaf, str))
+
+
+def figures_in(plan: Any) -> Iterator[dict[str, Any]]:
+    """Every figure of a plan."""
+    return (leaf for _, leaf in _leaves(plan) if _is_figure(leaf))
+
+
+def _is_figure(part: Any) -> TypeGuard[dict[str, Any]]:
+    return isinstance(part, dict) and set(cast(dict[str, Any], part)) == {"value", "source"}
+
+
+def _leaves(part: Any, place: PlanPlace = ()) -> Iterator[tuple[PlanPlace, Any]]:
+    """Every figure, as a whole, and every other value of a plan, with its place."""
+    if isinstance(part, dict) and not _is_figure(part):
+        for name, value in cast(dict[str, Any], part).items():
+            yield from _leaves(value, (*place, name))
     elif isinstance(part, list):
         for n, item in enumerate(cast(list[Any], part)):
-            yield from texts_in(item, (*place, n))
-    elif isinstance(part, str):
+            yield from _leaves(item, (*place, n))
+    else:
         yield place, part
-
-
-def figures_in(part: Any) -> Iterator[dict[str, Any]]:
-    """Every figure of a plan."""
-    if isinstance(part, dict):
-        members = cast(dict[str, Any], part)
-        if set(members) == {"value", "source"}:
-            yield members
-            return
-        for value in members.values():
-            yield from figures_in(value)
-    elif isinstance(part, list):
-        for item in cast(list[Any], part):
-            yield from figures_in(item)
 
 
 def _packages(basis: PlanBasis) -> list[Package]:
@@ -139,22 +136,15 @@ def _check_prices(plan: dict[str, Any]) -> None:
             raise BrokenPlan(f"a trade beyond a limit has no price: {row['words']}")
 
 
-def _check_figures(part: Any, place: PlanPlace) -> None:
-    if isinstance(part, dict):
-        members = cast(dict[str, Any], part)
-        if set(members) == {"value", "source"}:
-            source = str(members["source"])
-            kind, _, rest = source.partition(":")
+def _check_figures(plan: dict[str, Any]) -> None:
+    """Raise for a figure without a known kind of source, and for a number that is no figure."""
+    for place, leaf in _leaves(plan):
+        if _is_figure(leaf):
+            kind, _, rest = str(leaf["source"]).partition(":")
             if kind not in SOURCE_KINDS or not rest:
-                raise BrokenPlan(f"{place} has the source {source!r}")
-            return
-        for name, value in members.items():
-            _check_figures(value, (*place, name))
-    elif isinstance(part, list):
-        for n, item in enumerate(cast(list[Any], part)):
-            _check_figures(item, (*place, n))
-    elif isinstance(part, int | float) and not isinstance(part, bool):
-        raise BrokenPlan(f"{place} is a number without a source")
+                raise BrokenPlan(f"{place} has the source {leaf['source']!r}")
+        elif isinstance(leaf, int | float) and not isinstance(leaf, bool):
+            raise BrokenPlan(f"{place} is a number without a source")
 
 
 def _check_sentences(plan: dict[str, Any], basis: PlanBasis) -> None:

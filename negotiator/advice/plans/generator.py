@@ -5,7 +5,7 @@ from typing import Any, Final
 from negotiator.advice.plans import dialogue_sections, offer_sections, standing_sections
 from negotiator.advice.plans.basis import plan_basis
 from negotiator.advice.plans.brief import PlanBrief
-from negotiator.advice.plans.checks import check_plan
+from negotiator.advice.plans.checks import check_plan, figures_in, texts_in
 from negotiator.advice.words.sentences import table
 
 PlanDocument = dict[str, Any]
@@ -59,17 +59,8 @@ def make_plan(brief: PlanBrief) -> PlanDocument:
 
 
 def _used(plan: PlanDocument) -> dict[str, str]:
-    found: set[str] = set()
-    _collect(plan, found)
+    """The rules of the engine among the sources of figures and of texts."""
+    sources = [str(one["source"]) for one in figures_in(plan)]
+    sources += [text for place, text in texts_in(plan) if place[-1] == "source"]
+    found = {":".join(source.split(":")[:2]) for source in sources}
     return {rule: text for rule, text in ENGINE_SOURCES.items() if rule in found}
-
-
-def _collect(part: Any, found: set[str]) -> None:
-    if isinstance(part, dict):
-        for name, value in part.items():  # pyright: ignore[reportUnknownVariableType]
-            if name == "source" and isinstance(value, str) and value.startswith("engine:"):
-                found.add(":".join(value.split(":")[:2]))
-            _collect(value, found)
-    elif isinstance(part, list):
-        for item in part:  # pyright: ignore[reportUnknownVariableType]
-            _collect(item, found)
