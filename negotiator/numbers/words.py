@@ -1,13 +1,16 @@
 """Number words of German, French and Spanish, and the language that a short text is in.
 
-Each language is a table of words and what each does to the number so far; a German compound such as
+`languages.toml` has the words of each language and what each does to the number so far; a German compound such as
 "achthundertfünfzig" is taken apart first. English number words are read by `numbers`, which knows more short forms.
 """
 
+import tomllib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import lru_cache
-from typing import Final, Literal, get_args
+from importlib.resources import files
+from typing import Any, Final, Literal, get_args
 
 NumberLanguage = Literal["en", "de", "fr", "es"]
 NUMBER_LANGUAGES: Final[tuple[NumberLanguage, ...]] = get_args(NumberLanguage)
@@ -16,88 +19,41 @@ NUMBER_LANGUAGES: Final[tuple[NumberLanguage, ...]] = get_args(NumberLanguage)
 _HALF: Final = Decimal("0.5")
 
 
-def _table(lines: str) -> dict[str, int]:
-    """Words and values in turn, as a table."""
-    said = lines.split()
-    return {word: int(value) for word, value in zip(said[::2], said[1::2], strict=True)}
+@dataclass(frozen=True, slots=True)
+class _Language:
+    """The words of a language: numbers below its scales, scales, and what shows that a text is in it."""
+
+    function_words: frozenset[str]
+    letters: frozenset[str]
+    join: str = ""
+    point: str = ""
+    half: str = ""
+    words: Mapping[str, int] = field(default_factory=dict[str, int])
+    scales: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
-def _counted(words: str, start: int, step: int = 1) -> dict[str, int]:
-    """Words with the values from `start` on."""
-    return {word: start + step * at for at, word in enumerate(words.split())}
+def _language(row: dict[str, Any]) -> _Language:
+    sets: dict[str, Any] = {
+        "function_words": frozenset(row["function_words"].split()),
+        "letters": frozenset(row["letters"]),
+    }
+    return _Language(**row | sets)
 
 
-def _german() -> dict[str, int]:
+def _with_german_compounds(words: Mapping[str, int]) -> dict[str, int]:
     """The words below a hundred, also without umlauts."""
-    ones = _counted("ein zwei drei vier fünf sechs sieben acht neun", 1)
-    tens = _counted("zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig", 20, 10)
-    teens = "zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn siebzehn achtzehn neunzehn"
-    known = {**ones, **_counted(teens, 10), **tens, "zwo": 2, "eins": 1}
-    known |= {f"{one}und{ten}": ones[one] + tens[ten] for one in ones for ten in tens}
+    ones = {word: value for word, value in words.items() if value < 10 and word not in {"eins", "zwo"}}
+    tens = {word: value for word, value in words.items() if value >= 20}
+    known = {**words, **{f"{one}und{ten}": ones[one] + tens[ten] for one in ones for ten in tens}}
     for old, new in (("ü", "ue"), ("ö", "oe"), ("ß", "ss")):
         known |= {word.replace(old, new): value for word, value in known.items()}
     return known
 
 
-_WORDS: Final[Mapping[str, Mapping[str, int]]] = {
-    "de": _german(),
-    "fr": {
-        **_counted("un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze", 1),
-        **_table("quinze 15 seize 16 vingt 20 vingts 20 trente 30 quarante 40 cinquante 50"),
-        **_table("soixante 60 septante 70 huitante 80 octante 80 nonante 90"),
-    },
-    "es": {
-        **_counted("uno dos tres cuatro cinco seis siete ocho nueve diez once doce trece", 1),
-        **_counted("catorce quince dieciséis diecisiete dieciocho diecinueve veinte veintiuno", 14),
-        **_counted("veintidós veintitrés veinticuatro veinticinco veintiséis veintisiete", 22),
-        **_counted("veintiocho veintinueve", 28),
-        **_table("un 1 dieciseis 16 veintiún 21 veintidos 22 veintitres 23 veintiseis 26"),
-        **_counted("treinta cuarenta cincuenta sesenta setenta ochenta noventa cien", 30, 10),
-        **_counted("ciento doscientos trescientos cuatrocientos quinientos", 100, 100),
-        **_counted("seiscientos setecientos ochocientos novecientos", 600, 100),
-    },
-}
-_SCALES: Final[Mapping[str, Mapping[str, int]]] = {
-    "de": _table("hundert 100 tausend 1000 tsd 1000 mio 1000000 million 1000000 millionen 1000000"),
-    "fr": _table("cent 100 cents 100 mille 1000 million 1000000 millions 1000000"),
-    "es": _table("mil 1000 luca 1000 lucas 1000 millón 1000000 millones 1000000"),
-}
-_JOINS: Final = {"de": "und", "fr": "et", "es": "y"}
-_POINTS: Final = {"de": "komma", "fr": "virgule", "es": "coma"}
-_HALVES: Final = {"de": "halb", "fr": "demi", "es": "medio"}
+_TABLES: Final = tomllib.loads(files(__package__ or __name__).joinpath("languages.toml").read_text("utf-8"))
+_LANGUAGES: Final = {name: _language(_TABLES[name]) for name in NUMBER_LANGUAGES}
+_LANGUAGES["de"] = replace(_LANGUAGES["de"], words=_with_german_compounds(_LANGUAGES["de"].words))
 _ARTICLES: Final = frozenset(["un", "ein", "eins", "uno"])
-_FUNCTION_WORDS: Final[Mapping[str, frozenset[str]]] = {
-    language: frozenset(words.split())
-    for language, words in (
-        (
-            "en",
-            """the and you for we i to it my is that can of have how about do take could would your this on with at or
-            be what so just if i'd i'll it's they me no not has was were are i'm we're them he she but from there an by
-            will more than less any last price in""",
-        ),
-        (
-            "de",
-            """der die das und ich wir sie für nicht ist mit auf ein eine zu bei von kann können noch haben würde den
-            dem im wäre auch uns mir aber wie euch ihr ihnen hat war mehr als plus unter über geht nichts warum wieso
-            woher höchstens maximal mindestens mein meine dein letztes letzter einer kein keine sind pro biete nehme
-            sagen machen jahr uhr""",
-        ),
-        (
-            "fr",
-            """le la les et je nous vous pour pas est de du un une au en c'est qui que sur ça avec mon ma votre serait à
-            j'ai ce mais soit il elle sont avait jours pourquoi trop moins dernier prix disons mois par l'heure d'accord
-            autre quand même notre tout comme chez leur l'avait était""",
-        ),
-        (
-            "es",
-            """el la los las y yo por para es de que un una lo en se te con si mi su le al del pero como está muy más
-            hay unos días va mirá vale demasiado último precio mínimo máximo qué menos mes hora doy otro bajo""",
-        ),
-    )
-}
-_LETTERS: Final[Mapping[NumberLanguage, frozenset[str]]] = {
-    "en": frozenset(), "de": frozenset("äöüß"), "fr": frozenset("èêçàâùîœ"), "es": frozenset("ñíóú"),
-}  # fmt: skip
 _ALSO_ENGLISH: Final = frozenset(
     ["once", "six", "elf", "dos", "cent", "cents", "mil", "million", "millions", "un", "ein", "lucas"]
 )
@@ -107,7 +63,7 @@ def is_number_word_of(word: str, language: NumberLanguage) -> bool:
     """Whether a word in lower case is, or opens, a number in a language other than English."""
     if language == "en":
         return False
-    known = word in _WORDS[language] or word in _SCALES[language]
+    known = word in _LANGUAGES[language].words or word in _LANGUAGES[language].scales
     return known or (language == "de" and german_compound(word) is not None)
 
 
@@ -123,11 +79,11 @@ def language_of(words: Sequence[str], known: Mapping[str, frozenset[str]] = _NO_
     said = frozenset(words)
     letters = frozenset("".join(words))
     best: NumberLanguage = "en"
-    most = len(said & _FUNCTION_WORDS["en"]) + len(said & known.get("en", frozenset()))
+    most = len(said & _LANGUAGES["en"].function_words) + len(said & known.get("en", frozenset()))
     for language in NUMBER_LANGUAGES[1:]:
-        told = (said & (_WORDS[language].keys() | _SCALES[language].keys())) - _ALSO_ENGLISH
-        votes = len(said & _FUNCTION_WORDS[language]) + 2 * len(told)
-        votes += bool(letters & _LETTERS[language]) + len(said & known.get(language, frozenset()))
+        told = (said & (_LANGUAGES[language].words.keys() | _LANGUAGES[language].scales.keys())) - _ALSO_ENGLISH
+        votes = len(said & _LANGUAGES[language].function_words) + 2 * len(told)
+        votes += bool(letters & _LANGUAGES[language].letters) + len(said & known.get(language, frozenset()))
         if language == "de":
             votes += 2 * sum(german_compound(word) is not None for word in said if len(word) > 9)
         if votes > most:
@@ -145,8 +101,8 @@ def german_compound(word: str) -> Decimal | None:
     if word.endswith("einhalb") and len(word) > 7:
         whole = german_compound(word[:-7])
         return None if whole is None else whole + _HALF
-    if word in _WORDS["de"]:
-        return Decimal(_WORDS["de"][word])
+    if word in _LANGUAGES["de"].words:
+        return Decimal(_LANGUAGES["de"].words[word])
     for name, scale in (("tausend", 1000), ("hundert", 100)):
         head, found, tail = word.partition(name)
         if not found:
@@ -171,7 +127,7 @@ def read_number_words(
     total, group, i, scaled = Decimal(0), Decimal(0), at, False
     while i < len(words):
         word = words[i]
-        scale = _SCALES[language].get(word, 0)
+        scale = _LANGUAGES[language].scales.get(word, 0)
         value = _value(word, language)
         if scale == 100:
             if group % 100 >= 10 and group >= 100:
@@ -180,9 +136,9 @@ def read_number_words(
         elif scale:
             total, group, scaled = total + (group or Decimal(1)) * scale, Decimal(0), True
         elif value is None:
-            joins = word == _JOINS[language] and i > at and i + 1 < len(words)
-            if joins and words[i + 1].startswith(_HALVES[language]):
-                scale = _SCALES[language].get(words[i - 1], 1)  # "dos millones y medio"
+            joins = word == _LANGUAGES[language].join and i > at and i + 1 < len(words)
+            if joins and words[i + 1].startswith(_LANGUAGES[language].half):
+                scale = _LANGUAGES[language].scales.get(words[i - 1], 1)  # "dos millones y medio"
                 total, group = (total + _HALF * scale, group) if scale > 1 else (total, group + _HALF)
                 i += 2
                 continue
@@ -199,7 +155,7 @@ def read_number_words(
         return None
     group, i = _after_point(words, i, group, language)
     plain = total + group
-    if total and not total % 1000 and 0 < group < 10 and words[i - 1] not in _SCALES[language]:
+    if total and not total % 1000 and 0 < group < 10 and words[i - 1] not in _LANGUAGES[language].scales:
         step = Decimal(1000 if total < 10**6 else 10**6)
         return (total + group * step / 10, plain), i, True
     return (plain,), i, scaled
@@ -215,7 +171,7 @@ def _is_joined(group: Decimal, word: str, language: NumberLanguage) -> bool:
 def _value(word: str, language: NumberLanguage) -> Decimal | None:
     if language == "de":
         return german_compound(word)
-    known = _WORDS[language].get(word)
+    known = _LANGUAGES[language].words.get(word)
     return None if known is None else Decimal(known)
 
 
@@ -234,7 +190,7 @@ def _fits(group: Decimal, value: Decimal | None) -> bool:
 
 def _after_point(words: Sequence[str], i: int, value: Decimal, language: NumberLanguage) -> tuple[Decimal, int]:
     """ "fünf Komma fünf", "cinq virgule vingt"."""
-    if i + 1 >= len(words) or words[i] != _POINTS[language]:
+    if i + 1 >= len(words) or words[i] != _LANGUAGES[language].point:
         return value, i
     digits = _value(words[i + 1], language)
     if digits is None or digits >= 100 or digits != digits.to_integral_value():
@@ -244,4 +200,4 @@ def _after_point(words: Sequence[str], i: int, value: Decimal, language: NumberL
 
 def foreign_scale(word: str, language: NumberLanguage) -> int:
     """What a word after digits multiplies them by: 1,000 for "mil"; 0 for any other word."""
-    return 0 if language == "en" else _SCALES[language].get(word, 0)
+    return 0 if language == "en" else _LANGUAGES[language].scales.get(word, 0)

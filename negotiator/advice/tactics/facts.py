@@ -4,12 +4,13 @@ A `TacticSituation` has no field for the walk-away, the value of the alternative
 private. `PublicWords` is the only part that may be said to the other side.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Final, Literal, TypeAlias, get_args
 
 from negotiator.advice.tactics.recognition import RecognisedTactic
 from negotiator.advice.tactics.tactic import PHASES, ROLES, NegotiationRole, Phase, TacticCondition
+from negotiator.advice.words.sentences import table
 from negotiator.terms.voice import PRIVATE, Voice
 
 NegotiationKind = Literal["new_purchase", "renewal", "sale", "salary", "lease", "dispute", "other"]
@@ -92,82 +93,50 @@ class TacticSituation:
     sayable: PublicWords = field(default_factory=PublicWords)
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
-    """The definition of a fact: its kind, its possible values if listed, and its wording in a reason."""
-
-    kind: Literal["flag", "number", "word", "set"]
-    phrase: Callable[[FactValue], str]
-    values: tuple[str, ...] = ()
-
-
-_LAST_MOVES = {
-    "fortunate": "helped both sides",
-    "nice": "helped you and cost them nothing",
-    "concession": "was a concession",
-    "selfish": "helped them at your cost",
-    "silent": "changed nothing",
-    "unfortunate": "was worse for both sides",
+FactKind = Literal["flag", "number", "word", "set"]
+_KINDS: Final[Mapping[str, FactKind]] = {
+    "yes": "flag",
+    "one": "number",
+    "share": "number",
+    "word": "word",
+    "set": "set",
+}
+"""By the first text of a fact, its kind."""
+_VALUES: Final[Mapping[str, tuple[str, ...]]] = {
+    "role": ROLES,
+    "kind": get_args(NegotiationKind),
+    "phase": PHASES,
+    "their_last_move": get_args(LastMoveClass),
+    "relationship": get_args(Relationship),
 }
 
 
-def _flag(yes: str, no: str) -> Fact:
-    return Fact("flag", lambda value: yes if value else no)
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """The definition of a fact: its kind, its possible values if listed, and its texts, as `facts.toml` says them."""
+
+    kind: FactKind
+    values: tuple[str, ...]
+    texts: Mapping[str, Any]
+
+    def phrase(self, value: FactValue) -> str:
+        """The fact as it is said in a reason."""
+        match self.texts:
+            case {"one": one, "many": many}:
+                return f"{value} {one if value == 1 else many}"
+            case {"share": text}:
+                return text.format(f"{float(str(value)):.0%}")
+            case {"word": text}:
+                said: Mapping[str, str] = self.texts.get("said", {})
+                return text.format(said.get(str(value)) or str(value).replace("_", " "))
+            case {"yes": yes, "no": no}:
+                return yes if value else no
+            case _:
+                return self.texts["set"]
 
 
-def _count(one: str, many: str) -> Fact:
-    return Fact("number", lambda value: f"{value} {one if value == 1 else many}")
-
-
-def _share(text: str) -> Fact:
-    return Fact("number", lambda value: text.format(f"{float(str(value)):.0%}"))
-
-
-def _word(text: str, values: tuple[str, ...] = ()) -> Fact:
-    return Fact("word", lambda value: text.format(str(value).replace("_", " ")), values)
-
-
-FACTS: Mapping[str, Fact] = {
-    "role": _word("you are the {}", ROLES),
-    "kind": _word("the kind of deal is {}", get_args(NegotiationKind)),
-    "category": _word("the category is {}"),
-    "phase": _word("you are in the {} phase", PHASES),
-    "n_issues": _count("issue", "issues"),
-    "price_only": _flag("only the price is open", "more than the price is open"),
-    "priorities_differ": _flag("your priorities differ", "your priorities are alike"),
-    "forecasts_differ": _flag("your forecasts differ", "your forecasts agree"),
-    "volume_open": _flag("volume is open", "volume is fixed"),
-    "term_open": _flag("the term is open", "the term is fixed"),
-    "payment_open": _flag("payment terms are open", "payment terms are fixed"),
-    "scope_open": _flag("scope is open", "scope is fixed"),
-    "has_batna": _flag("you have an alternative", "you have no alternative"),
-    "batna_known_to_be_strong": _flag("your alternative is strong", "your alternative is not strong"),
-    "has_benchmark": _flag("you hold comparison figures", "you hold no comparison figures"),
-    "well_informed": _flag("you know their range", "you do not know their range"),
-    "zopa_probability": _share("the chance that a deal exists is {}"),
-    "my_power": _share("your share of the power is {}"),
-    "gap": _share("{} of the distance between the first offers is left"),
-    "has_deadline": _flag("you have a deadline", "you have no deadline"),
-    "deadline_pressure_mine": _share("the time pressure on you is {}"),
-    "deadline_pressure_theirs": _share("the time pressure on them is {}"),
-    "rounds_left": _count("round is left", "rounds are left"),
-    "my_offers": _count("offer from you", "offers from you"),
-    "their_offers": _count("offer from them", "offers from them"),
-    "their_last_move": Fact(
-        "word", lambda value: f"their last move {_LAST_MOVES[str(value)]}", get_args(LastMoveClass)
-    ),
-    "their_claimed_final": _flag("they called it final", "they did not call it final"),
-    "finals_moved": _count("final offer of theirs was changed", "final offers of theirs were changed"),
-    "their_decider": _flag("their decider is at the table", "their decider is not at the table"),
-    "my_authority_limited": _flag("your authority is limited", "you can decide yourself"),
-    "relationship": _word("the relationship is {}", get_args(Relationship)),
-    "competition": _count("other offer", "other offers"),
-    "room_to_give": _flag("your last offer leaves room", "your last offer leaves no room"),
-    "middle_in_reach": _flag("the middle is within your limit", "the middle is beyond your limit"),
-    "for_company": _flag("you speak for a company", "you speak for yourself"),
-    "tension": _flag("the mood is tense", "the mood is calm"),
-    "pressure_seen": _count("pressure move was heard", "pressure moves were heard"),
-    "facing": Fact("set", lambda _: "heard in what they just said"),
+FACTS: Final[Mapping[str, Fact]] = {
+    name: Fact(_KINDS[next(iter(texts))], _VALUES.get(name, ()), texts) for name, texts in table("facts").items()
 }
 
 _NOT_FACTS = {"utterance", "recognised", "sayable"}
