@@ -16,6 +16,7 @@ from typing import Annotated, Any, Final, Literal, cast
 from pydantic import AfterValidator, BeforeValidator, ConfigDict
 from pydantic.dataclasses import dataclass
 
+from negotiator.advice.words.sentences import table
 from negotiator.terms.issues import Issue
 from negotiator.terms.plain_text import capitalise, noun_phrase, single_marks
 from negotiator.terms.terms import BUYING_ROLES, SELLING_ROLES, Terms
@@ -25,40 +26,7 @@ from negotiator.terms.wording import Wording
 CaseSide = Literal["pays", "is_paid", "either"]
 Party = Literal["person", "company"]
 
-CASE_ORDER: Final = (
-    "software_renewal",
-    "software_purchase",
-    "content_licence",
-    "software_sale",
-    "raise",
-    "salary_offer",
-    "hiring",
-    "freelance_rate",
-    "agency_fee",
-    "used_car",
-    "dealer_purchase",
-    "home_services",
-    "event_services",
-    "insurance",
-    "house_purchase",
-    "house_sale",
-    "second_hand_purchase",
-    "private_sale",
-    "dealer_sale",
-    "sale_to_dealer",
-    "rent_tenant",
-    "rent_landlord",
-    "settlement_claim",
-    "settlement_defence",
-    "sponsorship_sought",
-    "sponsorship_given",
-    "supply_purchase",
-    "supply_sale",
-    "partnership",
-    "generic_buyer",
-    "generic_seller",
-    "generic",
-)
+CASE_ORDER: Final[tuple[str, ...]] = tuple(table("cases")["order"])
 """The templates by name; of two that fit equally well the first is chosen."""
 ROLE_SCORE: Final = 5
 KIND_SCORE: Final = 2

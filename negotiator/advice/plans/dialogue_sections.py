@@ -13,7 +13,7 @@ from negotiator.advice.tactics.catalogue import TacticCatalogue, built_in_catalo
 from negotiator.advice.tactics.ranking import rank_tactics
 from negotiator.advice.tactics.recognition import RecognisedTactic
 from negotiator.advice.tactics.tactic import Tactic
-from negotiator.advice.words.sentences import table
+from negotiator.advice.words.sentences import parts, table
 from negotiator.terms.limits import shows_limit
 from negotiator.terms.plain_text import noun_phrase, sentence
 from negotiator.terms.terms import COUNTERPART_ROLES
@@ -52,27 +52,20 @@ def objection_rows(basis: PlanBasis) -> list[PlanSection]:
 
 def script_section(basis: PlanBasis) -> dict[str, str]:
     """What to say: to open, to offer, to show that they are understood, when it gets stuck, and to close."""
-    content, voice = basis.content, basis.words.voice
-    offer = _offer(basis)
-    speaks = offer and first_or_wait(basis)["advice"] in {"first", "answer"}
-    topic = noun_phrase(basis.words.label(main_issue(basis.brief.terms)))
-    begins = offer if speaks else sentence(f"What do you have in mind for {topic}").rstrip(".") + "?"
-    said = {
-        "opening": f"{content.opening} {begins}",
-        "offer": offer,
-        "audit": content.audit,
-        "label": content.labels[0],
-        "recap": f"{content.recap} Is that right?",
-        "batna": _alternative(basis),
-        "pivot": _pivot(basis),
-        "final": content.final.say,
-        "silence": content.silence.say,
-        "deadline": content.deadline.say,
-        "close": "I think we are nearly there. "
-        f"If you can confirm this in writing, {voice.i} can do the same today. "
-        "Shall I write down what we have agreed?",
-    }
-    return {name: text for name, text in said.items() if text}
+    terms, words = basis.brief.terms, basis.words
+    main, offer = main_issue(terms), _offer(basis)
+    others = [one for one in terms.issues if one.tradeable and one is not main]
+    told = parts(
+        "plan_script",
+        content=basis.content,
+        voice=words.voice,
+        offer=offer,
+        speaks=offer and first_or_wait(basis)["advice"] in {"first", "answer"},
+        topic=noun_phrase(words.label(main)),
+        other=noun_phrase(words.label(max(others, key=lambda one: one.weight))) if others else "",
+        has_alternative=terms.batna is not None or bool(terms.batna_details and terms.batna_details.description),
+    )
+    return {name: text for name, text in told.items() if text}
 
 
 def branch_rows(basis: PlanBasis) -> list[PlanSection]:
@@ -150,33 +143,13 @@ def _offer(basis: PlanBasis) -> str:
     """The sentences that name the opening or the present offer; empty where it would show a limit."""
     if basis.path is None or shows_limit(basis.terms, basis.path.now.package):
         return ""
-    package, voice = basis.words.package(basis.path.now.package), basis.words.voice
-    if basis.has_opened:
-        return sentence(f"{voice.my} offer stands at {package}") + " What would you need to say yes?"
-    reason = next((mark for mark in basis.brief.benchmarks if mark.public), None)
-    why = f" For comparison, {reason.label}: {reason.value}." if reason else ""
-    return sentence(f"What {voice.i} have in mind is {package}") + f"{why} How does that sit with you?"
-
-
-def _alternative(basis: PlanBasis) -> str:
-    """A sentence that says that there is an alternative, not what it is or what it is worth; empty without one."""
-    terms, voice = basis.brief.terms, basis.words.voice
-    if terms.batna is None and not (terms.batna_details and terms.batna_details.description):
-        return ""
-    return sentence(
-        f"{voice.i} do have another option, but {voice.i} would rather come to an agreement with you. "
-        f"What can you do so that {voice.i} do not need it?"
-    )
-
-
-def _pivot(basis: PlanBasis) -> str:
-    main = main_issue(basis.brief.terms)
-    topic = noun_phrase(basis.words.label(main))
-    others = [one for one in basis.brief.terms.issues if one.tradeable and one is not main]
-    if not others:
-        return f"Let us leave {topic} for a moment. What else could make this work for you?"
-    other = noun_phrase(basis.words.label(max(others, key=lambda one: one.weight)))
-    return f"Let us leave {topic} for a moment and look at the whole deal. What could you do on {other}?"
+    return parts(
+        "plan_offer",
+        voice=basis.words.voice,
+        package=basis.words.package(basis.path.now.package),
+        has_opened=basis.has_opened,
+        compared=next((mark for mark in basis.brief.benchmarks if mark.public), None),
+    )["offer"]
 
 
 def _evidence(basis: PlanBasis) -> list[PlanSection]:
