@@ -229,17 +229,6 @@ def _worth_refusals(at: str, table: Mapping[str, Sequence[Sequence[Any]]]) -> li
     ]
 
 
-NEXT_MOVE_MEMBERS: Final = (
-    "action",
-    "offer",
-    "my_utility",
-    "alternatives",
-    "acceptance_probability",
-    "reasons",
-    "say",
-    "opponent_utility",
-    "floor",
-)
 OUTSIDE_RANGE: Final = "Their {} is outside the range, so it counts as the nearest end of the range."
 STRATEGY_GRID_SIZE: Final = 41
 MONEY_IS_OPPOSED: Final = 0.99
@@ -392,7 +381,7 @@ def next_move_answer(
     from negotiator.advice.strategy.next_move import next_move
 
     move = next_move(situation)
-    found: dict[str, Any] = {name: getattr(move, name) for name in NEXT_MOVE_MEMBERS}
+    found: dict[str, Any] = {one.name: getattr(move, one.name) for one in fields(move) if one.name != "approximate"}
     if terms is not None and standing is not None:
         outside = issues_outside_range(terms.issues, standing)
         if outside and found["action"] == "accept":

@@ -1,8 +1,8 @@
 """The ledger at rest."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, fields
+from typing import Any, Final
 
 import orjson
 from sqlalchemy import and_, bindparam, func, or_, select, update
@@ -38,13 +38,9 @@ class OfferRow:
         return self.content["package"]
 
 
-_columns = [
-    table(Offer).c[name]
-    for name in (
-        *("id", "seq", "at", "side", "kind", "source"),
-        *("answers", "confirms", "valid_until", "approval", "document"),
-    )
-]
+_MEMBERS: Final = tuple(one.name for one in fields(OfferRow) if one.name != "content")
+"""The columns that are members of a row; `document` is its content."""
+_columns = [table(Offer).c[name] for name in (*_MEMBERS, "document")]
 
 
 def _row(values: Sequence[Any]) -> OfferRow:
@@ -114,18 +110,9 @@ def add(tx: Transaction, negotiation: str, row: OfferRow) -> None:
     """Append a row."""
     tx.run(
         _ADD,
-        id=row.id,
         negotiation=negotiation,
-        seq=row.seq,
-        at=row.at,
-        side=row.side,
-        kind=row.kind,
-        source=row.source,
-        answers=row.answers,
-        confirms=row.confirms,
-        valid_until=row.valid_until,
-        approval=row.approval,
         document=orjson.dumps(row.content),
+        **{name: getattr(row, name) for name in _MEMBERS},
     )
 
 

@@ -27,7 +27,6 @@ from negotiator.terms.short_forms import read_package
 from negotiator.terms.terms import Terms
 from negotiator.terms.terms_view import json_scalar, package_view
 from negotiator.terms.utility import (
-    UtilityInterval,
     check_package,
     is_complete,
     issues_outside_range,
@@ -149,7 +148,7 @@ def package_valuation(terms: Terms, package: Package) -> dict[str, Any]:
         "complete": is_complete(terms.issues, package),
         "outside_range": bool(issues_outside_range(terms.issues, package)),
         "utility_me": {"low": mine.low, "high": mine.high},
-        "utility_them_estimate": _middle(theirs),
+        "utility_them_estimate": theirs.middle,
     }
 
 
@@ -179,10 +178,6 @@ def empty_valuation() -> dict[str, Any]:
         "concession_me": None,
         "concession_them": None,
     }
-
-
-def _middle(ends: UtilityInterval) -> float:
-    return (ends.low + ends.high) / 2.0
 
 
 MAX_OFFERS: Final = 2_000

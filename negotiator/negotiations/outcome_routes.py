@@ -113,8 +113,7 @@ def outcome_share(terms: Terms, package: Mapping[str, Any]) -> float | None:
     most = utility_of_worth(preferences, terms.target, fill="high")
     if least is None or most is None or most - least < _EVEN:
         return None
-    worth = package_utility(preferences, package)
-    return round(((worth.low + worth.high) / 2 - least) / (most - least), 6)
+    return round((package_utility(preferences, package).middle - least) / (most - least), 6)
 
 
 def place_of_share(share: float) -> OutcomePlace:

@@ -239,8 +239,7 @@ def _gap(terms: Terms, mine: Sequence[Package], theirs: Sequence[Package]) -> fl
 
 
 def _middle(terms: Terms, package: Package) -> float:
-    ends = package_utility(terms.preferences, package)
-    return (ends.low + ends.high) / 2.0
+    return package_utility(terms.preferences, package).middle
 
 
 def _pressure(deadline: int | None, now: int) -> float | None:

@@ -9,7 +9,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal, InvalidOperation
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 from negotiator.base.errors import FieldError
 from negotiator.base.values import LARGEST_WHOLE
@@ -19,16 +19,7 @@ Package: TypeAlias = Mapping[str, Scalar]
 IssueType: TypeAlias = Literal["money", "number", "integer", "percent", "duration_days", "date", "enum", "boolean"]
 Direction: TypeAlias = Literal["higher", "lower"]
 
-ISSUE_TYPES: tuple[IssueType, ...] = (
-    "money",
-    "number",
-    "integer",
-    "percent",
-    "duration_days",
-    "date",
-    "enum",
-    "boolean",
-)
+ISSUE_TYPES: tuple[IssueType, ...] = get_args(IssueType)
 COUNTABLE_TYPES: frozenset[str] = frozenset({"number", "integer", "duration_days"})
 """Types whose values a unit price can be multiplied by."""
 WHOLE_TYPES: frozenset[str] = frozenset({"integer", "duration_days", "date"})

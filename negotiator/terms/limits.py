@@ -26,7 +26,9 @@ TOLERANCE: Final = 1e-9
 
 def utility_floor(terms: Terms) -> float | None:
     """The least utility to agree to: the walk-away, or what the alternative is surely worth without one."""
-    return terms.certain if terms.walk_away is None else _floor(terms, terms.walk_away)
+    if terms.walk_away is None:
+        return terms.certain
+    return utility_of_worth(terms.preferences, terms.walk_away, fill="low")
 
 
 def is_below_floor(terms: Terms, package: Package, *, binding: bool) -> bool:
@@ -245,10 +247,6 @@ def _is_paid(terms: Terms, trade: AllowedTrade, package: Package) -> bool:
     )
 
 
-def _floor(terms: Terms, least: Worth) -> float | None:
-    return utility_of_worth(terms.preferences, least, fill="low")
-
-
 def _is_beyond_bad_end(issue: Issue, value: Scalar, limit: Scalar | None) -> bool:
     """Whether a value lies beyond the range where the issue is not worth most, and is worse than the limit."""
     if not is_outside_range(issue, value):
@@ -267,7 +265,7 @@ def _worse(terms: Terms, package: Package, least: Worth, *, binding: bool, allow
             return True
         if len(terms.issues) == 1:
             return binding and issue.name not in package
-    floor = _floor(terms, least)
+    floor = utility_of_worth(terms.preferences, least, fill="low")
     ends = package_utility(terms.preferences, package)
     return floor is not None and (ends.low if binding else ends.high) < floor - TOLERANCE
 

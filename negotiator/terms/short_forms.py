@@ -35,6 +35,7 @@ from negotiator.terms.issues import ISSUE_TYPES, Issue, IssueType, Package, Scal
 from negotiator.terms.plain_text import singular, word_set
 from negotiator.terms.terms import Terms
 from negotiator.terms.unit_price import read_unit_price
+from negotiator.terms.utility import escape_pointer
 
 SPREAD: Final = Decimal("0.1")
 """How far low and high lie from the one figure that is given of an estimate, as a share of it."""
@@ -142,7 +143,7 @@ class ShortFormReader:
             given = cast("Mapping[str, Any]", value)
             forms = {form.name: form for form in self.issues}
             return {
-                name: self.value(forms[name], one, f"{pointer}/{_escaped(name)}") if name in forms else one
+                name: self.value(forms[name], one, f"{pointer}/{escape_pointer(name)}") if name in forms else one
                 for name, one in given.items()
             }
         if value is None or _is_list(value):
@@ -580,7 +581,3 @@ def _decimal(value: Any) -> Decimal | None:
 def _without(members: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
     out = {*names}
     return {name: value for name, value in members.items() if name not in out}
-
-
-def _escaped(name: str) -> str:
-    return name.replace("~", "~0").replace("/", "~1")

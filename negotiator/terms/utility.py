@@ -31,6 +31,11 @@ class UtilityInterval(NamedTuple):
     low: float
     high: float
 
+    @property
+    def middle(self) -> float:
+        """The utility half-way between the ends."""
+        return (self.low + self.high) / 2.0
+
 
 @dataclass(frozen=True, slots=True)
 class Preferences:
@@ -155,6 +160,11 @@ def without_ranges(issues: Sequence[Issue]) -> tuple[Issue, ...]:
     return tuple(replace(issue, range=None) for issue in issues)
 
 
+def escape_pointer(name: str) -> str:
+    """A member name, escaped for use in a JSON pointer (RFC 6901 §3)."""
+    return name.replace("~", "~0").replace("/", "~1")
+
+
 def check_package(
     issues: Sequence[Issue], package: Mapping[str, object], pointer: str = "/package"
 ) -> list[FieldError]:
@@ -162,7 +172,7 @@ def check_package(
     by_name = {issue.name: issue for issue in issues}
     found: list[FieldError] = []
     for name, value in package.items():
-        place = f"{pointer}/{name.replace('~', '~0').replace('/', '~1')}"
+        place = f"{pointer}/{escape_pointer(name)}"
         if name in by_name:
             found += check_value(by_name[name], value, place)
         else:

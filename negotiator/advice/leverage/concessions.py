@@ -136,8 +136,7 @@ def completed_offers(ledger: Sequence[LedgerOffer]) -> list[LedgerOffer]:
 
 
 def _middle(preferences: Preferences, package: Package) -> float:
-    ends = package_utility(preferences, package)
-    return (ends.low + ends.high) / 2.0
+    return package_utility(preferences, package).middle
 
 
 def _mids(rows: Sequence[LedgerOffer], by: Side, preferences: Preferences) -> list[float]:

@@ -17,7 +17,7 @@ from negotiator.base.values import format_money
 from negotiator.terms.issues import Issue, Package, Scalar
 from negotiator.terms.terms import Terms
 from negotiator.terms.terms_view import value_view
-from negotiator.terms.utility import Worth
+from negotiator.terms.utility import Worth, escape_pointer
 
 
 class PlanFigure(TypedDict):
@@ -91,11 +91,6 @@ def value_figure(terms: Terms, issue: Issue, value: Scalar, source: str) -> Plan
 def money_figure(terms: Terms, amount: Decimal | None, source: str) -> PlanFigure | None:
     """An amount in the negotiation's currency; None without one."""
     return None if amount is None else figure(format_money(amount, terms.currency), source)
-
-
-def escape_pointer(name: str) -> str:
-    """A member name, escaped for use in a JSON pointer (RFC 6901 §3)."""
-    return name.replace("~", "~0").replace("/", "~1")
 
 
 def worth_figures(terms: Terms, given: Worth | None, pointer: str) -> dict[str, Any] | None:

@@ -1,5 +1,6 @@
 """Generates a battle plan from a brief. The same brief gives the same plan."""
 
+from dataclasses import asdict
 from typing import Any, Final
 
 from negotiator.advice.plans import dialogue_sections, offer_sections, standing_sections
@@ -20,21 +21,22 @@ def make_plan(brief: PlanBrief) -> PlanDocument:
     Raises `BrokenPlan` when the plan fails `check_plan`, which is a fault of this code.
     """
     basis = plan_basis(brief)
+    content = basis.content
     plan: PlanDocument = {
         "title": brief.terms.title,
         "case": basis.case.name,
         "summary": standing_sections.summary_section(basis),
         "overview": standing_sections.overview_rows(basis),
         "objectives": standing_sections.objective_rows(basis),
-        "interests": standing_sections.interest_section(basis),
-        "standards": standing_sections.standard_rows(basis),
+        "interests": {"theirs": list(content.their_interests), "ours": list(content.our_interests)},
+        "standards": [{"standard": one.what, "how": one.how} for one in content.standards],
         "zopa": standing_sections.zopa_section(brief),
         "leverage": standing_sections.leverage_section(basis),
         "expected": standing_sections.expected_section(basis),
         "opening_offer": offer_sections.opening_section(basis),
         "target": offer_sections.limit_section(basis, "target"),
         "floor": offer_sections.limit_section(basis, "walk_away"),
-        "walk_away_script": basis.content.leave,
+        "walk_away_script": content.leave,
         "concession_schedule": offer_sections.schedule_rows(basis),
         "offered_together": offer_sections.together_rows(basis),
         "trades": offer_sections.trade_rows(basis),
@@ -46,11 +48,14 @@ def make_plan(brief: PlanBrief) -> PlanDocument:
         "red_lines": offer_sections.red_line_rows(basis),
         "approvals": offer_sections.approval_rows(basis),
         "information_gaps": standing_sections.gap_rows(basis),
-        "alternatives": standing_sections.lead_rows(brief),
+        "alternatives": [
+            {name: text for name, text in asdict(lead).items() if text or name != "source"}
+            for lead in brief.alternatives
+        ],
         "script": dialogue_sections.script_section(basis),
         "branches": dialogue_sections.branch_rows(basis),
-        "closing_asks": [one.text for one in basis.content.closing_asks],
-        "low_cost_gives": [one.text for one in basis.content.gives],
+        "closing_asks": [one.text for one in content.closing_asks],
+        "low_cost_gives": [one.text for one in content.gives],
         "next_actions": standing_sections.next_action_rows(basis),
     }
     plan["sources"] = _used(plan)

@@ -250,17 +250,6 @@ def _amount(brief: PlanBrief, value: Any, source: str) -> PlanFigure | None:
     return utility_figure(float(str(value)), source)
 
 
-def interest_section(basis: PlanBasis) -> PlanSection:
-    """What each side probably wants behind its positions; to be found out, not known."""
-    content = basis.content
-    return {"theirs": list(content.their_interests), "ours": list(content.our_interests)}
-
-
-def standard_rows(basis: PlanBasis) -> list[PlanSection]:
-    """Objective standards that count in this kind of talk, and how to get each."""
-    return [{"standard": one.what, "how": one.how} for one in basis.content.standards]
-
-
 def gap_rows(basis: PlanBasis) -> list[PlanSection]:
     """What is missing, by the name of the member, in the order of what it would change, with the question to put."""
     brief, path = basis.brief, basis.path
@@ -293,11 +282,3 @@ def next_action_rows(basis: PlanBasis) -> list[PlanSection]:
         how_to_get_evidence="" if brief.benchmarks else basis.content.standards[0].how,
     )
     return [{"action": one} for one in told[:3]]
-
-
-def lead_rows(brief: PlanBrief) -> list[dict[str, Any]]:
-    """Possible alternatives to the other side, with links."""
-    return [
-        {"name": one.name, "link": one.link, "why": one.why} | ({"source": one.source} if one.source else {})
-        for one in brief.alternatives
-    ]

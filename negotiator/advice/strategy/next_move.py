@@ -55,7 +55,7 @@ def judge_acceptance(situation: StrategySituation, plan: TargetPlan, ask: float)
 OpponentScores = dict[str, list[tuple[Scalar, float]]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NextMove:
     """The advice, with the members of the response.
 
@@ -66,15 +66,15 @@ class NextMove:
     """
 
     action: str
-    offer: OfferValues | None
-    my_utility: float | None
-    alternatives: list[dict[str, Scalar]]
+    offer: OfferValues | None = None
+    my_utility: float | None = None
+    alternatives: list[dict[str, Scalar]] = field(default_factory=list[dict[str, Scalar]])
     acceptance_probability: float
     reasons: list[str]
     say: str
     opponent_utility: OpponentScores
     floor: float
-    approximate: bool = field(default=False)
+    approximate: bool = False
 
 
 def next_move(situation: StrategySituation) -> NextMove:
@@ -106,7 +106,14 @@ def _without_room(situation: StrategySituation, belief: OpponentModel) -> NextMo
     table = situation.on_table
     if table is not None and table.my_utility >= situation.my_preferences.reservation_utility:
         return _accept(situation, table, belief, "No package you listed does better than their offer.")
-    return _leave(situation, belief, ["No package is worth as much to you as no agreement."])
+    return NextMove(
+        action="walk_away",
+        acceptance_probability=0.0,
+        reasons=["No package is worth as much to you as no agreement."],
+        say="Thank you for your time. We do not see an agreement here today.",
+        opponent_utility=_scores(situation, belief),
+        floor=situation.my_preferences.reservation_utility,
+    )
 
 
 def _accept(situation: StrategySituation, table: StandingOffer, belief: OpponentModel, reason: str) -> NextMove:
@@ -114,24 +121,9 @@ def _accept(situation: StrategySituation, table: StandingOffer, belief: Opponent
         action="accept",
         offer=dict(table.offer),
         my_utility=table.my_utility,
-        alternatives=[],
         acceptance_probability=1.0,
         reasons=[reason],
         say="Thank you. That works for us; let us put it in writing.",
-        opponent_utility=_scores(situation, belief),
-        floor=situation.my_preferences.reservation_utility,
-    )
-
-
-def _leave(situation: StrategySituation, belief: OpponentModel, reasons: list[str]) -> NextMove:
-    return NextMove(
-        action="walk_away",
-        offer=None,
-        my_utility=None,
-        alternatives=[],
-        acceptance_probability=0.0,
-        reasons=reasons,
-        say="Thank you for your time. We do not see an agreement here today.",
         opponent_utility=_scores(situation, belief),
         floor=situation.my_preferences.reservation_utility,
     )
