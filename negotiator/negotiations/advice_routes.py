@@ -1,7 +1,7 @@
 """Leverage and the next move over HTTP and MCP."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Final
 
 from negotiator.advice.advisor import Advisor
@@ -21,6 +21,7 @@ from negotiator.negotiations.past_evidence import PastEvidenceReader
 from negotiator.negotiations.queries import load_with_offers, read_current
 from negotiator.negotiations.schemas_advice import (
     MAX_BODY_BYTES,
+    AskedInput,
     Counterpart,
     LeverageBody,
     LeverageView,
@@ -134,26 +135,26 @@ class NegotiationAdvice:
             ),
         ]
 
-    async def check(self, call: Call[NegotiationBody]) -> dict[str, Any]:
+    async def check(self, call: Call[NegotiationBody]) -> NegotiationCheck:
         """Refuse what `open_negotiation` would refuse; else the questions whose answers advice lacks."""
 
-        def work() -> dict[str, Any]:
+        def work() -> NegotiationCheck:
             terms = parse_terms(call.input)
             check_deadline(terms)
             return {
                 "missing": list(terms.missing),
-                "ask": [asdict(one) for one in open_questions(terms)],
+                "ask": [AskedInput(missing=one.missing, ask=one.ask, why=one.why) for one in open_questions(terms)],
                 "issues": [issue_view(issue, terms.currency) for issue in terms.issues],
             }
 
         return await thread_pools.ADVICE.run(work)
 
-    async def leverage(self, call: Call[NegotiationId]) -> dict[str, Any]:
+    async def leverage(self, call: Call[NegotiationId]) -> LeverageView:
         session, rows = await self._load(call.caller.principal, call.input.id)
         engine_input.require_inputs(session.terms)
         benchmarks = await self.past.benchmarks(call.caller.principal, session)
 
-        def work() -> dict[str, Any]:
+        def work() -> LeverageView:
             return engine_input.leverage_answer(
                 session.terms,
                 values.now(),
@@ -163,8 +164,8 @@ class NegotiationAdvice:
 
         return await thread_pools.ADVICE.run(work)
 
-    async def calculate_leverage(self, call: Call[LeverageBody]) -> dict[str, Any]:
-        def work() -> dict[str, Any]:
+    async def calculate_leverage(self, call: Call[LeverageBody]) -> LeverageView:
+        def work() -> LeverageView:
             return engine_input.leverage_answer(engine_input.described_terms(call.input), values.now())
 
         return await thread_pools.ADVICE.run(work)

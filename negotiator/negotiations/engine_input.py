@@ -28,6 +28,7 @@ from negotiator.negotiations.schemas_advice import (
     AdditivePreferences,
     FullPreferences,
     LeverageBody,
+    LeverageView,
     NextMoveBody,
     PreferenceHintsBody,
     Style,
@@ -132,7 +133,7 @@ def described_terms(body: LeverageBody) -> Terms:
 
 def leverage_answer(
     terms: Terms, now: int, offers: Sequence[LedgerOffer] = (), *, comparable: Decimal | None = None
-) -> dict[str, Any]:
+) -> LeverageView:
     """The answer of a request for leverage; concessions and signals are in it where there are offers.
 
     `comparable` is what comparable deals end at.
@@ -144,7 +145,7 @@ def leverage_answer(
     words = Wording(terms)
     expected = expected_price(words, offers, comparable=comparable)
     summary = summarise_leverage(words, leverage, expected, now=now)
-    answer: dict[str, Any] = engine_result_json(leverage, terms.currency)
+    answer: Any = engine_result_json(leverage, terms.currency)
     answer["levels"] = _levels(terms, leverage.position.zopa)
     answer["points"]["asymmetric_nash"] = answer.pop("asymmetric_nash")
     answer["expected"] = engine_result_json(expected, terms.currency)

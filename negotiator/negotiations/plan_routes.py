@@ -20,7 +20,13 @@ from negotiator.negotiations.past_evidence import PastEvidenceReader
 from negotiator.negotiations.plan_queries import StoredPlan
 from negotiator.negotiations.queries import load_with_offers, read_current
 from negotiator.negotiations.schemas_negotiations import ListOf
-from negotiator.negotiations.schemas_plans import BattlePlanId, BattlePlanList, BattlePlanView, MakeBattlePlan
+from negotiator.negotiations.schemas_plans import (
+    BattlePlanHead,
+    BattlePlanId,
+    BattlePlanList,
+    BattlePlanView,
+    MakeBattlePlan,
+)
 from negotiator.negotiations.session import NegotiationSession
 from negotiator.runtime import thread_pools
 from negotiator.store.statement import Transaction
@@ -120,7 +126,7 @@ class BattlePlans:
         view: dict[str, Any] = await self.store.write(call.once(unit))
         return view
 
-    async def list(self, call: Call[ListOf]) -> dict[str, Any]:
+    async def list(self, call: Call[ListOf]) -> BattlePlanList:
         """A page of versions, newest first, without their sections."""
         request, owner = call.input, call.caller.principal
         bound = ("battle-plans", owner, request.id)
@@ -150,7 +156,7 @@ class BattlePlans:
         return Answer(view, 200, vary)
 
 
-def plan_head(plan: StoredPlan, session: NegotiationSession) -> dict[str, Any]:
+def plan_head(plan: StoredPlan, session: NegotiationSession) -> BattlePlanHead:
     """The members of a plan apart from its sections; it is stale once the negotiation has another revision."""
     return {
         "id": plan.id,

@@ -184,7 +184,7 @@ class Tactics:
             ),
         ]
 
-    async def suggest(self, call: Call[SuggestTactics]) -> dict[str, Any]:
+    async def suggest(self, call: Call[SuggestTactics]) -> SuggestionsView:
         owner, request = call.caller.principal, call.input
 
         def unit(tx: Transaction) -> Any:
@@ -194,7 +194,7 @@ class Tactics:
         results = await self.past.results_by_tactic(owner)
         heard = await self._heard(request.utterance)
 
-        def work() -> dict[str, Any]:
+        def work() -> SuggestionsView:
             from negotiator.advice.leverage.assessment import assess_leverage  # it loads numpy
             from negotiator.negotiations.tactic_input import stored_tactic_situation
 
@@ -209,7 +209,7 @@ class Tactics:
         found = await thread_pools.ADVICE.run(work)
         return await self._worded(found, session.terms, request.utterance, offers)
 
-    async def match(self, call: Call[MatchTactics]) -> dict[str, Any]:
+    async def match(self, call: Call[MatchTactics]) -> SuggestionsView:
         """Suggestions for a described negotiation; the caller's own tactics are included."""
         owner, request = call.caller.principal, call.input
         from negotiator.negotiations.tactic_input import described_tactic_situation
@@ -224,7 +224,7 @@ class Tactics:
     async def _heard(self, utterance: str | None) -> HeardTactics | None:
         return None if utterance is None else await self.recogniser.recognise(utterance)
 
-    async def list(self, call: Call[ListTactics]) -> dict[str, Any]:
+    async def list(self, call: Call[ListTactics]) -> TacticList:
         """A page of tactics; the cursor contains the id of the last one."""
         request, owner = call.input, call.caller.principal
         bound = ("tactics", owner, request.family, request.role, request.phase, request.query, request.owner)
@@ -234,9 +234,9 @@ class Tactics:
         keys = [view["id"] for view in found]
         start = keys.index(last) + 1 if last in keys else 0
         tactics, cursor = self.cursors.page(found[start:], request.limit, lambda view: view["id"], *bound)
-        return {"items": tactics, "next_cursor": cursor}
+        return {"items": [*tactics], "next_cursor": cursor}
 
-    async def get(self, call: Call[TacticId]) -> dict[str, Any]:
+    async def get(self, call: Call[TacticId]) -> TacticView:
         """A built-in tactic or one of the caller's, with its counters both ways."""
         owner, key = call.caller.principal, call.input.id
 
@@ -249,17 +249,17 @@ class Tactics:
         whole = built_in_catalogue().with_own(one.tactic for one in mine.values())
         return tactic_views.tactic_view(whole.by_id[key], mine.get(key))
 
-    async def add(self, call: Call[NewTactic]) -> dict[str, Any]:
+    async def add(self, call: Call[NewTactic]) -> TacticView:
         owner = call.caller.principal
 
-        def unit(tx: Transaction) -> dict[str, Any]:
+        def unit(tx: Transaction) -> TacticView:
             added = tactic_queries.add(tx, owner, call.input)
             return tactic_views.tactic_view(added.tactic, added)
 
-        view: dict[str, Any] = await self.store.write(call.once(unit))
+        view: TacticView = await self.store.write(call.once(unit))
         return view
 
-    async def edit(self, call: Call[EditTactic]) -> dict[str, Any]:
+    async def edit(self, call: Call[EditTactic]) -> TacticView:
         owner, expected = call.caller.principal, call.expected
         found = await self.store.write(lambda tx: tactic_queries.edit(tx, owner, call.input, expected=expected))
         return tactic_views.tactic_view(found.tactic, found)
@@ -270,8 +270,8 @@ class Tactics:
         return Answer(None, 204)
 
     async def _worded(
-        self, found: dict[str, Any], terms: Terms | None, utterance: str | None, offers: Sequence[LedgerOffer] = ()
-    ) -> dict[str, Any]:
+        self, found: SuggestionsView, terms: Terms | None, utterance: str | None, offers: Sequence[LedgerOffer] = ()
+    ) -> SuggestionsView:
         """The suggestions with their sentences reworded by the advisor, where it succeeds."""
         if not self.advisor.is_on:
             return found
@@ -289,7 +289,7 @@ def _suggestions(
     own: tuple[Tactic, ...],
     limit: int,
     results: Mapping[str, TacticResult],
-) -> dict[str, Any]:
+) -> SuggestionsView:
     if heard is None:
         return tactic_views.suggestions_view(situation, own, limit, results=results)
     return tactic_views.suggestions_view(

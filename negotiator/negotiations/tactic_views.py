@@ -5,13 +5,24 @@ from typing import Any, Final
 
 from negotiator.advice.tactics.catalogue import TacticCatalogue, built_in_catalogue
 from negotiator.advice.tactics.facts import PublicWords, TacticSituation
-from negotiator.advice.tactics.ranking import TacticResult, fill_line, rank_tactics, recognised_moves
+from negotiator.advice.tactics.ranking import (
+    TacticResult,
+    fill_line,
+    rank_tactics,
+    recognised_moves,
+    suggestions_summary,
+)
 from negotiator.advice.tactics.recognition import RecognisedTactic
-from negotiator.advice.tactics.summary import suggestions_summary
 from negotiator.advice.tactics.tactic import Tactic, TacticClause, TacticCondition
 from negotiator.base import values
 from negotiator.negotiations.engine_input import engine_result_json
-from negotiator.negotiations.schemas_tactics import ListTactics, RecognisedBy, RecognisedTacticView
+from negotiator.negotiations.schemas_tactics import (
+    ListTactics,
+    RecognisedBy,
+    RecognisedTacticView,
+    SuggestionsView,
+    TacticView,
+)
 from negotiator.negotiations.tactic_queries import StoredTactic
 
 LINE_PURPOSE: Final = "a line to say next in a negotiation"
@@ -24,7 +35,7 @@ def suggestions_view(
     *,
     results: Mapping[str, TacticResult],
     recognised_by: RecognisedBy | None = None,
-) -> dict[str, Any]:
+) -> SuggestionsView:
     """The suggestions for a situation, and the recognised moves with the words quoted from the utterance.
 
     `own` are the user's tactics, `results` the user's record by tactic id; `recognised_by` says what heard the moves.
@@ -47,7 +58,7 @@ def suggestions_view(
     }
 
 
-def with_words(found: dict[str, Any], texts: Mapping[str, str], by: str) -> dict[str, Any]:
+def with_words(found: SuggestionsView, texts: Mapping[str, str], by: str) -> SuggestionsView:
     """The suggestions with the lines that `texts` has by place, also where the summary says the first one."""
     items = [{**item, "say": texts.get(str(n), item["say"])} for n, item in enumerate(found["items"])]
     summary = found["summary"]
@@ -56,27 +67,27 @@ def with_words(found: dict[str, Any], texts: Mapping[str, str], by: str) -> dict
     return {**found, "items": items, "summary": summary, "worded_by": by}
 
 
-def tactic_view(tactic: Tactic, row: StoredTactic | None = None) -> dict[str, Any]:
+def tactic_view(tactic: Tactic, row: StoredTactic | None = None) -> TacticView:
     """A tactic in the schema of a request, with origin, revision and times when it is the user's own (`row`).
 
     The lines of a built-in tactic are as a private person would say them when nothing is known of the negotiation.
     """
-    view: dict[str, Any] = engine_result_json(tactic)
+    view: Any = engine_result_json(tactic)
     if row is None:
         view["lines"] = [{"role": line.role, "text": fill_line(line.text, PublicWords())} for line in tactic.lines]
     for member in ("use_when", "avoid_when"):
         view[member] = [_clause(clause) for clause in getattr(tactic, member)]
     view["preconditions"] = [_condition(test) for test in tactic.preconditions]
-    return {
-        **view,
+    view |= {
         "origin": row.origin if row else None,
         "revision": row.revision if row else None,
         "created_at": values.timestamp(row.created_at) if row else None,
         "updated_at": values.timestamp(row.updated_at) if row else None,
     }
+    return view
 
 
-def selected_tactics(own: list[StoredTactic], request: ListTactics) -> list[dict[str, Any]]:
+def selected_tactics(own: list[StoredTactic], request: ListTactics) -> list[TacticView]:
     """The tactics that match the filters of a request: the user's own first, then the built-in ones."""
     rows = {one.tactic.id: one for one in own}
     whole = built_in_catalogue().with_own(one.tactic for one in own).by_id

@@ -1,4 +1,6 @@
-"""Ranks the tactics that fit a situation, with reasons and sentences to say. A score is the sum of named parts.
+"""Ranks the tactics that fit a situation, with reasons and sentences to say, and sums them up.
+
+A score is the sum of named parts.
 
 A tactic is suggested only when a fact supports it: one of its reasons holds, or it answers a recognised move.
 """
@@ -9,9 +11,10 @@ from dataclasses import dataclass
 
 from negotiator.advice.tactics.catalogue import TacticCatalogue
 from negotiator.advice.tactics.facts import FACTS, FactValues, PublicWords, TacticSituation, condition_holds, facts_of
+from negotiator.advice.tactics.phrases import built_in_descriptions
 from negotiator.advice.tactics.recognition import RecognisedTactic, recognise_tactics
 from negotiator.advice.tactics.tactic import NegotiationRole, Tactic, TacticEffect, TacticStats
-from negotiator.terms.plain_text import capitalise, tidy
+from negotiator.terms.plain_text import capitalise, join_words, sentence, tidy
 
 COUNTER_POINTS = 2.0
 LATER_ANSWER = 0.85
@@ -24,6 +27,8 @@ CAUTION_POINTS = -0.25
 OWN_RESULT_POINTS = 1.0
 PRIOR_WINS, PRIOR_LOSSES = 2, 2
 MAX_PER_FAMILY = 2
+MAX_MOVES = 2
+"""Moves of the other side that are named, the surest first."""
 TRADE_SHARE = 0.5
 """Share of the points of an answer that a tactic gets when it takes up a trade that they offer."""
 TRADES = frozenset(
@@ -315,3 +320,32 @@ def _varied(ranked: Sequence[TacticSuggestion], catalogue: TacticCatalogue) -> l
         if counts[family] <= MAX_PER_FAMILY:
             first.append(item)
     return first
+
+
+def suggestions_summary(moves: Sequence[RecognisedTactic], first: Tactic | None, say: str, *, is_answer: bool) -> str:
+    """Two or three sentences for the user.
+
+    `moves` are the recognised ones, the surest first; `first` is the tactic that fits best and `say` its line.
+    `is_answer` tells whether there are words of the other side to answer.
+    """
+    parts: list[str] = []
+    if moves:
+        told = built_in_descriptions()
+        seen = [f"{told.get(move.tactic_id, 'making a move')} (“{tidy(move.quote)}”)" for move in moves[:MAX_MOVES]]
+        parts.append(f"They seem to be {join_words(seen)}")
+    elif is_answer:
+        parts.append("Nothing in what they said is pressure or a trick")
+    if first is None:
+        parts.append("Nothing known so far speaks for one tactic: listen, and ask what matters most to them")
+        return " ".join(map(sentence, parts))
+    step = first.steps[0] if first.steps else f"try “{tidy(first.name)}”"
+    parts.append(f"First, {_lowered(step)}")
+    if say:
+        parts.append(f"Then say: “{say}”")
+    return " ".join(map(sentence, parts))
+
+
+def _lowered(step: str) -> str:
+    """A step as it goes on after a comma."""
+    word = step.split(" ")[0]
+    return step if word.isupper() else step[:1].lower() + step[1:]

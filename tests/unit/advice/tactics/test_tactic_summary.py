@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from negotiator.advice.tactics.catalogue import built_in_catalogue
+from negotiator.advice.tactics.ranking import suggestions_summary
 from negotiator.advice.tactics.recognition import RecognisedTactic
-from negotiator.advice.tactics.summary import suggestions_summary
 
 CATALOGUE = built_in_catalogue()
 MOVES = [tactic.id for tactic in CATALOGUE.tactics if tactic.is_opponent_move]
