@@ -1,9 +1,11 @@
 """Short pieces of English: texts of users made fit for a sentence, lists of words, whole sentences, counted nouns."""
 
 import re
+import tomllib
 import unicodedata
 from collections.abc import Sequence
 from decimal import Decimal
+from importlib.resources import files
 from typing import Final
 
 from negotiator.base.values import number_text
@@ -14,10 +16,11 @@ def word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+_TABLE: Final = files(__package__ or __name__).joinpath("vocabulary.toml").read_text("utf-8")
+VOCABULARY: Final = {name: word_set(words) for name, words in tomllib.loads(_TABLE).items()}
+"""The sets of words of `vocabulary.toml`."""
 _BRACKETS: Final = {"(": ")", "[": "]"}
-_LOOSE_END: Final = word_set(
-    "a an and as at by for from in into of on or per the their to under until up with within our my your"
-)
+_LOOSE_END: Final = VOCABULARY["loose_end"]
 """Words that no phrase ends with."""
 
 
@@ -107,13 +110,7 @@ def capitalise(text: str) -> str:
 
 # Nouns
 
-COUNT_NOUNS: Final = word_set(
-    "seat user unit piece licence license subscription account device laptop person employee guest head item page "
-    "word room bed night trip kilometre kilometer mile tonne ton kilogram kilo litre liter share session ticket "
-    "site store location server vehicle car van truck pallet box container case order delivery visit point hour "
-    "day week month quarter year minute shift lesson call lead click impression booth table chair desk window "
-    "door panel square metre meter post video article design project sprint workshop"
-)
+COUNT_NOUNS: Final = VOCABULARY["count_nouns"]
 """What prices are per and numbers count, in the singular."""
 _IRREGULAR: Final = {"person": "people", "foot": "feet", "man-day": "man-days"}
 _SINGULARS: Final = {many: one for one, many in _IRREGULAR.items()}
@@ -173,13 +170,7 @@ def counted(value: Decimal, unit: str) -> str:
     return f"{number_text(value)}{'' if shown.startswith('%') else ' '}{shown}".rstrip()
 
 
-_TAKES_ARTICLE: Final = word_set(
-    "cap discount term fee salary bonus deposit rebate price rate commission penalty warranty guarantee credit "
-    "limit minimum maximum period share margin markup budget retainer advance instalment increase raise stake "
-    "quota surcharge allowance volume contract royalty prepayment reduction contribution cost charge premium "
-    "subsidy refund target score level length duration payout package stipend quantity amount commitment lease "
-    "size tip reserve excess date deadline start sum rent kitchen balcony garage garden inspection"
-)
+_TAKES_ARTICLE: Final = VOCABULARY["takes_article"]
 _VOWEL_SOUND: Final = re.compile(r"(?!uni|us[aeu]|eu|one)[aeiou]|hour|honest|[AEFHILMNORSX][A-Z0-9]")
 
 
@@ -190,10 +181,7 @@ def with_article(noun: str) -> str:
     return f"{'an' if _VOWEL_SOUND.match(noun) else 'a'} {noun}"
 
 
-_DETERMINERS: Final = word_set(
-    "the a an my your our their his her its this that these those no all any each every some how what when where "
-    "whether who which"
-)
+_DETERMINERS: Final = VOCABULARY["determiners"]
 _REPEATED_MARK: Final = re.compile(r"[.,;:!?][ .,;:!?]*(?=[.,;:!?])")
 _BLANK_BEFORE_MARK: Final = re.compile(r" (?=[.,;:!?])")
 

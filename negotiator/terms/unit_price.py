@@ -10,7 +10,17 @@ from negotiator.base.values import MINOR_UNITS
 from negotiator.numbers.read import WrittenNumber, normalise_text, numbers_in
 from negotiator.terms.issue_words import MAX_UNIT_CHARACTERS, IssueWords
 from negotiator.terms.issues import Issue, Package, coordinate
-from negotiator.terms.plain_text import COUNT_NOUNS, counted, cut_at_word, join_words, plural, singular, tidy, word_set
+from negotiator.terms.plain_text import (
+    COUNT_NOUNS,
+    VOCABULARY,
+    counted,
+    cut_at_word,
+    join_words,
+    plural,
+    singular,
+    tidy,
+    word_set,
+)
 from negotiator.terms.terms import Terms
 
 _ADVERBS: Final = {
@@ -159,10 +169,7 @@ class _Factor:
 
 
 _TERM_WORDS: Final = word_set("term duration length period commitment runtime lease")
-_OTHER_PERIODS: Final = word_set(
-    "payment notice warranty guarantee delivery probation cancellation renewal trial response invoice exclusivity "
-    "support retention credit free"
-)
+_OTHER_PERIODS: Final = VOCABULARY["other_periods"]
 _MONTHS: Final = {"month": Decimal(1), "quarter": Decimal(3), "year": Decimal(12)}
 _IN_A_YEAR: Final = {"week": Decimal(52), "month": Decimal(12), "quarter": Decimal(4), "year": Decimal(1)}
 _REPEATED: Final = re.compile(r"\s*(?:/|(?:per|a|an|each|every)\b)", re.IGNORECASE)

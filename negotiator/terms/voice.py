@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from negotiator.terms.plain_text import word_set
+from negotiator.terms.plain_text import VOCABULARY, word_set
 from negotiator.terms.terms import Terms
 
 
@@ -29,24 +29,10 @@ class Voice:
 PRIVATE: Final = Voice("I", "me", "my", "mine", "myself", "am", "was")
 COMPANY: Final = Voice("we", "us", "our", "ours", "ourselves", "are", "were")
 
-_PRIVATE_WORDS: Final = word_set(
-    "freelance freelancer freelancing contractor salary raise promotion job employment personal private my used "
-    "second-hand secondhand car cars motorbike motorcycle bike bicycle house home flat apartment condo garden "
-    "kitchen furniture sofa wedding family holiday pet piano guitar boat caravan camper golf vw bmw audi toyota "
-    "mortgage divorce rent rental tenancy room landlord"
-)
-_COMPANY_WORDS: Final = word_set(
-    "software saas crm erp licences licenses subscription supplier suppliers supply vendor vendors procurement "
-    "agency retainer sponsor sponsors sponsorship cloud hosting consulting logistics freight office company "
-    "business enterprise wholesale b2b hardware laptops advertising marketing partnership distribution seats fleet "
-    "raw materials manufacturing renewal platform support outsourcing construction machinery machine "
-    "department staff conference warehouse commercial"
-)
+_PRIVATE_WORDS: Final = VOCABULARY["private_words"]
+_COMPANY_WORDS: Final = VOCABULARY["company_words"]
 _DEALER_WORDS: Final = word_set("dealer dealers dealership dealerships showroom trader traders reseller autohaus")
-_ORGANISATION_WORDS: Final = _DEALER_WORDS | word_set(
-    "company firm garage store shop motors autos salesman salesperson saleswoman "
-    "gmbh ltd limited inc llc plc corp ag kg ug bv sarl srl"
-)
+_ORGANISATION_WORDS: Final = _DEALER_WORDS | VOCABULARY["organisation_words"]
 _PERSONAL_WORDS: Final = word_set("private owner person neighbour neighbor friend colleague")
 _TIME_RATE: Final = re.compile(r"\b(?:day|daily|hour|hourly) rate\b|(?:\bper |/)(?:day|hour)\b")
 _WORD: Final = re.compile(r"[^\W_]+(?:-[^\W_]+)?")

@@ -15,6 +15,7 @@ from negotiator.terms.issue_words import IssueWords, issue_words
 from negotiator.terms.issues import Issue, Package, Scalar, coordinate
 from negotiator.terms.plain_text import (
     COUNT_NOUNS,
+    VOCABULARY,
     counted,
     cut_at_word,
     join_words,
@@ -38,27 +39,17 @@ _PLAIN_PRICES: Final = frozenset(
        for noun in ("price", "cost", "amount", "rate", "fee")]
 )  # fmt: skip
 """Labels that say no more than that the amount is a price."""
-_PAYMENT_WORDS: Final = word_set(
-    "payment payments terms term days weeks period net invoice due time target in of until till to for before"
-)
+_PAYMENT_WORDS: Final = VOCABULARY["payment_words"]
 _DELIVERY_WORDS: Final = word_set("delivery lead time period days weeks terms term in")
-_TERM_WORDS: Final = word_set(
-    "contract term length duration months years period commitment minimum agreement subscription licence license "
-    "initial lease of in"
-)
+_TERM_WORDS: Final = VOCABULARY["term_words"]
 _BOUNDS: Final = word_set("cap limit maximum minimum ceiling floor")
 """Of these none is not the same as zero."""
-_MASS_NOUNS: Final = word_set(
-    "holiday holidays vacation leave training support parking storage maintenance consulting onboarding"
-)
+_MASS_NOUNS: Final = VOCABULARY["mass_nouns"]
 _RHYTHMS: Final = word_set("monthly quarterly yearly annual weekly daily upfront half-yearly biannual advance single")
 _RHYTHM_LABELS: Final = {"frequency", "schedule", "rhythm", "interval", "timing", "terms", "term", "cycle", "mode"}
 NO_NAMES: Final = frozenset(["none", "null", "no", "nothing", "n/a", "na", "unknown"])
 """What programs write where nothing is known."""
-_DATE_EVENTS: Final = word_set(
-    "delivery completion handover installation payment settlement signing closing renewal shipment arrival "
-    "departure possession launch"
-)
+_DATE_EVENTS: Final = VOCABULARY["date_events"]
 _PREPOSITION: Final = re.compile(
     r"\s(on|for|in|to|with|after|before|from|under|above|over|at|by|during|within|per|until)\s"
 )
