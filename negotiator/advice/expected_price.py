@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Context, Decimal
 from itertools import pairwise
-from typing import Final
+from typing import Any, Final
 
 from negotiator.advice.forecast import LEVEL, PriceTalk, forecast_price
 from negotiator.advice.leverage.concessions import LedgerOffer, Side, completed_offers
 from negotiator.advice.leverage.zone_of_agreement import Spread
+from negotiator.advice.words.sentences import lines
 from negotiator.base.values import MINOR_UNITS
 from negotiator.terms import limits
 from negotiator.terms.issues import Issue, Scalar, coordinate, coordinate_of_worth
@@ -24,15 +25,6 @@ from negotiator.terms.wording import Wording
 SHOWN_STEPS: Final = 12
 """A sentence rounds the figures to about this share of the interval."""
 _WIDE: Final = Context(prec=100)
-_COUNTS: Final = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
-_RATIOS: Final = (
-    (0.2, "much smaller than"),
-    (0.4, "about a third of"),
-    (0.6, "about half as large as"),
-    (0.85, "about two thirds of"),
-    (1.2, "about as large as"),
-)
-"""Up to this ratio of successive steps, how a step compares with the one before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,50 +233,21 @@ def _total(
 
 def _grounds(talk: PriceTalk, aim: _Opening | None, ask: _Opening | None) -> tuple[str, ...]:
     """What the forecast follows from, most important first, each as a part of a sentence."""
-    found: list[str] = []
-    if talk.has_both:
-        counts = len(talk.mine), len(talk.theirs)
-        found += (
-            ["the first offer of each side"]
-            if counts == (1, 1)
-            else ["where both sides stand now", "the midpoint of the first offers"]
+    sides: list[dict[str, Any]] = []
+    for whose, figures, opening in (("their", talk.theirs, ask), ("your", talk.mine, aim)):
+        moves = [b - a if whose == "your" else a - b for a, b in pairwise(figures)]
+        made = [move for move in moves if move > 0]
+        sides.append(
+            {
+                "whose": whose,
+                "figures": len(figures),
+                "opening": opening and opening[1],
+                "made": made,
+                "goes_back": any(move < 0 for move in moves),
+                "ratios": [b / a for a, b in pairwise(made)],
+            }
         )
-        found += filter(None, (_steps("their", talk.theirs, rising=False), _steps("your", talk.mine, rising=True)))
-    else:
-        sides = (("their", talk.theirs, ask), ("your", talk.mine, aim))
-        for whose, named, opening in sides:
-            steps = _steps(whose, named, rising=whose == "your")
-            plural = "offer" if len(named) == 1 else "offers"
-            start = "the range of the price" if opening is None else opening[1]
-            found.append((steps or f"{whose} {plural}") if named else start)
-        found += ["what comparable deals end at"] if talk.comparable is not None else []
-    found += ["your limit"] if talk.limit is not None else []
-    found += ["your estimate of their limit"] if talk.their_limit is not None else []
-    return tuple(dict.fromkeys(found))
-
-
-def _steps(whose: str, figures: Sequence[float], *, rising: bool) -> str:
-    """`their three steps, each about half as large as the one before`; empty before a second figure."""
-    if len(figures) < 2:
-        return ""
-    moves = [b - a if rising else a - b for a, b in pairwise(figures)]
-    made = [move for move in moves if move > 0]
-    if not made:
-        return f"the fact that {'they' if whose == 'their' else 'you'} have not moved"
-    if any(move < 0 for move in moves):
-        return f"{whose} steps, some of them backwards"
-    count = _COUNTS[len(made)] if len(made) < len(_COUNTS) else str(len(made))
-    said = f"{whose} {count} step{'' if len(made) == 1 else 's'}"
-    ratios = [b / a for a, b in pairwise(made)]
-    if len(ratios) == 1:
-        return f"{said}, the last {_compared(ratios[0])} the one before"
-    compared = {_compared(ratio) for ratio in ratios}
-    return f"{said}, each {compared.pop()} the one before" if len(compared) == 1 else said
-
-
-def _compared(ratio: float) -> str:
-    """How a step compares with the one before."""
-    return next((text for most, text in _RATIOS if ratio <= most), "larger than")
+    return tuple(dict.fromkeys(lines("expected_grounds", talk=talk, sides=sides)))
 
 
 # The sentence

@@ -13,9 +13,14 @@ _FOLDER: Final = "negotiator.advice.words"
 
 
 def said(template: str, **facts: Any) -> list[str]:
-    """The lines of a template, each as a whole sentence; empty ones are left out."""
-    lines = sentence_templates().get_template(f"{template}.jinja").render(facts).split("\n")
-    return [one for line in lines if (one := sentence(line))]
+    """`lines`, each as a whole sentence."""
+    return [sentence(line) for line in lines(template, **facts)]
+
+
+def lines(template: str, **facts: Any) -> list[str]:
+    """The lines of a template with single blanks; empty ones are left out."""
+    text = sentence_templates().get_template(f"{template}.jinja").render(facts)
+    return [one for line in text.split("\n") if (one := " ".join(line.split()))]
 
 
 def parts(template: str, **facts: Any) -> dict[str, str]:
