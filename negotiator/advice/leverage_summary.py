@@ -99,7 +99,7 @@ def _who_needs_it_more(words: Wording, power: Power, now: int) -> str:
     good, bad = _reasons(words, power, now, known=known)
     only = next((share for share in power.factors if share.name in known), None)
     told = said(
-        "leverage_needs",
+        "leverage.needs",
         power=power,
         known=known,
         good=good,
@@ -237,7 +237,7 @@ def _room(words: Wording, leverage: Leverage, *, has_forecast: bool) -> str:
         low, likely, high = ends
         about = likely if low == high else f"about {likely} (between {low} and {high})"
     told = said(
-        "leverage_room",
+        "leverage.room",
         chance=position.zopa.probability,
         knows_limit=mine is not None,
         knows_theirs=theirs.likely is not None,

@@ -1,6 +1,6 @@
 """The facts that the sentences of a next move are made from: what to say, why, and what to find out.
 
-The sentences are in `negotiator/advice/words/move_*.jinja`. `say` is for the other side and holds nothing private; all
+The sentences are in `negotiator/advice/words/move.jinja`. `say` is for the other side and holds nothing private; all
 else is for the user. It has at most four sentences.
 """
 
@@ -79,9 +79,9 @@ def say(move: PersonMove, words: Wording, lines: CaseLines = NO_LINES, *, approv
         "traded": _traded(move),
         "choice": None if step is None else _choice_facts(move, step, words),
     }
-    offer = said("move_say", **facts)
+    offer = said("move.say", **facts)
     if move.action == "counter" and not facts["corrects"] and move.why != "ask_if_agreed":
-        offer = [*said("move_reaction", **facts)[: MAX_SENTENCES - len(offer)], *offer]
+        offer = [*said("move.reaction", **facts)[: MAX_SENTENCES - len(offer)], *offer]
     return " ".join(offer)
 
 
@@ -96,7 +96,7 @@ def reasons(move: PersonMove, words: Wording) -> list[str]:
     left = move.path.steps[1:]
     cost = move.trade.cost if move.trade else None
     return said(
-        "move_reasons",
+        "move.reasons",
         **_facts(move, words),
         still=_standstill(move, words),
         size=_step_size(move, words),
@@ -137,7 +137,7 @@ def cost(move: PersonMove, words: Wording) -> str:
     has_limit, has_target = aims.terms.walk_away is not None and not passes, aims.terms.target is not None
     return " ".join(
         said(
-            "move_cost",
+            "move.cost",
             about="" if len(aims.issues) == 1 else "about ",
             gives_up_nothing=given is not None and given <= limits.TOLERANCE,
             given="" if given is None else _amount(move, given, words),
@@ -154,7 +154,7 @@ def cost(move: PersonMove, words: Wording) -> str:
 
 def summary(move: PersonMove, words: Wording) -> str:
     """The move in two or three sentences for the user."""
-    return " ".join([*said("move_summary", **_facts(move, words)), *reasons(move, words)[:2]])
+    return " ".join([*said("move.summary", **_facts(move, words)), *reasons(move, words)[:2]])
 
 
 def assumptions(aims: Aims, words: Wording, package: Package | None, reading: Reading | None = None) -> list[str]:
@@ -164,7 +164,7 @@ def assumptions(aims: Aims, words: Wording, package: Package | None, reading: Re
     unnamed = reading.unnamed if reading and last else ()
     total = words.total(package) if package else None
     found = said(
-        "move_assumptions",
+        "move.assumptions",
         aims=aims,
         words=words,
         carried=[

@@ -18,8 +18,10 @@ def said(template: str, **facts: Any) -> list[str]:
 
 
 def lines(template: str, **facts: Any) -> list[str]:
-    """The lines of a template with single blanks; empty ones are left out."""
-    text = sentence_templates().get_template(f"{template}.jinja").render(facts)
+    """The lines of a template, or of a block of it such as `move.say`, with single blanks and without empty ones."""
+    name, _, block = template.partition(".")
+    found = sentence_templates().get_template(f"{name}.jinja")
+    text = "".join((found.blocks[block] if block else found.root_render_func)(found.new_context(facts)))
     return [one for line in text.split("\n") if (one := " ".join(line.split()))]
 
 
