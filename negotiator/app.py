@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import gc
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator
 from functools import cache, partial
 from typing import Any
 
@@ -15,7 +15,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 
-from negotiator.agents import registration
 from negotiator.compose.application import Application, build_application
 from negotiator.compose.housekeeping import run_each_minute
 from negotiator.config.data_folder import share_data_folder
@@ -34,7 +33,6 @@ from negotiator.http.request_traces import RequestTraces
 from negotiator.mcp.endpoint import MCP_METRIC, MCP_PATH
 from negotiator.runtime import telemetry
 from negotiator.runtime.metrics import RequestMetrics
-from negotiator.runtime.tracing import NEW_TRACE, span
 
 log = telemetry.logger(__name__)
 
@@ -75,7 +73,7 @@ async def _started(application: Application, connections: WorkerConnections) -> 
     tasks = [
         asyncio.create_task(work)
         for work in (
-            run_each_minute(_periodic_tasks(application)),
+            run_each_minute(application.periodic_tasks),
             application.services.mails.run(),
             application.keyring.watch(),
             connections.watch(),
@@ -167,27 +165,6 @@ def _layers(application: Application) -> list[Middleware]:
                 **{path: app for component in application.components for path, app in component.sockets.items()},
             },
         ),
-    ]
-
-
-def _periodic_tasks(application: Application) -> list[Callable[[], Awaitable[None]]]:
-    """What each worker does each minute: store what was seen, do the chores, then the components' own tasks."""
-    services = application.services
-
-    async def store_what_was_seen() -> None:
-        seen = services.credentials.take_seen()
-        await application.store.write(partial(registration.mark_seen, when=seen))
-        await services.agent_calls.flush()
-
-    async def keep_house() -> None:
-        with span("housekeeping", parent=NEW_TRACE):
-            await application.housekeeping.run()
-
-    return [
-        store_what_was_seen,
-        keep_house,
-        application.secrets.compare,
-        *(task for component in application.components for task in component.periodic_tasks),
     ]
 
 

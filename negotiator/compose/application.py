@@ -2,7 +2,7 @@
 
 import dataclasses
 import functools
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -11,6 +11,7 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
 from negotiator import __version__
+from negotiator.agents import registration
 from negotiator.agents.delegation import Delegations
 from negotiator.agents.schemas import ID_JAG, VERIFIED_EMAIL
 from negotiator.base import scopes
@@ -44,6 +45,7 @@ from negotiator.mcp.skills import McpSkills
 from negotiator.runtime import stopping, thread_pools
 from negotiator.runtime.fault_log import close_all
 from negotiator.runtime.metrics import MetricRegistry
+from negotiator.runtime.tracing import NEW_TRACE, span
 from negotiator.tokens import clients
 from negotiator.tokens.clients import JWT_BEARER
 from negotiator.trust.issuers import ALGORITHMS
@@ -139,6 +141,23 @@ class Application:
         pages = {path for component in self.components for path in component.page_paths}
         documents = {document.path for document in self.documents}
         return frozenset(called | pages | documents | {MCP_PATH, *DOCS_PATHS})
+
+    @property
+    def periodic_tasks(self) -> Sequence[Callable[[], Awaitable[None]]]:
+        """What each worker does each minute: store what was seen, do the chores, then the components' own tasks."""
+        services = self.services
+
+        async def store_what_was_seen() -> None:
+            seen = services.credentials.take_seen()
+            await self.store.write(partial(registration.mark_seen, when=seen))
+            await services.agent_calls.flush()
+
+        async def keep_house() -> None:
+            with span("housekeeping", parent=NEW_TRACE):
+                await self.housekeeping.run()
+
+        own = (task for component in self.components for task in component.periodic_tasks)
+        return (store_what_was_seen, keep_house, self.secrets.compare, *own)
 
     async def close(self) -> None:
         """Close every component, then the shared objects, the store last."""
