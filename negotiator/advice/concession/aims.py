@@ -142,6 +142,11 @@ class Aims:
     own: Terms
 
     @property
+    def price(self) -> Issue | None:
+        """The price, where the path has values for it."""
+        return next((aim.issue for aim in self.issues if aim.issue is self.terms.price), None)
+
+    @property
     def own_floor(self) -> float:
         """The walk-away as the user gave it."""
         floor = limits.utility_floor(self.own)
@@ -422,6 +427,7 @@ class _Aiming:
             self._note(f"Your target on {self.words.label(issue)} is beyond a limit of yours, so it is not used.")
             target = value_of_worth(self.terms, issue, least if goal is None else goal)
             goal = _known_worth(issue, target)
+        wished, wish = target, goal
         if pursued != "target":
             least = max(least, self.even)
             if pursued == "best" or goal is None or goal <= least:
@@ -431,6 +437,8 @@ class _Aiming:
             target = value_of_worth(self.terms, issue, goal)
             found = _known_worth(issue, target)
             goal = goal if found is None else found
+            if wish is not None and wish > goal:  # the target lies between the last two steps
+                goal, target = wish, wished
         values = self._values(issue, target, limit, goal, least)
         if not values:
             self._note(f"No value of {self.words.label(issue)} is within your limits.")

@@ -373,7 +373,7 @@ def expected_room(aims: Aims, reading: Reading) -> float:
 
 def _estimated_room(aims: Aims, reading: Reading) -> float | None:
     """The way from their last price to the walk-away that the user estimates for them, in utility."""
-    estimate, price = aims.terms.their_walk_away, aims.terms.price
+    estimate, price = aims.terms.their_walk_away, aims.price
     last = reading.their_last
     if estimate is None or estimate.unit != "money" or price is None or last is None:
         return None

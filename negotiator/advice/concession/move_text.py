@@ -246,7 +246,7 @@ def _alternative(move: PersonMove) -> str:
 
 def _spoken_ground(aims: Aims, words: Wording) -> str:
     """A reason for the opening that the other side can check, if there is one."""
-    price, baseline = aims.terms.price, aims.terms.baseline
+    price, baseline = aims.price, aims.terms.baseline
     if any(ground.source.startswith("benchmark:") for ground in aims.grounds):
         return f"That is in line with comparable deals that {words.voice.i} know of"
     if price is None or baseline is None or baseline.value is None or baseline.kind != "market":
@@ -349,7 +349,7 @@ def _standstill(move: PersonMove, words: Wording) -> dict[str, Any] | None:
     times = len([*takewhile(lambda one: one == theirs[-1], reversed(theirs))])
     if times < 2:
         return None
-    price, last = aims.terms.price, theirs[-1]
+    price, last = aims.price, theirs[-1]
     gap = limits.shortfall(aims.own, last, binding=True)
     return {
         "price": words.price(price, last[price.name]) if price is not None and len(aims.issues) == 1 else "",
@@ -362,7 +362,7 @@ def _standstill(move: PersonMove, words: Wording) -> dict[str, Any] | None:
 def _step_size(move: PersonMove, words: Wording) -> str:
     """Their step: from which price to which where only the price is open, else what it is worth to the user."""
     aims, theirs, step = move.path.aims, move.reading.theirs, move.reading.their_step
-    price = aims.terms.price
+    price = aims.price
     if step <= 0:
         return ""
     if price is not None and len(aims.issues) == 1:
