@@ -36,7 +36,7 @@ def car(**members: Any) -> Aims:
 
 
 @given(SEEDS, STYLES)
-@example(85725, "firm")  # a target that the steps of its issue skip, in a negotiation whose targets are worth too little
+@example(85725, "firm")  # the steps of an issue skip its target, and the targets together are worth too little
 @settings(max_examples=400)
 def test_the_path_opens_at_the_target_or_beyond(seed: int, style: Style) -> None:
     one = negotiation(seed)
