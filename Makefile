@@ -32,7 +32,7 @@ run: $(READY) ## Serve on http://127.0.0.1:8000
 demo: $(READY) ## Tell one negotiation on a server of its own, half a minute
 	@$(BIN)/negotiator demo
 
-screenshots: $(READY) neighbours ## Take a picture of each page, light and dark, wide and narrow
+screenshots: $(READY) neighbours ### Take a picture of each page, light and dark, wide and narrow
 	$(BIN)/python -m tests.live.console.screenshots
 
 test: $(READY) neighbours ## Run the tests of the quick lane, in parallel

@@ -19,10 +19,11 @@ STOP_WORDS: Final = frozenset(_FREQUENT_WORDS.split())
 
 
 @cache
-def _stemmer() -> Any:
+def stemmer(language: str = "english") -> Any:
+    """Snowball's stemmer of a language, by its English name."""
     import Stemmer
 
-    return Stemmer.Stemmer("english")  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+    return Stemmer.Stemmer(language)  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
 
 
 def fold_text(text: str) -> str:
@@ -46,5 +47,5 @@ def stemmed_terms(text: str) -> list[str]:
     """The stems of the words that are not stop words; of all words if there are only stop words."""
     words = list(split_words(text))
     significant = [word for word in words if word not in STOP_WORDS] or words
-    stemmed: list[str] = _stemmer().stemWords(significant)
+    stemmed: list[str] = stemmer().stemWords(significant)
     return stemmed

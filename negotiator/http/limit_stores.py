@@ -201,13 +201,9 @@ class RedisLimitStore:
     """
 
     def __init__(self, url: str, local: FileLimitStore) -> None:
-        # Imported here so that workers without Redis do not load the client.
-        from redis.asyncio import Redis
-        from redis.asyncio.retry import Retry
-        from redis.backoff import NoBackoff
+        from negotiator.runtime.redis_client import redis_client
 
-        retry = Retry(NoBackoff(), 0)
-        self._client: Any = Redis.from_url(url, retry=retry)  # pyright: ignore[reportUnknownMemberType]
+        self._client = redis_client(url)
         self._local = local
         self._waiting: deque[_Charge] = deque()
         self._sending: asyncio.Task[None] | None = None

@@ -15,6 +15,7 @@ from typing import Final
 from cryptography.exceptions import InvalidTag, UnsupportedAlgorithm
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, load_der_private_key
 from sqlalchemy import BigInteger, LargeBinary, bindparam, delete
 from sqlmodel import Field, col, select
@@ -72,8 +73,6 @@ class KeyWrapping:
     """Encrypts private keys under a secret. A row that was changed or exchanged for another does not open."""
 
     def __init__(self, secret: bytes) -> None:
-        from cryptography.hazmat.primitives.kdf.hkdf import HKDF  # few servers need it
-
         self._cipher = AESGCM(HKDF(SHA256(), 32, None, _PURPOSE).derive(secret))
         self.fingerprint = values.keyed_digest(secret, "fingerprint")[:16]
 

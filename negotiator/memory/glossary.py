@@ -11,7 +11,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Final
 
-from negotiator.base.search_terms import STOP_WORDS, fold_text, split_words, stemmed_terms
+from negotiator.base.search_terms import STOP_WORDS, fold_text, split_words, stemmed_terms, stemmer
 
 _LANGUAGES: Final = {"de": "german", "fr": "french", "es": "spanish"}
 _SHORTEST_ALONE: Final = 5
@@ -170,13 +170,6 @@ def _without_e(word: str) -> str:
     return word.replace("ae", "a").replace("oe", "o").replace("ue", "u")
 
 
-@cache
-def _stemmer(language: str) -> Any:
-    import Stemmer
-
-    return Stemmer.Stemmer(language)  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-
-
 def _stem(language: str, word: str) -> str:
-    stem: str = _stemmer(language).stemWord(word)
+    stem: str = stemmer(language).stemWord(word)
     return stem

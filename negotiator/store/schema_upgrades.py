@@ -12,6 +12,7 @@ from sqlalchemy import Connection, NullPool, create_engine, text
 from sqlalchemy.engine import make_url
 
 from negotiator.base.errors import Unavailable
+from negotiator.store.postgres_connections import one_transaction
 
 _SCRIPTS: Final = Path(__file__).parent / "migrations"
 
@@ -34,8 +35,6 @@ async def read_revisions(url: str) -> tuple[str | None, str | None]:
         file = f"sqlite:///file:{make_url(url).database}?mode=ro&uri=true"
         with create_engine(file, poolclass=NullPool).connect() as connection:
             return _revisions(connection)
-    from negotiator.store.postgres_connections import one_transaction  # imported here: a file needs none
-
     async with one_transaction(url) as remote:
         return await remote.run_sync(_revisions)
 

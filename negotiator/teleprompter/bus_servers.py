@@ -210,15 +210,10 @@ class RedisBus(ServerBus):
 
     def __init__(self, url: str) -> None:
         super().__init__()
-        # Late imports: a worker without Redis does not load its client.
-        from redis.asyncio import Redis
-        from redis.asyncio.retry import Retry
-        from redis.backoff import NoBackoff
+        from negotiator.runtime.redis_client import redis_client
 
         # Commands are limited here: before Python 3.12 the client's own limit may lose a cancellation.
-        self._client: Any = Redis.from_url(  # pyright: ignore[reportUnknownMemberType]
-            url, retry=Retry(NoBackoff(), 0), socket_connect_timeout=_PATIENCE, socket_timeout=None
-        )
+        self._client = redis_client(url, socket_connect_timeout=_PATIENCE, socket_timeout=None)
 
     async def _run_connection(self) -> None:
         async with self._client.pubsub(ignore_subscribe_messages=True) as subscription:
