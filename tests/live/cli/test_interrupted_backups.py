@@ -164,10 +164,11 @@ def test_a_restore_that_is_interrupted_at_any_moment_leaves_the_old_or_the_new(
             if users(here) == 1:
                 assert here.run("users", "add", "bob@example.com").exit_code == 0
             assert run(restore, moment)[0] == INTERRUPTED
-            states.append("old" if users(here) == 2 else "new")
+            states.append({2: "old", 1: "new"}[users(here)])
             assert left_in(tmp_path) == []
-    assert states == sorted(states, reverse=True)
+    # Not in order: a server sends its answers in other pieces each time, so two runs do not pass the same moments.
     assert states[0] == "old"
+    assert "new" in states
 
 
 def users(command_line: CommandLine) -> int:
