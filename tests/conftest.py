@@ -213,6 +213,7 @@ def make_settings(data_dir: Path, keys_dir: Path, **overrides: Any) -> Settings:
         "limit_rpm": 1_000_000,
         "limit_baseline_rpm": 1_000_000,
         "register_limit_anonymous": 1_000_000,
+        "register_limit_assertion": 1_000_000,
         "register_limit_directory": 1_000_000,
         "limit_directory_rpm": 1_000_000,
         "limit_unproven_rpm": 1_000_000,

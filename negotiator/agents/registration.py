@@ -81,6 +81,7 @@ class AgentRegistration:
     """Creates agents and their first token. Lifetimes are in seconds, `retention_days` in days."""
 
     credentials: AccessTokens
+    ephemeral_life: int
     life: int
     retention_days: int
 
@@ -90,7 +91,7 @@ class AgentRegistration:
         `key` is the thumbprint of the DPoP key that the agent has proven to hold; the token is bound to it.
         """
         subject = TokenSubject(values.new_id("agt"), key=key)
-        return self.credentials.make(subject, list(ANONYMOUS), life=self.life, typ=typ)
+        return self.credentials.make(subject, list(ANONYMOUS), life=self.ephemeral_life, typ=typ)
 
     def register_anonymous(
         self, tx: Transaction, token: NewToken, *, name: str, address: str, holds_token: bool = True

@@ -109,7 +109,9 @@ def build_agent_access(services: Services) -> AgentAccess:
 def _agents(services: Services, delegations: Delegations) -> tuple[AgentRoutes, AgentIdentityRoutes]:
     """The agents' two sets of routes over the same functions: `/api/agents` and auth.md's `/agent/identity`."""
     settings, base, store = services.settings, services.settings.base_url, services.store
-    registration = AgentRegistration(services.credentials, settings.token_ttl, settings.unclaimed_retention_days)
+    registration = AgentRegistration(
+        services.credentials, settings.ephemeral_ttl, settings.token_ttl, settings.unclaimed_retention_days
+    )
     verification = EmailVerification(base, services.mails)
     redemption = DelegationRedemption(store, delegations, services.pipeline.limits)
     assertions = AssertionRegistration(base, store, services.verifier, registration)

@@ -170,7 +170,8 @@ class Settings(SpeechSettings, TransportSettings):
         "too, else keys in the data folder.",
     )
     secret: str = Field("", description="Pepper for codes, keys and cursors; made on first start if empty.", repr=False)
-    token_ttl: int = Field(3600, ge=60, le=86400, description="Life of an access token, seconds.")
+    ephemeral_ttl: int = Field(3600, ge=60, le=86400, description="Life of an anonymous agent's token, seconds.")
+    token_ttl: int = Field(3600, ge=60, le=86400, description="Life of every other access token, seconds.")
     unclaimed_retention_days: int = Field(30, ge=1, description="Days an unclaimed agent is kept.")
     audit_retention_days: int = Field(
         400, ge=0, description="Days that an event of the audit trail is kept, at least 30; 0 keeps all. Erasures stay."
@@ -182,11 +183,9 @@ class Settings(SpeechSettings, TransportSettings):
         [], description="Other origins whose pages may open sockets and use public MCP tools, comma-separated."
     )
     register_limit_anonymous: int = Field(
-        60,
-        ge=1,
-        description="Anonymous registrations per hour and address; as many of OAuth clients, ten times as many by "
-        "assertion.",
+        60, ge=1, description="Anonymous registrations per hour and address; as many of OAuth clients, but 60 at least."
     )
+    register_limit_assertion: int = Field(600, ge=1, description="Registrations by assertion per hour and address.")
     refresh_ttl: int = Field(
         2_592_000,
         ge=600,
@@ -211,10 +210,11 @@ class Settings(SpeechSettings, TransportSettings):
     limit_rpm: int = Field(
         600,
         ge=1,
-        description="Requests per minute and credential, a directory agent that the operator vetted included; apart "
-        "from these as many health checks per caller and security events per address, and five times as many "
-        "utterances and reads of events.",
+        description="Requests per minute and credential, a directory agent that the operator vetted included. Apart "
+        "from these as many, but 600 at least, health checks per caller and security events per address, and five "
+        "times as many utterances and reads of events.",
     )
+    limit_burst: int = Field(0, ge=0, description="Requests that may come at once; 0 means the whole minute's quota.")
     limit_baseline_rpm: int = Field(120, ge=1, description="Requests per minute and address without a credential.")
     limit_directory_rpm: int = Field(
         30, ge=1, description="Reads of the directory per minute and address without a credential."

@@ -68,6 +68,7 @@ class Server:
             "limit_rpm": "1000000",
             "limit_baseline_rpm": "1000000",
             "register_limit_anonymous": "60",
+            "register_limit_assertion": "1000000",
             "claim_failures_per_hour": "1000000",
             "trusted_proxies": "127.0.0.1/32",
             **self.settings,

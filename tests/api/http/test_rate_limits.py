@@ -56,26 +56,26 @@ def said(answer: httpx2.Response) -> tuple[int, int, int]:
 @pytest.mark.asyncio
 async def test_remaining_and_reset_follow_the_arrival_time_exactly(settings: Settings, limit_clock: Hand) -> None:
     # With SQLite, whose budgets are in a file: PostgreSQL allows for clocks that differ.
-    async with served(settings, limit_rpm=3, database_url="") as client:
+    async with served(settings, limit_rpm=6, limit_burst=3, database_url="") as client:
         body = {"agent_name": "a", "identity_type": "anonymous"}
         agent = bearer((await client.post("/api/agent/register", json=body)).json())
 
         async def call() -> httpx2.Response:
             return await client.get("/api/negotiations", headers=agent)
 
-        assert [said(await call()) for _ in range(3)] == [(200, 2, 20), (200, 1, 40), (200, 0, 60)]
+        assert [said(await call()) for _ in range(3)] == [(200, 2, 10), (200, 1, 20), (200, 0, 30)]
         empty = await call()
-        assert said(empty) == (429, 0, 60)
-        assert empty.headers["retry-after"] == "20"
-        assert empty.headers["ratelimit"] == '"default";r=0;t=20'
-        assert empty.headers["ratelimit-policy"] == '"default";q=3;w=60'
-        limit_clock.advance(19.999_999)
+        assert said(empty) == (429, 0, 30)
+        assert empty.headers["retry-after"] == "10"
+        assert empty.headers["ratelimit"] == '"default";r=0;t=10'
+        assert empty.headers["ratelimit-policy"] == '"default";q=6;w=60'
+        limit_clock.advance(9.999_999)
         late = await call()
         assert (late.status_code, late.headers["retry-after"]) == (429, "1")
         limit_clock.advance(0.000_001)
-        assert said(await call()) == (200, 0, 80)
-        limit_clock.advance(50)
-        assert said(await call()) == (200, 1, 100)
+        assert said(await call()) == (200, 0, 40)
+        limit_clock.advance(25)
+        assert said(await call()) == (200, 1, 50)
         limit_clock.advance(3600)
         assert said(await call())[:2] == (200, 2)
 
@@ -92,9 +92,9 @@ async def test_a_claimed_agent_s_new_token_has_a_budget_of_its_own(settings: Set
 
 
 async def probes(client: httpx2.AsyncClient, *forwarded: str) -> list[int]:
-    """One call of health for each forwarded header; an empty one sends none."""
+    """One reading of the directory for each forwarded header; an empty one sends none."""
     return [
-        (await client.get("/api/health", headers={"x-forwarded-for": value} if value else {})).status_code
+        (await client.get("/api/v1/categories", headers={"x-forwarded-for": value} if value else {})).status_code
         for value in forwarded
     ]
 
@@ -102,9 +102,9 @@ async def probes(client: httpx2.AsyncClient, *forwarded: str) -> list[int]:
 @pytest.mark.asyncio
 async def test_a_forwarded_header_counts_from_a_configured_proxy_only(settings: Settings, limit_clock: Hand) -> None:
     del limit_clock
-    async with served(settings, limit_rpm=1) as client:
+    async with served(settings, limit_directory_rpm=1) as client:
         assert await probes(client, "198.51.100.1", "198.51.100.2") == [200, 429]
-    proxied: dict[str, Any] = {"limit_rpm": 1, "trusted_proxies": "10.0.0.0/8"}
+    proxied: dict[str, Any] = {"limit_directory_rpm": 1, "trusted_proxies": "10.0.0.0/8"}
     async with served(settings, "10.0.0.1", **proxied) as client:
         assert await probes(client, "198.51.100.1", "198.51.100.2") == [200, 200]
         assert await probes(client, "198.51.100.1", "198.51.100.2") == [429, 429]
@@ -121,7 +121,7 @@ async def test_a_forwarded_address_counts_without_port_brackets_and_empty_elemen
     settings: Settings, limit_clock: Hand
 ) -> None:
     del limit_clock
-    proxied: dict[str, Any] = {"limit_rpm": 1, "trusted_proxies": "10.0.0.0/8"}
+    proxied: dict[str, Any] = {"limit_directory_rpm": 1, "trusted_proxies": "10.0.0.0/8"}
     async with served(settings, "10.0.0.1", **proxied) as client:
         assert await probes(client, "203.0.113.10:51234", "203.0.113.10:51235", "203.0.113.10") == [200, 429, 429]
         assert await probes(client, "203.0.113.11:51234", "203.0.113.12, ", ",203.0.113.13, ,") == [200, 200, 200]
@@ -146,7 +146,7 @@ async def test_a_hop_that_is_no_address_is_logged_once(
 @pytest.mark.asyncio
 async def test_ipv6_is_counted_by_its_64_and_mapped_ipv4_as_ipv4(settings: Settings, limit_clock: Hand) -> None:
     del limit_clock
-    proxied: dict[str, Any] = {"limit_rpm": 1, "trusted_proxies": "10.0.0.0/8"}
+    proxied: dict[str, Any] = {"limit_directory_rpm": 1, "trusted_proxies": "10.0.0.0/8"}
     async with served(settings, "10.0.0.1", **proxied) as client:
         household = ("2001:db8:1:2::1", "2001:db8:1:2:ffff::9", "2001:DB8:1:2::1")
         assert await probes(client, *household) == [200, 429, 429]

@@ -101,7 +101,7 @@ async def test_nobody_is_counted_by_address_and_never_at_a_credential_s_expense(
 @pytest.mark.asyncio
 @covers("2.5:rate_limit_exceeded")
 async def test_registrations_are_budgeted_per_hour_and_address(settings: Settings) -> None:
-    limits = {"register_limit_anonymous": 3}
+    limits = {"register_limit_anonymous": 3, "register_limit_assertion": 2}
     asserted = {
         **BODY,
         "identity_type": "identity_assertion",
@@ -117,7 +117,7 @@ async def test_registrations_are_budgeted_per_hour_and_address(settings: Setting
         refused(answer, 429, "rate_limit_exceeded")
         assert 1 <= int(answer.headers["retry-after"]) <= 1200
         limited(answer)
-        for status in (*[400] * 30, 429):
+        for status in (400, 400, 429):
             answer = await client.post("/api/agent/register", json=asserted)
             assert answer.status_code == status
         mailed = {**asserted, "assertion_type": "verified_email", "assertion": "a@b.example"}

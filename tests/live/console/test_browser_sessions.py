@@ -86,7 +86,7 @@ async def test_the_overview_shows_what_is_live_and_ends_what_is_his(store: Store
     from negotiator.compose.application import build_application
 
     house = build_application(make_settings(tmp_path / "data", tmp_path / "keys"))
-    user, agents = (await ada(store), registration.AgentRegistration(house.services.credentials, 60, 1))
+    user, agents = (await ada(store), registration.AgentRegistration(house.services.credentials, 60, 60, 1))
     token = agents.prepare_anonymous()
     agent = token.subject.client_id
     await store.write(lambda tx: agents.register_anonymous(tx, token, name="scout", address="::1"))
