@@ -128,7 +128,7 @@ def outcome_figure(outcomes: Members) -> Figure | None:
     counts = [(_PLACES[place], number) for place, number in outcomes["places"].items()]
     bars = [Bar(name, number, str(number)) for name, number in counts]
     unknown = outcomes["n_unknown"]
-    more = f" {counted_text(unknown, 'deal')} without both is left out." if unknown else ""
+    more = f" Without both: {counted_text(unknown, 'deal')}, left out." if unknown else ""
     return Figure(
         "outcomes",
         "Between your limit and your target",
