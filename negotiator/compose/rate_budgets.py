@@ -22,8 +22,7 @@ _REGISTRATIONS = "registrations from one address"
 def rate_budgets(settings: Settings) -> tuple[RateBudget, ...]:
     """All budgets; tests/contract/http/test_budgets.py compares each with the headers of real answers."""
     rate, registrations = settings.limit_rpm, settings.register_limit_anonymous
-    # Who gives agents little must not keep monitors, issuers, calls and clients out with them.
-    apart, clients = max(rate, 600), max(registrations, 60)
+    apart = max(rate, 600)  # who gives agents little must not keep monitors, issuers and calls out with them
     fetches, tries = settings.limit_fetch_rpm, settings.sign_in_limit_address
     return (
         RateBudget(DEFAULT_BUDGET, rate, _MINUTE, settings.limit_burst or rate),
@@ -32,7 +31,7 @@ def rate_budgets(settings: Settings) -> tuple[RateBudget, ...]:
         _budget(ASSERTION_BUDGET, settings.register_limit_assertion, _HOUR, counted=_REGISTRATIONS),
         _budget(TELEPROMPTER_BUDGET, 5 * apart, _MINUTE, part=10),
         _budget(EVENTS_BUDGET, apart, _MINUTE),
-        _budget(CLIENT_BUDGET, clients, _HOUR, counted=_REGISTRATIONS),
+        _budget(CLIENT_BUDGET, registrations, _HOUR, counted=_REGISTRATIONS),
         _budget(health_routes.HEALTH_BUDGET, apart, _MINUTE),
         _budget(DIRECTORY_BASELINE_BUDGET, settings.limit_directory_rpm, _MINUTE),
         _budget(HOURLY_BUDGET, settings.register_limit_directory, _HOUR, counted=_REGISTRATIONS),

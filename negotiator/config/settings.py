@@ -183,7 +183,7 @@ class Settings(SpeechSettings, TransportSettings):
         [], description="Other origins whose pages may open sockets and use public MCP tools, comma-separated."
     )
     register_limit_anonymous: int = Field(
-        60, ge=1, description="Anonymous registrations per hour and address; as many of OAuth clients, but 60 at least."
+        60, ge=1, description="Anonymous registrations per hour and address; as many of OAuth clients."
     )
     register_limit_assertion: int = Field(600, ge=1, description="Registrations by assertion per hour and address.")
     refresh_ttl: int = Field(

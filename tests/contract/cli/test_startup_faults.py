@@ -167,7 +167,7 @@ def test_a_folder_without_permission_is_one_line(tmp_path: Path) -> None:
     for words in COMMANDS[1:4]:
         assert made.run(*words).exit_code == 0  # all that is needed is loaded
     closed = tmp_path / "closed"
-    closed.mkdir(mode=0o555)
+    closed.mkdir(mode=0o000)
     made = machine(tmp_path, {"DATA_DIR": str(closed / "var")})
     was = os.geteuid()
     if was == 0:
@@ -177,6 +177,7 @@ def test_a_folder_without_permission_is_one_line(tmp_path: Path) -> None:
             assert "Permission denied" in refused(made, *words)
     finally:
         os.seteuid(was)
+        closed.chmod(0o700)
 
 
 @pytest.mark.parametrize("option", ["--port", "metrics"])

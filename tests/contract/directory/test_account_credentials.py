@@ -149,8 +149,8 @@ async def test_the_promised_rate_is_the_one_that_holds(settings: Settings) -> No
 async def test_health_and_revocation_have_budgets_of_their_own(settings: Settings) -> None:
     small = {"limit_rpm": 2, "limit_directory_rpm": 1}
     async with running(settings.model_copy(update=small)) as application, connect(application) as client:
-        for status in (200, 200, 429):
-            assert (await client.get("/api/health")).status_code == status
+        health = [(await client.get("/api/health")).status_code for _ in range(1000)]
+        assert health.index(429) >= 600
         for status in (200, 429):
             assert (await client.post(REVOKE, json={"token": "x"})).status_code == status
         answer = await client.post(REVOKE, json={"token": "x"})
