@@ -49,7 +49,11 @@ globalThis.live = (() => {
       lost = !planned;
       socket = null;
       ready = false;
-      if (old) { old.onclose = old.onmessage = old.onopen = null; old.close(); }
+      if (old) {
+        old.onclose = old.onmessage = null;
+        old.onopen = () => old.close(); /* a browser complains of a socket that is closed before it is open */
+        if (old.readyState !== WebSocket.CONNECTING) old.close();
+      }
       changed();
       clearTimeout(timer);
       if (!closed) timer = setTimeout(connect, soon ? 0 : Math.min(5000, 250 * 2 ** tries++));
