@@ -284,3 +284,14 @@ def test_a_system_file_that_this_user_may_not_read_is_named_where_a_database_is_
         said = CommandLine(FILES).run(*words)
         assert said.exit_code == code, said.err
         assert f"because this user may not read {file}." in said.err
+
+
+NAMED_BY_CONTRACT = """
+base_url services database_url redis_url data_dir keys_dir secret ephemeral_ttl token_ttl trusted_proxies
+register_limit_anonymous register_limit_assertion limit_rpm limit_burst limit_baseline_rpm smtp_url advisor_url
+advisor_key advisor_model log_format
+"""
+
+
+def test_every_setting_that_the_contract_names_is_there() -> None:
+    assert set(NAMED_BY_CONTRACT.split()) <= set(Settings.model_fields)
