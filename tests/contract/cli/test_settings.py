@@ -274,10 +274,10 @@ def test_a_system_file_that_this_user_may_not_read_is_named_where_a_database_is_
     file.write_text("limit_rpm = 7\n")
     text = Path.read_text
 
-    def refused(path: Path, *words: str) -> str:
+    def refused(path: Path, *words: str, **named: str) -> str:
         if path == file:
             raise PermissionError(13, "Permission denied")
-        return text(path, *words)
+        return text(path, *words, **named)
 
     monkeypatch.setattr(Path, "read_text", refused)
     for words, code in ((("users", "list"), 1), (("users", "add", "ada@example.com"), 0)):
