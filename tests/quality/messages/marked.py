@@ -44,8 +44,9 @@ class MarkedFigure:
 
 @dataclass(frozen=True, slots=True)
 class MarkedMessage:
-    """A message without its marks, and the case it belongs to: role, issues, and the offers `before` it."""
+    """A message without its marks, its writer, and the case it belongs to: role, issues, and the offers `before` it."""
 
+    writer: str
     case: dict[str, Any]
     text: str
     acts: tuple[MarkedAct, ...]
@@ -56,10 +57,10 @@ def marked_messages(folder: Path = Path(__file__).parent) -> Iterator[MarkedMess
     """The messages of all files; a ValueError names one whose marks do not match."""
     for file in sorted(folder.glob("*.toml")):
         for case in tomllib.loads(file.read_text("utf-8"))["cases"]:
-            yield from (read_marks(said.strip(), case) for said in case["messages"])
+            yield from (read_marks(said.strip(), case, file.stem) for said in case["messages"])
 
 
-def read_marks(said: str, case: dict[str, Any]) -> MarkedMessage:
+def read_marks(said: str, case: dict[str, Any], writer: str) -> MarkedMessage:
     """The message of a marked text."""
     acts, figures, opened = list[MarkedAct](), list[MarkedFigure](), list[tuple[str, str, int]]()
     text, at = "", 0
@@ -79,4 +80,4 @@ def read_marks(said: str, case: dict[str, Any]) -> MarkedMessage:
             acts.append(MarkedAct(name, of, start, len(text)))
     if opened:
         raise ValueError(f"<{opened[0][0]}> is not closed: {said}")
-    return MarkedMessage(case, text + said[at:], tuple(acts), tuple(figures))
+    return MarkedMessage(writer, case, text + said[at:], tuple(acts), tuple(figures))
