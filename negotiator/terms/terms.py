@@ -104,6 +104,22 @@ class OtherParty:
 
 
 @dataclass(frozen=True, slots=True)
+class Argument:
+    """A fact that speaks for the user, in their words; `kind` says what it is good for.
+
+    A `reason` is said with a counter-offer, a `give` is something that costs them little and is offered for a step, a
+    `wish` is asked for along with a yes, and a `fact` only answers a question. `worth` is what it is worth to the other
+    side, in money. One that is not `shareable` is never said to them.
+    """
+
+    fact: str
+    kind: Literal["reason", "give", "wish", "fact"] = "reason"
+    issue: str | None = None
+    worth: Decimal | None = None
+    shareable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Constraint:
     """A rule on one issue; `values` holds the single value, or the list of `in` and `not_in`."""
 
@@ -222,6 +238,7 @@ class Terms:
     missing: tuple[str, ...] = ()
     assumed_directions: tuple[str, ...] = ()
     allowed: tuple[AllowedTrade, ...] = ()
+    arguments: tuple[Argument, ...] = ()
     example: bool = False
 
     @property
